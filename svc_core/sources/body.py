@@ -51,7 +51,7 @@ def _no_number(name: str) -> None:
     raise ValueError(f"{name} is no number of JSON")
 
 
-def is_deep(value: Any) -> bool:
+def _is_deep(value: Any) -> bool:
     """Whether a JSON value has more levels than documents have; a fifth of the time it is read in.
 
     Level by level: what is nested ten thousand times would be too deep for recursion as well.
@@ -114,7 +114,7 @@ class Body:
             is_cut = at_end or str(fault).startswith("Unterminated")
             code = "truncated" if is_cut else "malformed"
             return None, DocumentRefused(code, f"The document is no whole JSON: {fault}.")
-        return (None, DocumentRefused(*_TOO_DEEP)) if is_deep(value) else (value, None)
+        return (None, DocumentRefused(*_TOO_DEEP)) if _is_deep(value) else (value, None)
 
     @property
     def json(self) -> Any:

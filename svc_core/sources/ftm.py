@@ -14,10 +14,19 @@ from typing import Any
 
 from attrs import evolve
 
-from svc_core.sources.body import Body, is_deep
+from svc_core.sources.body import Body
 from svc_core.sources.ftm_model import Around, things
 from svc_core.sources.ftm_rows import gone, told
-from svc_core.sources.model import About, DocumentRefused, Format, Given, Record, Told, Unusable
+from svc_core.sources.model import (
+    FAULTS,
+    About,
+    DocumentRefused,
+    Format,
+    Given,
+    Record,
+    Told,
+    Unusable,
+)
 from svc_core.sources.values import moment, records
 
 _CHANGES = frozenset({"ADD", "MOD", "DEL"})
@@ -28,7 +37,7 @@ def _object(line: str) -> dict[str, Any]:
         value = json.loads(line)
     except (ValueError, RecursionError):
         value = None
-    if not isinstance(value, dict) or is_deep(value):
+    if not isinstance(value, dict):
         raise Unusable("is no JSON object")
     return value
 
@@ -53,7 +62,7 @@ def _lines(body: Body) -> list[str]:
 def _parse(body: Body, _: Given) -> Told:
     lines, around, is_delta = _lines(body), Around(), "op" in _first(body)
     for line in lines:
-        with suppress(Unusable, KeyError, AttributeError):  # its record says what is wrong
+        with suppress(*FAULTS):  # its record says what is wrong
             value = _object(line)
             for thing in things(value["entity"] if is_delta else value):
                 around.note(thing)

@@ -12,7 +12,7 @@ from attrs import field, frozen
 
 from svc_core.sources.model import Said
 from svc_core.sources.parties import identifier, keys
-from svc_core.sources.values import TEXT_CHARS, country, objects, required
+from svc_core.sources.values import TEXT_CHARS, country, required
 
 Entity = Mapping[str, Any]
 
@@ -93,13 +93,15 @@ def things(entity: Entity) -> Iterator[Thing]:
     held = entity.get("properties")
     texts: dict[str, list[str]] = {}
     for name, values in held.items() if isinstance(held, dict) else ():
-        listed = values[:VALUES_MAX] if isinstance(values, list) else [values]
-        for inner in objects(listed):
-            yield from things(inner)
-        plain = (one.get("id") if isinstance(one, dict) else one for one in listed)
-        told = (one.strip()[:TEXT_CHARS] for one in plain if isinstance(one, str))
-        if kept := list(dict.fromkeys(filter(None, told))):
-            texts[name] = kept
+        kept = []
+        for one in values[:VALUES_MAX] if isinstance(values, list) else [values]:
+            if isinstance(one, dict):
+                yield from things(one)
+            told = one.get("id") if isinstance(one, dict) else one
+            if isinstance(told, str) and told.strip():
+                kept.append(told.strip()[:TEXT_CHARS])
+        if kept:
+            texts[name] = kept if len(kept) == 1 else list(dict.fromkeys(kept))
     id_ = entity.get("id")
     told_id = required(id_.strip() if isinstance(id_, str) else None, "id")
     yield Thing(told_id, str(entity.get("schema")), texts, entity)

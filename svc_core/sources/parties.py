@@ -14,6 +14,7 @@ STRENGTH = (
 )
 """Schemes that name one entity alone, the strongest first."""
 
+_RANKS = {scheme: rank for rank, scheme in enumerate(STRENGTH)}
 _HOST = r"[^\s/:?#@\[\]]+"
 
 
@@ -43,8 +44,7 @@ def keys(named: Iterable[tuple[str, object]]) -> list[str]:
 
 
 def _strength(key: str) -> tuple[int, str]:
-    scheme = key.partition(":")[0]
-    return (STRENGTH.index(scheme) if scheme in STRENGTH else len(STRENGTH)), key
+    return _RANKS.get(key.partition(":")[0], len(_RANKS)), key
 
 
 def entity(known: Iterable[str], said: Said, also: Iterable[str] = (), **record: Any) -> Record:
@@ -54,7 +54,7 @@ def entity(known: Iterable[str], said: Said, also: Iterable[str] = (), **record:
     """
     key, *others = dict.fromkeys(known)
     told = [designator(*one.split(":", 1)) for one in (key, *others)]
-    more = (one for one in dict.fromkeys((*others, *also)) if one.partition(":")[0] in STRENGTH)
+    more = (one for one in dict.fromkeys((*others, *also)) if one.partition(":")[0] in _RANKS)
     return Record("entity", key, {**said, "designators": told}, also=tuple(more), **record)
 
 
