@@ -4,7 +4,7 @@ Its terms forbid to hand its data on: whoever adds it has to have the right.
 """
 
 from svc_core.sources.body import Body
-from svc_core.sources.model import Format, Given, Record, Told
+from svc_core.sources.model import Given, Record, Told, declared
 from svc_core.sources.osint import (
     SUMMARY_CHARS,
     Row,
@@ -75,14 +75,4 @@ def _record(row: Row) -> Record:
     )
 
 
-ACLED = Format(
-    id="acled",
-    title="ACLED events (CSV, API)",
-    kind="window",
-    provider="acled",
-    brings=("osintEvent",),
-    recognise=_recognised,
-    parse=_parse,
-    cadence_seconds=86_400,
-    attribution="ACLED, acleddata.com",
-)
+ACLED = declared("acled", _recognised, _parse)

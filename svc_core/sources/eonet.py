@@ -6,7 +6,7 @@ An event without `closed` is open. What was measured of it last is its measureme
 from typing import Any
 
 from svc_core.sources.body import Body
-from svc_core.sources.model import About, Format, Given, Record, Told
+from svc_core.sources.model import About, Given, Record, Told, declared
 from svc_core.sources.osint import (
     SUMMARY_CHARS,
     features,
@@ -106,14 +106,4 @@ def _position(told: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-EONET = Format(
-    id="eonet",
-    title="NASA EONET natural events (JSON, GeoJSON)",
-    kind="window",
-    provider="eonet",
-    brings=("osintEvent",),
-    recognise=_recognised,
-    parse=_parse,
-    cadence_seconds=3_600,
-    attribution="NASA Earth Observatory Natural Event Tracker (EONET)",
-)
+EONET = declared("eonet", _recognised, _parse)

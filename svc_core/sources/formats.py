@@ -63,45 +63,16 @@ from svc_core.sources.un_sanctions import UN_SANCTIONS
 from svc_core.sources.usgs import USGS
 from svc_core.sources.worldbank import WORLD_BANK
 
+_ECONOMY = (FRED, WORLD_BANK, SDMX, FRANKFURTER)
+_COUNTRIES = (COUNTRIES, COUNTRY_CODES, GEONAMES)
+_CYBER = (NVD, CVE, EPSS, CSAF, ATTACK, STIX, MISP_GALAXY, MISP_EVENT)
+_EVENTS = (USGS, GDACS, EONET, RELIEFWEB, UCDP, ACLED, GDELT_EVENTS, GDELT_MENTIONS)
+_COMPANIES = (SEC_TICKERS, SEC_COMPANYFACTS, SEC_SUBMISSIONS, GLEIF, LEI_CDF)
+_MARKETS = (POLYMARKET, KALSHI, MANIFOLD)
+_SANCTIONS = (OFAC, UN_SANCTIONS, FTM, FTM_DELTA)
 TABLE: tuple[Format, ...] = (
-    GDACS_RSS,
-    *FEEDS,
-    KEV,
-    FRED,
-    WORLD_BANK,
-    SDMX,
-    FRANKFURTER,
-    COUNTRIES,
-    COUNTRY_CODES,
-    GEONAMES,
-    NVD,
-    CVE,
-    EPSS,
-    CSAF,
-    ATTACK,
-    STIX,
-    MISP_GALAXY,
-    MISP_EVENT,
-    USGS,
-    GDACS,
-    EONET,
-    RELIEFWEB,
-    UCDP,
-    ACLED,
-    GDELT_EVENTS,
-    GDELT_MENTIONS,
-    SEC_TICKERS,
-    SEC_COMPANYFACTS,
-    SEC_SUBMISSIONS,
-    GLEIF,
-    LEI_CDF,
-    POLYMARKET,
-    KALSHI,
-    MANIFOLD,
-    OFAC,
-    UN_SANCTIONS,
-    FTM,
-    FTM_DELTA,
+    *(GDACS_RSS, *FEEDS, KEV, *_ECONOMY, *_COUNTRIES, *_CYBER),
+    *(*_EVENTS, *_COMPANIES, *_MARKETS, *_SANCTIONS),
 )
 """In the order in which they are tried: those with the plainer marks first."""
 

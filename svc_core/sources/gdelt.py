@@ -10,7 +10,7 @@ from typing import Any
 
 from svc_core.sources.body import Body
 from svc_core.sources.gdelt_lines import Layout, event_id, has_row, instant, lines, named, stamp
-from svc_core.sources.model import Format, Given, Record, Said, Told
+from svc_core.sources.model import Given, Record, Said, Told, declared
 from svc_core.sources.osint import Row, actors, headline, kind, severity
 from svc_core.sources.values import country, designator, number, place, point, required, web
 
@@ -101,14 +101,4 @@ def _coded(*cells: str | None) -> Said:
     return {**kind("cameo", root), **severity("gdelt", "goldstein", scale), "cameo": cameo}
 
 
-GDELT_EVENTS = Format(
-    id="gdelt-events",
-    title="GDELT events 1.0 and 2.0",
-    kind="window",
-    provider="gdelt",
-    brings=("osintEvent",),
-    recognise=_recognised,
-    parse=_parse,
-    cadence_seconds=900,
-    attribution="The GDELT Project, gdeltproject.org",
-)
+GDELT_EVENTS = declared("gdelt-events", _recognised, _parse)

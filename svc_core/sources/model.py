@@ -8,10 +8,12 @@ Rule 4: everything taken from a document has a number that bounds it (`Format`, 
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, tzinfo
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from attrs import field, frozen
 
+from svc_core import data
 from svc_core.constraints import Doc, Example
 
 if TYPE_CHECKING:
@@ -139,6 +141,27 @@ class Format:
     attribution: str | None = None
     bytes_max: int = 64 * MEBI
     records_max: int = 500_000
+
+
+def declared(
+    id_: str,
+    recognise: Callable[["Body"], bool],
+    parse: Callable[["Body", Given], Told],
+    **more: Any,
+) -> Format:
+    """The format that a line of `formats.tsv` describes; `more` are members that it does not."""
+    title, kind, provider, brings, seconds, license_, attribution = _lines()[id_]
+    more |= {"license": license_ or None, "attribution": attribution or None}
+    more |= {"kind": kind, "brings": tuple(brings.split(",")), "cadence_seconds": int(seconds)}
+    return Format(
+        id=id_, title=title, provider=provider or None, recognise=recognise, parse=parse, **more
+    )
+
+
+@cache
+def _lines() -> Mapping[str, list[str]]:
+    rows = (line.split("\t") for line in data.lines("formats.tsv"))
+    return {id_: members for id_, *members in rows}
 
 
 # -- feeds -------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from svc_core.sources.body import Body
-from svc_core.sources.model import About, Format, Given, Record, Told
+from svc_core.sources.model import About, Given, Record, Told, declared
 from svc_core.sources.osint import SUMMARY_CHARS, first, headline, kind, listed, severity
 from svc_core.sources.values import (
     at,
@@ -90,14 +90,4 @@ def _place(told: dict[str, Any], area: str) -> dict[str, Any] | None:
     )
 
 
-RELIEFWEB = Format(
-    id="reliefweb",
-    title="ReliefWeb disasters (API v1, v2)",
-    kind="window",
-    provider="reliefweb",
-    brings=("osintEvent",),
-    recognise=_recognised,
-    parse=_parse,
-    cadence_seconds=3_600,
-    attribution="ReliefWeb, UN OCHA",
-)
+RELIEFWEB = declared("reliefweb", _recognised, _parse)

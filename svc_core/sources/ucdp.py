@@ -4,7 +4,7 @@
 """
 
 from svc_core.sources.body import Body
-from svc_core.sources.model import Format, Given, Record, Told
+from svc_core.sources.model import Given, Record, Told, declared
 from svc_core.sources.osint import (
     Row,
     actors,
@@ -77,15 +77,4 @@ def _record(row: Row) -> Record:
     )
 
 
-UCDP = Format(
-    id="ucdp",
-    title="UCDP georeferenced events (CSV)",
-    kind="window",
-    provider="ucdp",
-    brings=("osintEvent",),
-    recognise=_recognised,
-    parse=_parse,
-    cadence_seconds=86_400,
-    license="CC-BY-4.0",
-    attribution="Uppsala Conflict Data Program (UCDP)",
-)
+UCDP = declared("ucdp", _recognised, _parse)

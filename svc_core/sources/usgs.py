@@ -7,7 +7,7 @@ ageing or by a lower magnitude, so that only `status: deleted` says that it is g
 from typing import Any
 
 from svc_core.sources.body import Body
-from svc_core.sources.model import About, Format, Given, Record, Told
+from svc_core.sources.model import About, Given, Record, Told, declared
 from svc_core.sources.osint import features, has_features, is_empty, kind, measured, severity
 from svc_core.sources.values import (
     at,
@@ -77,15 +77,4 @@ def _said(event: dict[str, Any], told: dict[str, Any], ids: list[str]) -> dict[s
     }
 
 
-USGS = Format(
-    id="usgs",
-    title="USGS earthquakes (GeoJSON)",
-    kind="window",
-    provider="usgs",
-    brings=("osintEvent",),
-    recognise=_recognised,
-    parse=_parse,
-    cadence_seconds=300,
-    license="US public domain",
-    attribution="U.S. Geological Survey",
-)
+USGS = declared("usgs", _recognised, _parse)
