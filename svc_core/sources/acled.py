@@ -10,6 +10,7 @@ from svc_core.sources.osint import (
     Row,
     actors,
     counted,
+    event_record,
     first,
     headline,
     kind,
@@ -44,7 +45,6 @@ def _parse(body: Body, _: Given) -> Told:
 
 
 def _record(row: Row) -> Record:
-    own_id = required(text(row.get("event_id_cnty")), "event_id_cnty")
     kinds = kind("acled", row.get("event_type"))
     who = actors((row.get("actor1"), "actor", None), (row.get("actor2"), "target", None))
     where = place(
@@ -54,9 +54,9 @@ def _record(row: Row) -> Record:
         precision=_WHERE.get(str(row.get("geo_precision")), "unknown"),
     )
     changed = number(row.get("timestamp"))
-    return Record(
-        "osintEvent",
-        f"acled:{own_id}",
+    return event_record(
+        "acled",
+        text(row["event_id_cnty"]),
         {
             **kinds,
             "title": headline(kinds["type"], who, where),
@@ -70,7 +70,6 @@ def _record(row: Row) -> Record:
             "designators": [],
         },
         stamp=None if changed is None else millis(changed * 1_000),
-        record_id=own_id,
         raw=dict(row),
     )
 
