@@ -109,16 +109,17 @@ def relation(told: Mapping[str, Any]) -> Record:
     """
     ends = [code(told[end]) for end in ("child", "parent")]
     kind, level = required(_RELATIONS.get(str(told["kind"])), "a kind of relation that is known")
-    return relations.relation(
-        kind,
-        *map("lei:{}".format, ends),
-        confidence=1.0,
-        valid=(day(told.get("since")), day(told.get("until"))),
-        attributes={"level": level, "status": str(told.get("status") or "ACTIVE").lower()},
-        stamp=moment(told.get("changed")),
-        record_id="/".join(ends),
-        url=_PAGE + ends[0],
+    said = {
+        "confidence": 1.0,
+        "validFrom": day(told.get("since")),
+        "validTo": day(told.get("until")),
+        "attributes": {"level": level, "status": str(told.get("status") or "ACTIVE").lower()},
+    }
+    keys, own = (
+        [f"lei:{end}" for end in ends],
+        {"record_id": "/".join(ends), "url": _PAGE + ends[0]},
     )
+    return relations.relation(kind, keys, said, stamp=moment(told.get("changed")), **own)
 
 
 def nearest_last(one: object) -> bool:

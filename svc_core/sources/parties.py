@@ -39,8 +39,17 @@ def keys(named: Iterable[tuple[str, object]]) -> list[str]:
 
     Ill-formed values of schemes whose form is known are left out.
     """
+    return sorted({f"{scheme}:{told}" for scheme, told in _well_formed(named)}, key=_strength)
+
+
+def _well_formed(named: Iterable[tuple[str, object]]) -> list[tuple[str, str | None]]:
     read = [(scheme, _FORMS.get(scheme, str)(value)) for scheme, value in named if value]
-    return sorted({f"{scheme}:{told}" for scheme, told in read if told}, key=_strength)
+    return [one for one in dict.fromkeys(read) if one[1]]
+
+
+def designators(named: Iterable[tuple[str, object]], provider: str) -> list[dict[str, Any]]:
+    """The designators that a provider tells, each once, in their order, as `keys` leaves out."""
+    return [designator(*one, provider) for one in _well_formed(named)]
 
 
 def _strength(key: str) -> tuple[int, str]:

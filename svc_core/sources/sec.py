@@ -41,9 +41,9 @@ def entity(
 
     `listed` are the tickers, each with the name of its exchange.
     """
-    tickers = [("ticker", ticker) for ticker in listed or ()]
-    known = designators([("lei", lei), ("cik", number), *tickers], "sec")
-    first, *also = keys(known)
+    named = [("lei", lei), ("cik", number)]
+    known = designators([*named, *(("ticker", ticker) for ticker in listed or ())], "sec")
+    first, *also = keys(named)
     listings = None if listed is None else [_listing(*one) for one in listed.items()]
     members = {"type": "company", **said, "designators": known, "listings": listings}
     return Record("entity", first, members, None, tuple(also), number, _COMPANY + number)
