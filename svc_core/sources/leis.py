@@ -115,11 +115,9 @@ def relation(told: Mapping[str, Any]) -> Record:
         "validTo": day(told.get("until")),
         "attributes": {"level": level, "status": str(told.get("status") or "ACTIVE").lower()},
     }
-    keys, own = (
-        [f"lei:{end}" for end in ends],
-        {"record_id": "/".join(ends), "url": _PAGE + ends[0]},
-    )
-    return relations.relation(kind, keys, said, stamp=moment(told.get("changed")), **own)
+    keys, stamp = [f"lei:{end}" for end in ends], moment(told.get("changed"))
+    url = _PAGE + ends[0]
+    return relations.relation(kind, keys, said, stamp=stamp, record_id="/".join(ends), url=url)
 
 
 def nearest_last(one: object) -> bool:
