@@ -1,11 +1,8 @@
 """Mentions of GDELT 2.0: which article tells of which event, and how sure that is."""
 
-import attrs
-
 from svc_core.sources.body import Body
-from svc_core.sources.gdelt import GDELT_EVENTS
 from svc_core.sources.gdelt_lines import event_id, has_row, instant, lines, named, stamp
-from svc_core.sources.model import Given, Record, Told, Unusable
+from svc_core.sources.model import Given, Record, Told, Unusable, declared
 from svc_core.sources.osint import Row
 from svc_core.sources.values import number, web
 
@@ -60,11 +57,4 @@ def _record(row: Row) -> Record:
     )
 
 
-GDELT_MENTIONS = attrs.evolve(
-    GDELT_EVENTS,
-    id="gdelt-mentions",
-    title="GDELT mentions 2.0",
-    brings=("mention",),
-    recognise=_recognised,
-    parse=_parse,
-)
+GDELT_MENTIONS = declared("gdelt-mentions", _recognised, _parse)
