@@ -10,7 +10,7 @@ import pytest
 from attrs import evolve
 
 from svc_core import catalog
-from svc_core.news.intake import SourceWish, add_source
+from svc_core.intake.registry import SourceWish, add_source
 from svc_core.resources.news import SOURCES
 from svc_core.resources.webhook import QUEUES, WAITING, Queue, Waiting
 from svc_http import hosting
