@@ -5,11 +5,10 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from svc_core.sources import relations
+from svc_core.sources import parties, relations
 from svc_core.sources.identifiers import lei
 from svc_core.sources.model import Record, Said
-from svc_core.sources.parties import designators
-from svc_core.sources.values import countries, day, designator, moment, required, text
+from svc_core.sources.values import countries, day, moment, required, text
 
 _TYPES = {
     **dict.fromkeys(("GENERAL", "BRANCH", "SOLE_PROPRIETOR"), "company"),
@@ -96,9 +95,8 @@ def entity(
 
 def record(number: str, said: Said, named: Named, *, stamp: datetime | None = None) -> Record:
     """What is said of the legal entity with this LEI, `named` being its other designators."""
-    known = [designator("lei", number, "gleif"), *designators(named, "gleif")]
-    members = {**said, "designators": known}
-    return Record("entity", f"lei:{number}", members, stamp, record_id=number, url=_PAGE + number)
+    known, page = [f"lei:{number}", *parties.keys(named)], _PAGE + number
+    return parties.entity(known, said, provider="gleif", stamp=stamp, record_id=number, url=page)
 
 
 def relation(told: Mapping[str, Any]) -> Record:
@@ -109,16 +107,15 @@ def relation(told: Mapping[str, Any]) -> Record:
     """
     ends = [code(told[end]) for end in ("child", "parent")]
     kind, level = required(_RELATIONS.get(str(told["kind"])), "a kind of relation that is known")
-    return relations.relation(
-        kind,
-        *map("lei:{}".format, ends),
-        confidence=1.0,
-        valid=(day(told.get("since")), day(told.get("until"))),
-        attributes={"level": level, "status": str(told.get("status") or "ACTIVE").lower()},
-        stamp=moment(told.get("changed")),
-        record_id="/".join(ends),
-        url=_PAGE + ends[0],
-    )
+    said = {
+        "confidence": 1.0,
+        "validFrom": day(told.get("since")),
+        "validTo": day(told.get("until")),
+        "attributes": {"level": level, "status": str(told.get("status") or "ACTIVE").lower()},
+    }
+    keys, page = [*map("lei:{}".format, ends)], _PAGE + ends[0]
+    stamp = moment(told.get("changed"))
+    return relations.relation(kind, keys, said, stamp=stamp, record_id="/".join(ends), url=page)
 
 
 def nearest_last(one: object) -> bool:

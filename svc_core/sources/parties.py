@@ -47,13 +47,22 @@ def _strength(key: str) -> tuple[int, str]:
     return _RANKS.get(key.partition(":")[0], len(_RANKS)), key
 
 
-def entity(known: Iterable[str], said: Said, also: Iterable[str] = (), **record: Any) -> Record:
+def entity(
+    known: Iterable[str],
+    said: Said,
+    also: Iterable[str] = (),
+    *,
+    provider: str | None = None,
+    **record: Any,
+) -> Record:
     """What a document says of the entity that is `known` by these keys, the first that of its row.
 
-    `also` are keys that nobody else needs to be told; `record` are members of a `Record`.
+    `also` are keys that nobody else needs to be told, `provider` is who knows it by the others;
+    `record` are members of a `Record`.
     """
     key, *others = dict.fromkeys(known)
-    told = [designator(*one.split(":", 1)) for one in (key, *others)]
+    parts = (one.partition(":") for one in (key, *others))
+    told = [designator(scheme, value, provider) for scheme, _, value in parts]
     more = (one for one in dict.fromkeys((*others, *also)) if one.partition(":")[0] in _RANKS)
     return Record("entity", key, {**said, "designators": told}, also=tuple(more), **record)
 
