@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from svc_core.sources import relations
+from svc_core.sources import parties, relations
 from svc_core.sources.identifiers import lei
 from svc_core.sources.model import Record, Said
-from svc_core.sources.parties import designators
-from svc_core.sources.values import countries, day, designator, moment, required, text
+from svc_core.sources.parties import known
+from svc_core.sources.values import countries, day, moment, required, text
 
 _TYPES = {
     **dict.fromkeys(("GENERAL", "BRANCH", "SOLE_PROPRIETOR"), "company"),
@@ -96,9 +96,8 @@ def entity(
 
 def record(number: str, said: Said, named: Named, *, stamp: datetime | None = None) -> Record:
     """What is said of the legal entity with this LEI, `named` being its other designators."""
-    known = [designator("lei", number, "gleif"), *designators(named, "gleif")]
-    members = {**said, "designators": known}
-    return Record("entity", f"lei:{number}", members, stamp, record_id=number, url=_PAGE + number)
+    names, url = known([("lei", number), *named]), _PAGE + number
+    return parties.entity(names, said, provider="gleif", stamp=stamp, record_id=number, url=url)
 
 
 def relation(told: Mapping[str, Any]) -> Record:
@@ -107,7 +106,7 @@ def relation(told: Mapping[str, Any]) -> Record:
     Raises:
         Unusable: one has none, as those that GLEIF knows by other numbers only.
     """
-    ends = [code(told[end]) for end in ("child", "parent")]
+    child, parent = (code(told[end]) for end in ("child", "parent"))
     kind, level = required(_RELATIONS.get(str(told["kind"])), "a kind of relation that is known")
     said = {
         "confidence": 1.0,
@@ -115,9 +114,14 @@ def relation(told: Mapping[str, Any]) -> Record:
         "validTo": day(told.get("until")),
         "attributes": {"level": level, "status": str(told.get("status") or "ACTIVE").lower()},
     }
-    keys, stamp = [f"lei:{end}" for end in ends], moment(told.get("changed"))
-    url = _PAGE + ends[0]
-    return relations.relation(kind, keys, said, stamp=stamp, record_id="/".join(ends), url=url)
+    return relations.relation(
+        kind,
+        (f"lei:{child}", f"lei:{parent}"),
+        said,
+        stamp=moment(told.get("changed")),
+        record_id=f"{child}/{parent}",
+        url=_PAGE + child,
+    )
 
 
 def nearest_last(one: object) -> bool:
