@@ -15,7 +15,7 @@ import attrs
 from attrs import frozen
 
 from svc_core import periods, problem, wire
-from svc_core.constraints import Doc, Example, MaxLen, Pattern
+from svc_core.constraints import Doc, Example, MaxLen, MinLen, Pattern
 from svc_core.operation import JSON, NDJSON, PATH, QUERY, Context, Operation
 from svc_core.osint.filters import Code, Listed, narrowed, reading, sent
 from svc_core.ports import Position
@@ -40,7 +40,7 @@ LOOKED_BACK = 10  # earlier rows looked at for one with a value: markets close f
 PERCENT_DIGITS = 6
 SERIES_LOOKED_AT = 200  # for one page: some 20 ms
 
-Name = Annotated[str, MaxLen(200)]
+Name = Annotated[str, MinLen(1), MaxLen(200)]
 When = Annotated[
     Maybe[str],
     QUERY,
