@@ -216,10 +216,8 @@ def _period(name: str, text: Maybe[str]) -> periods.Period | None:
 
 async def _with_change(ctx: Context, row: Indicator) -> Indicator:
     """The row with the value before it, which its provider gave by then where it keeps vintages."""
-    kept = row.vintage is not None and row.vintage.start != row.vintage.end
-    by_then = (
-        {"vintage_start": (None, row.vintage.start.toordinal())} if row.vintage and kept else {}
-    )
+    first, last = row.days
+    by_then = {} if first == last else {"vintage_start": (None, first)}
     earlier = await ctx.tx.documents.scan(
         FININT,
         where={"series": (row.series,)},

@@ -77,7 +77,7 @@ class LastRun:
     rejected: Annotated[int, Ge(0), Doc("Records that could not be used."), Example(0)] = 0
 
 
-@frozen
+@frozen(kw_only=True)
 class Source:
     """One location that is read in one format: where it is, what it brings, how it is doing.
 
@@ -91,13 +91,13 @@ class Source:
 
     id: SourceId
     location: str
-    name: str
-    home_url: str | None
+    name: str = ""
+    home_url: str | None = None
     domain: str
-    format: str | None
-    language: str | None
-    country_code: str | None
-    topics: tuple[str, ...]
+    format: str | None = None
+    language: str | None = None
+    country_code: str | None = None
+    topics: tuple[str, ...] = ()
     cadence_seconds: int
     created_at: datetime
     etag: str | None = None
