@@ -64,9 +64,7 @@ class ListIndicators:
     """Values of indicators, newest period first."""
 
     indicator: Annotated[
-        Listed[Name],
-        Doc("Comma list of indicator codes."),
-        Example(["FI.RES.TOTL.MO"]),
+        Listed[Name], Doc("Comma list of indicator codes."), Example(["FI.RES.TOTL.MO"])
     ] = UNSET
     provider: Annotated[Listed[Name], Doc("Comma list of providers."), Example(["fred"])] = UNSET
     area: Annotated[Listed[Name], Doc("Comma list of area codes of their providers.")] = UNSET

@@ -391,11 +391,7 @@ class TopicActivity:
 
 
 TOPIC_ACTIVITY: Collection[TopicActivity] = Collection(
-    name="topic_activity",
-    model=TopicActivity,
-    prefix="",
-    order=lambda _: 0,
-    scope="global",
+    name="topic_activity", model=TopicActivity, prefix="", order=lambda _: 0, scope="global"
 )
 
 
@@ -455,10 +451,7 @@ RECAPS: Collection[Recap] = Collection(
     prefix="rcp",
     order=lambda recap: micros(recap.window.end),
     scope="global",
-    keys={
-        "topic": lambda recap: recap.topic,
-        "language": lambda recap: recap.language,
-    },
+    keys={"topic": lambda recap: recap.topic, "language": lambda recap: recap.language},
     numbers={"generated": lambda recap: micros(recap.generated_at)},
     kind="recap",
     path="/news/recaps",
@@ -475,9 +468,5 @@ class RecapDue:
 
 
 RECAPS_DUE: Collection[RecapDue] = Collection(
-    name="recaps_due",
-    model=RecapDue,
-    prefix="",
-    order=lambda due: micros(due.day),
-    scope="system",
+    name="recaps_due", model=RecapDue, prefix="", order=lambda due: micros(due.day), scope="system"
 )
