@@ -12,12 +12,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any
 
 from attrs import frozen
 
 from svc_core.sources.acled import ACLED
-from svc_core.sources.body import DEPTH_MAX, Body
+from svc_core.sources.body import Body
 from svc_core.sources.countries import COUNTRIES
 from svc_core.sources.country_codes import COUNTRY_CODES
 from svc_core.sources.csaf import CSAF
@@ -62,7 +61,6 @@ from svc_core.sources.stix import ATTACK, STIX
 from svc_core.sources.ucdp import UCDP
 from svc_core.sources.un_sanctions import UN_SANCTIONS
 from svc_core.sources.usgs import USGS
-from svc_core.sources.values import SAMPLE_CHARS
 from svc_core.sources.worldbank import WORLD_BANK
 
 _ECONOMY = (FRED, WORLD_BANK, SDMX, FRANKFURTER)
@@ -115,7 +113,7 @@ def recognised(body: Body) -> Format:
     """
     if not body.data.strip():
         raise DocumentRefused("empty", "The document is empty.")
-    found = next((one for one in TABLE if _fits(one, body)), None)
+    found = next((one for one in TABLE if one.recognise(body)), None)
     if found is not None:
         return found
     known = _KNOWN_ELSE.get(body.root.lower())
@@ -126,15 +124,6 @@ def recognised(body: Body) -> Format:
     raise DocumentRefused(
         "unrecognised", "No format fits this document; see svc sources formats, and --format."
     )
-
-
-def _fits(format_: Format, body: Body) -> bool:
-    try:
-        return format_.recognise(body)
-    except DocumentRefused:
-        raise
-    except FAULTS:
-        return False
 
 
 def read(body: Body, format_: Format, given: Given) -> Document:
@@ -148,7 +137,7 @@ def read(body: Body, format_: Format, given: Given) -> Document:
     if len(body.data) > format_.bytes_max:
         size = f"The document is larger than {format_.bytes_max} bytes."
         raise DocumentRefused("tooLarge", size)
-    if not _fits(format_, body):
+    if not format_.recognise(body):
         found = recognised(body)
         raise DocumentRefused(
             "anotherFormat", f"The document is {found.id}, and its source is {format_.id}."
@@ -189,7 +178,7 @@ def whole(format_: Format, told: Iterator[About | Record | Rejection]) -> Docume
     records: dict[tuple[str, str], Record] = {}
     reasons: Counter[str] = Counter()
     samples: dict[str, str] = {}
-    for one in map(_bounded, told):
+    for one in told:
         if isinstance(one, Record):
             seen += 1
             name = (one.resource, one.key)
@@ -212,25 +201,6 @@ def whole(format_: Format, told: Iterator[About | Record | Rejection]) -> Docume
     counted = reasons.most_common(REASONS_MAX)
     rejections = tuple(Rejection(reason, count, samples[reason]) for reason, count in counted)
     return Document(format_, about, tuple(records.values()), rejections)
-
-
-def _bounded(one: About | Record | Rejection) -> About | Record | Rejection:
-    """What is told; a record that no reader of JSON could be given is a rejection."""
-    if isinstance(one, Record) and one.raw and _is_deep((one.said, one.raw), DEPTH_MAX + 1):
-        return Rejection("is nested too deeply", 1, one.key[:SAMPLE_CHARS])
-    return one
-
-
-def _is_deep(value: Any, left: int) -> bool:
-    if left == 0:
-        return True
-    for one in value.values() if type(value) is dict else value:
-        if type(one) in _HOLDS and _is_deep(one, left - 1):
-            return True
-    return False
-
-
-_HOLDS = frozenset({dict, list, tuple})
 
 
 def _is_older(left: datetime | None, right: datetime | None) -> bool:

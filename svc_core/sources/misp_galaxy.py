@@ -16,9 +16,7 @@ MISP_GALAXY = Format(
     kind="window",
     provider="misp-galaxy",
     brings=("entity", "relation"),
-    recognise=lambda body: (
-        body.has("type", "values", "uuid") and isinstance(body.json["values"], list)
-    ),
+    recognise=lambda body: body.has("type", "uuid") and isinstance(body.json["values"], list),
     parse=_parse,
     cadence_seconds=86_400,
     license="CC0-1.0 or BSD-2-Clause",

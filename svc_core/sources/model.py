@@ -103,6 +103,20 @@ document says itself what is gone."""
 MEBI = 2**20
 
 
+def _asked(recognise: Callable[["Body"], object]) -> Callable[["Body"], bool]:
+    """A document of another form than is looked for is of another format."""
+
+    def is_of(body: "Body") -> bool:
+        try:
+            return bool(recognise(body))
+        except DocumentRefused:
+            raise
+        except FAULTS:
+            return False
+
+    return is_of
+
+
 @frozen
 class Format:
     """One upstream format: how it is recognised by its content, and read.
@@ -118,7 +132,7 @@ class Format:
     kind: Kind
     provider: str | None
     brings: tuple[str, ...]
-    recognise: Callable[["Body"], bool]
+    recognise: Callable[["Body"], bool] = field(converter=_asked)
     parse: Callable[["Body", Given], Told]
     options: Mapping[str, str] = field(factory=dict)
     required: frozenset[str] = frozenset()

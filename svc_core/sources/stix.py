@@ -25,16 +25,13 @@ def _parse(body: Body, _: Given) -> Told:
 
 
 def _is_bundle(body: Body) -> bool:
-    if not isinstance(body.json, dict):
-        return False
-    first = next(iter(objects(body.json.get("objects"))), {})
     # A TAXII envelope holds objects under the same name, and has no type.
-    return body.json.get("type") == "bundle" or "--" in str(first.get("id"))
+    return body.json.get("type") == "bundle" or "--" in body.json["objects"][0]["id"]
 
 
 def _is_attack(body: Body) -> bool:
     """Most objects are ATT&CK's own: reports of others quote some of them."""
-    held = objects(body.json.get("objects")) if _is_bundle(body) else []
+    held = objects(body.json.get("objects"))
     return sum(map(_is_own, held)) * 2 > len(held)
 
 
@@ -54,7 +51,7 @@ ATTACK = Format(
     kind="snapshot",
     provider="mitre-attack",
     brings=BRINGS,
-    recognise=_is_attack,
+    recognise=lambda body: _is_bundle(body) and _is_attack(body),
     parse=_parse,
     cadence_seconds=86_400,
     license="ATT&CK terms of use: royalty-free, with attribution",
@@ -66,8 +63,9 @@ STIX = Format(
     id="stix",
     title="STIX 2.0 and 2.1 bundle",
     kind="window",
-    provider=None,
+    provider="stix",
     brings=BRINGS,
     recognise=lambda body: _is_bundle(body) and not _is_attack(body),
     parse=_parse,
+    options={"provider": "who publishes it, by the name that rows are to tell"},
 )

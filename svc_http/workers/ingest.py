@@ -56,7 +56,7 @@ ROUND_SOURCES_MAX = 64
 """Sources claimed in one round, so that the claim does not run out before they are read."""
 
 PART_SECONDS = 0.1
-PART_ROWS, PART_ROWS_MIN, PART_ROWS_MAX = 32, 8, 512
+PART_ROWS, PART_ROWS_MIN, PART_ROWS_MAX = 32, 8, 256
 """Rows of the first part of a document, and of any: as many as the parts before it took time for,
 the wait for the writer counted in, so that they grow smaller while others write."""
 
