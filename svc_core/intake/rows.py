@@ -86,8 +86,12 @@ async def refold(
 async def _told(
     ctx: Context, kind: Kind, placed: Joined, known: Sequence[str]
 ) -> dict[str, list[Contribution]]:
-    """What is said of the touched rows. Of one that is not stored nothing was said before."""
-    rows = sorted(placed.touched) if kind.rules.silent else known
+    """What is said of the touched rows.
+
+    Of one that is not stored nothing was said before, but for what makes no row: of a silent
+    format, or that it is gone, which may go for other keys too.
+    """
+    rows = sorted(placed.touched) if kind.rules.silent or kind.joined else known
     stored = await standing_under(ctx, rows)
     return by_row((stored | placed.after).values())
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from svc_core.intake import joining, taking
@@ -211,7 +211,16 @@ def test_the_order_in_which_stamped_documents_come_does_not_matter(
     assert len(house.recorded()) == changes
 
 
+GONE_WITH_ANOTHER_KEY: list[Saying] = [
+    ("/a", "lei:A", (), 3, "One", False),
+    ("/b", "lei:A", (), 2, "One", False),
+    ("/b", "lei:A", ("cik:1",), 0, "One", True),
+    ("/b", "cik:1", (), 1, "One", False),
+]
+
+
 @given(st.sampled_from(JOINED + ALONE), sayings)
+@example("osintEvent", GONE_WITH_ANOTHER_KEY)
 @settings(max_examples=150)
 def test_withdrawing_a_source_leaves_what_the_others_give(
     house_factory: Make, resource: str, order: list[Saying]
