@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import attrs
 from attrs import field, frozen
 
+from svc_core import wire
 from svc_core.constraints import Doc, Example, Ge, Le, MaxLen
 from svc_core.ports import Collection
 from svc_core.resources.facts import Place
@@ -335,6 +336,12 @@ NEWS: Collection[NewsItem] = Collection(
     },
     kind="newsItem",
 )
+
+
+def whole(raw: bytes) -> bytes:
+    """A stored item with all its members: what was not kept yet when it was written is null."""
+    return raw if b'"recordedAt":' in raw else wire.dumps(NEWS.decode(raw))
+
 
 NEWS_TEXTS: Collection[NewsText] = Collection(
     name="news_texts",
