@@ -8,7 +8,7 @@ import attrs
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.constraints import Doc, Example, MaxLen, Pattern
+from svc_core.constraints import Doc, Example, MaxLen, MinLen, Pattern
 from svc_core.operation import PATH, QUERY, Context, Operation
 from svc_core.osint.filters import Listed, reading, sent
 from svc_core.osint.finint import newest
@@ -28,7 +28,7 @@ EVENTS_READ = 2_000  # for their deaths: some 60 ms
 EVENTS_COUNTED = 100_000
 RISK_DAYS = timedelta(days=30)
 
-Name = Annotated[str, MaxLen(100)]
+Name = Annotated[str, MinLen(1), MaxLen(100)]
 
 
 @frozen

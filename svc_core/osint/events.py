@@ -62,15 +62,11 @@ class ListEvents:
     provider: Providers = UNSET
     type: Types = UNSET
     category: Annotated[
-        Several[Category],
-        Doc("Comma list of categories."),
-        Example(["disaster", "conflict"]),
+        Several[Category], Doc("Comma list of categories."), Example(["disaster", "conflict"])
     ] = UNSET
     country: Countries = UNSET
     severity: Annotated[
-        Several[Severity],
-        Doc("Comma list of severities."),
-        Example(["high", "critical"]),
+        Several[Severity], Doc("Comma list of severities."), Example(["high", "critical"])
     ] = UNSET
     min_severity: MinSeverity = UNSET
     min_confidence: Annotated[

@@ -8,14 +8,9 @@ from svc_core.sources.values import number, web
 
 _COLUMNS = {
     "GLOBALEVENTID": 0,
-    "EventTimeDate": 1,
     "MentionTimeDate": 2,
-    "MentionType": 3,
-    "MentionSourceName": 4,
     "MentionIdentifier": 5,
-    "SentenceID": 6,
     "Confidence": 11,
-    "MentionDocLen": 12,
     "MentionDocTone": 13,
 }
 _TRANSLATED = _COLUMNS | {"MentionDocTranslationInfo": 14}

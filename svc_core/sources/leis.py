@@ -8,6 +8,7 @@ from typing import Any
 from svc_core.sources import parties, relations
 from svc_core.sources.identifiers import lei
 from svc_core.sources.model import Record, Said
+from svc_core.sources.parties import known
 from svc_core.sources.values import countries, day, moment, required, text
 
 _TYPES = {
@@ -95,8 +96,8 @@ def entity(
 
 def record(number: str, said: Said, named: Named, *, stamp: datetime | None = None) -> Record:
     """What is said of the legal entity with this LEI, `named` being its other designators."""
-    known, page = [f"lei:{number}", *parties.keys(named)], _PAGE + number
-    return parties.entity(known, said, provider="gleif", stamp=stamp, record_id=number, url=page)
+    names, url = known([("lei", number), *named]), _PAGE + number
+    return parties.entity(names, said, provider="gleif", stamp=stamp, record_id=number, url=url)
 
 
 def relation(told: Mapping[str, Any]) -> Record:
@@ -105,7 +106,7 @@ def relation(told: Mapping[str, Any]) -> Record:
     Raises:
         Unusable: one has none, as those that GLEIF knows by other numbers only.
     """
-    ends = [code(told[end]) for end in ("child", "parent")]
+    child, parent = (code(told[end]) for end in ("child", "parent"))
     kind, level = required(_RELATIONS.get(str(told["kind"])), "a kind of relation that is known")
     said = {
         "confidence": 1.0,
@@ -113,9 +114,14 @@ def relation(told: Mapping[str, Any]) -> Record:
         "validTo": day(told.get("until")),
         "attributes": {"level": level, "status": str(told.get("status") or "ACTIVE").lower()},
     }
-    keys, page = [*map("lei:{}".format, ends)], _PAGE + ends[0]
-    stamp = moment(told.get("changed"))
-    return relations.relation(kind, keys, said, stamp=stamp, record_id="/".join(ends), url=page)
+    return relations.relation(
+        kind,
+        (f"lei:{child}", f"lei:{parent}"),
+        said,
+        stamp=moment(told.get("changed")),
+        record_id=f"{child}/{parent}",
+        url=_PAGE + child,
+    )
 
 
 def nearest_last(one: object) -> bool:

@@ -34,13 +34,15 @@ _FORMS: Mapping[str, Callable[[object], str | None]] = {
 }
 
 
-def keys(named: Iterable[tuple[str, object]]) -> list[str]:
-    """What names an entity, each once as `scheme:value`, the strongest first.
-
-    Ill-formed values of schemes whose form is known are left out.
-    """
+def known(named: Iterable[tuple[str, object]]) -> list[str]:
+    """What names an entity, each once as `scheme:value`; ill-formed values are left out."""
     read = [(scheme, _FORMS.get(scheme, str)(value)) for scheme, value in named if value]
-    return sorted({f"{scheme}:{told}" for scheme, told in read if told}, key=_strength)
+    return list(dict.fromkeys(f"{scheme}:{told}" for scheme, told in read if told))
+
+
+def keys(named: Iterable[tuple[str, object]]) -> list[str]:
+    """What names an entity, the strongest first."""
+    return sorted(known(named), key=_strength)
 
 
 def _strength(key: str) -> tuple[int, str]:
@@ -48,21 +50,20 @@ def _strength(key: str) -> tuple[int, str]:
 
 
 def entity(
-    known: Iterable[str],
+    names: Iterable[str],
     said: Said,
     also: Iterable[str] = (),
     *,
     provider: str | None = None,
     **record: Any,
 ) -> Record:
-    """What a document says of the entity that is `known` by these keys, the first that of its row.
+    """What a document says of the entity that has these `names`, the first that of its row.
 
-    `also` are keys that nobody else needs to be told, `provider` is who knows it by the others;
-    `record` are members of a `Record`.
+    `also` are keys that nobody else needs to be told; `record` are members of a `Record`.
     """
-    key, *others = dict.fromkeys(known)
-    parts = (one.partition(":") for one in (key, *others))
-    told = [designator(scheme, value, provider) for scheme, _, value in parts]
+    key, *others = dict.fromkeys(names)
+    pairs = [one.split(":", 1) for one in (key, *others)]
+    told = [designator(scheme, value, provider) for scheme, value in pairs]
     more = (one for one in dict.fromkeys((*others, *also)) if one.partition(":")[0] in _RANKS)
     return Record("entity", key, {**said, "designators": told}, also=tuple(more), **record)
 

@@ -7,6 +7,7 @@ from typing import Any
 from svc_core.sources import parties
 from svc_core.sources.identifiers import cik
 from svc_core.sources.model import Record
+from svc_core.sources.parties import keys
 from svc_core.sources.values import country_named, moment, required, text
 
 _ARCHIVES = "https://www.sec.gov/Archives/edgar/data"
@@ -42,10 +43,9 @@ def entity(
     `listed` are the tickers, each with the name of its exchange.
     """
     tickers = [("ticker", ticker) for ticker in listed or ()]
+    known, page = keys([("lei", lei), ("cik", number), *tickers]), _COMPANY + number
     listings = None if listed is None else [_listing(*one) for one in listed.items()]
     members = {"type": "company", **said, "listings": listings}
-    known = parties.keys([("lei", lei), ("cik", number), *tickers])
-    page = _COMPANY + number
     return parties.entity(known, members, provider="sec", record_id=number, url=page)
 
 

@@ -235,9 +235,9 @@ VALUES: list[tuple[str, str, str, Json]] = [
         {
             "designators": [
                 {"scheme": "lei", "value": "529900GRZ2BQY5ZM9N49", "provider": "gleif"},
-                {"scheme": "isin", "value": "DE0006969603", "provider": "gleif"},
-                {"scheme": "isin", "value": "US7458781082", "provider": "gleif"},
                 {"scheme": "isin", "value": "US7458782072", "provider": "gleif"},
+                {"scheme": "isin", "value": "US7458781082", "provider": "gleif"},
+                {"scheme": "isin", "value": "DE0006969603", "provider": "gleif"},
             ]
         },
     ),
