@@ -54,8 +54,8 @@ def _parse(body: Body, given: Given) -> Told:
         is_gone = str(data_set.get("action")).lower() == "delete"
         found, origin = Structure(structure), {"provider": provider, "datasetId": flow}
         make = partial(_record, found.code, origin, is_gone=is_gone)
-        told_of = cells(data_set, found, is_gone=is_gone)
-        yield from records(told_of, make, lambda cell: _code(cell[0].values()))
+        observed = cells(data_set, found, is_gone=is_gone)
+        yield from records(observed, make, lambda cell: _code(cell[0].values()))
 
 
 def _agency(name: object) -> str:

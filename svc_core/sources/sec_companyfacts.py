@@ -21,7 +21,6 @@ from svc_core.sources.values import day, midnight, number, records, required, te
 
 Fact = dict[str, Any]
 
-
 _FILING = ("accn", "form", "filed", "fy", "fp")
 
 
