@@ -301,7 +301,7 @@ def _locations(reader: SourceReader, given: Sequence[str]) -> list[str]:
         try:
             found += reader.locations(location)
         except ValueError as refused:
-            faults.append(Fault(f"/locations/{index}", str(refused)))
+            faults.append(Fault(f"/locations/{index}", str(refused).removesuffix(".")))
     if faults:
         raise Problem(problem.VALIDATION_FAILED, describe(faults))
     return list(dict.fromkeys(found))

@@ -121,9 +121,7 @@ def recognised(body: Body) -> Format:
         raise DocumentRefused(*known)
     if body.head.startswith(("{", "[")):
         body.whole_json()
-    raise DocumentRefused(
-        "unrecognised", "No format fits this document; see svc sources formats, and --format."
-    )
+    raise DocumentRefused("unrecognised", "No format fits this document.")
 
 
 def read(body: Body, format_: Format, given: Given) -> Document:
