@@ -106,7 +106,7 @@ def relation(told: Mapping[str, Any]) -> Record:
     Raises:
         Unusable: one has none, as those that GLEIF knows by other numbers only.
     """
-    child, parent = (code(told[end]) for end in ("child", "parent"))
+    ends = [code(told[end]) for end in ("child", "parent")]
     kind, level = required(_RELATIONS.get(str(told["kind"])), "a kind of relation that is known")
     said = {
         "confidence": 1.0,
@@ -114,14 +114,9 @@ def relation(told: Mapping[str, Any]) -> Record:
         "validTo": day(told.get("until")),
         "attributes": {"level": level, "status": str(told.get("status") or "ACTIVE").lower()},
     }
-    return relations.relation(
-        kind,
-        (f"lei:{child}", f"lei:{parent}"),
-        said,
-        stamp=moment(told.get("changed")),
-        record_id=f"{child}/{parent}",
-        url=_PAGE + child,
-    )
+    keys, stamp = [f"lei:{end}" for end in ends], moment(told.get("changed"))
+    url = _PAGE + ends[0]
+    return relations.relation(kind, keys, said, stamp=stamp, record_id="/".join(ends), url=url)
 
 
 def nearest_last(one: object) -> bool:
