@@ -112,6 +112,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType({one.id: one for one in TABLE})
 BYTES_MAX = max(one.bytes_max for one in TABLE)
 """Of a document whose format is not known yet."""
 
+KEY_CHARS_MAX = 10_000  # twice the address of a page
 REASONS_MAX = 20  # told of one document; of each a count and one sample
 
 # What no format is, told by what it is instead.
@@ -244,7 +245,10 @@ def whole(format_: Format, told: Iterator[About | Record | Rejection]) -> Docume
 
 
 def _bounded(one: About | Record | Rejection) -> About | Record | Rejection:
-    """What is told; a record that no reader of JSON could be given is a rejection."""
+    """What is told; a record that no store or reader of JSON could be given is a rejection."""
+    if isinstance(one, Record) and any(len(key) > KEY_CHARS_MAX for key in (one.key, *one.also)):
+        reason = f"has an id of more than {KEY_CHARS_MAX} characters"
+        return Rejection(reason, 1, one.key[:SAMPLE_CHARS])
     if isinstance(one, Record) and one.raw and _is_deep((one.said, one.raw), DEPTH_MAX + 1):
         return Rejection("is nested too deeply", 1, one.key[:SAMPLE_CHARS])
     return one
