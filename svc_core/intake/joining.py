@@ -20,7 +20,7 @@ from svc_core.intake.kinds import Kind
 from svc_core.operation import Context
 
 ROWS_SCANNED = 500  # contributions of touched rows that are read at once
-JOINED_MAX = 1_000
+JOINED_MAX = 5_000
 """Contributions that are looked at for the rows of one part of a document; what is beyond is not
 joined."""
 ALIKE_MAX = 100
