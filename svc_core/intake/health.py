@@ -182,54 +182,17 @@ def shown_name(source: Source) -> str:
     return shown(source.location, source.name or source.location)
 
 
-_AGAIN = "Nothing, if it passes: it is tried again at nextAttemptAt, and what was read stays."
-_LOOK = "See which formats there are with svc sources formats, and say --format if it is one."
-_PUBLISHER = "Wait for the next document, or ask its publisher: nothing of this one was taken."
-_SMALLER = "Add a smaller part of the data, or several."
-_MOVED = "Look for the new address of the data, and add that."
+def _resolutions(kind: str) -> Mapping[str, str]:
+    rows = (line.split("\t") for line in data.lines("resolutions.tsv"))
+    return {code: told for by, code, told in rows if by == kind}
 
-_BY_STATUS: Mapping[str, str] = {
-    "neverRun": "Wait for its first reading, or pull it.",
-    "stale": "See that a worker runs that takes sources in.",
-    "staleContent": "See whether its publisher has ended it or moved it elsewhere.",
-    "partial": "Look at the rejections: those records lack what a row needs, the others are in.",
-    "disabled": "Enable it where it is to be read: svc sources enable.",
-}
-BY_ERROR: Mapping[str, str] = {
-    "anotherFormat": "See what is at its address now; add it again with --format if that is meant.",
-    "archive": "Unpack it, and add the files or their folder.",
-    "badAddress": "Correct the address, and add it anew.",
-    "badEncoding": "Have it saved as UTF-8, or its encoding declared.",
-    "deniedAddress": "Add a public address; the setting allow_private_fetch permits private ones.",
-    "empty": _AGAIN,
-    "encoding": _AGAIN,
-    "entityBomb": _PUBLISHER,
-    "html": _MOVED,
-    "httpStatus": _AGAIN,
-    "malformed": _PUBLISHER,
-    "missingExtra": "Install what the message names.",
-    "notAFeed": _LOOK,
-    "notFound": f"Put the file back. {_MOVED}",
-    "opml": "Import the list instead of adding it: svc sources import.",
-    "option": "Add it again with the --option KEY=VALUE that the message names.",
-    "protocol": _AGAIN,
-    "redirects": _MOVED,
-    "shrunk": "If that much is really gone, pull it by force: svc sources pull ID --force.",
-    "timeout": _AGAIN,
-    "tooComplex": _PUBLISHER,
-    "tooLarge": _SMALLER,
-    "tooManyItems": _SMALLER,
-    "truncated": _PUBLISHER,
-    "unknownHost": _AGAIN,
-    "unreachable": _AGAIN,
-    "unreadable": "Give the user of the server the right to read it.",
-    "unrecognised": _LOOK,
-    "wrongCount": _PUBLISHER,
-}
+
+_BY_STATUS = _resolutions("status")
+BY_ERROR = _resolutions("error")
 
 
 def resolution(told: SourceHealth) -> str | None:
     """What to do about a source; None where nothing is to be done."""
     if told.error is not None:
-        return BY_ERROR.get(told.error.code, _AGAIN)
+        return BY_ERROR.get(told.error.code, BY_ERROR["unreachable"])
     return _BY_STATUS.get(told.status)

@@ -18,6 +18,7 @@ from svc_core.resources.finint import FININT
 from svc_core.resources.news import NEWS, Source
 from svc_core.resources.osint import OSINT_EVENTS
 from svc_core.sources.model import Record
+from svc_core.sources.parties import STRENGTH
 
 
 @frozen(eq=False)
@@ -66,12 +67,6 @@ class Kind:
         return items.context(source) if self.resource == "newsItem" else []
 
 
-# A row has the id of its strongest designator, whoever brings it.
-_ENTITY_SCHEMES = (
-    "lei", "cik", "isin", "wikidata", "ofac-uid", "un-ref", "attack", "misp-galaxy", "stix", "ftm",
-    "cpe-vendor",
-)  # fmt: skip
-
 _TABLE = (
     Kind(
         "newsItem",
@@ -94,7 +89,8 @@ _TABLE = (
     Kind("country", "", Rules(("countries", "country-codes", "geonames")), COUNTRIES),
     Kind("place", "plc"),
     Kind("indicator", "fin", Rules(whole=True), FININT),
-    Kind("entity", "ent", joined=True, schemes=_ENTITY_SCHEMES),
+    # A row has the id of its strongest designator, whoever brings it.
+    Kind("entity", "ent", joined=True, schemes=STRENGTH),
     Kind("cve", "ent", Rules(silent=frozenset({"epss"})), joined=True),
     Kind("relation", "rel"),
     Kind("incident", "inc"),

@@ -74,13 +74,10 @@ async def list_formats(_: Context, __: ListFormats) -> Page[FormatRow]:
 
 def shown(format_: Format) -> FormatRow:
     """A format as its operation tells it."""
-    kept = attrs.fields_dict(FormatRow).keys() & attrs.fields_dict(Format).keys()
-    members = {name: getattr(format_, name) for name in kept}
     surfaces = [path for kind in format_.brings for path in SURFACES.get(kind, ())]
-    required = tuple(sorted(format_.required))
-    return FormatRow(
-        **{**members, "surfaces": tuple(dict.fromkeys(surfaces)), "required": required}
-    )
+    told: dict[str, Any] = {one: getattr(format_, one, ()) for one in attrs.fields_dict(FormatRow)}
+    told |= {"surfaces": tuple(surfaces), "required": tuple(sorted(format_.required))}
+    return FormatRow(**told)
 
 
 # -- presets -----------------------------------------------------------------------------------
@@ -168,16 +165,12 @@ def _wish(preset: Preset) -> SourceWish:
 
 
 def _with(preset: Preset, source: Source | None) -> PresetRow:
-    members = {name: getattr(preset, name) for name in attrs.fields_dict(Preset)}
+    row = PresetRow(**attrs.asdict(preset, recurse=False))
     if source is None:
-        return PresetRow(**members)
-    told = source.health
-    return PresetRow(
-        **members,
-        source_id=source.id,
-        status=told.status,
-        error=told.error,
-        resolution=health.resolution(told),
+        return row
+    told, todo = source.health, health.resolution(source.health)
+    return attrs.evolve(
+        row, source_id=source.id, status=told.status, error=told.error, resolution=todo
     )
 
 
@@ -231,10 +224,9 @@ async def import_sources(ctx: Context, request: ImportSources) -> Page[ImportedS
     added = await operations.write_sources(ctx, wishes)
     if request.pull:
         await reader.pull([one for one in added if not one.is_disabled], ctx.work.tell)
+    names = ("added", "known")
     rows = [
-        ImportedSource(
-            one.id, one.name, one.location, one.topics, "known" if one.id in known else "added"
-        )
+        ImportedSource(one.id, one.name, one.location, one.topics, names[one.id in known])
         for one in added
     ]
     return Page(tuple(map(wire.dumps, (*rows, *refused))))
@@ -246,10 +238,9 @@ async def _outlines(reader: SourceReader, location: str) -> Sequence[opml.Outlin
         if len(found) > OPML_BYTES:
             raise ValueError(f"The list is larger than {OPML_BYTES} bytes.")
         return opml.outlines(Body(found))
-    except DocumentRefused as refused:
-        raise Problem(problem.VALIDATION_FAILED, f"/location: {refused.reason}") from refused
     except ValueError as refused:
-        raise Problem(problem.VALIDATION_FAILED, f"/location: {refused}") from refused
+        reason = refused.reason if isinstance(refused, DocumentRefused) else refused
+        raise Problem(problem.VALIDATION_FAILED, f"/location: {reason}") from refused
 
 
 def _wishes(

@@ -4,7 +4,7 @@ A source is one location, a file or an http(s) address, read in one format. What
 host's.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Annotated, Any, Literal, Protocol, TypeVar
@@ -34,6 +34,8 @@ BATCH_SOURCES = 100  # in one unit of work: some hundredths of a second
 BATCH_ROWS = 32  # withdrawn in one unit of work: about a tenth of a second
 
 T = TypeVar("T")
+Req = TypeVar("Req")
+Res = TypeVar("Res")
 
 LOCATIONS_MAX = 1_000  # what a shell's argument list carries without trouble
 
@@ -158,7 +160,7 @@ class ListSources:
     """Every source there is."""
 
 
-@frozen
+@frozen(kw_only=True)
 class ShownHealth(SourceHealth):
     """How a source is doing, with the validator of its last answer, and what to do."""
 
@@ -191,34 +193,24 @@ class SourceRow:
     kept: bool = True
 
 
-@frozen
-class PulledSource:
+@frozen(kw_only=True)
+class PulledSource(LastRun):
     """What came of one source."""
 
     id: str
     name: str
     location: str
     status: str
-    created: int
-    updated: int
-    unchanged: int
-    deleted: int
-    rejected: int
     error: HealthError | None
     resolution: str | None
 
 
-@frozen
-class Pulled:
+@frozen(kw_only=True)
+class Pulled(LastRun):
     """What came of pulling sources."""
 
     sources: int
     failed: int
-    created: int
-    updated: int
-    unchanged: int
-    deleted: int
-    rejected: int
     outcomes: tuple[PulledSource, ...]
 
 
@@ -250,7 +242,8 @@ async def add_sources(ctx: Context, request: AddSources) -> Page[SourceRow]:
     if request.name is not None and len(found) > 1:
         detail = f"/name: is for one source, and these are {len(found)}; leave it out"
         raise Problem(problem.VALIDATION_FAILED, detail)
-    said = {name: getattr(request, name) for name in _SAID}
+    wished = attrs.fields_dict(SourceWish).keys() - {"location"}
+    said = {name: getattr(request, name) for name in wished}
     known = frozenset(source.id for source in await all_sources(ctx))
     added = await write_sources(ctx, [SourceWish(location, **said) for location in found])
     if not request.pull:
@@ -262,17 +255,6 @@ async def add_sources(ctx: Context, request: AddSources) -> Page[SourceRow]:
     await _forget(ctx, sorted(unkept))
     shown = tuple(row(source, kept=source.id not in unkept) for source in after)
     return Page(shown, failed=bool(failed))
-
-
-_SAID = (
-    "name",
-    "topics",
-    "cadence_seconds",
-    "country_code",
-    "timezone",
-    "format",
-    "options",
-)
 
 
 async def write_sources(ctx: Context, wishes: Sequence[SourceWish]) -> list[Source]:
@@ -319,7 +301,7 @@ def _locations(reader: SourceReader, given: Sequence[str]) -> list[str]:
         try:
             found += reader.locations(location)
         except ValueError as refused:
-            faults.append(Fault(f"/locations/{index}", str(refused)))
+            faults.append(Fault(f"/locations/{index}", str(refused).removesuffix(".")))
     if faults:
         raise Problem(problem.VALIDATION_FAILED, describe(faults))
     return list(dict.fromkeys(found))
@@ -389,21 +371,15 @@ async def remove_sources(ctx: Context, request: RemoveSources) -> Page[RemovedSo
         if id_ not in known and not (request.withdraw and (await ctx.work.read(SYSTEM, left))[0]):
             raise _no_source(id_)
     await _forget(ctx, ids)
-    gone = []
-    for id_ in ids:
-        brought = await _withdraw(ctx, id_) if request.withdraw else taking.Taken()
-        name, location = (known[id_].name, known[id_].location) if id_ in known else ("", "")
-        gone.append(
-            RemovedSource(
-                id_,
-                name,
-                location,
-                items_kept=not request.withdraw,
-                deleted=brought.deleted,
-                updated=brought.updated,
-            )
-        )
+    gone = [await _removed(ctx, id_, known.get(id_), all_=request.withdraw) for id_ in ids]
     return Page(tuple(map(wire.dumps, gone)))
+
+
+async def _removed(ctx: Context, id_: str, known: Source | None, *, all_: bool) -> RemovedSource:
+    """What became of a source and, where that is wanted, of `all_` that it brought."""
+    gone = await _withdraw(ctx, id_) if all_ else taking.Taken()
+    name, location = (known.name, known.location) if known else ("", "")
+    return RemovedSource(id_, name, location, True, not all_, gone.deleted, gone.updated)
 
 
 async def _withdraw(ctx: Context, id_: str) -> taking.Taken:
@@ -515,70 +491,51 @@ _COLUMNS = ("id", "name", "format", "health.status", "health.itemsLastRun")
 _FAULTS = ("health.error.message", "health.resolution", "health.rejections")
 _CHANGED = ("id", "name", "health.status", "location")
 
+
+def _several(
+    verb: str, summary: str, run: Callable[[Context, Req], Awaitable[Res]], **members: Any
+) -> Operation[Req, Res]:
+    """An operation on sources that has several units of work."""
+    names = (f"{verb}Sources", f"sources {verb}", summary)
+    return local(*names, run, unit="several", binding="system", **members)
+
+
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    local(
-        "addSources",
-        "sources add",
+    _several(
+        "add",
         "Add sources and read them",
         add_sources,
-        unit="several",
         description=(
             "The content of a document decides its format. A running server then reads it again at "
             "its own interval. What cannot be read is told and not kept, unless --keep says so, "
             "and the exit code is 1; rows that are refused are told, and the exit code is 0."
         ),
-        binding="system",
         columns=(*_COLUMNS, "kept", "location"),
         notes=_FAULTS,
     ),
-    local(
-        "pullSources",
-        "sources pull",
+    _several(
+        "pull",
         "Read the sources that are due",
         pull_sources,
-        unit="several",
         description="The exit code is 1 when one of them cannot be read.",
-        binding="system",
         columns=("id", "name", "status", "created", "updated", "unchanged", "deleted", "rejected"),
         notes=("error.message", "resolution"),
     ),
-    local(
-        "removeSources",
-        "sources remove",
+    _several(
+        "remove",
         "Stop reading sources; what they brought stays, unless --withdraw says otherwise",
         remove_sources,
-        unit="several",
         description="What another source brings as well stays, with what that one says of it.",
-        binding="system",
         columns=("id", "name", "deleted", "updated", "location"),
     ),
-    local(
-        "resetSources",
-        "sources reset",
+    _several(
+        "reset",
         "Forget that documents are known, so that the next ones are read anew",
         reset_sources,
-        unit="several",
-        binding="system",
         columns=_CHANGED,
     ),
-    local(
-        "disableSources",
-        "sources disable",
-        "Keep sources without reading them",
-        disable_sources,
-        unit="several",
-        binding="system",
-        columns=_CHANGED,
-    ),
-    local(
-        "enableSources",
-        "sources enable",
-        "Read disabled sources again",
-        enable_sources,
-        unit="several",
-        binding="system",
-        columns=_CHANGED,
-    ),
+    _several("disable", "Keep sources without reading them", disable_sources, columns=_CHANGED),
+    _several("enable", "Read disabled sources again", enable_sources, columns=_CHANGED),
     local(
         "listSources",
         "sources status",

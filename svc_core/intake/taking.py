@@ -64,7 +64,8 @@ def reading(source: Source, format_: Format, about: About, record: Record) -> Re
     """What a record of a source's document contributes, before it is judged."""
     kind = KINDS[record.resource]
     row = kind.row_id(source, record)
-    provider = record.said.get("provider") or format_.provider or "feed"
+    of_source = source.options.get("provider") or format_.provider
+    provider = record.said.get("provider") or of_source or "feed"
     stamp = record.stamp or about.stamp
     names = kind.names(record)
     ref = {

@@ -8,8 +8,9 @@ import attrs
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.constraints import Doc, Example, MaxLen, Pattern
+from svc_core.constraints import Doc, Example, MaxLen, MinLen, Pattern
 from svc_core.operation import PATH, QUERY, Context, Operation
+from svc_core.osint.filters import Listed, reading, sent
 from svc_core.osint.finint import newest
 from svc_core.ports.documents import Bounds
 from svc_core.resources.countries import COUNTRIES, CountryData, CountryRisk
@@ -22,25 +23,20 @@ from svc_core.sources.values import country
 from svc_core.text.words import words
 from svc_core.unset import UNSET, Maybe, given
 
-READ = frozenset({"osint:read"})
 SERIES_MAX = 100  # of one country in one answer; the list of indicators has them all
 EVENTS_READ = 2_000  # for their deaths: some 60 ms
 EVENTS_COUNTED = 100_000
 RISK_DAYS = timedelta(days=30)
 
-Name = Annotated[str, MaxLen(100)]
+Name = Annotated[str, MinLen(1), MaxLen(100)]
 
 
 @frozen
 class ListCountries:
     """Countries by name."""
 
-    region: Annotated[
-        Maybe[tuple[Name, ...]], QUERY, Doc("Comma list of regions."), Example(["Europe"])
-    ] = UNSET
-    subregion: Annotated[Maybe[tuple[Name, ...]], QUERY, Doc("Comma list of parts of regions.")] = (
-        UNSET
-    )
+    region: Annotated[Listed[Name], Doc("Comma list of regions."), Example(["Europe"])] = UNSET
+    subregion: Annotated[Listed[Name], Doc("Comma list of parts of regions.")] = UNSET
     q: Annotated[
         Maybe[Name],
         QUERY,
@@ -69,20 +65,16 @@ class GetCountry:
         Example("BE"),
     ]
     include: Annotated[
-        Maybe[tuple[Literal["indicators", "risk"], ...]],
-        QUERY,
+        Listed[Literal["indicators", "risk"]],
         Doc("`indicators` adds the newest value of each series about it, `risk` what events say."),
     ] = UNSET
 
 
 async def list_countries(ctx: Context, request: ListCountries) -> Page[CountryData]:
     """A page of countries."""
-    regions, parts = given(request.region, ()), given(request.subregion, ())
-    asked = {"region": regions, "subregion": parts}
-    where = {name: tuple(one.casefold() for one in told) for name, told in asked.items() if told}
     return await ctx.page(
         COUNTRIES,
-        where=where,
+        where=sent(request, "region", "subregion"),
         order=None if request.sort == "name" else request.sort,
         words=tuple(words(given(request.q, ""))),
         after=request.cursor,
@@ -138,37 +130,25 @@ def _deaths(event: OsintEvent) -> int:
 
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    Operation(
-        id="listCountries",
-        group="countries",
-        tag="OSINT",
-        verb="list",
+    reading(
+        "listCountries",
+        "countries list",
+        "/osint/countries",
+        list_countries,
         columns=("countryCode", "name", "region", "subregion", "capital"),
-        method="GET",
-        path="/osint/countries",
         summary="List countries",
         description="Countries by name, or by population or area, the largest first.",
-        request=ListCountries,
-        response=Page[CountryData],
-        run=list_countries,
-        scopes=READ,
         timeless=True,
     ),
-    Operation(
-        id="getCountry",
-        group="countries",
-        tag="OSINT",
-        verb="show",
-        method="GET",
-        path="/osint/countries/{code}",
+    reading(
+        "getCountry",
+        "countries show",
+        "/osint/countries/{code}",
+        get_country,
         summary="Read a country",
         description=(
             "What is known of one country. `include=indicators` adds the newest value of each "
             "series about it, `include=risk` the events of the last 30 days."
         ),
-        request=GetCountry,
-        response=One[CountryData],
-        run=get_country,
-        scopes=READ,
     ),
 )

@@ -5,49 +5,38 @@ from typing import Annotated, Any, Literal
 
 from attrs import evolve, frozen
 
-from svc_core.boxes import Box
-from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, Pattern
+from svc_core.constraints import Doc, Example, Ge, Le, MaxLen
 from svc_core.instants import Interval
 from svc_core.intake.taking import strongest_of, survivor
 from svc_core.operation import PATH, QUERY, Context, Operation
 from svc_core.osint import render
-from svc_core.ports import Bounds
+from svc_core.osint.filters import (
+    Countries,
+    MinSeverity,
+    Providers,
+    Range,
+    Several,
+    Types,
+    narrowed,
+    reading,
+    sent,
+)
 from svc_core.resources.facts import SEVERITIES, Severity
-from svc_core.resources.members import Cursor, Limit, ObservationId, micros
+from svc_core.resources.members import Cursor, Limit, ObservationId
 from svc_core.resources.osint import CONFIDENCE_STEPS, OSINT_EVENTS, Category, OsintEvent
-from svc_core.resources.period import ALL_TIMES, Area, UpdatedSince, When, after, cells, lying
+from svc_core.resources.period import (
+    ALL_TIMES,
+    Area,
+    UpdatedSince,
+    When,
+    after,
+    bounds,
+    cells,
+    lying,
+)
 from svc_core.result import One, Page
 from svc_core.unset import UNSET, Maybe, Unset, given
 
-READ = frozenset({"osint:read"})
-VALUES_MAX = 50  # of one filter: each is a walk of its own
-
-Where = Mapping[str, Maybe[tuple[str, ...]]]
-
-Providers = Annotated[
-    Maybe[tuple[Annotated[str, Pattern("[a-z][a-z0-9-]{0,39}", "a provider such as usgs")], ...]],
-    QUERY,
-    MaxLen(VALUES_MAX),
-    Doc("Comma list of providers."),
-    Example(["usgs", "gdacs"]),
-]
-Types = Annotated[
-    Maybe[tuple[Annotated[str, Pattern("[A-Za-z0-9-]{1,64}", "a type of event")], ...]],
-    QUERY,
-    MaxLen(VALUES_MAX),
-    Doc("Comma list of types."),
-    Example(["earthquake", "flood"]),
-]
-Countries = Annotated[
-    Maybe[tuple[Annotated[str, Pattern("[A-Za-z]{2}", "an ISO 3166-1 alpha-2 code")], ...]],
-    QUERY,
-    MaxLen(VALUES_MAX),
-    Doc("Comma list of ISO 3166-1 alpha-2 codes."),
-    Example(["EC", "CL"]),
-]
-MinSeverity = Annotated[
-    Maybe[Severity], QUERY, Doc("Only what is at least as grave."), Example("medium")
-]
 Include = Annotated[
     Maybe[tuple[Literal["raw"], ...]],
     QUERY,
@@ -73,19 +62,11 @@ class ListEvents:
     provider: Providers = UNSET
     type: Types = UNSET
     category: Annotated[
-        Maybe[tuple[Category, ...]],
-        QUERY,
-        MaxLen(VALUES_MAX),
-        Doc("Comma list of categories."),
-        Example(["disaster", "conflict"]),
+        Several[Category], Doc("Comma list of categories."), Example(["disaster", "conflict"])
     ] = UNSET
     country: Countries = UNSET
     severity: Annotated[
-        Maybe[tuple[Severity, ...]],
-        QUERY,
-        MaxLen(VALUES_MAX),
-        Doc("Comma list of severities."),
-        Example(["high", "critical"]),
+        Several[Severity], Doc("Comma list of severities."), Example(["high", "critical"])
     ] = UNSET
     min_severity: MinSeverity = UNSET
     min_confidence: Annotated[
@@ -113,11 +94,6 @@ class GetEvent:
 # -- rules -------------------------------------------------------------------------------------
 
 
-def upper(codes: Maybe[tuple[str, ...]]) -> Maybe[tuple[str, ...]]:
-    """Country codes as rows have them."""
-    return codes if isinstance(codes, Unset) else tuple(code.upper() for code in codes)
-
-
 def grave(
     chosen: Maybe[tuple[Severity, ...]], least: Maybe[Severity]
 ) -> Maybe[tuple[Severity, ...]]:
@@ -128,26 +104,27 @@ def grave(
     return tuple(one for one in given(chosen, enough) if one in enough)
 
 
-def happening(span: Interval, area: Maybe[Box]) -> Bounds:
-    """The bounds of events of a time and an area; of all times also those without one."""
-    box = lying(area)
-    if span == ALL_TIMES:
-        return {"box": box}
-    low = None if span.start is None else micros(span.start)
-    high = None if span.end is None else micros(span.end)
-    # The order is bounded as well, so that the walk begins where the time ends.
-    return {"start": low, "end": high, "ranges": {"occurred": (low, high)}, "box": box}
-
-
-def _bounds(request: ListEvents) -> Bounds:
-    bounds = happening(given(request.datetime, ALL_TIMES), request.bbox)
-    ranges = dict(bounds.get("ranges") or {})
-    recorded = after(request.updated_since)
-    if recorded is not None:
-        ranges["updated"] = recorded
-    if not isinstance(request.min_confidence, Unset):
-        ranges["confidence"] = (round(request.min_confidence * CONFIDENCE_STEPS), None)
-    return {**bounds, "ranges": ranges}
+async def found(
+    ctx: Context, request: Any, span: Interval, *, order: str | None = None, **ranges: Range | None
+) -> Page[OsintEvent]:
+    """The page of events that the filters leave, as many of them as the request has."""
+    edges = bounds(span)
+    if span != ALL_TIMES:
+        # The order is bounded as well, so that the walk begins where the time ends.
+        ranges["occurred"] = (edges["start"], edges["end"])
+    return await ctx.page(
+        OSINT_EVENTS,
+        # Of filters that many rows have, the first is walked.
+        where={
+            "cell": cells(request.bbox),
+            **sent(request, "country", "type", "provider", "category"),
+            "severity": grave(getattr(request, "severity", UNSET), request.min_severity),
+        },
+        order=order,
+        after=request.cursor,
+        limit=request.limit,
+        **(edges | {"ranges": narrowed(**ranges), "box": lying(request.bbox)}),
+    )
 
 
 # -- use cases ---------------------------------------------------------------------------------
@@ -155,21 +132,14 @@ def _bounds(request: ListEvents) -> Bounds:
 
 async def list_events(ctx: Context, request: ListEvents) -> Page[OsintEvent]:
     """A page of events."""
-    page = await ctx.page(
-        OSINT_EVENTS,
-        # Of filters that many rows have, the first is walked.
-        where={
-            "cell": cells(request.bbox),
-            "country": upper(request.country),
-            "type": request.type,
-            "provider": request.provider,
-            "category": request.category,
-            "severity": grave(request.severity, request.min_severity),
-        },
+    least = given(request.min_confidence, None)
+    page = await found(
+        ctx,
+        request,
+        given(request.datetime, ALL_TIMES),
         order=_ORDERS[request.sort],
-        after=request.cursor,
-        limit=request.limit,
-        **_bounds(request),
+        updated=after(request.updated_since),
+        confidence=None if least is None else (round(least * CONFIDENCE_STEPS), None),
     )
     if isinstance(request.include, Unset):
         return page
@@ -197,14 +167,12 @@ async def get_event(ctx: Context, request: GetEvent) -> One[OsintEvent]:
 # -- declarations ------------------------------------------------------------------------------
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    Operation(
-        id="listOsintEvents",
-        group="osint",
-        tag="OSINT",
-        verb="events",
+    reading(
+        "listOsintEvents",
+        "osint events",
+        "/osint/events",
+        list_events,
         columns=("id", "title", "occurredAt", "severity", "provider", "type"),
-        method="GET",
-        path="/osint/events",
         summary="List OSINT events",
         description=(
             "Events of every provider of situation data: disasters, conflicts, unrest and more. "
@@ -213,28 +181,18 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "known, and of `updatedSince` the instant itself is not included. Rows without what "
             "they are sorted by come last."
         ),
-        request=ListEvents,
-        response=Page[OsintEvent],
-        run=list_events,
-        scopes=READ,
         timeless=True,
     ),
-    Operation(
-        id="getOsintEvent",
-        group="osint",
-        tag="OSINT",
-        verb="event",
-        method="GET",
-        path="/osint/events/{eventId}",
+    reading(
+        "getOsintEvent",
+        "osint event",
+        "/osint/events/{eventId}",
+        get_event,
         summary="Read an OSINT event",
         description=(
             "One event, as the lists and the change feed name it. The id of an event that turned "
             "out to be another one answers with that other, under its own `id`."
         ),
-        request=GetEvent,
-        response=One[OsintEvent],
-        run=get_event,
-        scopes=READ,
         timeless=True,
     ),
 )

@@ -3,31 +3,33 @@
 Rule: where a file lies on this machine, and what is secret in an address, is told to nobody.
 """
 
-from collections.abc import Mapping
-from datetime import datetime
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 from attrs import asdict, frozen
 
 from svc_core import wire
-from svc_core.constraints import Doc, Example, Ge, MaxLen, Pattern
+from svc_core.constraints import Doc, Example, Ge, Pattern
 from svc_core.intake import health
-from svc_core.operation import QUERY, Context, Operation
-from svc_core.osint.events import READ, VALUES_MAX, Providers
+from svc_core.operation import Context, Operation
+from svc_core.osint.filters import Providers, Several, reading, sent
 from svc_core.ports import Position
 from svc_core.resources.members import Cursor, Limit, SourceId, micros
 from svc_core.resources.news import (
     SOURCES,
     HealthError,
     HealthStatus,
+    Instant,
     LastRun,
     Source,
+    SourceHealth,
+    Status,
     provider_of,
 )
 from svc_core.result import Page
 from svc_core.sources.formats import FORMATS
-from svc_core.sources.model import Kind, Rejection
-from svc_core.unset import UNSET, Maybe, Unset, given
+from svc_core.sources.model import Kind
+from svc_core.unset import UNSET, given
 
 SCANNED = 200  # sources that are looked at together where only some are shown
 SITUATION = frozenset({"osintEvent", "indicator", "country"})
@@ -37,9 +39,7 @@ _AGEING = frozenset({"ok", "partial", "staleContent"})
 """What is kept of a source that may be `stale` when somebody looks."""
 
 Formats = Annotated[
-    Maybe[tuple[Annotated[str, Pattern("[a-z][a-z0-9-]{0,39}", "a format such as usgs")], ...]],
-    QUERY,
-    MaxLen(VALUES_MAX),
+    Several[Annotated[str, Pattern("[a-z][a-z0-9-]{0,39}", "a format such as usgs")]],
     Doc("Comma list of formats."),
     Example(["usgs", "gdacs"]),
 ]
@@ -56,9 +56,6 @@ Address = Annotated[
     Example("https://earthquake.usgs.gov/earthquakes/feed/v1.0/summary/all_day.geojson"),
 ]
 Cadence = Annotated[int, Ge(1), Doc("How often it is read."), Example(3_600)]
-Status = Annotated[HealthStatus, Doc("How it is doing."), Example("ok")]
-Instant = Annotated[datetime | None, Example("2026-01-31T05:52:11Z")]
-Count = Annotated[int, Ge(0), Example(0)]
 
 
 # -- requests and rows -------------------------------------------------------------------------
@@ -79,11 +76,7 @@ class ListHealth:
     """How every source is doing."""
 
     status: Annotated[
-        Maybe[tuple[HealthStatus, ...]],
-        QUERY,
-        MaxLen(VALUES_MAX),
-        Doc("Comma list of statuses."),
-        Example(["error", "stale"]),
+        Several[HealthStatus], Doc("Comma list of statuses."), Example(["error", "stale"])
     ] = UNSET
     provider: Providers = UNSET
     format: Formats = UNSET
@@ -139,8 +132,8 @@ class OsintFeed:
     health: FeedHealth
 
 
-@frozen
-class SourceReport:
+@frozen(kw_only=True)
+class SourceReport(SourceHealth):
     """How a source is doing, and what to do where it is not well."""
 
     id: SourceId
@@ -148,28 +141,11 @@ class SourceReport:
     provider: Provider
     url: Address
     format: FormatId
-    status: Status
-    last_attempt_at: Annotated[Instant, Doc("When reading it was last tried.")]
-    last_success_at: Annotated[Instant, Doc("When it was last read.")]
-    last_content_at: Annotated[Instant, Doc("When it last brought something new.")]
-    next_attempt_at: Annotated[Instant, Doc("When it is read next.")]
     cadence_seconds: Cadence
-    consecutive_failures: Annotated[Count, Doc("Attempts that failed since the last success.")]
-    items_last_run: Annotated[Count, Doc("Rows of its last document.")]
-    rejected_last_run: Annotated[Count, Doc("Records of it that could not be used.")]
-    rejections: Annotated[
-        tuple[Rejection, ...], Doc("Why, how many for each reason, and one of them.")
-    ]
     last_run: Annotated[
         LastRun | None, Doc("What became of the rows of its last document; null before.")
     ]
-    http_status: Annotated[
-        int | None, Doc("What its server answered last; null for a file."), Example(200)
-    ]
     etag: Annotated[str | None, Doc("The validator of its last document."), Example(None)]
-    error: Annotated[
-        HealthError | None, Doc("Why it could not be read; null where it could."), Example(None)
-    ]
     resolution: Annotated[
         str | None, Doc("What to do; null where nothing is to be done."), Example(None)
     ]
@@ -182,38 +158,28 @@ async def list_feeds(ctx: Context, request: ListFeeds) -> Page[OsintFeed]:
     """A page of the sources of situation data, the newest first."""
     brought = {one.id for one in FORMATS.values() if not SITUATION.isdisjoint(one.brings)}
     formats = brought.intersection(given(request.format, brought))
-    where = _where(request.provider, tuple(sorted(formats)))
-    found, next_cursor = await _sources(ctx, request, where, frozenset())
-    return Page(tuple(wire.dumps(_feed(source)) for source in found), next_cursor)
+    where = sent(request, "provider") | {"format": tuple(sorted(formats))}
+    return await _page(ctx, request, where, frozenset(), _feed)
 
 
 async def list_health(ctx: Context, request: ListHealth) -> Page[SourceReport]:
     """A page of every source with its health, the newest first."""
     shown = frozenset(given(request.status, ()))
     kept = shown | _AGEING if "stale" in shown else shown
-    if "disabled" in shown:  # whatever was known of it before
-        kept = frozenset()
-    where = _where(request.provider, request.format, tuple(sorted(kept)) or UNSET)
-    found, next_cursor = await _sources(ctx, request, where, shown)
-    return Page(tuple(wire.dumps(_report(source)) for source in found), next_cursor)
+    where = sent(request, "provider", "format")
+    if kept and "disabled" not in shown:  # one that is may have had any before
+        where["status"] = tuple(sorted(kept))
+    return await _page(ctx, request, where, shown, _report)
 
 
-def _where(
-    provider: Maybe[tuple[str, ...]],
-    format_: Maybe[tuple[str, ...]],
-    status: Maybe[tuple[str, ...]] = UNSET,
-) -> dict[str, tuple[str, ...]]:
-    asked = {"provider": provider, "format": format_, "status": status}
-    return {name: values for name, values in asked.items() if not isinstance(values, Unset)}
-
-
-async def _sources(
+async def _page(
     ctx: Context,
     request: ListFeeds | ListHealth,
     where: Mapping[str, tuple[str, ...]],
     shown: frozenset[str],
-) -> tuple[list[Source], str | None]:
-    """The sources of a page as they look now; of no statuses all are `shown`."""
+    told: Callable[[Source], Any],
+) -> Page[Any]:
+    """The page of sources as they look now; of no statuses all are `shown`."""
     binding = ctx.list_binding({**where, "shown": tuple(shown)})
     after = ctx.open_cursor(request.cursor, binding)
     found: list[Source] = []
@@ -229,20 +195,28 @@ async def _sources(
     page, end = found[: request.limit], None
     if len(found) > request.limit:
         end = Position(micros(page[-1].created_at), page[-1].id)
-    return page, ctx.seal_cursor(end, binding)
+    rows = tuple(wire.dumps(told(source)) for source in page)
+    return Page(rows, ctx.seal_cursor(end, binding))
+
+
+def _shared(source: Source) -> dict[str, Any]:
+    """What both tell of a source."""
+    return {
+        "id": source.id,
+        "provider": provider_of(source),
+        "url": health.address(source.location),
+        "format": source.format,
+        "cadence_seconds": source.cadence_seconds,
+    }
 
 
 def _feed(source: Source) -> OsintFeed:
     format_, told = FORMATS[source.format or ""], source.health
     return OsintFeed(
-        id=source.id,
-        provider=provider_of(source),
+        **_shared(source),
         title=health.shown_name(source),
-        url=health.address(source.location),
-        format=source.format,
         license=format_.license,
         attribution=format_.attribution,
-        cadence_seconds=source.cadence_seconds,
         coverage=Coverage(format_.kind, format_.brings),
         health=FeedHealth(told.status, told.last_success_at, told.last_content_at),
     )
@@ -250,49 +224,37 @@ def _feed(source: Source) -> OsintFeed:
 
 def _report(source: Source) -> SourceReport:
     told = asdict(source.health, recurse=False)
-    error = told.pop("error")
+    if error := told["error"]:
+        told["error"] = HealthError(error.code, health.shown(source.location, error.message))
     return SourceReport(
-        id=source.id,
+        **_shared(source),
+        **told,
         name=health.shown_name(source),
-        provider=provider_of(source),
-        url=health.address(source.location),
-        format=source.format,
-        cadence_seconds=source.cadence_seconds,
         last_run=source.last_run,
         etag=source.etag,
-        error=error and HealthError(error.code, health.shown(source.location, error.message)),
         resolution=health.resolution(source.health),
-        **told,
     )
 
 
 # -- declarations ------------------------------------------------------------------------------
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    Operation(
-        id="listOsintFeeds",
-        group="osint",
-        tag="OSINT",
-        verb="feeds",
+    reading(
+        "listOsintFeeds",
+        "osint feeds",
+        "/osint/feeds",
+        list_feeds,
         columns=("id", "title", "provider", "format", "health.status"),
-        method="GET",
-        path="/osint/feeds",
         summary="List the OSINT feeds",
         description="The sources that bring events, indicators or countries, the newest first.",
-        request=ListFeeds,
-        response=Page[OsintFeed],
-        run=list_feeds,
-        scopes=READ,
     ),
-    Operation(
-        id="listOsintSources",
-        group="osint",
-        tag="OSINT",
-        verb="health",
+    reading(
+        "listOsintSources",
+        "osint health",
+        "/osint/sources",
+        list_health,
         columns=("id", "name", "format", "status", "lastSuccessAt"),
         notes=("error.message", "resolution"),
-        method="GET",
-        path="/osint/sources",
         summary="List the health of every source",
         description=(
             "How every source is doing, of news and of data, the newest first: `ok`; `partial`, "
@@ -300,9 +262,5 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "read it since it was due; `staleContent`, it is read and has brought nothing new for "
             "long; `error`, it could not be read; `disabled`; `neverRun`."
         ),
-        request=ListHealth,
-        response=Page[SourceReport],
-        run=list_health,
-        scopes=READ,
     ),
 )

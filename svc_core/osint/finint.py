@@ -15,8 +15,9 @@ import attrs
 from attrs import frozen
 
 from svc_core import periods, problem, wire
-from svc_core.constraints import Doc, Example, MaxLen, Pattern
+from svc_core.constraints import Doc, Example, MaxLen, MinLen, Pattern
 from svc_core.operation import JSON, NDJSON, PATH, QUERY, Context, Operation
+from svc_core.osint.filters import Code, Listed, narrowed, reading, sent
 from svc_core.ports import Position
 from svc_core.ports.documents import Bounds
 from svc_core.problem import Problem
@@ -29,7 +30,8 @@ from svc_core.resources.finint import (
     at_day,
     to_day,
 )
-from svc_core.resources.members import Cursor, Limit, micros
+from svc_core.resources.members import Cursor, Limit
+from svc_core.resources.period import after
 from svc_core.result import One, Page
 from svc_core.unset import UNSET, Maybe, Unset, given
 
@@ -38,8 +40,7 @@ LOOKED_BACK = 10  # earlier rows looked at for one with a value: markets close f
 PERCENT_DIGITS = 6
 SERIES_LOOKED_AT = 200  # for one page: some 20 ms
 
-Name = Annotated[str, MaxLen(200)]
-Country = Annotated[str, Pattern("[A-Za-z]{2}", "an ISO 3166-1 alpha-2 code")]
+Name = Annotated[str, MinLen(1), MaxLen(200)]
 When = Annotated[
     Maybe[str],
     QUERY,
@@ -48,7 +49,11 @@ When = Annotated[
         "a date or a period such as 2024-Q3",
     ),
 ]
-Changes = Literal["change"]
+Include = Annotated[
+    Listed[Literal["change"]], Doc("`change` adds the value before and what changed since.")
+]
+
+_FILTERS = ("indicator", "provider", "area", "country", "frequency")
 
 
 # -- requests ----------------------------------------------------------------------------------
@@ -59,22 +64,13 @@ class ListIndicators:
     """Values of indicators, newest period first."""
 
     indicator: Annotated[
-        Maybe[tuple[Name, ...]],
-        QUERY,
-        Doc("Comma list of indicator codes."),
-        Example(["FI.RES.TOTL.MO"]),
+        Listed[Name], Doc("Comma list of indicator codes."), Example(["FI.RES.TOTL.MO"])
     ] = UNSET
-    provider: Annotated[
-        Maybe[tuple[Name, ...]], QUERY, Doc("Comma list of providers."), Example(["fred"])
-    ] = UNSET
-    area: Annotated[
-        Maybe[tuple[Name, ...]], QUERY, Doc("Comma list of area codes of their providers.")
-    ] = UNSET
-    country: Annotated[
-        Maybe[tuple[Country, ...]], QUERY, Doc("Comma list of countries."), Example(["BE", "FR"])
-    ] = UNSET
+    provider: Annotated[Listed[Name], Doc("Comma list of providers."), Example(["fred"])] = UNSET
+    area: Annotated[Listed[Name], Doc("Comma list of area codes of their providers.")] = UNSET
+    country: Annotated[Listed[Code], Doc("Comma list of countries."), Example(["BE", "FR"])] = UNSET
     frequency: Annotated[
-        Maybe[tuple[Frequency, ...]], QUERY, Doc("Comma list of frequencies."), Example(["Q", "A"])
+        Listed[Frequency], Doc("Comma list of frequencies."), Example(["Q", "A"])
     ] = UNSET
     period_from: Annotated[
         When, Doc("No period that begins before this date or period."), Example("2024-Q3")
@@ -99,11 +95,7 @@ class ListIndicators:
         QUERY,
         Doc("The newest period first, or the row written last; not with `latest`."),
     ] = UNSET
-    include: Annotated[
-        Maybe[tuple[Changes, ...]],
-        QUERY,
-        Doc("`change` adds the value before and what changed since."),
-    ] = UNSET
+    include: Include = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
 
@@ -113,11 +105,7 @@ class GetIndicator:
     """One value of an indicator."""
 
     indicator_id: Annotated[IndicatorId, PATH]
-    include: Annotated[
-        Maybe[tuple[Changes, ...]],
-        QUERY,
-        Doc("`change` adds the value before and what changed since."),
-    ] = UNSET
+    include: Include = UNSET
 
 
 # -- use cases ---------------------------------------------------------------------------------
@@ -130,7 +118,7 @@ async def list_indicators(ctx: Context, request: ListIndicators) -> Page[Indicat
         Problem: INVALID_PARAMETER for a period that is none; CONFLICTING_PARAMETERS for `sort`
             with `latest`.
     """
-    where, bounds = _where(request), _bounds(request)
+    where, bounds = sent(request, *_FILTERS), _bounds(request)
     order = {"updatedAt": "updated"}.get(given(request.sort, ""))
     if request.latest:
         if not isinstance(request.sort, Unset):
@@ -199,38 +187,19 @@ async def newest(
 # -- rules -------------------------------------------------------------------------------------
 
 
-def _where(request: ListIndicators) -> dict[str, tuple[str, ...]]:
-    """The filters that were sent, by their keys."""
-    asked = {
-        "indicator": request.indicator,
-        "provider": request.provider,
-        "area": request.area,
-        "country": request.country,
-        "frequency": request.frequency,
-    }
-    sent = {name: value for name, value in asked.items() if not isinstance(value, Unset)}
-    if "country" in sent:
-        sent["country"] = tuple(code.upper() for code in sent["country"])
-    return sent
-
-
 def _bounds(request: ListIndicators) -> Bounds:
-    since, until = (
-        _period("periodFrom", request.period_from),
-        _period("periodTo", request.period_to),
-    )
-    ranges: dict[str, tuple[int | None, int | None]] = {}
-    if until is not None:
-        ranges["period_end"] = (None, until.end.toordinal())
-    if not isinstance(request.vintage, Unset):
-        day = request.vintage.toordinal()
-        ranges |= {"vintage_start": (None, day), "vintage_end": (day, None)}
-    if not isinstance(request.updated_since, Unset):
-        ranges["updated"] = (micros(request.updated_since) + 1, None)
+    since = _period("periodFrom", request.period_from)
+    until = _period("periodTo", request.period_to)
+    day = given(request.vintage, None)
     return {
         "start": None if since is None else at_day(since.start),
         "end": None if until is None else to_day(until.end),
-        "ranges": ranges,
+        "ranges": narrowed(
+            period_end=until and (None, until.end.toordinal()),
+            vintage_start=day and (None, day.toordinal()),
+            vintage_end=day and (day.toordinal(), None),
+            updated=after(request.updated_since),
+        ),
     }
 
 
@@ -245,10 +214,8 @@ def _period(name: str, text: Maybe[str]) -> periods.Period | None:
 
 async def _with_change(ctx: Context, row: Indicator) -> Indicator:
     """The row with the value before it, which its provider gave by then where it keeps vintages."""
-    kept = row.vintage is not None and row.vintage.start != row.vintage.end
-    by_then = (
-        {"vintage_start": (None, row.vintage.start.toordinal())} if row.vintage and kept else {}
-    )
+    first, last = row.days
+    by_then = {} if first == last else {"vintage_start": (None, first)}
     earlier = await ctx.tx.documents.scan(
         FININT,
         where={"series": (row.series,)},
@@ -274,41 +241,29 @@ def changed(row: Indicator, previous: float | None) -> Indicator:
 # -- declarations ------------------------------------------------------------------------------
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    Operation(
-        id="listIndicators",
-        group="finint",
-        tag="OSINT",
-        verb="list",
+    reading(
+        "listIndicators",
+        "finint list",
+        "/osint/finint",
+        list_indicators,
         columns=("id", "provider", "indicatorCode", "area.code", "period", "value", "name"),
-        method="GET",
-        path="/osint/finint",
         summary="List financial and economic indicators",
         description=(
             "Values of indicators, newest period first. The values of one filter are alternatives; "
             "different filters must all match. `latest=true` gives the newest period of each "
             "series among what matches."
         ),
-        request=ListIndicators,
-        response=Page[Indicator],
-        run=list_indicators,
-        scopes=READ,
         media=(JSON, NDJSON),
         fails=(problem.CONFLICTING_PARAMETERS,),
         timeless=True,
     ),
-    Operation(
-        id="getIndicator",
-        group="finint",
-        tag="OSINT",
-        verb="show",
-        method="GET",
-        path="/osint/finint/{indicatorId}",
+    reading(
+        "getIndicator",
+        "finint show",
+        "/osint/finint/{indicatorId}",
+        get_indicator,
         summary="Read one value of an indicator",
         description="One row, as the list and the change feed name it.",
-        request=GetIndicator,
-        response=One[Indicator],
-        run=get_indicator,
-        scopes=READ,
         timeless=True,
     ),
 )

@@ -7,19 +7,11 @@ from attrs import evolve, frozen
 from svc_core import problem
 from svc_core.operation import GEOJSON, JSON, Context, Operation
 from svc_core.osint import render
-from svc_core.osint.events import (
-    READ,
-    Countries,
-    MinSeverity,
-    Providers,
-    Types,
-    grave,
-    happening,
-    upper,
-)
+from svc_core.osint.events import found
+from svc_core.osint.filters import Countries, MinSeverity, Providers, Types, reading
 from svc_core.resources.members import Cursor, Limit
-from svc_core.resources.osint import OSINT_EVENTS, OsintEvent
-from svc_core.resources.period import OLD_NAMES, Area, Since, Until, When, cells, period
+from svc_core.resources.osint import OsintEvent
+from svc_core.resources.period import OLD_NAMES, Area, Since, Until, When, period
 from svc_core.result import Page
 from svc_core.unset import UNSET
 
@@ -47,34 +39,19 @@ async def list_regional(ctx: Context, request: ListRegional) -> Page[OsintEvent]
         Problem: CONFLICTING_PARAMETERS or INVALID_PARAMETER for a time that makes no sense.
     """
     span = period(request.datetime, request.since, request.until)
-    page = await ctx.page(
-        OSINT_EVENTS,
-        # Of filters that many rows have, the first is walked.
-        where={
-            "cell": cells(request.bbox),
-            "country": upper(request.country),
-            "type": request.type,
-            "provider": request.provider,
-            "severity": grave(UNSET, request.min_severity),
-        },
-        after=request.cursor,
-        limit=request.limit,
-        **happening(span, request.bbox),
-    )
+    page = await found(ctx, request, span)
     if ctx.format != GEOJSON.format:
         return page
     return evolve(page, rows=tuple(map(render.feature, page.rows)))
 
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    Operation(
-        id="listRegionalOsint",
-        group="osint",
-        tag="OSINT",
-        verb="regional",
+    reading(
+        "listRegionalOsint",
+        "osint regional",
+        "/osint/regional",
+        list_regional,
         columns=("id", "title", "occurredAt", "severity", "place.name", "place.countryCode"),
-        method="GET",
-        path="/osint/regional",
         summary="Query OSINT events by area and time",
         description=(
             "Events of an area (`bbox`) and a time (`datetime`), the latest first. With "
@@ -83,10 +60,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "expect. An event whose geometry is no point lies where the middle of the bounds of "
             "its first part is. Without `bbox` also events without coordinates are listed."
         ),
-        request=ListRegional,
-        response=Page[OsintEvent],
-        run=list_regional,
-        scopes=READ,
         media=(JSON, GEOJSON),
         deprecated=OLD_NAMES,
         fails=(problem.CONFLICTING_PARAMETERS,),

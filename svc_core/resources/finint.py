@@ -1,7 +1,9 @@
 """Financial and economic indicators: one row is the value of one series in one period (FININT)."""
 
+from collections.abc import Callable, Mapping
 from datetime import date, datetime
-from typing import Annotated, Literal
+from operator import attrgetter
+from typing import Annotated, Any, Literal
 
 from attrs import frozen
 
@@ -93,14 +95,8 @@ class Indicator:
     @property
     def series(self) -> str:
         """What the values of its series have in common."""
-        parts = (
-            self.provider,
-            self.dataset_id,
-            self.indicator_code,
-            self.area.code,
-            self.frequency,
-        )
-        return "|".join(part or "" for part in parts)
+        told = (self.provider, self.dataset_id, self.indicator_code, self.area.code, self.frequency)
+        return "|".join(part or "" for part in told)
 
     @property
     def days(self) -> tuple[int | None, int | None]:
@@ -126,6 +122,15 @@ def _order(row: Indicator) -> int:
     return at_day(row.period_start) + (row.days[0] or 0)
 
 
+_OF_SERIES: Mapping[str, Callable[[Any], str | None]] = {
+    "indicator": attrgetter("indicator_code"),
+    "provider": attrgetter("provider"),
+    "area": attrgetter("area.code"),
+    "country": attrgetter("area.country_code"),
+    "frequency": attrgetter("frequency"),
+}
+"""The filters by what the values of a series have in common."""
+
 FININT: Collection[Indicator] = Collection(
     name="finint",
     model=Indicator,
@@ -133,21 +138,15 @@ FININT: Collection[Indicator] = Collection(
     order=_order,
     scope="global",
     keys={
-        "indicator": lambda row: row.indicator_code,
-        "provider": lambda row: row.provider,
-        "area": lambda row: row.area.code,
-        "country": lambda row: row.area.country_code,
-        "frequency": lambda row: row.frequency,
+        **_OF_SERIES,
         "series": lambda row: row.series,
         "vintage": lambda row: None if row.vintage is None else "yes",
     },
     numbers={
         "updated": lambda row: micros(row.updated_at),
         "period_end": lambda row: row.period_end.toordinal(),
-        "vintage_start": lambda row: None if row.vintage is None else row.vintage.start.toordinal(),
-        "vintage_end": lambda row: (
-            None if row.vintage is None else (row.vintage.end or date.max).toordinal()
-        ),
+        "vintage_start": lambda row: row.days[0],
+        "vintage_end": lambda row: row.days[1],
     },
     kind="indicator",
     path="/osint/finint",
@@ -181,13 +180,7 @@ FININT_SERIES: Collection[IndicatorSeries] = Collection(
     prefix="fin",
     order=lambda _: 0,
     scope="global",
-    keys={
-        "indicator": lambda one: one.indicator_code,
-        "provider": lambda one: one.provider,
-        "area": lambda one: one.area.code,
-        "country": lambda one: one.area.country_code,
-        "frequency": lambda one: one.frequency,
-    },
+    keys=_OF_SERIES,
 )
 """So that the newest of each is found however long they are. One whose last value was withdrawn
 stays, and is passed over."""

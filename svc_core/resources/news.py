@@ -39,21 +39,32 @@ class HealthError:
     message: Annotated[str, Doc("In one sentence."), Example("The server answered 404 Not Found.")]
 
 
-@frozen
-class SourceHealth:
-    """How a source is doing; `lastContentAt` is when it last brought something new."""
+Status = Annotated[HealthStatus, Doc("How it is doing."), Example("ok")]
+Instant = Annotated[datetime | None, Example("2026-01-31T05:52:11Z")]
+Count = Annotated[int, Ge(0), Example(0)]
 
-    status: HealthStatus = "neverRun"
-    last_attempt_at: datetime | None = None
-    last_success_at: datetime | None = None
-    last_content_at: datetime | None = None
-    consecutive_failures: Annotated[int, Ge(0)] = 0
-    items_last_run: Annotated[int, Ge(0)] = 0
-    rejected_last_run: Annotated[int, Ge(0)] = 0
-    rejections: tuple[Rejection, ...] = ()
-    http_status: int | None = None
-    next_attempt_at: datetime | None = None
-    error: HealthError | None = None
+
+@frozen(kw_only=True)
+class SourceHealth:
+    """How a source is doing."""
+
+    status: Status = "neverRun"
+    last_attempt_at: Annotated[Instant, Doc("When reading it was last tried.")] = None
+    last_success_at: Annotated[Instant, Doc("When it was last read.")] = None
+    last_content_at: Annotated[Instant, Doc("When it last brought something new.")] = None
+    consecutive_failures: Annotated[Count, Doc("Attempts that failed since the last success.")] = 0
+    items_last_run: Annotated[Count, Doc("Rows of its last document.")] = 0
+    rejected_last_run: Annotated[Count, Doc("Records of it that could not be used.")] = 0
+    rejections: Annotated[
+        tuple[Rejection, ...], Doc("Why, how many for each reason, and one of them.")
+    ] = ()
+    http_status: Annotated[
+        int | None, Doc("What its server answered last; null for a file."), Example(200)
+    ] = None
+    next_attempt_at: Annotated[Instant, Doc("When it is read next.")] = None
+    error: Annotated[
+        HealthError | None, Doc("Why it could not be read; null where it could."), Example(None)
+    ] = None
 
 
 @frozen
@@ -67,7 +78,7 @@ class LastRun:
     rejected: Annotated[int, Ge(0), Doc("Records that could not be used."), Example(0)] = 0
 
 
-@frozen
+@frozen(kw_only=True)
 class Source:
     """One location that is read in one format: where it is, what it brings, how it is doing.
 
@@ -81,13 +92,13 @@ class Source:
 
     id: SourceId
     location: str
-    name: str
-    home_url: str | None
+    name: str = ""
+    home_url: str | None = None
     domain: str
-    format: str | None
-    language: str | None
-    country_code: str | None
-    topics: tuple[str, ...]
+    format: str | None = None
+    language: str | None = None
+    country_code: str | None = None
+    topics: tuple[str, ...] = ()
     cadence_seconds: int
     created_at: datetime
     etag: str | None = None
@@ -387,11 +398,7 @@ class TopicActivity:
 
 
 TOPIC_ACTIVITY: Collection[TopicActivity] = Collection(
-    name="topic_activity",
-    model=TopicActivity,
-    prefix="",
-    order=lambda _: 0,
-    scope="global",
+    name="topic_activity", model=TopicActivity, prefix="", order=lambda _: 0, scope="global"
 )
 
 
@@ -451,10 +458,7 @@ RECAPS: Collection[Recap] = Collection(
     prefix="rcp",
     order=lambda recap: micros(recap.window.end),
     scope="global",
-    keys={
-        "topic": lambda recap: recap.topic,
-        "language": lambda recap: recap.language,
-    },
+    keys={"topic": lambda recap: recap.topic, "language": lambda recap: recap.language},
     numbers={"generated": lambda recap: micros(recap.generated_at)},
     kind="recap",
     path="/news/recaps",
@@ -471,9 +475,5 @@ class RecapDue:
 
 
 RECAPS_DUE: Collection[RecapDue] = Collection(
-    name="recaps_due",
-    model=RecapDue,
-    prefix="",
-    order=lambda due: micros(due.day),
-    scope="system",
+    name="recaps_due", model=RecapDue, prefix="", order=lambda due: micros(due.day), scope="system"
 )

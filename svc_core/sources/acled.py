@@ -4,12 +4,13 @@ Its terms forbid to hand its data on: whoever adds it has to have the right.
 """
 
 from svc_core.sources.body import Body
-from svc_core.sources.model import Format, Given, Record, Told
+from svc_core.sources.model import Given, Record, Told, declared
 from svc_core.sources.osint import (
     SUMMARY_CHARS,
     Row,
     actors,
     counted,
+    event_record,
     first,
     headline,
     kind,
@@ -44,7 +45,6 @@ def _parse(body: Body, _: Given) -> Told:
 
 
 def _record(row: Row) -> Record:
-    own_id = required(text(row.get("event_id_cnty")), "event_id_cnty")
     kinds = kind("acled", row.get("event_type"))
     who = actors((row.get("actor1"), "actor", None), (row.get("actor2"), "target", None))
     where = place(
@@ -54,9 +54,9 @@ def _record(row: Row) -> Record:
         precision=_WHERE.get(str(row.get("geo_precision")), "unknown"),
     )
     changed = number(row.get("timestamp"))
-    return Record(
-        "osintEvent",
-        f"acled:{own_id}",
+    return event_record(
+        "acled",
+        text(row["event_id_cnty"]),
         {
             **kinds,
             "title": headline(kinds["type"], who, where),
@@ -70,19 +70,8 @@ def _record(row: Row) -> Record:
             "designators": [],
         },
         stamp=None if changed is None else millis(changed * 1_000),
-        record_id=own_id,
         raw=dict(row),
     )
 
 
-ACLED = Format(
-    id="acled",
-    title="ACLED events (CSV, API)",
-    kind="window",
-    provider="acled",
-    brings=("osintEvent",),
-    recognise=_recognised,
-    parse=_parse,
-    cadence_seconds=86_400,
-    attribution="ACLED, acleddata.com",
-)
+ACLED = declared("acled", _recognised, _parse)

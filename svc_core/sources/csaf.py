@@ -5,8 +5,8 @@ from functools import partial
 from typing import Any
 
 from svc_core.sources.body import Body
-from svc_core.sources.csaf_products import Product, affected, products
-from svc_core.sources.model import About, Format, Given, Record, Told
+from svc_core.sources.csaf_products import Product, affected, named
+from svc_core.sources.model import About, Given, Told, declared
 from svc_core.sources.values import moment, objects, records, text, web
 from svc_core.sources.vulnerabilities import (
     cve_id,
@@ -31,34 +31,30 @@ def _parse(body: Body, _: Given) -> Told:
         "url": next((web(one.get("url")) for one in reversed(links)), None),
         "published_at": moment(tracking.get("initial_release_date")),
     }
-    make = partial(_record, products(advisory.get("product_tree") or {}), publisher, of_advisory)
-    yield from records(advisory.get("vulnerabilities") or (), make, lambda one: one["cve"])
+    known = named(advisory.get("product_tree") or {})
+    for_each = partial(_said, known, publisher)
+    yield from records(
+        advisory.get("vulnerabilities") or (),
+        lambda told: record(cve_id(told.get("cve")), for_each(told), **of_advisory),
+        lambda told: told["cve"],
+    )
 
 
-def _record(
-    known: Mapping[Any, Product],
-    publisher: Mapping[str, Any],
-    of_advisory: Mapping[str, Any],
-    told: dict[str, Any],
-) -> Record:
-    cve, title = cve_id(told.get("cve")), text(told.get("title"), 500)
+def _said(known: Mapping[Any, Product], publisher: dict[str, Any], told: dict[str, Any]) -> Any:
+    title = text(told.get("title"), 500)
     notes = {one.get("category"): one.get("text") for one in objects(told.get("notes"))}
     weak = [told["cwe"]] if told.get("cwe") else told.get("cwes")
     role = "primary" if publisher.get("category") == "vendor" else "secondary"
-    return record(
-        cve,
-        {
-            "title": None if title == cve else title,
-            "description": text(notes.get("description") or notes.get("summary")),
-            "scores": _scores(told, text(publisher.get("name"), 200), role),
-            "weaknesses": weaknesses(
-                [weak and [{"cweId": one["id"], "value": one.get("name")} for one in weak]]
-            ),
-            "affected": affected(known, told.get("product_status") or {}),
-            "references": references([told.get("references")]),
-        },
-        **of_advisory,
-    )
+    return {
+        "title": None if title == told["cve"] else title,
+        "description": text(notes.get("description") or notes.get("summary")),
+        "scores": _scores(told, text(publisher.get("name"), 200), role),
+        "weaknesses": weaknesses(
+            [weak and [{"cweId": one["id"], "value": one.get("name")} for one in weak]]
+        ),
+        "affected": affected(known, told.get("product_status") or {}),
+        "references": references([told.get("references")]),
+    }
 
 
 def _scores(told: dict[str, Any], provider: str | None, role: str) -> list[Any] | None:
@@ -69,16 +65,4 @@ def _scores(told: dict[str, Any], provider: str | None, role: str) -> list[Any] 
     return found and list({tuple(one.values()): one for one in found}.values())
 
 
-CSAF = Format(
-    id="csaf",
-    title="CSAF 2 security advisory",
-    kind="window",
-    provider="csaf",
-    brings=("cve",),
-    recognise=lambda body: (
-        body.has("document")
-        and isinstance(body.json["document"], dict)
-        and "csaf_version" in body.json["document"]
-    ),
-    parse=_parse,
-)
+CSAF = declared("csaf", lambda body: "csaf_version" in body.json["document"], _parse)

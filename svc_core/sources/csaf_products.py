@@ -10,16 +10,14 @@ from typing import Any
 from svc_core.sources import vulnerabilities
 from svc_core.sources.values import objects
 
-Product = Mapping[str, Any]
+Product = Mapping[Any, Any]
 
+_AFFECTED = ("known_affected", "first_affected", "last_affected")
+_UNAFFECTED = ("fixed", "first_fixed", "known_not_affected", "recommended")
 STATUSES = {
-    status: told
-    for told, statuses in {
-        "affected": "known_affected first_affected last_affected",
-        "unaffected": "fixed first_fixed known_not_affected recommended",
-        "unknown": "under_investigation",
-    }.items()
-    for status in statuses.split()
+    **dict.fromkeys(_AFFECTED, "affected"),
+    **dict.fromkeys(_UNAFFECTED, "unaffected"),
+    "under_investigation": "unknown",
 }
 
 # As CISA writes them: `vers:all/>=V1|<V2`, `>= 1.0 | <= 2.0`, `All versions < V2.0 SP1`.
@@ -29,53 +27,43 @@ _RANGE = re.compile(
 )
 
 
-def products(tree: Mapping[str, Any]) -> dict[Any, Product]:
+def named(tree: Mapping[str, Any]) -> dict[Any, Product]:
     """What each product id stands for: vendor, product, version or range, CPE."""
-    found: dict[Any, Product] = {
-        one.get("product_id"): _leaf({}, one) for one in objects(tree.get("full_product_names"))
-    }
-    found |= dict(_leaves(tree.get("branches")))
+    found = dict(_leaf({}, one) for one in objects(tree.get("full_product_names")))
+    found |= _leaves(tree.get("branches"), {})
     for one in objects(tree.get("relationships")):
-        made = one.get("full_product_name") or {}
-        base: Product = found.get(one.get("product_reference"), {})
-        found[made.get("product_id")] = _leaf(base, made)
+        base = found.get(one.get("product_reference"), {})
+        found |= [_leaf(base, one.get("full_product_name") or {})]
     return found
 
 
-def _leaves(branches: Any) -> Iterator[tuple[Any, Product]]:
-    waiting: list[tuple[Any, Product]] = [(branches, {})]
-    while waiting:  # no recursion: how deep a tree is, its publisher decides
-        here, path = waiting.pop()
-        for branch in objects(here):
-            below: dict[Any, Any] = {**path, branch.get("category"): branch.get("name")}
-            waiting.append((branch.get("branches"), below))
-            product = branch.get("product") or {}
-            yield product.get("product_id"), _leaf(below, product)
+def _leaves(branches: Any, path: Product) -> Iterator[tuple[Any, Product]]:
+    for branch in objects(branches):
+        below = {**path, branch.get("category"): branch.get("name")}
+        yield _leaf(below, branch.get("product") or {})
+        yield from _leaves(branch.get("branches"), below)
 
 
-def _leaf(path: Mapping[str, Any], product: Mapping[str, Any]) -> Product:
+def _leaf(path: Product, product: Mapping[str, Any]) -> tuple[Any, Product]:
     cpe = (product.get("product_identification_helper") or {}).get("cpe")
-    return {"product_name": product.get("name"), "cpe": cpe} | {k: v for k, v in path.items() if v}
+    told = {"product_name": product.get("name"), "cpe": cpe}
+    return product.get("product_id"), told | {k: v for k, v in path.items() if v}
 
 
-def affected(known: Mapping[Any, Product], statuses: dict[str, Any]) -> list[Any] | None:
+def affected(known: Mapping[Any, Product], statuses: Mapping[str, Any]) -> list[Any] | None:
     """Each product that has a status, once, with its versions."""
-    found: dict[tuple[Any, Any], dict[str, Any]] = {}
-    for name, status in STATUSES.items():
-        for product in (known[id_] for id_ in statuses.get(name) or () if id_ in known):
-            names = {"vendor": product.get("vendor"), "product": product["product_name"]}
-            one = found.setdefault(tuple(names.values()), {**names, "cpes": [], "versions": []})
-            one["cpes"] += [product["cpe"]] if product["cpe"] else []
-            one["versions"] += _versions(product, status)
-    return [vulnerabilities.affected(one) for one in found.values()] or None
-
-
-def _versions(product: Product, status: str) -> list[dict[str, Any]]:
-    named = vulnerabilities.told(
-        product.get("product_version_range") or product.get("product_version")
+    return vulnerabilities.products(
+        (one.get("vendor"), one["product_name"], one["cpe"], _versions(one, status))
+        for name, status in STATUSES.items()
+        for one in (known[id_] for id_ in statuses.get(name) or () if id_ in known)
     )
-    ranged = _RANGE.fullmatch(named or "")
+
+
+def _versions(product: Product, status: str) -> list[vulnerabilities.Told]:
+    name = product.get("product_version_range") or product.get("product_version")
+    version = vulnerabilities.told(name)
+    ranged = _RANGE.fullmatch(version or "")
     if ranged is not None:
         end = "lessThan" if ranged[2] == "<" else "lessThanOrEqual"
         return [{"version": ranged[1], "status": status, end: ranged[3]}]
-    return [{"version": named, "status": status}] if named else []
+    return [{"version": version, "status": status}] if version else []

@@ -3,18 +3,17 @@
 What CISA and others add stands in the same record, in containers of their own.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 from svc_core.sources.body import Body
-from svc_core.sources.model import Format, Given, Record, Told, Unusable
-from svc_core.sources.values import at, moment, objects, records, text
+from svc_core.sources.model import Given, Record, Told, Unusable, declared
+from svc_core.sources.values import objects, records, text
 from svc_core.sources.vulnerabilities import (
     affected,
     cve_id,
     english,
+    entry,
     listed,
-    record,
     references,
     score,
     ssvc,
@@ -30,80 +29,58 @@ def _parse(body: Body, _: Given) -> Told:
 
 def _listed(body: Body) -> list[Any]:
     found = body.json
-    lists = [[found], found] if not isinstance(found, dict) else [[found], *found.values()]
+    lists = [[found], *(found.values() if isinstance(found, dict) else [found])]
     is_record = {"cveMetadata", "containers"}.issubset
     return next((one for one in lists if any(map(is_record, objects(one)))), [])
 
 
 def _record(one: dict[str, Any]) -> Record:
-    about, told = one["cveMetadata"], one["containers"]
+    about, held = one["cveMetadata"], one["containers"]
     cve, state = cve_id(about["cveId"]), str(about.get("state") or "PUBLISHED").upper()
     if state not in {"PUBLISHED", "REJECTED"}:
         raise Unusable("is not published")
-    cna = told.get("cna") or {}
-    containers = [cna, *(told.get("adp") or ())]
-    published, changed = moment(about.get("datePublished")), moment(about.get("dateUpdated"))
-    return record(
-        cve,
-        {
-            "state": state,
-            "title": text(cna.get("title"), 500),
-            "description": english(cna.get("descriptions") or cna.get("rejectedReasons")),
-            "publishedAt": at(published),
-            "modifiedAt": at(changed),
-            "assigner": {
-                "shortName": about.get("assignerShortName"),
-                "orgId": about.get("assignerOrgId"),
-            },
-            "scores": _scores(containers) or None,
-            "ssvc": next(_decisions(containers), None),
-            "weaknesses": weaknesses(
-                problem.get("descriptions")
-                for one in containers
-                for problem in one.get("problemTypes") or ()
-            ),
-            "affected": listed((one.get("affected") for one in containers), affected),
-            "references": references(one.get("references") for one in containers),
-        },
-        stamp=changed,
-        record_id=cve,
-        url=f"{PAGE}{cve}",
-        published_at=published,
-    )
+    cna = held.get("cna") or {}
+    containers = [cna, *(held.get("adp") or ())]
+    metrics = _metrics(containers)
+    problems = [each for one in containers for each in one.get("problemTypes") or ()]
+    assigner = {"shortName": about.get("assignerShortName"), "orgId": about.get("assignerOrgId")}
+    said = {
+        "state": state,
+        "title": text(cna.get("title"), 500),
+        "description": english(cna.get("descriptions") or cna.get("rejectedReasons")),
+        "assigner": assigner,
+        "scores": listed([metrics or None], _score),
+        "ssvc": next(filter(None, map(_decision, metrics)), None),
+        "weaknesses": weaknesses(each.get("descriptions") for each in problems),
+        "affected": listed((one.get("affected") for one in containers), affected),
+        "references": references(one.get("references") for one in containers),
+    }
+    return entry(cve, said, PAGE, about.get("datePublished"), about.get("dateUpdated"))
+
+
+def _metrics(containers: list[Any]) -> list[tuple[str, Any, str | None, str]]:
+    """By name, with who gives them: the assigner's are primary, those that others add secondary."""
+    return [
+        (name, value, _provider(one), "primary" if one is containers[0] else "secondary")
+        for one in containers
+        for metric in one.get("metrics") or ()
+        for name, value in metric.items()
+    ]
 
 
 def _provider(container: dict[str, Any]) -> str | None:
     return text((container.get("providerMetadata") or {}).get("shortName"), 100)
 
 
-def _scores(containers: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The assigner's are primary, those that others added secondary."""
-    found = (
-        score(cvss, _provider(container), "secondary" if at_ else "primary")
-        for at_, container in enumerate(containers)
-        for metric in container.get("metrics") or ()
-        for name, cvss in metric.items()
-        if name.startswith("cvss")
-    )
-    return [one for one in found if one is not None]
+def _score(metric: tuple[str, Any, str | None, str]) -> Any:
+    name, *told = metric
+    return score(*told) if name.startswith("cvss") else None
 
 
-def _decisions(containers: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    for container in containers:
-        for metric in container.get("metrics") or ():
-            other = metric.get("other") or {}
-            if str(other.get("type")).lower() == "ssvc":
-                yield ssvc(other["content"], _provider(container))
+def _decision(metric: tuple[str, Any, str | None, str]) -> Any:
+    name, value, provider, _ = metric
+    is_one = name == "other" and str(value.get("type")).lower() == "ssvc"
+    return ssvc(value["content"], provider) if is_one else None
 
 
-CVE = Format(
-    id="cve",
-    title="CVE records (JSON 5)",
-    kind="window",
-    provider="cve",
-    brings=("cve",),
-    recognise=lambda body: bool(_listed(body)),
-    parse=_parse,
-    license="CC0-1.0",
-    attribution="CVE Program",
-)
+CVE = declared("cve", lambda body: bool(_listed(body)), _parse)

@@ -6,9 +6,10 @@ An event without `closed` is open. What was measured of it last is its measureme
 from typing import Any
 
 from svc_core.sources.body import Body
-from svc_core.sources.model import About, Format, Given, Record, Told
+from svc_core.sources.model import About, Given, Record, Told, declared
 from svc_core.sources.osint import (
     SUMMARY_CHARS,
+    event_record,
     features,
     first,
     geometry,
@@ -20,7 +21,7 @@ from svc_core.sources.osint import (
     listed,
     measured,
 )
-from svc_core.sources.values import at, designator, moment, place, records, required, text, web
+from svc_core.sources.values import at, moment, place, records, text, web
 
 
 def _recognised(body: Body) -> bool:
@@ -63,7 +64,6 @@ def _positions(feature: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _record(event: dict[str, Any]) -> Record:
-    own_id = required(text(event["id"]), "id")
     positions = event.get("geometry") or event.get("geometries") or ()
     track = sorted(
         map(_position, positions), key=lambda one: (one["at"] or "", str(one["geometry"]))
@@ -71,11 +71,10 @@ def _record(event: dict[str, Any]) -> Record:
     last = track[-1] if track else {"at": None, "geometry": None}
     known = [one["measurement"] for one in track if one["measurement"]]
     closed = moment(event.get("closed"))
-    url = web(event.get("link"))
     kinds = kind("eonet", *(one["id"] for one in listed(event["categories"])))
-    return Record(
-        "osintEvent",
-        f"eonet:{own_id}",
+    return event_record(
+        "eonet",
+        text(event["id"]),
         {
             **kinds,
             "title": text(event.get("title")) or headline(kinds["type"]),
@@ -86,12 +85,9 @@ def _record(event: dict[str, Any]) -> Record:
             "place": place(geometry=last["geometry"]),
             "track": track,
             "measurements": known[-1:],
-            "designators": [designator("eonet", own_id, "eonet")],
-            "url": url,
         },
+        url=web(event.get("link")),
         stamp=max(filter(None, (closed, moment(last["at"]))), default=None),
-        record_id=own_id,
-        url=url,
         raw=event,
     )
 
@@ -106,14 +102,4 @@ def _position(told: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-EONET = Format(
-    id="eonet",
-    title="NASA EONET natural events (JSON, GeoJSON)",
-    kind="window",
-    provider="eonet",
-    brings=("osintEvent",),
-    recognise=_recognised,
-    parse=_parse,
-    cadence_seconds=3_600,
-    attribution="NASA Earth Observatory Natural Event Tracker (EONET)",
-)
+EONET = declared("eonet", _recognised, _parse)

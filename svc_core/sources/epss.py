@@ -4,26 +4,25 @@ The day's list names every published CVE, but extracts of it look the same and a
 by being rejected: absence says nothing, so it is a window; each score carries its own date.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 from svc_core.sources.body import Body
-from svc_core.sources.model import About, Format, Given, Record, Told, Unusable
+from svc_core.sources.model import About, Given, Record, Said, Told, Unusable, declared
 from svc_core.sources.values import at, moment, objects, records, required
 from svc_core.sources.vulnerabilities import cve_id
 
 HOME = "https://www.first.org/epss/"
-COLUMNS = ["cve", "epss"]
+FIELDS = ("cve", "epss", "percentile")
 
 
 def _is_csv(body: Body) -> bool:
-    return body.first_line.startswith("#model_version") or body.columns()[:2] == COLUMNS
+    return body.first_line.startswith("#model_version") or tuple(body.columns()[:2]) == FIELDS[:2]
 
 
-def _page(body: Body) -> Any:
-    rows = body.json["data"] if body.has("data") else None
-    return rows if any({*COLUMNS} <= one.keys() for one in objects(rows)) else []
+def _is_page(body: Body) -> bool:
+    return any({*FIELDS} <= one.keys() for one in objects(body.json["data"]))
 
 
 def _parse(body: Body, _: Given) -> Told:
@@ -31,7 +30,7 @@ def _parse(body: Body, _: Given) -> Told:
         yield from _list(body.rows())
     else:
         yield About(home_url=HOME)
-        yield from records(_page(body), _of_page, lambda row: row["cve"])
+        yield from records(body.json["data"], _of_page, lambda row: row["cve"])
 
 
 def _list(rows: Iterator[list[str]]) -> Told:
@@ -41,33 +40,27 @@ def _list(rows: Iterator[list[str]]) -> Told:
         told = dict(part.lstrip("# ").split(":", 1) for part in header)
         header = next(rows, [])
     stamp = moment(told.get("score_date"))
-    yield About(stamp=stamp, home_url=HOME)
-    make = _maker(told.get("model_version"), stamp)
-    cve, score, percentile = map(header.index, (*COLUMNS, "percentile"))
+    yield About(stamp, home_url=HOME)
+    of_list = {"modelVersion": told.get("model_version"), "scoreDate": at(stamp)}
+    cve, score, percentile = map(header.index, FIELDS)
     yield from records(
-        rows, lambda row: make(row[cve], row[score], row[percentile]), lambda row: row[cve]
+        rows,
+        lambda row: _record((row[cve], row[score], row[percentile]), of_list, stamp),
+        lambda row: row[cve],
     )
 
 
 def _of_page(row: dict[str, Any]) -> Record:
-    make = _maker(None, moment(row.get("date")))
-    return make(row["cve"], row["epss"], row["percentile"])
+    stamp = moment(row.get("date"))
+    of_page = {"modelVersion": None, "scoreDate": at(stamp)}
+    return _record(tuple(row[name] for name in FIELDS), of_page, stamp)
 
 
-def _maker(model: str | None, stamp: datetime | None) -> Callable[[Any, Any, Any], Record]:
-    date = at(stamp)
-
-    def make(cve: Any, score: Any, percentile: Any) -> Record:
-        facet = {
-            "score": _share(score),
-            "percentile": _share(percentile),
-            "modelVersion": model,
-            "scoreDate": date,
-        }
-        name = cve_id(cve)
-        return Record("cve", name, {"epss": facet}, stamp, record_id=name)
-
-    return make
+def _record(told: tuple[Any, ...], of_day: Said, stamp: datetime | None) -> Record:
+    cve, score, percentile = told
+    name = cve_id(cve)
+    facet = {"score": _share(score), "percentile": _share(percentile), **of_day}
+    return Record("cve", name, {"epss": facet}, stamp, record_id=name)
 
 
 def _share(value: Any) -> float:
@@ -77,15 +70,4 @@ def _share(value: Any) -> float:
     return found
 
 
-EPSS = Format(
-    id="epss",
-    title="EPSS scores",
-    kind="window",
-    provider="first-epss",
-    brings=("cve",),
-    recognise=lambda body: _is_csv(body) or bool(_page(body)),
-    parse=_parse,
-    cadence_seconds=21_600,  # made once a day, at no fixed hour
-    license="free use with attribution",
-    attribution="FIRST EPSS, https://www.first.org/epss",
-)
+EPSS = declared("epss", lambda body: _is_csv(body) or _is_page(body), _parse)

@@ -12,12 +12,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any
 
 from attrs import frozen
 
 from svc_core.sources.acled import ACLED
-from svc_core.sources.body import DEPTH_MAX, Body
+from svc_core.sources.body import Body
 from svc_core.sources.countries import COUNTRIES
 from svc_core.sources.country_codes import COUNTRY_CODES
 from svc_core.sources.csaf import CSAF
@@ -62,48 +61,18 @@ from svc_core.sources.stix import ATTACK, STIX
 from svc_core.sources.ucdp import UCDP
 from svc_core.sources.un_sanctions import UN_SANCTIONS
 from svc_core.sources.usgs import USGS
-from svc_core.sources.values import SAMPLE_CHARS
 from svc_core.sources.worldbank import WORLD_BANK
 
+_ECONOMY = (FRED, WORLD_BANK, SDMX, FRANKFURTER)
+_COUNTRIES = (COUNTRIES, COUNTRY_CODES, GEONAMES)
+_CYBER = (NVD, CVE, EPSS, CSAF, ATTACK, STIX, MISP_GALAXY, MISP_EVENT)
+_EVENTS = (USGS, GDACS, EONET, RELIEFWEB, UCDP, ACLED, GDELT_EVENTS, GDELT_MENTIONS)
+_COMPANIES = (SEC_TICKERS, SEC_COMPANYFACTS, SEC_SUBMISSIONS, GLEIF, LEI_CDF)
+_MARKETS = (POLYMARKET, KALSHI, MANIFOLD)
+_SANCTIONS = (OFAC, UN_SANCTIONS, FTM, FTM_DELTA)
 TABLE: tuple[Format, ...] = (
-    GDACS_RSS,
-    *FEEDS,
-    KEV,
-    FRED,
-    WORLD_BANK,
-    SDMX,
-    FRANKFURTER,
-    COUNTRIES,
-    COUNTRY_CODES,
-    GEONAMES,
-    NVD,
-    CVE,
-    EPSS,
-    CSAF,
-    ATTACK,
-    STIX,
-    MISP_GALAXY,
-    MISP_EVENT,
-    USGS,
-    GDACS,
-    EONET,
-    RELIEFWEB,
-    UCDP,
-    ACLED,
-    GDELT_EVENTS,
-    GDELT_MENTIONS,
-    SEC_TICKERS,
-    SEC_COMPANYFACTS,
-    SEC_SUBMISSIONS,
-    GLEIF,
-    LEI_CDF,
-    POLYMARKET,
-    KALSHI,
-    MANIFOLD,
-    OFAC,
-    UN_SANCTIONS,
-    FTM,
-    FTM_DELTA,
+    *(GDACS_RSS, *FEEDS, KEV, *_ECONOMY, *_COUNTRIES, *_CYBER),
+    *(*_EVENTS, *_COMPANIES, *_MARKETS, *_SANCTIONS),
 )
 """In the order in which they are tried: those with the plainer marks first."""
 
@@ -145,7 +114,7 @@ def recognised(body: Body) -> Format:
     """
     if not body.data.strip():
         raise DocumentRefused("empty", "The document is empty.")
-    found = next((one for one in TABLE if _fits(one, body)), None)
+    found = next((one for one in TABLE if one.recognise(body)), None)
     if found is not None:
         return found
     known = _KNOWN_ELSE.get(body.root.lower())
@@ -153,18 +122,7 @@ def recognised(body: Body) -> Format:
         raise DocumentRefused(*known)
     if body.head.startswith(("{", "[")):
         body.whole_json()
-    raise DocumentRefused(
-        "unrecognised", "No format fits this document; see svc sources formats, and --format."
-    )
-
-
-def _fits(format_: Format, body: Body) -> bool:
-    try:
-        return format_.recognise(body)
-    except DocumentRefused:
-        raise
-    except FAULTS:
-        return False
+    raise DocumentRefused("unrecognised", "No format fits this document.")
 
 
 def read(body: Body, format_: Format, given: Given) -> Document:
@@ -178,7 +136,7 @@ def read(body: Body, format_: Format, given: Given) -> Document:
     if len(body.data) > format_.bytes_max:
         size = f"The document is larger than {format_.bytes_max} bytes."
         raise DocumentRefused("tooLarge", size)
-    if not _fits(format_, body):
+    if not format_.recognise(body):
         found = recognised(body)
         raise DocumentRefused(
             "anotherFormat", f"The document is {found.id}, and its source is {format_.id}."
@@ -219,7 +177,7 @@ def whole(format_: Format, told: Iterator[About | Record | Rejection]) -> Docume
     records: dict[tuple[str, str], Record] = {}
     reasons: Counter[str] = Counter()
     samples: dict[str, str] = {}
-    for one in map(_bounded, told):
+    for one in told:
         if isinstance(one, Record):
             seen += 1
             name = (one.resource, one.key)

@@ -7,72 +7,54 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+from svc_core import periods
 from svc_core.sources import indicators
 from svc_core.sources.body import Body
-from svc_core.sources.codes import currency
-from svc_core.sources.model import About, Format, Given, Record, Told
+from svc_core.sources.model import About, Given, Record, Told, declared
 from svc_core.sources.values import day, midnight, number, records, required
 
 PAGE = "https://frankfurter.dev"
 
-Rate = tuple[str, str, str, Any, Any]
-"""Date, base and quoted currency, what an amount of the base costs, and that amount."""
+
+def _recognise(body: Body) -> bool:
+    told = body.json
+    if isinstance(told, list):
+        return {"date", "base", "quote", "rate"}.issubset(told[0])
+    return {"base", "rates"}.issubset(told) and ("date" in told or "start_date" in told)
 
 
 def _parse(body: Body, _: Given) -> Told:
     rates = list(_rates(body.whole_json()))
-    yield About(stamp=midnight(max((str(rate[0]) for rate in rates), default="")), home_url=PAGE)
-    yield from records(rates, _record, lambda rate: " ".join(map(str, rate)))
+    last = max((str(rate["date"]) for rate in rates), default="")
+    yield About(stamp=midnight(last), home_url=PAGE)
+    yield from records(rates, _record, lambda rate: " ".join(map(str, rate.values())))
 
 
-def _rates(told: Any) -> Iterator[Rate]:
-    if isinstance(told, list):  # version 2 of the API
-        yield from ((row["date"], row["base"], row["quote"], row["rate"], 1) for row in told)
+def _rates(told: Any) -> Iterator[dict[str, Any]]:
+    """The rates in the form of version 2, with the amount of the base that costs them."""
+    if isinstance(told, list):
+        yield from told
         return
     days = told["rates"] if "start_date" in told else {told["date"]: told["rates"]}
+    known = {"base": told["base"], "amount": told.get("amount")}
     for date, rates in days.items():
         for quote, rate in rates.items():
-            yield date, told["base"], quote, rate, told.get("amount")
+            yield {"date": date, **known, "quote": quote, "rate": rate}
 
 
-def _record(rate: Rate) -> Record:
-    date, base, quote, cost, amount = rate
-    found = number(cost)
-    for_one = number(amount) or 1
-    if found is not None and for_one != 1:
-        found = float(Decimal(str(found)) / Decimal(str(for_one)))
-    money = currency(quote)
-    said = indicators.series(
-        "frankfurter",
-        f"{base}/{quote}",
-        f"{quote} for one {base}",
-        unit=None if money else indicators.measured(quote)["unit"],
-        currency=money,
-    )
-    when = indicators.period(required(day(date), "a date"))
-    return indicators.observation(said, when, found)
+def _record(rate: dict[str, Any]) -> Record:
+    base, quote, cost = rate["base"], rate["quote"], number(rate["rate"])
+    amount = number(rate.get("amount")) or 1
+    if cost is not None and amount != 1:
+        cost = float(Decimal(str(cost)) / Decimal(str(amount)))
+    said = {
+        "provider": "frankfurter",
+        "indicatorCode": f"{base}/{quote}",
+        "name": f"{quote} for one {base}",
+        **indicators.measured(quote),
+    }
+    when = periods.parse(required(day(rate["date"]), "a date"))
+    return indicators.observation(said, when, cost)
 
 
-def _is_frankfurter(body: Body) -> bool:
-    told = body.json
-    if isinstance(told, list):
-        row = told[0] if told else None
-        return isinstance(row, dict) and {"date", "base", "quote", "rate"} <= row.keys()
-    return (
-        body.has("base", "rates")
-        and isinstance(told["rates"], dict)
-        and ("date" in told or "start_date" in told)
-    )
-
-
-FRANKFURTER = Format(
-    id="frankfurter",
-    title="Frankfurter exchange rates",
-    kind="window",
-    provider="frankfurter",
-    brings=("indicator",),
-    recognise=_is_frankfurter,
-    parse=_parse,
-    cadence_seconds=86_400,
-    attribution="European Central Bank",
-)
+FRANKFURTER = declared("frankfurter", _recognise, _parse)

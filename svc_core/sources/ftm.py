@@ -7,8 +7,8 @@ Rule 3: a deletion may name no more than the id, which then is that of a party o
 """
 
 import json
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from attrs import evolve
@@ -16,7 +16,16 @@ from attrs import evolve
 from svc_core.sources.body import Body
 from svc_core.sources.ftm_model import Around, things
 from svc_core.sources.ftm_rows import gone, told
-from svc_core.sources.model import About, DocumentRefused, Format, Given, Record, Told, Unusable
+from svc_core.sources.model import (
+    FAULTS,
+    About,
+    DocumentRefused,
+    Given,
+    Record,
+    Told,
+    Unusable,
+    declared,
+)
 from svc_core.sources.values import moment, records
 
 _CHANGES = frozenset({"ADD", "MOD", "DEL"})
@@ -36,18 +45,7 @@ def _first(body: Body) -> dict[str, Any]:
     """The first object of lines; of anything else an empty one."""
     if isinstance(body.json, dict):
         return body.json
-    try:
-        return _object(body.text.partition("\n")[0]) if body.head.startswith("{") else {}
-    except Unusable:
-        return {}
-
-
-def _is_entity(value: object) -> bool:
-    return isinstance(value, dict) and {"id", "schema", "properties"} <= value.keys()
-
-
-def _is_change(value: dict[str, Any]) -> bool:
-    return str(value.get("op")) in _CHANGES and isinstance(value.get("entity"), dict)
+    return _object(body.text.partition("\n")[0]) if body.head.startswith("{") else {}
 
 
 def _lines(body: Body) -> list[str]:
@@ -60,28 +58,18 @@ def _lines(body: Body) -> list[str]:
     return lines
 
 
-def _parse(
-    make: Callable[[Around, dict[str, Any]], Iterator[Record]],
-    member: str | None,
-    body: Body,
-    _: Given,
-) -> Told:
-    lines, around = _lines(body), Around()
+def _parse(body: Body, _: Given) -> Told:
+    lines, around, is_delta = _lines(body), Around(), "op" in _first(body)
     for line in lines:
-        _note(around, line, member)
+        with suppress(*FAULTS):  # its record says what is wrong
+            value = _object(line)
+            for thing in things(value["entity"] if is_delta else value):
+                around.note(thing)
     # A collection that lost what changed last is no older one; changes are, by what they change.
     seen, changed = around.latest.get("last_seen"), around.latest.get("last_change")
-    yield About(stamp=moment(seen or (changed if member else None)))
+    yield About(moment(seen or (changed if is_delta else None)))
+    make = _changed if is_delta else told
     yield from records(lines, lambda line: make(around, _object(line)))
-
-
-def _note(around: Around, line: str, member: str | None) -> None:
-    try:
-        value = _object(line)
-        for thing in things(value if member is None else value[member]):
-            around.note(thing)
-    except (Unusable, KeyError, AttributeError):
-        return  # the record of this line says what is wrong with it
 
 
 def _changed(around: Around, value: dict[str, Any]) -> Iterator[Record]:
@@ -98,26 +86,8 @@ def _changed(around: Around, value: dict[str, Any]) -> Iterator[Record]:
         yield evolve(record, key=key, also=tuple(also))
 
 
-_COMMON: dict[str, Any] = {
-    "provider": "opensanctions",
-    "brings": ("entity", "relation"),
-    "cadence_seconds": 21_600,
-}
+FTM = declared("ftm", lambda body: {"id", "schema", "properties"} <= _first(body).keys(), _parse)
 
-FTM = Format(
-    id="ftm",
-    title="FollowTheMoney entities",
-    kind="snapshot",
-    recognise=lambda body: _is_entity(_first(body)),
-    parse=partial(_parse, told, None),
-    **_COMMON,
-)
-
-FTM_DELTA = Format(
-    id="ftm-delta",
-    title="Changes of FollowTheMoney entities",
-    kind="delta",
-    recognise=lambda body: _is_change(_first(body)),
-    parse=partial(_parse, _changed, "entity"),
-    **_COMMON,
+FTM_DELTA = declared(
+    "ftm-delta", lambda body: "entity" in _first(body) and _first(body)["op"] in _CHANGES, _parse
 )

@@ -10,7 +10,8 @@ from typing import Any
 
 from attrs import field, frozen
 
-from svc_core.sources.parties import designators, identifier, keys, sanction
+from svc_core.sources.model import Said
+from svc_core.sources.parties import identifier, keys
 from svc_core.sources.values import TEXT_CHARS, country, required
 
 Entity = Mapping[str, Any]
@@ -39,8 +40,10 @@ EDGES: Mapping[str, tuple[str, str, str, bool]] = {
 }
 """Types of relations by schema, with the properties that are their ends, and if they point."""
 
-SHARED = frozenset({"Address", "Sanction", "Passport", "Identification"})
-"""Schemas that are told with the entity that they are about."""
+SHARED: Mapping[str, str] = {
+    "Sanction": "entity", "Passport": "holder", "Identification": "holder", "Address": "",
+}  # fmt: skip
+"""Schemas that are told with the entity that they are about, and the property that names it."""
 
 _SCHEMES = {
     "leiCode": "lei", "cikCode": "cik", "isinCode": "isin", "wikidataId": "wikidata",
@@ -52,6 +55,7 @@ _IDENTIFIERS = {
     "ogrnCode": "registration", "dunsCode": "duns", "imoNumber": "imo", "mmsi": "mmsi",
     "callSign": "callSign",
 }  # fmt: skip
+_PAPERS = {"Passport": "passport", "Identification": "nationalId"}
 _OFAC = re.compile("ofac-([0-9]+)")  # what OpenSanctions makes of OFAC's own numbers
 
 
@@ -89,24 +93,18 @@ def things(entity: Entity) -> Iterator[Thing]:
     held = entity.get("properties")
     texts: dict[str, list[str]] = {}
     for name, values in held.items() if isinstance(held, dict) else ():
-        kept: list[str] = []
-        for value in values[:VALUES_MAX] if isinstance(values, list) else [values]:
-            if isinstance(value, dict):
-                yield from things(value)
-            one = value.get("id") if isinstance(value, dict) else value
-            told = one.strip()[:TEXT_CHARS] if isinstance(one, str) else None
-            if told and told not in kept:
-                kept.append(told)
+        kept = []
+        for one in values[:VALUES_MAX] if isinstance(values, list) else [values]:
+            if isinstance(one, dict):
+                yield from things(one)
+            told = one.get("id") if isinstance(one, dict) else one
+            if isinstance(told, str) and told.strip():
+                kept.append(told.strip()[:TEXT_CHARS])
         if kept:
-            texts[name] = kept
+            texts[name] = kept if len(kept) == 1 else list(dict.fromkeys(kept))
     id_ = entity.get("id")
     told_id = required(id_.strip() if isinstance(id_, str) else None, "id")
     yield Thing(told_id, str(entity.get("schema")), texts, entity)
-
-
-def identifiers(thing: Thing) -> list[dict[str, Any]]:
-    """Numbers of its papers and of registers."""
-    return [identifier(k, v) for name, k in _IDENTIFIERS.items() for v in thing.texts.get(name, ())]
 
 
 @frozen
@@ -114,42 +112,49 @@ class Around:
     """What a collection says of entities beside their own lines, by their ids."""
 
     names: dict[str, list[tuple[str, object]]] = field(factory=lambda: defaultdict(list))
-    addresses: dict[str, str] = field(factory=dict)
-    listings: dict[str, list[dict[str, Any]]] = field(factory=lambda: defaultdict(list))
-    papers: dict[str, list[dict[str, Any]]] = field(factory=lambda: defaultdict(list))
+    beside: dict[str, list[Thing]] = field(factory=lambda: defaultdict(list))
+    schemas: set[str] = field(factory=set)
     latest: dict[str, str] = field(factory=dict)
     """When any of them was last seen and last changed."""
 
     def note(self, thing: Thing) -> None:
         """Take in what an entity says of itself and of others."""
+        self.schemas.add(thing.schema)
         for name in ("last_seen", "last_change"):
             self.latest[name] = max(self.latest.get(name, ""), str(thing.whole.get(name) or ""))
         if thing.schema in TYPES:
-            self._name(thing.id, _names(thing))
-        elif thing.schema == "Address":
-            parts = thing.all("street", "city", "country")
-            self.addresses[thing.id] = thing.first("full") or ", ".join(parts)
-        elif thing.schema == "Sanction":
-            for party in thing.all("entity"):
-                self.listings[party].append(_listing(thing))
-                self._name(party, [("un-ref", one) for one in thing.all("unscId")])
+            self.names[thing.id] += _names(thing)
         elif thing.schema in SHARED:
-            paper = "passport" if thing.schema == "Passport" else "nationalId"
-            of = country(thing.first("country"), "alpha2")
-            for party in thing.all("holder"):
-                self.papers[party] += [identifier(paper, one, of) for one in thing.all("number")]
+            for party in thing.all(SHARED[thing.schema]) or [thing.id]:
+                self.beside[party].append(thing)
 
-    def _name(self, id_: str, names: list[tuple[str, object]]) -> None:
-        if names:
-            self.names[id_] += names
+    def keys(self, id_: str) -> list[str]:
+        """By what an entity, which may be none of this collection, is known."""
+        listed = [("un-ref", ref) for one in self.of(id_, "Sanction") for ref in one.all("unscId")]
+        return keys([*self.names.get(id_, ()), *listed, ("ftm", id_)])
 
-    def designators(self, id_: str) -> list[dict[str, Any]]:
-        """By what an entity is known."""
-        return designators([*self.names.get(id_, ()), ("ftm", id_)])
+    def of(self, id_: str, *schemas: str) -> list[Thing]:
+        """What is told with an entity."""
+        return [one for one in self.beside.get(id_, ()) if one.schema in schemas]
 
-    def key(self, id_: str) -> str:
-        """The key of an entity, which may be none of this collection."""
-        return keys(self.designators(id_))[0]
+    def listings(self, id_: str) -> list[Said] | None:
+        """Of an entity; None where the collection has none at all."""
+        found = [_listing(one) for one in self.of(id_, "Sanction")]
+        return found if "Sanction" in self.schemas else None
+
+    def identifiers(self, thing: Thing) -> Iterator[Said]:
+        """Numbers of an entity in registers and of its papers."""
+        for name, kind in _IDENTIFIERS.items():
+            yield from (identifier(kind, one) for one in thing.texts.get(name, ()))
+        for paper in self.of(thing.id, *_PAPERS):
+            land = country(paper.first("country"), "alpha2")
+            yield from (identifier(_PAPERS[paper.schema], one, land) for one in paper.all("number"))
+
+    def addresses(self, thing: Thing) -> Iterator[str]:
+        """Those of an entity, also what is told with others."""
+        yield from thing.all("address")
+        for one in (each for id_ in thing.all("addressEntity") for each in self.of(id_, "Address")):
+            yield one.first("full") or ", ".join(one.all("street", "city", "country"))
 
 
 def _names(thing: Thing) -> list[tuple[str, object]]:
@@ -158,15 +163,15 @@ def _names(thing: Thing) -> list[tuple[str, object]]:
     return [*told, *(("ofac-uid", one[1]) for one in ids if one)]
 
 
-def _listing(thing: Thing) -> dict[str, Any]:
+def _listing(thing: Thing) -> Said:
     """A listing; one that ended is over, unless it was seen before its end."""
     ended = thing.first("endDate")
     seen = str(thing.whole.get("last_seen") or thing.whole.get("last_change") or "9999")
-    return sanction(
-        thing.first("programId", "program"),
-        thing.first("authority"),
-        thing.first("program"),
-        listed=thing.first("listingDate", "startDate"),
-        reason=thing.first("reason", "summary"),
-        status="active" if ended is None or ended > seen else "delisted",
-    )
+    return {
+        "programId": thing.first("programId", "program"),
+        "authority": thing.first("authority"),
+        "listName": thing.first("program"),
+        "listedDate": thing.first("listingDate", "startDate"),
+        "reason": thing.first("reason", "summary"),
+        "status": "active" if ended is None or ended > seen else "delisted",
+    }

@@ -14,12 +14,11 @@ from svc_core.sources.ftm_model import (
     Around,
     Entity,
     Thing,
-    identifiers,
     things,
 )
 from svc_core.sources.model import Record, Unusable
-from svc_core.sources.parties import keys
-from svc_core.sources.relations import relation
+from svc_core.sources.parties import entity
+from svc_core.sources.relations import evidence, relation
 from svc_core.sources.values import countries, country, moment, number, required, text, web
 
 _PERCENTAGE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?%?")
@@ -27,18 +26,18 @@ _COUNTRIES = ("jurisdiction", "mainCountry", "nationality", "citizenship", "coun
 _AMOUNTS = {"amountEur": "EUR", "amountUsd": "USD"}
 
 
-def told(around: Around, entity: Entity) -> Iterator[Record]:
+def told(around: Around, whole: Entity) -> Iterator[Record]:
     """What an entity says of rows, with what is written out inside of it.
 
     Raises:
         Unusable: no row shows it, or it lacks what its row needs.
     """
-    for thing in things(entity):
+    for thing in things(whole):
         if thing.schema in TYPES:
             yield _party(around, thing)
         elif thing.schema in EDGES:
             yield from _relations(around, thing)
-        elif thing.whole is entity and thing.schema not in SHARED:
+        elif thing.whole is whole and thing.schema not in SHARED:
             raise Unusable("is of a schema that no row shows")
 
 
@@ -56,68 +55,57 @@ def gone(entity: Entity) -> Iterator[Record]:
 
 
 def _party(around: Around, thing: Thing) -> Record:
-    known, named = around.designators(thing.id), thing.all("name", "alias", "previousName")
+    named = thing.all("name", "alias", "previousName")
     caption = thing.whole.get("caption") or next(iter(named), None)
     name = required(text(caption, 1_000), "a name")
     founded, ended = thing.first("incorporationDate"), thing.first("dissolutionDate")
-    lived = (around.addresses.get(one) for one in thing.all("addressEntity"))
+    tickers = [{"ticker": one, "exchangeName": None, "mic": None} for one in thing.all("ticker")]
     said = {
         "type": TYPES[thing.schema],
         "name": name,
         "aliases": [one for one in named if one != name],
         "weakAliases": thing.all("weakAlias"),
         "description": text(thing.first("summary", "notes", "description")),
-        "designators": known,
         "jurisdiction": country(thing.first("jurisdiction"), "alpha2"),
         "countryCodes": countries(thing.all(*_COUNTRIES), "alpha2"),
         "status": "inactive" if ended else None,
-        "listings": [
-            {"ticker": one, "exchangeName": None, "mic": None} for one in thing.all("ticker")
-        ]
-        or None,
-        "sanctions": around.listings.get(thing.id, [] if around.listings else None),
+        "listings": tickers or None,
+        "sanctions": around.listings(thing.id),
         "topics": thing.all("topics"),
         "validity": {"from": founded, "to": ended} if founded or ended else None,
         "birthDates": thing.all("birthDate") or None,
         "birthPlaces": thing.all("birthPlace") or None,
         "gender": thing.first("gender"),
-        "addresses": [*thing.all("address"), *filter(None, lived)],
-        "identifiers": [*identifiers(thing), *around.papers.get(thing.id, ())],
+        "addresses": list(around.addresses(thing)),
+        "identifiers": list(around.identifiers(thing)),
     }
-    key, *others = keys(known)
-    also = (*others, *(f"ftm:{one}" for one in thing.referents))
-    return Record("entity", key, said, also=also, **_from(thing))
+    merged = [f"ftm:{one}" for one in thing.referents]
+    return entity(around.keys(thing.id), said, merged, **_from(thing))
 
 
 def _relations(around: Around, thing: Thing) -> Iterator[Record]:
     kind, source, target, is_directed = EDGES[thing.schema]
     sources, targets = (required(thing.all(end) or None, end) for end in (source, target))
+    currencies = {"amount": thing.first("currency"), **_AMOUNTS}
+    amounts = ((number(thing.first(name)), currency) for name, currency in currencies.items())
+    amount, currency = next((one for one in amounts if one[0] is not None), (None, None))
     percentage = _PERCENTAGE.fullmatch(thing.first("percentage") or "")
-    attributes = {
-        "role": thing.first("role", "relationship", "status"),
-        "percentage": None if percentage is None else number(percentage[1]),
-        **_amount(thing),
+    said = {
+        "validFrom": thing.first("startDate", "date"),
+        "validTo": thing.first("endDate"),
+        "attributes": {
+            "role": thing.first("role", "relationship", "status"),
+            "percentage": percentage and number(percentage[1]),
+            "amount": amount,
+            "currency": currency,
+        },
+        "evidence": evidence(thing.all("sourceUrl")),
     }
-    for ends in product(map(around.key, sources), map(around.key, targets)):
-        made = relation(
-            kind,
-            *ends,
-            directed=is_directed,
-            valid=(thing.first("startDate", "date"), thing.first("endDate")),
-            attributes=attributes,
-            evidence=thing.all("sourceUrl"),
-            **_from(thing),
-        )
+    for ends in product(sources, targets):
+        keys = [around.keys(end)[0] for end in ends]
+        made = relation(kind, keys, said, directed=is_directed, **_from(thing))
         # Of payments between the same two each is one of its own.
         yield evolve(made, key=f"{made.key}|{thing.id}") if kind == "paid" else made
-
-
-def _amount(thing: Thing) -> dict[str, Any]:
-    for name, currency in {"amount": thing.first("currency"), **_AMOUNTS}.items():
-        amount = number(thing.first(name))
-        if amount is not None:
-            return {"amount": amount, "currency": currency}
-    return {}
 
 
 def _from(thing: Thing) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from svc_core.sources.body import Body
 from svc_core.sources.gdacs_alert import alert
-from svc_core.sources.model import Format, Given, Record, Told, Unusable
+from svc_core.sources.model import Given, Record, Told, Unusable, declared
 from svc_core.sources.osint import features, geometry, grouped, has_features, is_empty
 from svc_core.sources.values import records
 
@@ -71,14 +71,4 @@ def _footprint(polygons: list[dict[str, Any]]) -> dict[str, Any] | None:
     return {"type": "MultiPolygon", "coordinates": parts}
 
 
-GDACS = Format(
-    id="gdacs",
-    title="GDACS disaster alerts (API, GeoJSON)",
-    kind="window",
-    provider="gdacs",
-    brings=("osintEvent",),
-    recognise=_recognised,
-    parse=_parse,
-    cadence_seconds=900,
-    attribution="Global Disaster Alert and Coordination System, GDACS",
-)
+GDACS = declared("gdacs", _recognised, _parse)

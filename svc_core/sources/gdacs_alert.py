@@ -7,17 +7,17 @@ import re
 from typing import Any
 
 from svc_core.sources.model import Record
-from svc_core.sources.osint import SUMMARY_CHARS, counted, first, headline, kind, measured, severity
-from svc_core.sources.values import (
-    at,
-    country,
-    designator,
-    moment,
-    place,
-    required,
-    text,
-    web,
+from svc_core.sources.osint import (
+    SUMMARY_CHARS,
+    counted,
+    event_record,
+    first,
+    headline,
+    kind,
+    measured,
+    severity,
 )
+from svc_core.sources.values import at, country, designator, moment, place, required, text, web
 
 _DEPTH = re.compile(r"Depth:\s*([\d.]+)\s*km", re.IGNORECASE)
 
@@ -57,16 +57,14 @@ def alert(told: dict[str, Any], position: Any, footprint: Any, raw: Any) -> Reco
             designator("gdacs", own_id, "gdacs"),
             *(designator(scheme, value, "gdacs") for scheme, value in others.items() if value),
         ],
-        "url": page,
     }
     title = _name(told.get("name")) or headline(said["type"], (), where)
-    return Record(
-        "osintEvent",
-        f"gdacs:{own_id}",
+    return event_record(
+        "gdacs",
+        own_id,
         {"title": title, **said},
-        stamp=moment(told.get("datemodified") or told.get("pubDate")),
-        record_id=own_id,
         url=page,
+        stamp=moment(told.get("datemodified") or told.get("pubDate")),
         published_at=moment(told.get("pubDate")),
         raw=raw,
     )

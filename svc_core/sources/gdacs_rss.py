@@ -4,12 +4,9 @@ import re
 from typing import Any
 from xml.etree.ElementTree import Element
 
-import attrs
-
 from svc_core.sources.body import Body
-from svc_core.sources.gdacs import GDACS
 from svc_core.sources.gdacs_alert import alert
-from svc_core.sources.model import About, Given, Record, Told
+from svc_core.sources.model import About, Given, Record, Told, declared
 from svc_core.sources.values import moment, point, records
 
 _MADE = re.compile(r"<(?:pubDate|lastBuildDate)>([^<]+)<")
@@ -44,10 +41,4 @@ def _record(item: Element) -> Record:
     return alert(named, point(longitude, latitude), None, told)
 
 
-GDACS_RSS = attrs.evolve(
-    GDACS,
-    id="gdacs-rss",
-    title="GDACS disaster alerts (RSS)",
-    recognise=_recognised,
-    parse=_parse,
-)
+GDACS_RSS = declared("gdacs-rss", _recognised, _parse)

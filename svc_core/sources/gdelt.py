@@ -10,9 +10,9 @@ from typing import Any
 
 from svc_core.sources.body import Body
 from svc_core.sources.gdelt_lines import Layout, event_id, has_row, instant, lines, named, stamp
-from svc_core.sources.model import Format, Given, Record, Said, Told
-from svc_core.sources.osint import Row, actors, headline, kind, severity
-from svc_core.sources.values import country, designator, number, place, point, required, web
+from svc_core.sources.model import Given, Record, Said, Told, declared
+from svc_core.sources.osint import Row, actors, event_record, headline, kind, severity
+from svc_core.sources.values import country, number, place, point, required, web
 
 _WHO = {
     "GLOBALEVENTID": 0, "SQLDATE": 1, "Actor1Code": 5, "Actor1Name": 6, "Actor1CountryCode": 7,
@@ -42,15 +42,14 @@ def _parse(body: Body, _: Given) -> Told:
 
 
 def _record(row: Row) -> Record:
-    own_id, told = event_id(row), row.get
+    told = row.get
     added = stamp(told("DATEADDED"))
     coded = _coded(*map(told, _CODES))
     who = _who(*map(told, _ACTOR_1), "actor") + _who(*map(told, _ACTOR_2), "target")
     where = _where(*map(told, _PLACE))
-    url = web(told("SOURCEURL"))
-    return Record(
-        "osintEvent",
-        f"gdelt:{own_id}",
+    return event_record(
+        "gdelt",
+        event_id(row),
         {
             **coded,
             "title": headline(coded["type"], who, where),
@@ -59,12 +58,9 @@ def _record(row: Row) -> Record:
             "reportedAt": instant(told("DATEADDED")),
             "place": where,
             "actors": who,
-            "designators": [designator("gdelt", own_id, "gdelt")],
-            "url": url,
         },
+        url=web(told("SOURCEURL")),
         stamp=added,
-        record_id=own_id,
-        url=url,
         published_at=added,
         raw=row,
     )
@@ -101,14 +97,4 @@ def _coded(*cells: str | None) -> Said:
     return {**kind("cameo", root), **severity("gdelt", "goldstein", scale), "cameo": cameo}
 
 
-GDELT_EVENTS = Format(
-    id="gdelt-events",
-    title="GDELT events 1.0 and 2.0",
-    kind="window",
-    provider="gdelt",
-    brings=("osintEvent",),
-    recognise=_recognised,
-    parse=_parse,
-    cadence_seconds=900,
-    attribution="The GDELT Project, gdeltproject.org",
-)
+GDELT_EVENTS = declared("gdelt-events", _recognised, _parse)

@@ -1,24 +1,16 @@
 """Mentions of GDELT 2.0: which article tells of which event, and how sure that is."""
 
-import attrs
-
 from svc_core.sources.body import Body
-from svc_core.sources.gdelt import GDELT_EVENTS
 from svc_core.sources.gdelt_lines import event_id, has_row, instant, lines, named, stamp
-from svc_core.sources.model import Given, Record, Told, Unusable
+from svc_core.sources.model import Given, Record, Told, Unusable, declared
 from svc_core.sources.osint import Row
 from svc_core.sources.values import number, web
 
 _COLUMNS = {
     "GLOBALEVENTID": 0,
-    "EventTimeDate": 1,
     "MentionTimeDate": 2,
-    "MentionType": 3,
-    "MentionSourceName": 4,
     "MentionIdentifier": 5,
-    "SentenceID": 6,
     "Confidence": 11,
-    "MentionDocLen": 12,
     "MentionDocTone": 13,
 }
 _TRANSLATED = _COLUMNS | {"MentionDocTranslationInfo": 14}
@@ -60,11 +52,4 @@ def _record(row: Row) -> Record:
     )
 
 
-GDELT_MENTIONS = attrs.evolve(
-    GDELT_EVENTS,
-    id="gdelt-mentions",
-    title="GDELT mentions 2.0",
-    brings=("mention",),
-    recognise=_recognised,
-    parse=_parse,
-)
+GDELT_MENTIONS = declared("gdelt-mentions", _recognised, _parse)

@@ -4,17 +4,19 @@ from collections.abc import Iterator
 
 from svc_core.sources.body import Body
 from svc_core.sources.codes import calling, currencies
-from svc_core.sources.countries import amount, numeric, record
-from svc_core.sources.country_codes import split
-from svc_core.sources.model import Format, Given, Record, Told
+from svc_core.sources.countries import numeric, record
+from svc_core.sources.model import Given, Record, Told, declared
 from svc_core.sources.values import (
+    amount,
     countries,
     country,
     midnight,
+    parts,
     place,
     point,
     records,
     required,
+    several,
     text,
 )
 
@@ -28,11 +30,14 @@ _ISO_ADMIN1 = frozenset({"US", "CH", "BE", "ME", "GB"})
 _PRECISION = {"P": "locality", "ADM1": "admin1", "PCL": "country"}
 
 
-def _parse(body: Body, _: Given) -> Told:
-    rows = _rows(body)
-    yield from records(
-        rows, _place if _is_places(body) else _country, lambda row: " ".join(row[:2])
-    )
+def _recognise(body: Body) -> bool:
+    if body.head.startswith(("{", "[", "<")) or "\t" not in body.head:
+        return False
+    row = next(_rows(body), [])
+    is_country = len(row) >= COLUMNS - 1 and row[2][:3].isdecimal()
+    if is_country and [len(code) for code in row[:2]] == [2, 3]:
+        return True
+    return len(row) == COLUMNS and row[0].isdecimal()
 
 
 def _rows(body: Body) -> Iterator[list[str]]:
@@ -41,26 +46,31 @@ def _rows(body: Body) -> Iterator[list[str]]:
     return (row for row in rows if row[0] not in _HEADERS)
 
 
+def _parse(body: Body, _: Given) -> Told:
+    yield from records(_rows(body), _record, lambda row: " ".join(row[:2]))
+
+
+def _record(row: list[str]) -> Record:
+    return _place(row) if row[0].isdecimal() else _country(row)
+
+
 def _country(row: list[str]) -> Record:
     alpha2, alpha3, number, _, name, capital, area, population, _, tld, money, _, phone = row[:13]
     languages, geonames_id, neighbours = [*row, "", ""][15:18]
-    return record(
-        alpha2,
-        {
-            "alpha3": text(alpha3),
-            "numeric": numeric(number),
-            "name": text(name),
-            "capital": [capital] if capital else None,
-            "languages": split(languages),
-            "currencies": currencies([money]) or None,
-            "population": amount("population", population, "1", PROVIDER),
-            "area": amount("area", area, "km2", PROVIDER),
-            "borders": countries(neighbours.split(",")),
-            "callingCodes": calling(phone) or None,
-            "tld": split(tld),
-        },
-        geonames_id,
-    )
+    said = {
+        "alpha3": text(alpha3),
+        "numeric": numeric(number),
+        "name": text(name),
+        "capital": several(capital) or None,
+        "languages": parts(languages) or None,
+        "currencies": currencies([money]) or None,
+        "population": amount("population", population, unit="1", provider=PROVIDER),
+        "area": amount("area", area, unit="km2", provider=PROVIDER),
+        "borders": countries(neighbours.split(",")),
+        "callingCodes": calling(phone) or None,
+        "tld": parts(tld) or None,
+    }
+    return record(alpha2, said, geonames_id)
 
 
 def _place(row: list[str]) -> Record:
@@ -73,41 +83,8 @@ def _place(row: list[str]) -> Record:
         geometry=point(required(west, "a longitude"), required(north, "a latitude")),
         precision=next((_PRECISION[k] for k in (class_, code, code[:3]) if k in _PRECISION), None),
     )
-    return Record(
-        "place",
-        f"{PROVIDER}:{int(id_)}",
-        said or {},
-        stamp=midnight(row[18]),
-        record_id=id_,
-        url=f"https://www.geonames.org/{id_}",
-    )
+    key, url = f"{PROVIDER}:{int(id_)}", f"https://www.geonames.org/{id_}"
+    return Record("place", key, said or {}, midnight(row[18]), record_id=id_, url=url)
 
 
-def _is_places(body: Body) -> bool:
-    row = next(_rows(body), [])
-    return len(row) == COLUMNS and row[0].isdecimal()
-
-
-def _is_geonames(body: Body) -> bool:
-    if body.head.startswith(("{", "[", "<")) or "\t" not in body.head:
-        return False
-    return _is_places(body) or _is_country(next(_rows(body), []))
-
-
-def _is_country(row: list[str]) -> bool:
-    codes = [len(code) for code in row[:3]]
-    return len(row) >= COLUMNS - 1 and codes[:2] == [2, 3] and row[2][:3].isdecimal()
-
-
-GEONAMES = Format(
-    id="geonames",
-    title="GeoNames countries and places",
-    kind="snapshot",
-    provider=PROVIDER,
-    brings=("country", "place"),
-    recognise=_is_geonames,
-    parse=_parse,
-    cadence_seconds=604_800,
-    license="CC-BY-4.0",
-    attribution="GeoNames, geonames.org",
-)
+GEONAMES = declared("geonames", _recognise, _parse)

@@ -12,38 +12,40 @@ from typing import Any
 from svc_core.sources import leis
 from svc_core.sources.body import Body
 from svc_core.sources.identifiers import isin
-from svc_core.sources.model import About, Given, Record, Told
-from svc_core.sources.values import designator, moment, records, required
+from svc_core.sources.model import About, Given, Record, Told, declared
+from svc_core.sources.values import each, moment, records, required
 
 Item = dict[str, Any]
 
 _CHILDREN = re.compile(r"/lei-records/([0-9A-Z]{20})/(direct|ultimate)-children")
-_KINDS = {"direct": "IS_DIRECTLY_CONSOLIDATED_BY", "ultimate": "IS_ULTIMATELY_CONSOLIDATED_BY"}
 
 
-def _data(body: Body) -> list[Any]:
-    data = body.json.get("data") if body.has("data") else None
-    return data if isinstance(data, list) else [data]
+def _facts(told: Item, places: leis.Places) -> Item:
+    return {name: _at(told, path) for name, (path, _) in places.items()}
+
+
+def _at(told: Any, path: str) -> Any:
+    """What stands at the end of a path of names; null where something on the way is."""
+    for name in path.split("/"):
+        told = (told or {}).get(name)
+    return told
 
 
 def _recognise(body: Body) -> bool:
-    first = next(iter(_data(body)), None)
-    if isinstance(first, dict):
-        return first.get("type") in [*_READERS, "isins"]
-    meta = body.json.get("meta") if body.has("data") else None
-    return isinstance(meta, dict) and "goldenCopy" in meta
+    first = next(iter(each(body.json["data"])), None)
+    if first is None:
+        return "goldenCopy" in body.json["meta"]
+    return first["type"] in [*_READERS, "isins"]
 
 
 def _parse(body: Body, _: Given) -> Told:
     told, securities = body.whole_json(), defaultdict[str, list[str]](list)
-    yield About(stamp=moment((told.get("meta") or {}).get("goldenCopy", {}).get("publishDate")))
+    yield About(stamp=moment(_at(told, "meta/goldenCopy/publishDate")))
     parent = _CHILDREN.search(" ".join(map(str, (told.get("links") or {}).values())))
-    data = [one for one in _data(body) if one is not None]
+    data = [one for one in each(told["data"]) if one is not None]
     yield from records(data, partial(_read, parent, securities), lambda item: item["id"])
     for number, isins in securities.items():
-        known = [designator("isin", one, "gleif") for one in dict.fromkeys(isins)]
-        said = {"designators": [designator("lei", number, "gleif"), *known]}
-        yield Record("entity", f"lei:{number}", said, record_id=number, url=leis.page(number))
+        yield leis.record(number, {}, [("isin", one) for one in isins])
 
 
 def _read(
@@ -56,53 +58,30 @@ def _read(
         return
     yield required(_READERS.get(item["type"]), "a type that is known")(told)
     if parent is not None:
-        yield leis.relation(told["lei"], parent[1], _KINDS[parent[2]])
+        kind = f"IS_{parent[2].upper()}LY_CONSOLIDATED_BY"
+        yield leis.relation({"child": told["lei"], "parent": parent[1], "kind": kind})
 
 
 def _entity(told: Item) -> Record:
-    entity, registration = told["entity"], told.get("registration") or {}
+    entity = told["entity"]
     named = [*(entity.get("otherNames") or ()), *(entity.get("transliteratedOtherNames") or ())]
     succeeded = [*(entity.get("successorEntities") or ()), entity.get("successorEntity") or {}]
-    facts = {
-        "category": entity.get("category"),
-        "status": entity.get("status"),
-        "jurisdiction": entity.get("jurisdiction"),
-        "legalCountry": (entity.get("legalAddress") or {}).get("country"),
-        "country": (entity.get("headquartersAddress") or {}).get("country"),
-        "created": entity.get("creationDate"),
-        "expired": (entity.get("expiration") or {}).get("date"),
-    }
     return leis.entity(
-        leis.code(told["lei"]),
-        [name.get("name") for name in (entity["legalName"] or {}, *named)],
-        facts,
-        bics=told.get("bic") or (),
-        merged=any(one.get("lei") or one.get("name") for one in succeeded),
-        stamp=moment(registration.get("lastUpdateDate")),
+        _facts(told, leis.ENTITY),
+        [name.get("name") for name in named],
+        told.get("bic") or (),
+        is_succeeded=any(one.get("lei") or one.get("name") for one in succeeded),
     )
 
 
-def _relation(attributes: Item) -> Record:
-    told, registration = attributes["relationship"], attributes.get("registration") or {}
-    kinds = {one.get("type"): one for one in told.get("periods") or ()}
-    period = kinds.get("RELATIONSHIP_PERIOD") or {}
+def _relation(told: Item) -> Record:
+    periods = {one.get("type"): one for one in told["relationship"].get("periods") or ()}
     return leis.relation(
-        told["startNode"]["id"],
-        told["endNode"]["id"],
-        told["type"],
-        status=told.get("status"),
-        since=period.get("startDate"),
-        until=period.get("endDate"),
-        stamp=moment(registration.get("lastUpdateDate")),
+        _facts(told | {"period": periods.get("RELATIONSHIP_PERIOD")}, leis.RELATION)
     )
 
 
 _READERS = {"lei-records": _entity, "relationship-records": _relation}
 
 
-GLEIF = leis.gleif_format(
-    id="gleif",
-    title="GLEIF API",
-    recognise=_recognise,
-    parse=_parse,
-)
+GLEIF = declared("gleif", _recognise, _parse)

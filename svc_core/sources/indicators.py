@@ -6,12 +6,17 @@ from typing import Any
 
 from svc_core import periods
 from svc_core.sources.codes import currency
-from svc_core.sources.model import Record, Unusable
+from svc_core.sources.model import Record
 from svc_core.sources.values import country, number, text
 
 STATUSES = {"A": "A", "E": "E", "P": "P", "F": "F", "I": "E"}  # SDMX, CL_OBS_STATUS: I is imputed
 _NO_VALUE = frozenset({"", ".", "none", "nan"})  # of FRED, and of SDMX
-NOWHERE = {"countryCode": None, "code": None, "label": None}
+_NOTHING: Mapping[str, Any] = {
+    "area": {"countryCode": None, "code": None, "label": None},
+    **dict.fromkeys(("name", "datasetId", "unit", "currency")),
+    **dict.fromkeys(("unitMultiplier", "seasonalAdjustment", "releasedAt")),
+}
+"""What not every series says of itself."""
 
 # Units as agencies write them, in UCUM; a code that stands for none becomes an annotation.
 _UNITS = {
@@ -35,50 +40,11 @@ def area(code: object, label: object = None, iso: object = None) -> dict[str, An
 @lru_cache(maxsize=256)
 def measured(unit: object) -> dict[str, str | None]:
     """The members `unit` and `currency` of a unit as it is written."""
-    told = _text(unit, 100)
-    if told is None:
-        return {"unit": None, "currency": None}
-    known, money = _UNITS.get(told.upper()), currency(told) if len(told) == 3 else None
-    free = known or (None if money else "{" + told.replace("}", ")").replace("{", "(") + "}")
-    return {"unit": free, "currency": None if known else money}
-
-
-def period(written: object, frequency: str | None = None) -> periods.Period:
-    """The period of a value.
-
-    Raises:
-        Unusable: it is none.
-    """
-    try:
-        return periods.parse(str(written), frequency)
-    except ValueError as fault:
-        raise Unusable("has a period that is none") from fault
-
-
-def series(
-    provider: str,
-    code: str,
-    name: object,
-    *,
-    dataset: str | None = None,
-    area: Mapping[str, Any] = NOWHERE,
-    unit: str | None = None,
-    currency: str | None = None,
-    multiplier: int | None = None,
-    adjustment: str | None = None,
-) -> dict[str, Any]:
-    """The members that all values of a series have."""
-    return {
-        "provider": provider,
-        "datasetId": dataset,
-        "indicatorCode": code,
-        "name": _text(name, 500) or code,
-        "area": area,
-        "unit": unit,
-        "currency": currency,
-        "unitMultiplier": multiplier,
-        "seasonalAdjustment": adjustment,
-    }
+    told = _text(unit, 100) or ""
+    known = _UNITS.get(told.upper())
+    money = currency(told) if len(told) == 3 and not known else None
+    free = "{" + told.replace("}", ")").replace("{", "(") + "}" if told and not money else None
+    return {"unit": known or free, "currency": money}
 
 
 def observation(
@@ -87,32 +53,29 @@ def observation(
     value: object,
     *,
     status: object = None,
-    vintage: Mapping[str, str] | None = None,
+    vintage: Mapping[str, str | None] | None = None,
     is_kept: bool = False,
     **record: Any,
 ) -> Record:
     """The record of one value of the series that these members are `said` of.
 
-    A value that is missing is null and has the status `M`. A vintage that `is_kept` stands beside
-    the others of its period; else it is only when the value was read.
+    They are `provider` and `indicatorCode`, and those of `_NOTHING` that are known. A value that is
+    missing is null and has the status `M`. A vintage that `is_kept` stands beside the others of its
+    period; else it is only when the value was read.
     """
     found = None if str(value).strip().lower() in _NO_VALUE else number(value)
-    known = (said["provider"], said["datasetId"] or "", said["indicatorCode"])
-    parts = (*known, said["area"]["code"] or "", when.frequency, when.text)
+    told = {**_NOTHING, **said}
+    named = (told["provider"], told["datasetId"], told["indicatorCode"], told["area"]["code"])
     version = (vintage["start"],) if vintage and is_kept else ()
-    return Record(
-        "indicator",
-        "|".join((*parts, *version)),
-        {
-            **said,
-            "frequency": when.frequency,
-            "period": when.text,
-            "periodStart": when.start.isoformat(),
-            "periodEnd": when.end.isoformat(),
-            "value": found,
-            "status": "M" if found is None else STATUSES.get(str(status)),
-            "vintage": vintage,
-            "releasedAt": None,
-        },
-        **record,
-    )
+    told |= {
+        "name": _text(told["name"], 500) or told["indicatorCode"],
+        "frequency": when.frequency,
+        "period": when.text,
+        "periodStart": when.start.isoformat(),
+        "periodEnd": when.end.isoformat(),
+        "value": found,
+        "status": "M" if found is None else STATUSES.get(str(status)),
+        "vintage": vintage,
+    }
+    key = "|".join(part or "" for part in (*named, when.frequency, when.text, *version))
+    return Record("indicator", key, told, **record)

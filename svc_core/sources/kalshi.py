@@ -4,11 +4,9 @@ Prices are text in dollars (`yes_bid_dollars`), quantities text in contracts (`v
 that nobody quoted has a bid of 0, an ask of 1 or 0 and a last trade of 0, and no probability.
 """
 
-from typing import Any
-
 from svc_core.sources.body import Body
-from svc_core.sources.market import Row, amounts, binary, market, market_format, pairs, resolved
-from svc_core.sources.model import Given, Record, Told
+from svc_core.sources.market import Row, amounts, binary, market, pairs
+from svc_core.sources.model import Given, Record, Told, declared
 from svc_core.sources.values import moment, number, records, required, text
 
 SITE = "https://kalshi.com/markets"
@@ -19,15 +17,15 @@ _STATUSES = {
     **dict.fromkeys(("initialized", "unopened", "closed", "disputed"), "closed"),
     **dict.fromkeys(("determined", "amended", "finalized", "settled"), "resolved"),
 }
-_RESULTS = {"yes": (1, "Yes"), "no": (0, "No")}
+_RESULTS: dict[str, tuple[float | None, str | None]] = {"yes": (1, "Yes"), "no": (0, "No")}
 _CONTRACTS = {"volume": "volume", "volume24h": "volume_24h", "openInterest": "open_interest"}
 
 
 def _recognise(body: Body) -> bool:
     first = next(pairs(body.json), None)
     if first is None:
-        return body.has("cursor") and (body.has("markets") or body.has("events"))
-    return isinstance(first[0], dict) and "event_ticker" in first[0]
+        return body.has("cursor", "markets") or body.has("cursor", "events")
+    return "event_ticker" in first[0]
 
 
 def _parse(body: Body, _: Given) -> Told:
@@ -56,11 +54,10 @@ def _state(row: Row) -> tuple[str, float | None, str | None, str | None]:
     result, paid = str(row.get("result")).lower(), _dollars(row, "settlement_value")
     if status != "resolved":
         return status, *_quoted(row), None
-    if result in _RESULTS:
-        return status, _RESULTS[result][0], "resolved", _RESULTS[result][1]
     if result == "void":
         return "cancelled", None, None, None
-    return ("closed", None, None, None) if paid is None else (status, paid, "resolved", None)
+    share, label = _RESULTS.get(result, (paid, None))
+    return ("closed", None, None, None) if share is None else (status, share, "resolved", label)
 
 
 def _question(row: Row, event: Row) -> str | None:
@@ -73,36 +70,28 @@ def _question(row: Row, event: Row) -> str | None:
 
 def _record(pair: tuple[Row, Row]) -> Record:
     row, event = pair
-    status, probability, basis, result = _state(row)
+    ticker, (status, share, basis, won) = row["ticker"], _state(row)
     suffix = "_fp" if "volume_fp" in row else ""  # the form before 2026 had whole numbers
     contracts = {name: told + suffix for name, told in _CONTRACTS.items()}
-    series = row["ticker"].partition("-")[0]
-    ended = moment(row.get("settlement_ts"))
-    said: dict[str, Any] = {
+    ends = row.get("expected_expiration_time") or row.get("expiration_time")
+    said: Row = {
         "question": _question(row, event),
         "category": row.get("category") or event.get("category"),
         "status": status,
-        "outcomes": None if row.get("market_type") == "scalar" else binary(probability),
+        "outcomes": None if row.get("market_type") == "scalar" else binary(share),
         "mutuallyExclusive": event.get("mutually_exclusive"),
         "priceBasis": basis,
-        "resolution": resolved(result, ended) if status == "resolved" else None,
         **amounts(row, contracts, unit="{contract}", provider="kalshi"),
         **amounts(row, {"liquidity": "liquidity_dollars"}, currency="USD", provider="kalshi"),
         "rules": " ".join(str(row.get(f"rules_{part}") or "") for part in ("primary", "secondary")),
-        "url": f"{SITE}/{series.lower()}#{row['ticker'].lower()}",
+        "url": f"{SITE}/{ticker.partition('-')[0].lower()}#{ticker.lower()}",
         "groupId": row.get("event_ticker") or event.get("event_ticker"),
+        "opensAt": moment(row.get("open_time")),
+        "closesAt": moment(row.get("close_time")),
+        "resolvesAt": moment(ends),
     }
-    ends = row.get("expected_expiration_time") or row.get("expiration_time")
-    names = {"opensAt": row.get("open_time"), "closesAt": row.get("close_time"), "resolvesAt": ends}
-    times = {name: moment(when) for name, when in names.items()}
-    return market("kalshi", row["ticker"], said, times, moment(row.get("updated_time")))
+    stamp, ended = moment(row.get("updated_time")), moment(row.get("settlement_ts"))
+    return market("kalshi", ticker, said, stamp=stamp, won=won, ended=ended)
 
 
-KALSHI = market_format(
-    id="kalshi",
-    title="Kalshi",
-    provider="kalshi",
-    recognise=_recognise,
-    parse=_parse,
-    attribution="Kalshi",
-)
+KALSHI = declared("kalshi", _recognise, _parse)

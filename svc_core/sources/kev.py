@@ -7,61 +7,38 @@ import re
 from typing import Any
 
 from svc_core.sources.body import Body
-from svc_core.sources.model import About, Format, Given, Record, Told
+from svc_core.sources.model import About, Given, Record, Told, declared
 from svc_core.sources.values import day, midnight, moment, records, text
 from svc_core.sources.vulnerabilities import cve_id, record, references, weaknesses
 
 PAGE = "https://www.cisa.gov/known-exploited-vulnerabilities-catalog"
 
 _LINKS = re.compile(r"https?://[^\s;]+")
+_WORDS = {
+    "requiredAction": "requiredAction", "name": "vulnerabilityName", "product": "product",
+    "vendorProject": "vendorProject", "shortDescription": "shortDescription",
+    "knownRansomwareCampaignUse": "knownRansomwareCampaignUse",
+}  # fmt: skip
 
 
 def _parse(body: Body, _: Given) -> Told:
     catalog = body.whole_json()
-    yield About(
-        stamp=moment(catalog.get("dateReleased")),
-        title=catalog.get("title"),
-        home_url=PAGE,
-        records=catalog.get("count"),
-    )
+    made = moment(catalog.get("dateReleased"))
+    yield About(made, catalog.get("title"), PAGE, records=catalog.get("count"))
     yield from records(catalog["vulnerabilities"], _record, lambda entry: entry["cveID"])
 
 
 def _record(entry: dict[str, Any]) -> Record:
-    cve = cve_id(entry["cveID"])
-    return record(
-        cve,
-        {
-            "kev": {
-                "dateAdded": day(entry["dateAdded"]),
-                "dueDate": day(entry.get("dueDate")),
-                "requiredAction": text(entry.get("requiredAction")),
-                "knownRansomwareCampaignUse": text(entry.get("knownRansomwareCampaignUse")),
-                "name": text(entry.get("vulnerabilityName")),
-                "vendorProject": text(entry.get("vendorProject")),
-                "product": text(entry.get("product")),
-                "shortDescription": text(entry.get("shortDescription")),
-            },
-            "weaknesses": weaknesses([entry.get("cwes")]),
-            "references": references(
-                [[{"url": one} for one in _LINKS.findall(entry.get("notes") or "")]]
-            ),
-        },
-        record_id=cve,
-        url=f"{PAGE}?search_api_fulltext={cve}",
-        published_at=midnight(entry["dateAdded"]),
-    )
+    cve, added = cve_id(entry["cveID"]), entry["dateAdded"]
+    links = [{"url": one} for one in _LINKS.findall(entry.get("notes") or "")]
+    words = {ours: text(entry.get(theirs)) for ours, theirs in _WORDS.items()}
+    said = {
+        "kev": {"dateAdded": day(added), "dueDate": day(entry.get("dueDate")), **words},
+        "weaknesses": weaknesses([entry.get("cwes")]),
+        "references": references([links]),
+    }
+    url = f"{PAGE}?search_api_fulltext={cve}"
+    return record(cve, said, record_id=cve, url=url, published_at=midnight(added))
 
 
-KEV = Format(
-    id="kev",
-    title="CISA Known Exploited Vulnerabilities",
-    kind="snapshot",
-    provider="cisa-kev",
-    brings=("cve",),
-    recognise=lambda body: body.has("catalogVersion", "vulnerabilities"),
-    parse=_parse,
-    cadence_seconds=3_600,
-    license="CC0-1.0",
-    attribution="CISA",
-)
+KEV = declared("kev", lambda body: body.has("catalogVersion", "vulnerabilities"), _parse)

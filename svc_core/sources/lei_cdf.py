@@ -7,88 +7,55 @@ from xml.etree.ElementTree import Element
 
 from svc_core.sources import leis
 from svc_core.sources.body import Body
-from svc_core.sources.model import About, Given, Record, Rejection, Told
+from svc_core.sources.model import About, Given, Record, Rejection, Told, declared
 from svc_core.sources.values import moment, records
 
 _HEADERS = ("LEIHeader", "Header")
-_ROOTS = ("LEIData", "RelationshipData")
 
 
 def _parse(body: Body, _: Given) -> Told:
     relations: list[Record | Rejection] = []
     for element in body.elements(*_HEADERS, "LEIRecord", "RelationshipRecord"):
-        name = _name(element)
+        name = element.tag.rpartition("}")[2]
         if name in _HEADERS:
-            yield About(stamp=moment(_text(_members(element), "ContentDate")))
+            yield About(stamp=moment(_text(element, "ContentDate")))
         elif name == "LEIRecord":
-            yield from records([element], _entity, lambda one: _text(_members(one), "LEI"))
+            yield from records([element], _entity, lambda one: _text(one, "LEI"))
         else:
-            relations += records([element], _relation, _ends)
+            relations += records([element], _relation, lambda one: _facts(one, leis.RELATION))
     yield from sorted(relations, key=leis.nearest_last)
 
 
-def _name(element: Element) -> str:
-    return element.tag.rpartition("}")[2]
+def _found(element: Element, path: str) -> Element | None:
+    """What stands at the end of a path of local names."""
+    space, found = element.tag[: element.tag.find("}") + 1], element
+    for name in path.split("/"):  # quicker than the whole path at once
+        step = found.find(space + name)
+        if step is None:
+            return None
+        found = step
+    return found
 
 
-def _members(element: Element | None, *path: str) -> dict[str, Element]:
-    """What an element holds, or one down a path of local names, by local names."""
-    found = {} if element is None else {_name(child): child for child in element}
-    return _members(found.get(path[0]), *path[1:]) if path else found
-
-
-def _text(members: dict[str, Element], name: str) -> str | None:
-    found = members.get(name)
+def _text(element: Element, path: str) -> str | None:
+    found = _found(element, path)
     return None if found is None else found.text
 
 
+def _facts(record: Element, places: leis.Places) -> dict[str, str | None]:
+    return {name: _text(record, path) for name, (_, path) in places.items()}
+
+
 def _entity(record: Element) -> Record:
-    members = _members(record)
-    entity = _members(members["Entity"])
-    others = [entity.get(f"{how}OtherEntityNames") for how in ("", "Transliterated")]
-    names = [name.text for group in others if group is not None for name in group]
-    facts = {
-        "category": _text(entity, "EntityCategory"),
-        "status": _text(entity, "EntityStatus"),
-        "jurisdiction": _text(entity, "LegalJurisdiction"),
-        "legalCountry": _text(_members(entity.get("LegalAddress")), "Country"),
-        "country": _text(_members(entity.get("HeadquartersAddress")), "Country"),
-        "created": _text(entity, "EntityCreationDate"),
-        "expired": _text(entity, "EntityExpirationDate"),
-    }
-    return leis.entity(
-        leis.code(_text(members, "LEI")),
-        [_text(entity, "LegalName"), *names],
-        facts,
-        merged=bool(_members(entity.get("SuccessorEntity"))),
-        stamp=moment(_text(_members(members.get("Registration")), "LastUpdateDate")),
-    )
-
-
-def _ends(record: Element) -> tuple[str | None, str | None]:
-    told = _members(record, "Relationship")
-    first, second = (_members(told.get(end)) for end in ("StartNode", "EndNode"))
-    return _text(first, "NodeID"), _text(second, "NodeID")
+    groups = ("OtherEntityNames", "TransliteratedOtherEntityNames")
+    named = [_found(record, f"Entity/{group}") for group in groups]
+    others = [name.text for group in named if group is not None for name in group]
+    is_succeeded = _found(record, "Entity/SuccessorEntity/*") is not None
+    return leis.entity(_facts(record, leis.ENTITY), others, is_succeeded=is_succeeded)
 
 
 def _relation(record: Element) -> Record:
-    told = _members(record, "Relationship")
-    stated = [_members(one) for one in told.get("RelationshipPeriods", ())]
-    periods = {_text(period, "PeriodType"): period for period in stated}
-    period = periods.get("RELATIONSHIP_PERIOD", {})
-    return leis.relation(
-        *_ends(record),
-        _text(told, "RelationshipType"),
-        status=_text(told, "RelationshipStatus"),
-        since=_text(period, "StartDate"),
-        until=_text(period, "EndDate"),
-        stamp=moment(_text(_members(record, "Registration"), "LastUpdateDate")),
-    )
+    return leis.relation(_facts(record, leis.RELATION))
 
 
-LEI_CDF = leis.gleif_format(
-    id="lei-cdf",
-    title="GLEIF golden copy (LEI-CDF and RR-CDF)",
-    recognise=lambda body: body.root in _ROOTS,
-    parse=_parse,
-)
+LEI_CDF = declared("lei-cdf", lambda body: body.root in {"LEIData", "RelationshipData"}, _parse)

@@ -1,32 +1,49 @@
 """Legal entities and who consolidates whom, as GLEIF tells of them in JSON and in XML."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from functools import partial
 from typing import Any
 
+from svc_core.sources import parties, relations
 from svc_core.sources.identifiers import lei
-from svc_core.sources.model import Format, Record
-from svc_core.sources.values import countries, day, designator, required, text
-
-gleif_format = partial(
-    Format,
-    kind="window",
-    provider="gleif",
-    brings=("entity", "relation"),
-    cadence_seconds=86_400,
-    license="CC0-1.0",
-    attribution="GLEIF",
-)
+from svc_core.sources.model import Record, Said
+from svc_core.sources.parties import known
+from svc_core.sources.values import countries, day, moment, required, text
 
 _TYPES = {
-    "GENERAL": "company",
-    "BRANCH": "company",
-    "SOLE_PROPRIETOR": "company",
-    "FUND": "organization",
+    **dict.fromkeys(("GENERAL", "BRANCH", "SOLE_PROPRIETOR"), "company"),
     "RESIDENT_GOVERNMENT_ENTITY": "government",
-    "INTERNATIONAL_ORGANIZATION": "organization",
+}
+_CHANGED = ("registration/lastUpdateDate", "Registration/LastUpdateDate")
+_PERIOD = "Relationship/RelationshipPeriods/RelationshipPeriod[{*}PeriodType='RELATIONSHIP_PERIOD']"
+
+Named = Iterable[tuple[str, object]]
+"""Designators, by scheme and value."""
+
+Places = Mapping[str, tuple[str, str]]
+"""Where the facts of a record stand in the JSON, and where in the XML."""
+
+ENTITY: Places = {
+    "lei": ("lei", "LEI"),
+    "name": ("entity/legalName/name", "Entity/LegalName"),
+    "category": ("entity/category", "Entity/EntityCategory"),
+    "status": ("entity/status", "Entity/EntityStatus"),
+    "jurisdiction": ("entity/jurisdiction", "Entity/LegalJurisdiction"),
+    "legalCountry": ("entity/legalAddress/country", "Entity/LegalAddress/Country"),
+    "country": ("entity/headquartersAddress/country", "Entity/HeadquartersAddress/Country"),
+    "created": ("entity/creationDate", "Entity/EntityCreationDate"),
+    "expired": ("entity/expiration/date", "Entity/EntityExpirationDate"),
+    "changed": _CHANGED,
+}
+RELATION: Places = {
+    "child": ("relationship/startNode/id", "Relationship/StartNode/NodeID"),
+    "parent": ("relationship/endNode/id", "Relationship/EndNode/NodeID"),
+    "kind": ("relationship/type", "Relationship/RelationshipType"),
+    "status": ("relationship/status", "Relationship/RelationshipStatus"),
+    "since": ("period/startDate", f"{_PERIOD}/StartDate"),
+    "until": ("period/endDate", f"{_PERIOD}/EndDate"),
+    "changed": _CHANGED,
 }
 _STATUSES = {"ACTIVE": "active", "INACTIVE": "inactive"}
 _RELATIONS = {
@@ -39,6 +56,7 @@ _RELATIONS = {
 }
 """Types of edges, with what level or role of the second end they are about."""
 
+_PAGE = "https://search.gleif.org/#/record/"
 _JURISDICTION = re.compile("[A-Z]{2}(?:-[A-Z0-9]{1,3})?")
 
 
@@ -51,81 +69,56 @@ def code(value: object) -> str:
     return required(lei(value), "a LEI with right check digits")
 
 
-def page(number: str) -> str:
-    """The public page of a legal entity."""
-    return f"https://search.gleif.org/#/record/{number}"
-
-
 def entity(
-    number: str,
-    names: Iterable[object],
-    facts: dict[str, Any],
-    *,
+    told: Mapping[str, Any],
+    others: Iterable[object],
     bics: Iterable[object] = (),
-    merged: bool = False,
-    stamp: datetime | None = None,
+    *,
+    is_succeeded: bool,
 ) -> Record:
-    """A legal entity, the first of its names the legal one; `facts` are texts as GLEIF says them.
-
-    They are `category`, `status`, `jurisdiction`, `legalCountry`, `country`, `created`, `expired`.
-    """
-    legal, *others = (text(name) for name in names)
-    told = text(facts.get("jurisdiction")) or ""
-    home = told if _JURISDICTION.fullmatch(told) else None
-    status = _STATUSES.get(str(facts.get("status")), "unknown")
-    validity = {"from": day(facts.get("created")), "to": day(facts.get("expired"))}
+    """The legal entity of these facts; `others` are its names beside the legal one."""
+    number, legal = code(told["lei"]), required(text(told["name"]), "a legal name")
+    home = text(told["jurisdiction"]) or ""
+    status = _STATUSES.get(str(told["status"]), "unknown")
+    validity = {"from": day(told["created"]), "to": day(told["expired"])}
+    names = dict.fromkeys(map(text, others))
     said = {
-        "type": _TYPES.get(str(facts.get("category")), "organization"),
-        "name": required(legal, "a legal name"),
-        "aliases": [name for name in dict.fromkeys(others) if name and name != legal],
-        "designators": [
-            designator("lei", number, "gleif"),
-            *(designator("bic", bic, "gleif") for bic in bics if bic),
-        ],
-        "jurisdiction": home,
-        "countryCodes": countries([told[:2], facts.get("legalCountry"), facts.get("country")]),
-        "status": "merged" if merged and status == "inactive" else status,
+        "type": _TYPES.get(str(told["category"]), "organization"),
+        "name": legal,
+        "aliases": [name for name in names if name and name != legal],
+        "jurisdiction": home if _JURISDICTION.fullmatch(home) else None,
+        "countryCodes": countries([home[:2], told["legalCountry"], told["country"]]),
+        "status": "merged" if is_succeeded and status == "inactive" else status,
         "validity": validity if any(validity.values()) else None,
     }
-    return Record("entity", f"lei:{number}", said, stamp=stamp, record_id=number, url=page(number))
+    return record(number, said, [("bic", bic) for bic in bics], stamp=moment(told["changed"]))
 
 
-def relation(
-    child: object,
-    parent: object,
-    kind: object,
-    *,
-    status: object = None,
-    since: object = None,
-    until: object = None,
-    stamp: datetime | None = None,
-) -> Record:
+def record(number: str, said: Said, named: Named, *, stamp: datetime | None = None) -> Record:
+    """What is said of the legal entity with this LEI, `named` being its other designators."""
+    names, url = known([("lei", number), *named]), _PAGE + number
+    return parties.entity(names, said, provider="gleif", stamp=stamp, record_id=number, url=url)
+
+
+def relation(told: Mapping[str, Any]) -> Record:
     """What consolidates, manages or heads what, both known by their LEI.
 
     Raises:
         Unusable: one has none, as those that GLEIF knows by other numbers only.
     """
-    source, target = code(child), code(parent)
-    type_, level = required(_RELATIONS.get(str(kind)), "a kind of relation that is known")
-    ends = {"source": f"lei:{source}", "target": f"lei:{target}"}
-    return Record(
-        "relation",
-        f"{type_}|{ends['source']}|{ends['target']}",
-        {
-            "type": type_,
-            **ends,
-            "directed": True,
-            "confidence": 1.0,
-            "validFrom": day(since),
-            "validTo": day(until),
-            "attributes": {"level": level, "status": str(status or "ACTIVE").lower()},
-        },
-        stamp=stamp,
-        record_id=f"{source}/{target}",
-        url=page(source),
-    )
+    ends = [code(told[end]) for end in ("child", "parent")]
+    kind, level = required(_RELATIONS.get(str(told["kind"])), "a kind of relation that is known")
+    said = {
+        "confidence": 1.0,
+        "validFrom": day(told.get("since")),
+        "validTo": day(told.get("until")),
+        "attributes": {"level": level, "status": str(told.get("status") or "ACTIVE").lower()},
+    }
+    keys, stamp = [f"lei:{end}" for end in ends], moment(told.get("changed"))
+    url = _PAGE + ends[0]
+    return relations.relation(kind, keys, said, stamp=stamp, record_id="/".join(ends), url=url)
 
 
 def nearest_last(one: object) -> bool:
     """Sorts direct relations behind others, so that of two between the same ends they stay."""
-    return isinstance(one, Record) and one.said.get("attributes", {}).get("level") == "direct"
+    return isinstance(one, Record) and one.said["attributes"]["level"] == "direct"

@@ -4,45 +4,35 @@ Lists leave out the answers of questions with several (`outcomes` is then null);
 a numeric question is a place on its scale and none of an outcome. Money is play money (MANA).
 """
 
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from typing import Any
 
 from svc_core.instants import InstantError
 from svc_core.sources.body import Body
-from svc_core.sources.market import Outcomes, Row, amounts, binary, market, market_format, resolved
-from svc_core.sources.model import Given, Record, Told
-from svc_core.sources.values import millis, number, records, text, web
+from svc_core.sources.market import Outcomes, Row, amounts, binary, market
+from svc_core.sources.model import Given, Record, Told, declared
+from svc_core.sources.values import each, millis, number, objects, records, text, web
 
 SITE = "https://manifold.markets"
 
-
 _AMOUNTS = {"volume": "volume", "volume24h": "volume24Hours", "liquidity": "totalLiquidity"}
-_RESULTS: dict[Any, float] = {"YES": 1, "NO": 0}
+_RESULTS: dict[Any, float | None] = {"YES": 1, "NO": 0}
 _LABELS: dict[Any, str | None] = {"YES": "Yes", "NO": "No"}
 _SEEN = ("createdTime", "lastUpdatedTime", "lastBetTime", "lastCommentTime", "resolutionTime")
-
-
-def _rows(body: Body) -> list[Any]:
-    return body.json if isinstance(body.json, list) else [body.json]
+"""The times that a document cannot be older than."""
 
 
 def _recognise(body: Body) -> bool:
-    first = next(iter(_rows(body)), None)
-    return isinstance(first, dict) and {"question", "outcomeType", "createdTime"} <= set(first)
+    return {"question", "outcomeType", "createdTime"}.issubset(each(body.json)[0])
 
 
 def _parse(body: Body, _: Given) -> Told:
-    body.whole_json()
-    rows = _rows(body)
-    seen = max((_last_seen(row) for row in rows), default=0)
+    rows = each(body.whole_json())
+    told = [row.get(name) for row in objects(rows) for name in _SEEN]
+    seen = max((one for one in told if isinstance(one, int | float)), default=0)
     yield from records(rows, partial(_record, seen), lambda row: row["id"])
-
-
-def _last_seen(row: Any) -> float:
-    """The last time that a market tells of, which the document cannot be older than."""
-    told = [row.get(name) for name in _SEEN] if isinstance(row, dict) else ()
-    return max((one for one in told if isinstance(one, int | float)), default=0)
 
 
 def _status(row: Row, seen: float) -> str:
@@ -53,23 +43,20 @@ def _status(row: Row, seen: float) -> str:
 
 
 def _outcomes(row: Row, status: str) -> Outcomes:
-    answers = row.get("answers")
     if row["outcomeType"] != "BINARY":
-        return [_answer(one, row, status) for one in answers] if answers else None
+        return [_answer(one, row, status) for one in row.get("answers") or ()] or None
     share = number(row.get("probability"))
     if status == "resolved":
-        named = number(row.get("resolutionProbability"))
-        share = _RESULTS.get(row.get("resolution"), named)
+        share = _RESULTS.get(row.get("resolution"), number(row.get("resolutionProbability")))
     return binary(None if status == "cancelled" else share)
 
 
-def _answer(one: Row, row: Row, status: str) -> dict[str, Any]:
+def _answer(one: Row, row: Row, status: str) -> Row:
     """An answer; of a question that was decided, what it was decided to be."""
     share = number(one.get("probability"))
     if status == "resolved":
-        shares = row.get("resolutions")
-        told = {row.get("resolution"): 100} if shares is None else shares
-        share = _RESULTS.get(one.get("resolution"), (number(told.get(one["id"])) or 0) / 100)
+        shares = row.get("resolutions") or {row.get("resolution"): 100}
+        share = _RESULTS.get(one.get("resolution"), (number(shares.get(one["id"])) or 0) / 100)
     return {"label": text(one["text"]), "probability": None if status == "cancelled" else share}
 
 
@@ -82,9 +69,9 @@ def _label(row: Row) -> str | None:
 def _record(seen: float, row: Row) -> Record:
     status = _status(row, seen)
     outcomes = _outcomes(row, status)
-    is_binary, is_resolved = row["outcomeType"] == "BINARY", status == "resolved"
-    basis = "resolved" if is_resolved else "amm" if status != "cancelled" else None
+    basis = {"resolved": "resolved", "cancelled": None}.get(status, "amm")
     has_share = any(one["probability"] is not None for one in outcomes or ())
+    is_binary = row["outcomeType"] == "BINARY"
     said = {
         "question": row["question"],
         "category": next(iter(row.get("groupSlugs") or ()), None),
@@ -92,28 +79,21 @@ def _record(seen: float, row: Row) -> Record:
         "outcomes": outcomes,
         "mutuallyExclusive": None if is_binary else row.get("shouldAnswersSumToOne"),
         "priceBasis": basis if has_share else None,
-        "resolution": resolved(_label(row), _when(row, "resolutionTime")) if is_resolved else None,
         **amounts(row, _AMOUNTS, unit=text(row.get("token"), 20) or "MANA", provider="manifold"),
         "rules": row.get("textDescription"),
         "url": web(row.get("url")) or f"{SITE}/{row.get('creatorUsername')}/{row.get('slug')}",
+        "opensAt": _when(row, "createdTime"),
+        "closesAt": _when(row, "closeTime"),
     }
-    times = {"opensAt": _when(row, "createdTime"), "closesAt": _when(row, "closeTime")}
-    return market("manifold", row["id"], said, times, _when(row, "lastUpdatedTime"))
+    stamp, ended = _when(row, "lastUpdatedTime"), _when(row, "resolutionTime")
+    return market("manifold", row["id"], said, stamp=stamp, won=_label(row), ended=ended)
 
 
 def _when(row: Row, name: str) -> datetime | None:
     """A moment; questions that shall never close do so after the year 9999, which is none."""
-    try:
+    with suppress(InstantError):
         return millis(row.get(name))
-    except InstantError:
-        return None
+    return None
 
 
-MANIFOLD = market_format(
-    id="manifold",
-    title="Manifold",
-    provider="manifold",
-    recognise=_recognise,
-    parse=_parse,
-    attribution="Manifold Markets",
-)
+MANIFOLD = declared("manifold", _recognise, _parse)

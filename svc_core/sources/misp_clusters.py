@@ -3,17 +3,17 @@
 A member of `meta` is text in one cluster and a list in the next.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any
 
-from svc_core.sources.misp_keys import key_of, type_of
-from svc_core.sources.model import Record, Told
+from svc_core.sources.misp_keys import Cluster, key_of, type_of
+from svc_core.sources.model import Record, Said, Told
+from svc_core.sources.parties import entity
 from svc_core.sources.relations import relation
 from svc_core.sources.stix_keys import attack_id
 from svc_core.sources.values import (
     countries_named,
     country,
-    designator,
     objects,
     records,
     required,
@@ -33,17 +33,15 @@ _MUTUAL = {"similar", "related-to", "overlaps", "linked-to", "associated-with"}
 
 def told_of(clusters: list[tuple[Any, str]]) -> Told:
     """What clusters, each of a kind of galaxy, say: entities, and relations between them."""
-    related = [
-        (one, cluster, kind)
-        for cluster, kind in clusters
-        if isinstance(cluster, dict)
-        for one in objects(cluster.get("related"))
-    ]
-    yield from records(clusters, lambda told: _entity(*told), lambda told: told[0]["value"])
-    yield from records(related, lambda told: _related(*told), lambda told: told[1]["value"])
+    yield from records(clusters, _entity, lambda told: told[0]["value"])
+    for cluster, kind in clusters:
+        if isinstance(cluster, dict):
+            related = [(one, cluster, kind) for one in objects(cluster.get("related"))]
+            yield from records(related, _related, lambda told: told[1]["value"])
 
 
-def _entity(cluster: dict[str, Any], kind: str) -> Record:
+def _entity(told: tuple[Cluster, str]) -> Record:
+    cluster, kind = told
     key, meta, type_ = key_of(cluster, kind), cluster.get("meta") or {}, type_of(kind)
     name = required(text(cluster.get("value"), 500), "a name")
     synonyms = several(meta.get("synonyms"))
@@ -51,34 +49,33 @@ def _entity(cluster: dict[str, Any], kind: str) -> Record:
     # Some clusters are two groups of ATT&CK in one, and are neither of them.
     alone = f"attack:{named[0]}" if len(named) == 1 else key
     own = f"misp-galaxy:{cluster['uuid']}" if cluster.get("uuid") else key
-    keys = [one.partition(":") for one in dict.fromkeys([key, alone, own])]
     said = {
         "type": type_,
-        "name": name.removesuffix(f" - {keys[0][2]}"),
+        "name": name.removesuffix(f" - {key.partition(':')[2]}"),
         "aliases": [one for one in synonyms if one not in {name, *named}] or None,
         "description": text(cluster.get("description")),
-        "designators": [designator(scheme, value) for scheme, _, value in keys],
         "topics": several(meta.get("cfr-type-of-incident")) or None,
     }
     if type_ == "threatActor":
-        attack = next((value for scheme, _, value in keys if scheme == "attack"), None)
-        said |= {"attackId": attack} | _facet(meta)
-    also = tuple(one for one in dict.fromkeys([alone, own]) if one != key)
-    return Record("entity", key, said, also=also, record_id=cluster.get("uuid") or name)
+        attack = next((one for one in (key, alone) if one.startswith("attack:")), ":")
+        said |= {"attackId": attack.partition(":")[2] or None, **_facet(meta)}
+    return entity([key, alone, own], said, record_id=cluster.get("uuid") or name)
 
 
-def _related(one: dict[str, Any], cluster: dict[str, Any], kind: str) -> Record:
-    return relation(
-        one["type"],
-        key_of(cluster, kind),
-        f"misp-galaxy:{one['dest-uuid']}",
-        directed=one["type"] not in _MUTUAL,
-        confidence=next(_confidences(several(one.get("tags"))), None),
-        record_id=cluster.get("uuid"),
-    )
+def _related(told: tuple[Cluster, Cluster, str]) -> Record:
+    one, cluster, kind = told
+    type_, ends = one["type"], (key_of(cluster, kind), f"misp-galaxy:{one['dest-uuid']}")
+    said = {"confidence": _confidence(several(one.get("tags")))}
+    points = type_ not in _MUTUAL
+    return relation(type_, ends, said, directed=points, record_id=cluster.get("uuid"))
 
 
-def _facet(meta: dict[str, Any]) -> dict[str, Any]:
+def _confidence(tags: Iterable[str]) -> float | None:
+    words = (tag.partition("likelihood-probability=")[2].strip('"') for tag in tags)
+    return next((CONFIDENCES[one] for one in words if one in CONFIDENCES), None)
+
+
+def _facet(meta: dict[str, Any]) -> Said:
     victims = [*several(meta.get("cfr-suspected-victims")), *several(meta.get("suspected-victims"))]
     sectors = [*several(meta.get("cfr-target-category")), *several(meta.get("targeted-sector"))]
     code = next(filter(None, map(country, several(meta.get("country")))), None)
@@ -90,10 +87,3 @@ def _facet(meta: dict[str, Any]) -> dict[str, Any]:
         "targetCountries": countries_named(victims) or None,
         "targetSectors": list(dict.fromkeys(sectors)) or None,
     }
-
-
-def _confidences(tags: list[str]) -> Iterator[float]:
-    for tag in tags:
-        words = tag.partition("likelihood-probability=")[2].strip('"')
-        if words in CONFIDENCES:
-            yield CONFIDENCES[words]

@@ -11,7 +11,7 @@ from typing import Any
 from svc_core.sources.body import Body
 from svc_core.sources.misp_clusters import told_of
 from svc_core.sources.misp_names import Object, attributes, clusters, is_so, mentions
-from svc_core.sources.model import Format, Given, Record, Told, Unusable
+from svc_core.sources.model import Given, Record, Told, Unusable, declared
 from svc_core.sources.relations import relation
 from svc_core.sources.text import fold
 from svc_core.sources.values import (
@@ -30,7 +30,7 @@ from svc_core.sources.values import (
 SEVERITIES = {"1": "high", "2": "medium", "3": "low"}
 STATUSES = {"0": "emerging", "1": "active", "2": "closed"}
 VALUE_CHARS = 1_000
-BARE = {"info", "date", "threat_level_id", "analysis"}
+BARE = ("info", "date", "threat_level_id", "analysis")
 
 
 def _parse(body: Body, _: Given) -> Told:
@@ -47,10 +47,9 @@ def _parse(body: Body, _: Given) -> Told:
 def _events(body: Body) -> list[Any]:
     """One event, alone or by its name, or those of an answer to a search."""
     found = body.json["response"] if body.has("response") else body.json
-    if BARE.issubset(found if isinstance(found, dict) else ()):
-        return [{"Event": found}]
-    events = found if isinstance(found, list) else [found]
-    return events if any("Event" in one for one in objects(events)) else []
+    if body.has(*BARE):
+        found = {"Event": found}
+    return found if isinstance(found, list) else [found]
 
 
 def _incident(wrapped: Object) -> Record:
@@ -59,24 +58,20 @@ def _incident(wrapped: Object) -> Record:
         raise Unusable("is not published")
     uuid, level = required(event.get("uuid"), "a uuid"), str(event.get("threat_level_id"))
     basis = {"provider": "misp", "scale": "threat_level_id", "value": level}
-    return Record(
-        "incident",
-        f"misp:{uuid}",
-        {
-            "title": required(text(event.get("info"), 500), "info"),
-            "category": "cyber",
-            "status": STATUSES.get(str(event.get("analysis"))),
-            "severity": SEVERITIES.get(level),
-            "severityBasis": basis if level in SEVERITIES else None,
-            "startedAt": at(midnight(event.get("date"))),
-            "datePrecision": "day",
-            "designators": [designator("misp", uuid)],
-            "entities": list({one["name"]: one for one in mentions(event)}.values()),
-        },
-        stamp=_moment(event.get("timestamp")),
-        record_id=uuid,
-        published_at=_moment(event.get("publish_timestamp")),
-    )
+    said = {
+        "title": required(text(event.get("info"), 500), "info"),
+        "category": "cyber",
+        "status": STATUSES.get(str(event.get("analysis"))),
+        "severity": SEVERITIES.get(level),
+        "severityBasis": basis if level in SEVERITIES else None,
+        "startedAt": at(midnight(event.get("date"))),
+        "datePrecision": "day",
+        "designators": [designator("misp", uuid)],
+        "entities": list({one["name"]: one for one in mentions(event)}.values()),
+    }
+    changed, published = _moment(event.get("timestamp")), _moment(event.get("publish_timestamp"))
+    key = f"misp:{uuid}"
+    return Record("incident", key, said, changed, record_id=uuid, published_at=published)
 
 
 def _moment(seconds: object) -> datetime | None:
@@ -89,23 +84,13 @@ def _indicator(event: str, one: Object) -> Iterator[Record]:
     kind, value = required(one["type"], "a type"), fold(str(required(one["value"], "a value")))
     # Rules of detectors are long, and begin alike.
     key = f"misp:{kind}={value if len(value) <= VALUE_CHARS else one['uuid']}"
-    said = {
-        "type": "indicator",
-        "name": value[:VALUE_CHARS],
-        "description": text(one.get("comment")),
-    }
+    said = {"type": "indicator", "name": value[:VALUE_CHARS]}
     about = {"kind": kind, "category": one.get("category")}
     own: dict[str, Any] = {"stamp": _moment(one.get("timestamp")), "record_id": one.get("uuid")}
-    yield Record("entity", key, said, **own)
-    yield relation("indicates", key, event, attributes=about, **own)
+    yield Record("entity", key, said | {"description": text(one.get("comment"))}, **own)
+    yield relation("indicates", (key, event), {"attributes": about}, **own)
 
 
-MISP_EVENT = Format(
-    id="misp-event",
-    title="MISP event",
-    kind="window",
-    provider="misp",
-    brings=("incident", "entity", "relation"),
-    recognise=lambda body: bool(_events(body)),
-    parse=_parse,
+MISP_EVENT = declared(
+    "misp-event", lambda body: any("Event" in one for one in objects(_events(body))), _parse
 )

@@ -7,21 +7,20 @@ from svc_core.sources.model import Unusable
 from svc_core.sources.stix_keys import TYPES, attack_id
 from svc_core.sources.values import country, several
 
-_OTHERS = {
-    kind: type_
-    for type_, kinds in {
-        "threatActor": "groups microsoft-activity-group 360net-threat-actor",
-        "malware": "software malpedia ransomware rat banker botnet backdoor stealer android",
-        "tool": "exploit-kit tds rmm",
-        "attackPattern": "technique techniques attck4fraud",
-        "campaign": "campaigns",
-        "organization": "producer surveillance-vendor intelligence-agency",
-        "country": "country target-information",
-        "sector": "sector cert-eu-govsector",
-        "vulnerability": "branded-vulnerability",
-    }.items()
-    for kind in kinds.split()
+Cluster = dict[str, Any]
+
+_KINDS = {
+    "threatActor": "groups microsoft-activity-group 360net-threat-actor",
+    "malware": "software malpedia ransomware rat banker botnet backdoor stealer android",
+    "tool": "exploit-kit tds rmm",
+    "attackPattern": "technique techniques attck4fraud",
+    "campaign": "campaigns",
+    "organization": "producer surveillance-vendor intelligence-agency",
+    "country": "country target-information",
+    "sector": "sector cert-eu-govsector",
+    "vulnerability": "branded-vulnerability",
 }
+_TYPES = {**TYPES, **{kind: type_ for type_, kinds in _KINDS.items() for kind in kinds.split()}}
 _MADE_FROM = re.compile(
     r"mitre-((enterprise|entreprise|mobile|pre)-attack-|ics-|atlas-)?|tidal-|cmtmf-"
 )
@@ -29,11 +28,10 @@ _MADE_FROM = re.compile(
 
 def type_of(kind: str) -> str | None:
     """The kind of entity that a kind of galaxy holds; None for one that holds none."""
-    plain = _MADE_FROM.sub("", kind, 1)
-    return _OTHERS.get(plain) or TYPES.get(plain)
+    return _TYPES.get(_MADE_FROM.sub("", kind, 1))
 
 
-def key_of(cluster: dict[str, Any], kind: str) -> str:
+def key_of(cluster: Cluster, kind: str) -> str:
     """By what a cluster is known: its id in ATT&CK, the code of its country, else its own.
 
     Raises:
@@ -43,9 +41,8 @@ def key_of(cluster: dict[str, Any], kind: str) -> str:
     if type_ is None:
         raise Unusable(f"is of a galaxy that holds no entities: {kind[:60]}")
     attack = attack_id(several(meta.get("external_id")), type_)
+    codes = map(country, several(meta.get("ISO") or meta.get("iso-code")))
     if attack is not None:
         return f"attack:{attack}"
-    code = next(filter(None, map(country, several(meta.get("ISO") or meta.get("iso-code")))), None)
-    if code is not None:
-        return f"iso3166-1:{code}"
-    return f"misp-galaxy:{cluster.get('uuid') or cluster['value']}"
+    own = f"misp-galaxy:{cluster.get('uuid') or cluster['value']}"
+    return next((f"iso3166-1:{code}" for code in codes if code), own)

@@ -22,12 +22,9 @@ def is_so(flag: object) -> bool:
 
 def clusters(event: Object) -> list[tuple[Object, str]]:
     """Its clusters that are entities, each with the kind of its galaxy."""
-    return [
-        (cluster, str(galaxy.get("type")))
-        for galaxy in objects(event.get("Galaxy"))
-        for cluster in objects(galaxy.get("GalaxyCluster"))
-        if type_of(str(galaxy.get("type")))
-    ]
+    kinds = [(one, str(one.get("type"))) for one in objects(event.get("Galaxy"))]
+    held = [(one, kind) for one, kind in kinds if type_of(kind)]
+    return [(each, kind) for one, kind in held for each in objects(one.get("GalaxyCluster"))]
 
 
 def mentions(event: Object) -> Iterator[Object]:
@@ -51,9 +48,9 @@ def _mention(key: str | None, kind: str, name: str) -> Object:
 
 def attributes(event: Object) -> list[Object]:
     """Those of the event and of its objects that were not taken back."""
-    holders = [
-        event,
-        *(one for one in objects(event.get("Object")) if not is_so(one.get("deleted"))),
-    ]
-    held = [one for holder in holders for one in objects(holder.get("Attribute"))]
-    return [one for one in held if not is_so(one.get("deleted"))]
+    holders = (event, *_standing(event.get("Object")))
+    return [one for holder in holders for one in _standing(holder.get("Attribute"))]
+
+
+def _standing(listed: object) -> list[Object]:
+    return [one for one in objects(listed) if not is_so(one.get("deleted"))]

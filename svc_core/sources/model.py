@@ -8,10 +8,12 @@ Rule 4: everything taken from a document has a number that bounds it (`Format`, 
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, tzinfo
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from attrs import field, frozen
 
+from svc_core import data
 from svc_core.constraints import Doc, Example
 
 if TYPE_CHECKING:
@@ -101,6 +103,20 @@ document says itself what is gone."""
 MEBI = 2**20
 
 
+def _asked(recognise: Callable[["Body"], object]) -> Callable[["Body"], bool]:
+    """A document of another form than is looked for is of another format."""
+
+    def is_of(body: "Body") -> bool:
+        try:
+            return bool(recognise(body))
+        except DocumentRefused:
+            raise
+        except FAULTS:
+            return False
+
+    return is_of
+
+
 @frozen
 class Format:
     """One upstream format: how it is recognised by its content, and read.
@@ -116,7 +132,7 @@ class Format:
     kind: Kind
     provider: str | None
     brings: tuple[str, ...]
-    recognise: Callable[["Body"], bool]
+    recognise: Callable[["Body"], bool] = field(converter=_asked)
     parse: Callable[["Body", Given], Told]
     options: Mapping[str, str] = field(factory=dict)
     required: frozenset[str] = frozenset()
@@ -125,6 +141,27 @@ class Format:
     attribution: str | None = None
     bytes_max: int = 64 * MEBI
     records_max: int = 500_000
+
+
+def declared(
+    id_: str,
+    recognise: Callable[["Body"], bool],
+    parse: Callable[["Body", Given], Told],
+    **more: Any,
+) -> Format:
+    """The format that a line of `formats.tsv` describes; `more` are members that it does not."""
+    title, kind, provider, brings, seconds, license_, attribution = _lines()[id_]
+    more |= {"license": license_ or None, "attribution": attribution or None}
+    more |= {"kind": kind, "brings": tuple(brings.split(",")), "cadence_seconds": int(seconds)}
+    return Format(
+        id=id_, title=title, provider=provider or None, recognise=recognise, parse=parse, **more
+    )
+
+
+@cache
+def _lines() -> Mapping[str, list[str]]:
+    rows = (line.split("\t") for line in data.lines("formats.tsv"))
+    return {id_: members for id_, *members in rows}
 
 
 # -- feeds -------------------------------------------------------------------------------------

@@ -1,21 +1,23 @@
 """Pages of the NVD's CVE API 2.0, and its yearly files of the same form.
 
 Times have no zone and are UTC. What the NVD repeats of CISA's catalogue (`cisaExploitAdd`, ...) is
-left to the catalogue itself, which also takes entries back.
+left to the catalogue itself, which also takes entries back. The NVD asks for no more than one poll
+in two hours.
 """
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from svc_core.sources.body import Body
-from svc_core.sources.model import MEBI, About, Format, Given, Record, Told
-from svc_core.sources.values import at, moment, records
+from svc_core.sources.model import MEBI, About, Given, Record, Told, declared
+from svc_core.sources.values import moment, records
 from svc_core.sources.vulnerabilities import (
-    affected,
     cve_id,
     english,
+    entry,
     listed,
-    record,
+    products,
     references,
     score,
     ssvc,
@@ -37,59 +39,45 @@ def _parse(body: Body, _: Given) -> Told:
 
 def _record(item: dict[str, Any]) -> Record:
     told = item["cve"]
-    cve, metrics = cve_id(told["id"]), told.get("metrics") or {}
-    published, changed = moment(told.get("published")), moment(told.get("lastModified"))
-    rejected = str(told.get("vulnStatus")).lower() == "rejected"
-    named = sorted(name for name in metrics if name.startswith("cvssMetric"))
+    metrics = told.get("metrics") or {}
+    named = sorted((name for name in metrics if name.startswith("cvssMetric")), reverse=True)
     decided = [one for name in metrics if name.startswith("ssvc") for one in metrics[name]]
-    return record(
-        cve,
-        {
-            "state": "REJECTED" if rejected else "PUBLISHED",
-            "description": english(told.get("descriptions")),
-            "publishedAt": at(published),
-            "modifiedAt": at(changed),
-            "scores": listed((metrics[name] for name in reversed(named)), _score),
-            "ssvc": next((ssvc(one["ssvcData"], one.get("source")) for one in decided), None),
-            "weaknesses": weaknesses(
-                one.get("description") for one in told.get("weaknesses") or ()
-            ),
-            "affected": _affected(told.get("configurations")),
-            "references": references([told.get("references")]),
-        },
-        stamp=changed,
-        record_id=cve,
-        url=f"{PAGE}{cve}",
-        published_at=published,
-    )
+    rejected = str(told.get("vulnStatus")).lower() == "rejected"
+    said = {
+        "state": "REJECTED" if rejected else "PUBLISHED",
+        "description": english(told.get("descriptions")),
+        "scores": listed((metrics[name] for name in named), _score),
+        "ssvc": next((ssvc(one["ssvcData"], one.get("source")) for one in decided), None),
+        "weaknesses": weaknesses(one.get("description") for one in told.get("weaknesses") or ()),
+        "affected": products(map(_product, _matches(told.get("configurations") or ()))),
+        "references": references([told.get("references")]),
+    }
+    return entry(cve_id(told["id"]), said, PAGE, told.get("published"), told.get("lastModified"))
 
 
-def _score(metric: dict[str, Any]) -> dict[str, Any] | None:
+def _score(metric: dict[str, Any]) -> Any:
     source, role = metric.get("source"), str(metric.get("type") or "secondary").lower()
     provider = "nvd" if source == OWN else source
     return score(metric["cvssData"], provider, role, metric.get("baseSeverity"))
 
 
-def _affected(configurations: Any) -> list[dict[str, Any]] | None:
-    """Products by their CPE names; what they only run on or with is not affected."""
-    products: dict[tuple[str, str], dict[str, Any]] = {}
-    for node in (one for each in configurations or () for one in each.get("nodes") or ()):
-        for match in node.get("cpeMatch") or ():
-            if match.get("vulnerable") and not node.get("negate"):
-                vendor, product, name = _named(match["criteria"])
-                fresh = {"vendor": vendor, "product": product, "cpes": [], "versions": []}
-                one = products.setdefault((vendor, product), fresh)
-                one["cpes"].append(match["criteria"])
-                one["versions"] += _versions(match, name)
-    return [affected(one) for one in products.values()] or None
+def _matches(configurations: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    """What is affected, and not what it only runs on or with."""
+    nodes = (one for each in configurations for one in each.get("nodes") or ())
+    for node in (one for one in nodes if not one.get("negate")):
+        yield from (one for one in node.get("cpeMatch") or () if one.get("vulnerable"))
+
+
+def _product(match: dict[str, Any]) -> tuple[Any, Any, Any, list[Any]]:
+    vendor, product, name = _named(match["criteria"])
+    return vendor, product, match["criteria"], _versions(match, name)
 
 
 def _named(criteria: str) -> tuple[str, str, str]:
     """Vendor, product and version of `cpe:2.3:part:vendor:product:version:update:...`."""
+    parts = criteria.split(":")
     if "\\" in criteria:
         parts = [_ESCAPED.sub(r"\1", part) for part in _PARTS.split(criteria)]
-    else:
-        parts = criteria.split(":")
     vendor, product, name, update = parts[3:7]
     return vendor, product, name if update in {"*", "-"} else f"{name} {update}"
 
@@ -102,16 +90,9 @@ def _versions(match: dict[str, Any], name: str) -> list[dict[str, Any]]:
     return [{"version": after, "status": "unaffected"}, ranged] if after else [ranged]
 
 
-NVD = Format(
-    id="nvd",
-    title="NVD CVE API 2.0",
-    kind="window",
-    provider="nvd",
-    brings=("cve",),
-    recognise=lambda body: body.has("vulnerabilities") and body.json.get("format") == "NVD_CVE",
-    parse=_parse,
-    cadence_seconds=7_200,  # the NVD asks for no more than one poll in two hours
-    license="public domain",
-    attribution="This product uses data from the NVD API but is not endorsed or certified by it.",
+NVD = declared(
+    "nvd",
+    lambda body: body.has("vulnerabilities") and body.json.get("format") == "NVD_CVE",
+    _parse,
     bytes_max=128 * MEBI,  # pages of 2,000 reach 20 MB, yearly files are larger
 )

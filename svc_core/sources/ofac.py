@@ -6,28 +6,28 @@ Rule 2: all of them tell of the entity of their `ent_num`; the lines of one enti
 """
 
 import csv
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 
 from svc_core.sources.body import Body
-from svc_core.sources.model import About, DocumentRefused, Format, Given, Rejection, Told
-from svc_core.sources.ofac_rows import PAGE, Row, addresses, aliases, entities
+from svc_core.sources.model import About, DocumentRefused, Given, Rejection, Told, declared
+from svc_core.sources.ofac_rows import PAGE, addresses, aliases, entities
 
-_PARTS = {12: "sdn", 5: "alt", 6: "add"}
+Part = tuple[str, Callable[..., Told]]
+
+_PARTS: dict[int, Part] = {12: ("sdn", entities), 5: ("alt", aliases), 6: ("add", addresses)}
 _NO_VALUE = {"-0-", "-0", ""}
 _DOS_END = "\x1a"  # the whole last line of some releases
 
 
 def _recognise(body: Body) -> bool:
-    if "-0-" not in body.head or not body.head[:1].isdecimal():
-        return False
-    first = next(csv.reader([body.first_line.replace("\r", " ")]))
-    return len(first) in _PARTS and first[0].isdecimal()
+    first = next(csv.reader(body.first_line.splitlines()), [""])
+    return "-0-" in body.head and len(first) in _PARTS and first[0].isdecimal()
 
 
 def _parse(body: Body, given: Given) -> Told:
     rows = [row for row in body.rows() if row != [_DOS_END]]
     width = len(rows[0])
-    part, asked = _PARTS[width], given.options.get("part", "").lower()
+    (part, rows_of), asked = _PARTS[width], given.options.get("part", "").lower()
     if asked not in {"", part}:
         raise DocumentRefused("option", f"The document has the columns of {part}, not of {asked}.")
     if len(rows[-1]) != width or body.text.count('"') % 2:
@@ -37,7 +37,7 @@ def _parse(body: Body, given: Given) -> Told:
     for row in (row for row in rows if len(row) != width):
         yield Rejection("has not the columns of its file", 1, ",".join(row)[:200])
     whole = [[_field(value) for value in row] for row in rows if len(row) == width]
-    yield from _READERS[part](whole, list_name)
+    yield from rows_of(whole, list_name)
 
 
 def _field(value: str) -> str | None:
@@ -45,22 +45,6 @@ def _field(value: str) -> str | None:
     return None if told in _NO_VALUE else told
 
 
-_READERS: Mapping[str, Callable[[Sequence[Row], str], Told]] = {
-    "sdn": entities,
-    "alt": aliases,
-    "add": addresses,
-}
-
-OFAC = Format(
-    id="ofac",
-    title="OFAC sanctions lists",
-    kind="snapshot",
-    provider="ofac",
-    brings=("entity", "relation"),
-    recognise=_recognise,
-    parse=_parse,
-    options={"part": "sdn, alt or add, which the columns tell as well"},
-    cadence_seconds=21_600,
-    license="Public domain (US government)",
-    attribution="US Department of the Treasury, OFAC",
+OFAC = declared(
+    "ofac", _recognise, _parse, options={"part": "sdn, alt or add, which the columns tell as well"}
 )

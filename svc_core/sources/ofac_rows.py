@@ -1,33 +1,26 @@
 """Rows of the parts of OFAC's lists: each part tells of the entity of its `ent_num`."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
 
-from svc_core.sources.model import Record, Told
-from svc_core.sources.parties import designators, identifier, keys
+from svc_core.sources.model import Record, Said, Told
+from svc_core.sources.parties import entity, identifier, keys
 from svc_core.sources.relations import relation
 from svc_core.sources.remarks import members, named, notes, of, sanctions
-from svc_core.sources.values import countries_named, designator, records, required, text
+from svc_core.sources.values import countries_named, records, required, text
 
 Row = Sequence[str | None]
 """The fields of a line, None where it has no value."""
-
-Group = tuple[str | None, list[Row]]
 
 PAGE = "https://sanctionssearch.ofac.treas.gov"
 _TYPES = {"individual": "person", "vessel": "vessel", "aircraft": "aircraft"}
 
 
-def _record(
-    number: str | None, said: dict[str, Any], also_named: Iterable[tuple[str, object]] = ()
-) -> Record:
+def _record(number: str | None, said: Said, named: Iterable[tuple[str, object]] = ()) -> Record:
     uid = required(number if number and number.isdecimal() else None, "ent_num")
-    said["designators"] = [designator("ofac-uid", uid), *designators(also_named)]
-    key, *also = keys(said["designators"])
     url = f"{PAGE}/Details.aspx?id={uid}"
-    return Record("entity", key, said, None, tuple(also), uid, url)
+    return entity(keys([("ofac-uid", uid), *named]), said, record_id=uid, url=url)
 
 
 # -- SDN and the consolidated list -------------------------------------------------------------
@@ -55,41 +48,38 @@ def _entity(ids: Mapping[str, str | None], list_name: str, row: Row) -> Iterator
     }
     if call_sign:
         said["identifiers"].append(identifier("callSign", call_sign))
-    made = _record(number, said, named(told))
-    yield made
-    for other in sorted({str(ids.get(_plain(one))) for one in of(told, "Linked To:")} - {"None"}):
-        ends, role = (f"ofac-uid:{number}", f"ofac-uid:{other}"), {"role": "Linked To"}
-        yield relation("associate", *ends, directed=False, attributes=role, record_id=number)
+    yield _record(number, said, named(told))
+    for other in sorted({ids.get(_plain(one)) or "" for one in of(told, "Linked To:")} - {""}):
+        ends = (f"ofac-uid:{number}", f"ofac-uid:{other}")
+        about = {"attributes": {"role": "Linked To"}}
+        yield relation("associate", ends, about, directed=False, record_id=number)
 
 
 # -- ALT and ADD -------------------------------------------------------------------------------
 
 
-def aliases(rows: Sequence[Row], _: str) -> Told:
-    """Other names of entities, weak ones by their remarks."""
-    yield from records(_grouped(rows), _aliases, lambda group: group[0])
-
-
-def addresses(rows: Sequence[Row], _: str) -> Told:
-    """Where entities are."""
-    yield from records(_grouped(rows), _addresses, lambda group: group[0])
-
-
-def _grouped(rows: Sequence[Row]) -> Iterable[Group]:
+def _grouped(make: Callable[[str | None, list[Row]], Record], rows: Sequence[Row], _: str) -> Told:
     groups: dict[str | None, list[Row]] = defaultdict(list)
     for row in rows:
         groups[row[0]].append(row)
-    return groups.items()
+    yield from records(groups.items(), lambda group: make(*group), lambda group: group[0])
 
 
-def _aliases(group: Group) -> Record:
+def _aliases(number: str | None, rows: list[Row]) -> Record:
     names: dict[bool, list[str]] = {False: [], True: []}
-    for _, _, _, name, remarks in group[1]:
+    for _, _, _, name, remarks in rows:
         names["weak" in str(remarks).lower()].append(required(text(name, 1_000), "a name"))
-    return _record(group[0], {"aliases": names[False], "weakAliases": names[True] or None})
+    return _record(number, {"aliases": names[False], "weakAliases": names[True] or None})
 
 
-def _addresses(group: Group) -> Record:
-    lines = (", ".join(filter(None, row[2:5])) for row in group[1])
-    lands = countries_named(row[4] for row in group[1])
-    return _record(group[0], {"addresses": [*filter(None, lines)], "countryCodes": lands})
+def _addresses(number: str | None, rows: list[Row]) -> Record:
+    lines = (", ".join(filter(None, row[2:5])) for row in rows)
+    lands = countries_named(row[4] for row in rows)
+    return _record(number, {"addresses": [*filter(None, lines)], "countryCodes": lands})
+
+
+aliases = partial(_grouped, _aliases)
+"""Other names of entities, weak ones by their remarks."""
+
+addresses = partial(_grouped, _addresses)
+"""Where entities are."""

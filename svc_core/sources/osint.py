@@ -15,6 +15,7 @@ from svc_core.sources.body import Body
 from svc_core.sources.model import Record, Rejection, Said, Unusable
 from svc_core.sources.values import (
     at,
+    designator,
     measurement,
     midnight,
     number,
@@ -90,6 +91,21 @@ def kind(scheme: str, *codes: object) -> dict[str, str]:
     found = (_kinds().get((scheme, str(code).casefold())) for code in codes)
     type_, category = next(filter(None, found), _OTHER)
     return {"type": type_, "category": category}
+
+
+def event_record(
+    provider: str, own_id: str | None, said: Said, *, url: str | None = None, **more: Any
+) -> Record:
+    """The record of an event by the id that its provider has for it; one that is gone says nothing.
+
+    Raises:
+        Unusable: it has no id.
+    """
+    own_id = required(own_id, "id")
+    if said:
+        named = [designator(provider, own_id, provider)]
+        said = {"designators": named, "url": url, **said}
+    return Record("osintEvent", f"{provider}:{own_id}", said, record_id=own_id, url=url, **more)
 
 
 def severity(provider: str, scale: str, value: Any) -> Said:

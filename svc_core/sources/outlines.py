@@ -3,27 +3,20 @@
 One on both sides of the antimeridian has a west beyond its east (RFC 7946, 5.2).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
 Range = tuple[float, float]
-Ring = list[list[float]]
 
 
 def box(geometry: Mapping[str, Any]) -> list[float]:
     """West, south, east and north of a polygon or of several."""
-    rings = list(_outer(geometry))
+    parts = geometry["coordinates"]
+    rings = [each[0] for each in (parts if geometry["type"] == "MultiPolygon" else [parts])]
     norths = [corner[1] for ring in rings for corner in ring]
     west, east = _span((min(c[0] for c in ring), max(c[0] for c in ring)) for ring in rings)
     return [west, min(norths), east, max(norths)]
-
-
-def _outer(geometry: Mapping[str, Any]) -> Iterator[Ring]:
-    """The outer ring of each polygon."""
-    parts = geometry["coordinates"]
-    for polygon in parts if geometry["type"] == "MultiPolygon" else [parts]:
-        yield polygon[0]
 
 
 def _span(ranges: Iterable[Range]) -> Range:

@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 from svc_core.sources.body import Body
-from svc_core.sources.market import Row, amounts, market, market_format, pairs, resolved
-from svc_core.sources.model import Given, Record, Told, Unusable
+from svc_core.sources.market import Row, amounts, market, pairs
+from svc_core.sources.model import Given, Record, Told, Unusable, declared
 from svc_core.sources.values import moment, number, records, text
 
 SITE = "https://polymarket.com"
@@ -20,8 +20,8 @@ _AMOUNTS = {"volume": "volume", "volume24h": "volume24hr", "liquidity": "liquidi
 
 
 def _recognise(body: Body) -> bool:
-    first, event = next(pairs(body.json), (None, {}))
-    is_market = isinstance(first, dict) and ("conditionId" in first or "outcomePrices" in first)
+    first, event = next(pairs(body.json), ({}, {}))
+    is_market = not first.keys().isdisjoint({"conditionId", "outcomePrices"})
     return is_market or "negRisk" in event or body.has("events", "pagination")
 
 
@@ -34,29 +34,28 @@ def _listed(value: Any) -> list[Any] | None:
     return told if isinstance(told, list) else None
 
 
-def _prices(row: Row, labels: list[Any]) -> list[float | int | None]:
+def _prices(row: Row, labels: list[str]) -> list[float | None]:
     """A probability for each outcome; none where nobody quoted, or where they make no whole."""
     told = [number(price) for price in _listed(row.get("outcomePrices")) or [None] * len(labels)]
     if len(told) != len(labels):
         raise Unusable("has prices that do not match its outcomes")
     known = [price for price in told if price is not None and 0 <= price <= 1]
-    is_whole = len(known) == len(told) and any(known)
-    if not is_whole or (len(known) == 2 and abs(sum(known) - 1) > SPREAD_MAX):
-        return [None] * len(labels)
-    return told
+    is_off = len(known) == 2 and abs(sum(known) - 1) > SPREAD_MAX
+    return told if any(known) and len(known) == len(told) and not is_off else [None] * len(labels)
 
 
-def _basis(row: Row, prices: list[Any]) -> str | None:
+def _basis(row: Row, price: float | None) -> str | None:
     """What an open price is: between the quotes, the last trade, or of an automatic maker."""
-    bid, ask = number(row.get("bestBid")) or 0, number(row.get("bestAsk"))
-    last = number(row.get("lastTradePrice"))
-    if not prices or prices[0] is None:
+    bid, ask, last = (number(row.get(name)) for name in ("bestBid", "bestAsk", "lastTradePrice"))
+    if price is None:
         return None
-    if abs(prices[0] - (bid + (1 if ask is None else ask)) / 2) < TICK:
-        return "mid"
-    if last is not None and abs(prices[0] - last) < TICK:
-        return "last"
-    return "amm" if row.get("enableOrderBook") is False else None
+    bases = {"mid": ((bid or 0) + (1 if ask is None else ask)) / 2, "last": last}
+    near = (name for name, told in bases.items() if told is not None and abs(price - told) < TICK)
+    return next(near, "amm" if row.get("enableOrderBook") is False else None)
+
+
+def _outcome(label: str, price: float | None, token: object) -> Row:
+    return {"label": label, "probability": price} | ({"tokenId": str(token)} if token else {})
 
 
 def _record(pair: tuple[Row, Row]) -> Record:
@@ -64,47 +63,34 @@ def _record(pair: tuple[Row, Row]) -> Record:
     group = event if "id" in event else next(iter(row.get("events") or ()), {})
     labels = [str(label) for label in _listed(row.get("outcomes")) or ()]
     prices, tokens = _prices(row, labels), _listed(row.get("clobTokenIds")) or []
-    is_final = bool(row.get("closed")) and (
-        row.get("umaResolutionStatus") == "resolved" or 1 in prices
-    )
-    won = [label for label, price in zip(labels, prices, strict=True) if (price or 0) >= FINAL]
-    winner = won[0] if is_final and len(won) == 1 else None
-    if winner is not None:
-        prices = [int(label == winner) for label in labels]
+    is_decided = row.get("umaResolutionStatus") == "resolved" or 1 in prices
+    is_final = bool(row.get("closed")) and is_decided
     is_open = not row.get("closed") and not row.get("archived") and row.get("active") is not False
+    paid = [label for label, price in zip(labels, prices, strict=True) if (price or 0) >= FINAL]
+    won = paid[0] if is_final and len(paid) == 1 else None
+    if won is not None:
+        prices = [int(label == won) for label in labels]
+    outcomes = map(_outcome, labels, prices, [*tokens, *[None] * len(labels)])
     tags = group.get("tags") or row.get("tags") or [{}]
-    ended = moment(row.get("closedTime")) or moment(row.get("umaEndDate"))
-    path = f"{group['slug']}/{row.get('slug')}" if group.get("slug") else row.get("slug")
+    path = f"event/{group['slug']}" if group.get("slug") else "market"
+    condition = text(row.get("conditionId"))  # a search may leave out the id
     said = {
         "question": row["question"],
         "category": row.get("category") or group.get("category") or tags[0].get("label"),
         "status": "resolved" if is_final else "open" if is_open else "closed",
-        "outcomes": [
-            {"label": label, "probability": price}
-            | ({"tokenId": str(tokens[place])} if place < len(tokens) else {})
-            for place, (label, price) in enumerate(zip(labels, prices, strict=True))
-        ]
-        or None,
+        "outcomes": list(outcomes) or None,
         "mutuallyExclusive": row.get("negRisk", group.get("negRisk")),
-        "priceBasis": "resolved" if is_final else _basis(row, prices),
-        "resolution": resolved(winner, ended) if is_final else None,
+        "priceBasis": "resolved" if is_final else _basis(row, next(iter(prices), None)),
         **amounts(row, _AMOUNTS, unit="USDC", provider="polymarket"),
         "rules": row.get("description"),
-        "url": f"{SITE}/event/{path}" if group.get("slug") else f"{SITE}/market/{path}",
+        "url": f"{SITE}/{path}/{row.get('slug')}",
         "groupId": group.get("id"),
+        "opensAt": moment(row.get("startDate")),
+        "closesAt": moment(row.get("endDate")) or moment(row.get("endDateIso")),
     }
-    ends = moment(row.get("endDate")) or moment(row.get("endDateIso"))
-    times = {"opensAt": moment(row.get("startDate")), "closesAt": ends}
-    condition = text(row.get("conditionId"))  # a search may leave out the id
     own_id, stamp = row.get("id") or condition, moment(row.get("updatedAt"))
-    return market("polymarket", own_id, said, times, stamp, other_id=condition)
+    ended = moment(row.get("closedTime")) or moment(row.get("umaEndDate"))
+    return market("polymarket", own_id, said, stamp=stamp, won=won, ended=ended, other_id=condition)
 
 
-POLYMARKET = market_format(
-    id="polymarket",
-    title="Polymarket Gamma",
-    provider="polymarket",
-    recognise=_recognise,
-    parse=_parse,
-    attribution="Polymarket",
-)
+POLYMARKET = declared("polymarket", _recognise, _parse)

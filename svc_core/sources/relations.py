@@ -1,43 +1,28 @@
 """Relations between rows, as the documents of several formats tell them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from svc_core.sources.model import Record
+from svc_core.sources.model import Record, Said
 from svc_core.sources.values import web
+
+_UNKNOWN: Said = {"confidence": None, "validFrom": None, "validTo": None, "evidence": []}
 
 
 def relation(
-    kind: str,
-    source: str,
-    target: str,
-    *,
-    directed: bool = True,
-    confidence: float | None = None,
-    valid: tuple[str | None, str | None] = (None, None),
-    attributes: Mapping[str, Any] | None = None,
-    evidence: Iterable[object] = (),
-    **record: Any,
+    kind: str, ends: Sequence[str], said: Said, *, directed: bool = True, **record: Any
 ) -> Record:
-    """What joins the rows of two keys; `evidence` are addresses, `record` members of a `Record`.
+    """What joins the rows of two keys; `record` are members of a `Record`.
 
     One that has no direction is the same whichever end is told first.
     """
-    source, target = (source, target) if directed else sorted((source, target))
-    urls = dict.fromkeys(url for url in map(web, evidence) if url)
-    return Record(
-        "relation",
-        f"{kind}|{source}|{target}",
-        {
-            "type": kind,
-            "source": source,
-            "target": target,
-            "directed": directed,
-            "confidence": confidence,
-            "validFrom": valid[0],
-            "validTo": valid[1],
-            "attributes": {k: v for k, v in (attributes or {}).items() if v is not None},
-            "evidence": [{"url": url} for url in urls],
-        },
-        **record,
-    )
+    source, target = ends if directed else sorted(ends)
+    told = {"type": kind, "source": source, "target": target, "directed": directed}
+    attributes = {k: v for k, v in said.get("attributes", {}).items() if v is not None}
+    key = f"{kind}|{source}|{target}"
+    return Record("relation", key, {**_UNKNOWN, **said, **told, "attributes": attributes}, **record)
+
+
+def evidence(addresses: Iterable[object]) -> list[Said]:
+    """Where a relation is told of, each address once."""
+    return [{"url": url} for url in dict.fromkeys(map(web, addresses)) if url]

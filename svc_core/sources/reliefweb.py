@@ -7,8 +7,16 @@ import re
 from typing import Any
 
 from svc_core.sources.body import Body
-from svc_core.sources.model import About, Format, Given, Record, Told
-from svc_core.sources.osint import SUMMARY_CHARS, first, headline, kind, listed, severity
+from svc_core.sources.model import About, Given, Record, Told, declared
+from svc_core.sources.osint import (
+    SUMMARY_CHARS,
+    event_record,
+    first,
+    headline,
+    kind,
+    listed,
+    severity,
+)
 from svc_core.sources.values import (
     at,
     country,
@@ -17,7 +25,6 @@ from svc_core.sources.values import (
     place,
     point,
     records,
-    required,
     text,
     web,
 )
@@ -43,7 +50,7 @@ def _parse(body: Body, _: Given) -> Told:
 
 def _record(item: dict[str, Any]) -> Record:
     told = item["fields"]
-    own_id = required(text(item.get("id") or told.get("id")), "id")
+    own_id = text(item.get("id") or told.get("id"))
     glide = text(told.get("glide")) or ""
     parts = _GLIDE.fullmatch(glide)
     hazard, area = parts.groups() if parts else ("", "")
@@ -52,9 +59,9 @@ def _record(item: dict[str, Any]) -> Record:
     named = [*listed(told.get("primary_type")), *listed(told.get("type"))]
     kinds = kind("glide", *(one.get(name) for one in named for name in ("code", "name")), hazard)
     url = web(told.get("url_alias")) or web(told.get("url"))
-    return Record(
-        "osintEvent",
-        f"reliefweb:{own_id}",
+    return event_record(
+        "reliefweb",
+        own_id,
         {
             **kinds,
             "title": text(told.get("name")) or headline(kinds["type"]),
@@ -70,9 +77,8 @@ def _record(item: dict[str, Any]) -> Record:
             ],
             "url": url,
         },
-        stamp=moment(dates.get("changed")) or created,
-        record_id=own_id,
         url=url or web(item.get("href")),
+        stamp=moment(dates.get("changed")) or created,
         published_at=created,
         raw=item,
     )
@@ -90,14 +96,4 @@ def _place(told: dict[str, Any], area: str) -> dict[str, Any] | None:
     )
 
 
-RELIEFWEB = Format(
-    id="reliefweb",
-    title="ReliefWeb disasters (API v1, v2)",
-    kind="window",
-    provider="reliefweb",
-    brings=("osintEvent",),
-    recognise=_recognised,
-    parse=_parse,
-    cadence_seconds=3_600,
-    attribution="ReliefWeb, UN OCHA",
-)
+RELIEFWEB = declared("reliefweb", _recognised, _parse)

@@ -8,12 +8,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from svc_core.sources.parties import identifier, sanction
+from svc_core.sources.model import Said
+from svc_core.sources.parties import identifier
 from svc_core.sources.values import countries_named, country_named
 
 Notes = Mapping[str, list[str]]
 
-_IDENTIFIERS: Mapping[str, str] = {
+_IDENTIFIERS = {
     "Passport": "passport", "National ID No.": "nationalId", "Cedula No.": "nationalId",
     "C.U.R.P.": "nationalId", "Identification Number": "nationalId", "Tax ID No.": "taxId",
     "NIT #": "taxId", "RUC #": "taxId", "R.F.C.": "taxId", "Registration ID": "registration",
@@ -31,23 +32,20 @@ _LABELS = (
     *(*_IDENTIFIERS, *_SCHEMES),
 )
 
-_NOTE = re.compile(f"(?:alt[.] )?({'|'.join(map(re.escape, _LABELS))}) (.+)")
+_NOTE = re.compile(f"(?:alt[.] )?(({'|'.join(map(re.escape, _LABELS))}) (.+))")
 _AFTER_NUMBER = re.compile(r" (?:\(|issued |expires )")
 _LISTED = re.compile(r"\((?:(EO) )?(\w+)[^)]*\):? (.+)")
-_DATE = re.compile(r"(?:circa )?(?:(?:(\d\d) )?([A-Z][a-z][a-z]) )?(\d{4})")
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+_DATE = re.compile(rf"(?:circa )?(?:(?:(\d\d) )?({'|'.join(_MONTHS)}) )?(\d{{4}})")
 
 
 def notes(remarks: str | None) -> Notes:
     """What remarks say, by label."""
     found: dict[str, list[str]] = {}
-    for told in (remarks or "").strip().removesuffix(".").split("; "):
-        note = _NOTE.fullmatch(told)
+    for note in map(_NOTE.fullmatch, (remarks or "").strip().removesuffix(".").split("; ")):
         if note is not None:
-            label = note[1]
-            found.setdefault(label, []).append(
-                told.removeprefix("alt. ") if label in _REASONS else note[2].strip()
-            )
+            whole, label, rest = note.groups()
+            found.setdefault(label, []).append(whole if label in _REASONS else rest.strip())
     return found
 
 
@@ -59,35 +57,32 @@ def of(told: Notes, *labels: str) -> list[str]:
 def members(told: Notes, flag: str | None = None) -> dict[str, Any]:
     """What remarks say of a party, as members of its row; `flag` is the country of a vessel."""
     registered = of(told, "Nationality of Registration")
-    lands = [*of(told, "nationality", "citizen"), *registered, *filter(None, [flag])]
+    lands = [*of(told, "nationality", "citizen"), *registered, flag]
     established = next(dates(of(told, "Organization Established Date")), None)
     return {
         # Names in quotation marks: too common or too short to know somebody by.
         "weakAliases": list(dict.fromkeys(name.strip("' ") for name in of(told, *_ALIASES))),
-        "jurisdiction": country_named(registered[0]) if registered else None,
+        "jurisdiction": next(map(country_named, registered), None),
         "countryCodes": countries_named(lands) or None,
         "birthDates": list(dates(of(told, "DOB"))) or None,
         "birthPlaces": of(told, "POB") or None,
-        "gender": next((one.lower() for one in of(told, "Gender")), None),
+        "gender": next(map(str.lower, of(told, "Gender")), None),
         "validity": established and {"from": established, "to": None},
-        "identifiers": _identifiers(told),
+        "identifiers": [identifier(*one) for one in _numbers(told, _IDENTIFIERS)],
     }
 
 
 def named(told: Notes) -> list[tuple[str, object]]:
     """Pairs of scheme and value."""
-    known = ((_SCHEMES[label], values) for label, values in told.items() if label in _SCHEMES)
-    return [(scheme, _number(value)[0]) for scheme, values in known for value in values]
+    return [(scheme, value) for scheme, value, _ in _numbers(told, _SCHEMES)]
 
 
-def _identifiers(told: Notes) -> list[dict[str, Any]]:
-    known = ((_IDENTIFIERS[label], told[label]) for label in told if label in _IDENTIFIERS)
-    return [identifier(kind, *_number(value)) for kind, values in known for value in values]
-
-
-def _number(told: str) -> tuple[str, str | None]:
-    land = told.partition(" (")[2].partition(")")[0]
-    return _AFTER_NUMBER.split(told, 1)[0], country_named(land) if land else None
+def _numbers(told: Notes, kinds: Mapping[str, str]) -> Iterator[tuple[str, str, str | None]]:
+    """Kind and number of each, with its country."""
+    for label in filter(kinds.__contains__, told):
+        for one in told[label]:
+            land = country_named(one.partition(" (")[2].partition(")")[0])
+            yield kinds[label], _AFTER_NUMBER.split(one, 1)[0], land
 
 
 def dates(told: list[str]) -> Iterator[str]:
@@ -100,30 +95,26 @@ def dates(told: list[str]) -> Iterator[str]:
 
 def _date(told: str) -> str | None:
     parts = _DATE.fullmatch(told)
-    if parts is None or (parts[2] and parts[2] not in _MONTHS):
+    if parts is None:
         return None
-    month = f"{_MONTHS.index(parts[2]) + 1:02}" if parts[2] else None
-    return "-".join(part for part in (parts[3], month, parts[1]) if part)
+    day, month, year = parts.groups()
+    return "-".join(filter(None, (year, month and f"{_MONTHS.index(month) + 1:02}", day)))
 
 
-def sanctions(program: str | None, told: Notes, list_name: str) -> list[dict[str, Any]]:
+def sanctions(program: str | None, told: Notes, list_name: str) -> list[Said]:
     """A listing under each program; a date of listing belongs to the program that it names."""
-    reason = "; ".join(of(told, *_REASONS)) or None
-    listed = dict(_listed(told))
+    listed = [
+        parts.groups("") for parts in map(_LISTED.fullmatch, of(told, "Listing Date")) if parts
+    ]
+    days = {f"{order}{number}": next(dates([day]), None) for order, number, day in listed}
     return [
-        sanction(
-            one.strip("[] ") or None,
-            "Office of Foreign Assets Control",
-            list_name,
-            listed=next((date for mark, date in listed.items() if mark in one), None),
-            reason=reason,
-        )
+        {
+            "programId": one.strip("[] ") or None,
+            "authority": "Office of Foreign Assets Control",
+            "listName": list_name,
+            "listedDate": next((day for mark, day in days.items() if mark in one), None),
+            "reason": "; ".join(of(told, *_REASONS)) or None,
+            "status": "active",
+        }
         for one in (program or "").split("] [")
     ]
-
-
-def _listed(told: Notes) -> Iterator[tuple[str, str | None]]:
-    for one in of(told, "Listing Date"):
-        parts = _LISTED.fullmatch(one)
-        if parts is not None:
-            yield (parts[1] or "") + parts[2], next(dates([parts[3]]), None)

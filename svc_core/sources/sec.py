@@ -1,22 +1,17 @@
 """What the documents of the SEC have in common: entities, listings, addresses of filings."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from functools import partial
 from typing import Any
 
+from svc_core.sources import parties
 from svc_core.sources.identifiers import cik
-from svc_core.sources.model import Format, Record
-from svc_core.sources.values import country_named, designator, moment, required, text
+from svc_core.sources.model import Record
+from svc_core.sources.parties import keys
+from svc_core.sources.values import country_named, moment, required, text
 
-ARCHIVES = "https://www.sec.gov/Archives/edgar/data"
-
-sec_format = partial(
-    Format,
-    provider="sec",
-    license="US public domain",
-    attribution="US Securities and Exchange Commission (EDGAR)",
-)
+_ARCHIVES = "https://www.sec.gov/Archives/edgar/data"
+_COMPANY = "https://www.sec.gov/cgi-bin/browse-edgar?action=getcompany&CIK="
 
 _MICS = {"Nasdaq": "XNAS", "NYSE": "XNYS", "OTC": "OTCM", "CBOE": "BATS"}
 """Market codes (ISO 10383) of the names that EDGAR has for exchanges."""
@@ -37,34 +32,37 @@ def company(value: object) -> str:
     return required(cik(value), "a CIK")
 
 
-def entity(number: str, said: dict[str, Any], legal: str | None = None) -> Record:
-    """What a document says of a company, by its LEI where it tells one."""
-    page = f"https://www.sec.gov/cgi-bin/browse-edgar?action=getcompany&CIK={number}"
-    keys = [f"cik:{number}"] if legal is None else [f"lei:{legal}", f"cik:{number}"]
-    return Record("entity", keys[0], said, also=tuple(keys[1:]), record_id=number, url=page)
+def entity(
+    number: str,
+    said: dict[str, Any],
+    listed: Mapping[str, object] | None = None,
+    lei: object = None,
+) -> Record:
+    """What a document says of a company, by its LEI where it tells one.
+
+    `listed` are the tickers, each with the name of its exchange.
+    """
+    tickers = [("ticker", ticker) for ticker in listed or ()]
+    known, page = keys([("lei", lei), ("cik", number), *tickers]), _COMPANY + number
+    listings = None if listed is None else [_listing(*one) for one in listed.items()]
+    members = {"type": "company", **said, "listings": listings}
+    return parties.entity(known, members, provider="sec", record_id=number, url=page)
 
 
-def filing_page(number: str, accession: str, document: str = "") -> str:
+def _listing(ticker: str, exchange: object) -> dict[str, Any]:
+    name = text(exchange)
+    return {"ticker": ticker, "exchangeName": name, "mic": _MICS.get(name or "")}
+
+
+def filing_page(number: str, accession: str, document: str | None = None) -> str:
     """The address of a filing's document, or of its index."""
-    folder = f"{ARCHIVES}/{int(number)}/{accession.replace('-', '')}"
+    folder = f"{_ARCHIVES}/{int(number)}/{accession.replace('-', '')}"
     return f"{folder}/{document or accession + '-index.htm'}"
-
-
-def names(number: str, tickers: list[str]) -> list[dict[str, Any]]:
-    """The designators of a company."""
-    told = [designator("ticker", ticker, "sec") for ticker in tickers]
-    return [designator("cik", number, "sec"), *told]
 
 
 def latest(moments: Iterable[object]) -> datetime | None:
     """The last of the moments that are some."""
     return max(filter(None, map(moment, {str(one) for one in moments})), default=None)
-
-
-def listing(ticker: str, exchange: object) -> dict[str, Any]:
-    """A listing of a company."""
-    name = text(exchange)
-    return {"ticker": ticker, "exchangeName": name, "mic": _MICS.get(name or "")}
 
 
 def jurisdiction(code: object, name: object) -> str | None:

@@ -4,28 +4,20 @@
 """
 
 from svc_core.sources.body import Body
-from svc_core.sources.model import Format, Given, Record, Told
+from svc_core.sources.model import Given, Record, Told, declared
 from svc_core.sources.osint import (
     Row,
     actors,
     counted,
     date_at,
+    event_record,
     first,
     headline,
     kind,
     severity,
     tabled,
 )
-from svc_core.sources.values import (
-    country,
-    country_named,
-    designator,
-    number,
-    place,
-    point,
-    required,
-    text,
-)
+from svc_core.sources.values import country, country_named, number, place, point, text
 
 _WHERE = {"1": "exact", "2": "locality", "3": "locality", "4": "admin1", "6": "country"}
 _WHEN = {"1": "day", "2": "week", "3": "week", "4": "month", "5": "year"}
@@ -44,7 +36,6 @@ def _parse(body: Body, _: Given) -> Told:
 
 
 def _record(row: Row) -> Record:
-    own_id = required(text(row.get("id")), "id")
     kinds = kind("ucdp", row.get("type_of_violence"))
     rival = "victim" if kinds["type"] == "oneSidedViolence" else "actor"
     who = actors((row.get("side_a"), "actor", None), (row.get("side_b"), rival, None))
@@ -54,9 +45,9 @@ def _record(row: Row) -> Record:
         geometry=point(row.get("longitude"), row.get("latitude")),
         precision=_WHERE.get(str(row.get("where_prec")), "unknown"),
     )
-    return Record(
-        "osintEvent",
-        f"ucdp:{own_id}",
+    return event_record(
+        "ucdp",
+        text(row.get("id")),
         {
             **kinds,
             "title": headline(kinds["type"], who, where),
@@ -70,22 +61,9 @@ def _record(row: Row) -> Record:
                 "ucdp", row, deathsLow="low", deathsBest="best", deathsHigh="high"
             ),
             "actors": who,
-            "designators": [designator("ucdp", own_id, "ucdp")],
         },
-        record_id=own_id,
         raw=dict(row),
     )
 
 
-UCDP = Format(
-    id="ucdp",
-    title="UCDP georeferenced events (CSV)",
-    kind="window",
-    provider="ucdp",
-    brings=("osintEvent",),
-    recognise=_recognised,
-    parse=_parse,
-    cadence_seconds=86_400,
-    license="CC-BY-4.0",
-    attribution="Uppsala Conflict Data Program (UCDP)",
-)
+UCDP = declared("ucdp", _recognised, _parse)

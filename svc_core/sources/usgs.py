@@ -7,20 +7,17 @@ ageing or by a lower magnitude, so that only `status: deleted` says that it is g
 from typing import Any
 
 from svc_core.sources.body import Body
-from svc_core.sources.model import About, Format, Given, Record, Told
-from svc_core.sources.osint import features, has_features, is_empty, kind, measured, severity
-from svc_core.sources.values import (
-    at,
-    designator,
-    millis,
-    number,
-    place,
-    point,
-    records,
-    required,
-    text,
-    web,
+from svc_core.sources.model import About, Given, Record, Told, declared
+from svc_core.sources.osint import (
+    event_record,
+    features,
+    has_features,
+    is_empty,
+    kind,
+    measured,
+    severity,
 )
+from svc_core.sources.values import at, designator, millis, number, place, point, records, text, web
 
 
 def _recognised(body: Body) -> bool:
@@ -37,17 +34,16 @@ def _parse(body: Body, _: Given) -> Told:
 
 def _record(event: dict[str, Any]) -> Record:
     told = event["properties"]
-    own_id = required(text(event.get("id")), "id")
+    own_id = text(event.get("id")) or ""
     ids = [one for one in (told.get("ids") or "").split(",") if one]
     gone = told.get("status") == "deleted"
-    return Record(
-        "osintEvent",
-        f"usgs:{own_id}",
+    return event_record(
+        "usgs",
+        own_id,
         {} if gone else _said(event, told, list(dict.fromkeys([own_id, *ids]))),
+        url=web(told.get("url")),
         stamp=millis(told.get("updated")),
         also=tuple(f"usgs:{one}" for one in ids),
-        record_id=own_id,
-        url=web(told.get("url")),
         raw=event,
         gone=gone,
     )
@@ -73,19 +69,7 @@ def _said(event: dict[str, Any], told: dict[str, Any], ids: list[str]) -> dict[s
             *measured("usgs", at_depth[2], "km"),
         ],
         "designators": [designator("usgs", one, "usgs") for one in ids],
-        "url": web(told.get("url")),
     }
 
 
-USGS = Format(
-    id="usgs",
-    title="USGS earthquakes (GeoJSON)",
-    kind="window",
-    provider="usgs",
-    brings=("osintEvent",),
-    recognise=_recognised,
-    parse=_parse,
-    cadence_seconds=300,
-    license="US public domain",
-    attribution="U.S. Geological Survey",
-)
+USGS = declared("usgs", _recognised, _parse)

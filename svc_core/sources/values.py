@@ -69,10 +69,19 @@ def objects(value: object) -> list[dict[str, Any]]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
+def each(value: object) -> list[Any]:
+    """The elements of a list; of anything else only itself."""
+    return value if isinstance(value, list) else [value]
+
+
+def parts(value: object) -> list[str]:
+    """The parts of a comma list; of nothing none."""
+    return [part.strip() for part in str(value or "").split(",") if part.strip()]
+
+
 def several(value: object, chars_max: int = 300) -> list[str]:
     """The texts of a list, or of one value that is written without one."""
-    told = value if isinstance(value, list) else [value]
-    return [found for found in (text(one, chars_max) for one in told) if found]
+    return [found for found in (text(one, chars_max) for one in each(value)) if found]
 
 
 def required(value: T | None, name: str) -> T:
@@ -285,6 +294,12 @@ def measurement(
     if unit is None and currency is None and provider is None:
         raise AssertionError("a measurement has a unit, a currency or a provider")
     return {"metric": metric, "value": value} | {k: v for k, v in told.items() if v is not None}
+
+
+def amount(metric: str, value: object, **measure: str) -> dict[str, Any] | None:
+    """A measured amount; None for one that is not known, which some write as -1."""
+    found = number(value)
+    return None if found is None or found < 0 else measurement(metric, found, **measure)
 
 
 def designator(scheme: str, value: object, provider: str | None = None) -> dict[str, Any]:

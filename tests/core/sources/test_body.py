@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from svc_core.sources.body import Body
+from svc_core.sources.body import DEPTH_MAX, Body
 from svc_core.sources.model import DocumentRefused, MissingExtra
 
 LOL = b"""<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY a "lol"><!ENTITY b "&a;&a;&a;&a;&a;&a;">
@@ -47,6 +47,7 @@ JSON = [
     (b'{"a": ' + b"9" * 5_000 + b"}", "malformed"),
     (b"[" * 100_000 + b"]" * 100_000, "tooComplex"),
     (b'{"a":' * 50_000, "tooComplex"),
+    (b"[{}, " + b"[" * DEPTH_MAX + b"]" * DEPTH_MAX + b"]", "tooComplex"),
     (b'{"a": [1, 2', "truncated"),
     (b'{"a": "b', "truncated"),
     (b'{"a": "b"', "truncated"),
@@ -54,6 +55,10 @@ JSON = [
     (b"a,b\n1,2\n", "malformed"),
     (b'{"a": "\x00"}', "malformed"),
 ]
+
+
+def test_json_may_have_as_many_levels_as_the_cap() -> None:
+    assert Body(b'[{"a": ' + b"[" * (DEPTH_MAX - 2) + b"]" * (DEPTH_MAX - 2) + b"}]").json
 
 
 @pytest.mark.parametrize(("document", "code"), JSON)

@@ -342,7 +342,8 @@ def test_rss_in_json_reads_elements_with_attributes() -> None:
     )  # fmt: skip
 
 
-_TEXT = st.text(st.characters(exclude_categories=["C"], exclude_characters="<&"), max_size=40)
+# Without what begins markup, an entity or a letter that was encoded twice: those are mended.
+_TEXT = st.text(st.characters(exclude_categories=["C"], exclude_characters="<&ÂÃÄÅâ"), max_size=40)
 
 
 @given(st.lists(st.tuples(_TEXT, _TEXT, st.datetimes(datetime(1980, 1, 1)))))

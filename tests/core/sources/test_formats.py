@@ -159,6 +159,7 @@ UNKNOWN = {
     b"  \n": "empty",
     b"\x89PNG\r\n\x1a\n\0\0": "unrecognised",
     b"plain words": "unrecognised",
+    b"{" + b" " * 5_000 + b"\0}": "badEncoding",
     b'{"hello": "world"}': "unrecognised",
     b'{"hello": ': "truncated",
     b"[1, 2": "truncated",

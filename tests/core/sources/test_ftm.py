@@ -212,6 +212,7 @@ def test_what_is_written_out_in_place_is_told_as_well() -> None:
         ("{broken", "is no JSON object"),
         ("[1]", "is no JSON object"),
         ("[" * 100_000, "is no JSON object"),
+        ('{"properties": {"a": ' * 400 + "1" + "}}" * 400, "lacks id"),
         (entity("n", "Person"), "lacks a name"),
         (entity("", "Person", name="A"), "lacks id"),
         (entity("d", "Document", title="D"), "is of a schema that no row shows"),

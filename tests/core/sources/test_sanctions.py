@@ -117,7 +117,7 @@ def sdn(remarks_: str = "", *, uid: str = "7", name: str = "A", rest: str = "") 
         ("Legal Entity Number 253400V1H6ART1UQ0N98 (Russia); alt. Legal Entity Number 851683897; "
          "SWIFT/BIC VTBRRUMM; Website http://www.vtb.ru/en; alt. Website no host; "
          "alt. Website http://[x.",
-         {"designators": ["ofac-uid:7", "lei:253400V1H6ART1UQ0N98", "bic:VTBRRUMM",
+         {"designators": ["lei:253400V1H6ART1UQ0N98", "ofac-uid:7", "bic:VTBRRUMM",
                           "domain:vtb.ru"]}),
         ("something in words; Registration Numbe", {"identifiers": [], "weakAliases": []}),
     ],

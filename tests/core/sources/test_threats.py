@@ -3,13 +3,16 @@
 import json
 from collections import Counter
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from svc_core.intake.taking import reading
+from svc_core.resources.news import Source
 from svc_core.sources.body import Body
-from svc_core.sources.formats import Document, read, recognised
+from svc_core.sources.formats import Document, check_options, read, recognised
 from svc_core.sources.model import DocumentRefused, Given, Record
 
 UUID = "00000000-0000-4000-8000-00000000000{}"
@@ -236,6 +239,21 @@ def test_attack_is_told_from_a_report_that_quotes_it() -> None:
     assert taken({"more": False, "objects": foreign}).format.id == "stix"
 
 
+@pytest.mark.parametrize(
+    ("options", "provider"), [({}, "stix"), ({"provider": "pier-cert"}, "pier-cert")]
+)
+def test_rows_of_a_bundle_tell_who_publishes_it(options: dict[str, str], provider: str) -> None:
+    document = taken(bundle(thing("malware")))
+    check_options(document.format, options)
+    source = Source(
+        id="src_" + "0" * 24, location="a", name="A", home_url=None, domain="", format="stix",
+        language=None, country_code=None, topics=(), cadence_seconds=900, options=options,
+        created_at=datetime(2026, 1, 2, tzinfo=UTC),
+    )  # fmt: skip
+    told = reading(source, document.format, document.about, document.records[0]).contribution
+    assert (told.said["provider"], told.ref["provider"]) == (provider, provider)
+
+
 def test_of_two_versions_of_an_object_the_later_stays() -> None:
     older = ACTOR | {"modified": "2023-01-01T00:00:00Z", "name": "Old"}
     (record,) = taken(bundle(ACTOR, older)).records
@@ -331,10 +349,11 @@ def test_what_relates_clusters_is_as_sure_as_its_words() -> None:
 
 
 def test_a_galaxy_without_entities_says_so() -> None:
-    found = taken(galaxy("cancer", cluster(), {"value": ""}))
+    found = taken(galaxy("cancer", cluster(), {"value": ""}, 5))
     assert not found.records
     assert [(one.reason, one.count) for one in found.rejections] == [
-        ("is of a galaxy that holds no entities: cancer", 2)
+        ("is of a galaxy that holds no entities: cancer", 2),
+        ("is not of the form of its kind (AttributeError)", 1),
     ]
 
 

@@ -29,9 +29,10 @@ def town(request, make_world):
 
 @pytest.fixture
 def full(town):
-    """The same with news, and with a few rows of everything."""
-    for first in range(4):
-        town.take_news(range(first, 10))
+    """The same with news of four days, and with a few rows of everything."""
+    for first in range(0, 12, 3):
+        town.clock.forward(days=1)
+        town.take_news(range(first, first + 3))
     town.take_data()
     for _ in range(4):
         town.clock.forward(minutes=10)
@@ -178,10 +179,10 @@ def test_rows_removed_behind_a_walk_do_not_disturb_it(full):
     assert keys_of(first["data"] + rest) == before
 
 
-def walk_on(world, link):
+def walk_on(world, link, key="a"):
     rows = []
     while link:
-        body = world.get(link.removeprefix(ORIGIN)).json()
+        body = world.get(link.removeprefix(ORIGIN), key).json()
         rows += body["data"]
         link = body["links"]["next"]
     return rows
@@ -264,7 +265,13 @@ def test_a_feed_shows_what_everybody_sees_and_ones_own_alone(full):
     ours, theirs = (keys_rows(full, key) for key in ("a", "b"))
     shared = ours & theirs
     assert shared
-    assert {kind for kind, _ in shared} == {"newsItem"}
+    assert {kind for kind, _ in shared} == {
+        "country",
+        "indicator",
+        "newsItem",
+        "osintEvent",
+        "recap",
+    }
     assert {kind for kind, _ in ours - shared} == {
         "profile",
         "report",
@@ -275,8 +282,8 @@ def test_a_feed_shows_what_everybody_sees_and_ones_own_alone(full):
 
 
 def keys_rows(world, key):
-    body = world.get("/api/v2/changes?limit=100", key).json()
-    return {(row["resourceType"], row["resourceId"]) for row in body["data"]}
+    rows = walk_on(world, "/api/v2/changes?limit=100", key)
+    return {(row["resourceType"], row["resourceId"]) for row in rows}
 
 
 # -- reading again -----------------------------------------------------------------------------

@@ -649,9 +649,11 @@ def test_an_address_stands_for_itself() -> None:
     assert locations("HTTPS://host.org/feed") == ("HTTPS://host.org/feed",)
 
 
-def test_a_path_that_is_not_there_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["none", "empty"])
+def test_a_path_at_which_there_is_nothing_to_read_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "empty").mkdir()
     with pytest.raises(FetchRefused) as caught:
-        locations(str(tmp_path / "none"))
+        locations(str(tmp_path / name))
     assert caught.value.code == "notFound"
 
 

@@ -1,0 +1,72 @@
+"""What the lists of situation data share: how filters are declared, and read from a request."""
+
+from typing import Annotated, Any, TypeVar
+
+from svc_core.constraints import Doc, Example, MaxLen, Pattern
+from svc_core.operation import QUERY, Operation
+from svc_core.resources.facts import Severity
+from svc_core.unset import Maybe, Unset
+
+T = TypeVar("T")
+Range = tuple[int | None, int | None]
+
+READ = frozenset({"osint:read"})
+VALUES_MAX = 50  # of one filter: each is a walk of its own
+
+Listed = Annotated[Maybe[tuple[T, ...]], QUERY]
+Several = Annotated[Maybe[tuple[T, ...]], QUERY, MaxLen(VALUES_MAX)]
+
+Code = Annotated[str, Pattern("[A-Za-z]{2}", "an ISO 3166-1 alpha-2 code")]
+Providers = Annotated[
+    Several[Annotated[str, Pattern("[a-z][a-z0-9-]{0,39}", "a provider such as usgs")]],
+    Doc("Comma list of providers."),
+    Example(["usgs", "gdacs"]),
+]
+Types = Annotated[
+    Several[Annotated[str, Pattern("[A-Za-z0-9-]{1,64}", "a type of event")]],
+    Doc("Comma list of types."),
+    Example(["earthquake", "flood"]),
+]
+Countries = Annotated[
+    Several[Code], Doc("Comma list of ISO 3166-1 alpha-2 codes."), Example(["EC", "CL"])
+]
+MinSeverity = Annotated[
+    Maybe[Severity], QUERY, Doc("Only what is at least as grave."), Example("medium")
+]
+
+_FORMS = {"country": str.upper, "region": str.casefold, "subregion": str.casefold}
+"""How rows write what may be asked for in either case."""
+
+
+def sent(request: object, *names: str) -> dict[str, tuple[str, ...]]:
+    """The filters of these names that were sent, as rows write their values."""
+    asked = {name: getattr(request, name) for name in names if hasattr(request, name)}
+    return {
+        name: tuple(map(_FORMS.get(name, str), values))
+        for name, values in asked.items()
+        if not isinstance(values, Unset)
+    }
+
+
+def narrowed(**ranges: Any) -> dict[str, Range]:
+    """The ranges that there are."""
+    return {name: one for name, one in ranges.items() if one is not None}
+
+
+def reading(id_: str, command: str, path: str, run: Any, **members: Any) -> Operation[Any, Any]:
+    """An operation that reads, from what `run` takes to what it gives; `command` as in `local`."""
+    _, request, response = run.__annotations__.values()
+    group, _, verb = command.partition(" ")
+    return Operation(
+        id=id_,
+        group=group,
+        tag="OSINT",
+        verb=verb,
+        method="GET",
+        path=path,
+        request=request,
+        response=response,
+        run=run,
+        scopes=READ,
+        **members,
+    )
