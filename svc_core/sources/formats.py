@@ -81,6 +81,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType({one.id: one for one in TABLE})
 BYTES_MAX = max(one.bytes_max for one in TABLE)
 """Of a document whose format is not known yet."""
 
+KEY_CHARS_MAX = 10_000  # twice the address of a page
 REASONS_MAX = 20  # told of one document; of each a count and one sample
 
 # What no format is, told by what it is instead.
@@ -199,6 +200,14 @@ def whole(format_: Format, told: Iterator[About | Record | Rejection]) -> Docume
     counted = reasons.most_common(REASONS_MAX)
     rejections = tuple(Rejection(reason, count, samples[reason]) for reason, count in counted)
     return Document(format_, about, tuple(records.values()), rejections)
+
+
+def _bounded(one: About | Record | Rejection) -> About | Record | Rejection:
+    """What is told; a record with a key that no index holds is a rejection."""
+    if isinstance(one, Record) and any(len(key) > KEY_CHARS_MAX for key in (one.key, *one.also)):
+        reason = f"has an id of more than {KEY_CHARS_MAX} characters"
+        return Rejection(reason, 1, one.key[:SAMPLE_CHARS])
+    return one
 
 
 def _is_older(left: datetime | None, right: datetime | None) -> bool:
