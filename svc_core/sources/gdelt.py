@@ -34,7 +34,9 @@ _CAMEO_ONLY = {"ROM": "RO", "TMP": "TL"}  # codes that ISO has given up, and CAM
 
 
 def _recognised(body: Body) -> bool:
-    return has_row(body, _LAYOUTS, 8) or named(body, "globaleventid", "sqldate", "eventcode")
+    return has_row(body, _LAYOUTS, r"\d+\t\d{8}\t") or named(
+        body, "globaleventid", "sqldate", "eventcode"
+    )
 
 
 def _parse(body: Body, _: Given) -> Told:
