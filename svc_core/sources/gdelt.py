@@ -93,9 +93,8 @@ def _coded(*cells: str | None) -> Said:
     if len(root) == 1:  # a spreadsheet took the leading zeros
         root, code = f"0{root}", f"0{code}"
     quad, scale = map(number, cells[2:])
-    cameo = {"eventCode": code, "rootCode": root, "quadClass": None, "goldstein": scale}
-    if quad is not None:
-        cameo["quadClass"] = int(quad)
+    class_ = None if quad is None else int(quad)
+    cameo = {"eventCode": code, "rootCode": root, "quadClass": class_, "goldstein": scale}
     return {**kind("cameo", root), **severity("gdelt", "goldstein", scale), "cameo": cameo}
 
 
