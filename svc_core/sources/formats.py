@@ -61,6 +61,7 @@ from svc_core.sources.stix import ATTACK, STIX
 from svc_core.sources.ucdp import UCDP
 from svc_core.sources.un_sanctions import UN_SANCTIONS
 from svc_core.sources.usgs import USGS
+from svc_core.sources.values import SAMPLE_CHARS
 from svc_core.sources.worldbank import WORLD_BANK
 
 _ECONOMY = (FRED, WORLD_BANK, SDMX, FRANKFURTER)
