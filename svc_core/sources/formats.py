@@ -61,6 +61,7 @@ from svc_core.sources.stix import ATTACK, STIX
 from svc_core.sources.ucdp import UCDP
 from svc_core.sources.un_sanctions import UN_SANCTIONS
 from svc_core.sources.usgs import USGS
+from svc_core.sources.values import SAMPLE_CHARS
 from svc_core.sources.worldbank import WORLD_BANK
 
 _ECONOMY = (FRED, WORLD_BANK, SDMX, FRANKFURTER)
@@ -177,7 +178,7 @@ def whole(format_: Format, told: Iterator[About | Record | Rejection]) -> Docume
     records: dict[tuple[str, str], Record] = {}
     reasons: Counter[str] = Counter()
     samples: dict[str, str] = {}
-    for one in told:
+    for one in map(_bounded, told):
         if isinstance(one, Record):
             seen += 1
             name = (one.resource, one.key)
@@ -203,25 +204,11 @@ def whole(format_: Format, told: Iterator[About | Record | Rejection]) -> Docume
 
 
 def _bounded(one: About | Record | Rejection) -> About | Record | Rejection:
-    """What is told; a record that no store or reader of JSON could be given is a rejection."""
+    """What is told; a record with an id that is none is a rejection."""
     if isinstance(one, Record) and any(len(key) > KEY_CHARS_MAX for key in (one.key, *one.also)):
         reason = f"has an id of more than {KEY_CHARS_MAX} characters"
         return Rejection(reason, 1, one.key[:SAMPLE_CHARS])
-    if isinstance(one, Record) and one.raw and _is_deep((one.said, one.raw), DEPTH_MAX + 1):
-        return Rejection("is nested too deeply", 1, one.key[:SAMPLE_CHARS])
     return one
-
-
-def _is_deep(value: Any, left: int) -> bool:
-    if left == 0:
-        return True
-    for one in value.values() if type(value) is dict else value:
-        if type(one) in _HOLDS and _is_deep(one, left - 1):
-            return True
-    return False
-
-
-_HOLDS = frozenset({dict, list, tuple})
 
 
 def _is_older(left: datetime | None, right: datetime | None) -> bool:
