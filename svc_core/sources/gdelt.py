@@ -91,9 +91,8 @@ def _coded(*cells: str | None) -> Said:
     if len(root) == 1:  # a spreadsheet took the leading zeros
         root, code = f"0{root}", f"0{code}"
     quad, scale = map(number, cells[2:])
-    cameo = {"eventCode": code, "rootCode": root, "quadClass": None, "goldstein": scale}
-    if quad is not None:
-        cameo["quadClass"] = int(quad)
+    quad_class = None if quad is None else int(quad)
+    cameo = {"eventCode": code, "rootCode": root, "quadClass": quad_class, "goldstein": scale}
     return {**kind("cameo", root), **severity("gdelt", "goldstein", scale), "cameo": cameo}
 
 

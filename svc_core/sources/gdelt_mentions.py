@@ -18,7 +18,7 @@ _LAYOUTS = {14: _COLUMNS, 15: _TRANSLATED, 16: _TRANSLATED}
 
 
 def _recognised(body: Body) -> bool:
-    return has_row(body, _LAYOUTS, 14, 14) or named(
+    return has_row(body, _LAYOUTS, r"\d+\t\d{14}\t\d{14}\t") or named(
         body, "globaleventid", "mentiontimedate", "mentionidentifier"
     )
 

@@ -33,7 +33,7 @@ def locations(path_or_url: str) -> tuple[str, ...]:
     behind symbolic links are not entered.
 
     Raises:
-        FetchRefused: `notFound`, also for a folder without files, `badAddress`, or `tooMany`.
+        FetchRefused: `notFound`, `badAddress`, or `tooMany` files.
     """
     if not path_or_url.strip():
         raise FetchRefused("badAddress", "Name an address, a file or a folder.")
@@ -42,9 +42,7 @@ def locations(path_or_url: str) -> tuple[str, ...]:
         return (path_or_url,)
     path = Path(file_path(path_or_url)).absolute()
     if path.is_dir():
-        if not (found := tuple(_files(path))):
-            raise FetchRefused("notFound", f"There are no files in {path}.")
-        return found
+        return tuple(_files(path))
     if not path.exists():
         raise FetchRefused("notFound", f"There is no file or folder {path}.")
     return (_storable(str(path)),)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -176,6 +177,20 @@ def test_what_no_format_is_says_what_it_seems_to_be(body: bytes, code: str) -> N
     with pytest.raises(DocumentRefused) as refused:
         recognised(Body(body))
     assert refused.value.code == code
+
+
+PAST_A_LIMIT = {
+    "tooLarge": attrs.evolve(FORMATS["kev"], bytes_max=10),
+    "tooManyItems": attrs.evolve(FORMATS["kev"], records_max=1),
+    "option": FORMATS["fred"],
+}
+
+
+@pytest.mark.parametrize("code", PAST_A_LIMIT)
+def test_a_document_past_a_limit_or_without_what_its_format_needs_is_refused(code: str) -> None:
+    refused = _refusal(DEMO["kev.json"].body, PAST_A_LIMIT[code], Given())
+    assert refused is not None
+    assert refused.code == code
 
 
 @pytest.mark.parametrize("named", ["id", "ids"])
