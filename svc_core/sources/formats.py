@@ -204,7 +204,6 @@ def whole(format_: Format, told: Iterator[About | Record | Rejection]) -> Docume
 
 
 def _bounded(one: About | Record | Rejection) -> About | Record | Rejection:
-    """What is told; a record with an id that is none is a rejection."""
     """What is told; a record with a key that no index holds is a rejection."""
     if isinstance(one, Record) and any(len(key) > KEY_CHARS_MAX for key in (one.key, *one.also)):
         reason = f"has an id of more than {KEY_CHARS_MAX} characters"
