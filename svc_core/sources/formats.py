@@ -178,7 +178,7 @@ def whole(format_: Format, told: Iterator[About | Record | Rejection]) -> Docume
     records: dict[tuple[str, str], Record] = {}
     reasons: Counter[str] = Counter()
     samples: dict[str, str] = {}
-    for one in told:
+    for one in map(_bounded, told):
         if isinstance(one, Record):
             seen += 1
             name = (one.resource, one.key)
