@@ -25,8 +25,11 @@ from svc_core.resources.osint import OSINT_EVENTS, OsintEvent
 from svc_http.storage import SqliteStorage
 
 GOAL = 1.3
-ENOUGH_MICROSECONDS = 2_000
-"""Where a short list has less than a page to walk, its page is no measure; this is then."""
+BOUND_MICROSECONDS = 1_000
+"""What a page may cost whose growth is above the goal. Such a page walks one filter and checks
+another: the short list ends before it is full, or each of its runs does, so that the short page
+costs less than a full one. The long one is bounded all the same: it ends once it is full, after as
+many rows as its filters leave one of, however many there are behind it."""
 LIMIT = 20
 REPEATS = 200
 ROWS_PER_UNIT = 5_000
@@ -144,18 +147,20 @@ async def measured(rows: int, folder: Path, repeats: int) -> dict[str, tuple[flo
         await store.close()
 
 
-def is_met(short: float, long: float) -> bool:
-    """Whether a page of the long list costs about what one of the short list costs, or little."""
-    return long <= GOAL * short or long <= ENOUGH_MICROSECONDS
+def verdict(short: float, long: float) -> str:
+    """Whether a page of the long list costs about what one of the short list costs."""
+    if long <= GOAL * short:
+        return "met"
+    return "above, bounded" if long <= BOUND_MICROSECONDS else "missed"
 
 
 def lines(few: Mapping[str, Any], many: Mapping[str, Any]) -> Iterator[str]:
-    """A table of both, and where the goal is missed."""
-    yield f"{'filter':28} {'few, us':>9} {'many, us':>9} {'ratio':>6}  rows"
+    """A table of both, and what each comes to."""
+    yield f"{'filter':28} {'few, us':>9} {'many, us':>9} {'ratio':>6}  rows  growth"
     for name, (short, _) in few.items():
         long, found = many[name]
-        missed = "" if is_met(short, long) else "  missed"
-        yield f"{name:28} {short:9.0f} {long:9.0f} {long / short:6.2f}  {found}{missed}"
+        told = verdict(short, long)
+        yield f"{name:28} {short:9.0f} {long:9.0f} {long / short:6.2f}  {found:4}  {told}"
 
 
 def main() -> int:
@@ -166,8 +171,10 @@ def main() -> int:
         few, many = (asyncio.run(measured(rows, Path(folder), repeats)) for rows in sizes)
     print(f"pages of {LIMIT} events of {sizes[0]:,} and of {sizes[1]:,}")
     print("\n".join(lines(few, many)))
-    print(f"goal: {GOAL} times as long, or {ENOUGH_MICROSECONDS} us")
-    return 0 if all(is_met(few[name][0], many[name][0]) for name in FILTERS) else 1
+    verdicts = [verdict(few[name][0], many[name][0]) for name in FILTERS]
+    print(f"growth: {verdicts.count('met')} of {len(FILTERS)} at most {GOAL} times")
+    print(f"bound of those above: {BOUND_MICROSECONDS} us; missed: {verdicts.count('missed')}")
+    return int("missed" in verdicts)
 
 
 if __name__ == "__main__":

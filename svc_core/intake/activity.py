@@ -1,5 +1,6 @@
 """What topics have seen: items by the hour, their languages and sources."""
 
+from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 
@@ -16,10 +17,8 @@ def _hour(instant: datetime) -> int:
 def active(before: TopicActivity, items: Iterable[NewsItem], now: datetime) -> TopicActivity:
     """What a topic has seen once these new items are in it."""
     fresh = list(items)
-    hours = dict(before.hours)
-    for item in fresh:
-        hour = _hour(item.seen_at)
-        hours[hour] = hours.get(hour, 0) + 1
+    hours = Counter(dict(before.hours))
+    hours.update(_hour(item.seen_at) for item in fresh)
     oldest = _hour(now) - ACTIVITY_HOURS
     moments = [before.last_item_at, *(item.seen_at for item in fresh)]
     return TopicActivity(

@@ -62,20 +62,26 @@ def standing(contributions: Sequence[Contribution]) -> list[Contribution]:
     """The contributions that say something."""
     if len(contributions) == 1:
         return [] if contributions[0].gone else list(contributions)
+    taken_up = _taken_up(contributions)
     return [
         one
         for one in contributions
-        if not (one.gone or any(_replaces(other, one) for other in contributions))
+        if not (one.gone or _is_earlier(one, taken_up.get((one.source, *one.names[:1]))))
     ]
 
 
-def _replaces(one: Contribution, earlier: Contribution) -> bool:
-    return (
-        one.source == earlier.source
-        and len(one.names) > 1
-        and earlier.names[0] in one.names[1:]
-        and one.told_at > earlier.told_at
-    )
+def _taken_up(contributions: Sequence[Contribution]) -> dict[tuple[str, ...], datetime]:
+    """When each source last named a key beside another, by the source and the key."""
+    found: dict[tuple[str, ...], datetime] = {}
+    for one in contributions:
+        for name in one.names[1:]:
+            place = (one.source, name)
+            found[place] = max(one.told_at, found.get(place, one.told_at))
+    return found
+
+
+def _is_earlier(one: Contribution, taken_up_at: datetime | None) -> bool:
+    return taken_up_at is not None and one.told_at < taken_up_at
 
 
 def strongest(rules: Rules, contributions: Sequence[Contribution]) -> Contribution:

@@ -5,14 +5,15 @@ Rule 1: contributions that have a name in common stand under one row; that is a 
 Rule 2: the row has the name of its strongest own key, of equally strong ones of the one that was
         told first by its source's word.
 Rule 3: a row that another takes up is remembered, so that its id keeps answering.
+Rule 4: a key that says nothing (`0000`) joins nothing: one that many rows have beside their own.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
 
 import attrs
-from attrs import field, frozen
+from attrs import define, field, frozen
 
 from svc_core.intake.contributions import CONTRIBUTIONS, MERGED_ROWS, Contribution, MergedRow
 from svc_core.intake.kinds import Kind
@@ -20,8 +21,10 @@ from svc_core.operation import Context
 
 ROWS_SCANNED = 500  # contributions of touched rows that are read at once
 JOINED_MAX = 5_000
-"""Contributions that are looked at for the rows of one part of a document. A key that says nothing
-(`0000`) would join the world; what is beyond is not joined."""
+"""Contributions that are looked at for the rows of one part of a document; what is beyond is not
+joined."""
+ALIKE_MAX = 100
+"""Own keys of rows that may have one other key in common: a hazard has a dozen of ids."""
 
 Contributions = Mapping[str, Contribution]
 
@@ -39,19 +42,30 @@ class Joined:
     parted: set[str] = field(factory=set)
 
 
+@define
+class _Common:
+    """Names that more than `most` stored rows have, so that they join nothing before or after."""
+
+    most: int
+    names: set[str] = field(factory=set)
+
+
 async def joined(ctx: Context, kind: Kind, before: Contributions, after: Contributions) -> Joined:
     """Contributions that were `before` and are `after`, with others that change rows by it."""
     found = Joined(dict(after))
     changed = [*before.values(), *after.values()]
     names = {name for one in changed for name in one.names}
-    named = await _named(ctx, names)
+    common = _Common(ALIKE_MAX + len(changed))
+    named = await _named(ctx, names, common)
     several = [one for one in (*named.values(), *changed) if len(one.names) > 1]
     known = {name for one in several for name in one.names}
     linked = {one.id: one for one in changed if not known.isdisjoint(one.names)}
     if linked:
-        stored = await _closure(ctx, names, named, [*linked.values(), *several])
+        todo = _marks([*linked.values(), *several])
+        stored = await _closure(ctx, todo, names, named, common)
         held = {id_: after.get(id_, one) for id_, one in (stored | linked).items()}
-        rows = _rows(kind, [one for id_, one in held.items() if id_ in after or id_ not in before])
+        told = [one for id_, one in held.items() if id_ in after or id_ not in before]
+        rows = _rows(kind, told, common.names)
         await _settle(ctx, found, stored, rows)
     found.touched.update(one.row for one in (*before.values(), *found.after.values()))
     live = sorted({one.row for one in found.after.values()})
@@ -78,8 +92,11 @@ async def _settle(
         await _merge(ctx, was, row)
 
 
-def _rows(kind: Kind, held: Iterable[Contribution]) -> dict[str, list[Contribution]]:
+def _rows(
+    kind: Kind, held: Sequence[Contribution], common: Set[str]
+) -> dict[str, list[Contribution]]:
     """The rows that contributions make, by the ids of the rows."""
+    mute = common | _alike(held, ALIKE_MAX)
     leaders: dict[str, str] = {}
 
     def leader(name: str) -> str:
@@ -90,8 +107,9 @@ def _rows(kind: Kind, held: Iterable[Contribution]) -> dict[str, list[Contributi
     groups: dict[str, list[Contribution]] = defaultdict(list)
     told = sorted(held, key=lambda one: one.id)
     for one in told:
-        for name in one.names:
-            leaders[leader(name)] = leader(one.names[0])
+        for name in one.names[1:]:
+            if name not in mute:
+                leaders[leader(name)] = leader(one.names[0])
     for one in told:
         groups[leader(one.names[0])].append(one)
     return {
@@ -103,14 +121,26 @@ def _age(kind: Kind, one: Contribution) -> tuple[int, datetime, str]:
     return kind.strength(one.key), one.since or one.told_at, one.names[0]
 
 
+def _alike(contributions: Iterable[Contribution], most: int) -> set[str]:
+    """The names that more than so many rows have beside that of their own key."""
+    owned: dict[str, set[str]] = defaultdict(set)
+    for one in contributions:
+        for name in one.names[1:]:
+            owned[name].add(one.names[0])
+    return {name for name, rows in owned.items() if len(rows) > most}
+
+
 async def _closure(
-    ctx: Context, names: Set[str], named: Contributions, found: Iterable[Contribution]
+    ctx: Context,
+    todo: Set[str],
+    names: Set[str],
+    named: Contributions,
+    common: _Common,
 ) -> dict[str, Contribution]:
     """All that is stored of what these have names in common with; what has `names` is `named`."""
-    stored = dict(named)
-    todo, seen = _marks(found), set[str]()
+    stored, seen = dict(named), set[str]()
     while (todo := todo - seen) and len(stored) <= JOINED_MAX:
-        more = await _named(ctx, todo - names - seen) | await standing_under(ctx, todo)
+        more = await _named(ctx, todo - names, common) | await standing_under(ctx, todo)
         stored |= more
         seen |= todo
         todo = _marks(more.values())
@@ -121,19 +151,28 @@ def _marks(contributions: Iterable[Contribution]) -> set[str]:
     return {name for one in contributions for name in (*one.names, one.row)}
 
 
-async def _named(ctx: Context, names: Set[str]) -> dict[str, Contribution]:
-    return await _scanned(ctx, "name", names)
+async def _named(ctx: Context, names: Set[str], common: _Common) -> dict[str, Contribution]:
+    """What has these names, but for those that are too `common`."""
+    found: dict[str, Contribution] = {}
+    names, after = names - common.names, None
+    while names:
+        where = {"name": tuple(sorted(names))}
+        page = await ctx.tx.documents.scan(
+            CONTRIBUTIONS, where=where, after=after, limit=ROWS_SCANNED
+        )
+        found |= {row.id: CONTRIBUTIONS.decode(row.raw) for row in page.rows}
+        common.names |= names & _alike(found.values(), common.most)
+        names, after = names - common.names, page.end
+        if after is None:
+            break
+    return {id_: one for id_, one in found.items() if not names.isdisjoint(one.names)}
 
 
 async def standing_under(ctx: Context, rows: Iterable[str]) -> dict[str, Contribution]:
     """What is said of these rows, by the ids of the contributions."""
-    return await _scanned(ctx, "row", rows)
-
-
-async def _scanned(ctx: Context, key: str, values: Iterable[str]) -> dict[str, Contribution]:
     found: dict[str, Contribution] = {}
-    where, after = {key: tuple(sorted(values))}, None
-    while where[key]:
+    where, after = {"row": tuple(sorted(rows))}, None
+    while where["row"]:
         page = await ctx.tx.documents.scan(
             CONTRIBUTIONS, where=where, after=after, limit=ROWS_SCANNED
         )

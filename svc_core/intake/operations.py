@@ -301,7 +301,7 @@ def _locations(reader: SourceReader, given: Sequence[str]) -> list[str]:
         try:
             found += reader.locations(location)
         except ValueError as refused:
-            faults.append(Fault(f"/locations/{index}", str(refused)))
+            faults.append(Fault(f"/locations/{index}", str(refused).removesuffix(".")))
     if faults:
         raise Problem(problem.VALIDATION_FAILED, describe(faults))
     return list(dict.fromkeys(found))
@@ -390,14 +390,19 @@ async def _withdraw(ctx: Context, id_: str) -> taking.Taken:
         for part in _batches(gone, BATCH_ROWS):
             brought += await ctx.work.write(SYSTEM, partial(_withdrawn, id_, part))
         if after is None:
-            return brought
+            break
+    while (more := await ctx.work.write(SYSTEM, partial(_withdrawn, id_, ()))) != taking.Taken():
+        brought += more
+    return brought
 
 
 async def _withdrawn(id_: str, part: Sequence[Contribution], ctx: Context) -> taking.Taken:
     # Somebody may have added it anew meanwhile: what it says then stays.
     if await ctx.find(SOURCES, id_) is not None:
         return taking.Taken()
-    return await taking.withdraw(ctx, part)
+    return await (
+        taking.withdraw(ctx, part) if part else taking.withdraw_items(ctx, id_, BATCH_ROWS)
+    )
 
 
 async def reset_sources(ctx: Context, request: ChosenSources) -> Page[SourceRow]:

@@ -112,13 +112,7 @@ def _new(location: str, now: datetime) -> Source:
     return Source(
         id=health.source_id(location),
         location=location,
-        name="",
-        home_url=None,
         domain=health.domain(location, None),
-        format=None,
-        language=None,
-        country_code=None,
-        topics=(),
         cadence_seconds=CADENCE_SECONDS,
         created_at=now,
     )

@@ -22,7 +22,7 @@ from svc_core.intake.joining import Joined, standing_under
 from svc_core.intake.kinds import Kind
 from svc_core.operation import Context
 from svc_core.ports import Collection, Document
-from svc_core.resources.news import LastRun, NewsText
+from svc_core.resources.news import LastRun, NewsText, whole
 from svc_core.wire import shapes
 
 
@@ -86,8 +86,12 @@ async def refold(
 async def _told(
     ctx: Context, kind: Kind, placed: Joined, known: Sequence[str]
 ) -> dict[str, list[Contribution]]:
-    """What is said of the touched rows. Of one that is not stored nothing was said before."""
-    rows = sorted(placed.touched) if kind.rules.silent else known
+    """What is said of the touched rows.
+
+    Of one that is not stored nothing was said before, but for what makes no row: of a silent
+    format, or that it is gone, which may go for other keys too.
+    """
+    rows = sorted(placed.touched) if kind.rules.silent or kind.joined else known
     stored = await standing_under(ctx, rows)
     return by_row((stored | placed.after).values())
 
@@ -153,7 +157,8 @@ def _built(
         made["recordedAt"] = at
     value = wire.from_json(collection.model, made)
     if before is not None:
-        names = changed_fields(before.raw, wire.dumps(value))
+        known = whole(before.raw) if kind.resource == "newsItem" else before.raw
+        names = changed_fields(known, wire.dumps(value))
         if not names or (kind.resource == "indicator" and series.asked_again(names, old, made)):
             return None
     return value

@@ -30,14 +30,14 @@ from svc_core.intake.kinds import KINDS
 from svc_core.intake.rows import Taken
 from svc_core.operation import Context
 from svc_core.ports import Position
-from svc_core.resources.news import SOURCES, NewsText, Source
+from svc_core.resources.news import NEWS, SOURCES, NewsText, Source
 from svc_core.sources.formats import Document as ReadDocument
 from svc_core.sources.model import About, Format, Record
 from svc_core.sources.values import at
 
 __all__ = [
     "Reading", "Taken", "absent", "held", "judged", "reading", "readings", "survivor", "take",
-    "take_document", "unknown", "withdraw",
+    "take_document", "unknown", "withdraw", "withdraw_items",
 ]  # fmt: skip
 
 ROWS_SCANNED = 500  # contributions that are looked at for what is absent
@@ -181,6 +181,15 @@ async def take(ctx: Context, readings: Sequence[Reading]) -> Taken:
 async def withdraw(ctx: Context, contributions: Sequence[Contribution]) -> Taken:
     """Take back what a source said of some rows; each is left with what others say."""
     return await _change(ctx, {one.id: one for one in contributions}, {}, {}, {})
+
+
+async def withdraw_items(ctx: Context, source: str, limit: int) -> Taken:
+    """Take back some items of a source that nobody contributes to: of before that was kept."""
+    left = await ctx.tx.documents.scan(NEWS, where={"source": (source,)}, limit=limit)
+    for row in left.rows:
+        await ctx.remove(NEWS, row.id)
+    await items.follow(ctx, [items.Written(NEWS.decode(row.raw), None) for row in left.rows])
+    return Taken(deleted=len(left.rows))
 
 
 async def _change(

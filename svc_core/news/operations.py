@@ -4,7 +4,7 @@ from datetime import datetime
 from math import ceil, floor
 from typing import Annotated, Any, Literal
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from svc_core import problem, wire
 from svc_core.analysis.topics import TOPICS, Topic
@@ -31,6 +31,7 @@ from svc_core.resources.news import (
     NewsItem,
     Recap,
     TopicActivity,
+    whole,
 )
 from svc_core.resources.period import UpdatedSince, When, after, bounds
 from svc_core.result import One, Page
@@ -173,7 +174,7 @@ async def list_news(ctx: Context, request: ListNews) -> Page[NewsItem]:
     languages = request.language
     if not isinstance(languages, Unset):
         languages = tuple(language.lower() for language in languages)
-    return await ctx.page(
+    page = await ctx.page(
         NEWS,
         where={
             "topics": request.topics,
@@ -187,6 +188,7 @@ async def list_news(ctx: Context, request: ListNews) -> Page[NewsItem]:
         after=request.cursor,
         limit=request.limit,
     )
+    return evolve(page, rows=tuple(map(whole, page.rows)))
 
 
 _ORDERS = {"publishedAt": None, "recordedAt": "recorded", "sentiment": "sentiment"}
@@ -211,7 +213,7 @@ async def get_news_item(ctx: Context, request: GetNewsItem) -> One[NewsItem]:
         Problem: NOT_FOUND.
     """
     document = await ctx.load(NEWS, request.news_id)
-    return One(document.raw, document.tag)
+    return One(whole(document.raw), document.tag)
 
 
 async def _ready(ctx: Context) -> None:

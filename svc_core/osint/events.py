@@ -1,6 +1,5 @@
 """The events of all providers in one list, and one of them."""
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from attrs import evolve, frozen
@@ -45,11 +44,7 @@ Include = Annotated[
 ]
 Sort = Literal["occurredAt", "updatedAt", "severity"]
 
-_ORDERS: Mapping[Sort, str | None] = {
-    "occurredAt": None,
-    "updatedAt": "updated",
-    "severity": "gravity",
-}
+_ORDERS = {"updatedAt": "updated", "severity": "gravity"}
 
 
 # -- requests ----------------------------------------------------------------------------------
@@ -62,15 +57,11 @@ class ListEvents:
     provider: Providers = UNSET
     type: Types = UNSET
     category: Annotated[
-        Several[Category],
-        Doc("Comma list of categories."),
-        Example(["disaster", "conflict"]),
+        Several[Category], Doc("Comma list of categories."), Example(["disaster", "conflict"])
     ] = UNSET
     country: Countries = UNSET
     severity: Annotated[
-        Several[Severity],
-        Doc("Comma list of severities."),
-        Example(["high", "critical"]),
+        Several[Severity], Doc("Comma list of severities."), Example(["high", "critical"])
     ] = UNSET
     min_severity: MinSeverity = UNSET
     min_confidence: Annotated[
@@ -141,7 +132,7 @@ async def list_events(ctx: Context, request: ListEvents) -> Page[OsintEvent]:
         ctx,
         request,
         given(request.datetime, ALL_TIMES),
-        order=_ORDERS[request.sort],
+        order=_ORDERS.get(request.sort),
         updated=after(request.updated_since),
         confidence=None if least is None else (round(least * CONFIDENCE_STEPS), None),
     )

@@ -76,9 +76,7 @@ class ListHealth:
     """How every source is doing."""
 
     status: Annotated[
-        Several[HealthStatus],
-        Doc("Comma list of statuses."),
-        Example(["error", "stale"]),
+        Several[HealthStatus], Doc("Comma list of statuses."), Example(["error", "stale"])
     ] = UNSET
     provider: Providers = UNSET
     format: Formats = UNSET

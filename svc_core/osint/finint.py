@@ -64,9 +64,7 @@ class ListIndicators:
     """Values of indicators, newest period first."""
 
     indicator: Annotated[
-        Listed[Name],
-        Doc("Comma list of indicator codes."),
-        Example(["FI.RES.TOTL.MO"]),
+        Listed[Name], Doc("Comma list of indicator codes."), Example(["FI.RES.TOTL.MO"])
     ] = UNSET
     provider: Annotated[Listed[Name], Doc("Comma list of providers."), Example(["fred"])] = UNSET
     area: Annotated[Listed[Name], Doc("Comma list of area codes of their providers.")] = UNSET
@@ -216,10 +214,8 @@ def _period(name: str, text: Maybe[str]) -> periods.Period | None:
 
 async def _with_change(ctx: Context, row: Indicator) -> Indicator:
     """The row with the value before it, which its provider gave by then where it keeps vintages."""
-    kept = row.vintage is not None and row.vintage.start != row.vintage.end
-    by_then = (
-        {"vintage_start": (None, row.vintage.start.toordinal())} if row.vintage and kept else {}
-    )
+    first, last = row.days
+    by_then = {} if first == last else {"vintage_start": (None, first)}
     earlier = await ctx.tx.documents.scan(
         FININT,
         where={"series": (row.series,)},

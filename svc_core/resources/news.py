@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import attrs
 from attrs import field, frozen
 
+from svc_core import wire
 from svc_core.constraints import Doc, Example, Ge, Le, MaxLen
 from svc_core.ports import Collection
 from svc_core.resources.facts import Place
@@ -77,7 +78,7 @@ class LastRun:
     rejected: Annotated[int, Ge(0), Doc("Records that could not be used."), Example(0)] = 0
 
 
-@frozen
+@frozen(kw_only=True)
 class Source:
     """One location that is read in one format: where it is, what it brings, how it is doing.
 
@@ -91,13 +92,13 @@ class Source:
 
     id: SourceId
     location: str
-    name: str
-    home_url: str | None
+    name: str = ""
+    home_url: str | None = None
     domain: str
-    format: str | None
-    language: str | None
-    country_code: str | None
-    topics: tuple[str, ...]
+    format: str | None = None
+    language: str | None = None
+    country_code: str | None = None
+    topics: tuple[str, ...] = ()
     cadence_seconds: int
     created_at: datetime
     etag: str | None = None
@@ -336,6 +337,12 @@ NEWS: Collection[NewsItem] = Collection(
     kind="newsItem",
 )
 
+
+def whole(raw: bytes) -> bytes:
+    """A stored item with all its members: what was not kept yet when it was written is null."""
+    return raw if b'"recordedAt":' in raw else wire.dumps(NEWS.decode(raw))
+
+
 NEWS_TEXTS: Collection[NewsText] = Collection(
     name="news_texts",
     model=NewsText,
@@ -391,11 +398,7 @@ class TopicActivity:
 
 
 TOPIC_ACTIVITY: Collection[TopicActivity] = Collection(
-    name="topic_activity",
-    model=TopicActivity,
-    prefix="",
-    order=lambda _: 0,
-    scope="global",
+    name="topic_activity", model=TopicActivity, prefix="", order=lambda _: 0, scope="global"
 )
 
 
@@ -455,10 +458,7 @@ RECAPS: Collection[Recap] = Collection(
     prefix="rcp",
     order=lambda recap: micros(recap.window.end),
     scope="global",
-    keys={
-        "topic": lambda recap: recap.topic,
-        "language": lambda recap: recap.language,
-    },
+    keys={"topic": lambda recap: recap.topic, "language": lambda recap: recap.language},
     numbers={"generated": lambda recap: micros(recap.generated_at)},
     kind="recap",
     path="/news/recaps",
@@ -475,9 +475,5 @@ class RecapDue:
 
 
 RECAPS_DUE: Collection[RecapDue] = Collection(
-    name="recaps_due",
-    model=RecapDue,
-    prefix="",
-    order=lambda due: micros(due.day),
-    scope="system",
+    name="recaps_due", model=RecapDue, prefix="", order=lambda due: micros(due.day), scope="system"
 )

@@ -127,8 +127,7 @@ class OsintEvent:
     updated_at: UpdatedAt
     revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
     raw: Annotated[
-        Maybe[Any],
-        Doc("With `include=raw` alone: the record that its strongest source published."),
+        Maybe[Any], Doc("With `include=raw` alone: the record that its strongest source published.")
     ] = UNSET
 
     @property

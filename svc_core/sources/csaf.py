@@ -6,7 +6,7 @@ from typing import Any
 
 from svc_core.sources.body import Body
 from svc_core.sources.csaf_products import Product, affected, named
-from svc_core.sources.model import About, Format, Given, Told
+from svc_core.sources.model import About, Given, Told, declared
 from svc_core.sources.values import moment, objects, records, text, web
 from svc_core.sources.vulnerabilities import (
     cve_id,
@@ -65,12 +65,4 @@ def _scores(told: dict[str, Any], provider: str | None, role: str) -> list[Any] 
     return found and list({tuple(one.values()): one for one in found}.values())
 
 
-CSAF = Format(
-    id="csaf",
-    title="CSAF 2 security advisory",
-    kind="window",
-    provider="csaf",
-    brings=("cve",),
-    recognise=lambda body: "csaf_version" in body.json["document"],
-    parse=_parse,
-)
+CSAF = declared("csaf", lambda body: "csaf_version" in body.json["document"], _parse)

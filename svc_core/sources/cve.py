@@ -6,7 +6,7 @@ What CISA and others add stands in the same record, in containers of their own.
 from typing import Any
 
 from svc_core.sources.body import Body
-from svc_core.sources.model import Format, Given, Record, Told, Unusable
+from svc_core.sources.model import Given, Record, Told, Unusable, declared
 from svc_core.sources.values import objects, records, text
 from svc_core.sources.vulnerabilities import (
     affected,
@@ -83,14 +83,4 @@ def _decision(metric: tuple[str, Any, str | None, str]) -> Any:
     return ssvc(value["content"], provider) if is_one else None
 
 
-CVE = Format(
-    id="cve",
-    title="CVE records (JSON 5)",
-    kind="window",
-    provider="cve",
-    brings=("cve",),
-    recognise=lambda body: bool(_listed(body)),
-    parse=_parse,
-    license="CC0-1.0",
-    attribution="CVE Program",
-)
+CVE = declared("cve", lambda body: bool(_listed(body)), _parse)

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from svc_core.sources.body import Body
-from svc_core.sources.model import About, Format, Given, Record, Said, Told, Unusable
+from svc_core.sources.model import About, Given, Record, Said, Told, Unusable, declared
 from svc_core.sources.values import at, moment, objects, records, required
 from svc_core.sources.vulnerabilities import cve_id
 
@@ -70,15 +70,4 @@ def _share(value: Any) -> float:
     return found
 
 
-EPSS = Format(
-    id="epss",
-    title="EPSS scores",
-    kind="window",
-    provider="first-epss",
-    brings=("cve",),
-    recognise=lambda body: _is_csv(body) or _is_page(body),
-    parse=_parse,
-    cadence_seconds=21_600,  # made once a day, at no fixed hour
-    license="free use with attribution",
-    attribution="FIRST EPSS, https://www.first.org/epss",
-)
+EPSS = declared("epss", lambda body: _is_csv(body) or _is_page(body), _parse)

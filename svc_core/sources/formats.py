@@ -61,6 +61,7 @@ from svc_core.sources.stix import ATTACK, STIX
 from svc_core.sources.ucdp import UCDP
 from svc_core.sources.un_sanctions import UN_SANCTIONS
 from svc_core.sources.usgs import USGS
+from svc_core.sources.values import SAMPLE_CHARS
 from svc_core.sources.worldbank import WORLD_BANK
 
 _ECONOMY = (FRED, WORLD_BANK, SDMX, FRANKFURTER)
@@ -81,6 +82,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType({one.id: one for one in TABLE})
 BYTES_MAX = max(one.bytes_max for one in TABLE)
 """Of a document whose format is not known yet."""
 
+KEY_CHARS_MAX = 10_000  # twice the address of a page
 REASONS_MAX = 20  # told of one document; of each a count and one sample
 
 # What no format is, told by what it is instead.
@@ -121,9 +123,7 @@ def recognised(body: Body) -> Format:
         raise DocumentRefused(*known)
     if body.head.startswith(("{", "[")):
         body.whole_json()
-    raise DocumentRefused(
-        "unrecognised", "No format fits this document; see svc sources formats, and --format."
-    )
+    raise DocumentRefused("unrecognised", "No format fits this document.")
 
 
 def read(body: Body, format_: Format, given: Given) -> Document:
@@ -178,7 +178,7 @@ def whole(format_: Format, told: Iterator[About | Record | Rejection]) -> Docume
     records: dict[tuple[str, str], Record] = {}
     reasons: Counter[str] = Counter()
     samples: dict[str, str] = {}
-    for one in told:
+    for one in map(_bounded, told):
         if isinstance(one, Record):
             seen += 1
             name = (one.resource, one.key)
@@ -201,6 +201,14 @@ def whole(format_: Format, told: Iterator[About | Record | Rejection]) -> Docume
     counted = reasons.most_common(REASONS_MAX)
     rejections = tuple(Rejection(reason, count, samples[reason]) for reason, count in counted)
     return Document(format_, about, tuple(records.values()), rejections)
+
+
+def _bounded(one: About | Record | Rejection) -> About | Record | Rejection:
+    """What is told; a record with a key that no index holds is a rejection."""
+    if isinstance(one, Record) and any(len(key) > KEY_CHARS_MAX for key in (one.key, *one.also)):
+        reason = f"has an id of more than {KEY_CHARS_MAX} characters"
+        return Rejection(reason, 1, one.key[:SAMPLE_CHARS])
+    return one
 
 
 def _is_older(left: datetime | None, right: datetime | None) -> bool:

@@ -9,7 +9,6 @@ Rule 3: a deletion may name no more than the id, which then is that of a party o
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 from attrs import evolve
@@ -21,11 +20,11 @@ from svc_core.sources.model import (
     FAULTS,
     About,
     DocumentRefused,
-    Format,
     Given,
     Record,
     Told,
     Unusable,
+    declared,
 )
 from svc_core.sources.values import moment, records
 
@@ -87,24 +86,8 @@ def _changed(around: Around, value: dict[str, Any]) -> Iterator[Record]:
         yield evolve(record, key=key, also=tuple(also))
 
 
-_format = partial(
-    Format,
-    provider="opensanctions",
-    brings=("entity", "relation"),
-    parse=_parse,
-    cadence_seconds=21_600,
-)
+FTM = declared("ftm", lambda body: {"id", "schema", "properties"} <= _first(body).keys(), _parse)
 
-FTM = _format(
-    id="ftm",
-    title="FollowTheMoney entities",
-    kind="snapshot",
-    recognise=lambda body: {"id", "schema", "properties"} <= _first(body).keys(),
-)
-
-FTM_DELTA = _format(
-    id="ftm-delta",
-    title="Changes of FollowTheMoney entities",
-    kind="delta",
-    recognise=lambda body: "entity" in _first(body) and _first(body)["op"] in _CHANGES,
+FTM_DELTA = declared(
+    "ftm-delta", lambda body: "entity" in _first(body) and _first(body)["op"] in _CHANGES, _parse
 )

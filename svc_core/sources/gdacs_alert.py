@@ -17,16 +17,7 @@ from svc_core.sources.osint import (
     measured,
     severity,
 )
-from svc_core.sources.values import (
-    at,
-    country,
-    designator,
-    moment,
-    place,
-    required,
-    text,
-    web,
-)
+from svc_core.sources.values import at, country, designator, moment, place, required, text, web
 
 _DEPTH = re.compile(r"Depth:\s*([\d.]+)\s*km", re.IGNORECASE)
 

@@ -34,7 +34,9 @@ _CAMEO_ONLY = {"ROM": "RO", "TMP": "TL"}  # codes that ISO has given up, and CAM
 
 
 def _recognised(body: Body) -> bool:
-    return has_row(body, _LAYOUTS, 8) or named(body, "globaleventid", "sqldate", "eventcode")
+    return has_row(body, _LAYOUTS, r"\d+\t\d{8}\t") or named(
+        body, "globaleventid", "sqldate", "eventcode"
+    )
 
 
 def _parse(body: Body, _: Given) -> Told:
@@ -91,8 +93,8 @@ def _coded(*cells: str | None) -> Said:
     if len(root) == 1:  # a spreadsheet took the leading zeros
         root, code = f"0{root}", f"0{code}"
     quad, scale = map(number, cells[2:])
-    quad_class = None if quad is None else int(quad)
-    cameo = {"eventCode": code, "rootCode": root, "quadClass": quad_class, "goldstein": scale}
+    class_ = None if quad is None else int(quad)
+    cameo = {"eventCode": code, "rootCode": root, "quadClass": class_, "goldstein": scale}
     return {**kind("cameo", root), **severity("gdelt", "goldstein", scale), "cameo": cameo}
 
 

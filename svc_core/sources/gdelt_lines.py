@@ -3,6 +3,7 @@
 An export with names may have any of the columns, in any order.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -78,14 +79,7 @@ def event_id(row: Row) -> str:
     return told
 
 
-def has_row(body: Body, lengths: Collection[int], *digits: int) -> bool:
-    """Whether one of the first lines has so many columns, and numbers of these digits in front."""
-    rows = (line.split("\t") for line in body.head.splitlines()[:HEAD_LINES])
-    return any(
-        len(row) in lengths
-        and row[0].isdecimal()
-        and all(
-            one.isdecimal() and len(one) == size for one, size in zip(row[1:], digits, strict=False)
-        )
-        for row in rows
-    )
+def has_row(body: Body, lengths: Collection[int], beginning: str) -> bool:
+    """Whether one of the first lines has so many columns, and begins like this expression."""
+    rows = body.head.splitlines()[:HEAD_LINES]
+    return any(row.count("\t") + 1 in lengths and re.match(beginning, row) for row in rows)

@@ -8,14 +8,9 @@ from svc_core.sources.values import number, web
 
 _COLUMNS = {
     "GLOBALEVENTID": 0,
-    "EventTimeDate": 1,
     "MentionTimeDate": 2,
-    "MentionType": 3,
-    "MentionSourceName": 4,
     "MentionIdentifier": 5,
-    "SentenceID": 6,
     "Confidence": 11,
-    "MentionDocLen": 12,
     "MentionDocTone": 13,
 }
 _TRANSLATED = _COLUMNS | {"MentionDocTranslationInfo": 14}
@@ -23,7 +18,7 @@ _LAYOUTS = {14: _COLUMNS, 15: _TRANSLATED, 16: _TRANSLATED}
 
 
 def _recognised(body: Body) -> bool:
-    return has_row(body, _LAYOUTS, 14, 14) or named(
+    return has_row(body, _LAYOUTS, r"\d+\t\d{14}\t\d{14}\t") or named(
         body, "globaleventid", "mentiontimedate", "mentionidentifier"
     )
 

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from svc_core.sources.body import Body
-from svc_core.sources.model import About, Format, Given, Record, Told
+from svc_core.sources.model import About, Given, Record, Told, declared
 from svc_core.sources.values import day, midnight, moment, records, text
 from svc_core.sources.vulnerabilities import cve_id, record, references, weaknesses
 
@@ -41,14 +41,4 @@ def _record(entry: dict[str, Any]) -> Record:
     return record(cve, said, record_id=cve, url=url, published_at=midnight(added))
 
 
-KEV = Format(
-    id="kev",
-    title="CISA Known Exploited Vulnerabilities",
-    kind="snapshot",
-    provider="cisa-kev",
-    brings=("cve",),
-    recognise=lambda body: body.has("catalogVersion", "vulnerabilities"),
-    parse=_parse,
-    license="CC0-1.0",
-    attribution="CISA",
-)
+KEV = declared("kev", lambda body: body.has("catalogVersion", "vulnerabilities"), _parse)

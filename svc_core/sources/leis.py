@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from svc_core.sources import relations
+from svc_core.sources import parties, relations
 from svc_core.sources.identifiers import lei
 from svc_core.sources.model import Record, Said
-from svc_core.sources.parties import designators
-from svc_core.sources.values import countries, day, designator, moment, required, text
+from svc_core.sources.parties import known
+from svc_core.sources.values import countries, day, moment, required, text
 
 _TYPES = {
     **dict.fromkeys(("GENERAL", "BRANCH", "SOLE_PROPRIETOR"), "company"),
@@ -96,9 +96,8 @@ def entity(
 
 def record(number: str, said: Said, named: Named, *, stamp: datetime | None = None) -> Record:
     """What is said of the legal entity with this LEI, `named` being its other designators."""
-    known = [designator("lei", number, "gleif"), *designators(named, "gleif")]
-    members = {**said, "designators": known}
-    return Record("entity", f"lei:{number}", members, stamp, record_id=number, url=_PAGE + number)
+    names, url = known([("lei", number), *named]), _PAGE + number
+    return parties.entity(names, said, provider="gleif", stamp=stamp, record_id=number, url=url)
 
 
 def relation(told: Mapping[str, Any]) -> Record:

@@ -11,7 +11,7 @@ from typing import Any
 from svc_core.sources.body import Body
 from svc_core.sources.misp_clusters import told_of
 from svc_core.sources.misp_names import Object, attributes, clusters, is_so, mentions
-from svc_core.sources.model import Format, Given, Record, Told, Unusable
+from svc_core.sources.model import Given, Record, Told, Unusable, declared
 from svc_core.sources.relations import relation
 from svc_core.sources.text import fold
 from svc_core.sources.values import (
@@ -91,12 +91,6 @@ def _indicator(event: str, one: Object) -> Iterator[Record]:
     yield relation("indicates", (key, event), {"attributes": about}, **own)
 
 
-MISP_EVENT = Format(
-    id="misp-event",
-    title="MISP event",
-    kind="window",
-    provider="misp",
-    brings=("incident", "entity", "relation"),
-    recognise=lambda body: any("Event" in one for one in objects(_events(body))),
-    parse=_parse,
+MISP_EVENT = declared(
+    "misp-event", lambda body: any("Event" in one for one in objects(_events(body))), _parse
 )

@@ -1,7 +1,8 @@
 """Pages of the NVD's CVE API 2.0, and its yearly files of the same form.
 
 Times have no zone and are UTC. What the NVD repeats of CISA's catalogue (`cisaExploitAdd`, ...) is
-left to the catalogue itself, which also takes entries back.
+left to the catalogue itself, which also takes entries back. The NVD asks for no more than one poll
+in two hours.
 """
 
 import re
@@ -9,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from svc_core.sources.body import Body
-from svc_core.sources.model import MEBI, About, Format, Given, Record, Told
+from svc_core.sources.model import MEBI, About, Given, Record, Told, declared
 from svc_core.sources.values import moment, records
 from svc_core.sources.vulnerabilities import (
     cve_id,
@@ -89,16 +90,9 @@ def _versions(match: dict[str, Any], name: str) -> list[dict[str, Any]]:
     return [{"version": after, "status": "unaffected"}, ranged] if after else [ranged]
 
 
-NVD = Format(
-    id="nvd",
-    title="NVD CVE API 2.0",
-    kind="window",
-    provider="nvd",
-    brings=("cve",),
-    recognise=lambda body: body.has("vulnerabilities") and body.json.get("format") == "NVD_CVE",
-    parse=_parse,
-    cadence_seconds=7_200,  # the NVD asks for no more than one poll in two hours
-    license="public domain",
-    attribution="This product uses data from the NVD API but is not endorsed or certified by it.",
+NVD = declared(
+    "nvd",
+    lambda body: body.has("vulnerabilities") and body.json.get("format") == "NVD_CVE",
+    _parse,
     bytes_max=128 * MEBI,  # pages of 2,000 reach 20 MB, yearly files are larger
 )

@@ -9,7 +9,7 @@ import csv
 from collections.abc import Callable
 
 from svc_core.sources.body import Body
-from svc_core.sources.model import About, DocumentRefused, Format, Given, Rejection, Told
+from svc_core.sources.model import About, DocumentRefused, Given, Rejection, Told, declared
 from svc_core.sources.ofac_rows import PAGE, addresses, aliases, entities
 
 Part = tuple[str, Callable[..., Told]]
@@ -45,16 +45,6 @@ def _field(value: str) -> str | None:
     return None if told in _NO_VALUE else told
 
 
-OFAC = Format(
-    id="ofac",
-    title="OFAC sanctions lists",
-    kind="snapshot",
-    provider="ofac",
-    brings=("entity", "relation"),
-    recognise=_recognise,
-    parse=_parse,
-    options={"part": "sdn, alt or add, which the columns tell as well"},
-    cadence_seconds=21_600,
-    license="Public domain (US government)",
-    attribution="US Department of the Treasury, OFAC",
+OFAC = declared(
+    "ofac", _recognise, _parse, options={"part": "sdn, alt or add, which the columns tell as well"}
 )

@@ -43,9 +43,7 @@ def outlines(body: Body) -> tuple[Outline, ...]:
         before = found.get(outline.url)
         labels = (*(before.labels if before else ()), *outline.labels)
         found[outline.url] = Outline(
-            outline.url,
-            before.name if before else outline.name,
-            tuple(dict.fromkeys(labels)),
+            outline.url, before.name if before else outline.name, tuple(dict.fromkeys(labels))
         )
         if len(found) > FEEDS_MAX:
             raise DocumentRefused("tooManyItems", f"The list has more than {FEEDS_MAX} feeds.")

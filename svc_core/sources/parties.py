@@ -34,35 +34,36 @@ _FORMS: Mapping[str, Callable[[object], str | None]] = {
 }
 
 
-def keys(named: Iterable[tuple[str, object]]) -> list[str]:
-    """What names an entity, each once as `scheme:value`, the strongest first.
-
-    Ill-formed values of schemes whose form is known are left out.
-    """
-    return sorted({f"{scheme}:{told}" for scheme, told in _well_formed(named)}, key=_strength)
-
-
-def _well_formed(named: Iterable[tuple[str, object]]) -> list[tuple[str, str | None]]:
+def known(named: Iterable[tuple[str, object]]) -> list[str]:
+    """What names an entity, each once as `scheme:value`; ill-formed values are left out."""
     read = [(scheme, _FORMS.get(scheme, str)(value)) for scheme, value in named if value]
-    return [one for one in dict.fromkeys(read) if one[1]]
+    return list(dict.fromkeys(f"{scheme}:{told}" for scheme, told in read if told))
 
 
-def designators(named: Iterable[tuple[str, object]], provider: str) -> list[dict[str, Any]]:
-    """The designators that a provider tells, each once, in their order, as `keys` leaves out."""
-    return [designator(*one, provider) for one in _well_formed(named)]
+def keys(named: Iterable[tuple[str, object]]) -> list[str]:
+    """What names an entity, the strongest first."""
+    return sorted(known(named), key=_strength)
 
 
 def _strength(key: str) -> tuple[int, str]:
     return _RANKS.get(key.partition(":")[0], len(_RANKS)), key
 
 
-def entity(known: Iterable[str], said: Said, also: Iterable[str] = (), **record: Any) -> Record:
-    """What a document says of the entity that is `known` by these keys, the first that of its row.
+def entity(
+    names: Iterable[str],
+    said: Said,
+    also: Iterable[str] = (),
+    *,
+    provider: str | None = None,
+    **record: Any,
+) -> Record:
+    """What a document says of the entity that has these `names`, the first that of its row.
 
     `also` are keys that nobody else needs to be told; `record` are members of a `Record`.
     """
-    key, *others = dict.fromkeys(known)
-    told = [designator(*one.split(":", 1)) for one in (key, *others)]
+    key, *others = dict.fromkeys(names)
+    pairs = [one.split(":", 1) for one in (key, *others)]
+    told = [designator(scheme, value, provider) for scheme, value in pairs]
     more = (one for one in dict.fromkeys((*others, *also)) if one.partition(":")[0] in _RANKS)
     return Record("entity", key, {**said, "designators": told}, also=tuple(more), **record)
 

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from svc_core.sources import parties
 from svc_core.sources.identifiers import cik
 from svc_core.sources.model import Record
-from svc_core.sources.parties import designators, keys
+from svc_core.sources.parties import keys
 from svc_core.sources.values import country_named, moment, required, text
 
 _ARCHIVES = "https://www.sec.gov/Archives/edgar/data"
@@ -41,12 +42,11 @@ def entity(
 
     `listed` are the tickers, each with the name of its exchange.
     """
-    named = [("lei", lei), ("cik", number)]
-    known = designators([*named, *(("ticker", ticker) for ticker in listed or ())], "sec")
-    first, *also = keys(named)
+    tickers = [("ticker", ticker) for ticker in listed or ()]
+    known, page = keys([("lei", lei), ("cik", number), *tickers]), _COMPANY + number
     listings = None if listed is None else [_listing(*one) for one in listed.items()]
-    members = {"type": "company", **said, "designators": known, "listings": listings}
-    return Record("entity", first, members, None, tuple(also), number, _COMPANY + number)
+    members = {"type": "company", **said, "listings": listings}
+    return parties.entity(known, members, provider="sec", record_id=number, url=page)
 
 
 def _listing(ticker: str, exchange: object) -> dict[str, Any]:

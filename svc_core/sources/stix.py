@@ -7,7 +7,7 @@ keep, as one of ATT&CK did.
 from functools import partial
 
 from svc_core.sources.body import Body
-from svc_core.sources.model import MEBI, About, Format, Given, Told
+from svc_core.sources.model import MEBI, About, Given, Told, declared
 from svc_core.sources.stix_keys import Object, key_of, references
 from svc_core.sources.stix_objects import rows
 from svc_core.sources.values import moment, objects, records, text
@@ -43,29 +43,16 @@ def _is_own(one: Object) -> bool:
     )
 
 
-BRINGS = ("entity", "relation", "cve")
-
-ATTACK = Format(
-    id="attack",
-    title="MITRE ATT&CK (STIX 2)",
-    kind="snapshot",
-    provider="mitre-attack",
-    brings=BRINGS,
-    recognise=lambda body: _is_bundle(body) and _is_attack(body),
-    parse=_parse,
-    cadence_seconds=86_400,
-    license="ATT&CK terms of use: royalty-free, with attribution",
-    attribution="© The MITRE Corporation. Reproduced with the permission of MITRE.",
+ATTACK = declared(
+    "attack",
+    lambda body: _is_bundle(body) and _is_attack(body),
+    _parse,
     bytes_max=128 * MEBI,  # Enterprise has 50 MB
 )
 
-STIX = Format(
-    id="stix",
-    title="STIX 2.0 and 2.1 bundle",
-    kind="window",
-    provider="stix",
-    brings=BRINGS,
-    recognise=lambda body: _is_bundle(body) and not _is_attack(body),
-    parse=_parse,
+STIX = declared(
+    "stix",
+    lambda body: _is_bundle(body) and not _is_attack(body),
+    _parse,
     options={"provider": "who publishes it, by the name that rows are to tell"},
 )

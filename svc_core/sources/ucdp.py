@@ -17,14 +17,7 @@ from svc_core.sources.osint import (
     severity,
     tabled,
 )
-from svc_core.sources.values import (
-    country,
-    country_named,
-    number,
-    place,
-    point,
-    text,
-)
+from svc_core.sources.values import country, country_named, number, place, point, text
 
 _WHERE = {"1": "exact", "2": "locality", "3": "locality", "4": "admin1", "6": "country"}
 _WHEN = {"1": "day", "2": "week", "3": "week", "4": "month", "5": "year"}

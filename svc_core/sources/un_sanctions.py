@@ -8,7 +8,7 @@ import re
 from xml.etree.ElementTree import Element
 
 from svc_core.sources.body import Body
-from svc_core.sources.model import About, Format, Given, Record, Said, Told, Unusable
+from svc_core.sources.model import About, Given, Record, Said, Told, Unusable, declared
 from svc_core.sources.parties import entity, identifier
 from svc_core.sources.values import (
     countries_named,
@@ -112,14 +112,4 @@ def _paper(element: Element) -> Said:
     return identifier(paper, str(_of(element, "NUMBER")), country_named(land))
 
 
-UN_SANCTIONS = Format(
-    id="un-sanctions",
-    title=LIST,
-    kind="snapshot",
-    provider="un",
-    brings=("entity",),
-    recognise=lambda body: body.root == "CONSOLIDATED_LIST",
-    parse=_parse,
-    cadence_seconds=21_600,
-    attribution="United Nations Security Council",
-)
+UN_SANCTIONS = declared("un-sanctions", lambda body: body.root == "CONSOLIDATED_LIST", _parse)

@@ -17,17 +17,7 @@ from svc_core.sources.osint import (
     measured,
     severity,
 )
-from svc_core.sources.values import (
-    at,
-    designator,
-    millis,
-    number,
-    place,
-    point,
-    records,
-    text,
-    web,
-)
+from svc_core.sources.values import at, designator, millis, number, place, point, records, text, web
 
 
 def _recognised(body: Body) -> bool:

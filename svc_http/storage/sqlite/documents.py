@@ -1,10 +1,8 @@
 """Documents over the tables of their collections."""
 
-import heapq
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import islice
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar, Unpack
 
@@ -119,10 +117,11 @@ class SqliteDocuments:
             return Slice(())
         walk = self._walk(collection, owner, wanted, order, after)
         statement, tail = walk.table.scan(walk.shape), [*walk.values, limit + 1]
-        runs = [
-            self._connection.execute(statement, [*head, *tail]).fetchall() for head in walk.heads
-        ]
-        found = runs[0] if len(runs) == 1 else _merged(runs, limit + 1, _SORT_KEYS[order is None])
+        runs = (self._connection.execute(statement, [*head, *tail]) for head in walk.heads)
+        if len(walk.heads) == 1:
+            found = next(runs).fetchall()
+        else:
+            found = _merged(runs, limit + 1, _SORT_KEYS[order is None])
         if order is None:
             return sliced(list(map(_document, found)), limit)
         end = Position(found[limit - 1][4], found[limit - 1][0]) if len(found) > limit else None
@@ -346,8 +345,20 @@ def _quoted(token: str) -> str:
 
 
 def _merged(
-    runs: list[list[Row]], count: int, sort_key: Callable[[Row], tuple[Any, ...]]
+    runs: Iterable[sqlite3.Cursor], count: int, sort_key: Callable[[Row], tuple[Any, ...]]
 ) -> list[Row]:
-    """The first rows of several ordered runs; a row with two of the values comes once."""
-    merged = heapq.merge(*runs, key=sort_key, reverse=True)
-    return list(islice({row[0]: row for row in merged}.values(), count))
+    """The first rows of several ordered runs; a row with two of the values comes once.
+
+    A run is left where it falls behind what others have: of many runs most rows are never read.
+    """
+    best: list[Row] = []
+    for run in runs:
+        last = sort_key(best[-1]) if len(best) == count else None
+        rows = {row[0]: row for row in best}
+        for row in run:
+            if last is not None and sort_key(row) <= last:
+                break
+            rows[row[0]] = row
+        run.close()  # the next one then has its prepared statement
+        best = sorted(rows.values(), key=sort_key, reverse=True)[:count]
+    return best

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from svc_core.intake import joining, taking
@@ -211,7 +211,16 @@ def test_the_order_in_which_stamped_documents_come_does_not_matter(
     assert len(house.recorded()) == changes
 
 
+GONE_WITH_ANOTHER_KEY: list[Saying] = [
+    ("/a", "lei:A", (), 3, "One", False),
+    ("/b", "lei:A", (), 2, "One", False),
+    ("/b", "lei:A", ("cik:1",), 0, "One", True),
+    ("/b", "cik:1", (), 1, "One", False),
+]
+
+
 @given(st.sampled_from(JOINED + ALONE), sayings)
+@example("osintEvent", GONE_WITH_ANOTHER_KEY)
 @settings(max_examples=150)
 def test_withdrawing_a_source_leaves_what_the_others_give(
     house_factory: Make, resource: str, order: list[Saying]
@@ -259,3 +268,26 @@ def test_every_id_that_a_row_ever_had_leads_to_it(house_factory: Make, order: li
     assert {id_ for id_, change in last.items() if change not in {"deleted", "merged"}} == (
         live if order else set()
     )
+
+
+ALIKE = tuple(f"usgs:{number}" for number in range(6))
+
+
+@given(st.permutations(range(len(ALIKE))), st.integers(0, len(ALIKE)))
+@settings(max_examples=30)
+def test_a_key_that_many_rows_have_joins_none_of_them_in_whatever_order(
+    house_factory: Make, order: list[int], gone: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(joining, "ALIKE_MAX", 3)
+        patch.setattr(joining, "ROWS_SCANNED", 2)
+        house = house_factory()
+        for number in order:
+            key = ALIKE[number]
+            one = saying("osintEvent", ("/", key, ("x:0000",), number, key, False))
+            take(house, one, f"/{number}")
+        for number in order[:gone]:
+            withdraw(house, f"/{number}")
+    rows = len(_all(house, KINDS["osintEvent"].collection))
+    left = len(ALIKE) - gone
+    assert rows == (left if left > 3 else min(left, 1))

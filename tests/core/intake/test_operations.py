@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 
 import pytest
-from attrs import define, evolve, field
+from attrs import define, evolve, field, fields
 
-from svc_core import catalog, drive
+from svc_core import catalog, drive, wire
 from svc_core.cursor import Keyring
 from svc_core.host import Host, silent
 from svc_core.intake import offers, operations, taking
@@ -23,11 +23,12 @@ from svc_core.intake.operations import (
 )
 from svc_core.intake.registry import SourceWish, add_source, remove_sources
 from svc_core.operation import Actor, Context
-from svc_core.ports import SYSTEM
+from svc_core.ports import SYSTEM, Collection
 from svc_core.problem import Problem
-from svc_core.resources.news import SOURCES, Source
+from svc_core.resources.news import NEWS, SOURCES, Source
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_http.storage.memory import MemoryStorage
+from tests.core.feeds import document_of
 
 
 @define
@@ -206,6 +207,58 @@ def test_what_is_added_anew_while_it_is_withdrawn_stays() -> None:
     shelf.again = "/a"
     gone = shelf.run(operations.remove_sources, RemoveSources((mine.id,), withdraw=True))
     assert (b'"deleted":0' in gone.rows[0], shelf.held(mine)) == (True, 3)
+
+
+# -- items of before contributions were kept ---------------------------------------------------
+
+
+class _AsBytes(Collection[Any]):
+    def record(self, value: bytes, _: bytes | None = None) -> Any:
+        return evolve(NEWS.record(NEWS.decode(value)), raw=value)
+
+
+FORMER = _AsBytes(**{one.name: getattr(NEWS, one.name) for one in fields(Collection)})
+
+
+async def age(ctx: Context) -> None:
+    """Have items as they were written before contributions, and some members, were kept."""
+    for row in (await ctx.tx.documents.scan(NEWS, limit=9)).rows:
+        old = json.loads(row.raw)
+        for name in ("recordedAt", "duplicateOf", "place", "entities"):
+            del old[name]
+        del old["source"]["tier"], old["source"]["stateAffiliated"]
+        await ctx.tx.documents.put(FORMER, row.id, wire.dumps(old))
+    for row in (await ctx.tx.documents.scan(CONTRIBUTIONS, limit=9)).rows:
+        await ctx.tx.documents.delete(CONTRIBUTIONS, row.id)
+
+
+def test_former_items_are_shown_whole_and_are_no_news_when_they_are_read_again(
+    house: Any, make_entry: Any, make_document: Any
+) -> None:
+    source, told = house.add(), make_document(make_entry("https://pier.org/1"))
+    house.take(source, told)
+    (before,) = house.rows("listNews")
+    house.run(age)
+    (row,) = house.rows("listNews")
+    assert row == before | {"recordedAt": None}
+    one = json.loads(house.send("getNewsItem", path={"newsId": row["id"]}).body)["data"]
+    changes = len(house.recorded())
+    assert house.take(source, told) == taking.Taken(unchanged=1)
+    assert (one, house.rows("listNews"), len(house.recorded())) == (row, [row], changes)
+
+
+def test_former_items_are_withdrawn_with_their_source(make_entry: Any, make_document: Any) -> None:
+    shelf = Shelf()
+    mine, other = shelf.source("/a", range(1)), shelf.source("/b", range(0))
+    for source in (mine, other):
+        told = document_of(make_document(make_entry(f"https://pier.org{source.location}")))
+        taken = partial(taking.take_document, id_=source.id, document=told)
+        drive.run(shelf.write(SYSTEM, taken))
+    drive.run(shelf.write(SYSTEM, age))
+    gone = shelf.run(operations.remove_sources, RemoveSources((mine.id,), withdraw=True))
+    assert b'"deleted":1' in gone.rows[0]
+    (left,) = drive.run(shelf.read(SYSTEM, lambda ctx: ctx.tx.documents.scan(NEWS, limit=9))).rows
+    assert NEWS.decode(left.raw).source.id == other.id
 
 
 # -- what is offered ---------------------------------------------------------------------------

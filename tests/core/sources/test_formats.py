@@ -193,6 +193,16 @@ def test_a_document_past_a_limit_or_without_what_its_format_needs_is_refused(cod
     assert refused.code == code
 
 
+@pytest.mark.parametrize("named", ["id", "ids"])
+def test_an_id_that_is_no_id_but_a_book_is_refused_alone(named: str) -> None:
+    told = json.loads(DEMO["usgs.json"].body)
+    one = told["features"][0]
+    (one if named == "id" else one["properties"])[named] = f",us{'0' * 10_000},"
+    left = whole(json.dumps(told).encode())
+    assert len(left.records) == len(told["features"]) - 1
+    assert [one.reason for one in left.rejections] == ["has an id of more than 10000 characters"]
+
+
 def test_a_document_of_another_format_is_no_new_meaning() -> None:
     feed = next(one for one in documents(NOW) if one.file_name.endswith(".rss"))
     with pytest.raises(DocumentRefused, match=r"is rss, and its source is kev\.") as refused:
