@@ -24,7 +24,10 @@ JOINED_MAX = 5_000
 """Contributions that are looked at for the rows of one part of a document; what is beyond is not
 joined."""
 ALIKE_MAX = 100
-"""Own keys of rows that may have one other key in common: a hazard has a dozen of ids."""
+"""Own keys of rows that may have one other key in common, and that may be joined to one row: a
+hazard has a dozen of ids."""
+HOPS_MAX = 16
+"""Names that may lie between two contributions to one row; a chain of thousands is no thing."""
 
 Contributions = Mapping[str, Contribution]
 
@@ -101,7 +104,7 @@ def _rows(
 
     def leader(name: str) -> str:
         while leaders.setdefault(name, name) != name:
-            name = leaders[name]
+            leaders[name] = name = leaders[leaders[name]]
         return name
 
     groups: dict[str, list[Contribution]] = defaultdict(list)
@@ -112,9 +115,13 @@ def _rows(
                 leaders[leader(name)] = leader(one.names[0])
     for one in told:
         groups[leader(one.names[0])].append(one)
-    return {
-        min(group, key=lambda one: _age(kind, one)).names[0]: group for group in groups.values()
-    }
+    rows: dict[str, list[Contribution]] = defaultdict(list)
+    for group in groups.values():
+        first = min(group, key=lambda one: _age(kind, one)).names[0]
+        is_thing = len({one.names[0] for one in group}) <= ALIKE_MAX
+        for one in group:
+            rows[first if is_thing else one.names[0]].append(one)
+    return rows
 
 
 def _age(kind: Kind, one: Contribution) -> tuple[int, datetime, str]:
@@ -139,7 +146,10 @@ async def _closure(
 ) -> dict[str, Contribution]:
     """All that is stored of what these have names in common with; what has `names` is `named`."""
     stored, seen = dict(named), set[str]()
-    while (todo := todo - seen) and len(stored) <= JOINED_MAX:
+    for _ in range(HOPS_MAX):
+        todo = todo - seen
+        if not todo or len(stored) > JOINED_MAX:
+            break
         more = await _named(ctx, todo - names, common) | await standing_under(ctx, todo)
         stored |= more
         seen |= todo

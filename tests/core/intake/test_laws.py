@@ -270,6 +270,22 @@ def test_every_id_that_a_row_ever_had_leads_to_it(house_factory: Make, order: li
     )
 
 
+@pytest.mark.parametrize(("length", "rows"), [(3, 1), (4, 4), (9, 9)])
+def test_a_chain_of_keys_is_one_row_only_as_long_as_a_thing_may_have_keys(
+    house_factory: Make, length: int, rows: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(joining, "ALIKE_MAX", 3)
+        patch.setattr(joining, "HOPS_MAX", 2)
+        house = house_factory()
+        for number in range(length):
+            key, after = f"usgs:{number}", f"usgs:{number + 1}"
+            take(
+                house, saying("osintEvent", ("/", key, (after,), number, key, False)), f"/{number}"
+            )
+    assert len(_all(house, KINDS["osintEvent"].collection)) == rows
+
+
 ALIKE = tuple(f"usgs:{number}" for number in range(6))
 
 
