@@ -119,7 +119,7 @@ class _Agreement(RuleBasedStateMachine):
         async def work(tx: Transaction) -> list[object]:
             results = [await each(tx) for each in works]
             if fails:
-                raise Mishap(results)
+                raise Mishap(results[: steps.unsealed(works)])
             return results
 
         self.agree(lambda sync: sync.write(tenant, work))

@@ -22,7 +22,7 @@ COMMANDS = {
 
 @pytest.fixture(scope="module")
 def disk() -> Iterator[Path]:
-    with mounted("2m") as folder:
+    with mounted("6m") as folder:
         yield folder
 
 
