@@ -182,7 +182,7 @@ def whole(format_: Format, told: Iterator[About | Record | Rejection]) -> Docume
         if isinstance(one, Record):
             seen += 1
             name = (one.resource, one.key)
-            if name not in records or not _is_older(one.stamp, records[name].stamp):
+            if name not in records or not is_older(one.stamp, records[name].stamp):
                 records[name] = one
         elif isinstance(one, Rejection):
             seen += one.count
@@ -211,5 +211,6 @@ def _bounded(one: About | Record | Rejection) -> About | Record | Rejection:
     return one
 
 
-def _is_older(left: datetime | None, right: datetime | None) -> bool:
+def is_older(left: datetime | None, right: datetime | None) -> bool:
+    """Whether the left stamp is before the right one; what has none is no older."""
     return left is not None and right is not None and left < right

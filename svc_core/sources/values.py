@@ -168,7 +168,7 @@ def midnight(value: object) -> datetime | None:
 def _countries() -> Mapping[str, Mapping[str, str]]:
     codes: dict[str, dict[str, str]] = {"alpha2": {}, "alpha3": {}, "numeric": {}, "fips": {}}
     for line in data.lines("countries.tsv"):
-        alpha2, alpha3, numeric, fips = line.split("\t")
+        alpha2, alpha3, numeric, fips, *_ = line.split("\t")
         codes["alpha2"][alpha2] = alpha2
         codes["alpha3"][alpha3] = codes["numeric"][numeric] = alpha2
         codes["fips"] |= dict.fromkeys(fips.split(","), alpha2)
@@ -195,15 +195,6 @@ def countries(codes: Iterable[object], scheme: str | None = None) -> list[str]:
     return list(dict.fromkeys(code for code in found if code))
 
 
-_MORE_NAMES = {
-    "congo": "CG",  # of two that others' names begin with
-    "sudan": "SD",
-    "macau": "MO",
-    "palestinian": "PS",
-    "state of palestine": "PS",
-}
-
-
 @cache
 def _names() -> Mapping[str, str]:
     """Codes by the names that one country alone has."""
@@ -215,7 +206,8 @@ def _names() -> Mapping[str, str]:
         for name in names.casefold().split("|"):
             owners.setdefault(name, set()).update([code] if country(code, "alpha2") else ())
     alone = {name: min(codes) for name, codes in owners.items() if len(codes) == 1}
-    return alone | _MORE_NAMES
+    told = (line.split("\t") for line in data.lines("countries.tsv"))
+    return alone | {name: code for code, _, _, _, *names in told for name in names}
 
 
 def country_named(name: object) -> str | None:

@@ -11,9 +11,8 @@ Rule 3: one document is read and written at a time, however many sources are due
 from asyncio import CancelledError
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
-from hashlib import sha256
 from http import HTTPStatus
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -24,7 +23,7 @@ import attrs
 
 from svc_core import corpus
 from svc_core.host import Progress, Tell, silent
-from svc_core.intake import health, registry, taking
+from svc_core.intake import documents, health, registry, taking
 from svc_core.intake.operations import Outcome
 from svc_core.news.grouping import group_new
 from svc_core.news.recaps import recap_new
@@ -62,13 +61,6 @@ the wait for the writer counted in, so that they grow smaller while others write
 
 BLOCK_ROWS = 1_000
 """Records that are looked up, and judged, at once: some milliseconds for the known ones."""
-
-SHRUNK_SHARE = 0.8
-"""A snapshot with fewer of the records that were known is refused: catalogues were published cut
-off, and none of them loses a fifth of its entries in a day."""
-
-DELTAS_KEPT, DELTA_CHARS = 500, 16
-"""Deltas of one source that are remembered, each by the beginning of its digest."""
 
 CLAIM = timedelta(minutes=5)
 """How long a source belongs to the worker that claimed it: longer than a round can take, with 64
@@ -134,27 +126,17 @@ async def _take(
 ) -> Outcome:
     if isinstance(answer, NotModified):
         return await _unchanged(service, source, HTTPStatus.NOT_MODIFIED)
-    digest = sha256(answer.body).hexdigest()
-    if not force and (digest == source.digest or digest[:DELTA_CHARS] in source.deltas):
+    digest = documents.digest(answer.body)
+    if not force and documents.is_known(source, digest):
         return await _unchanged(service, source, answer.status)
     document = await anyio.to_thread.run_sync(_read, source, answer)
-    snapshot = document.format.kind == "snapshot"
-    if snapshot and not force:
-        if _is_older(document.about.stamp, source.stamp):
+    if document.format.kind == "snapshot" and not force:
+        if documents.is_outdated(source, document):
             return await _unchanged(service, source, answer.status)
         held = await service.read(SYSTEM, partial(taking.held, source=source.id))
-        if len(document.records) < held * SHRUNK_SHARE:
-            raise DocumentRefused(
-                "shrunk",
-                f"The document holds {len(document.records)} records, and {held} were known: if "
-                f"that is right, svc sources pull {source.id} --force",
-            )
+        documents.check_size(source, document, held)
     copy = registry.Copy(answer.etag, answer.last_modified, digest)
     return await _Writing(service, source, document, copy, status=answer.status, tell=tell).run()
-
-
-def _is_older(stamp: datetime | None, known: datetime | None) -> bool:
-    return stamp is not None and known is not None and stamp < known
 
 
 def _read(source: Source, answer: Fetched) -> Document:
@@ -269,16 +251,13 @@ class _Writing:
         if stored is None:
             return None
         described = health.described(stored, self._document)
-        deltas = stored.deltas
-        if self._document.format.kind == "delta":
-            deltas = (*deltas, self._copy.digest[:DELTA_CHARS])[-DELTAS_KEPT:]
-        run = self._taken.run(self._document.rejected)
+        known = documents.remembered(described, self._document, self._copy.digest)
         # What was asked of the source meanwhile asks to read the document anew.
         copy = attrs.asdict(self._copy) if registry.asks_same(self._asked, stored) else {}
         after = health.succeeded(
-            attrs.evolve(described, deltas=deltas, **copy),
+            attrs.evolve(known, **copy),
             ctx.now,
-            run,
+            self._taken.run(self._document.rejected),
             self._document.rejections,
             self._status,
         )

@@ -14,7 +14,7 @@ SLACK = 20
 
 CODE_LINES: dict[str, int] = {
     "svc_core.osint": 685,  # documents of every format are taken in
-    "svc_core.intake": 1545,  # documents of every format are taken in
+    "svc_core.intake": 1565,  # what is judged of documents stands in the core
     "svc_core.text": 422,  # the judgement on text follows measured methods
     "svc_core.retrieval": 205,  # the judgement on text follows measured methods
     "svc_core.data": 5,  # the judgement on text follows measured methods

@@ -18,7 +18,9 @@ from svc_core.sources import ParsedFeed
 from svc_core.sources.formats import Document
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_http.storage.memory import MemoryStorage
-from tests.core.feeds import document_of
+from tests.core.feeds import document_of, make_document, make_entry, make_source
+
+__all__ = ["make_document", "make_entry", "make_source"]
 
 R = TypeVar("R")
 

@@ -1,0 +1,57 @@
+"""Whether a document that has come is taken in, and how it is known again."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import attrs
+import pytest
+
+from svc_core.intake import documents
+from svc_core.sources.formats import FORMATS, Document
+from svc_core.sources.model import About, DocumentRefused, Record
+from svc_core.testing.clock import START
+
+Make = Callable[..., Any]
+
+
+def told(format_: str, records: int = 0, hours: int | None = None) -> Document:
+    about = About(stamp=None if hours is None else START + timedelta(hours=hours))
+    return Document(FORMATS[format_], about, (Record("cve", "CVE-2024-1", {}),) * records, ())
+
+
+@pytest.mark.parametrize(("before", "now", "outdated"), [
+    (1, 0, True), (1, 1, False), (1, 2, False), (None, 0, False), (1, None, False),
+])  # fmt: skip
+def test_a_snapshot_is_outdated_by_its_own_stamp_alone(
+    make_source: Make, before: int | None, now: int | None, outdated: bool
+) -> None:
+    stamp = told("kev", hours=before).about.stamp
+    source = make_source(START, stamp=stamp)
+    assert documents.is_outdated(source, told("kev", hours=now)) is outdated
+
+
+@pytest.mark.parametrize(("records", "held", "whole"), [
+    (8, 10, True), (7, 10, False), (0, 0, True), (0, 1, False), (20, 10, True),
+])  # fmt: skip
+def test_a_snapshot_that_lacks_over_a_fifth_is_refused(
+    make_source: Make, records: int, held: int, whole: bool
+) -> None:
+    try:
+        documents.check_size(make_source(START), told("kev", records), held)
+        passed = True
+    except DocumentRefused:
+        passed = False
+    assert passed is whole
+
+
+def test_a_document_is_known_by_its_bytes_and_a_delta_for_long(make_source: Make) -> None:
+    first, *others = (documents.digest(b"%d" % at) for at in range(documents.DELTAS_KEPT + 1))
+    source = attrs.evolve(make_source(START), digest=first)
+    assert documents.is_known(source, first)
+    assert not documents.is_known(source, others[0])
+    assert documents.remembered(source, told("kev"), others[0]) is source
+    for one in (first, *others):
+        source = documents.remembered(source, told("ftm-delta"), one)
+    assert all(documents.is_known(source, one) for one in others)
+    assert not documents.is_known(attrs.evolve(source, digest=None), first)
