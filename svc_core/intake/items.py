@@ -13,14 +13,13 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from attrs import frozen
-
 from svc_core import corpus, ids, instants
 from svc_core.analysis.sentiment import sentiment
 from svc_core.analysis.topics import assign
 from svc_core.egress import is_loopback
 from svc_core.embeddings import VECTORS
 from svc_core.intake.activity import active
+from svc_core.intake.written import Written
 from svc_core.operation import Context
 from svc_core.ports import Collection
 from svc_core.resources.news import (
@@ -42,15 +41,6 @@ from svc_core.text.language import guess
 
 PROVIDER = "feed"
 STORY_MAX = 100  # items of an event that are looked at again when one of them goes
-
-
-@frozen
-class Written:
-    """A row as it was and as it is; None where there is none. `words` are those of the new one."""
-
-    before: Any
-    after: Any
-    words: NewsText | None = None
 
 
 # -- what a record becomes ---------------------------------------------------------------------

@@ -3,15 +3,18 @@
 A kind without a collection is kept as contributions alone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 from attrs import field, frozen
 
 from svc_core import ids
-from svc_core.intake import items
-from svc_core.intake.fold import Rules
+from svc_core.intake import items, series
+from svc_core.intake.contributions import Contribution
+from svc_core.intake.fold import Rules, fold, standing
+from svc_core.intake.written import Written
+from svc_core.operation import Context
 from svc_core.ports import Collection
 from svc_core.resources.countries import COUNTRIES
 from svc_core.resources.finint import FININT
@@ -20,13 +23,17 @@ from svc_core.resources.osint import OSINT_EVENTS
 from svc_core.sources.model import Record
 from svc_core.sources.parties import STRENGTH
 
+Finish = Callable[[dict[str, Any], Sequence[Contribution]], dict[str, Any] | None]
+Follow = Callable[[Context, Sequence[Written]], Awaitable[None]]
+
 
 @frozen(eq=False)
 class Kind:
     """One kind of row. Its ids begin with `prefix`; `kept` are members that no source says.
 
     A row that is `joined` may have several keys; its id is made of one of the first scheme of
-    `schemes` that it has.
+    `schemes` that it has. `finish` makes what is folded a row, or None where it makes none; each
+    of `follows` writes in the same unit what follows from rows that were written.
     """
 
     resource: str
@@ -36,6 +43,8 @@ class Kind:
     kept: tuple[str, ...] = ()
     joined: bool = False
     schemes: tuple[str, ...] = ()
+    finish: Finish | None = None
+    follows: tuple[Follow, ...] = ()
 
     def derived(self, key: str) -> str:
         """The id of the row with this key; of a country its code."""
@@ -46,6 +55,19 @@ class Kind:
         if self.resource == "newsItem":
             return items.row_id(source, record)
         return self.derived(record.key)
+
+    def folded(self, row: str, contributions: Sequence[Contribution]) -> dict[str, Any] | None:
+        """The members of the row that these make; None where they make none.
+
+        `mergedIds` of one that is joined are the ids that it has by its other keys.
+        """
+        members = fold(self.rules, contributions)
+        if members is None:
+            return None
+        if self.joined:
+            names = {name for one in standing(contributions) for name in one.names}
+            members["mergedIds"] = sorted(names - {row})
+        return members if self.finish is None else self.finish(members, contributions)
 
     def names(self, record: Record) -> tuple[str, ...]:
         """The ids that the row of a record has by each of its keys, where it may have several.
@@ -74,6 +96,7 @@ _TABLE = (
         Rules(whole=True),
         NEWS,
         kept=("retrievedAt", "storyId"),
+        follows=(items.follow,),
     ),
     Kind(
         "osintEvent",
@@ -88,7 +111,7 @@ _TABLE = (
     ),
     Kind("country", "", Rules(("countries", "country-codes", "geonames")), COUNTRIES),
     Kind("place", "plc"),
-    Kind("indicator", "fin", Rules(whole=True), FININT),
+    Kind("indicator", "fin", Rules(whole=True), FININT, follows=(series.follow,)),
     # A row has the id of its strongest designator, whoever brings it.
     Kind("entity", "ent", joined=True, schemes=STRENGTH),
     Kind("cve", "ent", Rules(silent=frozenset({"epss"})), joined=True),

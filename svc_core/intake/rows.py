@@ -17,9 +17,9 @@ from svc_core import instants, wire
 from svc_core.differences import changed_fields
 from svc_core.intake import items, series
 from svc_core.intake.contributions import Contribution
-from svc_core.intake.fold import fold
 from svc_core.intake.joining import Joined, standing_under
 from svc_core.intake.kinds import Kind
+from svc_core.intake.written import Written
 from svc_core.operation import Context
 from svc_core.ports import Collection, Document
 from svc_core.resources.news import LastRun, NewsText, whole
@@ -56,10 +56,10 @@ async def refold(
     ids = sorted(placed.touched)
     stored = await ctx.tx.documents.get_many(collection, ids)
     told = await _told(ctx, kind, placed, [row for row in ids if row in stored])
-    changes: list[items.Written] = []
+    changes: list[Written] = []
     for row in ids:
         before = stored.get(row)
-        members = fold(kind.rules, told.get(row, ()))
+        members = kind.folded(row, told.get(row, ()))
         value = None
         if members is not None:
             value = _built(kind, collection, members | {"id": row}, before, ctx.now)
@@ -71,11 +71,9 @@ async def refold(
         else:
             continue
         old = None if before is None else collection.decode(before.raw)
-        changes.append(items.Written(old, value, words.get(row) or _words(kind, members, value)))
-    if kind.resource == "newsItem":
-        await items.follow(ctx, changes)
-    if kind.resource == "indicator":
-        await series.follow(ctx, [one.after for one in changes if one.after is not None])
+        changes.append(Written(old, value, words.get(row) or _words(kind, members, value)))
+    for follow in kind.follows:
+        await follow(ctx, changes)
     return Taken(
         created=sum(one.before is None for one in changes),
         updated=sum(one.before is not None and one.after is not None for one in changes),

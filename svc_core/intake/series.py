@@ -1,15 +1,16 @@
 """The series that indicators belong to, noted as their values come in."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from svc_core.intake.written import Written
 from svc_core.operation import Context
-from svc_core.resources.finint import FININT_SERIES, Indicator, series_of
+from svc_core.resources.finint import FININT_SERIES, series_of
 
 
-async def follow(ctx: Context, rows: Iterable[Indicator]) -> None:
+async def follow(ctx: Context, written: Sequence[Written]) -> None:
     """Note the series of these rows that are not known yet."""
-    told = {one.id: one for one in map(series_of, rows)}
+    told = {one.id: one for one in (series_of(row.after) for row in written if row.after)}
     known = await ctx.tx.documents.get_many(FININT_SERIES, list(told))
     for id_ in told.keys() - known.keys():
         await ctx.tx.documents.put(FININT_SERIES, id_, told[id_])

@@ -28,6 +28,7 @@ from svc_core.intake.fold import strongest
 from svc_core.intake.joining import Joined, joined, standing_under, survivor
 from svc_core.intake.kinds import KINDS
 from svc_core.intake.rows import Taken
+from svc_core.intake.written import Written
 from svc_core.operation import Context
 from svc_core.ports import Position
 from svc_core.resources.news import NEWS, SOURCES, NewsText, Source
@@ -188,7 +189,7 @@ async def withdraw_items(ctx: Context, source: str, limit: int) -> Taken:
     left = await ctx.tx.documents.scan(NEWS, where={"source": (source,)}, limit=limit)
     for row in left.rows:
         await ctx.remove(NEWS, row.id)
-    await items.follow(ctx, [items.Written(NEWS.decode(row.raw), None) for row in left.rows])
+    await items.follow(ctx, [Written(NEWS.decode(row.raw), None) for row in left.rows])
     return Taken(deleted=len(left.rows))
 
 

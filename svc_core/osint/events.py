@@ -9,7 +9,9 @@ from svc_core.instants import Interval
 from svc_core.intake.taking import strongest_of, survivor
 from svc_core.operation import PATH, QUERY, Context, Operation
 from svc_core.osint import render
-from svc_core.osint.filters import (
+from svc_core.osint.declared import reading
+from svc_core.resources.facts import SEVERITIES, Severity
+from svc_core.resources.filters import (
     Countries,
     MinSeverity,
     Providers,
@@ -17,10 +19,8 @@ from svc_core.osint.filters import (
     Several,
     Types,
     narrowed,
-    reading,
     sent,
 )
-from svc_core.resources.facts import SEVERITIES, Severity
 from svc_core.resources.members import Cursor, Limit, ObservationId
 from svc_core.resources.osint import CONFIDENCE_STEPS, OSINT_EVENTS, Category, OsintEvent
 from svc_core.resources.period import (

@@ -12,8 +12,9 @@ from svc_core import wire
 from svc_core.constraints import Doc, Example, Ge, Pattern
 from svc_core.intake import health
 from svc_core.operation import Context, Operation
-from svc_core.osint.filters import Providers, Several, reading, sent
+from svc_core.osint.declared import reading
 from svc_core.ports import Position
+from svc_core.resources.filters import Providers, Several, sent
 from svc_core.resources.members import Cursor, Limit, SourceId, micros
 from svc_core.resources.news import (
     SOURCES,

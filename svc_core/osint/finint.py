@@ -17,10 +17,11 @@ from attrs import frozen
 from svc_core import periods, problem, wire
 from svc_core.constraints import Doc, Example, MaxLen, MinLen, Pattern
 from svc_core.operation import JSON, NDJSON, PATH, QUERY, Context, Operation
-from svc_core.osint.filters import Code, Listed, narrowed, reading, sent
+from svc_core.osint.declared import reading
 from svc_core.ports import Position
 from svc_core.ports.documents import Bounds
 from svc_core.problem import Problem
+from svc_core.resources.filters import Code, Listed, narrowed, sent
 from svc_core.resources.finint import (
     FININT,
     FININT_SERIES,

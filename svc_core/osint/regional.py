@@ -7,8 +7,9 @@ from attrs import evolve, frozen
 from svc_core import problem
 from svc_core.operation import GEOJSON, JSON, Context, Operation
 from svc_core.osint import render
+from svc_core.osint.declared import reading
 from svc_core.osint.events import found
-from svc_core.osint.filters import Countries, MinSeverity, Providers, Types, reading
+from svc_core.resources.filters import Countries, MinSeverity, Providers, Types
 from svc_core.resources.members import Cursor, Limit
 from svc_core.resources.osint import OsintEvent
 from svc_core.resources.period import OLD_NAMES, Area, Since, Until, When, period

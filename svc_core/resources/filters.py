@@ -1,4 +1,4 @@
-"""What the lists of situation data share: how filters are declared, and read from a request."""
+"""What lists of rows share: how filters are declared, and read from a request."""
 
 from typing import Annotated, Any, TypeVar
 
@@ -10,7 +10,6 @@ from svc_core.unset import Maybe, Unset
 T = TypeVar("T")
 Range = tuple[int | None, int | None]
 
-READ = frozenset({"osint:read"})
 VALUES_MAX = 50  # of one filter: each is a walk of its own
 
 Listed = Annotated[Maybe[tuple[T, ...]], QUERY]
@@ -60,13 +59,11 @@ def reading(id_: str, command: str, path: str, run: Any, **members: Any) -> Oper
     return Operation(
         id=id_,
         group=group,
-        tag="OSINT",
         verb=verb,
         method="GET",
         path=path,
         request=request,
         response=response,
         run=run,
-        scopes=READ,
         **members,
     )
