@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from svc_core import accounts, changes, news, osint, profiles, reports, webhooks
+from svc_core import accounts, changes, intel, news, osint, profiles, reports, webhooks
 from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES, lockouts
 from svc_core.changes import operations as feed
 from svc_core.corpus import TERM_COUNTS, TERMS
@@ -18,6 +18,7 @@ from svc_core.ports import Collection
 from svc_core.reports import local_operations as reports_local
 from svc_core.resources.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
 from svc_core.resources.countries import COUNTRIES
+from svc_core.resources.entity import ENTITIES
 from svc_core.resources.finint import FININT, FININT_SERIES
 from svc_core.resources.news import (
     NEWS,
@@ -46,6 +47,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *profiles.OPERATIONS,
     *news.OPERATIONS,
     *osint.OPERATIONS,
+    *intel.OPERATIONS,
     *webhooks.OPERATIONS,
     *ledger.OPERATIONS,
     *changes.OPERATIONS,
@@ -56,6 +58,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *lockouts.LOCAL_OPERATIONS,
     *sources.LOCAL_OPERATIONS,
     *offers.LOCAL_OPERATIONS,
+    *intel.LOCAL_OPERATIONS,
     *reports_local.LOCAL_OPERATIONS,
     *ledger_local.LOCAL_OPERATIONS,
     *feed.LOCAL_OPERATIONS,
@@ -81,6 +84,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     CONTRIBUTIONS,
     MERGED_ROWS,
     OSINT_EVENTS,
+    ENTITIES,
     COUNTRIES,
     FININT,
     FININT_SERIES,

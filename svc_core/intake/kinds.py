@@ -10,13 +10,14 @@ from typing import Any
 from attrs import field, frozen
 
 from svc_core import ids
-from svc_core.intake import items, series
+from svc_core.intake import items, parties, series
 from svc_core.intake.contributions import Contribution
 from svc_core.intake.fold import Rules, fold, standing
 from svc_core.intake.written import Written
 from svc_core.operation import Context
 from svc_core.ports import Collection
 from svc_core.resources.countries import COUNTRIES
+from svc_core.resources.entity import ENTITIES
 from svc_core.resources.finint import FININT
 from svc_core.resources.news import NEWS, Source
 from svc_core.resources.osint import OSINT_EVENTS
@@ -113,7 +114,15 @@ _TABLE = (
     Kind("place", "plc"),
     Kind("indicator", "fin", Rules(whole=True), FININT, follows=(series.follow,)),
     # A row has the id of its strongest designator, whoever brings it.
-    Kind("entity", "ent", joined=True, schemes=STRENGTH),
+    Kind(
+        "entity",
+        "ent",
+        parties.RULES,
+        ENTITIES,
+        joined=True,
+        schemes=STRENGTH,
+        finish=parties.finished,
+    ),
     Kind("cve", "ent", Rules(silent=frozenset({"epss"})), joined=True),
     Kind("relation", "rel"),
     Kind("incident", "inc"),

@@ -10,10 +10,10 @@ from attrs import field, frozen
 from svc_core import wire
 from svc_core.constraints import Doc, Example, Ge, Le, MaxLen
 from svc_core.ports import Collection
+from svc_core.resources.entity import EntityRef
 from svc_core.resources.facts import Place
 from svc_core.resources.members import (
     CountryCode,
-    EntityId,
     IncidentId,
     ObservationId,
     RecapId,
@@ -181,15 +181,6 @@ class NewsSource:
     state_affiliated: Annotated[
         bool | None, Doc("Whether a state runs it; null where nobody said."), Example(False)
     ] = None
-
-
-@frozen
-class EntityRef:
-    """An entity that takes part in something."""
-
-    entity_id: EntityId
-    name: Annotated[str, Doc("As the row names it."), Example("Port of Antwerp")]
-    role: Annotated[str, Doc("The part that it plays."), Example("mentioned")]
 
 
 @frozen

@@ -37,8 +37,9 @@ from svc_core.operation import Context, Operation
 from svc_core.payments import NOBODY
 from svc_core.reports import speaking
 from svc_core.resources.audio import Recording
+from svc_core.resources.entity import EntityRef
 from svc_core.resources.members import micros
-from svc_core.resources.news import NEWS, EntityRef
+from svc_core.resources.news import NEWS
 from svc_core.resources.webhook import QUEUES, WEBHOOKS, WEBHOOKS_MAX
 from svc_core.result import Created
 from svc_core.sources import formats

@@ -1,0 +1,10 @@
+"""What the sources brought, as answers: who is involved, what happened, how it is connected."""
+
+from typing import Any
+
+from svc_core.intel import entities
+from svc_core.operation import Operation
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (*entities.OPERATIONS,)
+
+LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = ()
