@@ -32,6 +32,7 @@ from svc_core.resources.news import (
 )
 from svc_core.resources.osint import OSINT_EVENTS
 from svc_core.resources.profile import DUE, LEAVING, PROFILES, SUBSCRIPTIONS
+from svc_core.resources.relation import RELATIONS
 from svc_core.resources.report import FACETS, REPORTS
 from svc_core.resources.webhook import (
     DELIVERIES,
@@ -85,6 +86,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     MERGED_ROWS,
     OSINT_EVENTS,
     ENTITIES,
+    RELATIONS,
     COUNTRIES,
     FININT,
     FININT_SERIES,
