@@ -20,6 +20,7 @@ from svc_core.resources.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
 from svc_core.resources.countries import COUNTRIES
 from svc_core.resources.entity import ENTITIES
 from svc_core.resources.finint import FININT, FININT_SERIES
+from svc_core.resources.incident import INCIDENTS, INCIDENTS_DUE
 from svc_core.resources.news import (
     NEWS,
     NEWS_TEXTS,
@@ -87,6 +88,8 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     OSINT_EVENTS,
     ENTITIES,
     RELATIONS,
+    INCIDENTS,
+    INCIDENTS_DUE,
     COUNTRIES,
     FININT,
     FININT_SERIES,
