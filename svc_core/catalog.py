@@ -35,6 +35,7 @@ from svc_core.resources.osint import OSINT_EVENTS
 from svc_core.resources.profile import DUE, LEAVING, PROFILES, SUBSCRIPTIONS
 from svc_core.resources.relation import RELATIONS
 from svc_core.resources.report import FACETS, REPORTS
+from svc_core.resources.signal import SIGNALS
 from svc_core.resources.webhook import (
     DELIVERIES,
     EVENTS,
@@ -93,6 +94,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     COUNTRIES,
     FININT,
     FININT_SERIES,
+    SIGNALS,
     PROFILES,
     SUBSCRIPTIONS,
     DUE,
