@@ -20,6 +20,7 @@ from svc_core.resources.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
 from svc_core.resources.countries import COUNTRIES
 from svc_core.resources.entity import ENTITIES
 from svc_core.resources.finint import FININT, FININT_SERIES
+from svc_core.resources.market import MARKETS
 from svc_core.resources.news import (
     NEWS,
     NEWS_TEXTS,
@@ -88,6 +89,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     COUNTRIES,
     FININT,
     FININT_SERIES,
+    MARKETS,
     PROFILES,
     SUBSCRIPTIONS,
     DUE,

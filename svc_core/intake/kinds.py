@@ -19,6 +19,7 @@ from svc_core.ports import Collection
 from svc_core.resources.countries import COUNTRIES
 from svc_core.resources.entity import ENTITIES
 from svc_core.resources.finint import FININT
+from svc_core.resources.market import MARKETS
 from svc_core.resources.news import NEWS, Source
 from svc_core.resources.osint import OSINT_EVENTS
 from svc_core.sources.model import Record
@@ -126,7 +127,7 @@ _TABLE = (
     Kind("cve", "ent", Rules(silent=frozenset({"epss"})), joined=True),
     Kind("relation", "rel"),
     Kind("incident", "inc"),
-    Kind("market", "mkt"),
+    Kind("market", "mkt", collection=MARKETS, joined=True),
     Kind("financialObservation", "obs"),
     Kind("filing", "obs"),
     Kind("mention", "obs"),
