@@ -21,6 +21,7 @@ from svc_core.resources.countries import COUNTRIES
 from svc_core.resources.entity import ENTITIES
 from svc_core.resources.finint import FININT, FININT_SERIES
 from svc_core.resources.incident import INCIDENTS, INCIDENTS_DUE
+from svc_core.resources.market import MARKETS
 from svc_core.resources.news import (
     NEWS,
     NEWS_TEXTS,
@@ -95,6 +96,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     FININT,
     FININT_SERIES,
     SIGNALS,
+    MARKETS,
     PROFILES,
     SUBSCRIPTIONS,
     DUE,

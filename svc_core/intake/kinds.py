@@ -19,6 +19,7 @@ from svc_core.ports import Collection
 from svc_core.resources.countries import COUNTRIES
 from svc_core.resources.entity import ENTITIES
 from svc_core.resources.finint import FININT
+from svc_core.resources.market import MARKETS
 from svc_core.resources.news import NEWS, Source
 from svc_core.resources.osint import OSINT_EVENTS
 from svc_core.resources.relation import RELATIONS
@@ -128,7 +129,7 @@ _TABLE = (
     # A delta names what it changes by an id, a collection by its ends.
     Kind("relation", "rel", relations.RULES, RELATIONS, joined=True, finish=relations.finished),
     Kind("incident", "inc"),
-    Kind("market", "mkt"),
+    Kind("market", "mkt", collection=MARKETS, joined=True),
     Kind("financialObservation", "obs"),
     Kind("filing", "obs"),
     Kind("mention", "obs"),
