@@ -37,8 +37,8 @@ from svc_core.sources.model import About, Format, Record
 from svc_core.sources.values import at
 
 __all__ = [
-    "Reading", "Taken", "absent", "held", "judged", "reading", "readings", "survivor", "take",
-    "take_document", "unknown", "withdraw", "withdraw_items",
+    "Reading", "Taken", "absent", "held", "judged", "reading", "readings", "settle", "survivor",
+    "take", "take_document", "unknown", "withdraw", "withdraw_items",
 ]  # fmt: skip
 
 ROWS_SCANNED = 500  # contributions that are looked at for what is absent
@@ -182,6 +182,13 @@ async def take(ctx: Context, readings: Sequence[Reading]) -> Taken:
 async def withdraw(ctx: Context, contributions: Sequence[Contribution]) -> Taken:
     """Take back what a source said of some rows; each is left with what others say."""
     return await _change(ctx, {one.id: one for one in contributions}, {}, {}, {})
+
+
+async def settle(ctx: Context, before: Contribution | None, word: Contribution) -> Taken:
+    """Write what the operator says, in place of what he said `before`."""
+    return await _change(
+        ctx, {} if before is None else {before.id: before}, {word.id: word}, {}, {}
+    )
 
 
 async def withdraw_items(ctx: Context, source: str, limit: int) -> Taken:
