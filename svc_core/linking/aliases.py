@@ -31,9 +31,15 @@ def owner(name: str, day: date | None) -> str | None:
     return next((one.key for one in table().get(name, ()) if one.holds(day)), None)
 
 
-def mentioned(name: str, day: date | None, sure: Container[str]) -> str | None:
-    """The key of the entity that a name in text means; one of an ordinary word must be `sure`."""
-    if name in _kinds("vendor") or (name in _kinds("word") and name not in sure):
+def mentioned(written: str, day: date | None, sure: Container[str]) -> str | None:
+    """The key of the entity that a name in text means.
+
+    One that is an ordinary word must be `sure`, or have its legal form with it.
+    """
+    name = normal(written)
+    if len(name.split()) == len(written.split()) and (
+        name in _kinds("vendor") or (name in _kinds("word") and name not in sure)
+    ):
         return None
     return owner(name, day)
 

@@ -2,14 +2,15 @@
 
 Rule 1: only entities of a suitable type count, and the name must be that of one of them alone.
 Rule 2: a name of one word needs something else that speaks for it: of a vendor, that the entity
-        makes software or hardware; in text, that it is written as no ordinary word is.
+        makes software or hardware, and that it is no ordinary word; in text, that it is written as
+        no ordinary word is.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from svc_core.linking.names import NAMED_TYPES, is_telling, labels
+from svc_core.linking.names import NAMED_TYPES, is_ordinary, is_telling, labels
 
 Facts = Mapping[str, Any]
 
@@ -45,7 +46,7 @@ def suffices(reference: str, facts: Facts) -> bool:
     if scheme == "ticker" or " " in name:
         return True
     if scheme == "vendor":
-        return is_technical(facts)
+        return is_technical(facts) and not is_ordinary(name)
     written = (told for told in _names(facts) if name in labels(told, facts["type"]))
     return any(is_telling(name, told) for told in written)
 

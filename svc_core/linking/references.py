@@ -51,12 +51,15 @@ def is_id(reference: str) -> bool:
 
 
 def of_vendor(vendor: str, day: date | None = None) -> tuple[str, ...]:
-    """Whom the name of a maker of products means on a day; None is today. Empty for no name."""
+    """Whom the name of a maker of products means on a day, the surest first; None is today.
+
+    Empty for no name.
+    """
     name = normal(vendor)
     key = aliases.owner(name, day)
-    if key is not None:
-        return (id_of(key),)
-    return (f"vendor:{name}",) if name else ()
+    if key is None:
+        return (f"vendor:{name}",) if name else ()
+    return (id_of(key), f"vendor:{name}") if key.startswith("cpe-vendor:") else (id_of(key),)
 
 
 def of_text(text: str, day: date | None = None) -> dict[str, str]:
@@ -110,7 +113,7 @@ def _aliases(text: str, day: date | None, sure: Container[str]) -> Iterator[tupl
         if not words[at][0].islower() and fold(words[at][0]) in aliases.beginnings():
             for many in range(min(aliases.WORDS_MAX, len(words) - at), 0, -1):
                 name = text[words[at].start() : words[at + many - 1].end()]
-                key = aliases.mentioned(normal(name), day, sure)
+                key = aliases.mentioned(name, day, sure)
                 if key is not None:
                     yield name, key
                     size = many
