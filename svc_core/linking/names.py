@@ -49,7 +49,7 @@ def is_telling(name: str, written: str) -> bool:
 
 
 def is_ordinary(word: str) -> bool:
-    """Whether text that is about anything uses a word: one of 500 items has it, or it means none."""
+    """Whether text that is about anything uses a word: one of 500 items has it."""
     return background().counts.get(cut(word), 0) > 0 or word in stop_words("en")
 
 
