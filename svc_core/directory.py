@@ -12,12 +12,13 @@ from typing import Any
 from svc_core import ids
 from svc_core.operation import Context
 from svc_core.ports import Collection, Document
+from svc_core.resources.cve import CVES
 from svc_core.resources.entity import ENTITIES
 from svc_core.sources.vulnerabilities import CVE_ID
 
 IDS_AT_ONCE = 500
 
-HOLDERS: tuple[Collection[Any], ...] = (ENTITIES,)
+HOLDERS: tuple[Collection[Any], ...] = (ENTITIES, CVES)
 """The collections of rows whose ids begin with `ent_`."""
 
 
