@@ -25,8 +25,12 @@ MOVED = 0.01
 BANDS = (0.5, 0.9, 0.95, 0.99)
 
 
-def finished(members: dict[str, Any], contributions: Sequence[Contribution]) -> dict[str, Any]:
-    """The members of a CVE's row."""
+def finished(
+    members: dict[str, Any], contributions: Sequence[Contribution]
+) -> dict[str, Any] | None:
+    """The members of a CVE's row; None where nothing names it."""
+    if members.get("cveId") is None:
+        return None
     told = ranked(standing(contributions), RULES.precedence)
     scores = _scores(told)
     return members | {
