@@ -10,7 +10,7 @@ from typing import Any
 from attrs import field, frozen
 
 from svc_core import ids
-from svc_core.intake import items, parties, series
+from svc_core.intake import items, parties, relations, series
 from svc_core.intake.contributions import Contribution
 from svc_core.intake.fold import Rules, fold, standing
 from svc_core.intake.written import Written
@@ -22,6 +22,7 @@ from svc_core.resources.finint import FININT
 from svc_core.resources.market import MARKETS
 from svc_core.resources.news import NEWS, Source
 from svc_core.resources.osint import OSINT_EVENTS
+from svc_core.resources.relation import RELATIONS
 from svc_core.sources.model import Record
 from svc_core.sources.parties import STRENGTH
 
@@ -125,7 +126,8 @@ _TABLE = (
         finish=parties.finished,
     ),
     Kind("cve", "ent", Rules(silent=frozenset({"epss"})), joined=True),
-    Kind("relation", "rel"),
+    # A delta names what it changes by an id, a collection by its ends.
+    Kind("relation", "rel", relations.RULES, RELATIONS, joined=True, finish=relations.finished),
     Kind("incident", "inc"),
     Kind("market", "mkt", collection=MARKETS, joined=True),
     Kind("financialObservation", "obs"),
