@@ -6,5 +6,13 @@ from svc_core.intel import entities, signals
 from svc_core.operation import Operation
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (*entities.OPERATIONS, *signals.OPERATIONS)
+from svc_core.intel import entities, finint, markets
+from svc_core.operation import Operation
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    *entities.OPERATIONS,
+    *markets.OPERATIONS,
+    *finint.OPERATIONS,
+)
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (*signals.LOCAL_OPERATIONS,)
