@@ -1,7 +1,7 @@
 """Names as they are compared: folded, without legal forms."""
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from svc_core import data
 from svc_core.text.frequencies import background
@@ -17,11 +17,12 @@ _TAIL = re.compile(r"(\s?)[/\\]\s?[a-z]{2,8}([/\\]?)\s*$")
 _ABBREVIATED = re.compile(r"(?<=\b\w)[./](?=\w\b)")  # "S.p.A.", "A/S"
 _APOSTROPHE = re.compile(r"['’`´]")
 _NOT_WORD = re.compile(r"[\W_]+")
-_UNCOMMON = re.compile(r"\d|[^\W\d_][a-z][A-Z]|^[a-z]+[A-Z]")
-"""A digit or a capital inside: no ordinary word is written so."""
+_UNCOMMON = re.compile(r"[^\W\d_].*\d|\d.*[^\W\d_]|[^\W\d_][a-z][A-Z]|^[a-z]+[A-Z]")
 _FORM_WORDS_MAX = 5
+_REMEMBERED = 16_384  # names of about three thousand items
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def normal(name: str) -> str:
     """The words of a name without case, accents, legal forms and EDGAR's tails, joined by spaces.
 
@@ -43,9 +44,9 @@ def _without_tail(name: str) -> str:
     return before if any(tail.groups()) or _forms("tail").issuperset(last) else name
 
 
-def is_telling(name: str, written: str) -> bool:
-    """Whether a normalised name is more than a word: by its words, or by how it is written."""
-    return " " in name or _UNCOMMON.search(written) is not None
+def is_uncommon(written: str) -> bool:
+    """Whether a name is written as no ordinary word is: with a digit or a capital inside."""
+    return _UNCOMMON.search(written) is not None
 
 
 def is_ordinary(word: str) -> bool:
