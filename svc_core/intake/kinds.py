@@ -3,7 +3,7 @@
 A kind without a collection is kept as contributions alone.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -25,7 +25,7 @@ from svc_core.resources.news import NEWS, Source
 from svc_core.resources.osint import OSINT_EVENTS
 from svc_core.resources.relation import RELATIONS
 from svc_core.sources.model import Record
-from svc_core.sources.parties import STRENGTH
+from svc_core.sources.parties import EXCLUSIVE, STRENGTH
 
 Finish = Callable[[dict[str, Any], Sequence[Contribution]], dict[str, Any] | None]
 Follow = Callable[[Context, Sequence[Written]], Awaitable[None]]
@@ -41,10 +41,11 @@ class Kind:
     """One kind of row. Its ids begin with `prefix`; `kept` are members that no source says.
 
     A row that is `joined` may have several keys; its id is made of one of the first scheme of
-    `schemes` that it has. `finish` makes what is folded a row, or None where it makes none; each
-    of `follows` writes in the same unit what follows from rows that were written. A row that is
-    `quiet`, by the members that differ and as it was and is, is written and told nobody. `earlier`
-    is a member of which the reading before the newest is kept.
+    `schemes` that it has, and it has one key alone of each that is `exclusive`. `finish` makes what
+    is folded a row, or None where it makes none; each of `follows` writes in the same unit what
+    follows from rows that were written. A row that is `quiet`, by the members that differ and as it
+    was and is, is written and told nobody. `earlier` is a member of which the reading before the
+    newest is kept.
     """
 
     resource: str
@@ -54,6 +55,7 @@ class Kind:
     kept: tuple[str, ...] = ()
     joined: bool = False
     schemes: tuple[str, ...] = ()
+    exclusive: Container[str] = ()
     finish: Finish | None = None
     quiet: Quiet = _never
     earlier: str = ""
@@ -80,7 +82,8 @@ class Kind:
         if members is None:
             return None
         if self.joined:
-            names = {name for one in standing(contributions) for name in one.names}
+            told = standing(contributions)
+            names = {name for one in told for name in one.names if name not in one.apart}
             members["mergedIds"] = sorted(names - {row})
         return members if self.finish is None else self.finish(members, contributions)
 
@@ -135,6 +138,7 @@ _TABLE = (
         ENTITIES,
         joined=True,
         schemes=STRENGTH,
+        exclusive=EXCLUSIVE,
         finish=parties.finished,
     ),
     Kind(
