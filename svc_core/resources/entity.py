@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from datetime import date
+from itertools import chain
 from typing import Annotated, Any, Literal
 
 from attrs import frozen
 
 from svc_core.constraints import Doc, Example, Ge, Le
-from svc_core.linking.names import label, normal
+from svc_core.linking.names import labels, normal
 from svc_core.ports import BASE_V2, Collection
 from svc_core.resources.facts import Designator, SourceRef
 from svc_core.resources.members import CreatedAt, EntityId, UpdatedAt, micros
@@ -180,8 +181,8 @@ def keys_of(entity: Any) -> tuple[str, ...]:
 
 
 def _labels(entity: Entity) -> tuple[str, ...]:
-    """The names by which text may mean it (`svc_core.linking`)."""
-    return tuple(filter(None, (label(name, entity) for name in entity.names)))
+    """The names by which rows may mean it (`svc_core.linking`)."""
+    return tuple(chain.from_iterable(labels(name, entity.type) for name in entity.names))
 
 
 def _search(entity: Entity) -> str:
