@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from svc_core.intake.contributions import Contribution
-from svc_core.intake.fold import Rules, ranked, standing
+from svc_core.intake.fold import Rules, ranked
 from svc_core.resources.cve import folded
 
 Said = Mapping[str, Any]
@@ -31,7 +31,7 @@ def finished(
     """The members of a CVE's row; None where nothing names it."""
     if members.get("cveId") is None:
         return None
-    told = ranked(standing(contributions), RULES.precedence)
+    told = ranked(RULES, contributions)
     scores = _scores(told)
     return members | {
         "type": "vulnerability",

@@ -2,9 +2,15 @@
 
 from typing import Any
 
-from svc_core.intel import cves, entities
+from svc_core.intel import cves, entities, finint, markets, signals
 from svc_core.operation import Operation
 
-OPERATIONS: tuple[Operation[Any, Any], ...] = (*entities.OPERATIONS, *cves.OPERATIONS)
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    *entities.OPERATIONS,
+    *cves.OPERATIONS,
+    *markets.OPERATIONS,
+    *finint.OPERATIONS,
+    *signals.OPERATIONS,
+)
 
-LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = ()
+LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (*signals.LOCAL_OPERATIONS,)
