@@ -2,11 +2,13 @@
 
 from typing import Any
 
-from svc_core.intel import entities, finint, markets, signals
+from svc_core.intel import actors, cves, entities, finint, markets, signals
 from svc_core.operation import Operation
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *entities.OPERATIONS,
+    *cves.OPERATIONS,
+    *actors.OPERATIONS,
     *markets.OPERATIONS,
     *finint.OPERATIONS,
     *signals.OPERATIONS,
