@@ -2,6 +2,10 @@
 
 from typing import Any
 
+from svc_core.intel import entities, signals
+from svc_core.operation import Operation
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (*entities.OPERATIONS, *signals.OPERATIONS)
 from svc_core.intel import entities, finint, markets
 from svc_core.operation import Operation
 
@@ -11,4 +15,4 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *finint.OPERATIONS,
 )
 
-LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = ()
+LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (*signals.LOCAL_OPERATIONS,)
