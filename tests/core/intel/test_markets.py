@@ -174,7 +174,7 @@ def test_ids_by_other_names_answer(house: Any, taken: Any) -> None:
         one = json.loads(house.send("getMarket", path={"marketId": id_}).body)
         assert one["data"]["id"] == row["id"]
     refused = house.refused("getMarket", path={"marketId": "mkt_" + "0" * 24})
-    assert refused.kind is problem.NOT_FOUND
+    assert refused.type is problem.NOT_FOUND
 
 
 def test_two_outcomes_sum_to_one(filled: Any) -> None:
