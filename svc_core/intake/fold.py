@@ -25,8 +25,9 @@ class Rules:
     """How contributions to one kind of row are folded.
 
     `precedence` are formats, the strongest first, equally strong ones in one text with spaces;
-    `prefer` are those of single members that have an order of their own. `joined` are list members with what tells their entries apart (nothing:
-    the entry itself). A row that is `whole` is told by one contribution alone. Formats that are
+    `prefer` are those of single members that have an order of their own. `joined` are list members
+    with what tells their entries apart (nothing: the entry itself). A row that is `whole` is told
+    by one contribution alone. Formats that are
     `silent` make no row of their own.
     """
 
