@@ -90,6 +90,11 @@ OBSERVATION = {
 }
 """What a claim of the ledger is founded on."""
 
+DATA = frozenset(
+    {"countries.json", "worldbank.json", "kalshi.json", "polymarket.json", "sec-tickers.json"}
+)
+"""The documents of the demo that the world has beside its own."""
+
 _ID = re.compile("[a-z]+_[0-9a-f]{24}")
 
 CONDITIONAL_HEADERS = frozenset({"ETag", "Link", "Idempotency-Replayed", "Deprecation", "Sunset"})
@@ -612,9 +617,9 @@ class World:
         self.run(recap_new(self.hands))
 
     def take_data(self) -> None:
-        """Take in countries and indicators of the demo."""
+        """Take in what the demo has of countries, indicators, companies and markets."""
         for one in data_documents(self.clock()):
-            if one.file_name in {"countries.json", "worldbank.json"}:
+            if one.file_name in DATA:
                 self._take(one.file_name, one.name, one.body, dict(one.options))
 
     def _take(self, location: str, name: str, body: bytes, options: Any = None) -> None:
