@@ -22,12 +22,11 @@ import jsonschema_rs
 import pytest
 from attrs import field, frozen
 
-from svc_core import accounts, catalog, openapi, problem
+from svc_core import accounts, catalog, directory, openapi, problem
 from svc_core.access import plans
 from svc_core.access.scopes import SCOPES
 from svc_core.accounts import KEYS, KeyWish
 from svc_core.constraints import IdOf
-from svc_core.ids import EXAMPLE_DIGITS
 from svc_core.inputs import Input, inputs
 from svc_core.intake import registry, taking
 from svc_core.news.grouping import group_new
@@ -346,7 +345,7 @@ class LogFile:
         pass
 
 
-ENTITY = f"ent_{EXAMPLE_DIGITS}"  # who takes part in the newest item
+ENTITY = directory.id_of("cik:0000789019")  # who takes part in the newest item
 
 
 class World:
