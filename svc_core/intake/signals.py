@@ -17,6 +17,7 @@ from svc_core.intake.detectors import DETECTORS, Finding, raised, source_of
 from svc_core.intake.written import Written
 from svc_core.linking.references import id_of, of_vendor
 from svc_core.operation import Context
+from svc_core.resources.cve import CVES, Cve
 from svc_core.resources.entity import EntityRef
 from svc_core.resources.members import micros
 from svc_core.resources.news import SOURCES, Source
@@ -27,6 +28,7 @@ from svc_core.resources.signal import (
     SignalWindow,
 )
 from svc_core.sources.values import moment
+from svc_core.unset import UNSET, Unset
 
 _VENDORS_MAX = 5  # vendors of one vulnerability that are named
 
@@ -76,9 +78,9 @@ async def follow(
     """Write the signals of contributions that were `before` and are `after`."""
     diffs = await _diffs(ctx, before, after)
     found = [finding for one in diffs for finding in _DETECTED[one.told.resource](one)]
-    markets = [one for one in diffs if one.now is not None and one.told.resource == "market"]
-    if markets:
-        found += await _moves(ctx, markets)
+    for resource, look in (("cve", _critical), ("market", _moves)):
+        some = [one for one in diffs if one.now is not None and one.told.resource == resource]
+        found += await look(ctx, some) if some else ()
     if found:
         await raised(ctx, found)
 
@@ -115,7 +117,7 @@ def _vulnerability(diff: Diff) -> Iterator[Finding]:
     common: dict[str, Any] = {
         "summary": kev.get("name"),
         "direction": "up",
-        "entities": _affected(name, kev.get("vendorProject"), day),
+        "entities": _whom(name, [kev.get("vendorProject")], day),
         "sources": (source_of(diff.told),),
     }
     if old is None:
@@ -141,10 +143,50 @@ def _vulnerability(diff: Diff) -> Iterator[Finding]:
         )
 
 
-def _affected(cve: str, vendor: str | None, day: datetime | None) -> tuple[EntityRef, ...]:
-    named = of_vendor(vendor, day and day.date()) if vendor else ()
-    whom = [EntityRef(one, vendor or "", "vendor") for one in named]
-    return (EntityRef(id_of(cve), cve, "subject"), *whom[:_VENDORS_MAX])
+def _whom(cve: str, vendors: Iterable[str | None], day: datetime | None) -> tuple[EntityRef, ...]:
+    """The vulnerability, and who makes what it is in."""
+    whom = [EntityRef(id_of(cve), cve, "subject")]
+    for vendor in dict.fromkeys(filter(None, vendors)):
+        named = of_vendor(vendor, day and day.date())
+        whom += [EntityRef(one, vendor, "vendor") for one in named]
+    return tuple(whom[: 1 + _VENDORS_MAX])
+
+
+def _worst(one: Contribution | None) -> float:
+    scores = one.said.get("scores") or () if one else ()
+    return max((score["baseScore"] or 0 for score in scores), default=0)
+
+
+async def _critical(ctx: Context, diffs: Sequence[Diff]) -> list[Finding]:
+    """What became critical by the score that its row goes by."""
+    numbers = DETECTORS["criticalCve"].numbers
+    least, newest = numbers["scoreMin"], timedelta(days=numbers["newDays"])
+    rising = [one for one in diffs if _worst(one.now) >= least > _worst(one.was)]
+    rows = await ctx.find_many(CVES, [one.told.row for one in rising]) if rising else {}
+    found = []
+    for diff in rising:
+        cve = rows.get(diff.told.row)
+        score = cve and cve.score and cve.score.base_score
+        if cve is None or not score or score < least or cve.state != "PUBLISHED":
+            continue
+        published = cve.published_at
+        if not diff.has_earlier and (published is None or ctx.now - published > newest):
+            continue
+        found.append(
+            Finding(
+                type="criticalCve",
+                key=cve.cve_id,
+                title=f"{cve.cve_id}: CVSS {score}",
+                summary=cve.title or cve.description,
+                direction="up",
+                measure=score - least,
+                evidence=diff.evidence(score, _worst(diff.was), least),
+                detected_at=published if diff.was is None and published else diff.stamp,
+                entities=_whom(cve.cve_id, cve.vendors, published),
+                sources=(source_of(diff.told),),
+            )
+        )
+    return found
 
 
 # -- sanctions ---------------------------------------------------------------------------------
@@ -301,16 +343,18 @@ _DETECTED: Mapping[str, Callable[[Diff], Iterable[Finding]]] = {
 # -- rows --------------------------------------------------------------------------------------
 
 
-async def follow_vulnerabilities(ctx: Context, written: Sequence[Written]) -> None:
-    """Write the signals of EPSS scores that moved, whichever source tells them."""
-    await raised(ctx, [one for row in written for one in _jump(row)])
+async def follow_scores(ctx: Context, written: Sequence[Written]) -> None:
+    """Write the signals of EPSS scores that moved, in whatever order two days were read."""
+    found = [one for row in written if row.after is not None for one in _jump(row)]
+    if found:
+        await raised(ctx, found)
 
 
 def _jump(row: Written) -> Iterator[Finding]:
-    was, now = (side and side.epss for side in (row.before, row.after))
-    if not was or not now or None in (was.score_date, now.score_date):
-        return
-    if was.score_date >= now.score_date:
+    cve: Cve = row.after
+    now = cve.epss
+    was = UNSET if now is None else now.previous
+    if now is None or isinstance(was, Unset) or (row.before and row.before.epss == now):
         return
     numbers = DETECTORS["epssJump"].numbers
     delta = round(now.score - was.score, 6)
@@ -318,14 +362,13 @@ def _jump(row: Written) -> Iterator[Finding]:
              for one in (was, now)]  # fmt: skip
     if abs(delta) < numbers["deltaMin"] and bands[1] <= bands[0]:
         return
-    name = row.after.cve_id
     is_new = was.model_version != now.model_version
     yield Finding(
         type="epssJump",
-        key=f"{name}|{now.score_date:%Y-%m-%d}",
-        title=f"{name}: EPSS {was.score:.2f} to {now.score:.2f}",
+        key=f"{cve.cve_id}|{now.score_date}",
+        title=f"{cve.cve_id}: EPSS {was.score:.2f} to {now.score:.2f}",
         summary="The two scores are of different versions of the model." if is_new else None,
-        direction="up" if delta > 0 or bands[1] > bands[0] else "down",
+        direction="up" if bands[1] > bands[0] or delta > 0 else "down",
         measure=abs(delta),
         evidence=SignalEvidence(
             now.score,
@@ -333,8 +376,8 @@ def _jump(row: Written) -> Iterator[Finding]:
             window=SignalWindow(was.score_date, now.score_date),
             threshold=numbers["deltaMin"],
         ),
-        detected_at=now.score_date,
+        detected_at=now.score_date or cve.updated_at,
         tags=("modelChanged",) if is_new else (),
-        entities=(EntityRef(row.after.id, name, "subject"),),
-        sources=tuple(one for one in row.after.sources if one.provider == "first-epss"),
+        entities=_whom(cve.cve_id, cve.vendors, now.score_date),
+        sources=tuple(one for one in cve.sources if one.provider == "first-epss"),
     )
