@@ -10,7 +10,7 @@ from typing import Any
 from attrs import field, frozen
 
 from svc_core import directory, ids
-from svc_core.intake import items, parties, relations, series, vulnerabilities
+from svc_core.intake import items, parties, relations, series, signals, vulnerabilities
 from svc_core.intake.contributions import Contribution
 from svc_core.intake.fold import Rules, fold, standing
 from svc_core.intake.written import Written
@@ -150,6 +150,7 @@ _TABLE = (
         finish=vulnerabilities.finished,
         quiet=vulnerabilities.is_quiet,
         earlier="epss",
+        follows=(signals.follow_scores,),
     ),
     # A delta names what it changes by an id, a collection by its ends.
     Kind("relation", "rel", relations.RULES, RELATIONS, joined=True, finish=relations.finished),

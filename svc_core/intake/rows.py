@@ -58,6 +58,7 @@ async def refold(
     stored = await ctx.tx.documents.get_many(collection, ids)
     told = await _told(ctx, kind, placed, [row for row in ids if row in stored])
     changes: list[Written] = []
+    quiet: list[Written] = []
     for row in ids:
         before = stored.get(row)
         members = kind.folded(row, told.get(row, ()))
@@ -66,8 +67,9 @@ async def refold(
             value, is_quiet = _built(kind, collection, members | {"id": row}, before, ctx.now)
             if value is None:
                 continue
-            if is_quiet:
+            if is_quiet and before is not None:
                 await ctx.tx.documents.put(collection, row, value)
+                quiet.append(Written(collection.decode(before.raw), value))
                 continue
             await _write(ctx, collection, row, value, before, is_back=row in placed.parted)
         elif before is not None:
@@ -77,7 +79,7 @@ async def refold(
         old = None if before is None else collection.decode(before.raw)
         changes.append(Written(old, value, words.get(row) or _words(kind, members, value)))
     for follow in kind.follows:
-        await follow(ctx, changes)
+        await follow(ctx, [*changes, *quiet])
     return Taken(
         created=sum(one.before is None for one in changes),
         updated=sum(one.before is not None and one.after is not None for one in changes),
