@@ -19,6 +19,7 @@ from svc_core.reports import local_operations as reports_local
 from svc_core.resources.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
 from svc_core.resources.countries import COUNTRIES
 from svc_core.resources.entity import ENTITIES
+from svc_core.resources.finance import FILINGS, OBSERVATIONS
 from svc_core.resources.finint import FININT, FININT_SERIES
 from svc_core.resources.news import (
     NEWS,
@@ -88,6 +89,8 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     COUNTRIES,
     FININT,
     FININT_SERIES,
+    OBSERVATIONS,
+    FILINGS,
     PROFILES,
     SUBSCRIPTIONS,
     DUE,

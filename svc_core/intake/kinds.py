@@ -10,14 +10,15 @@ from typing import Any
 from attrs import field, frozen
 
 from svc_core import ids
-from svc_core.intake import items, parties, series
+from svc_core.intake import items, parties, series, statements
 from svc_core.intake.contributions import Contribution
 from svc_core.intake.fold import Rules, fold, standing
 from svc_core.intake.written import Written
 from svc_core.operation import Context
-from svc_core.ports import Collection
+from svc_core.ports import Collection, Document
 from svc_core.resources.countries import COUNTRIES
 from svc_core.resources.entity import ENTITIES
+from svc_core.resources.finance import FILINGS, OBSERVATIONS
 from svc_core.resources.finint import FININT
 from svc_core.resources.news import NEWS, Source
 from svc_core.resources.osint import OSINT_EVENTS
@@ -26,6 +27,9 @@ from svc_core.sources.parties import STRENGTH
 
 Finish = Callable[[dict[str, Any], Sequence[Contribution]], dict[str, Any] | None]
 Follow = Callable[[Context, Sequence[Written]], Awaitable[None]]
+Settle = Callable[
+    [Context, Mapping[str, tuple[Document[Any] | None, Any]]], Awaitable[Mapping[str, Any]]
+]
 
 
 @frozen(eq=False)
@@ -33,8 +37,10 @@ class Kind:
     """One kind of row. Its ids begin with `prefix`; `kept` are members that no source says.
 
     A row that is `joined` may have several keys; its id is made of one of the first scheme of
-    `schemes` that it has. `finish` makes what is folded a row, or None where it makes none; each
-    of `follows` writes in the same unit what follows from rows that were written.
+    `schemes` that it has. `finish` makes what is folded a row, or None where it makes none.
+    `settle` is given rows as they are stored and as they are to be, before they are written, and
+    gives those that stand otherwise to others; each of `follows` writes in the same unit what
+    follows from rows that were written.
     """
 
     resource: str
@@ -45,6 +51,7 @@ class Kind:
     joined: bool = False
     schemes: tuple[str, ...] = ()
     finish: Finish | None = None
+    settle: Settle | None = None
     follows: tuple[Follow, ...] = ()
 
     def derived(self, key: str) -> str:
@@ -127,8 +134,15 @@ _TABLE = (
     Kind("relation", "rel"),
     Kind("incident", "inc"),
     Kind("market", "mkt"),
-    Kind("financialObservation", "obs"),
-    Kind("filing", "obs"),
+    Kind(
+        "financialObservation",
+        "obs",
+        collection=OBSERVATIONS,
+        kept=statements.KEPT,
+        finish=statements.observed,
+        settle=statements.settled,
+    ),
+    Kind("filing", "obs", collection=FILINGS, finish=statements.filed),
     Kind("mention", "obs"),
 )
 
