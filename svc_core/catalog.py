@@ -21,6 +21,8 @@ from svc_core.resources.countries import COUNTRIES
 from svc_core.resources.entity import ENTITIES
 from svc_core.resources.finance import FILINGS, OBSERVATIONS
 from svc_core.resources.finint import FININT, FININT_SERIES
+from svc_core.resources.incident import INCIDENTS, INCIDENTS_DUE
+from svc_core.resources.market import MARKETS
 from svc_core.resources.news import (
     NEWS,
     NEWS_TEXTS,
@@ -33,7 +35,9 @@ from svc_core.resources.news import (
 )
 from svc_core.resources.osint import OSINT_EVENTS
 from svc_core.resources.profile import DUE, LEAVING, PROFILES, SUBSCRIPTIONS
+from svc_core.resources.relation import RELATIONS
 from svc_core.resources.report import FACETS, REPORTS
+from svc_core.resources.signal import SIGNALS
 from svc_core.resources.webhook import (
     DELIVERIES,
     EVENTS,
@@ -86,11 +90,16 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     MERGED_ROWS,
     OSINT_EVENTS,
     ENTITIES,
+    RELATIONS,
+    INCIDENTS,
+    INCIDENTS_DUE,
     COUNTRIES,
     FININT,
     FININT_SERIES,
     OBSERVATIONS,
     FILINGS,
+    SIGNALS,
+    MARKETS,
     PROFILES,
     SUBSCRIPTIONS,
     DUE,

@@ -6,14 +6,16 @@ written again when entities are joined or come apart, and no order of reading ma
 """
 
 import json
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
-from svc_core import ids
+from svc_core.linking import guard
+from svc_core.linking.references import id_of, is_id
 from svc_core.operation import Context
 from svc_core.ports import Collection, Document
 from svc_core.resources.entity import ENTITIES
-from svc_core.sources.vulnerabilities import CVE_ID
+
+__all__ = ["HOLDERS", "found", "id_of", "keys", "named", "references"]
 
 IDS_AT_ONCE = 500
 
@@ -21,10 +23,9 @@ HOLDERS: tuple[Collection[Any], ...] = (ENTITIES,)
 """The collections of rows whose ids begin with `ent_`."""
 
 
-def id_of(key: str) -> str:
-    """The id that the key of an entity gives: `scheme:value`, or the id of a CVE."""
-    resource = "cve" if CVE_ID.fullmatch(key) else "entity"
-    return ids.derived_id("ent", resource, "", key)
+class _Held(NamedTuple):
+    document: Document[Any]
+    facts: Mapping[str, Any]
 
 
 async def found(ctx: Context, asked: Iterable[str]) -> dict[str, Document[Any]]:
@@ -51,6 +52,48 @@ async def keys(ctx: Context, asked: Iterable[str]) -> tuple[str, ...]:
     for row in (await found(ctx, every)).values():
         every |= dict.fromkeys(_keys(row))
     return tuple(every)
+
+
+async def named(ctx: Context, asked: Iterable[str]) -> dict[str, Document[Any]]:
+    """The rows that these references mean; those that mean none, or may mean several, lack."""
+    every = list(dict.fromkeys(asked))
+    rows = await found(ctx, filter(is_id, every))
+    rest = [one for one in every if not is_id(one)]
+    for at in range(0, len(rest), IDS_AT_ONCE):
+        some = rest[at : at + IDS_AT_ONCE]
+        held = await _holding(ctx, some)
+        for one in some:
+            told = [row for row in held.values() if guard.has(one, row.facts)]
+            if len(told) == 1 and guard.suffices(one, told[0].facts):
+                rows[one] = told[0].document
+    return rows
+
+
+async def references(ctx: Context, asked: Iterable[str]) -> tuple[str, ...]:
+    """All references by which rows may mean these entities, for a filter; unknown ids stay."""
+    every = dict.fromkeys(asked)
+    rows = {row.id: row for row in (await found(ctx, every)).values()}
+    for row in rows.values():
+        every |= dict.fromkeys(_keys(row))
+    told = [one for row in rows.values() for one in guard.references(json.loads(row.raw))]
+    meant = await named(ctx, told)
+    return (*every, *(one for one, row in meant.items() if row.id in rows))
+
+
+async def _holding(ctx: Context, asked: Iterable[str]) -> Mapping[str, _Held]:
+    """The entities that have the names and symbols of references."""
+    rows: dict[str, _Held] = {}
+    for facet, values in guard.sought(asked).items():
+        after = None
+        while values:
+            page = await ctx.tx.documents.scan(
+                ENTITIES, where={facet: values}, after=after, limit=IDS_AT_ONCE
+            )
+            rows |= {row.id: _Held(row, json.loads(row.raw)) for row in page.rows}
+            after = page.end
+            if after is None:
+                break
+    return rows
 
 
 def _keys(row: Document[Any]) -> list[str]:

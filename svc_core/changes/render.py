@@ -24,12 +24,14 @@ _text = compact.encoder()
 # The kinds of every collection that publishes its changes; a test holds the two together.
 ResourceType = Literal[
     "country",
+    "entity",
     "indicator",
     "newsItem",
     "osintEvent",
     "profile",
     "recap",
     "report",
+    "signal",
     "subject",
     "subscription",
     "webhook",

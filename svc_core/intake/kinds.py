@@ -10,7 +10,7 @@ from typing import Any
 from attrs import field, frozen
 
 from svc_core import ids
-from svc_core.intake import items, parties, series, statements
+from svc_core.intake import items, parties, relations, series, statements
 from svc_core.intake.contributions import Contribution
 from svc_core.intake.fold import Rules, fold, standing
 from svc_core.intake.written import Written
@@ -20,8 +20,10 @@ from svc_core.resources.countries import COUNTRIES
 from svc_core.resources.entity import ENTITIES
 from svc_core.resources.finance import FILINGS, OBSERVATIONS
 from svc_core.resources.finint import FININT
+from svc_core.resources.market import MARKETS
 from svc_core.resources.news import NEWS, Source
 from svc_core.resources.osint import OSINT_EVENTS
+from svc_core.resources.relation import RELATIONS
 from svc_core.sources.model import Record
 from svc_core.sources.parties import STRENGTH
 
@@ -131,9 +133,10 @@ _TABLE = (
         finish=parties.finished,
     ),
     Kind("cve", "ent", Rules(silent=frozenset({"epss"})), joined=True),
-    Kind("relation", "rel"),
+    # A delta names what it changes by an id, a collection by its ends.
+    Kind("relation", "rel", relations.RULES, RELATIONS, joined=True, finish=relations.finished),
     Kind("incident", "inc"),
-    Kind("market", "mkt"),
+    Kind("market", "mkt", collection=MARKETS, joined=True),
     Kind(
         "financialObservation",
         "obs",

@@ -149,7 +149,7 @@ def _built(
     old = {} if before is None else json.loads(before.raw)
     made = dict(_blank(collection.model))  # type: ignore[arg-type]  # mypy: classes are hashable
     is_timed = "revision" in made
-    made |= members
+    made |= {name: value for name, value in members.items() if value is not None}
     made |= {name: old[name] for name in kind.kept if name in old}
     if is_timed:
         made["createdAt"], made["updatedAt"] = old.get("createdAt", at), at

@@ -20,6 +20,7 @@ IncidentId = Annotated[str, IdOf("inc")]
 EntityId = Annotated[str, IdOf("ent")]
 RecapId = Annotated[str, IdOf("rcp")]
 WebhookId = Annotated[str, IdOf("whk")]
+SignalId = Annotated[str, IdOf("sig")]
 
 CreatedAt = Annotated[datetime, Doc("When it was created."), Example("2026-01-31T09:30:00Z")]
 UpdatedAt = Annotated[

@@ -20,6 +20,7 @@ from svc_core.resources.members import (
     SourceId,
     micros,
 )
+from svc_core.resources.osint import told_by
 from svc_core.sources.formats import FORMATS
 from svc_core.sources.model import Rejection
 from svc_core.text.evidence import places
@@ -315,7 +316,11 @@ NEWS: Collection[NewsItem] = Collection(
     prefix="obs",
     order=lambda item: micros(item.seen_at),
     scope="global",
-    keys={"source": lambda item: item.source.id, "story": lambda item: item.story_id},
+    keys={
+        "source": lambda item: item.source.id,
+        "story": lambda item: item.story_id,
+        "article": lambda item: None if item.story_id is None else told_by(item.url),
+    },
     facets={
         "topics": lambda item: item.topics,
         "language": lambda item: ranges(item.language),

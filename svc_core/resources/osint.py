@@ -1,10 +1,13 @@
 """OSINT events: what happened, where and when, as a provider of situation data tells it."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from attrs import frozen
 
+from svc_core import ids
 from svc_core.boxes import cells_of
 from svc_core.constraints import Doc, Example, Ge
 from svc_core.ports import Collection
@@ -44,6 +47,8 @@ Category = Literal[
     "other",
 ]
 DatePrecision = Literal["instant", "day", "week", "month", "year"]
+MACHINE = "gdelt"
+"""Who codes the news by machine, in many rows for one event."""
 CONFIDENCE_STEPS = 1_000_000  # a confidence is kept as a whole number of millionths
 SEVERITY_STEP = 10**18  # more than the microseconds of all years
 
@@ -136,6 +141,43 @@ class OsintEvent:
         return self.occurred_at or self.reported_at or self.created_at
 
 
+# -- of which incident it is -------------------------------------------------------------------
+
+
+def told_by(url: str | None) -> str | None:
+    """The id of the incident that an article tells of, whoever reads it; None without address."""
+    page = urlsplit(url or "")
+    if not page.hostname:
+        return None
+    host = page.hostname.removeprefix("www.")
+    own = page._replace(scheme="", netloc="", path=page.path.rstrip("/"), fragment="")
+    return ids.derived_id("inc", "article", "", f"{host} {own.geturl()}")
+
+
+def incident_of(id_: str, provider: str, url: str | None) -> str:
+    """The id of the incident that an event makes by itself: of machine-read news that of the
+    article, which tells several rows of one event, else that of the event.
+    """
+    article = told_by(url) if provider == MACHINE else None
+    return article or ids.derived_id("inc", "osintEvent", "", id_)
+
+
+def marks_of(event: OsintEvent) -> Iterator[str]:
+    """What events of one incident have in common, its own first: designators, or of machine-read
+    news the event as its provider tells them apart: who does what to whom, where, on which day.
+    """
+    yield incident_of(event.id, event.provider, event.url)
+    if event.provider != MACHINE:
+        yield from (f"{one.scheme}:{one.value}" for one in event.designators)
+        return
+    names = {one.role: one.name for one in event.actors or ()}
+    where, when = event.place, event.occurred_at
+    is_near = where is not None and where.precision not in {"country", "unknown"}
+    if event.cameo and when and is_near and {"actor", "target"} <= names.keys():
+        told = (event.cameo.event_code, names["actor"], names["target"], when.date())
+        yield f"{told}{where and where.name}"
+
+
 def _point(event: OsintEvent) -> tuple[float, float] | None:
     return None if event.place is None else point_of(event.place.geometry)
 
@@ -165,7 +207,7 @@ OSINT_EVENTS: Collection[OsintEvent] = Collection(
         "country": lambda event: None if event.place is None else event.place.country_code,
         "severity": lambda event: event.severity,
     },
-    facets={"cell": _cells},
+    facets={"cell": _cells, "mark": marks_of},
     numbers={
         "occurred": lambda event: None if event.occurred_at is None else micros(event.occurred_at),
         "updated": lambda event: micros(event.updated_at),

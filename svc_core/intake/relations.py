@@ -1,0 +1,83 @@
+"""What makes a row of a relation of the things that its sources say of it."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from svc_core import directory, ids
+from svc_core.intake.contributions import Contribution
+from svc_core.intake.fold import Rules, standing
+from svc_core.resources.relation import TYPE_FORM
+from svc_core.sources.vulnerabilities import CVE_ID
+
+RULES = Rules(precedence=("gleif", "lei-cdf", "attack", "stix", "ofac", "ftm", "ftm-delta"))
+
+EVIDENCE_MAX = 20  # of one source: some techniques are told with a hundred reports
+
+_CYBER = frozenset({"attack", "stix", "misp-galaxy", "misp"})
+"""Schemes that name what takes part in attacks."""
+
+_ENDS = ("source", "target")
+_INCIDENT = re.compile("misp:[0-9A-Fa-f-]{36}")
+_TYPE = re.compile(TYPE_FORM)
+_TIME = re.compile(r"[0-9]{4}(-[0-9]{2}(-[0-9]{2}(T[0-9:.]+(Z|[+-][0-9:]+)?)?)?)?")
+
+
+def finished(
+    members: dict[str, Any], contributions: Sequence[Contribution]
+) -> dict[str, Any] | None:
+    """The members of a relation's row; None where its type is no word, or it has not two ends."""
+    ends = [members[end] for end in _ENDS if members.get(end)]
+    if not _TYPE.fullmatch(str(members.get("type"))) or len(set(ends)) < len(_ENDS):
+        return None
+    told = sorted(standing(contributions), key=lambda one: one.id)
+    attributes = _attributes(told) | members["attributes"]
+    is_revoked = members["attributes"].get("revoked") is True
+    attributes.pop("revoked", None)
+    made = {
+        **{name: members[name] for name in ("type", "directed", "sources")},
+        "source": reference(ends[0]),
+        "target": reference(ends[1]),
+        "validFrom": _time(members.get("validFrom")),
+        "validTo": _time(members.get("validTo")),
+        "attributes": attributes,
+        "evidence": [each for one in told for each in _evidence(one)],
+        "revoked": is_revoked,
+        "surface": "cyber" if any(map(_is_cyber, ends)) else "economy",
+    }
+    return made | _confidence(members.get("confidence"), told)
+
+
+def reference(key: str) -> str:
+    """The id of what the key of an end names: an incident, or an entity."""
+    if _INCIDENT.fullmatch(key):
+        return ids.derived_id("inc", "incident", "", key)
+    return directory.id_of(key)
+
+
+def _is_cyber(key: str) -> bool:
+    return key.partition(":")[0] in _CYBER or CVE_ID.fullmatch(key) is not None
+
+
+def _attributes(told: Sequence[Contribution]) -> dict[str, Any]:
+    """What any of them tells besides, the first by id where they differ."""
+    return {name: value for one in reversed(told) for name, value in one.said["attributes"].items()}
+
+
+def _confidence(said: float | None, told: Sequence[Contribution]) -> dict[str, Any]:
+    if said is not None:
+        return {"confidence": said, "confidenceBasis": "provider"}
+    count = len({one.ref["provider"] for one in told})
+    return {"confidence": round(count / (count + 1), 3), "confidenceBasis": "sources"}
+
+
+def _evidence(one: Contribution) -> Iterator[Mapping[str, Any]]:
+    """Where a source tells it: each page, else the record itself."""
+    pages = [each["url"] for each in one.said.get("evidence") or ()] or [one.ref["url"]]
+    for url in pages[:EVIDENCE_MAX]:
+        yield {"sourceId": one.source, "observationId": None, "url": url}
+
+
+def _time(told: object) -> str | None:
+    """A date or time as it is told; None for anything else."""
+    return told if isinstance(told, str) and _TIME.fullmatch(told) else None

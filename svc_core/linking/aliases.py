@@ -1,0 +1,71 @@
+"""Who a vendor or company was at a date: the alias table."""
+
+from collections.abc import Container, Mapping
+from datetime import date
+from functools import cache
+
+from attrs import frozen
+
+from svc_core import data
+from svc_core.linking.names import normal
+
+WORDS_MAX = 4
+"""Words of the longest name in the table."""
+
+
+@frozen
+class Alias:
+    """A name means the entity with this `key`, from a day up to another, not included."""
+
+    key: str
+    valid_from: date
+    valid_to: date
+
+    def holds(self, day: date | None) -> bool:
+        """Whether it holds on a day; None is a day after every change."""
+        return self.valid_from <= day < self.valid_to if day else self.valid_to == date.max
+
+
+def owner(name: str, day: date | None) -> str | None:
+    """The key of the entity that a normalised name means on a day; None where nobody says."""
+    return next((one.key for one in table().get(name, ()) if one.holds(day)), None)
+
+
+def mentioned(name: str, day: date | None, sure: Container[str]) -> str | None:
+    """The key of the entity that a name in text means; one of an ordinary word must be `sure`."""
+    if name in _kinds("vendor") or (name in _kinds("word") and name not in sure):
+        return None
+    return owner(name, day)
+
+
+@cache
+def beginnings() -> frozenset[str]:
+    """The first words of all names."""
+    return frozenset(name.split()[0] for name in table())
+
+
+@cache
+def _kinds(kind: str) -> frozenset[str]:
+    """The names that are an ordinary `word`, or mean their owner as a `vendor` alone."""
+    rows = (line.split("\t") for line in data.lines("aliases.tsv"))
+    return frozenset(normal(name) for row in rows if row[4] == kind for name in row[0].split("|"))
+
+
+@cache
+def table() -> Mapping[str, tuple[Alias, ...]]:
+    """The aliases by their normalised names, the earliest first."""
+    found: dict[str, list[Alias]] = {}
+    for line in data.lines("aliases.tsv"):
+        names, key, start, end = line.split("\t")[:4]
+        alias = Alias(
+            key,
+            date.fromisoformat(start) if start else date.min,
+            date.fromisoformat(end) if end else date.max,
+        )
+        for name in names.split("|"):
+            found.setdefault(normal(name), []).append(alias)
+    return {name: tuple(sorted(held, key=_start)) for name, held in found.items()}
+
+
+def _start(alias: Alias) -> date:
+    return alias.valid_from

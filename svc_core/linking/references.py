@@ -1,0 +1,118 @@
+"""References: whom a row names, before anybody looks up who that is.
+
+A reference is the id that the key of an entity gives, or `scheme:name` where a name alone is told:
+`vendor:` is a maker of products, `name:` stands in text, `ticker:` is a symbol in parentheses.
+"""
+
+import re
+from collections.abc import Container, Iterator
+from datetime import UTC, date, datetime
+from itertools import chain
+
+from svc_core import ids
+from svc_core.analysis.entities import ORGANISATION, OTHER, mentions
+from svc_core.linking import aliases
+from svc_core.linking.names import is_telling, normal
+from svc_core.sources.identifiers import isin, lei
+from svc_core.sources.vulnerabilities import CVE_ID
+from svc_core.text.evidence import Evidence, Reading
+from svc_core.text.words import fold
+
+MENTIONS_MAX = 20
+"""Names that one text mentions: more is a list, and no text about anybody of them."""
+
+_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+_CVE = re.compile(r"\bCVE-\d{4}-\d{4,19}\b", re.IGNORECASE)
+_LONG = re.compile(r"\b(?:[A-Z0-9]{18}\d\d|[A-Z]{2}[A-Z0-9]{9}\d)\b")
+_MARKETS = {
+    **dict.fromkeys(("nasdaq", "nasdaqgs", "nasdaqgm", "nasdaqcm", "nyse", "nyse american",
+                     "nyse arca", "nysearca", "amex", "cboe", "otc", "otcqb", "otcqx"), ""),
+    "lse": "XLON:", "lon": "XLON:", "tsx": "XTSE:", "tsxv": "XTSX:", "asx": "XASX:",
+    "etr": "XETR:", "xetra": "XETR:", "fra": "XFRA:", "epa": "XPAR:", "six": "XSWX:",
+    "swx": "XSWX:", "tyo": "XTKS:", "tse": "XTKS:", "hkex": "XHKG:", "hkg": "XHKG:",
+    "sehk": "XHKG:", "nse": "XNSE:", "bse": "XBOM:", "sgx": "XSES:", "krx": "XKRX:",
+}  # fmt: skip
+"""How a ticker begins by its exchange: a symbol of the United States stands alone, as the SEC
+writes it; elsewhere the ISO 10383 code of the market goes before it."""
+_EXCHANGE = "|".join(sorted(_MARKETS, key=len, reverse=True))
+_SYMBOL = re.compile(rf"\(\s*({_EXCHANGE})\s*:\s*([A-Z0-9.-]{{1,8}})\s*[);,]", re.IGNORECASE)
+_WORD = re.compile(r"\w(?:(?!['’]s\b)[\w&’'.-])*(?<=\w)")
+
+
+def id_of(key: str) -> str:
+    """The id that the key of an entity gives: `scheme:value`, or the id of a CVE."""
+    resource = "cve" if CVE_ID.fullmatch(key) else "entity"
+    return ids.derived_id("ent", resource, "", key)
+
+
+def is_id(reference: str) -> bool:
+    """Whether a reference is an id."""
+    return ids.is_id("ent", reference)
+
+
+def of_vendor(vendor: str, day: date | None = None) -> tuple[str, ...]:
+    """Whom the name of a maker of products means on a day; None is today. Empty for no name."""
+    name = normal(vendor)
+    key = aliases.owner(name, day)
+    if key is not None:
+        return (id_of(key),)
+    return (f"vendor:{name}",) if name else ()
+
+
+def of_text(text: str, day: date | None = None) -> dict[str, str]:
+    """Whom a text mentions on a day, by reference, with the name that stands in it.
+
+    Its first line is a headline. At most `MENTIONS_MAX`, the surest first: numbers, symbols with
+    their exchange, names of the alias table, other names.
+    """
+    headline, _, rest = text.partition("\n")
+    found: dict[str, str] = {}
+    for reference, name in chain(_numbers(text), _symbols(text), _names(headline, rest, day)):
+        found.setdefault(reference, name)
+        if len(found) == MENTIONS_MAX:
+            break
+    return found
+
+
+def _numbers(text: str) -> Iterator[tuple[str, str]]:
+    for match in _CVE.findall(text):
+        yield id_of(match.upper()), match.upper()
+    for match in _LONG.findall(text):
+        for scheme, read in (("lei", lei), ("isin", isin)):
+            if read(match) is not None:
+                yield id_of(f"{scheme}:{match}"), match
+
+
+def _symbols(text: str) -> Iterator[tuple[str, str]]:
+    for exchange, symbol in _SYMBOL.findall(text):
+        market = _MARKETS[" ".join(exchange.casefold().split())]
+        yield f"ticker:{market}{symbol.upper()}", symbol.upper()
+
+
+def _names(headline: str, rest: str, day: date | None) -> Iterator[tuple[str, str]]:
+    evidence = Evidence("", headline, rest, "", "", "", "", None, _NEVER)
+    sure = mentions([Reading(evidence, (), (), ())])
+    known = {normal(one.name): one.name for one in sure}
+    for name, key in _aliases(f"{headline}\n{rest}", day, known):
+        yield id_of(key), name
+    for one in sure:
+        name = normal(one.name)
+        if one.kind in (ORGANISATION, OTHER) and is_telling(name, one.name):
+            yield f"name:{name}", one.name
+
+
+def _aliases(text: str, day: date | None, sure: Container[str]) -> Iterator[tuple[str, str]]:
+    """The names of the alias table in a text, the longest of each place."""
+    words = list(_WORD.finditer(text))
+    at = 0
+    while at < len(words):
+        size = 1
+        if not words[at][0].islower() and fold(words[at][0]) in aliases.beginnings():
+            for many in range(min(aliases.WORDS_MAX, len(words) - at), 0, -1):
+                name = text[words[at].start() : words[at + many - 1].end()]
+                key = aliases.mentioned(normal(name), day, sure)
+                if key is not None:
+                    yield name, key
+                    size = many
+                    break
+        at += size

@@ -1,0 +1,215 @@
+"""Incidents: what happened, folded of everything that tells of it."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from attrs import frozen
+
+from svc_core.constraints import Doc, Example, Ge, Le
+from svc_core.linking.names import normal
+from svc_core.ports import BASE_V2, Collection
+from svc_core.resources.facts import (
+    SEVERITIES,
+    Designator,
+    Geometry,
+    Measurement,
+    Place,
+    Severity,
+    SeverityBasis,
+    SourceRef,
+    point_of,
+)
+from svc_core.resources.members import (
+    CreatedAt,
+    EntityId,
+    IncidentId,
+    UpdatedAt,
+    micros,
+)
+from svc_core.resources.osint import CONFIDENCE_STEPS, SEVERITY_STEP, Cameo, Category, DatePrecision
+from svc_core.unset import UNSET, Maybe
+
+Status = Literal["emerging", "active", "monitoring", "closed"]
+Role = Literal["actor", "target", "victim", "affected", "mentioned"]
+
+
+@frozen
+class Participant:
+    """Who takes part in an incident."""
+
+    entity_id: Annotated[EntityId | None, Doc("Who it is; null while no entity is known by it.")]
+    role: Annotated[Role, Doc("The part that it plays."), Example("actor")]
+    name: Annotated[str, Doc("As its source names it."), Example("Port authority")]
+
+    @property
+    def reference(self) -> str:
+        """By what it is looked up (`svc_core.linking`)."""
+        return self.entity_id or f"name:{normal(self.name)}"
+
+
+@frozen
+class TrackPoint:
+    """Where an incident was at a time, and what was measured there."""
+
+    at: Annotated[datetime | None, Doc("When."), Example("2026-01-31T00:00:00Z")]
+    geometry: Geometry
+    measurement: Annotated[Measurement | None, Doc("What was measured; null for nothing.")]
+
+
+@frozen(kw_only=True)
+class Incident:
+    """One incident."""
+
+    id: IncidentId
+    title: Annotated[
+        str,
+        Doc("That of its strongest provider, else the headline that most others resemble."),
+        Example("M 7.1 earthquake near Esmeraldas, Ecuador"),
+    ]
+    summary: Annotated[str | None, Doc("In words of its sources; null where none were given.")]
+    category: Annotated[Category, Doc("The group of its type."), Example("disaster")]
+    status: Annotated[
+        Status,
+        Doc(
+            "By its provider's own word, else by the age of its last news: emerging for six hours, "
+            "active for two days, monitoring for two weeks, then closed."
+        ),
+        Example("active"),
+    ]
+    severity: Annotated[
+        Severity, Doc("The gravest that a source gives; `info` where none does."), Example("high")
+    ]
+    severity_basis: Annotated[
+        SeverityBasis | None, Doc("What the severity was read from; null for nothing.")
+    ]
+    confidence: Annotated[
+        Annotated[float, Ge(0), Le(1)],
+        Doc(
+            "That one at least of its independent sources is right: 0.9 for a provider of measured "
+            "or coded events, times its own word of certainty; 0.7 for a shared report; 0.5 for "
+            "each publisher; 0.3 for each that only a machine read, or that machine's own word."
+        ),
+        Example(0.95),
+    ]
+    started_at: Annotated[
+        datetime | None,
+        Doc("When it began; of news alone the day of the first report. Null where unknown."),
+        Example("2026-01-31T04:12:09Z"),
+    ]
+    ended_at: Annotated[datetime | None, Doc("When it ended; null while it lasts or unknown.")]
+    date_precision: Annotated[
+        DatePrecision, Doc("How exactly `startedAt` is known."), Example("instant")
+    ]
+    first_seen_at: Annotated[
+        datetime, Doc("When the first of it was taken in."), Example("2026-01-31T05:52:11Z")
+    ]
+    last_seen_at: Annotated[
+        datetime, Doc("When the last of it was taken in."), Example("2026-01-31T05:52:11Z")
+    ]
+    place: Annotated[Place | None, Doc("The most precise that is told; null where none is.")]
+    measurements: Annotated[tuple[Measurement, ...], Doc("The latest of each metric and provider.")]
+    cameo: Annotated[Cameo | None, Doc("The CAMEO code of its gravest event; null without.")]
+    designators: Annotated[tuple[Designator, ...], Doc("By which others know it.")]
+    entities: Annotated[tuple[Participant, ...], Doc("Known entities that take part.")]
+    article_count: Annotated[int, Ge(0), Doc("Addresses of articles about it."), Example(12)]
+    source_count: Annotated[int, Ge(1), Doc("Registrable domains of what tells of it."), Example(7)]
+    observation_count: Annotated[
+        int, Ge(1), Doc("OSINT events, news items and reports that tell of it."), Example(14)
+    ]
+    observation_ids: Annotated[
+        tuple[str, ...], Doc("OSINT events and news items that tell of it, the first 100.")
+    ]
+    signal_ids: Annotated[tuple[str, ...], Doc("Signals about it.")] = ()
+    related_incident_ids: Annotated[
+        tuple[IncidentId, ...],
+        Doc("Incidents of others so near in kind, time and place that they may be the same."),
+    ] = ()
+    merged_ids: Annotated[
+        tuple[IncidentId, ...], Doc("Ids of incidents that turned out to be this one.")
+    ] = ()
+    footprint: Annotated[
+        Maybe[Geometry], Doc("With `include=footprint` alone: the area that it covers.")
+    ] = UNSET
+    track: Annotated[
+        Maybe[tuple[TrackPoint, ...] | None],
+        Doc("With `include=track` alone: where it was; null where untold."),
+    ] = UNSET
+    articles: Annotated[
+        Maybe[tuple[Mapping[str, Any], ...]],
+        Doc("With `include=articles` alone: up to 20 news items, the latest first."),
+    ] = UNSET
+    sources: Annotated[tuple[SourceRef, ...], Doc("What the row was made from, the first 100.")]
+    created_at: CreatedAt
+    updated_at: UpdatedAt
+    revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
+
+    @property
+    def keys(self) -> Iterator[str]:
+        """All ids that answer with it, its own first."""
+        yield self.id
+        yield from self.merged_ids
+
+
+def _providers(incident: Incident) -> tuple[str, ...]:
+    return tuple(one.provider for one in incident.sources)
+
+
+def _point(incident: Incident) -> tuple[float, float] | None:
+    return None if incident.place is None else point_of(incident.place.geometry)
+
+
+def _gravity(incident: Incident) -> int:
+    """By severity, of equally severe ones by the last news."""
+    return SEVERITIES.index(incident.severity) * SEVERITY_STEP + micros(incident.last_seen_at)
+
+
+INCIDENTS: Collection[Incident] = Collection(
+    name="incidents",
+    model=Incident,
+    prefix="inc",
+    order=lambda incident: micros(incident.last_seen_at),
+    scope="global",
+    keys={
+        "category": lambda incident: incident.category,
+        "status": lambda incident: incident.status,
+        "severity": lambda incident: incident.severity,
+        "country": lambda incident: None if incident.place is None else incident.place.country_code,
+    },
+    facets={
+        "key": lambda incident: incident.keys,
+        "provider": _providers,
+        "entity": lambda incident: [one.reference for one in incident.entities],
+    },
+    numbers={
+        "started": lambda incident: (
+            None if incident.started_at is None else micros(incident.started_at)
+        ),
+        "updated": lambda incident: micros(incident.updated_at),
+        "gravity": _gravity,
+        "confidence": lambda incident: round(incident.confidence * CONFIDENCE_STEPS),
+        "publishers": lambda incident: incident.source_count,
+    },
+    place=_point,
+    kind="incident",
+    base=BASE_V2,
+)
+"""Ordered by the last news. `key` finds a row by any id that it answers to; `entity` holds
+references, of which `svc_core.directory` tells whom they mean."""
+
+
+@frozen
+class IncidentDue:
+    """An incident that is to be folded again: what tells of it changed, or its status may."""
+
+    id: IncidentId
+    at: datetime
+
+
+INCIDENTS_DUE: Collection[IncidentDue] = Collection(
+    name="incidents_due",
+    model=IncidentDue,
+    prefix="inc",
+    order=lambda due: micros(due.at),
+    scope="system",
+)
