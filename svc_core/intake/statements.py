@@ -38,8 +38,8 @@ def observed(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, An
     """The members of the row of one fact."""
     entity, concept = directory.id_of(members["entity"]), members["concept"]
     name = f"{concept['taxonomy']}:{concept['name']}"
-    apart = (entity, xbrl.metrics().get(name, name), members["currency"], members["unit"])
-    fact = (*apart, members["periodStart"], members["periodEnd"])
+    apart = (entity, xbrl.metrics().get(name, name), members.get("currency"), members.get("unit"))
+    fact = (*apart, members.get("periodStart"), members["periodEnd"])
     return members | {"entityId": entity, "fact": "|".join(part or "" for part in fact)}
 
 
