@@ -43,8 +43,10 @@ def observed(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, An
     return members | {"entityId": entity, "fact": "|".join(part or "" for part in fact)}
 
 
-def filed(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, Any]:
-    """The members of the row of one filing."""
+def filed(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, Any] | None:
+    """The members of the row of one filing; None where nobody says whose it is."""
+    if members.get("entity") is None:
+        return None
     return members | {"entityId": directory.id_of(members["entity"])}
 
 
