@@ -9,14 +9,15 @@ from typing import Any
 
 from attrs import field, frozen
 
-from svc_core import ids
-from svc_core.intake import items, parties, relations, series, statements
+from svc_core import directory, ids
+from svc_core.intake import items, parties, relations, series, statements, vulnerabilities
 from svc_core.intake.contributions import Contribution
 from svc_core.intake.fold import Rules, fold, standing
 from svc_core.intake.written import Written
 from svc_core.operation import Context
 from svc_core.ports import Collection, Document
 from svc_core.resources.countries import COUNTRIES
+from svc_core.resources.cve import CVES
 from svc_core.resources.entity import ENTITIES
 from svc_core.resources.finance import FILINGS, OBSERVATIONS
 from svc_core.resources.finint import FININT
@@ -32,6 +33,11 @@ Follow = Callable[[Context, Sequence[Written]], Awaitable[None]]
 Settle = Callable[
     [Context, Mapping[str, tuple[Document[Any] | None, Any]]], Awaitable[Mapping[str, Any]]
 ]
+Quiet = Callable[[Sequence[str], Mapping[str, Any], Mapping[str, Any]], bool]
+
+
+def _never(*_: Any) -> bool:
+    return False
 
 
 @frozen(eq=False)
@@ -42,7 +48,9 @@ class Kind:
     `schemes` that it has. `finish` makes what is folded a row, or None where it makes none.
     `settle` is given rows as they are stored and as they are to be, before they are written, and
     gives those that stand otherwise to others; each of `follows` writes in the same unit what
-    follows from rows that were written.
+    follows from rows that were written. A row that is `quiet`, by the members that differ and as it
+    was and is, is written and told nobody. `earlier` is a member of which the reading before the
+    newest is kept.
     """
 
     resource: str
@@ -54,10 +62,14 @@ class Kind:
     schemes: tuple[str, ...] = ()
     finish: Finish | None = None
     settle: Settle | None = None
+    quiet: Quiet = _never
+    earlier: str = ""
     follows: tuple[Follow, ...] = ()
 
     def derived(self, key: str) -> str:
         """The id of the row with this key; of a country its code."""
+        if self.prefix == "ent":
+            return directory.id_of(key)
         return key if not self.prefix else ids.derived_id(self.prefix, self.resource, "", key)
 
     def row_id(self, source: Source, record: Record) -> str:
@@ -132,7 +144,16 @@ _TABLE = (
         schemes=STRENGTH,
         finish=parties.finished,
     ),
-    Kind("cve", "ent", Rules(silent=frozenset({"epss"})), joined=True),
+    Kind(
+        "cve",
+        "ent",
+        vulnerabilities.RULES,
+        CVES,
+        joined=True,
+        finish=vulnerabilities.finished,
+        quiet=vulnerabilities.is_quiet,
+        earlier="epss",
+    ),
     # A delta names what it changes by an id, a collection by its ends.
     Kind("relation", "rel", relations.RULES, RELATIONS, joined=True, finish=relations.finished),
     Kind("incident", "inc"),

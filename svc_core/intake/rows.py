@@ -1,6 +1,7 @@
 """Rows as they are stored: folded of their contributions, written where they say something new.
 
-Rule: a row is written only where it says something new to a reader; with it goes its change.
+Rule: a row is written only where it says something new to a reader; with it goes its change, but
+for one that is quiet: it is written as it is now, under the revision that it has.
 """
 
 import json
@@ -62,7 +63,10 @@ async def refold(
         before, value = stored.get(row), None
         said[row] = members = kind.folded(row, told.get(row, ()))
         if members is not None:
-            value = _built(kind, collection, members | {"id": row}, before, ctx.now)
+            value, is_quiet = _built(kind, collection, members | {"id": row}, before, ctx.now)
+            if is_quiet:
+                await ctx.tx.documents.put(collection, row, value)
+                continue
         if value is not None or (members is None and before is not None):
             built[row] = (before, value)
     settled = {} if kind.settle is None else await kind.settle(ctx, built)
@@ -143,8 +147,8 @@ def _built(
     members: Mapping[str, Any],
     before: Document[Any] | None,
     now: datetime,
-) -> Any:
-    """The row of these members; None where it says nothing new."""
+) -> tuple[Any, bool]:
+    """The row of these members, and whether it is quiet; None where it says nothing new."""
     at = instants.render(now)
     old = {} if before is None else json.loads(before.raw)
     made = dict(_blank(collection.model))  # type: ignore[arg-type]  # mypy: classes are hashable
@@ -157,12 +161,16 @@ def _built(
     else:
         made["recordedAt"] = at
     value = wire.from_json(collection.model, made)
-    if before is not None:
-        known = whole(before.raw) if kind.resource == "newsItem" else before.raw
-        names = changed_fields(known, wire.dumps(value))
-        if not names or (kind.resource == "indicator" and series.asked_again(names, old, made)):
-            return None
-    return value
+    if before is None:
+        return value, False
+    known = whole(before.raw) if kind.resource == "newsItem" else before.raw
+    names = changed_fields(known, wire.dumps(value))
+    if not names or (kind.resource == "indicator" and series.asked_again(names, old, made)):
+        return None, False
+    if kind.quiet(names, old, made):
+        made |= {name: old[name] for name in ("updatedAt", "revision")}
+        return wire.from_json(collection.model, made), True
+    return value, False
 
 
 @cache
