@@ -10,15 +10,24 @@ from typing import Any
 from attrs import field, frozen
 
 from svc_core import directory, ids
-from svc_core.intake import items, parties, relations, series, signals, vulnerabilities
+from svc_core.intake import (
+    items,
+    parties,
+    relations,
+    series,
+    signals,
+    statements,
+    vulnerabilities,
+)
 from svc_core.intake.contributions import Contribution
 from svc_core.intake.fold import Rules, fold, standing
 from svc_core.intake.written import Written
 from svc_core.operation import Context
-from svc_core.ports import Collection
+from svc_core.ports import Collection, Document
 from svc_core.resources.countries import COUNTRIES
 from svc_core.resources.cve import CVES
 from svc_core.resources.entity import ENTITIES
+from svc_core.resources.finance import FILINGS, OBSERVATIONS
 from svc_core.resources.finint import FININT
 from svc_core.resources.market import MARKETS
 from svc_core.resources.news import NEWS, Source
@@ -29,6 +38,9 @@ from svc_core.sources.parties import EXCLUSIVE, STRENGTH
 
 Finish = Callable[[dict[str, Any], Sequence[Contribution]], dict[str, Any] | None]
 Follow = Callable[[Context, Sequence[Written]], Awaitable[None]]
+Settle = Callable[
+    [Context, Mapping[str, tuple[Document[Any] | None, Any]]], Awaitable[Mapping[str, Any]]
+]
 Quiet = Callable[[Sequence[str], Mapping[str, Any], Mapping[str, Any]], bool]
 
 
@@ -42,10 +54,11 @@ class Kind:
 
     A row that is `joined` may have several keys; its id is made of one of the first scheme of
     `schemes` that it has, and it has one key alone of each that is `exclusive`. `finish` makes what
-    is folded a row, or None where it makes none; each of `follows` writes in the same unit what
-    follows from rows that were written. A row that is `quiet`, by the members that differ and as it
-    was and is, is written and told nobody. `earlier` is a member of which the reading before the
-    newest is kept.
+    is folded a row, or None where it makes none. `settle` is given rows as they are stored and as
+    they are to be, before they are written, and gives those that stand otherwise to others; each of
+    `follows` writes in the same unit what follows from rows that were written. A row that is
+    `quiet`, by the members that differ and as it was and is, is written and told nobody. `earlier`
+    is a member of which the reading before the newest is kept.
     """
 
     resource: str
@@ -57,6 +70,7 @@ class Kind:
     schemes: tuple[str, ...] = ()
     exclusive: Container[str] = ()
     finish: Finish | None = None
+    settle: Settle | None = None
     quiet: Quiet = _never
     earlier: str = ""
     follows: tuple[Follow, ...] = ()
@@ -156,8 +170,15 @@ _TABLE = (
     Kind("relation", "rel", relations.RULES, RELATIONS, joined=True, finish=relations.finished),
     Kind("incident", "inc"),
     Kind("market", "mkt", collection=MARKETS, joined=True),
-    Kind("financialObservation", "obs"),
-    Kind("filing", "obs"),
+    Kind(
+        "financialObservation",
+        "obs",
+        collection=OBSERVATIONS,
+        kept=statements.KEPT,
+        finish=statements.observed,
+        settle=statements.settled,
+    ),
+    Kind("filing", "obs", collection=FILINGS, finish=statements.filed),
     Kind("mention", "obs"),
 )
 
