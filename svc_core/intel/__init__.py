@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from svc_core.intel import entities
+from svc_core.intel import entities, graphs
 from svc_core.operation import Operation
 
-OPERATIONS: tuple[Operation[Any, Any], ...] = (*entities.OPERATIONS,)
+OPERATIONS: tuple[Operation[Any, Any], ...] = (*entities.OPERATIONS, *graphs.OPERATIONS)
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = ()
