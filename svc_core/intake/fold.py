@@ -24,8 +24,8 @@ from svc_core.intake.contributions import Contribution
 class Rules:
     """How contributions to one kind of row are folded.
 
-    `precedence` are formats, the strongest first; `prefer` are those of single members that have
-    an order of their own. `joined` are list members with what tells their entries apart (nothing:
+    `precedence` are formats, the strongest first, equally strong ones in one text with spaces;
+    `prefer` are those of single members that have an order of their own. `joined` are list members with what tells their entries apart (nothing:
     the entry itself). A row that is `whole` is told by one contribution alone. Formats that are
     `silent` make no row of their own.
     """
@@ -86,14 +86,19 @@ def _is_earlier(one: Contribution, taken_up_at: datetime | None) -> bool:
 
 def strongest(rules: Rules, contributions: Sequence[Contribution]) -> Contribution:
     """The contribution that others give way to."""
-    return _ranked(standing(contributions), rules.precedence)[0]
+    return ranked(rules, contributions)[0]
+
+
+def ranked(rules: Rules, contributions: Sequence[Contribution]) -> list[Contribution]:
+    """The contributions that say something, the strongest first."""
+    return _ranked(standing(contributions), rules.precedence)
 
 
 def _ranked(contributions: Sequence[Contribution], formats: Sequence[str]) -> list[Contribution]:
     """The strongest first."""
     if len(contributions) == 1:
         return list(contributions)
-    place = {name: at for at, name in enumerate(reversed(formats), 1)}
+    place = {name: at for at, some in enumerate(reversed(formats), 1) for name in some.split()}
 
     def strength(one: Contribution) -> tuple[int, bool, datetime]:
         return (place.get(one.format, 0), one.stamp is not None, one.told_at)
