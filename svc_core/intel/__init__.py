@@ -2,9 +2,13 @@
 
 from typing import Any
 
-from svc_core.intel import entities, graphs
+from svc_core.intel import cyber_graph, entities, graphs
 from svc_core.operation import Operation
 
-OPERATIONS: tuple[Operation[Any, Any], ...] = (*entities.OPERATIONS, *graphs.OPERATIONS)
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    *entities.OPERATIONS,
+    *graphs.OPERATIONS,
+    *cyber_graph.OPERATIONS,
+)
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = ()

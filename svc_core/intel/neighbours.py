@@ -6,7 +6,7 @@ Rule 2: of a node only so many edges are looked at, and fewer where more nodes a
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from attrs import define, field, frozen
@@ -42,6 +42,8 @@ class Neighbours:
 
     ctx: Context
     wanted: Wanted
+    kept: Callable[[Node], bool] = lambda _: True
+    root: str | None = None
     nodes: dict[str, Node] = field(factory=dict)
     is_cut: bool = False
     _meant: dict[str, Node | None] = field(factory=dict)
@@ -60,7 +62,7 @@ class Neighbours:
 
     async def grown(self, root: str, depth: int, nodes_max: int) -> Walk:
         """The graph around a node."""
-        walk = Walk(root, depth, nodes_max)
+        self.root, walk = root, Walk(root, depth, nodes_max)
         while walk.frontier:
             walk.take(await self.at(walk.frontier))
         walk.truncated = walk.truncated or self.is_cut
@@ -91,20 +93,22 @@ class Neighbours:
         """Relations as edges between the nodes that they mean, each once."""
         ends = (one[end] for one in told for end in ("source", "target"))
         meant = await self.meant(ends)
-        return joined(_between(told, meant, is_whole=self.wanted.revoked))
+        return joined(self._between(told, meant))
 
+    def _between(self, told: Iterable[dict[str, Any]], meant: Mapping[str, Node]) -> Iterator[Edge]:
+        for one in told:
+            source, target = meant.get(one["source"]), meant.get(one["target"])
+            if source is None or target is None or source is target:
+                continue
+            if self._is_shown(source) and self._is_shown(target):
+                ends = (source.id, target.id)
+                first, second = ends if one["directed"] else sorted(ends)
+                yield {**one, "sourceId": first, "targetId": second}
 
-def _between(
-    told: Iterable[dict[str, Any]], meant: Mapping[str, Node], *, is_whole: bool
-) -> Iterator[Edge]:
-    for one in told:
-        source, target = meant.get(one["source"]), meant.get(one["target"])
-        if source is None or target is None or source is target:
-            continue
-        if is_whole or not (source.revoked or target.revoked):
-            ends = (source.id, target.id)
-            first, second = ends if one["directed"] else sorted(ends)
-            yield {**one, "sourceId": first, "targetId": second}
+    def _is_shown(self, node: Node) -> bool:
+        return node.id == self.root or (
+            self.kept(node) and (self.wanted.revoked or not node.revoked)
+        )
 
 
 # -- rows as edges and nodes -------------------------------------------------------------------

@@ -36,6 +36,7 @@ class Wanted:
     min_confidence: float = 0
     at: str | None = None
     revoked: bool = False
+    surface: str | None = None
 
     def holds(self, edge: Edge) -> bool:
         """Whether it is such an edge."""
@@ -43,6 +44,7 @@ class Wanted:
             (self.types is None or edge["type"] in self.types)
             and edge["confidence"] >= self.min_confidence
             and (self.revoked or not edge["revoked"])
+            and (self.surface is None or edge["surface"] == self.surface)
             and (self.at is None or _is_valid(edge, self.at))
         )
 
