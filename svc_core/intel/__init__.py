@@ -2,13 +2,16 @@
 
 from typing import Any
 
-from svc_core.intel import cyber_graph, entities, graphs
+from svc_core.intel import cyber_graph, entities, finint, graphs, markets, signals
 from svc_core.operation import Operation
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *entities.OPERATIONS,
     *graphs.OPERATIONS,
     *cyber_graph.OPERATIONS,
+    *markets.OPERATIONS,
+    *finint.OPERATIONS,
+    *signals.OPERATIONS,
 )
 
-LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = ()
+LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (*signals.LOCAL_OPERATIONS,)

@@ -12,7 +12,7 @@ from attrs import frozen
 from svc_core import problem
 from svc_core.constraints import Doc, Example, Ge, IdOf, Le
 from svc_core.intel.declared import CYBER, reading
-from svc_core.intel.graphs import RelationTypes, Revoked, rooted, shown, text
+from svc_core.intel.graphs import RelationTypes, Revoked, shown, text
 from svc_core.intel.neighbours import Neighbours, Node, edge_of
 from svc_core.intel.walk import DEPTH_MAX, NODES_MAX, Edge, Wanted
 from svc_core.operation import QUERY, Context, Operation
@@ -63,7 +63,7 @@ async def get_cyber_graph(ctx: Context, request: GetCyberGraph) -> Paged[CyberGr
     """A page of edges with their ends.
 
     Raises:
-        Problem: NOT_FOUND for an unknown root; CONFLICTING_PARAMETERS for a depth without a root.
+        Problem: CONFLICTING_PARAMETERS for a depth without a root.
     """
     if isinstance(request.root_id, Unset) and not isinstance(request.depth, Unset):
         raise Problem(
@@ -99,7 +99,10 @@ async def _around(
     neighbours: Neighbours, request: GetCyberGraph, after: Position | None
 ) -> tuple[list[Edge], Position | None, bool]:
     """A page of the edges around a node, and whether there are more than are walked."""
-    root = await rooted(neighbours, given(request.root_id, ""))
+    met = await neighbours.meant([given(request.root_id, "")])
+    if not met:
+        return [], None, False
+    (root,) = met.values()
     walk = await neighbours.grown(root.id, given(request.depth, 1), NODES_MAX)
     left = sorted(walk.edges, reverse=True)
     if after is not None:

@@ -75,22 +75,12 @@ async def get_entity_graph(ctx: Context, request: GetEntityGraph) -> One[EntityG
             request.include_revoked,
         ),
     )
-    root = await rooted(neighbours, request.entity_id)
+    root = (await neighbours.meant([request.entity_id])).get(request.entity_id)
+    if root is None:
+        raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
     walk = await neighbours.grown(root.id, request.depth, request.limit_nodes)
     raw = text(_graph(walk, [neighbours.nodes[one] for one in walk.nodes], at)).encode()
     return One(raw, (root.id, sha256(raw).hexdigest()))
-
-
-async def rooted(neighbours: Neighbours, id_: str) -> Node:
-    """The node that an id means.
-
-    Raises:
-        Problem: NOT_FOUND.
-    """
-    root = (await neighbours.meant([id_])).get(id_)
-    if root is None:
-        raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
-    return root
 
 
 def _instant(told: str) -> str:
