@@ -2,13 +2,15 @@
 
 from typing import Any
 
-from svc_core.intel import actors, cves, entities, finint, markets, signals
+from svc_core.intel import actors, cves, cyber_graph, entities, finint, graphs, markets, signals
 from svc_core.operation import Operation
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *entities.OPERATIONS,
+    *graphs.OPERATIONS,
     *cves.OPERATIONS,
     *actors.OPERATIONS,
+    *cyber_graph.OPERATIONS,
     *markets.OPERATIONS,
     *finint.OPERATIONS,
     *signals.OPERATIONS,
