@@ -10,7 +10,7 @@ from typing import Any
 from attrs import field, frozen
 
 from svc_core import ids
-from svc_core.intake import items, parties, relations, series
+from svc_core.intake import incidents, items, parties, relations, series
 from svc_core.intake.contributions import Contribution
 from svc_core.intake.fold import Rules, fold, standing
 from svc_core.intake.written import Written
@@ -28,6 +28,7 @@ from svc_core.sources.parties import STRENGTH
 
 Finish = Callable[[dict[str, Any], Sequence[Contribution]], dict[str, Any] | None]
 Follow = Callable[[Context, Sequence[Written]], Awaitable[None]]
+Heard = Callable[[Context, Sequence[Contribution]], Awaitable[None]]
 
 
 @frozen(eq=False)
@@ -36,7 +37,8 @@ class Kind:
 
     A row that is `joined` may have several keys; its id is made of one of the first scheme of
     `schemes` that it has. `finish` makes what is folded a row, or None where it makes none; each
-    of `follows` writes in the same unit what follows from rows that were written.
+    of `follows` writes in the same unit what follows from rows that were written, `heard` what
+    follows from contributions to a kind without rows.
     """
 
     resource: str
@@ -48,6 +50,7 @@ class Kind:
     schemes: tuple[str, ...] = ()
     finish: Finish | None = None
     follows: tuple[Follow, ...] = ()
+    heard: Heard | None = None
 
     def derived(self, key: str) -> str:
         """The id of the row with this key; of a country its code."""
@@ -57,6 +60,8 @@ class Kind:
         """The id of the row that a record of a source tells of."""
         if self.resource == "newsItem":
             return items.row_id(source, record)
+        if self.resource == "mention":
+            return incidents.mentioned(record.key)
         return self.derived(record.key)
 
     def folded(self, row: str, contributions: Sequence[Contribution]) -> dict[str, Any] | None:
@@ -99,7 +104,7 @@ _TABLE = (
         Rules(whole=True),
         NEWS,
         kept=("retrievedAt", "storyId"),
-        follows=(items.follow,),
+        follows=(items.follow, incidents.follow_items),
     ),
     Kind(
         "osintEvent",
@@ -111,6 +116,8 @@ _TABLE = (
         OSINT_EVENTS,
         kept=("incidentId",),
         joined=True,
+        finish=incidents.finished,
+        follows=(incidents.follow_events,),
     ),
     Kind("country", "", Rules(("countries", "country-codes", "geonames")), COUNTRIES),
     Kind("place", "plc"),
@@ -128,11 +135,11 @@ _TABLE = (
     Kind("cve", "ent", Rules(silent=frozenset({"epss"})), joined=True),
     # A delta names what it changes by an id, a collection by its ends.
     Kind("relation", "rel", relations.RULES, RELATIONS, joined=True, finish=relations.finished),
-    Kind("incident", "inc"),
+    Kind("incident", "inc", heard=incidents.follow_reports),
     Kind("market", "mkt", collection=MARKETS, joined=True),
     Kind("financialObservation", "obs"),
     Kind("filing", "obs"),
-    Kind("mention", "obs"),
+    Kind("mention", "obs", heard=incidents.follow_mentions),
 )
 
 KINDS: Mapping[str, Kind] = MappingProxyType({kind.resource: kind for kind in _TABLE})
