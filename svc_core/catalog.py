@@ -18,6 +18,7 @@ from svc_core.ports import Collection
 from svc_core.reports import local_operations as reports_local
 from svc_core.resources.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
 from svc_core.resources.countries import COUNTRIES
+from svc_core.resources.cve import CVES
 from svc_core.resources.entity import ENTITIES
 from svc_core.resources.finint import FININT, FININT_SERIES
 from svc_core.resources.incident import INCIDENTS, INCIDENTS_DUE
@@ -92,6 +93,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     RELATIONS,
     INCIDENTS,
     INCIDENTS_DUE,
+    CVES,
     COUNTRIES,
     FININT,
     FININT_SERIES,

@@ -13,13 +13,14 @@ from svc_core.linking import guard
 from svc_core.linking.references import id_of, is_id
 from svc_core.operation import Context
 from svc_core.ports import Collection, Document
+from svc_core.resources.cve import CVES
 from svc_core.resources.entity import ENTITIES
 
 __all__ = ["HOLDERS", "found", "id_of", "keys", "named", "references"]
 
 IDS_AT_ONCE = 500
 
-HOLDERS: tuple[Collection[Any], ...] = (ENTITIES,)
+HOLDERS: tuple[Collection[Any], ...] = (ENTITIES, CVES)
 """The collections of rows whose ids begin with `ent_`."""
 
 

@@ -402,19 +402,29 @@ class Context:
         """
         if isinstance(token, Unset):
             return None
+        order, id_, *_ = self.unsealed(token, binding)
+        return Position(order, id_)
+
+    def unsealed(self, token: str, binding: bytes) -> list[Any]:
+        """What a cursor seals.
+
+        Raises:
+            Problem: INVALID_CURSOR, one code for every reason, so that it is no oracle.
+        """
         try:
-            order, id_ = cursor.unseal(self.keyring, token, binding)
+            return list(cursor.unseal(self.keyring, token, binding))
         except cursor.CursorError as refused:
             raise Problem(
                 problem.INVALID_CURSOR, "The cursor is not one that this listing gave out."
             ) from refused
-        return Position(order, id_)
 
-    def seal_cursor(self, position: Position | None, binding: bytes) -> str | None:
-        """The opaque token of a position."""
+    def seal_cursor(
+        self, position: Position | None, binding: bytes, more: Sequence[int] = ()
+    ) -> str | None:
+        """The opaque token of a position, and of what its list needs `more`."""
         if position is None:
             return None
-        sealed = [position.order, position.id]
+        sealed = [position.order, position.id, *more]
         return cursor.seal(self.keyring, sealed, binding, self.ids.random(12))
 
 

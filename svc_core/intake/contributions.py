@@ -21,7 +21,8 @@ class Contribution:
     `said` are members of the row in wire names; `stamp` is when the source changed them by its own
     word, `read_at` when these words were first read. `since` is the earliest stamp that was read.
     `names` are the ids that the row has by its key and by the other keys that the source gives;
-    they are kept where rows may have several. `ref` leads back to the record at its source. One
+    they are kept where rows may have several. `earlier` is what it said of one member before, where
+    that is shown. `ref` leads back to the record at its source. One
     that is `gone` was withdrawn by its source at `stamp`, and says nothing.
     """
 
@@ -40,6 +41,7 @@ class Contribution:
     names: tuple[str, ...] = ()
     gone: bool = False
     raw: Any = None
+    earlier: Any = None
 
     @property
     def told_at(self) -> datetime:
@@ -76,7 +78,7 @@ def ready(contribution: Contribution, words: bytes | None = None) -> Ready:
     return Ready(contribution, CONTRIBUTIONS.record(contribution, raw))
 
 
-_OF_READING = ("digest", "read_at", "stamp", "since")
+_OF_READING = ("digest", "read_at", "stamp", "since", "earlier")
 """Members of a contribution that are known later than its words."""
 
 

@@ -24,9 +24,10 @@ from svc_core.intake.contributions import Contribution
 class Rules:
     """How contributions to one kind of row are folded.
 
-    `precedence` are formats, the strongest first; `prefer` are those of single members that have
-    an order of their own. `joined` are list members with what tells their entries apart (nothing:
-    the entry itself). A row that is `whole` is told by one contribution alone. Formats that are
+    `precedence` are formats, the strongest first, equally strong ones in one text with spaces;
+    `prefer` are those of single members that have an order of their own. `joined` are list members
+    with what tells their entries apart (nothing: the entry itself). A row that is `whole` is told
+    by one contribution alone. Formats that are
     `silent` make no row of their own.
     """
 
@@ -42,12 +43,12 @@ def fold(rules: Rules, contributions: Sequence[Contribution]) -> dict[str, Any] 
     contributions = standing(contributions)
     if all(one.format in rules.silent for one in contributions):
         return None
-    ranked = _ranked(contributions, rules.precedence)
-    members = dict(_first(ranked[:1] if rules.whole else ranked))
-    for name, order in rules.prefer.items():
-        members |= {k: v for k, v in _first(_ranked(contributions, order)).items() if k == name}
+    order = _ranked(contributions, rules.precedence)
+    members = dict(_first(order[:1] if rules.whole else order))
+    for name, formats in rules.prefer.items():
+        members |= {k: v for k, v in _first(_ranked(contributions, formats)).items() if k == name}
     for name, apart in rules.joined.items():
-        lists = [one.said[name] for one in ranked if one.said.get(name) is not None]
+        lists = [one.said[name] for one in order if one.said.get(name) is not None]
         if lists:
             members[name] = _joined(lists, apart)
     refs = sorted(contributions, key=lambda one: one.id)
@@ -86,14 +87,19 @@ def _is_earlier(one: Contribution, taken_up_at: datetime | None) -> bool:
 
 def strongest(rules: Rules, contributions: Sequence[Contribution]) -> Contribution:
     """The contribution that others give way to."""
-    return _ranked(standing(contributions), rules.precedence)[0]
+    return ranked(rules, contributions)[0]
+
+
+def ranked(rules: Rules, contributions: Sequence[Contribution]) -> list[Contribution]:
+    """The contributions that say something, the strongest first."""
+    return _ranked(standing(contributions), rules.precedence)
 
 
 def _ranked(contributions: Sequence[Contribution], formats: Sequence[str]) -> list[Contribution]:
     """The strongest first."""
     if len(contributions) == 1:
         return list(contributions)
-    place = {name: at for at, name in enumerate(reversed(formats), 1)}
+    place = {name: at for at, some in enumerate(reversed(formats), 1) for name in some.split()}
 
     def strength(one: Contribution) -> tuple[int, bool, datetime]:
         return (place.get(one.format, 0), one.stamp is not None, one.told_at)

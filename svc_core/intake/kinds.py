@@ -9,14 +9,15 @@ from typing import Any
 
 from attrs import field, frozen
 
-from svc_core import ids
-from svc_core.intake import incidents, items, parties, relations, series
+from svc_core import directory, ids
+from svc_core.intake import incidents, items, parties, relations, series, vulnerabilities
 from svc_core.intake.contributions import Contribution
 from svc_core.intake.fold import Rules, fold, standing
 from svc_core.intake.written import Written
 from svc_core.operation import Context
 from svc_core.ports import Collection
 from svc_core.resources.countries import COUNTRIES
+from svc_core.resources.cve import CVES
 from svc_core.resources.entity import ENTITIES
 from svc_core.resources.finint import FININT
 from svc_core.resources.market import MARKETS
@@ -29,6 +30,11 @@ from svc_core.sources.parties import STRENGTH
 Finish = Callable[[dict[str, Any], Sequence[Contribution]], dict[str, Any] | None]
 Follow = Callable[[Context, Sequence[Written]], Awaitable[None]]
 Heard = Callable[[Context, Sequence[Contribution]], Awaitable[None]]
+Quiet = Callable[[Sequence[str], Mapping[str, Any], Mapping[str, Any]], bool]
+
+
+def _never(*_: Any) -> bool:
+    return False
 
 
 @frozen(eq=False)
@@ -38,7 +44,9 @@ class Kind:
     A row that is `joined` may have several keys; its id is made of one of the first scheme of
     `schemes` that it has. `finish` makes what is folded a row, or None where it makes none; each
     of `follows` writes in the same unit what follows from rows that were written, `heard` what
-    follows from contributions to a kind without rows.
+    follows from contributions to a kind without rows. A row that is `quiet`, by the members that
+    differ and as it was and is, is written and told nobody. `earlier` is a member of which the
+    reading before the newest is kept.
     """
 
     resource: str
@@ -49,11 +57,15 @@ class Kind:
     joined: bool = False
     schemes: tuple[str, ...] = ()
     finish: Finish | None = None
+    quiet: Quiet = _never
+    earlier: str = ""
     follows: tuple[Follow, ...] = ()
     heard: Heard | None = None
 
     def derived(self, key: str) -> str:
         """The id of the row with this key; of a country its code."""
+        if self.prefix == "ent":
+            return directory.id_of(key)
         return key if not self.prefix else ids.derived_id(self.prefix, self.resource, "", key)
 
     def row_id(self, source: Source, record: Record) -> str:
@@ -132,7 +144,16 @@ _TABLE = (
         schemes=STRENGTH,
         finish=parties.finished,
     ),
-    Kind("cve", "ent", Rules(silent=frozenset({"epss"})), joined=True),
+    Kind(
+        "cve",
+        "ent",
+        vulnerabilities.RULES,
+        CVES,
+        joined=True,
+        finish=vulnerabilities.finished,
+        quiet=vulnerabilities.is_quiet,
+        earlier="epss",
+    ),
     # A delta names what it changes by an id, a collection by its ends.
     Kind("relation", "rel", relations.RULES, RELATIONS, joined=True, finish=relations.finished),
     Kind("incident", "inc", heard=incidents.follow_reports),

@@ -1,30 +1,52 @@
 """What makes a row of an entity of the things that its sources say of it."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import date
 from typing import Any
 
+from svc_core import directory
 from svc_core.intake.contributions import Contribution
-from svc_core.intake.fold import Rules
+from svc_core.intake.fold import Rules, ranked
 
 RULES = Rules(
-    precedence=("gleif", "lei-cdf", "sec-submissions", "attack", "ofac", "un-sanctions", "ftm"),
+    precedence=(
+        "gleif lei-cdf", "sec-submissions", "sec-tickers", "sec-companyfacts", "attack",
+        "misp-galaxy", "stix", "misp-event", "un-sanctions", "ofac", "ftm ftm-delta",
+    ),
+    prefer={
+        # What is listed is a company, though GLEIF has funds and OFAC whatever is no person.
+        "type": (
+            "attack", "sec-tickers", "gleif lei-cdf", "sec-submissions", "misp-galaxy",
+            "ftm ftm-delta", "sec-companyfacts", "stix", "misp-event", "un-sanctions",
+        ),
+    },
     joined={
         "designators": ("scheme", "value"),
         "aliases": (),
         "weakAliases": (),
         "countryCodes": (),
         "topics": (),
-        "listings": ("ticker", "mic"),
+        "listings": ("ticker", "mic", "exchangeName"),
         "sanctions": ("authority", "listName", "programId"),
+        "birthDates": (),
+        "birthPlaces": (),
+        "addresses": (),
+        "identifiers": ("kind", "value"),
+        "motivations": (),
         "crossReferences": ("provider", "id"),
         "targetCountries": (),
         "targetSectors": (),
     },
-)
+)  # fmt: skip
 _ACTOR = (
     "attackId", "country", "motivations", "sophistication", "firstSeenDate", "lastSeenDate",
-    "targetCountries", "targetSectors", "crossReferences",
+    "targetCountries", "targetSectors", "crossReferences", "replacedById",
 )  # fmt: skip
+_OF_PARTIES = frozenset({"birthDates", "birthPlaces", "gender", "addresses", "identifiers"})
+"""Members that a row has only where somebody tells them."""
+
+_ACTORS = frozenset({"threatActor", "campaign"})
 
 
 def finished(
@@ -33,18 +55,63 @@ def finished(
     """The members of an entity's row; None without a name."""
     if members.get("name") is None:
         return None
-    given = [one.said["name"] for one in contributions if one.said.get("name") and not one.gone]
-    names = dict.fromkeys([*given, *(members.get("aliases") or ())])
-    made = {name: value for name, value in members.items() if name not in _ACTOR}
-    made |= {
-        "aliases": [name for name in names if name != members["name"]],
-        "status": members.get("status") or "unknown",
-        "revoked": bool(members.get("revoked") or members.get("deprecated")),
+    told = ranked(RULES, contributions)
+    made = {
+        name: value
+        for name, value in members.items()
+        if name not in _ACTOR and value is not None and (value or name not in _OF_PARTIES)
     }
-    if members["type"] in {"threatActor", "campaign"}:
-        made["actor"] = _facet(members)
+    statuses = [one.said.get("status") for one in told]
+    made |= {
+        "aliases": _others(members["name"], [one for each in told for one in _names(each)]),
+        "weakAliases": _others(members["name"], members.get("weakAliases") or ()),
+        "status": next((one for one in statuses if one and one != "unknown"), "unknown"),
+        "revoked": bool(members.get("revoked") or members.get("deprecated")),
+        "sanctions": [_dated(one) for one in members.get("sanctions") or ()] or None,
+        "listings": _listings(members.get("listings") or ()),
+    }
+    if members["type"] != "company" and not made["listings"]:
+        del made["listings"]
+    if members["type"] in _ACTORS:
+        made["actor"] = _facet(members, told)
     return made
 
 
-def _facet(members: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: members[name] for name in _ACTOR if members.get(name) is not None}
+def _names(one: Contribution) -> list[str]:
+    return [name for name in (one.said.get("name"), *(one.said.get("aliases") or ())) if name]
+
+
+def _others(name: str, names: Sequence[str]) -> list[str]:
+    """The names beside this one, each in the first of its spellings in capitals or not."""
+    found = {one.casefold(): one for one in reversed(names)}
+    return [
+        found[folded]
+        for folded in dict.fromkeys(one.casefold() for one in names)
+        if folded != name.casefold()
+    ]
+
+
+def _dated(listing: Mapping[str, Any]) -> dict[str, Any]:
+    """A listing; its date is one only where the day is told."""
+    day = None
+    with suppress(ValueError):
+        day = date.fromisoformat(str(listing.get("listedDate") or "")[:10]).isoformat()
+    return {**listing, "listedDate": day}
+
+
+def _listings(told: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The listings but for tickers that another one tells with their market."""
+    placed = {one["ticker"] for one in told if one.get("exchangeName") or one.get("mic")}
+    return [
+        one
+        for one in told
+        if one.get("exchangeName") or one.get("mic") or one["ticker"] not in placed
+    ]
+
+
+def _facet(members: Mapping[str, Any], told: Sequence[Contribution]) -> dict[str, Any]:
+    key = members.get("replacedBy")
+    facet = {name: members[name] for name in _ACTOR if members.get(name) is not None}
+    names = dict.fromkeys((name, one.ref["provider"]) for one in told for name in _names(one))
+    aliases = [{"name": n, "provider": p} for n, p in names if n != members["name"]]
+    return facet | {"aliases": aliases, "replacedById": key and directory.id_of(key)}

@@ -1,6 +1,7 @@
 """Rows as they are stored: folded of their contributions, written where they say something new.
 
-Rule: a row is written only where it says something new to a reader; with it goes its change.
+Rule: a row is written only where it says something new to a reader; with it goes its change, but
+for one that is quiet: it is written as it is now, under the revision that it has.
 """
 
 import json
@@ -62,8 +63,11 @@ async def refold(
         members = kind.folded(row, told.get(row, ()))
         value = None
         if members is not None:
-            value = _built(kind, collection, members | {"id": row}, before, ctx.now)
+            value, is_quiet = _built(kind, collection, members | {"id": row}, before, ctx.now)
             if value is None:
+                continue
+            if is_quiet:
+                await ctx.tx.documents.put(collection, row, value)
                 continue
             await _write(ctx, collection, row, value, before, is_back=row in placed.parted)
         elif before is not None:
@@ -140,13 +144,13 @@ def _built(
     members: Mapping[str, Any],
     before: Document[Any] | None,
     now: datetime,
-) -> Any:
-    """The row of these members; None where it says nothing new."""
+) -> tuple[Any, bool]:
+    """The row of these members, and whether it is quiet; None where it says nothing new."""
     at = instants.render(now)
     old = {} if before is None else json.loads(before.raw)
     made = dict(_blank(collection.model))  # type: ignore[arg-type]  # mypy: classes are hashable
     is_timed = "revision" in made
-    made |= members
+    made |= {name: value for name, value in members.items() if value is not None}
     made |= {name: old[name] for name in kind.kept if name in old}
     if is_timed:
         made["createdAt"], made["updatedAt"] = old.get("createdAt", at), at
@@ -154,12 +158,16 @@ def _built(
     else:
         made["recordedAt"] = at
     value = wire.from_json(collection.model, made)
-    if before is not None:
-        known = whole(before.raw) if kind.resource == "newsItem" else before.raw
-        names = changed_fields(known, wire.dumps(value))
-        if not names or (kind.resource == "indicator" and series.asked_again(names, old, made)):
-            return None
-    return value
+    if before is None:
+        return value, False
+    known = whole(before.raw) if kind.resource == "newsItem" else before.raw
+    names = changed_fields(known, wire.dumps(value))
+    if not names or (kind.resource == "indicator" and series.asked_again(names, old, made)):
+        return None, False
+    if kind.quiet(names, old, made):
+        made |= {name: old[name] for name in ("updatedAt", "revision")}
+        return wire.from_json(collection.model, made), True
+    return value, False
 
 
 @cache

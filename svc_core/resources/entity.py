@@ -67,6 +67,15 @@ class Sanction:
 
 
 @frozen
+class Identifier:
+    """A number in a register or of a document."""
+
+    kind: Annotated[str, Doc("What it is of."), Example("passport")]
+    value: Annotated[str, Doc("As it is written there."), Example("A1234567")]
+    country_code: Annotated[str | None, Doc("Who issued it."), Example("RU")] = None
+
+
+@frozen
 class Validity:
     """From when to when something existed; null is unknown, or has not ended."""
 
@@ -106,7 +115,7 @@ class ActorFacet:
     """What is known of a threat actor beside what every entity has."""
 
     attack_id: Annotated[str | None, Doc("ATT&CK group."), Example("G0007")] = None
-    known_as: Annotated[tuple[ActorAlias, ...], Doc("Its names, with who uses each.")] = ()
+    aliases: Annotated[tuple[ActorAlias, ...], Doc("Its other names, with who uses each.")] = ()
     country: Annotated[Attribution | None, Doc("Attributed to; null where untold.")] = None
     motivations: Annotated[tuple[str, ...] | None, Doc("STIX attack-motivation-ov.")] = None
     sophistication: Annotated[str | None, Doc("STIX threat-actor-sophistication-ov.")] = None
@@ -145,9 +154,18 @@ class EntityCore:
     ] = UNSET
     sanctions: Annotated[
         tuple[Sanction, ...] | None,
-        Doc("Entries of sanctions lists; null while no list was read."),
+        Doc("Entries of sanctions lists; null while no list was read, empty where none has it."),
     ] = None
     topics: Annotated[tuple[str, ...], Doc("What others file it under."), Example([])] = ()
+    birth_dates: Annotated[
+        Maybe[tuple[str, ...]], Doc("As exact as they are told: a day, a month, a year or a span.")
+    ] = UNSET
+    birth_places: Annotated[Maybe[tuple[str, ...]], Doc("As they are told.")] = UNSET
+    gender: Annotated[Maybe[str], Doc("As it is told.")] = UNSET
+    addresses: Annotated[Maybe[tuple[str, ...]], Doc("As they are told.")] = UNSET
+    identifiers: Annotated[
+        Maybe[tuple[Identifier, ...]], Doc("Papers and registers: numbers that join nothing.")
+    ] = UNSET
     validity: Annotated[Validity | None, Doc("When it existed; null where untold.")] = None
     revoked: Annotated[
         bool, Doc("Whether its source revoked or deprecated it."), Example(False)
@@ -190,6 +208,13 @@ def _search(entity: Entity) -> str:
     return " ".join(dict.fromkeys(" ".join(words).split()))
 
 
+def _sanctioned(entity: Entity) -> str:
+    """`yes`, `delisted`, or `no` list ever had it."""
+    if not entity.sanctions:
+        return "no"
+    return "yes" if any(one.status == "active" for one in entity.sanctions) else "delisted"
+
+
 def _actor(name: str) -> Any:
     def read(entity: Entity) -> tuple[str, ...]:
         return () if entity.actor is UNSET else getattr(entity.actor, name)
@@ -206,9 +231,7 @@ ENTITIES: Collection[Entity] = Collection(
     keys={
         "type": lambda entity: entity.type,
         "revoked": lambda entity: "yes" if entity.revoked else "no",
-        "sanctioned": lambda entity: (
-            "yes" if any(one.status == "active" for one in entity.sanctions or ()) else "no"
-        ),
+        "sanctioned": _sanctioned,
     },
     facets={
         "key": keys_of,

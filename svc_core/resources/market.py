@@ -10,6 +10,7 @@ from svc_core.ports import BASE_V2, Collection
 from svc_core.resources.entity import EntityRef
 from svc_core.resources.facts import Measurement, SourceRef
 from svc_core.resources.members import CreatedAt, IncidentId, UpdatedAt, micros
+from svc_core.retrieval.listing import Indexed, Match
 from svc_core.unset import UNSET, Maybe
 
 MarketId = Annotated[str, IdOf("mkt")]
@@ -114,6 +115,9 @@ class Market:
     created_at: CreatedAt
     updated_at: UpdatedAt
     revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
+    match: Annotated[
+        Maybe[Match | None], Doc("With `include=match` alone: why it was found; null without `q`.")
+    ] = UNSET
 
 
 def steps(volume: float) -> int:
@@ -135,6 +139,15 @@ def _labels(market: Market) -> tuple[str, ...]:
     return tuple(named(one.label) for one in market.outcomes or () if one.label)
 
 
+WORDS: Indexed[Market] = Indexed(
+    lambda market: {
+        "question": [market.question],
+        "outcomes": [one.label or "" for one in market.outcomes or ()],
+        "category": [market.category or ""],
+        "rules": [market.rules or ""],
+    }
+)
+
 MARKETS: Collection[Market] = Collection(
     name="markets",
     model=Market,
@@ -154,6 +167,7 @@ MARKETS: Collection[Market] = Collection(
         "volume": _volume,
         "closes": lambda market: None if market.closes_at is None else micros(market.closes_at),
     },
+    search=WORDS,
     kind="market",
     base=BASE_V2,
 )

@@ -9,7 +9,7 @@ from functools import partial
 from svc_core.sources.body import Body
 from svc_core.sources.model import MEBI, About, Given, Told, declared
 from svc_core.sources.stix_keys import Object, key_of, references
-from svc_core.sources.stix_objects import rows
+from svc_core.sources.stix_objects import rows, successors
 from svc_core.sources.values import moment, objects, records, text
 
 _OWN_BY = "identity--c78cb6e5-0c4b-4611-8297-d1b8b55e40b5"  # The MITRE Corporation, of ATT&CK
@@ -21,7 +21,7 @@ def _parse(body: Body, _: Given) -> Told:
     whole = next((one for one in plain if one.get("type") == "x-mitre-collection"), {})
     yield About(moment(whole.get("modified")), text(whole.get("name"), 300))
     keys = {one["id"]: key_of(one) for one in plain if isinstance(one.get("id"), str)}
-    yield from records(told, partial(rows, keys), lambda one: one["id"])
+    yield from records(told, partial(rows, keys, successors(plain, keys)), lambda one: one["id"])
 
 
 def _is_bundle(body: Body) -> bool:

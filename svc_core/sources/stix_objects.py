@@ -1,6 +1,6 @@
 """Objects of STIX 2.0 and 2.1 as rows. What is revoked or deprecated is kept and says so."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from svc_core.sources.model import Record, Said
@@ -24,18 +24,32 @@ IDENTITIES = {"individual": "person", "class": "sector"}
 _MOTIVES = ("primary_motivation", "secondary_motivations", "personal_motivations")
 
 
-def rows(keys: Mapping[str, str | None], one: Object) -> Iterator[Record]:
-    """What an object says; nothing if no row is of its kind. `keys` are those of its bundle."""
+def successors(
+    objects: Iterable[Object], keys: Mapping[str, str | None]
+) -> Mapping[str, str | None]:
+    """The keys of what stands in the place of revoked objects, by the ids of those."""
+    ties = (one for one in objects if one.get("relationship_type") == "revoked-by")
+    return {str(one.get("source_ref")): keys.get(str(one.get("target_ref"))) for one in ties}
+
+
+def rows(
+    keys: Mapping[str, str | None], after: Mapping[str, str | None], one: Object
+) -> Iterator[Record]:
+    """What an object says; nothing if no row is of its kind.
+
+    `keys` are those of its bundle, and `after` those of what stands in the place of its objects.
+    """
     if one["type"] == "relationship":
         refs = (one["source_ref"], one["target_ref"])
         ends = [key for ref in refs if (key := keys.get(ref, unseen(ref)))]
         if len(ends) == len(refs):
             yield relation(one["relationship_type"], ends, _tie(one), **_stamped(one))
     elif (key := key_of(one)) is not None:
-        yield _vulnerability(one, key) if CVE_ID.fullmatch(key) else _entity(one, key)
+        is_cve = CVE_ID.fullmatch(key)
+        yield _vulnerability(one, key) if is_cve else _entity(one, key, after.get(one["id"]))
 
 
-def _entity(one: Object, key: str) -> Record:
+def _entity(one: Object, key: str, after: str | None) -> Record:
     kind, own = one["type"], f"stix:{one['id']}"
     scheme, _, value = key.partition(":")
     named = one.get("name") or one.get("pattern") or (value if kind == "location" else None)
@@ -50,7 +64,7 @@ def _entity(one: Object, key: str) -> Record:
         "deprecated": one.get("x_mitre_deprecated") is True,
     }
     if said["type"] in {"threatActor", "campaign"}:
-        said |= _facet(one, value if scheme == "attack" else None)
+        said |= {**_facet(one, value if scheme == "attack" else None), "replacedBy": after}
     # The galaxies that MISP makes of ATT&CK keep the UUIDs of its objects.
     also = [f"misp-galaxy:{one['id'].partition('--')[2]}"] if scheme == "attack" else ()
     pages = [each.get("url") for each in references(one) if each.get("external_id") == value]

@@ -8,9 +8,10 @@ from typing import Any, TypeVar
 
 import attrs
 
-from svc_core.intel.incidents.members import MACHINE, PRESS, REPORT, Member
+from svc_core.intel.incidents.members import PRESS, REPORT, Member
 from svc_core.resources.facts import SEVERITIES, Place
 from svc_core.resources.incident import Incident, Status
+from svc_core.resources.osint import MACHINE
 from svc_core.text.words import terms
 
 T = TypeVar("T")
@@ -158,7 +159,7 @@ def status_of(group: Sequence[Member], now: datetime) -> tuple[Status, datetime 
     words = {_word(one, now) for one in group}
     for word in ("emerging", "active"):
         if word in words:
-            return word, None  # type: ignore[return-value]
+            return word, None
     if "closed" in words and not words & {"open", None}:
         return "closed", None
     began = min(now, *(one.began_at for one in group))

@@ -275,7 +275,7 @@ def of_report(row: str, told: Sequence[Contribution]) -> Member | None:
     )
 
 
-def _read(model: Any, told: Mapping[str, Any] | None) -> Any:
+def _read(model: Any, told: Any) -> Any:
     return None if told is None else wire.from_json(model, told)
 
 
