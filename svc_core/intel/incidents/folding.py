@@ -1,7 +1,7 @@
 """An incident as the fold of its members: pure, and the same in whatever order they came."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import reduce
 from typing import Any, TypeVar
@@ -10,7 +10,7 @@ import attrs
 
 from svc_core.intel.incidents.members import PRESS, REPORT, Member
 from svc_core.resources.facts import SEVERITIES, Place
-from svc_core.resources.incident import Incident, Status
+from svc_core.resources.incident import Incident, Participant, Status
 from svc_core.resources.osint import MACHINE
 from svc_core.text.words import terms
 
@@ -29,6 +29,7 @@ SURE = {MACHINE: 0.6}
 HEADLINES_MAX = 50  # that are compared: some 2 ms
 SHOWN_MAX = 100
 PEOPLE_MAX = 50
+TEXTS_MAX = 10
 
 _PRECISIONS = ("exact", "locality", "admin1", "country", "unknown")
 
@@ -68,9 +69,7 @@ def folded(
         designators=_unique(
             (each for one in group for each in one.designators), lambda one: (one.scheme, one.value)
         )[:SHOWN_MAX],
-        entities=_unique(
-            (each for one in group for each in one.people), lambda one: (one.reference, one.role)
-        )[:PEOPLE_MAX],
+        entities=_unique(_people(group), lambda one: (one.reference, one.role))[:PEOPLE_MAX],
         article_count=len({article for one in group for article in one.articles}),
         source_count=len({site for one in group for site in one.sites}),
         observation_count=len(group),
@@ -87,6 +86,18 @@ def folded(
 def says_the_same(row: Incident, known: Incident) -> bool:
     """Whether a row says nothing new."""
     return attrs.evolve(row, updated_at=known.updated_at, revision=known.revision) == known
+
+
+def _people(group: Sequence[Member]) -> Iterator[Participant]:
+    for one in group:
+        yield from one.people
+    for one in texts(group):
+        yield from one.mentioned
+
+
+def texts(group: Iterable[Member]) -> list[Member]:
+    """The items whose names are read."""
+    return [one for one in group if one.text][:TEXTS_MAX]
 
 
 def _whence(ref: Any) -> Hashable:
@@ -130,10 +141,11 @@ def _gravest(group: Sequence[Member]) -> Member:
 
 
 def _category(group: Sequence[Member]) -> Any:
-    """That of most members of the strongest provider who has one."""
-    told = [one for one in group if one.category not in {None, "other"}]
-    counts = Counter(one.category for one in told if one.provider == told[0].provider)
-    return counts.most_common(1)[0][0] if counts else "other"
+    """The one that the strongest provider tells most often; of equally frequent ones the first."""
+    told = [one for one in group if one.categories]
+    alike = (one for one in told if one.provider == told[0].provider)
+    counts = Counter(each for one in alike for each in one.categories)
+    return next(iter(counts.most_common(1)), ("other",))[0]
 
 
 # -- how sure, and how it goes on --------------------------------------------------------------

@@ -1,7 +1,8 @@
 """What tells of an incident, each kind read into the same form."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -37,14 +38,14 @@ _CATEGORIES = {
     "conflict": "conflict", "defense": "conflict", "unrest": "unrest", "terrorism": "terrorism",
     "disasters": "disaster", "climate": "disaster", "crime": "crime", "cybersecurity": "cyber",
     "vulnerabilities": "cyber", "ransomware": "cyber", "outbreaks": "health", "health": "health",
-    "energy": "infrastructure", "telecom": "infrastructure", "shipping": "infrastructure",
+    "energy": "infrastructure", "telecom": "infrastructure",
     **dict.fromkeys(
         ("politics", "diplomacy", "elections", "sanctions", "law-regulation", "migration"),
         "political",
     ),
     **dict.fromkeys(
         ("economy", "markets", "central-banks", "inflation", "trade", "companies", "earnings",
-         "banking", "crypto", "commodities", "supply-chain"),
+         "banking", "crypto", "commodities", "supply-chain", "shipping"),
         "economic",
     ),
 }  # fmt: skip
@@ -80,7 +81,7 @@ class Member:
     weak: tuple[str, ...] = ()
     observed: bool = True
     summary: str | None = None
-    category: str | None = None
+    categories: tuple[str, ...] = ()
     word: str | None = None
     severity: Severity | None = None
     basis: SeverityBasis | None = None
@@ -94,9 +95,15 @@ class Member:
     cameo: Cameo | None = None
     designators: tuple[Designator, ...] = ()
     people: tuple[Participant, ...] = ()
+    text: str = field(default="", repr=False)
     articles: frozenset[str] = frozenset()
     sites: frozenset[str] = frozenset()
     incident_id: str | None = None
+
+    @property
+    def mentioned(self) -> tuple[Participant, ...]:
+        """Whom its text mentions."""
+        return _mentioned(self.text, self.told_at.date()) if self.text else ()
 
     @property
     def rank(self) -> int:
@@ -107,6 +114,12 @@ class Member:
     def strength(self) -> tuple[int, datetime, str]:
         """The strongest is the least: by provider, then by who told first."""
         return self.rank, self.began_at, self.id
+
+
+@lru_cache(maxsize=4_096)  # some milliseconds each, and stories are folded again and again
+def _mentioned(text: str, day: date) -> tuple[Participant, ...]:
+    told = of_text(text, day).items()
+    return tuple(Participant(None, "mentioned", name, reference) for reference, name in told)
 
 
 _SECOND = frozenset(
@@ -160,7 +173,7 @@ def of_event(event: OsintEvent, mentions: Sequence[Contribution] = ()) -> Member
         last_at=max(one.retrieved_at for one in event.sources),
         sources=event.sources,
         summary=event.summary,
-        category=event.category,
+        categories=(event.category,) if event.category not in {None, "other"} else (),
         word=_word(event),
         severity=event.severity,
         basis=event.severity_basis,
@@ -225,14 +238,11 @@ def of_item(item: NewsItem, story: str) -> Member:
             ),
         ),
         summary=item.summary or None,
-        category=next(filter(None, categories), None),
+        categories=tuple(dict.fromkeys(filter(None, categories))),
         started_at=dated.replace(hour=0, minute=0, second=0, microsecond=0),
         precision="day",
         place=item.place,
-        people=tuple(
-            Participant(None, "mentioned", name, reference)
-            for reference, name in of_text(f"{item.title}\n{item.summary}", dated.date()).items()
-        ),
+        text=f"{item.title}\n{item.summary}",
         articles=frozenset({article or item.id}),
         sites=frozenset({site(item.url) or item.source.domain or item.source.id}),
     )  # fmt: skip
@@ -263,7 +273,7 @@ def of_report(row: str, told: Sequence[Contribution]) -> Member | None:
         sources=tuple(wire.from_json(SourceRef, one) for one in said["sources"]),
         observed=False,
         summary=said.get("summary"),
-        category=said.get("category"),
+        categories=(said["category"],) if said.get("category") else (),
         word=said.get("status"),
         severity=said.get("severity"),
         basis=_read(SeverityBasis, said.get("severityBasis")),

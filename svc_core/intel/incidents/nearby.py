@@ -44,7 +44,7 @@ _VIOLENCE = _Rule("category", ("acled", "ucdp", "gdelt"), timedelta(0), 11.12)
 
 def rule_of(one: Member) -> _Rule | None:
     """By what a member may be like others; None for nothing."""
-    if one.category in {"conflict", "unrest"}:
+    if not {"conflict", "unrest"}.isdisjoint(one.categories):
         return _VIOLENCE if one.provider in _VIOLENCE.providers else None
     return _HAZARDS if one.provider in _HAZARDS.providers and one.type != "other" else None
 
@@ -80,7 +80,7 @@ async def related(ctx: Context, name: str, group: Sequence[Member]) -> tuple[str
         if one.started_at is None:
             continue
         start, end = micros(one.started_at - rule.span), micros(one.started_at + rule.span)
-        alike = one.type if rule.name == "type" else str(one.category)
+        alike = one.type if rule.name == "type" else one.categories[0]
         others = tuple(each for each in rule.providers if each != one.provider)
         cells = {} if area.cells is None else {"cell": area.cells}
         where: Filters = {

@@ -8,7 +8,9 @@ Rule 3: rows are written where they say something new; ids that are taken up hav
         record, ids that are back a `restored` one.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import attrs
@@ -18,7 +20,7 @@ from svc_core.intake import incidents
 from svc_core.intake.joining import standing_under
 from svc_core.intake.rows import by_row
 from svc_core.intel.incidents import members
-from svc_core.intel.incidents.folding import folded, says_the_same
+from svc_core.intel.incidents.folding import folded, says_the_same, texts
 from svc_core.intel.incidents.grouping import grouped, name_of, survivor
 from svc_core.intel.incidents.members import Member
 from svc_core.intel.incidents.nearby import related
@@ -44,8 +46,11 @@ async def fold_new(work: Units) -> int:
     """Fold the incidents that are due; how many were looked at."""
     looked = 0
     for _ in range(PASSES_MAX):
-        if not await work.read(SYSTEM, _due):
+        due = await work.read(SYSTEM, _due)
+        if not due:
             break
+        stories = await work.read(SYSTEM, partial(_stories, ids=[row.id for row in due]))
+        await work.aside(partial(_read_names, stories))
         looked += await work.write(SYSTEM, _unit)
     return looked
 
@@ -53,6 +58,21 @@ async def fold_new(work: Units) -> int:
 async def _due(ctx: Context) -> tuple[Document[IncidentDue], ...]:
     end = micros(ctx.now)
     return (await ctx.tx.documents.scan(INCIDENTS_DUE, end=end, limit=AT_ONCE)).rows
+
+
+async def _stories(ctx: Context, ids: Sequence[str]) -> list[list[Member]]:
+    """The items of stories among these incidents, the strongest first."""
+    found = await ctx.tx.documents.scan(NEWS, where={"story": tuple(ids)}, limit=ROWS_SCANNED)
+    stories: dict[str, list[Member]] = defaultdict(list)
+    for item in (NEWS.decode(row.raw) for row in found.rows):
+        stories[str(item.story_id)].append(members.of_item(item, str(item.story_id)))
+    return [sorted(each, key=lambda one: one.strength) for each in stories.values()]
+
+
+def _read_names(stories: Sequence[Sequence[Member]]) -> None:
+    """Read the names of texts before the unit that needs them, so that it holds nobody up."""
+    for one in (one for story in stories for one in texts(story)):
+        _ = one.mentioned
 
 
 async def _unit(ctx: Context) -> int:
