@@ -50,7 +50,8 @@ async def fold_new(work: Units) -> int:
         if not due:
             break
         stories = await work.read(SYSTEM, partial(_stories, ids=[row.id for row in due]))
-        await work.aside(partial(_read_names, stories))
+        if stories:
+            await work.aside(partial(_read_names, stories))
         looked += await work.write(SYSTEM, _unit)
     return looked
 
