@@ -355,12 +355,14 @@ class Context:
         order: str | None = None,
         after: Maybe[str] = UNSET,
         limit: int,
+        asked: Mapping[str, tuple[str, ...]] | None = None,
         **bounds: Unpack[Bounds],
     ) -> Page[T]:
         """One page of a list, continued from the cursor `after`, with the cursor to the next.
 
         A filter in `where` that was not sent filters nothing; `order` names a declared number to
-        sort by, and `bounds` are those of `Documents.scan`.
+        sort by, and `bounds` are those of `Documents.scan`. `asked` are filters as they were sent
+        whose values in `where` were looked up, and may be others when the next page is read.
 
         Raises:
             Problem: INVALID_CURSOR when the cursor is not one of this list with these filters.
@@ -370,7 +372,7 @@ class Context:
             for name, value in (where or {}).items()
             if not isinstance(value, Unset)
         }
-        binding = self.list_binding(filters, order, **bounds)
+        binding = self.list_binding({**filters, **(asked or {})}, order, **bounds)
         rows = await self.tx.documents.scan(
             collection,
             where=filters,
@@ -402,19 +404,29 @@ class Context:
         """
         if isinstance(token, Unset):
             return None
+        order, id_, *_ = self.unsealed(token, binding)
+        return Position(order, id_)
+
+    def unsealed(self, token: str, binding: bytes) -> list[Any]:
+        """What a cursor seals.
+
+        Raises:
+            Problem: INVALID_CURSOR, one code for every reason, so that it is no oracle.
+        """
         try:
-            order, id_ = cursor.unseal(self.keyring, token, binding)
+            return list(cursor.unseal(self.keyring, token, binding))
         except cursor.CursorError as refused:
             raise Problem(
                 problem.INVALID_CURSOR, "The cursor is not one that this listing gave out."
             ) from refused
-        return Position(order, id_)
 
-    def seal_cursor(self, position: Position | None, binding: bytes) -> str | None:
-        """The opaque token of a position."""
+    def seal_cursor(
+        self, position: Position | None, binding: bytes, more: Sequence[int] = ()
+    ) -> str | None:
+        """The opaque token of a position, and of what its list needs `more`."""
         if position is None:
             return None
-        sealed = [position.order, position.id]
+        sealed = [position.order, position.id, *more]
         return cursor.seal(self.keyring, sealed, binding, self.ids.random(12))
 
 

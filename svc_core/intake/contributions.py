@@ -23,9 +23,9 @@ class Contribution:
     word, `read_at` when these words were first read. `since` is the earliest stamp that was read.
     `names` are the ids that the row has by its key and by the other keys that the source gives;
     they are kept where rows may have several; those that are `apart` are the names of other rows.
-    `ref` leads back to the record at its source. One that is `gone` was withdrawn by its source at
-    `stamp`, and says nothing. What the operator says of two entities has the format `merge` or
-    `distinct`.
+    `earlier` is what it said of one member before, where that is shown. `ref` leads back to the
+    record at its source. One that is `gone` was withdrawn by its source at `stamp`, and says
+    nothing. What the operator says of two entities has the format `merge` or `distinct`.
     """
 
     id: str
@@ -43,6 +43,7 @@ class Contribution:
     names: tuple[str, ...] = ()
     gone: bool = False
     raw: Any = None
+    earlier: Any = None
     apart: tuple[str, ...] = ()
 
     @property
@@ -85,7 +86,7 @@ def ready(contribution: Contribution, words: bytes | None = None) -> Ready:
     return Ready(contribution, CONTRIBUTIONS.record(contribution, raw))
 
 
-_OF_READING = ("digest", "read_at", "stamp", "since")
+_OF_READING = ("digest", "read_at", "stamp", "since", "earlier")
 """Members of a contribution that are known later than its words."""
 
 

@@ -47,12 +47,12 @@ def fold(rules: Rules, contributions: Sequence[Contribution]) -> dict[str, Any] 
     contributions = standing(contributions)
     if all(one.format in rules.silent for one in contributions):
         return None
-    ranked = _ranked(contributions, rules.precedence)
-    members = dict(_first(ranked[:1] if rules.whole else ranked))
-    for name, order in rules.prefer.items():
-        members |= {k: v for k, v in _first(_ranked(contributions, order)).items() if k == name}
+    order = _ranked(contributions, rules.precedence)
+    members = dict(_first(order[:1] if rules.whole else order))
+    for name, formats in rules.prefer.items():
+        members |= {k: v for k, v in _first(_ranked(contributions, formats)).items() if k == name}
     for name, apart in rules.joined.items():
-        lists = [one.said[name] for one in ranked if one.said.get(name) is not None]
+        lists = [one.said[name] for one in order if one.said.get(name) is not None]
         if lists:
             members[name] = _joined(lists, apart)
     refs = sorted(contributions, key=lambda one: one.id)

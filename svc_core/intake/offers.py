@@ -35,7 +35,8 @@ SURFACES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "newsItem": ("/news", "/news/feeds", "/news/recaps"),
         "osintEvent": ("/osint/events", "/osint/feeds", "/osint/regional"),
         "country": ("/osint/countries",),
-        "indicator": ("/osint/finint",),
+        "indicator": ("/osint/finint", "/finint"),
+        "market": ("/markets",),
     }
 )
 """The lists that show each kind of row; of the other kinds there are none yet."""

@@ -1,6 +1,7 @@
 """Rows as they are stored: folded of their contributions, written where they say something new.
 
-Rule: a row is written only where it says something new to a reader; with it goes its change.
+Rule: a row is written only where it says something new to a reader; with it goes its change, but
+for one that is quiet: it is written as it is now, under the revision that it has.
 """
 
 import json
@@ -56,24 +57,32 @@ async def refold(
     ids = sorted(placed.touched)
     stored = await ctx.tx.documents.get_many(collection, ids)
     told = await _told(ctx, kind, placed, [row for row in ids if row in stored])
-    changes: list[Written] = []
+    built: dict[str, tuple[Document[Any] | None, Any]] = {}
+    said: dict[str, Mapping[str, Any] | None] = {}
+    quiet: list[Written] = []
     for row in ids:
-        before = stored.get(row)
-        members = kind.folded(row, told.get(row, ()))
-        value = None
+        before, value = stored.get(row), None
+        said[row] = members = kind.folded(row, told.get(row, ()))
         if members is not None:
-            value = _built(kind, collection, members | {"id": row}, before, ctx.now)
-            if value is None:
+            value, is_quiet = _built(kind, collection, members | {"id": row}, before, ctx.now)
+            if is_quiet and before is not None:
+                await ctx.tx.documents.put(collection, row, value)
+                quiet.append(Written(collection.decode(before.raw), value))
                 continue
+        if value is not None or (members is None and before is not None):
+            built[row] = (before, value)
+    settled = {} if kind.settle is None else await kind.settle(ctx, built)
+    changes: list[Written] = []
+    for row, (before, first) in built.items():
+        value = settled.get(row, first)
+        if value is not None:
             await _write(ctx, collection, row, value, before, is_back=row in placed.parted)
         elif before is not None:
             await _remove(ctx, collection, before, placed.merged.get(row))
-        else:
-            continue
         old = None if before is None else collection.decode(before.raw)
-        changes.append(Written(old, value, words.get(row) or _words(kind, members, value)))
+        changes.append(Written(old, value, words.get(row) or _words(kind, said[row], value)))
     for follow in kind.follows:
-        await follow(ctx, changes)
+        await follow(ctx, [*changes, *quiet])
     return Taken(
         created=sum(one.before is None for one in changes),
         updated=sum(one.before is not None and one.after is not None for one in changes),
@@ -140,13 +149,13 @@ def _built(
     members: Mapping[str, Any],
     before: Document[Any] | None,
     now: datetime,
-) -> Any:
-    """The row of these members; None where it says nothing new."""
+) -> tuple[Any, bool]:
+    """The row of these members, and whether it is quiet; None where it says nothing new."""
     at = instants.render(now)
     old = {} if before is None else json.loads(before.raw)
     made = dict(_blank(collection.model))  # type: ignore[arg-type]  # mypy: classes are hashable
     is_timed = "revision" in made
-    made |= members
+    made |= {name: value for name, value in members.items() if value is not None}
     made |= {name: old[name] for name in kind.kept if name in old}
     if is_timed:
         made["createdAt"], made["updatedAt"] = old.get("createdAt", at), at
@@ -154,12 +163,16 @@ def _built(
     else:
         made["recordedAt"] = at
     value = wire.from_json(collection.model, made)
-    if before is not None:
-        known = whole(before.raw) if kind.resource == "newsItem" else before.raw
-        names = changed_fields(known, wire.dumps(value))
-        if not names or (kind.resource == "indicator" and series.asked_again(names, old, made)):
-            return None
-    return value
+    if before is None:
+        return value, False
+    known = whole(before.raw) if kind.resource == "newsItem" else before.raw
+    names = changed_fields(known, wire.dumps(value))
+    if not names or (kind.resource == "indicator" and series.asked_again(names, old, made)):
+        return None, False
+    if kind.quiet(names, old, made):
+        made |= {name: old[name] for name in ("updatedAt", "revision")}
+        return wire.from_json(collection.model, made), True
+    return value, False
 
 
 @cache

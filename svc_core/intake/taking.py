@@ -14,7 +14,7 @@ import attrs
 from attrs import field, frozen
 
 from svc_core import wire
-from svc_core.intake import health, items, rows
+from svc_core.intake import health, items, rows, signals
 from svc_core.intake.contributions import (
     CONTRIBUTIONS,
     READY,
@@ -149,10 +149,23 @@ def _kept(before: Contribution | None, told: Contribution) -> Contribution | Non
     if before.stamp is not None and told.stamp is not None:
         since = min(filter(None, (before.since, told.since)), default=None)
         if told.stamp < before.stamp:
-            return None if since == before.since else attrs.evolve(before, since=since)
-        told = told if since == told.since else attrs.evolve(told, since=since)
+            earlier = _later(before.earlier, told)
+            is_same = since == before.since and earlier is before.earlier
+            return None if is_same else attrs.evolve(before, since=since, earlier=earlier)
+        earlier = before.earlier if told.stamp == before.stamp else _later(before.earlier, before)
+        if (since, earlier) != (told.since, None):
+            told = attrs.evolve(told, since=since, earlier=earlier)
     is_known = (before.digest, before.stamp) == (told.digest, told.stamp)
     return None if is_known else told
+
+
+def _later(earlier: Any, told: Contribution) -> Any:
+    """The later one of an earlier reading and of what was told of the member that is kept."""
+    said = told.said.get(KINDS[told.resource].earlier)
+    if said is None or told.stamp is None:
+        return earlier
+    reading = {"at": at(told.stamp), "said": said}
+    return reading if earlier is None or earlier["at"] < reading["at"] else earlier
 
 
 # -- in the transaction ------------------------------------------------------------------------
@@ -171,6 +184,8 @@ async def take(ctx: Context, readings: Sequence[Reading]) -> Taken:
         after[kept.id] = kept
         if one.ready is not None and kept is one.contribution:
             made[kept.id] = one.ready
+        elif kept.digest == one.contribution.digest and kept.resource != "newsItem":
+            made[kept.id] = ready(kept, one.worded)
         if one.words is not None:
             words[kept.row] = one.words
     before = {id_: known[id_] for id_ in after if id_ in known}
@@ -224,8 +239,11 @@ async def _change(
             await ctx.tx.documents.put(READY, id_, prepared)
         if kind.collection is None:
             brought += _counted(was, now)
+            if kind.heard is not None:
+                await kind.heard(ctx, [*was.values(), *now.values()])
         else:
             brought += await rows.refold(ctx, kind, kind.collection, placed, words)
+        await signals.follow(ctx, was, {id_: placed.after[id_] for id_ in now})
     return brought
 
 

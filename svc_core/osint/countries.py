@@ -9,9 +9,9 @@ from attrs import frozen
 
 from svc_core import wire
 from svc_core.constraints import Doc, Example, MaxLen, MinLen, Pattern
+from svc_core.indicators import newest
 from svc_core.operation import PATH, QUERY, Context, Operation
 from svc_core.osint.declared import reading
-from svc_core.osint.finint import newest
 from svc_core.ports.documents import Bounds
 from svc_core.resources.countries import COUNTRIES, CountryData, CountryRisk
 from svc_core.resources.facts import SEVERITIES

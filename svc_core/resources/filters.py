@@ -33,7 +33,12 @@ MinSeverity = Annotated[
     Maybe[Severity], QUERY, Doc("Only what is at least as grave."), Example("medium")
 ]
 
-_FORMS = {"country": str.upper, "region": str.casefold, "subregion": str.casefold}
+_FORMS = {
+    "country": str.upper,
+    "region": str.casefold,
+    "subregion": str.casefold,
+    "category": str.casefold,
+}
 """How rows write what may be asked for in either case."""
 
 

@@ -6,10 +6,12 @@ from typing import Annotated, Literal
 from attrs import frozen
 
 from svc_core.constraints import Doc, Example, Ge, IdOf, Le
+from svc_core.linking.references import of_text
 from svc_core.ports import BASE_V2, Collection
 from svc_core.resources.entity import EntityRef
 from svc_core.resources.facts import Measurement, SourceRef
 from svc_core.resources.members import CreatedAt, IncidentId, UpdatedAt, micros
+from svc_core.retrieval.listing import Indexed, Match
 from svc_core.unset import UNSET, Maybe
 
 MarketId = Annotated[str, IdOf("mkt")]
@@ -114,6 +116,9 @@ class Market:
     created_at: CreatedAt
     updated_at: UpdatedAt
     revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
+    match: Annotated[
+        Maybe[Match | None], Doc("With `include=match` alone: why it was found; null without `q`.")
+    ] = UNSET
 
 
 def steps(volume: float) -> int:
@@ -135,6 +140,21 @@ def _labels(market: Market) -> tuple[str, ...]:
     return tuple(named(one.label) for one in market.outcomes or () if one.label)
 
 
+WORDS: Indexed[Market] = Indexed(
+    lambda market: {
+        "question": [market.question],
+        "outcomes": [one.label or "" for one in market.outcomes or ()],
+        "category": [market.category or ""],
+        "rules": [market.rules or ""],
+    }
+)
+
+
+def references(market: Market) -> dict[str, str]:
+    """Whom its question names, with the names there; as of the day when it was first asked."""
+    return of_text(market.question, (market.opens_at or market.created_at).date())
+
+
 MARKETS: Collection[Market] = Collection(
     name="markets",
     model=Market,
@@ -149,12 +169,15 @@ MARKETS: Collection[Market] = Collection(
     facets={
         "key": lambda market: (market.id, *market.merged_ids),
         "label": _labels,
+        "entity": references,
     },
     numbers={
         "volume": _volume,
         "closes": lambda market: None if market.closes_at is None else micros(market.closes_at),
     },
+    search=WORDS,
     kind="market",
     base=BASE_V2,
 )
-"""Ordered by the last change. `key` finds a row by any id that it answers to."""
+"""Ordered by the last change. `key` finds a row by any id that it answers to, `entity` by the
+references to whom its question names."""

@@ -1,7 +1,8 @@
 """What is asked: the terms of a subject, what means the same, what raises and what excludes."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 
 from attrs import evolve, field, frozen
@@ -44,24 +45,33 @@ class Query:
         return dict.fromkeys([*self.asked, *raising, *named], OTHER) | dict(self.asked)
 
     @classmethod
-    def of(cls, topic: str, keywords: Iterable[str] = (), language: str | None = None) -> "Query":
+    def of(
+        cls,
+        topic: str,
+        keywords: Iterable[str] = (),
+        language: str | None = None,
+        *,
+        whole: bool = False,
+    ) -> "Query":
         """The query of a subject put in words; `language` where the words do not tell theirs.
 
         `-word` and `-"some words"` exclude; words in quotation marks and keywords raise. Subjects
-        that semicolons or lines part are looked for each by itself.
+        that semicolons or lines part are looked for each by itself. The words of a `whole` reading
+        are not cut.
         """
         subject = _EXCLUDED.sub(" ", topic)
         tongue = guess(subject) or language
-        asked = dict.fromkeys(terms(subject, tongue), 1.0)
-        asked |= dict.fromkeys((t for t in terms(_names(subject), tongue) if t in asked), NAME)
+        read = partial(terms, language=tongue, whole=whole)
+        asked = dict.fromkeys(read(subject), 1.0)
+        asked |= dict.fromkeys((t for t in read(_names(subject)) if t in asked), NAME)
         raising = [_either(found) for found in _QUOTED.finditer(subject)] + list(keywords)
-        phrases = _runs(raising, tongue)
+        phrases = _runs(map(read, raising))
         return cls(
             asked,
-            tuple(same(terms(subject, tongue))),
+            () if whole else tuple(same(read(subject))),
             phrases,
-            _runs((_either(found) for found in _EXCLUDED.finditer(topic)), tongue),
-            _parts(subject, phrases, tongue),
+            _runs(read(_either(found)) for found in _EXCLUDED.finditer(topic)),
+            () if whole else _parts(subject, phrases, tongue),
         )
 
 
@@ -89,6 +99,5 @@ def _either(found: re.Match[str]) -> str:
     return str(next(filter(None, found.groups())))
 
 
-def _runs(phrases: Iterable[str], language: str | None) -> tuple[Run, ...]:
-    runs = (tuple(terms(phrase, language)) for phrase in phrases)
-    return tuple(dict.fromkeys(run for run in runs if run))
+def _runs(phrases: Iterable[Sequence[str]]) -> tuple[Run, ...]:
+    return tuple(dict.fromkeys(tuple(run) for run in phrases if run))

@@ -46,6 +46,7 @@ def _record(item: dict[str, Any]) -> Record:
     said = {
         "state": "REJECTED" if rejected else "PUBLISHED",
         "description": english(told.get("descriptions")),
+        "scoredBy": told.get("sourceIdentifier"),
         "scores": listed((metrics[name] for name in named), _score),
         "ssvc": next((ssvc(one["ssvcData"], one.get("source")) for one in decided), None),
         "weaknesses": weaknesses(one.get("description") for one in told.get("weaknesses") or ()),

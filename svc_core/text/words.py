@@ -49,10 +49,11 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", bare).translate(_LIGATURES)
 
 
-def terms(text: str, language: str | None = None) -> list[str]:
+def terms(text: str, language: str | None = None, *, whole: bool = False) -> list[str]:
     """The terms of `text` in order, repeats kept. Linear in its length.
 
     `language` is a BCP 47 tag; its stop words are dropped, those of English where it is unknown.
+    Of a `whole` reading the words are not cut, as names are compared.
     """
     found: list[str] = []
     stops = stop_words(language)
@@ -65,7 +66,7 @@ def terms(text: str, language: str | None = None) -> list[str]:
         folded = fold(word)
         is_acronym = not shouted and len(word) > 1 and word.isupper()
         if is_acronym or (folded not in stops and (len(folded) > 1 or folded.isdigit())):
-            found.append(cut(folded))
+            found.append(folded[:_LENGTH_MAX] if whole else cut(folded))
     return found
 
 

@@ -1,0 +1,229 @@
+"""Signals: lists, one of them, and the operator's word that one means nothing.
+
+Rule: a row is stored without the clock. Whether it has expired, and which entities its references
+mean, is told when it is read.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+import attrs
+from attrs import frozen
+
+from svc_core import compact, directory
+from svc_core.constraints import Arg, Doc, Example, Ge, Le, Pattern
+from svc_core.intel.declared import SHARED, reading
+from svc_core.operation import PATH, QUERY, Context, Operation, local
+from svc_core.ports import Document
+from svc_core.resources.filters import Range, Several, narrowed, sent
+from svc_core.resources.members import Cursor, EntityId, IncidentId, Limit, SignalId, micros
+from svc_core.resources.period import UpdatedSince, When, after, bounds
+from svc_core.resources.signal import (
+    NEVER,
+    SIGNALS,
+    STRENGTH_STEPS,
+    Signal,
+    SignalStatus,
+    SignalType,
+)
+from svc_core.result import One, Page
+from svc_core.unset import UNSET, Maybe, Unset, given
+
+_text = compact.encoder()
+
+
+# -- requests ----------------------------------------------------------------------------------
+
+
+@frozen
+class ListSignals:
+    """Signals of every detector."""
+
+    type: Annotated[
+        Several[SignalType], Doc("Comma list of types."), Example(["kevAdded", "epssJump"])
+    ] = UNSET
+    tag: Annotated[
+        Several[Annotated[str, Pattern("[A-Za-z-]{1,40}", "a tag such as cyber")]],
+        Doc("Comma list of tags."),
+        Example(["cyber", "markets"]),
+    ] = UNSET
+    min_strength: Annotated[
+        Maybe[float], QUERY, Ge(0), Le(1), Doc("Only what is at least as strong."), Example(0.5)
+    ] = UNSET
+    entity_id: Annotated[Several[EntityId], Doc("Comma list of entities.")] = UNSET
+    incident_id: Annotated[Several[IncidentId], Doc("Comma list of incidents.")] = UNSET
+    status: Annotated[Several[SignalStatus], Doc("Comma list of states."), Example(["active"])] = (
+        UNSET
+    )
+    datetime: When = UNSET
+    updated_since: UpdatedSince = UNSET
+    sort: Annotated[
+        Literal["detectedAt", "strength"],
+        QUERY,
+        Doc("What comes first: the latest, the strongest."),
+    ] = "detectedAt"
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+@frozen
+class GetSignal:
+    """One signal."""
+
+    signal_id: Annotated[SignalId, PATH]
+
+
+@frozen
+class DismissSignal:
+    """The signal that means nothing."""
+
+    signal_id: Annotated[SignalId, Arg(positional=True)]
+
+
+# -- rules -------------------------------------------------------------------------------------
+
+
+def _ended(status: Maybe[tuple[SignalStatus, ...]], now: datetime) -> dict[str, Range]:
+    """The range of ends that signals in one of these states have."""
+    asked = frozenset(given(status, ("active", "expired", "dismissed")))
+    at = micros(now)
+    spans: Mapping[frozenset[SignalStatus], tuple[str, Range]] = {
+        frozenset({"active"}): ("end", (at + 1, NEVER - 1)),
+        frozenset({"expired"}): ("end", (1 - NEVER, at)),
+        frozenset({"dismissed"}): ("end", (NEVER, None)),
+        frozenset({"active", "expired"}): ("end", (1 - NEVER, NEVER - 1)),
+        frozenset({"active", "dismissed"}): ("end", (at + 1, None)),
+        frozenset({"expired", "dismissed"}): ("ended", (-NEVER, at)),
+    }
+    name, span = spans.get(asked, ("", (None, None)))
+    return {name: span} if name else {}
+
+
+def _status(row: Mapping[str, Any], now: datetime) -> str:
+    ends = row["expiresAt"]
+    is_over = row["status"] == "active" and ends and datetime.fromisoformat(ends) <= now
+    return "expired" if is_over else row["status"]
+
+
+async def shown(ctx: Context, raws: Sequence[bytes]) -> list[dict[str, Any]]:
+    """Stored signals as they are read now."""
+    rows: list[dict[str, Any]] = [json.loads(raw) for raw in raws]
+    asked = {one["entityId"] for row in rows for one in row["entities"]}
+    known = await directory.found(ctx, asked)
+    for row in rows:
+        told = {
+            (known[one["entityId"]].id, one["role"]): one
+            for one in row["entities"]
+            if one["entityId"] in known
+        }
+        row["entities"] = [one | {"entityId": id_} for (id_, _), one in told.items()]
+        row["status"] = _status(row, ctx.now)
+    return rows
+
+
+async def _one(ctx: Context, document: Document[Signal]) -> One[Signal]:
+    (row,) = await shown(ctx, [document.raw])
+    who = ",".join(one["entityId"] for one in row["entities"])
+    return One(_text(row).encode(), (*document.tag, row["status"], who))
+
+
+# -- use cases ---------------------------------------------------------------------------------
+
+
+async def list_signals(ctx: Context, request: ListSignals) -> Page[Signal]:
+    """A page of signals."""
+    where = sent(request, "type", "tag")
+    if not isinstance(request.entity_id, Unset):
+        where["entity"] = await directory.keys(ctx, request.entity_id)
+    if not isinstance(request.incident_id, Unset):
+        where["incident"] = request.incident_id
+    least = given(request.min_strength, None)
+    ranges = narrowed(
+        strength=None if least is None else (round(least * STRENGTH_STEPS), None),
+        updated=after(request.updated_since),
+    )
+    edges = bounds(request.datetime)
+    order = "strength" if request.sort == "strength" else None
+    # The clock goes on between two pages of one list; the states that were asked for do not.
+    asked = sent(request, "type", "tag", "entity_id", "incident_id", "status")
+    binding = ctx.list_binding(asked, order, **(edges | {"ranges": ranges}))
+    page = await ctx.tx.documents.scan(
+        SIGNALS,
+        where=where,
+        order=order,
+        after=ctx.open_cursor(request.cursor, binding),
+        limit=request.limit,
+        **(edges | {"ranges": ranges | _ended(request.status, ctx.now)}),
+    )
+    rows = await shown(ctx, [row.raw for row in page.rows])
+    return Page(tuple(_text(row).encode() for row in rows), ctx.seal_cursor(page.end, binding))
+
+
+async def get_signal(ctx: Context, request: GetSignal) -> One[Signal]:
+    """One signal.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    return await _one(ctx, await ctx.load(SIGNALS, request.signal_id))
+
+
+async def dismiss_signal(ctx: Context, request: DismissSignal) -> One[Signal]:
+    """Dismiss a signal; one that is dismissed stays as it is.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    document = await ctx.load(SIGNALS, request.signal_id)
+    signal = SIGNALS.decode(document.raw)
+    if signal.status != "dismissed":
+        told = attrs.evolve(
+            signal, status="dismissed", updated_at=ctx.now, revision=signal.revision + 1
+        )
+        document = await ctx.save(SIGNALS, signal.id, told, before=document)
+    return await _one(ctx, document)
+
+
+# -- declarations ------------------------------------------------------------------------------
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    reading(
+        "listSignals",
+        "signals list",
+        "/signals",
+        list_signals,
+        scopes=SHARED,
+        columns=("id", "type", "strength", "detectedAt", "status", "title"),
+        summary="List signals",
+        description=(
+            "What detectors found in the rows of all sources: catalogues that grew, scores and "
+            "prices that moved, values off their usual course, more news than usual, sources that "
+            "fell silent. Each has the numbers it goes by and the evidence. The values of one "
+            "filter are alternatives; different filters must all match. The latest comes first."
+        ),
+        timeless=False,
+    ),
+    reading(
+        "getSignal",
+        "signals show",
+        "/signals/{signalId}",
+        get_signal,
+        scopes=SHARED,
+        summary="Read a signal",
+        description="One signal, as the list and the change feed name it.",
+        timeless=False,
+    ),
+)
+
+LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    local(
+        "dismissSignal",
+        "signals dismiss",
+        "Dismiss a signal that means nothing",
+        dismiss_signal,
+        binding="system",
+        description="It stays dismissed though what it was read from is read again.",
+    ),
+)

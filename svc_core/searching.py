@@ -1,0 +1,211 @@
+"""Lists that may be asked for by words: one page of rows, whatever narrows them.
+
+Rule 1: weights follow from how many rows hold a word, counted up to a bound, when the first page is
+        asked for; its cursor carries them, so that pages join while rows come in.
+Rule 2: what the store cannot filter by is looked for among what it gives, a bounded number of rows
+        for one page: a page may be short, and its cursor goes on.
+Rule 3: with a question and a sort, the best rows are sorted, a bounded number of them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Generic, Literal, Protocol, TypeVar
+
+from attrs import field, frozen
+
+from svc_core import wire
+from svc_core.constraints import Doc, Example, MaxLen
+from svc_core.operation import QUERY, Context
+from svc_core.ports import Bounds, Collection, Document, Position, Slice
+from svc_core.ports.documents import NO_NUMBER, Filters
+from svc_core.resources.filters import Listed
+from svc_core.resources.members import NOT_BLANK
+from svc_core.result import Page
+from svc_core.retrieval.listing import WEIGHT, Asked, Indexed, Match, Sought
+from svc_core.text.frequencies import Frequencies
+from svc_core.unset import Maybe, Unset, given
+
+T = TypeVar("T")
+_Hit = tuple[Document[T], Match | None]
+
+COUNTED_MAX = 10_000  # rows that hold a word: what more of them hold is no rarer
+ROWS_MAX = 100_000  # that are counted: beside them few rows hold a word
+SORTED_MAX = 500  # rows that a question finds, where they are sorted by something else
+LOOKS_MAX = 100  # times that rows are fetched for one page, as many as it still lacks
+
+Q = Annotated[
+    Maybe[str],
+    QUERY,
+    MaxLen(300),
+    NOT_BLANK,
+    Doc(
+        "Words that rows are sought by, the best first where no `sort` is asked for. `-word` "
+        "excludes; words in quotation marks must stand side by side."
+    ),
+    Example("container port"),
+]
+Include = Annotated[Listed[Literal["match"]], Doc("`match` tells with `q` why each row was found.")]
+
+
+@frozen(kw_only=True)
+class Wanted(Generic[T]):
+    """What a list is narrowed to beside a question, as `Context.page` takes it.
+
+    `keep` says of a row whether it is one, by the values `named`. It `is_sorted` where the order
+    was asked for.
+    """
+
+    where: Mapping[str, Maybe[str | tuple[str, ...]]]
+    order: str | None = None
+    is_sorted: bool = False
+    keep: Callable[[T], bool] | None = None
+    named: tuple[str, ...] = ()
+    bounds: Bounds = field(factory=Bounds)
+
+    @property
+    def filters(self) -> Filters:
+        """The filters that were sent."""
+        sent = {
+            name: (value,) if isinstance(value, str) else value
+            for name, value in self.where.items()
+            if not isinstance(value, Unset)
+        }
+        return {"where": sent, **self.bounds}
+
+
+class Request(Protocol):
+    """What a list takes that may be asked for by words."""
+
+    @property
+    def q(self) -> Maybe[str]: ...  # noqa: D102
+    @property
+    def include(self) -> Maybe[tuple[Literal["match"], ...]]: ...  # noqa: D102
+    @property
+    def cursor(self) -> Maybe[str]: ...  # noqa: D102
+    @property
+    def limit(self) -> int: ...  # noqa: D102
+
+
+async def page(
+    ctx: Context,
+    collection: Collection[T],
+    indexed: Indexed[T],
+    request: Request,
+    wanted: Wanted[T],
+) -> Page[T]:
+    """One page of what a request asks for.
+
+    Raises:
+        Problem: INVALID_CURSOR when the cursor is not one of this list with these filters.
+    """
+    question, filters = given(request.q, None), wanted.filters
+    where = dict(filters.get("where") or {})
+    apart = {"q": (question or "", str(wanted.is_sorted)), "kept": wanted.named}
+    binding = ctx.list_binding(where | apart, wanted.order, **wanted.bounds)
+    sealed = [] if isinstance(request.cursor, Unset) else ctx.unsealed(request.cursor, binding)
+    after = Position(*sealed[:3]) if sealed else None
+    asked = None
+    if question is not None:
+        asked = await _weighed(ctx, collection, indexed.sought(question), sealed[3:])
+    seen = _Seen(collection, indexed, wanted, asked)
+    if asked is not None and wanted.is_sorted:
+        rows, end = await _sorted(ctx, seen, after, request.limit)
+    else:
+        rows, end = await _found(ctx, seen, after, request.limit)
+    more = () if end is None else (end.rank, *(asked.weights.values() if asked else ()))
+    has_match = not isinstance(request.include, Unset)
+    told = tuple(with_match(one.raw, why) if has_match else one.raw for one, why in rows)
+    return Page(told, ctx.seal_cursor(end, binding, more))
+
+
+def with_match(row: bytes, match: Match | None) -> bytes:
+    """The row with why it was found; null where nothing was asked."""
+    return b'%b,"match":%b}' % (row[:-1], wire.dumps(match))
+
+
+@frozen
+class _Seen(Generic[T]):
+    """What is looked for, and in what."""
+
+    collection: Collection[T]
+    indexed: Indexed[T]
+    wanted: Wanted[T]
+    asked: Asked | None
+
+    async def fetch(self, ctx: Context, after: Position | None, limit: int) -> Slice[T]:
+        """Some rows of the store, as far as that can tell."""
+        filters, documents = self.wanted.filters, ctx.tx.documents
+        if self.asked is not None:
+            return await documents.search(
+                self.collection, self.asked.wanted, after=after, limit=limit, **filters
+            )
+        return await documents.scan(
+            self.collection, order=self.wanted.order, after=after, limit=limit, **filters
+        )
+
+    def judged(self, document: Document[T]) -> tuple[bool, Match | None]:
+        """Whether a row is one that is looked for, and why."""
+        if self.asked is None and self.wanted.keep is None:
+            return True, None
+        row = self.collection.decode(document.raw)
+        match = None if self.asked is None else self.indexed.match(row, self.asked)
+        is_kept = self.wanted.keep is None or self.wanted.keep(row)
+        return is_kept and (match is not None or self.asked is None), match
+
+    def is_over(self, end: Position) -> bool:
+        """Whether no row after this one can be about the question."""
+        return self.asked is not None and end.rank < self.asked.least
+
+
+async def _found(
+    ctx: Context, seen: _Seen[T], after: Position | None, limit: int
+) -> tuple[list[_Hit[T]], Position | None]:
+    """Rows in their order, and where to go on."""
+    rows: list[_Hit[T]] = []
+    for _ in range(LOOKS_MAX):
+        part = await seen.fetch(ctx, after, limit - len(rows))
+        for document in part.rows:
+            is_one, match = seen.judged(document)
+            if is_one:
+                rows.append((document, match))
+        after = part.end
+        if after is None or seen.is_over(after):
+            return rows, None
+        if len(rows) == limit:
+            break
+    return rows, after
+
+
+async def _sorted(
+    ctx: Context, seen: _Seen[T], after: Position | None, limit: int
+) -> tuple[list[_Hit[T]], Position | None]:
+    """The best rows in another order, and where to go on."""
+    best, _ = await _found(ctx, seen, None, SORTED_MAX)
+    key: Callable[[T], int | None] = seen.collection.order
+    if seen.wanted.order is not None:
+        key = seen.collection.numbers[seen.wanted.order]
+    placed = {
+        document.id: (NO_NUMBER if number is None else number, document.id)
+        for document, _ in best
+        for number in (key(seen.collection.decode(document.raw)),)
+    }
+    ranked = sorted(best, key=lambda hit: placed[hit[0].id], reverse=True)
+    left = [hit for hit in ranked if after is None or placed[hit[0].id] < (after.order, after.id)]
+    end = Position(*placed[left[limit - 1][0].id]) if len(left) > limit else None
+    return left[:limit], end
+
+
+async def _weighed(
+    ctx: Context, collection: Collection[Any], sought: Sought, weights: Sequence[int]
+) -> Asked:
+    """The question with the weights of its tokens, those that a cursor carries where it does."""
+    if not weights:
+        count = ctx.tx.documents.count
+        total = await count(collection, limit=ROWS_MAX)
+        held = {
+            token: max(1, await count(collection, limit=COUNTED_MAX, words=(token,)))
+            for token in sought.every
+        }
+        table = Frequencies(total, held, behind=None)
+        shares = sought.every.items()
+        weights = [max(1, round(share * table.idf(token) * WEIGHT)) for token, share in shares]
+    return Asked(sought, dict(zip(sought.every, weights, strict=True)))
