@@ -116,7 +116,7 @@ async def distinguish_entities(ctx: Context, request: DistinguishEntities) -> On
     """Say that two entities are not one: neither is merged into the other, nor proposed to be.
 
     Raises:
-        Problem: NOT_FOUND; VALIDATION_FAILED for one id twice; RESOURCE_CONFLICT where they are one.
+        Problem: NOT_FOUND; VALIDATION_FAILED for one id twice; RESOURCE_CONFLICT for what is one.
     """
     one, other = await _two(ctx, request.entity_id, request.other_id, "/otherId")
     if one.id == other.id:
@@ -239,8 +239,8 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Make two entities one",
         merge_entities,
         description=(
-            "The first is taken up by the second, under whose id both answer. It holds when sources "
-            "are read anew, and is refused where designators say that they are two."
+            "The first is taken up by the second, under whose id both answer. It holds when "
+            "sources are read anew, and is refused where designators say that they are two."
         ),
     ),
     _settling(

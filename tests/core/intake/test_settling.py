@@ -84,6 +84,7 @@ def said(house: Any, what: str, one: str, *other: str) -> dict[str, Any]:
         "part": settling.part_entity,
         "distinct": settling.distinguish_entities,
     }[what]
+    house.clock.advance(60)
     told: dict[str, Any] = json.loads(house.run(lambda ctx: run(ctx, request)).raw)
     return told
 
@@ -98,7 +99,8 @@ def refused(house: Any, *words: str) -> tuple[str, str]:
 
 CONFLICTS: dict[str, tuple[list[tuple[str, ...]], set[frozenset[str]]]] = {
     "a name in common": (
-        [("lei:A",), ("cik:1", "ftm:x"), ("lei:A", "cik:1")], {frozenset({"lei:A", "cik:1", "ftm:x"})},
+        [("lei:A",), ("cik:1", "ftm:x"), ("lei:A", "cik:1")],
+        {frozenset({"lei:A", "cik:1", "ftm:x"})},
     ),
     "several ISINs of one": (
         [("lei:A", "isin:1"), ("lei:A", "isin:2")], {frozenset({"lei:A", "isin:1", "isin:2"})},
@@ -117,7 +119,7 @@ CONFLICTS: dict[str, tuple[list[tuple[str, ...]], set[frozenset[str]]]] = {
     ),
     "two groups of ATT&CK": (
         [("attack:G0001", "misp-galaxy:m"), ("attack:G0002", "misp-galaxy:m")],
-        {frozenset({"attack:G0001", "misp-galaxy:m"}), frozenset({"attack:G0002", "misp-galaxy:m"})},
+        {frozenset({f"attack:G000{n}", "misp-galaxy:m"}) for n in (1, 2)},
     ),
     "two items of Wikidata": (
         [("ftm:x", "wikidata:Q1"), ("ftm:x", "wikidata:Q2"), ("wikidata:Q2",)],
