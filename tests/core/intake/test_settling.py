@@ -59,7 +59,7 @@ def withdraw(house: Any, location: str) -> None:
     id_ = house.add(location).id
 
     async def unit(ctx: Context) -> None:
-        gone, _ = await taking.absent(ctx, id_, set())
+        gone, _ = await taking.contributed(ctx, id_)
         await taking.withdraw(ctx, gone)
 
     house.run(unit)
