@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from svc_core.intel import entities, finint, markets, signals
+from svc_core.intel import entities, finance, finint, markets, signals
 from svc_core.operation import Operation
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *entities.OPERATIONS,
     *markets.OPERATIONS,
+    *finance.OPERATIONS,
     *finint.OPERATIONS,
     *signals.OPERATIONS,
 )
