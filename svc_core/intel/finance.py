@@ -57,7 +57,9 @@ class ListFinancialObservations:
         Several[PeriodType], Doc("Comma list of `duration` and `instant`."), Example(["duration"])
     ] = UNSET
     months: Annotated[
-        Several[Literal[3, 6, 9, 12]], Doc("Comma list of lengths in months."), Example([12])
+        Several[Literal["3", "6", "9", "12"]],
+        Doc("Comma list of lengths in months."),
+        Example(["12"]),
     ] = UNSET
     from_: Annotated[
         Period,
@@ -137,7 +139,7 @@ def _where(request: ListFinancialObservations) -> dict[str, tuple[str, ...]]:
         kinds = {"instant": {"instant"}, "duration": set(SPANS)}
         lengths &= set().union(*(kinds[one] for one in request.period_type))
     if not isinstance(request.months, Unset):
-        lengths &= set(map(str, request.months))
+        lengths &= set(request.months)
     if len(lengths) <= len(SPANS):
         where["length"] = tuple(sorted(lengths))
     return where
