@@ -38,7 +38,7 @@ from svc_core.resources.osint import OSINT_EVENTS
 from svc_core.resources.profile import DUE, LEAVING, PROFILES, SUBSCRIPTIONS
 from svc_core.resources.relation import RELATIONS
 from svc_core.resources.report import FACETS, REPORTS
-from svc_core.resources.signal import SIGNALS
+from svc_core.resources.signal import DETECTIONS_DUE, MARKET_POINTS, SIGNALS
 from svc_core.resources.webhook import (
     DELIVERIES,
     EVENTS,
@@ -91,16 +91,18 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     MERGED_ROWS,
     OSINT_EVENTS,
     ENTITIES,
+    CVES,
     RELATIONS,
     INCIDENTS,
     INCIDENTS_DUE,
-    CVES,
     COUNTRIES,
     FININT,
     FININT_SERIES,
     OBSERVATIONS,
     FILINGS,
     SIGNALS,
+    MARKET_POINTS,
+    DETECTIONS_DUE,
     MARKETS,
     PROFILES,
     SUBSCRIPTIONS,

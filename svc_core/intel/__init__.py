@@ -2,11 +2,27 @@
 
 from typing import Any
 
-from svc_core.intel import entities, finance, finint, markets, signals
+from svc_core.intel import (
+    actors,
+    cves,
+    cyber_graph,
+    entities,
+    finance,
+    finint,
+    graphs,
+    incidents,
+    markets,
+    signals,
+)
 from svc_core.operation import Operation
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    *incidents.OPERATIONS,
     *entities.OPERATIONS,
+    *graphs.OPERATIONS,
+    *cves.OPERATIONS,
+    *actors.OPERATIONS,
+    *cyber_graph.OPERATIONS,
     *markets.OPERATIONS,
     *finance.OPERATIONS,
     *finint.OPERATIONS,
