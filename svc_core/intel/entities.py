@@ -4,13 +4,13 @@ from typing import Annotated, Any, Literal
 
 from attrs import frozen
 
-from svc_core import directory, problem
+from svc_core import directory, problem, searching
 from svc_core.constraints import Doc, Example, Pattern
 from svc_core.intel.declared import EXPLORER, reading
 from svc_core.operation import PATH, QUERY, Context, Operation
 from svc_core.problem import Problem
-from svc_core.resources.entity import ENTITIES, Entity, EntityType
-from svc_core.resources.filters import Countries, Several, narrowed, sent
+from svc_core.resources.entity import ENTITIES, WORDS, Entity, EntityType
+from svc_core.resources.filters import Countries, Several, sent
 from svc_core.resources.members import Cursor, EntityId, Limit
 from svc_core.resources.period import UpdatedSince, after
 from svc_core.result import One, Page
@@ -35,9 +35,11 @@ class ListEntities:
         Maybe[bool], QUERY, Doc("Whether a sanctions list has it now."), Example(True)
     ] = UNSET
     updated_since: UpdatedSince = UNSET
-    sort: Annotated[Literal["updatedAt"], QUERY, Doc("The row written last comes first.")] = (
-        "updatedAt"
-    )
+    q: searching.Q = UNSET
+    sort: Annotated[
+        Maybe[Literal["updatedAt"]], QUERY, Doc("The row written last comes first.")
+    ] = UNSET
+    include: searching.Include = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
 
@@ -54,14 +56,12 @@ async def list_entities(ctx: Context, request: ListEntities) -> Page[Entity]:
     where = sent(request, "type", "designator", "country", "topic")
     if not isinstance(request.sanctioned, Unset):
         where["sanctioned"] = ("yes" if request.sanctioned else "no",)
-    return await ctx.page(
-        ENTITIES,
+    wanted = searching.Wanted[Entity](
         where=where,
-        after=request.cursor,
-        limit=request.limit,
-        ranges=narrowed(),
-        start=(after(request.updated_since) or (None,))[0],
+        is_sorted=not isinstance(request.sort, Unset),
+        bounds={"start": (after(request.updated_since) or (None,))[0]},
     )
+    return await searching.page(ctx, ENTITIES, WORDS, request, wanted)
 
 
 async def get_entity(ctx: Context, request: GetEntity) -> One[Entity]:
@@ -88,7 +88,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         description=(
             "Companies, people, states, vessels, threat actors, malware and what else takes part "
             "in events. The values of one filter are alternatives; different filters must all "
-            "match. The row that was written last comes first."
+            "match. The row that was written last comes first, with `q` the one whose names hold "
+            "most of its words, written as they are."
         ),
     ),
     reading(
