@@ -265,7 +265,10 @@ def real(house_factory: Make) -> Callable[..., Any]:
     def read(*paths: str) -> Any:
         house = house_factory()
         for path in paths:
-            demo.take(house, path.rpartition("/")[2], (root / path).read_bytes())
+            body = (root / path).read_bytes()
+            # Lists of lines are read as far as tests of one store in memory may take.
+            body = b"".join(body.splitlines(keepends=True)[:500]) if path.endswith("csv") else body
+            demo.take(house, path.rpartition("/")[2], body)
         return house
 
     return read
