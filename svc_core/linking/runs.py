@@ -66,8 +66,8 @@ def _of_line(line: str) -> Iterator[Run]:
     is_title = len(longer) > 2 and sum(longer) >= _TITLE_CASE_SHARE * len(longer)
     for match in _RUN.finditer(line):
         is_start = not line[: match.start()].strip(_QUOTES)
-        for part in _parts(match[0].replace(",", "").split(" ")):
-            words = part
+        words = match[0].replace(",", "").split(" ")
+        for words in _parts(words) if is_title or is_start else [words]:
             while words and fold(words[0]) in _fillers() and not words[0].isupper():
                 words, is_start = words[1:], False
             if words:
