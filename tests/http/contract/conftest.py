@@ -22,12 +22,11 @@ import jsonschema_rs
 import pytest
 from attrs import field, frozen
 
-from svc_core import accounts, catalog, openapi, problem
+from svc_core import accounts, catalog, directory, openapi, problem
 from svc_core.access import plans
 from svc_core.access.scopes import SCOPES
 from svc_core.accounts import KEYS, KeyWish
 from svc_core.constraints import IdOf
-from svc_core.ids import EXAMPLE_DIGITS
 from svc_core.inputs import Input, inputs
 from svc_core.intake import registry, taking
 from svc_core.news.grouping import group_new
@@ -89,6 +88,11 @@ OBSERVATION = {
     },
 }
 """What a claim of the ledger is founded on."""
+
+DATA = frozenset(
+    {"countries.json", "worldbank.json", "kalshi.json", "polymarket.json", "sec-tickers.json"}
+)
+"""The documents of the demo that the world has beside its own."""
 
 _ID = re.compile("[a-z]+_[0-9a-f]{24}")
 
@@ -341,7 +345,7 @@ class LogFile:
         pass
 
 
-ENTITY = f"ent_{EXAMPLE_DIGITS}"  # who takes part in the newest item
+ENTITY = directory.id_of("cik:0000789019")  # who takes part in the newest item
 
 
 class World:
@@ -612,9 +616,9 @@ class World:
         self.run(recap_new(self.hands))
 
     def take_data(self) -> None:
-        """Take in countries and indicators of the demo."""
+        """Take in what the demo has of countries, indicators, companies and markets."""
         for one in data_documents(self.clock()):
-            if one.file_name in {"countries.json", "worldbank.json"}:
+            if one.file_name in DATA:
                 self._take(one.file_name, one.name, one.body, dict(one.options))
 
     def _take(self, location: str, name: str, body: bytes, options: Any = None) -> None:
