@@ -22,13 +22,14 @@ import jsonschema_rs
 import pytest
 from attrs import field, frozen
 
-from svc_core import accounts, catalog, directory, openapi, problem
+from svc_core import accounts, catalog, openapi, problem
 from svc_core.access import plans
 from svc_core.access.scopes import SCOPES
 from svc_core.accounts import KEYS, KeyWish
 from svc_core.constraints import IdOf
 from svc_core.inputs import Input, inputs
 from svc_core.intake import registry, taking
+from svc_core.linking.references import id_of
 from svc_core.news.grouping import group_new
 from svc_core.news.recaps import recap_new
 from svc_core.openapi.samples import sample
@@ -89,7 +90,14 @@ OBSERVATION = {
 """What a claim of the ledger is founded on."""
 
 DATA = frozenset(
-    {"countries.json", "worldbank.json", "kalshi.json", "polymarket.json", "sec-tickers.json"}
+    {
+        "attack.json",
+        "countries.json",
+        "worldbank.json",
+        "kalshi.json",
+        "polymarket.json",
+        "sec-tickers.json",
+    }
 )
 """The documents of the demo that the world has beside its own."""
 
@@ -344,7 +352,7 @@ class LogFile:
         pass
 
 
-ENTITY = directory.id_of("cik:0000789019")  # who takes part in the newest item
+ENTITY = id_of("cik:0000789019")  # who takes part in the newest item
 
 
 class World:
@@ -615,7 +623,7 @@ class World:
         self.run(recap_new(self.hands))
 
     def take_data(self) -> None:
-        """Take in what the demo has of countries, indicators, companies and markets."""
+        """Take in what the demo has of countries, indicators, companies, threats and markets."""
         for one in data_documents(self.clock()):
             if one.file_name in DATA:
                 self._take(one.file_name, one.name, one.body, dict(one.options))
