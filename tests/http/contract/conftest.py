@@ -93,6 +93,7 @@ DATA = frozenset(
     {
         "attack.json",
         "countries.json",
+        "nvd.json",
         "worldbank.json",
         "kalshi.json",
         "polymarket.json",
