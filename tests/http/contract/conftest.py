@@ -91,8 +91,14 @@ OBSERVATION = {
 """What a claim of the ledger is founded on."""
 
 DATA = frozenset(
-    {"attack.json", "countries.json", "worldbank.json", "kalshi.json", "polymarket.json",
-     "sec-tickers.json"}
+    {
+        "attack.json",
+        "countries.json",
+        "worldbank.json",
+        "kalshi.json",
+        "polymarket.json",
+        "sec-tickers.json",
+    }
 )
 """The documents of the demo that the world has beside its own."""
 
