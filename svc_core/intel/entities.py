@@ -6,14 +6,15 @@ from attrs import frozen
 
 from svc_core import directory, problem
 from svc_core.constraints import Doc, Example, Pattern
+from svc_core.intel import graphs, stix
 from svc_core.intel.declared import EXPLORER, reading
-from svc_core.operation import PATH, QUERY, Context, Operation
+from svc_core.operation import JSON, PATH, QUERY, STIX, Context, Operation
 from svc_core.problem import Problem
 from svc_core.resources.entity import ENTITIES, Entity, EntityType
 from svc_core.resources.filters import Countries, Several, narrowed, sent
 from svc_core.resources.members import Cursor, EntityId, Limit
 from svc_core.resources.period import UpdatedSince, after
-from svc_core.result import One, Page
+from svc_core.result import Content, One, Page
 from svc_core.unset import UNSET, Maybe, Unset
 
 
@@ -64,7 +65,7 @@ async def list_entities(ctx: Context, request: ListEntities) -> Page[Entity]:
     )
 
 
-async def get_entity(ctx: Context, request: GetEntity) -> One[Entity]:
+async def get_entity(ctx: Context, request: GetEntity) -> One[Entity] | Content:
     """One entity; an id of one that it took up names it too.
 
     Raises:
@@ -73,6 +74,8 @@ async def get_entity(ctx: Context, request: GetEntity) -> One[Entity]:
     document = (await directory.found(ctx, [request.entity_id])).get(request.entity_id)
     if document is None:
         raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
+    if ctx.format == STIX.format:
+        return await graphs.as_stix(ctx, document.id)
     return One(document.raw, document.tag)
 
 
@@ -100,7 +103,10 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         summary="Read an entity",
         description=(
             "One entity. An id of an entity that turned out to be another one answers with that "
-            "other, under its own `id`; `mergedIds` lists them."
+            "other, under its own `id`; `mergedIds` lists them. With `format=stix` it is a STIX "
+            "2.1 bundle with what it is directly connected to, as its graph has it."
         ),
+        media=(JSON, STIX),
+        examples={STIX.media_type: stix.EXAMPLE},
     ),
 )
