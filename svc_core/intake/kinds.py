@@ -11,6 +11,7 @@ from attrs import field, frozen
 
 from svc_core import directory, ids
 from svc_core.intake import (
+    incidents,
     items,
     parties,
     relations,
@@ -38,6 +39,7 @@ from svc_core.sources.parties import EXCLUSIVE, STRENGTH
 
 Finish = Callable[[dict[str, Any], Sequence[Contribution]], dict[str, Any] | None]
 Follow = Callable[[Context, Sequence[Written]], Awaitable[None]]
+Heard = Callable[[Context, Sequence[Contribution]], Awaitable[None]]
 Settle = Callable[
     [Context, Mapping[str, tuple[Document[Any] | None, Any]]], Awaitable[Mapping[str, Any]]
 ]
@@ -56,9 +58,10 @@ class Kind:
     `schemes` that it has, and it has one key alone of each that is `exclusive`. `finish` makes what
     is folded a row, or None where it makes none. `settle` is given rows as they are stored and as
     they are to be, before they are written, and gives those that stand otherwise to others; each of
-    `follows` writes in the same unit what follows from rows that were written. A row that is
-    `quiet`, by the members that differ and as it was and is, is written and told nobody. `earlier`
-    is a member of which the reading before the newest is kept.
+    `follows` writes in the same unit what follows from rows that were written, `heard` what follows
+    from contributions to a kind without rows. A row that is `quiet`, by the members that differ and
+    as it was and is, is written and told nobody. `earlier` is a member of which the reading before
+    the newest is kept.
     """
 
     resource: str
@@ -74,6 +77,7 @@ class Kind:
     quiet: Quiet = _never
     earlier: str = ""
     follows: tuple[Follow, ...] = ()
+    heard: Heard | None = None
 
     def derived(self, key: str) -> str:
         """The id of the row with this key; of a country its code."""
@@ -85,6 +89,8 @@ class Kind:
         """The id of the row that a record of a source tells of."""
         if self.resource == "newsItem":
             return items.row_id(source, record)
+        if self.resource == "mention":
+            return incidents.mentioned(record.key)
         return self.derived(record.key)
 
     def folded(self, row: str, contributions: Sequence[Contribution]) -> dict[str, Any] | None:
@@ -121,6 +127,11 @@ class Kind:
         return items.context(source) if self.resource == "newsItem" else []
 
 
+def _asked(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, Any] | None:
+    """A market without its question is none."""
+    return members if members.get("question") else None
+
+
 _TABLE = (
     Kind(
         "newsItem",
@@ -128,7 +139,7 @@ _TABLE = (
         Rules(whole=True),
         NEWS,
         kept=("retrievedAt", "storyId"),
-        follows=(items.follow,),
+        follows=(items.follow, incidents.follow_items),
     ),
     Kind(
         "osintEvent",
@@ -140,6 +151,8 @@ _TABLE = (
         OSINT_EVENTS,
         kept=("incidentId",),
         joined=True,
+        finish=incidents.finished,
+        follows=(incidents.follow_events,),
     ),
     Kind("country", "", Rules(("countries", "country-codes", "geonames")), COUNTRIES),
     Kind("place", "plc"),
@@ -168,8 +181,8 @@ _TABLE = (
     ),
     # A delta names what it changes by an id, a collection by its ends.
     Kind("relation", "rel", relations.RULES, RELATIONS, joined=True, finish=relations.finished),
-    Kind("incident", "inc"),
-    Kind("market", "mkt", collection=MARKETS, joined=True),
+    Kind("incident", "inc", heard=incidents.follow_reports),
+    Kind("market", "mkt", collection=MARKETS, joined=True, finish=_asked),
     Kind(
         "financialObservation",
         "obs",
@@ -179,7 +192,7 @@ _TABLE = (
         settle=statements.settled,
     ),
     Kind("filing", "obs", collection=FILINGS, finish=statements.filed),
-    Kind("mention", "obs"),
+    Kind("mention", "obs", heard=incidents.follow_mentions),
 )
 
 KINDS: Mapping[str, Kind] = MappingProxyType({kind.resource: kind for kind in _TABLE})
