@@ -24,7 +24,7 @@ _TYPES: Final[Mapping[str, tuple[str, ...]]] = {
     "threatActor": ("intrusion-set", "threat-actor"), "malware": ("malware",), "tool": ("tool",),
     "attackPattern": ("attack-pattern",), "courseOfAction": ("course-of-action",),
     "campaign": ("campaign",), "vulnerability": ("vulnerability",), "indicator": ("indicator",),
-    "country": ("location",), "incident": ("incident",),
+    "country": ("location",), "place": ("location",), "incident": ("incident",),
 }  # fmt: skip
 """Types of objects by those of entities, the usual one first; all others are identities."""
 
@@ -110,7 +110,8 @@ def _members(node: Node, type_: str) -> Mapping[str, Any] | None:
         return None if pattern is None else made
     if type_ == "location":
         codes = [each["value"] for each in node.row["designators"] if each["scheme"] == _COUNTRY]
-        return {"country": codes[0]} if codes else None
+        code = next(iter(codes), node.country_code)
+        return None if code is None else {"country": code}
     return {}
 
 
