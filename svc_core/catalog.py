@@ -20,6 +20,7 @@ from svc_core.resources.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
 from svc_core.resources.countries import COUNTRIES
 from svc_core.resources.cve import CVES
 from svc_core.resources.entity import ENTITIES
+from svc_core.resources.finance import FILINGS, OBSERVATIONS
 from svc_core.resources.finint import FININT, FININT_SERIES
 from svc_core.resources.incident import INCIDENTS, INCIDENTS_DUE
 from svc_core.resources.market import MARKETS
@@ -37,7 +38,7 @@ from svc_core.resources.osint import OSINT_EVENTS
 from svc_core.resources.profile import DUE, LEAVING, PROFILES, SUBSCRIPTIONS
 from svc_core.resources.relation import RELATIONS
 from svc_core.resources.report import FACETS, REPORTS
-from svc_core.resources.signal import SIGNALS
+from svc_core.resources.signal import DETECTIONS_DUE, MARKET_POINTS, SIGNALS
 from svc_core.resources.webhook import (
     DELIVERIES,
     EVENTS,
@@ -90,14 +91,18 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     MERGED_ROWS,
     OSINT_EVENTS,
     ENTITIES,
+    CVES,
     RELATIONS,
     INCIDENTS,
     INCIDENTS_DUE,
-    CVES,
     COUNTRIES,
     FININT,
     FININT_SERIES,
+    OBSERVATIONS,
+    FILINGS,
     SIGNALS,
+    MARKET_POINTS,
+    DETECTIONS_DUE,
     MARKETS,
     PROFILES,
     SUBSCRIPTIONS,

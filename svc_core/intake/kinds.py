@@ -3,33 +3,46 @@
 A kind without a collection is kept as contributions alone.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 from attrs import field, frozen
 
 from svc_core import directory, ids
-from svc_core.intake import incidents, items, parties, relations, series, vulnerabilities
+from svc_core.intake import (
+    incidents,
+    items,
+    parties,
+    relations,
+    series,
+    signals,
+    statements,
+    vulnerabilities,
+)
 from svc_core.intake.contributions import Contribution
 from svc_core.intake.fold import Rules, fold, standing
 from svc_core.intake.written import Written
 from svc_core.operation import Context
-from svc_core.ports import Collection
+from svc_core.ports import Collection, Document
 from svc_core.resources.countries import COUNTRIES
 from svc_core.resources.cve import CVES
 from svc_core.resources.entity import ENTITIES
+from svc_core.resources.finance import FILINGS, OBSERVATIONS
 from svc_core.resources.finint import FININT
 from svc_core.resources.market import MARKETS
 from svc_core.resources.news import NEWS, Source
 from svc_core.resources.osint import OSINT_EVENTS
 from svc_core.resources.relation import RELATIONS
 from svc_core.sources.model import Record
-from svc_core.sources.parties import STRENGTH
+from svc_core.sources.parties import EXCLUSIVE, STRENGTH
 
 Finish = Callable[[dict[str, Any], Sequence[Contribution]], dict[str, Any] | None]
 Follow = Callable[[Context, Sequence[Written]], Awaitable[None]]
 Heard = Callable[[Context, Sequence[Contribution]], Awaitable[None]]
+Settle = Callable[
+    [Context, Mapping[str, tuple[Document[Any] | None, Any]]], Awaitable[Mapping[str, Any]]
+]
 Quiet = Callable[[Sequence[str], Mapping[str, Any], Mapping[str, Any]], bool]
 
 
@@ -42,8 +55,10 @@ class Kind:
     """One kind of row. Its ids begin with `prefix`; `kept` are members that no source says.
 
     A row that is `joined` may have several keys; its id is made of one of the first scheme of
-    `schemes` that it has. `finish` makes what is folded a row, or None where it makes none; each
-    of `follows` writes in the same unit what follows from rows that were written, `heard` what
+    `schemes` that it has, and it has one key alone of each that is `exclusive`. `finish` makes what
+    is folded a row, or None where it makes none. `settle` is given rows as they are stored and as
+    they are to be, before they are written, and gives those that stand otherwise to others; each of
+    `follows` writes in the same unit what follows from rows that were written, `heard` what
     follows from contributions to a kind without rows. A row that is `quiet`, by the members that
     differ and as it was and is, is written and told nobody. `earlier` is a member of which the
     reading before the newest is kept.
@@ -56,7 +71,9 @@ class Kind:
     kept: tuple[str, ...] = ()
     joined: bool = False
     schemes: tuple[str, ...] = ()
+    exclusive: Container[str] = ()
     finish: Finish | None = None
+    settle: Settle | None = None
     quiet: Quiet = _never
     earlier: str = ""
     follows: tuple[Follow, ...] = ()
@@ -85,7 +102,8 @@ class Kind:
         if members is None:
             return None
         if self.joined:
-            names = {name for one in standing(contributions) for name in one.names}
+            told = standing(contributions)
+            names = {name for one in told for name in one.names if name not in one.apart}
             members["mergedIds"] = sorted(names - {row})
         return members if self.finish is None else self.finish(members, contributions)
 
@@ -142,6 +160,7 @@ _TABLE = (
         ENTITIES,
         joined=True,
         schemes=STRENGTH,
+        exclusive=EXCLUSIVE,
         finish=parties.finished,
     ),
     Kind(
@@ -153,13 +172,21 @@ _TABLE = (
         finish=vulnerabilities.finished,
         quiet=vulnerabilities.is_quiet,
         earlier="epss",
+        follows=(signals.follow_scores,),
     ),
     # A delta names what it changes by an id, a collection by its ends.
     Kind("relation", "rel", relations.RULES, RELATIONS, joined=True, finish=relations.finished),
     Kind("incident", "inc", heard=incidents.follow_reports),
     Kind("market", "mkt", collection=MARKETS, joined=True),
-    Kind("financialObservation", "obs"),
-    Kind("filing", "obs"),
+    Kind(
+        "financialObservation",
+        "obs",
+        collection=OBSERVATIONS,
+        kept=statements.KEPT,
+        finish=statements.observed,
+        settle=statements.settled,
+    ),
+    Kind("filing", "obs", collection=FILINGS, finish=statements.filed),
     Kind("mention", "obs", heard=incidents.follow_mentions),
 )
 

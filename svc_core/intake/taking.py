@@ -14,7 +14,7 @@ import attrs
 from attrs import field, frozen
 
 from svc_core import wire
-from svc_core.intake import health, items, rows
+from svc_core.intake import health, items, rows, signals
 from svc_core.intake.contributions import (
     CONTRIBUTIONS,
     READY,
@@ -236,6 +236,7 @@ async def _change(
                 await kind.heard(ctx, [*was.values(), *now.values()])
         else:
             brought += await rows.refold(ctx, kind, kind.collection, placed, words)
+        await signals.follow(ctx, was, {id_: placed.after[id_] for id_ in now})
     return brought
 
 

@@ -151,3 +151,42 @@ SIGNALS: Collection[Signal] = Collection(
 """Stored `active` or `dismissed`: who reads a row tells by the clock whether it has expired. By
 `end` dismissed ones come after all others, by `ended` before them, so that any two states are one
 range. Entities are kept as references (`svc_core.directory`)."""
+
+
+@frozen
+class MarketPoints:
+    """What the probability of one outcome of a market was in the last day, earliest first.
+
+    A point is microseconds since 1970, and the probability.
+    """
+
+    id: str
+    label: str | None
+    points: tuple[tuple[int, float], ...] = ()
+
+
+MARKET_POINTS: Collection[MarketPoints] = Collection(
+    name="market_points",
+    model=MarketPoints,
+    prefix="mkt",
+    order=lambda _: 0,
+    scope="global",
+)
+
+
+@frozen
+class DetectionDue:
+    """Something that a detector is to look at again, as rows of it were written."""
+
+    id: str
+    detector: str
+    key: str
+
+
+DETECTIONS_DUE: Collection[DetectionDue] = Collection(
+    name="detections_due",
+    model=DetectionDue,
+    prefix="sig",
+    order=lambda _: 0,
+    scope="global",
+)

@@ -1,0 +1,440 @@
+"""What changed between two documents of a source becomes signals, and nothing else does."""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svc_core.intake.contributions import CONTRIBUTIONS
+from svc_core.intake.taking import withdraw
+from svc_core.resources.news import SOURCES
+from svc_core.resources.signal import SIGNALS, Signal
+from svc_core.sources.body import Body
+from svc_core.sources.formats import FORMATS, Document, read, recognised
+from svc_core.sources.model import Given
+
+House = Any
+
+
+@pytest.fixture(autouse=True)
+def _later(house: House) -> None:
+    house.clock.advance(40 * 24 * 3_600)  # by then it is February: all that is told has been
+
+
+def document(body: str | bytes, format_: str = "", **options: str) -> Document:
+    held = Body(body if isinstance(body, bytes) else body.encode())
+    return read(held, FORMATS[format_] if format_ else recognised(held), Given(options=options))
+
+
+def signals(house: House) -> list[Signal]:
+    found = house.run(lambda ctx: ctx.tx.documents.scan(SIGNALS, limit=1_000))
+    return [SIGNALS.decode(row.raw) for row in found.rows]
+
+
+def told(house: House) -> list[tuple[str, str]]:
+    return sorted((one.type, one.title) for one in signals(house))
+
+
+def taken(house: House, *documents: Document, location: str = "https://cat.example/a") -> None:
+    source = house.add(location)
+    for one in documents:
+        house.take(source, one)
+        house.clock.advance(60)
+
+
+# -- catalogues of exploited vulnerabilities ----------------------------------------------------
+
+
+def kev(day: int, *entries: tuple[int, bool]) -> Document:
+    rows = [
+        {
+            "cveID": f"CVE-2026-{1000 + number}",
+            "vendorProject": "Quayside",
+            "product": "Crane",
+            "vulnerabilityName": f"Fault {number}",
+            "dateAdded": f"2026-01-{number:02}",
+            "shortDescription": "Opens the gate.",
+            "requiredAction": "Close it.",
+            "dueDate": "2026-02-01",
+            "knownRansomwareCampaignUse": "Known" if ransomware else "Unknown",
+            "notes": "",
+            "cwes": [],
+        }
+        for number, ransomware in entries
+    ]
+    whole = {
+        "title": "Known exploited",
+        "catalogVersion": f"2026.01.{day:02}",
+        "dateReleased": f"2026-01-{day:02}T12:00:00Z",
+        "count": len(rows),
+        "vulnerabilities": rows,
+    }
+    return document(json.dumps(whole), "kev")
+
+
+ONE, TWO = (1, False), (2, False)
+
+
+@pytest.mark.parametrize(
+    ("releases", "found"),
+    [
+        ([kev(5, ONE, TWO)], {}),
+        ([kev(5, ONE), kev(6, ONE)], {}),
+        ([kev(5, ONE), kev(6, ONE, TWO)], {"kevAdded": 1}),
+        ([kev(5, ONE), kev(6, ONE, (2, True), (3, False))], {"kevAdded": 2}),
+        ([kev(5, ONE), kev(6, (1, True))], {"kevRansomware": 1}),
+        ([kev(5, (1, True)), kev(6, ONE)], {}),
+        ([kev(5, ONE, TWO), kev(6, ONE), kev(7, ONE, TWO)], {"kevAdded": 1}),
+    ],
+)
+def test_what_a_catalogue_gained_is_told(
+    house: House, releases: Sequence[Document], found: dict[str, int]
+) -> None:
+    taken(house, *releases)
+    assert Counter(one.type for one in signals(house)) == found
+    for release in releases:  # and nothing more when it is read again
+        taken(house, release)
+    assert Counter(one.type for one in signals(house)) == found
+
+
+def test_an_addition_tells_what_it_goes_by(house: House) -> None:
+    taken(house, kev(5, ONE), kev(6, ONE, (2, True)))
+    (one,) = signals(house)
+    assert one.title == "CVE-2026-1002 is known to be exploited"
+    assert (one.strength, one.direction, one.status) == (1.0, "up", "active")
+    assert f"{one.detected_at:%Y-%m-%d}" == "2026-01-02"
+    assert one.expires_at == one.detected_at + timedelta(days=30)
+    assert one.tags == ("cyber", "exploitation", "ransomware")
+    assert [(who.name, who.role) for who in one.entities] == [
+        ("CVE-2026-1002", "subject"),
+        ("Quayside", "vendor"),
+    ]
+    assert one.evidence is not None
+    assert (one.evidence.observed, one.evidence.baseline) == (1, 0)
+    assert one.detector.parameters["strengthBase"] == 0.7
+
+
+def test_two_sources_have_each_their_own_first_catalogue(house: House) -> None:
+    taken(house, kev(5, ONE))
+    taken(house, kev(6, ONE, TWO), location="https://mirror.example/a")
+    assert told(house) == []
+    taken(house, kev(7, ONE, TWO, (3, False)))
+    assert [type_ for type_, _ in told(house)] == ["kevAdded", "kevAdded"]
+
+
+@pytest.mark.needs("SVC_REAL_DATA")
+def test_two_releases_of_the_real_catalogue_give_what_was_added_between_them(house: House) -> None:
+    root = Path(os.environ["SVC_REAL_DATA"])  # noqa: TID251 - what the tests are given
+    releases = [
+        (root / "cisa_kev" / name).read_bytes()
+        for name in ("kev_2025-03-13_a.json", "kev_2025-03-18_b.json")
+    ]
+    taken(house, *(document(one, "kev") for one in releases))
+    entries = [
+        {
+            row["cveID"]: row["knownRansomwareCampaignUse"]
+            for row in json.loads(one)["vulnerabilities"]
+        }
+        for one in releases
+    ]
+    ransomware = {
+        cve for cve, use in entries[0].items() if (use, entries[1].get(cve)) == ("Unknown", "Known")
+    }
+    assert sorted(one.title[:14].strip() for one in signals(house) if one.type == "kevAdded") == [
+        "CVE-2025-24472",
+        "CVE-2025-30066",
+    ]
+    assert {one.title.split()[0] for one in signals(house) if one.type == "kevRansomware"} == (
+        ransomware
+    )
+
+
+# -- scores -------------------------------------------------------------------------------------
+
+
+def epss(day: int, score: float, percentile: float, model: str = "v2025.03.14") -> Document:
+    head = f"#model_version:{model},score_date:2026-01-{day:02}T00:00:00Z\n"
+    return document(f"{head}cve,epss,percentile\nCVE-2026-1001,{score},{percentile}\n", "epss")
+
+
+@pytest.mark.parametrize("is_reversed", [False, True])
+@pytest.mark.parametrize(
+    ("before", "after", "direction"),
+    [
+        ((0.1, 0.7), (0.299, 0.7), None),
+        ((0.1, 0.7), (0.3, 0.7), "up"),
+        ((0.5, 0.7), (0.3, 0.7), "down"),
+        ((0.5, 0.7), (0.301, 0.7), None),
+        ((0.1, 0.899), (0.11, 0.9), "up"),
+        ((0.1, 0.9), (0.11, 0.91), None),
+        ((0.11, 0.9), (0.1, 0.899), None),
+        ((0.1, 0.4), (0.1, 0.999), "up"),
+    ],
+)
+def test_a_score_jumps_by_a_fifth_or_into_a_higher_band(
+    house: House,
+    before: tuple[float, float],
+    after: tuple[float, float],
+    direction: str | None,
+    is_reversed: bool,
+) -> None:
+    taken(house, kev(5, ONE))
+    days = [epss(3, *before), epss(4, *after)]
+    taken(house, *(reversed(days) if is_reversed else days), location="https://epss.example/a")
+    found = signals(house)
+    assert [one.direction for one in found] == ([direction] if direction else [])
+    for one in found:
+        assert one.evidence is not None
+        assert (one.evidence.observed, one.evidence.baseline) == (after[0], before[0])
+        assert one.strength == round(0.3 + abs(after[0] - before[0]), 4)
+        assert f"{one.detected_at:%Y-%m-%d}" == "2026-01-04"
+        assert [ref.provider for ref in one.sources] == ["first-epss"]
+
+
+def test_a_jump_from_one_model_to_another_says_so(house: House) -> None:
+    taken(house, kev(5, ONE))
+    taken(house, epss(3, 0.1, 0.4), epss(4, 0.6, 0.5, "v4"), location="https://epss.example/a")
+    (one,) = signals(house)
+    assert "modelChanged" in one.tags
+    assert one.summary is not None
+
+
+def nvd(score: float, *, published: str, modified: str = "2026-01-20T00:00:00.000") -> Document:
+    metric = {
+        "source": "nvd@nist.gov",
+        "type": "Primary",
+        "cvssData": {
+            "version": "3.1",
+            "vectorString": "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H",
+            "baseScore": score,
+            "baseSeverity": "CRITICAL",
+        },
+    }
+    cve = {
+        "id": "CVE-2026-1001",
+        "sourceIdentifier": "a@b.example",
+        "published": published,
+        "lastModified": modified,
+        "vulnStatus": "Analyzed",
+        "descriptions": [{"lang": "en", "value": "Opens the gate."}],
+        "metrics": {"cvssMetricV31": [metric]},
+        "references": [],
+    }
+    page = {
+        "resultsPerPage": 1,
+        "startIndex": 0,
+        "totalResults": 1,
+        "format": "NVD_CVE",
+        "version": "2.0",
+        "timestamp": modified,
+        "vulnerabilities": [{"cve": cve}],
+    }
+    return document(json.dumps(page), "nvd")
+
+
+NEW, OLD = "2026-01-15T00:00:00.000", "2020-01-15T00:00:00.000"
+
+
+@pytest.mark.parametrize(
+    ("documents", "strengths"),
+    [
+        ([nvd(8.9, published=NEW)], []),
+        ([nvd(9.0, published=NEW)], [0.5]),
+        ([nvd(10.0, published=NEW)], [1.0]),
+        ([nvd(9.8, published=OLD)], []),
+        ([nvd(7.0, published=OLD), nvd(9.8, published=OLD, modified="2026-01-21T00:00:00.000")],
+         [0.9]),
+        ([nvd(9.8, published=NEW), nvd(9.9, published=NEW, modified="2026-01-21T00:00:00.000")],
+         [0.9]),
+    ],
+)  # fmt: skip
+def test_a_vulnerability_is_critical_from_nine_on(
+    house: House, documents: Sequence[Document], strengths: list[float]
+) -> None:
+    taken(house, *documents)
+    assert [one.strength for one in signals(house) if one.type == "criticalCve"] == strengths
+
+
+# -- sanctions ----------------------------------------------------------------------------------
+
+
+def ofac(*entries: tuple[int, str]) -> Document:
+    lines = [
+        f'{number},"PIER {number}","-0- ","{programs}","-0- ","-0- ","-0- ","-0- ","-0- ","-0- "'
+        ',"-0- ","-0- "'
+        for number, programs in entries
+    ]
+    return document("\r\n".join(lines) + "\r\n", "ofac", part="sdn")
+
+
+@pytest.mark.parametrize(
+    ("lists", "found"),
+    [
+        ([ofac((1, "CUBA"), (2, "CUBA"))], []),
+        ([ofac((1, "CUBA"), (2, "CUBA")), ofac((1, "CUBA"), (2, "CUBA"), (3, "CYBER2"))],
+         ["sanctionListed"]),
+        ([ofac((1, "CUBA"), (2, "CUBA")), ofac((1, "CUBA] [CYBER2"), (2, "CUBA"))],
+         ["sanctionListed"]),
+        ([ofac(*((n, "CUBA") for n in range(1, 10))), ofac(*((n, "CUBA") for n in range(1, 9)))],
+         ["sanctionDelisted"]),
+    ],
+)  # fmt: skip
+def test_who_came_on_a_list_or_left_it_is_told(
+    house: House, lists: Sequence[Document], found: list[str]
+) -> None:
+    taken(house, *lists)
+    assert [type_ for type_, _ in told(house)] == found
+
+
+# -- filings ------------------------------------------------------------------------------------
+
+
+def filings(*rows: tuple[str, str]) -> Document:
+    recent: dict[str, list[Any]] = {
+        "accessionNumber": [f"0000320193-26-{n:06}" for n in range(len(rows))],
+        "filingDate": ["2026-01-10"] * len(rows),
+        "reportDate": ["2026-01-08"] * len(rows),
+        "acceptanceDateTime": ["2026-01-10T16:30:00.000Z"] * len(rows),
+        "form": [form for form, _ in rows],
+        "items": [items for _, items in rows],
+        "primaryDocument": ["a.htm"] * len(rows),
+        "primaryDocDescription": ["8-K"] * len(rows),
+    }
+    company = {
+        "cik": "320193",
+        "name": "Quayside Inc",
+        "tickers": ["QUAY"],
+        "exchanges": ["Nasdaq"],
+        "filings": {"recent": recent, "files": []},
+    }
+    return document(json.dumps(company), "sec-submissions")
+
+
+@pytest.mark.parametrize(
+    ("rows", "count"),
+    [
+        ([("8-K", "1.05,9.01")], 1),
+        ([("8-K/A", "1.05")], 1),
+        ([("8-K", "1.01,9.01"), ("8-K", "11.05"), ("10-K", "")], 0),
+        ([("8-K", "8.01"), ("8-K", "7.01")], 0),
+        ([("8-K", "1.05"), ("8-K", "1.05,7.01")], 2),
+    ],
+)
+def test_a_filing_with_item_1_05_is_told(
+    house: House, rows: list[tuple[str, str]], count: int
+) -> None:
+    taken(house, filings(*rows))
+    found = signals(house)
+    assert [one.type for one in found] == ["filing8k105"] * count
+    assert all(f"{one.detected_at:%Y-%m-%dT%H:%M}" == "2026-01-10T16:30" for one in found)
+
+
+# -- markets ------------------------------------------------------------------------------------
+
+
+def market(yes: float, at: int, *, volume: float = 5_000, **members: Any) -> Document:
+    row = {
+        "id": "m1",
+        "question": "Will the strike end?",
+        "outcomeType": "BINARY",
+        "mechanism": "cpmm-1",
+        "probability": yes,
+        "volume": volume,
+        "volume24Hours": volume,
+        "url": "https://manifold.markets/a/b",
+        "isResolved": False,
+        "createdTime": 1767225600000,
+        "lastUpdatedTime": at,
+        **members,
+    }
+    return document(json.dumps([row]), "manifold")
+
+
+HOUR = 3_600_000
+T0 = 1768000000000
+
+
+@pytest.mark.parametrize(
+    ("prices", "directions"),
+    [
+        ([(0, 0.30)], []),
+        ([(0, 0.30), (1, 0.399)], []),
+        ([(0, 0.30), (1, 0.40)], ["up"]),
+        ([(0, 0.30), (24, 0.40)], ["up"]),
+        ([(0, 0.30), (25, 0.40)], []),
+        ([(0, 0.50), (1, 0.20)], ["down"]),
+        ([(0, 0.30), (8, 0.34), (16, 0.38), (23, 0.41)], ["up"]),  # slowly, in a day
+        ([(0, 0.30), (12, 0.34), (24, 0.38), (36, 0.42), (48, 0.46)], []),  # slower
+        ([(0, 0.30), (1, 0.40), (2, 0.55)], ["up"]),  # once a day and way
+    ],
+)
+def test_a_probability_that_moves_by_a_tenth_in_a_day_is_told(
+    house: House, prices: list[tuple[float, float]], directions: list[str]
+) -> None:
+    taken(house, *(market(yes, T0 + int(at * HOUR)) for at, yes in prices))
+    assert [one.direction for one in signals(house)] == directions
+    for one in signals(house):
+        assert one.evidence is not None
+        assert one.evidence.window is not None
+        assert one.market_ids
+        assert one.evidence.threshold == 0.1
+
+
+@pytest.mark.parametrize(("volume", "count"), [(999, 0), (1_000, 1)])
+def test_a_market_that_few_trade_in_moves_nobody(house: House, volume: float, count: int) -> None:
+    taken(house, market(0.3, T0, volume=volume), market(0.5, T0 + HOUR, volume=volume))
+    assert len(signals(house)) == count
+
+
+# -- laws ---------------------------------------------------------------------------------------
+
+
+def test_what_a_removed_source_brought_is_no_delisting(house: House) -> None:
+    taken(house, ofac((1, "CUBA"), (2, "CUBA")))
+
+    async def remove(ctx: Any) -> None:
+        page = await ctx.tx.documents.scan(CONTRIBUTIONS, limit=100)
+        held = [CONTRIBUTIONS.decode(row.raw) for row in page.rows]
+        await ctx.tx.documents.delete(SOURCES, held[0].source)
+        await withdraw(ctx, held)
+
+    house.run(remove)
+    assert signals(house) == []
+
+
+def test_a_change_of_a_whole_catalogue_drowns_nothing(house: House) -> None:
+    everybody = [(n, "CUBA") for n in range(1, 700)]
+    taken(house, ofac((1, "IRAN")), ofac(*everybody))
+    assert Counter(one.type for one in signals(house)) == {
+        "sanctionListed": 500,
+        "sanctionDelisted": 1,
+    }
+
+
+PAIRS: dict[str, Sequence[Document]] = {
+    "kev": [kev(5, ONE), kev(6, (1, True), TWO)],
+    "ofac": [ofac((1, "CUBA"), (2, "CUBA")), ofac((1, "CUBA"), (2, "CUBA"), (3, "CYBER2"))],
+    "markets": [market(0.3, T0), market(0.6, T0 + HOUR)],
+    "filings": [filings(("8-K", "1.05"))],
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_every_signal_has_its_evidence_its_source_and_an_end(house: House, name: str) -> None:
+    taken(house, *PAIRS[name])
+    found = signals(house)
+    assert found
+    for one in found:
+        assert one.evidence is not None
+        assert one.evidence.observed is not None
+        assert one.sources
+        assert one.source_count >= 1
+        assert 0 <= one.strength <= 1
+        assert one.expires_at is not None
+        assert one.expires_at > one.detected_at
+        assert one.detected_at <= house.clock.now()
