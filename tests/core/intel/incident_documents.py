@@ -70,8 +70,10 @@ def eonet(closed: str | None = None, sources: Any = ()) -> bytes:
          "type": "Point", "coordinates": [-17.23, 28.12]}
         for day, acres in ((1, 400.0), (2, 960.0))
     ]  # fmt: skip
-    event = {"id": "EONET_21901", "title": "Wildfire La Gomera", "closed": closed,
-             "categories": [{"id": "wildfires"}], "sources": list(sources), "geometry": spots}  # fmt: skip
+    event = {
+        "id": "EONET_21901", "title": "Wildfire La Gomera", "closed": closed, "geometry": spots,
+        "categories": [{"id": "wildfires"}], "sources": list(sources),
+    }  # fmt: skip
     return json.dumps({"title": "EONET Events", "events": [event]}).encode()
 
 

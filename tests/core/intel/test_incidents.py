@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from svc_core import drive
 from svc_core.intake import taking
 from svc_core.intake.contributions import CONTRIBUTIONS
+from svc_core.intake.incidents import note
 from svc_core.intel.incidents import fold_new
 from svc_core.intel.incidents.grouping import ALIKE_MAX
 from svc_core.resources.incident import INCIDENTS, INCIDENTS_DUE
@@ -38,7 +39,9 @@ QUAKE = "https://earthquake.usgs.gov/feed"
 GLIDE = "EQ-2026-000071-ECU"
 STRIKE = "Dockworkers of Fjordby walk out over night shifts"
 PAPERS = ("pier.example", "quay.example", "mole.example")
-OURS = {"createdAt", "updatedAt", "retrievedAt", "revision", "mergedIds", "firstSeenAt", "lastSeenAt"}  # fmt: skip
+OURS = {
+    "createdAt", "updatedAt", "retrievedAt", "revision", "mergedIds", "firstSeenAt", "lastSeenAt",
+}  # fmt: skip
 
 
 def told(value: Any) -> Any:
@@ -301,8 +304,8 @@ def test_what_nobody_tells_any_more_is_gone(told_of: Any, house: Any) -> None:
 
 
 def _changes(house: Any) -> list[tuple[str, str, str | None]]:
-    found = (change for change in house.recorded() if change.kind == "incident")
-    return [(change.type, change.id, change.merged_into_id) for change in found]
+    found = (one for one in house.recorded() if one.resource_type == "incident")
+    return [(one.change_type, one.resource_id, one.merged_into_id) for one in found]
 
 
 def test_reading_the_same_again_writes_nothing(told_of: Any, house: Any) -> None:
@@ -310,17 +313,11 @@ def test_reading_the_same_again_writes_nothing(told_of: Any, house: Any) -> None
     told_of(*bodies)
     before = _changes(house)
     rows = house.run(lambda ctx: ctx.tx.documents.scan(INCIDENTS, limit=100)).rows
-    house.run(lambda ctx: _all_due(ctx, rows))
+    house.run(lambda ctx: note(ctx, [row.id for row in rows]))
     assert fold(house) == len(rows)
     assert _changes(house) == before
     told_of(*bodies)
     assert _changes(house) == before
-
-
-async def _all_due(ctx: Any, rows: Any) -> None:
-    from svc_core.intake import incidents as noted
-
-    await noted.note(ctx, [row.id for row in rows])
 
 
 # -- passes ------------------------------------------------------------------------------------
@@ -456,7 +453,8 @@ def test_what_a_machine_dates_by_the_past_does_not_date_the_event(told_of: Any) 
 FILTERS = [
     ("category=disaster", {"quake", "fire"}),
     ("category=disaster,cyber", {"quake", "fire", "report"}),
-    ("status=active", {"report"}),
+    ("status=active", {"fire", "report"}),
+    ("status=emerging", {"quake", "protest"}),
     ("minSeverity=high", {"quake", "report"}),
     ("minConfidence=0.85", {"quake", "fire"}),
     ("provider=eonet", {"fire"}),
