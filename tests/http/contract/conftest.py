@@ -29,6 +29,7 @@ from svc_core.accounts import KEYS, KeyWish
 from svc_core.constraints import IdOf
 from svc_core.inputs import Input, inputs
 from svc_core.intake import registry, taking
+from svc_core.intel.incidents import fold_new
 from svc_core.linking.references import id_of
 from svc_core.news.grouping import group_new
 from svc_core.news.recaps import recap_new
@@ -98,6 +99,8 @@ DATA = frozenset(
         "kalshi.json",
         "polymarket.json",
         "sec-tickers.json",
+        "kev.json",
+        "misp-event.json",
     }
 )
 """The documents of the demo that the world has beside its own."""
@@ -548,6 +551,7 @@ class World:
         self.take_news(range(30))
         self.take_data()
         self.run(group_new(self.hands))
+        self.run(fold_new(self.hands))
         for key in ("a", "b", "personal"):
             self.sow(key)
             self._remember(key, ENTITY)
