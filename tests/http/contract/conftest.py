@@ -97,6 +97,7 @@ DATA = frozenset(
         "worldbank.json",
         "kalshi.json",
         "polymarket.json",
+        "sec-companyfacts-microsoft.json",
         "sec-tickers.json",
     }
 )
