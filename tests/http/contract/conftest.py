@@ -98,6 +98,7 @@ DATA = frozenset(
         "worldbank.json",
         "kalshi.json",
         "polymarket.json",
+        "sec-companyfacts-microsoft.json",
         "sec-tickers.json",
         "kev.json",
         "misp-event.json",
