@@ -10,7 +10,7 @@ from typing import Any
 from attrs import field, frozen
 
 from svc_core import directory, ids
-from svc_core.intake import items, parties, relations, series, signals, vulnerabilities
+from svc_core.intake import due, items, parties, relations, series, signals, vulnerabilities
 from svc_core.intake.contributions import Contribution
 from svc_core.intake.fold import Rules, fold, standing
 from svc_core.intake.written import Written
@@ -111,7 +111,7 @@ _TABLE = (
         Rules(whole=True),
         NEWS,
         kept=("retrievedAt", "storyId"),
-        follows=(items.follow,),
+        follows=(items.follow, due.follow_items),
     ),
     Kind(
         "osintEvent",
@@ -123,10 +123,11 @@ _TABLE = (
         OSINT_EVENTS,
         kept=("incidentId",),
         joined=True,
+        follows=(due.follow_events,),
     ),
     Kind("country", "", Rules(("countries", "country-codes", "geonames")), COUNTRIES),
     Kind("place", "plc"),
-    Kind("indicator", "fin", Rules(whole=True), FININT, follows=(series.follow,)),
+    Kind("indicator", "fin", Rules(whole=True), FININT, follows=(series.follow, due.follow_values)),
     # A row has the id of its strongest designator, whoever brings it.
     Kind(
         "entity",
