@@ -20,6 +20,7 @@ from svc_core.resources.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
 from svc_core.resources.countries import COUNTRIES
 from svc_core.resources.cve import CVES
 from svc_core.resources.entity import ENTITIES
+from svc_core.resources.finance import FILINGS, OBSERVATIONS
 from svc_core.resources.finint import FININT, FININT_SERIES
 from svc_core.resources.incident import INCIDENTS, INCIDENTS_DUE
 from svc_core.resources.market import MARKETS
@@ -90,13 +91,15 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     MERGED_ROWS,
     OSINT_EVENTS,
     ENTITIES,
+    CVES,
     RELATIONS,
     INCIDENTS,
     INCIDENTS_DUE,
-    CVES,
     COUNTRIES,
     FININT,
     FININT_SERIES,
+    OBSERVATIONS,
+    FILINGS,
     SIGNALS,
     MARKET_POINTS,
     DETECTIONS_DUE,

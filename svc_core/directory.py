@@ -6,17 +6,19 @@ written again when entities are joined or come apart, and no order of reading ma
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
+from svc_core import wire
 from svc_core.linking import guard
 from svc_core.linking.references import id_of, is_id
 from svc_core.operation import Context
 from svc_core.ports import Collection, Document
 from svc_core.resources.cve import CVES
-from svc_core.resources.entity import ENTITIES
+from svc_core.resources.entity import ENTITIES, EntityRef
 
-__all__ = ["HOLDERS", "found", "id_of", "keys", "named", "references"]
+__all__ = ["HOLDERS", "found", "id_of", "keys", "named", "references", "telling"]
 
 IDS_AT_ONCE = 500
 
@@ -79,6 +81,29 @@ async def references(ctx: Context, asked: Iterable[str]) -> tuple[str, ...]:
     told = [one for row in rows.values() for one in guard.references(json.loads(row.raw))]
     meant = await named(ctx, told)
     return (*every, *(one for one, row in meant.items() if row.id in rows))
+
+
+async def telling(
+    ctx: Context, rows: Sequence[bytes], mentions: Sequence[Mapping[str, str]]
+) -> list[bytes]:
+    """Rows with the entities that each mentions, by reference and name, as far as they are known.
+
+    Their member `entities` is stored as null, and nothing else of a row can look like that.
+    """
+    meant = await named(ctx, chain.from_iterable(mentions))
+    return [
+        row.replace(b'"entities":null', b'"entities":%b' % wire.dumps(_refs(held, meant)), 1)
+        for row, held in zip(rows, mentions, strict=True)
+    ]
+
+
+def _refs(mentions: Mapping[str, str], meant: Mapping[str, Document[Any]]) -> tuple[EntityRef, ...]:
+    """Each entity once, under the first name that it has there."""
+    names: dict[str, str] = {}
+    for reference, name in mentions.items():
+        if reference in meant:
+            names.setdefault(meant[reference].id, name)
+    return tuple(EntityRef(id_, name, "mentioned") for id_, name in names.items())
 
 
 async def _holding(ctx: Context, asked: Iterable[str]) -> Mapping[str, _Held]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from svc_core import compact, instants
-from svc_core.result import Page
+from svc_core.result import Page, Paged
 
 _text = compact.encoder()
 
@@ -17,7 +17,8 @@ DEPRECATED_COUNT = "count"  # Spec: Versioning 4: meta.count stays beside meta.p
 def page(result: Page[object], *, next_link: str | None, aliases: bool) -> bytes:
     """`{"data": [...], "meta": {...}, "links": {"next": ...}}` of one page of rows."""
     tail = _text({"meta": _meta(result, aliases), "links": {"next": next_link}})
-    return b'{"data":[%b],%b' % (b",".join(result.rows), tail[1:].encode())
+    data = result.raw if isinstance(result, Paged) else b"[%b]" % b",".join(result.rows)
+    return b'{"data":%b,%b' % (data, tail[1:].encode())
 
 
 def features(

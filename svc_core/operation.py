@@ -355,12 +355,14 @@ class Context:
         order: str | None = None,
         after: Maybe[str] = UNSET,
         limit: int,
+        asked: Mapping[str, tuple[str, ...]] | None = None,
         **bounds: Unpack[Bounds],
     ) -> Page[T]:
         """One page of a list, continued from the cursor `after`, with the cursor to the next.
 
         A filter in `where` that was not sent filters nothing; `order` names a declared number to
-        sort by, and `bounds` are those of `Documents.scan`.
+        sort by, and `bounds` are those of `Documents.scan`. `asked` are filters as they were sent
+        whose values in `where` were looked up, and may be others when the next page is read.
 
         Raises:
             Problem: INVALID_CURSOR when the cursor is not one of this list with these filters.
@@ -370,7 +372,7 @@ class Context:
             for name, value in (where or {}).items()
             if not isinstance(value, Unset)
         }
-        binding = self.list_binding(filters, order, **bounds)
+        binding = self.list_binding({**filters, **(asked or {})}, order, **bounds)
         rows = await self.tx.documents.scan(
             collection,
             where=filters,

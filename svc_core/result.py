@@ -67,6 +67,13 @@ class Page(Generic[T]):
 
 
 @frozen
+class Paged(Page[T]):
+    """A page of one resource under `data`: `raw` is the resource with the `rows` of this page."""
+
+    raw: bytes = b""
+
+
+@frozen
 class Empty:
     """Success without a body: 204."""
 

@@ -26,6 +26,7 @@ ResourceType = Literal[
     "country",
     "entity",
     "indicator",
+    "market",
     "newsItem",
     "osintEvent",
     "profile",

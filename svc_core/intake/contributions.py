@@ -11,6 +11,7 @@ from attrs import field, frozen
 from svc_core import wire
 from svc_core.ports import Collection, Record
 
+PAIRS = frozenset({"merge", "distinct"})
 KEY_CHARS = 100  # a longer key is told by the row that it gives
 
 
@@ -21,9 +22,10 @@ class Contribution:
     `said` are members of the row in wire names; `stamp` is when the source changed them by its own
     word, `read_at` when these words were first read. `since` is the earliest stamp that was read.
     `names` are the ids that the row has by its key and by the other keys that the source gives;
-    they are kept where rows may have several. `earlier` is what it said of one member before, where
-    that is shown. `ref` leads back to the record at its source. One
-    that is `gone` was withdrawn by its source at `stamp`, and says nothing.
+    they are kept where rows may have several; those that are `apart` are the names of other rows.
+    `earlier` is what it said of one member before, where that is shown. `ref` leads back to the
+    record at its source. One that is `gone` was withdrawn by its source at `stamp`, and says
+    nothing. What the operator says of two entities has the format `merge` or `distinct`.
     """
 
     id: str
@@ -42,6 +44,12 @@ class Contribution:
     gone: bool = False
     raw: Any = None
     earlier: Any = None
+    apart: tuple[str, ...] = ()
+
+    @property
+    def pair(self) -> str | None:
+        """What the operator says of the two entities of `names`; None of what sources say."""
+        return self.format if self.format in PAIRS else None
 
     @property
     def told_at(self) -> datetime:

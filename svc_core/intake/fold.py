@@ -27,8 +27,7 @@ class Rules:
     `precedence` are formats, the strongest first, equally strong ones in one text with spaces;
     `prefer` are those of single members that have an order of their own. `joined` are list members
     with what tells their entries apart (nothing: the entry itself). A row that is `whole` is told
-    by one contribution alone. Formats that are
-    `silent` make no row of their own.
+    by one contribution alone. Formats that are `silent` make no row of their own.
     """
 
     precedence: tuple[str, ...] = ()
@@ -36,6 +35,11 @@ class Rules:
     joined: Mapping[str, tuple[str, ...]] = field(factory=dict)
     whole: bool = False
     silent: frozenset[str] = frozenset()
+
+    def place(self, format_: str) -> int:
+        """How far behind the strongest a format is."""
+        places = enumerate(self.precedence)
+        return next((at for at, some in places if format_ in some.split()), len(self.precedence))
 
 
 def fold(rules: Rules, contributions: Sequence[Contribution]) -> dict[str, Any] | None:

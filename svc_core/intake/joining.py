@@ -1,21 +1,17 @@
 """Rows that several keys name are one row, whichever of the keys is told first.
 
-Rule 1: contributions that have a name in common stand under one row; that is a pure function of
-        them, so what one source joined comes apart when the source takes it back.
-Rule 2: the row has the name of its strongest own key, of equally strong ones of the one that was
-        told first by its source's word.
-Rule 3: a row that another takes up is remembered, so that its id keeps answering.
-Rule 4: a key that says nothing (`0000`) joins nothing: one that many rows have beside their own.
+Rule 1: under which row contributions stand is a pure function of them (`grouping`), so what one
+        source joined comes apart when the source takes it back.
+Rule 2: a row that another takes up is remembered, so that its id keeps answering.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Set
 
 import attrs
 from attrs import define, field, frozen
 
 from svc_core.intake.contributions import CONTRIBUTIONS, MERGED_ROWS, Contribution, MergedRow
+from svc_core.intake.grouping import ALIKE_MAX, Grouped, alike, grouped
 from svc_core.intake.kinds import Kind
 from svc_core.operation import Context
 
@@ -23,9 +19,6 @@ ROWS_SCANNED = 500  # contributions of touched rows that are read at once
 JOINED_MAX = 5_000
 """Contributions that are looked at for the rows of one part of a document; what is beyond is not
 joined."""
-ALIKE_MAX = 100
-"""Own keys of rows that may have one other key in common, and that may be joined to one row: a
-hazard has a dozen of ids."""
 HOPS_MAX = 16
 """Names that may lie between two contributions to one row; a chain of thousands is no thing."""
 
@@ -68,8 +61,7 @@ async def joined(ctx: Context, kind: Kind, before: Contributions, after: Contrib
         stored = await _closure(ctx, todo, names, named, common)
         held = {id_: after.get(id_, one) for id_, one in (stored | linked).items()}
         told = [one for id_, one in held.items() if id_ in after or id_ not in before]
-        rows = _rows(kind, told, common.names)
-        await _settle(ctx, found, stored, rows)
+        await _settle(ctx, found, stored, grouped(kind, told, common.names, ALIKE_MAX))
     found.touched.update(one.row for one in (*before.values(), *found.after.values()))
     live = sorted({one.row for one in found.after.values()})
     found.parted.update(await ctx.tx.documents.get_many(MERGED_ROWS, live))
@@ -78,63 +70,21 @@ async def joined(ctx: Context, kind: Kind, before: Contributions, after: Contrib
     return found
 
 
-async def _settle(
-    ctx: Context, found: Joined, stored: Contributions, rows: Mapping[str, list[Contribution]]
-) -> None:
+async def _settle(ctx: Context, found: Joined, stored: Contributions, placed: Grouped) -> None:
     """Put contributions under their rows, and note which rows were left by it."""
+    rows = placed.rows
     for row, group in rows.items():
         for one in group:
             was = stored[one.id].row if one.id in stored else row
-            if one.row != row:
-                found.after[one.id] = attrs.evolve(one, row=row)
+            apart = tuple(sorted(placed.apart.get(one.id, ())))
+            if (one.row, one.apart) != (row, apart):
+                found.after[one.id] = attrs.evolve(one, row=row, apart=apart)
             if was != row:
                 found.touched.add(was)
                 if was not in rows:
                     found.merged[was] = row
     for was, row in sorted(found.merged.items()):
         await _merge(ctx, was, row)
-
-
-def _rows(
-    kind: Kind, held: Sequence[Contribution], common: Set[str]
-) -> dict[str, list[Contribution]]:
-    """The rows that contributions make, by the ids of the rows."""
-    mute = common | _alike(held, ALIKE_MAX)
-    leaders: dict[str, str] = {}
-
-    def leader(name: str) -> str:
-        while leaders.setdefault(name, name) != name:
-            leaders[name] = name = leaders[leaders[name]]
-        return name
-
-    groups: dict[str, list[Contribution]] = defaultdict(list)
-    told = sorted(held, key=lambda one: one.id)
-    for one in told:
-        for name in one.names[1:]:
-            if name not in mute:
-                leaders[leader(name)] = leader(one.names[0])
-    for one in told:
-        groups[leader(one.names[0])].append(one)
-    rows: dict[str, list[Contribution]] = defaultdict(list)
-    for group in groups.values():
-        first = min(group, key=lambda one: _age(kind, one)).names[0]
-        is_thing = len({one.names[0] for one in group}) <= ALIKE_MAX
-        for one in group:
-            rows[first if is_thing else one.names[0]].append(one)
-    return rows
-
-
-def _age(kind: Kind, one: Contribution) -> tuple[int, datetime, str]:
-    return kind.strength(one.key), one.since or one.told_at, one.names[0]
-
-
-def _alike(contributions: Iterable[Contribution], most: int) -> set[str]:
-    """The names that more than so many rows have beside that of their own key."""
-    owned: dict[str, set[str]] = defaultdict(set)
-    for one in contributions:
-        for name in one.names[1:]:
-            owned[name].add(one.names[0])
-    return {name for name, rows in owned.items() if len(rows) > most}
 
 
 async def _closure(
@@ -171,7 +121,7 @@ async def _named(ctx: Context, names: Set[str], common: _Common) -> dict[str, Co
             CONTRIBUTIONS, where=where, after=after, limit=ROWS_SCANNED
         )
         found |= {row.id: CONTRIBUTIONS.decode(row.raw) for row in page.rows}
-        common.names |= names & _alike(found.values(), common.most)
+        common.names |= names & alike(found.values(), common.most)
         names, after = names - common.names, page.end
         if after is None:
             break

@@ -3,32 +3,47 @@
 A kind without a collection is kept as contributions alone.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 from attrs import field, frozen
 
 from svc_core import directory, ids
-from svc_core.intake import due, items, parties, relations, series, signals, vulnerabilities
+from svc_core.intake import (
+    due,
+    incidents,
+    items,
+    parties,
+    relations,
+    series,
+    signals,
+    statements,
+    vulnerabilities,
+)
 from svc_core.intake.contributions import Contribution
 from svc_core.intake.fold import Rules, fold, standing
 from svc_core.intake.written import Written
 from svc_core.operation import Context
-from svc_core.ports import Collection
+from svc_core.ports import Collection, Document
 from svc_core.resources.countries import COUNTRIES
 from svc_core.resources.cve import CVES
 from svc_core.resources.entity import ENTITIES
+from svc_core.resources.finance import FILINGS, OBSERVATIONS
 from svc_core.resources.finint import FININT
 from svc_core.resources.market import MARKETS
 from svc_core.resources.news import NEWS, Source
 from svc_core.resources.osint import OSINT_EVENTS
 from svc_core.resources.relation import RELATIONS
 from svc_core.sources.model import Record
-from svc_core.sources.parties import STRENGTH
+from svc_core.sources.parties import EXCLUSIVE, STRENGTH
 
 Finish = Callable[[dict[str, Any], Sequence[Contribution]], dict[str, Any] | None]
 Follow = Callable[[Context, Sequence[Written]], Awaitable[None]]
+Heard = Callable[[Context, Sequence[Contribution]], Awaitable[None]]
+Settle = Callable[
+    [Context, Mapping[str, tuple[Document[Any] | None, Any]]], Awaitable[Mapping[str, Any]]
+]
 Quiet = Callable[[Sequence[str], Mapping[str, Any], Mapping[str, Any]], bool]
 
 
@@ -41,10 +56,13 @@ class Kind:
     """One kind of row. Its ids begin with `prefix`; `kept` are members that no source says.
 
     A row that is `joined` may have several keys; its id is made of one of the first scheme of
-    `schemes` that it has. `finish` makes what is folded a row, or None where it makes none; each
-    of `follows` writes in the same unit what follows from rows that were written. A row that is
-    `quiet`, by the members that differ and as it was and is, is written and told nobody. `earlier`
-    is a member of which the reading before the newest is kept.
+    `schemes` that it has, and it has one key alone of each that is `exclusive`. `finish` makes what
+    is folded a row, or None where it makes none. `settle` is given rows as they are stored and as
+    they are to be, before they are written, and gives those that stand otherwise to others; each of
+    `follows` writes in the same unit what follows from rows that were written, `heard` what follows
+    from contributions to a kind without rows. A row that is `quiet`, by the members that differ and
+    as it was and is, is written and told nobody. `earlier` is a member of which the reading before
+    the newest is kept.
     """
 
     resource: str
@@ -54,10 +72,13 @@ class Kind:
     kept: tuple[str, ...] = ()
     joined: bool = False
     schemes: tuple[str, ...] = ()
+    exclusive: Container[str] = ()
     finish: Finish | None = None
+    settle: Settle | None = None
     quiet: Quiet = _never
     earlier: str = ""
     follows: tuple[Follow, ...] = ()
+    heard: Heard | None = None
 
     def derived(self, key: str) -> str:
         """The id of the row with this key; of a country its code."""
@@ -69,6 +90,8 @@ class Kind:
         """The id of the row that a record of a source tells of."""
         if self.resource == "newsItem":
             return items.row_id(source, record)
+        if self.resource == "mention":
+            return incidents.mentioned(record.key)
         return self.derived(record.key)
 
     def folded(self, row: str, contributions: Sequence[Contribution]) -> dict[str, Any] | None:
@@ -80,7 +103,8 @@ class Kind:
         if members is None:
             return None
         if self.joined:
-            names = {name for one in standing(contributions) for name in one.names}
+            told = standing(contributions)
+            names = {name for one in told for name in one.names if name not in one.apart}
             members["mergedIds"] = sorted(names - {row})
         return members if self.finish is None else self.finish(members, contributions)
 
@@ -111,7 +135,7 @@ _TABLE = (
         Rules(whole=True),
         NEWS,
         kept=("retrievedAt", "storyId"),
-        follows=(items.follow, due.follow_items),
+        follows=(items.follow, incidents.follow_items, due.follow_items),
     ),
     Kind(
         "osintEvent",
@@ -123,7 +147,8 @@ _TABLE = (
         OSINT_EVENTS,
         kept=("incidentId",),
         joined=True,
-        follows=(due.follow_events,),
+        finish=incidents.finished,
+        follows=(incidents.follow_events, due.follow_events),
     ),
     Kind("country", "", Rules(("countries", "country-codes", "geonames")), COUNTRIES),
     Kind("place", "plc"),
@@ -136,6 +161,7 @@ _TABLE = (
         ENTITIES,
         joined=True,
         schemes=STRENGTH,
+        exclusive=EXCLUSIVE,
         finish=parties.finished,
     ),
     Kind(
@@ -151,11 +177,18 @@ _TABLE = (
     ),
     # A delta names what it changes by an id, a collection by its ends.
     Kind("relation", "rel", relations.RULES, RELATIONS, joined=True, finish=relations.finished),
-    Kind("incident", "inc"),
+    Kind("incident", "inc", heard=incidents.follow_reports),
     Kind("market", "mkt", collection=MARKETS, joined=True),
-    Kind("financialObservation", "obs"),
-    Kind("filing", "obs"),
-    Kind("mention", "obs"),
+    Kind(
+        "financialObservation",
+        "obs",
+        collection=OBSERVATIONS,
+        kept=statements.KEPT,
+        finish=statements.observed,
+        settle=statements.settled,
+    ),
+    Kind("filing", "obs", collection=FILINGS, finish=statements.filed),
+    Kind("mention", "obs", heard=incidents.follow_mentions),
 )
 
 KINDS: Mapping[str, Kind] = MappingProxyType({kind.resource: kind for kind in _TABLE})

@@ -5,9 +5,9 @@ from contextlib import suppress
 from datetime import date
 from typing import Any
 
-from svc_core import directory
-from svc_core.intake.contributions import Contribution
+from svc_core.intake.contributions import PAIRS, Contribution
 from svc_core.intake.fold import Rules, ranked
+from svc_core.linking.references import id_of
 
 RULES = Rules(
     precedence=(
@@ -38,6 +38,7 @@ RULES = Rules(
         "targetCountries": (),
         "targetSectors": (),
     },
+    silent=PAIRS,
 )  # fmt: skip
 _ACTOR = (
     "attackId", "country", "motivations", "sophistication", "firstSeenDate", "lastSeenDate",
@@ -114,4 +115,4 @@ def _facet(members: Mapping[str, Any], told: Sequence[Contribution]) -> dict[str
     facet = {name: members[name] for name in _ACTOR if members.get(name) is not None}
     names = dict.fromkeys((name, one.ref["provider"]) for one in told for name in _names(one))
     aliases = [{"name": n, "provider": p} for n, p in names if n != members["name"]]
-    return facet | {"aliases": aliases, "replacedById": key and directory.id_of(key)}
+    return facet | {"aliases": aliases, "replacedById": key and id_of(key)}

@@ -57,27 +57,30 @@ async def refold(
     ids = sorted(placed.touched)
     stored = await ctx.tx.documents.get_many(collection, ids)
     told = await _told(ctx, kind, placed, [row for row in ids if row in stored])
-    changes: list[Written] = []
+    built: dict[str, tuple[Document[Any] | None, Any]] = {}
+    said: dict[str, Mapping[str, Any] | None] = {}
     quiet: list[Written] = []
     for row in ids:
-        before = stored.get(row)
-        members = kind.folded(row, told.get(row, ()))
-        value = None
+        before, value = stored.get(row), None
+        said[row] = members = kind.folded(row, told.get(row, ()))
         if members is not None:
             value, is_quiet = _built(kind, collection, members | {"id": row}, before, ctx.now)
-            if value is None:
-                continue
             if is_quiet and before is not None:
                 await ctx.tx.documents.put(collection, row, value)
                 quiet.append(Written(collection.decode(before.raw), value))
                 continue
+        if value is not None or (members is None and before is not None):
+            built[row] = (before, value)
+    settled = {} if kind.settle is None else await kind.settle(ctx, built)
+    changes: list[Written] = []
+    for row, (before, first) in built.items():
+        value = settled.get(row, first)
+        if value is not None:
             await _write(ctx, collection, row, value, before, is_back=row in placed.parted)
         elif before is not None:
             await _remove(ctx, collection, before, placed.merged.get(row))
-        else:
-            continue
         old = None if before is None else collection.decode(before.raw)
-        changes.append(Written(old, value, words.get(row) or _words(kind, members, value)))
+        changes.append(Written(old, value, words.get(row) or _words(kind, said[row], value)))
     for follow in kind.follows:
         await follow(ctx, [*changes, *quiet])
     return Taken(

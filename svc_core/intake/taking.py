@@ -232,6 +232,8 @@ async def _change(
             await ctx.tx.documents.put(READY, id_, prepared)
         if kind.collection is None:
             brought += _counted(was, now)
+            if kind.heard is not None:
+                await kind.heard(ctx, [*was.values(), *now.values()])
         else:
             brought += await rows.refold(ctx, kind, kind.collection, placed, words)
         await signals.follow(ctx, was, {id_: placed.after[id_] for id_ in now})

@@ -2,11 +2,26 @@
 
 from typing import Any
 
-from svc_core.intel import entities, finint, markets, signals
+from svc_core.intel import (
+    actors,
+    cves,
+    cyber_graph,
+    entities,
+    finint,
+    graphs,
+    incidents,
+    markets,
+    signals,
+)
 from svc_core.operation import Operation
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    *incidents.OPERATIONS,
     *entities.OPERATIONS,
+    *graphs.OPERATIONS,
+    *cves.OPERATIONS,
+    *actors.OPERATIONS,
+    *cyber_graph.OPERATIONS,
     *markets.OPERATIONS,
     *finint.OPERATIONS,
     *signals.OPERATIONS,

@@ -3,21 +3,32 @@
 Rule: a market names its entities by references, and the answer those that they mean now.
 """
 
+import json
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from svc_core import problem, searching
+from svc_core import directory, problem, searching, wire
 from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, MinLen
 from svc_core.intel.declared import FININT, reading
 from svc_core.operation import PATH, QUERY, Context, Operation
 from svc_core.ports import Bounds
 from svc_core.problem import Problem
 from svc_core.resources.filters import Providers, Several, narrowed, sent
-from svc_core.resources.market import MARKETS, WORDS, Market, MarketId, MarketStatus, named, steps
-from svc_core.resources.members import Cursor, Limit, micros
+from svc_core.resources.market import (
+    MARKETS,
+    WORDS,
+    Market,
+    MarketId,
+    MarketStatus,
+    named,
+    references,
+    steps,
+)
+from svc_core.resources.members import Cursor, EntityId, Limit, micros
 from svc_core.resources.period import UpdatedSince, after
 from svc_core.result import One, Page
 from svc_core.searching import Wanted
@@ -43,6 +54,9 @@ class ListMarkets:
         Several[Annotated[str, MinLen(1), MaxLen(200)]],
         Doc("Comma list of categories, in either case."),
         Example(["Politics"]),
+    ] = UNSET
+    entity_id: Annotated[
+        Several[EntityId], Doc("Comma list of entities of which the question names one.")
     ] = UNSET
     min_volume: Annotated[
         Maybe[float], QUERY, Ge(0), Doc("Only what was traded as much, in its own unit.")
@@ -97,6 +111,18 @@ def has_share(label: str | None, least: Maybe[float], most: Maybe[float], market
     )
 
 
+def _with_entities(row: bytes, named_in: Mapping[str, str]) -> bytes:
+    told = json.loads(row)
+    told["entities"] = [
+        {"entityId": id_, "name": name, "role": "mentioned"} for id_, name in named_in.items()
+    ]
+    return wire.dumps(told)
+
+
+def _entities(row: bytes) -> list[str]:
+    return [one["entityId"] for one in json.loads(row)["entities"]]
+
+
 def _bounds(request: ListMarkets) -> Bounds:
     least, before = given(request.min_volume, None), given(request.closes_before, None)
     return {
@@ -115,11 +141,12 @@ async def list_markets(ctx: Context, request: ListMarkets) -> Page[Market]:
     """A page of markets."""
     shares = (request.min_probability, request.max_probability)
     has_shares = any(not isinstance(share, Unset) for share in shares)
-    label = given(request.label, None)
+    label, asked = given(request.label, None), given(request.entity_id, None)
     wanted = Wanted[Market](
         where={
             **sent(request, "status", "provider", "category"),
             "label": UNSET if label is None else named(label),
+            "entity": UNSET if asked is None else await directory.references(ctx, asked),
         },
         order=_ORDERS.get(given(request.sort, "")),
         is_sorted=not isinstance(request.sort, Unset),
@@ -127,7 +154,8 @@ async def list_markets(ctx: Context, request: ListMarkets) -> Page[Market]:
         named=tuple(map(str, shares)) if has_shares else (),
         bounds=_bounds(request),
     )
-    return await searching.page(ctx, MARKETS, WORDS, request, wanted)
+    page = await searching.page(ctx, MARKETS, WORDS, request, wanted)
+    return evolve(page, rows=tuple(await told(ctx, page.rows)))
 
 
 async def get_market(ctx: Context, request: GetMarket) -> One[Market]:
@@ -139,7 +167,20 @@ async def get_market(ctx: Context, request: GetMarket) -> One[Market]:
     found = await ctx.tx.documents.scan(MARKETS, where={"key": (request.market_id,)}, limit=1)
     if not found.rows:
         raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
-    return One(found.rows[0].raw, found.rows[0].tag)
+    row, *_ = await told(ctx, [found.rows[0].raw])
+    return One(row, (*found.rows[0].tag, *_entities(row)))
+
+
+async def told(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
+    """Rows with the entities that their questions name, as far as they are known now."""
+    names = [references(MARKETS.decode(row)) for row in rows]
+    meant = await directory.named(ctx, [one for held in names for one in held])
+    return [
+        _with_entities(
+            row, {meant[one].id: name for one, name in reversed(held.items()) if one in meant}
+        )
+        for row, held in zip(rows, names, strict=True)
+    ]
 
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (

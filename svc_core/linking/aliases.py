@@ -1,6 +1,6 @@
 """Who a vendor or company was at a date: the alias table."""
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from datetime import date
 from functools import cache
 
@@ -8,6 +8,7 @@ from attrs import frozen
 
 from svc_core import data
 from svc_core.linking.names import normal
+from svc_core.text.words import fold
 
 WORDS_MAX = 4
 """Words of the longest name in the table."""
@@ -31,17 +32,24 @@ def owner(name: str, day: date | None) -> str | None:
     return next((one.key for one in table().get(name, ()) if one.holds(day)), None)
 
 
-def mentioned(name: str, day: date | None, sure: Container[str]) -> str | None:
-    """The key of the entity that a name in text means; one of an ordinary word must be `sure`."""
-    if name in _kinds("vendor") or (name in _kinds("word") and name not in sure):
+def mentioned(written: str, day: date | None, *, is_sure: bool) -> str | None:
+    """The key of the entity that a name in text means.
+
+    One that is an ordinary word has to be surely a name, or to have its legal form with it.
+    """
+    name = normal(written)
+    if len(name.split()) == len(written.split()) and (
+        name in _kinds("vendor") or (name in _kinds("word") and not is_sure)
+    ):
         return None
     return owner(name, day)
 
 
 @cache
 def beginnings() -> frozenset[str]:
-    """The first words of all names."""
-    return frozenset(name.split()[0] for name in table())
+    """The first words of all names, folded."""
+    names = [name for line in data.lines("aliases.tsv") for name in line.split("\t")[0].split("|")]
+    return frozenset(fold(name.split()[0]) for name in (*names, *table()))
 
 
 @cache

@@ -2,14 +2,15 @@
 
 Rule 1: only entities of a suitable type count, and the name must be that of one of them alone.
 Rule 2: a name of one word needs something else that speaks for it: of a vendor, that the entity
-        makes software or hardware; in text, that it is written as no ordinary word is.
+        makes software or hardware, and that it is no ordinary word; in text, that it is written as
+        no ordinary word is.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from svc_core.linking.names import NAMED_TYPES, is_telling, labels
+from svc_core.linking.names import NAMED_TYPES, is_ordinary, is_uncommon, labels
 
 Facts = Mapping[str, Any]
 
@@ -35,19 +36,19 @@ def has(reference: str, facts: Facts) -> bool:
     scheme, _, name = reference.partition(":")
     if scheme == "ticker":
         return any(f"{one['scheme']}:{one['value']}" == reference for one in facts["designators"])
-    suitable = _MAKERS if scheme == "vendor" else NAMED_TYPES
+    suitable = NAMED_TYPES if scheme == "name" else _MAKERS
     return facts["type"] in suitable and name in _labels(facts)
 
 
 def suffices(reference: str, facts: Facts) -> bool:
     """Whether the name says enough of the only entity that has it."""
     scheme, _, name = reference.partition(":")
-    if scheme == "ticker" or " " in name:
+    if scheme in ("ticker", "firm") or " " in name:
         return True
     if scheme == "vendor":
-        return is_technical(facts)
+        return is_technical(facts) and not is_ordinary(name)
     written = (told for told in _names(facts) if name in labels(told, facts["type"]))
-    return any(is_telling(name, told) for told in written)
+    return any(map(is_uncommon, written))
 
 
 def is_technical(facts: Facts) -> bool:
@@ -62,8 +63,7 @@ def is_technical(facts: Facts) -> bool:
 def references(facts: Facts) -> Iterator[str]:
     """The references that may mean an entity, but for ids."""
     for name in dict.fromkeys(_labels(facts)):
-        yield f"vendor:{name}"
-        yield f"name:{name}"
+        yield from (f"{scheme}:{name}" for scheme in ("vendor", "name", "firm"))
     for one in facts["designators"]:
         if one["scheme"] == "ticker":
             yield f"ticker:{one['value']}"

@@ -1,39 +1,57 @@
 """Names as they are compared: folded, without legal forms."""
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from svc_core import data
-from svc_core.text.words import fold
+from svc_core.text.frequencies import background
+from svc_core.text.words import cut, fold, stop_words
 
 NAMED_TYPES = frozenset(
     ["company", "organization", "government", "threatActor", "malware", "tool", "campaign"]
 )
 """What a name in text may mean: an equal name is not an equal person, and a technique has words."""
 
-_TAIL = re.compile(r"(?:\s[/\\][a-z]{2,8}|[/\\][a-z]{2,8}[/\\])[/\\]?\s*$")  # EDGAR: "/DE/", "/ADR"
+_TAIL = re.compile(r"(\s?)[/\\]\s?[a-z]{2,8}([/\\]?)\s*$")
+"""What EDGAR puts behind a name to tell it from another: "/DE/", " /ADR", "INC/NY"."""
 _ABBREVIATED = re.compile(r"(?<=\b\w)[./](?=\w\b)")  # "S.p.A.", "A/S"
 _APOSTROPHE = re.compile(r"['’`´]")
 _NOT_WORD = re.compile(r"[\W_]+")
-_UNCOMMON = re.compile(r"\d|[^\W\d_][a-z][A-Z]|^[a-z]+[A-Z]")
-"""A digit or a capital inside: no ordinary word is written so."""
+_UNCOMMON = re.compile(r"[^\W\d_].*\d|\d.*[^\W\d_]|[^\W\d_][a-z][A-Z]|^[a-z]+[A-Z]")
 _FORM_WORDS_MAX = 5
+_REMEMBERED = 16_384  # names of about three thousand items
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def normal(name: str) -> str:
     """The words of a name without case, accents, legal forms and EDGAR's tails, joined by spaces.
 
     What is nothing but a legal form stays.
     """
-    folded = _TAIL.sub("", fold(name)).replace("&", " and ")
+    folded = _without_tail(fold(name)).replace("&", " and ")
     plain = _APOSTROPHE.sub("", _ABBREVIATED.sub("", folded))
     words = [word for word in _NOT_WORD.sub(" ", plain).split() if word != "and"]
     return " ".join(_bare(words) or words)
 
 
-def is_telling(name: str, written: str) -> bool:
-    """Whether a normalised name is more than a word: by its words, or by how it is written."""
-    return " " in name or _UNCOMMON.search(written) is not None
+def _without_tail(name: str) -> str:
+    """A folded name without EDGAR's tail; "TCP/IP" has none."""
+    tail = _TAIL.search(name)
+    if tail is None:
+        return name
+    before = name[: tail.start()]
+    last = _NOT_WORD.sub(" ", before).split()[-1:]
+    return before if any(tail.groups()) or _forms("tail").issuperset(last) else name
+
+
+def is_uncommon(written: str) -> bool:
+    """Whether a name is written as no ordinary word is: with a digit or a capital inside."""
+    return _UNCOMMON.search(written) is not None
+
+
+def is_ordinary(word: str) -> bool:
+    """Whether text that is about anything uses a word: one of 500 items has it."""
+    return background().counts.get(cut(word), 0) > 0 or word in stop_words("en")
 
 
 def labels(name: str, type_: str) -> tuple[str, ...]:

@@ -1,29 +1,28 @@
 """References: whom a row names, before anybody looks up who that is.
 
 A reference is the id that the key of an entity gives, or `scheme:name` where a name alone is told:
-`vendor:` is a maker of products, `name:` stands in text, `ticker:` is a symbol in parentheses.
+`vendor:` is a maker of products, `name:` stands in text, `firm:` too with its legal form, `ticker:`
+is a symbol in parentheses.
 """
 
 import re
 from collections.abc import Container, Iterator
-from datetime import UTC, date, datetime
+from datetime import date
 from itertools import chain
 
 from svc_core import ids
-from svc_core.analysis.entities import ORGANISATION, OTHER, mentions
 from svc_core.linking import aliases
-from svc_core.linking.names import is_telling, normal
+from svc_core.linking.names import is_uncommon, normal
+from svc_core.linking.runs import Run, lower_words, runs
 from svc_core.sources.identifiers import isin, lei
 from svc_core.sources.vulnerabilities import CVE_ID
-from svc_core.text.evidence import Evidence, Reading
 from svc_core.text.words import fold
 
 MENTIONS_MAX = 20
 """Names that one text mentions: more is a list, and no text about anybody of them."""
 
-_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
-_CVE = re.compile(r"\bCVE-\d{4}-\d{4,19}\b", re.IGNORECASE)
 _LONG = re.compile(r"\b(?:[A-Z0-9]{18}\d\d|[A-Z]{2}[A-Z0-9]{9}\d)\b")
+_CVE = re.compile(r"\bCVE-\d{4}-\d{4,19}\b", re.IGNORECASE)
 _MARKETS = {
     **dict.fromkeys(("nasdaq", "nasdaqgs", "nasdaqgm", "nasdaqcm", "nyse", "nyse american",
                      "nyse arca", "nysearca", "amex", "cboe", "otc", "otcqb", "otcqx"), ""),
@@ -36,7 +35,6 @@ _MARKETS = {
 writes it; elsewhere the ISO 10383 code of the market goes before it."""
 _EXCHANGE = "|".join(sorted(_MARKETS, key=len, reverse=True))
 _SYMBOL = re.compile(rf"\(\s*({_EXCHANGE})\s*:\s*([A-Z0-9.-]{{1,8}})\s*[);,]", re.IGNORECASE)
-_WORD = re.compile(r"\w(?:(?!['’]s\b)[\w&’'.-])*(?<=\w)")
 
 
 def id_of(key: str) -> str:
@@ -51,12 +49,15 @@ def is_id(reference: str) -> bool:
 
 
 def of_vendor(vendor: str, day: date | None = None) -> tuple[str, ...]:
-    """Whom the name of a maker of products means on a day; None is today. Empty for no name."""
+    """Whom the name of a maker of products means on a day, the surest first; None is today.
+
+    Empty for no name.
+    """
     name = normal(vendor)
     key = aliases.owner(name, day)
-    if key is not None:
-        return (id_of(key),)
-    return (f"vendor:{name}",) if name else ()
+    if key is None:
+        return (f"vendor:{name}",) if name else ()
+    return (id_of(key), f"vendor:{name}") if key.startswith("cpe-vendor:") else (id_of(key),)
 
 
 def of_text(text: str, day: date | None = None) -> dict[str, str]:
@@ -65,9 +66,8 @@ def of_text(text: str, day: date | None = None) -> dict[str, str]:
     Its first line is a headline. At most `MENTIONS_MAX`, the surest first: numbers, symbols with
     their exchange, names of the alias table, other names.
     """
-    headline, _, rest = text.partition("\n")
     found: dict[str, str] = {}
-    for reference, name in chain(_numbers(text), _symbols(text), _names(headline, rest, day)):
+    for reference, name in chain(_numbers(text), _symbols(text), _names(text, day)):
         found.setdefault(reference, name)
         if len(found) == MENTIONS_MAX:
             break
@@ -89,30 +89,33 @@ def _symbols(text: str) -> Iterator[tuple[str, str]]:
         yield f"ticker:{market}{symbol.upper()}", symbol.upper()
 
 
-def _names(headline: str, rest: str, day: date | None) -> Iterator[tuple[str, str]]:
-    evidence = Evidence("", headline, rest, "", "", "", "", None, _NEVER)
-    sure = mentions([Reading(evidence, (), (), ())])
-    known = {normal(one.name): one.name for one in sure}
-    for name, key in _aliases(f"{headline}\n{rest}", day, known):
-        yield id_of(key), name
-    for one in sure:
-        name = normal(one.name)
-        if one.kind in (ORGANISATION, OTHER) and is_telling(name, one.name):
-            yield f"name:{name}", one.name
+def _names(text: str, day: date | None) -> Iterator[tuple[str, str]]:
+    found, lower = list(runs(text)), lower_words(text)
+    known = [one for run in found for one in _aliases(run, day, lower)]
+    yield from known
+    held = {name for _, name in known}
+    for name in chain.from_iterable(run.readings() for run in found):
+        words = normal(name)
+        if name in held or _CVE.fullmatch(name):
+            continue
+        if " " in words or is_uncommon(name):
+            yield f"name:{words}", name
+        elif " " in name and words:
+            yield f"firm:{words}", name
 
 
-def _aliases(text: str, day: date | None, sure: Container[str]) -> Iterator[tuple[str, str]]:
-    """The names of the alias table in a text, the longest of each place."""
-    words = list(_WORD.finditer(text))
+def _aliases(run: Run, day: date | None, lower: Container[str]) -> Iterator[tuple[str, str]]:
+    """The names of the alias table in a run of capitals, the longest of each place."""
     at = 0
-    while at < len(words):
+    while at < len(run.words):
         size = 1
-        if not words[at][0].islower() and fold(words[at][0]) in aliases.beginnings():
-            for many in range(min(aliases.WORDS_MAX, len(words) - at), 0, -1):
-                name = text[words[at].start() : words[at + many - 1].end()]
-                key = aliases.mentioned(normal(name), day, sure)
+        if fold(run.words[at]) in aliases.beginnings():
+            for many in range(min(aliases.WORDS_MAX, len(run.words) - at), 0, -1):
+                name = run.part(at, at + many)
+                is_sure = run.is_telling and many == len(run.words) and fold(name) not in lower
+                key = aliases.mentioned(name, day, is_sure=is_sure)
                 if key is not None:
-                    yield name, key
+                    yield id_of(key), name
                     size = many
                     break
         at += size

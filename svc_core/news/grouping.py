@@ -21,6 +21,7 @@ from attrs import field, frozen
 
 from svc_core import corpus, ids
 from svc_core.analysis.grouping import SPAN, grouped
+from svc_core.intake import incidents
 from svc_core.operation import Context, Units
 from svc_core.ports import SYSTEM, Document
 from svc_core.resources.members import micros
@@ -243,9 +244,13 @@ async def _put(
     """
     if await _version(ctx) != version:
         return None
+    stories: set[str | None] = set()
     for id_, stored in (await ctx.tx.documents.get_many(NEWS, list(names))).items():
-        item = attrs.evolve(NEWS.decode(stored.raw), story_id=names[id_], recorded_at=ctx.now)
+        before = NEWS.decode(stored.raw)
+        stories |= {before.story_id, names[id_]}
+        item = attrs.evolve(before, story_id=names[id_], recorded_at=ctx.now)
         await ctx.save(NEWS, id_, item, before=stored)
+    await incidents.note(ctx, filter(None, stories))
     now = await ctx.tx.documents.get_many(UNGROUPED, [row.id for row in looked])
     for row in looked:
         if now.get(row.id) == row:

@@ -1,12 +1,14 @@
 """The news operations (Spec: Other v1 operations)."""
 
+import json
+from collections.abc import Sequence
 from datetime import datetime
 from math import ceil, floor
 from typing import Annotated, Any, Literal
 
 from attrs import evolve, frozen
 
-from svc_core import problem, wire
+from svc_core import directory, problem, wire
 from svc_core.analysis.topics import TOPICS, Topic
 from svc_core.constraints import Doc, Example, Ge, Le, Pattern
 from svc_core.intake.activity import items_last_day
@@ -31,6 +33,7 @@ from svc_core.resources.news import (
     NewsItem,
     Recap,
     TopicActivity,
+    mentions,
     whole,
 )
 from svc_core.resources.period import UpdatedSince, When, after, bounds
@@ -174,6 +177,7 @@ async def list_news(ctx: Context, request: ListNews) -> Page[NewsItem]:
     languages = request.language
     if not isinstance(languages, Unset):
         languages = tuple(language.lower() for language in languages)
+    asked = given(request.entity_id, None)
     page = await ctx.page(
         NEWS,
         where={
@@ -181,14 +185,20 @@ async def list_news(ctx: Context, request: ListNews) -> Page[NewsItem]:
             "language": languages,
             "source": request.source,
             "story": request.story_id,
-            "entity": request.entity_id,
+            "entity": UNSET if asked is None else await directory.references(ctx, asked),
         },
         order=_ORDERS[request.sort],
         **(bounds(request.datetime) | {"ranges": _ranges(request)}),
         after=request.cursor,
         limit=request.limit,
     )
-    return evolve(page, rows=tuple(map(whole, page.rows)))
+    return evolve(page, rows=tuple(await _told(ctx, page.rows)))
+
+
+async def _told(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
+    """Rows with all their members, and with the entities that they name."""
+    held = [mentions(NEWS.decode(row)) for row in rows]
+    return await directory.telling(ctx, list(map(whole, rows)), held)
 
 
 _ORDERS = {"publishedAt": None, "recordedAt": "recorded", "sentiment": "sentiment"}
@@ -213,7 +223,10 @@ async def get_news_item(ctx: Context, request: GetNewsItem) -> One[NewsItem]:
         Problem: NOT_FOUND.
     """
     document = await ctx.load(NEWS, request.news_id)
-    return One(whole(document.raw), document.tag)
+    row, *_ = await _told(ctx, [document.raw])
+    # Whom it names may become known, or another, without a new version of it.
+    known = [one["entityId"] for one in json.loads(row)["entities"]]
+    return One(row, (*document.tag, *known))
 
 
 async def _ready(ctx: Context) -> None:

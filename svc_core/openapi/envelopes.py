@@ -9,7 +9,7 @@ from attrs import frozen
 from svc_core.constraints import Doc, Example, Ge
 from svc_core.media import Representation
 from svc_core.operation import GEOJSON, JSON, NDJSON, SSE, Operation
-from svc_core.result import Bare, Content, Created, Empty, One, Page, Redirect
+from svc_core.result import Bare, Content, Created, Empty, One, Page, Paged, Redirect
 from svc_core.schema import Schema, Schemas, name_of
 from svc_core.stream import Stream
 from svc_core.unset import UNSET, Maybe
@@ -117,6 +117,8 @@ def _json_bodies(operation: Operation[Any, Any], schemas: Schemas) -> Iterator[S
     for kind, model in operation.results:
         if kind is Page:
             yield _page(model, schemas)
+        elif kind is Paged:
+            yield _paged(model, schemas)
         elif kind in (One, Created):
             yield _one(model, schemas)
         elif kind is Bare:
@@ -129,6 +131,12 @@ def _page(model: Any, schemas: Schemas) -> Schema:
     around = {name: schemas.of(part, "output") for name, part in _AROUND.items()}
     rows = _array("The rows of this page.", model, schemas)
     return _envelope("Page", "One page of rows.", model, schemas, {"data": rows, **around})
+
+
+def _paged(model: Any, schemas: Schemas) -> Schema:
+    around = {name: schemas.of(part, "output") for name, part in _AROUND.items()}
+    members = {"data": schemas.of(model, "output"), **around}
+    return _envelope("Page", "One page of a resource.", model, schemas, members)
 
 
 def _one(model: Any, schemas: Schemas) -> Schema:

@@ -6,7 +6,7 @@ from typing import Any
 from svc_core import problem
 from svc_core.operation import Operation
 from svc_core.problem import ProblemType
-from svc_core.result import Created, Page
+from svc_core.result import Created, Page, Paged
 from svc_core.schema import Schema
 
 _TEXT: Schema = {"type": "string"}
@@ -101,7 +101,7 @@ def of_success(operation: Operation[Any, Any], results: Iterable[type]) -> list[
         names += AGENT_LIMITS
     if Created in results:
         names.append("Location")
-    if Page in results:
+    if Page in results or Paged in results:
         names.append("Link")
     elif operation.success != 204:
         names.append("ETag")

@@ -16,7 +16,7 @@ from svc_core.openapi.samples import NoSampleError, sample
 from svc_core.operation import GEOJSON, JSON, NDJSON, Operation, Tier
 from svc_core.payments import challenge
 from svc_core.problem import Problem, ProblemType
-from svc_core.result import Redirect
+from svc_core.result import Paged, Redirect
 from svc_core.schema import Schema, Schemas
 from svc_core.unset import UNSET
 from svc_core.wire.document import NUMBER_MAX
@@ -254,8 +254,8 @@ def _security(operation: Operation[Any, Any]) -> list[dict[str, list[str]]]:
 def _pagination(operation: Operation[Any, Any]) -> dict[str, Any]:
     """Hints for generators of clients: how one page leads to the next."""
     name = words.cursor_of(operation)
-    if name is None:
-        return {}
+    if name is None or any(kind is Paged for kind, _ in operation.results):
+        return {}  # generated clients join lists alone
     return {
         "x-speakeasy-pagination": {
             "type": "cursor",

@@ -10,7 +10,7 @@ from typing import Any
 from svc_core import idempotency
 from svc_core.inputs import inputs
 from svc_core.operation import Operation
-from svc_core.result import Bare, Content, Created, One, Page
+from svc_core.result import Bare, Content, Created, One, Page, Paged
 
 CURSORS = ("cursor", "after")  # the parameters that continue a list; the change feed's is the last
 TAGGED = frozenset({One, Bare, Content})
@@ -26,7 +26,7 @@ def description(operation: Operation[Any, Any]) -> str:
 
 def cursor_of(operation: Operation[Any, Any]) -> str | None:
     """The query parameter that continues the list, None where there is no list to continue."""
-    if all(kind is not Page for kind, _ in operation.results):
+    if all(kind not in (Page, Paged) for kind, _ in operation.results):
         return None
     names = {item.name for item in inputs(operation.request) if item.place == "query"}
     return next((name for name in CURSORS if name in names), None)

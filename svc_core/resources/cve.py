@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from attrs import frozen
 
 from svc_core.constraints import Doc, Example, Ge, Le, Pattern
+from svc_core.linking.references import of_vendor
 from svc_core.ports import BASE_V2, Collection
 from svc_core.resources.entity import EntityCore, keys_of
 from svc_core.resources.facts import Severity
@@ -217,6 +218,18 @@ def folded(name: str) -> str:
     return " ".join(name.casefold().replace("_", " ").split())
 
 
+def day_of(cve_id: str, published: datetime | None) -> date:
+    """The day as of which its vendors are meant: of an unknown one the middle of the id's year."""
+    return date(int(cve_id[4:8]), 7, 1) if published is None else published.date()
+
+
+def makers(cve: Cve) -> Iterator[str]:
+    """References to those who made what is affected, as of its publication."""
+    day = day_of(cve.cve_id, cve.published_at)
+    for vendor in dict.fromkeys(cve.vendors):
+        yield from of_vendor(vendor, day)
+
+
 def listing(cve: Cve) -> str:
     """How the catalogue has it: `known` with ransomware, `listed`, or `no`."""
     if cve.entry is None:
@@ -264,6 +277,7 @@ CVES: Collection[Cve] = Collection(
         "key": keys_of,
         "vendor": lambda cve: map(folded, cve.vendors),
         "product": lambda cve: map(folded, cve.products),
+        "maker": makers,
         "cwe": lambda cve: [one.id for one in cve.weaknesses],
     },
     numbers={

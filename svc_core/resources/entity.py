@@ -110,7 +110,7 @@ class ActorAlias:
     provider: Annotated[str, Doc("Who uses it."), Example("mitre-attack")]
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, slots=False)
 class ActorFacet:
     """What is known of a threat actor beside what every entity has."""
 
@@ -215,11 +215,17 @@ def _sanctioned(entity: Entity) -> str:
     return "yes" if any(one.status == "active" for one in entity.sanctions) else "delisted"
 
 
-def _actor(name: str) -> Any:
-    def read(entity: Entity) -> tuple[str, ...]:
-        return () if entity.actor is UNSET else getattr(entity.actor, name)
+def _targets(entity: Entity) -> tuple[str, ...]:
+    return () if entity.actor is UNSET else entity.actor.target_countries
 
-    return read
+
+def _attributed(entity: Entity) -> tuple[str, ...]:
+    country = None if entity.actor is UNSET else entity.actor.country
+    return () if country is None else (country.code,)
+
+
+def _sectors(entity: Entity) -> tuple[str, ...]:
+    return () if entity.actor is UNSET else tuple(map(str.casefold, entity.actor.target_sectors))
 
 
 ENTITIES: Collection[Entity] = Collection(
@@ -239,8 +245,9 @@ ENTITIES: Collection[Entity] = Collection(
         "country": lambda entity: entity.country_codes,
         "topic": lambda entity: entity.topics,
         "label": _labels,
-        "targets_country": _actor("target_countries"),
-        "targets_sector": _actor("target_sectors"),
+        "attributed": _attributed,
+        "targets_country": _targets,
+        "targets_sector": _sectors,
     },
     search=_search,
     kind="entity",

@@ -1,13 +1,12 @@
 """Incidents: what happened, folded of everything that tells of it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from attrs import frozen
 
 from svc_core.constraints import Doc, Example, Ge, Le
-from svc_core.linking.names import normal
 from svc_core.ports import BASE_V2, Collection
 from svc_core.resources.facts import (
     SEVERITIES,
@@ -27,8 +26,9 @@ from svc_core.resources.members import (
     UpdatedAt,
     micros,
 )
+from svc_core.resources.news import NewsItem
 from svc_core.resources.osint import CONFIDENCE_STEPS, SEVERITY_STEP, Cameo, Category, DatePrecision
-from svc_core.unset import UNSET, Maybe
+from svc_core.unset import UNSET, Maybe, Unset
 
 Status = Literal["emerging", "active", "monitoring", "closed"]
 Role = Literal["actor", "target", "victim", "affected", "mentioned"]
@@ -38,14 +38,12 @@ Role = Literal["actor", "target", "victim", "affected", "mentioned"]
 class Participant:
     """Who takes part in an incident."""
 
-    entity_id: Annotated[EntityId | None, Doc("Who it is; null while no entity is known by it.")]
+    entity_id: Annotated[EntityId | None, Doc("Who it is; null where nobody looked.")]
     role: Annotated[Role, Doc("The part that it plays."), Example("actor")]
     name: Annotated[str, Doc("As its source names it."), Example("Port authority")]
-
-    @property
-    def reference(self) -> str:
-        """By what it is looked up (`svc_core.linking`)."""
-        return self.entity_id or f"name:{normal(self.name)}"
+    reference: Annotated[
+        Maybe[str], Doc("Where nobody looked who it is: by what it is known."), Example("name:nato")
+    ] = UNSET
 
 
 @frozen
@@ -86,9 +84,9 @@ class Incident:
     confidence: Annotated[
         Annotated[float, Ge(0), Le(1)],
         Doc(
-            "That one at least of its independent sources is right: 0.9 for a provider of measured "
-            "or coded events, times its own word of certainty; 0.7 for a shared report; 0.5 for "
-            "each publisher; 0.3 for each that only a machine read, or that machine's own word."
+            "That one at least of its independent sources is right: 0.9 for those who measure or "
+            "code events, times their own word of certainty; 0.7 for a shared report; 0.5 for each "
+            "publisher, of what a machine read times how sure it was (0.6 where it does not say)."
         ),
         Example(0.95),
     ]
@@ -136,7 +134,7 @@ class Incident:
         Doc("With `include=track` alone: where it was; null where untold."),
     ] = UNSET
     articles: Annotated[
-        Maybe[tuple[Mapping[str, Any], ...]],
+        Maybe[tuple[NewsItem, ...]],
         Doc("With `include=articles` alone: up to 20 news items, the latest first."),
     ] = UNSET
     sources: Annotated[tuple[SourceRef, ...], Doc("What the row was made from, the first 100.")]
@@ -153,6 +151,10 @@ class Incident:
 
 def _providers(incident: Incident) -> tuple[str, ...]:
     return tuple(one.provider for one in incident.sources)
+
+
+def _references(incident: Incident) -> tuple[str, ...]:
+    return tuple(one.reference for one in incident.entities if not isinstance(one.reference, Unset))
 
 
 def _point(incident: Incident) -> tuple[float, float] | None:
@@ -179,7 +181,7 @@ INCIDENTS: Collection[Incident] = Collection(
     facets={
         "key": lambda incident: incident.keys,
         "provider": _providers,
-        "entity": lambda incident: [one.reference for one in incident.entities],
+        "entity": _references,
     },
     numbers={
         "started": lambda incident: (

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from attrs import frozen
 
 from svc_core.constraints import Doc, Example, Ge, IdOf, Le
+from svc_core.linking.references import of_text
 from svc_core.ports import BASE_V2, Collection
 from svc_core.resources.entity import EntityRef
 from svc_core.resources.facts import Measurement, SourceRef
@@ -148,6 +149,12 @@ WORDS: Indexed[Market] = Indexed(
     }
 )
 
+
+def references(market: Market) -> dict[str, str]:
+    """Whom its question names, with the names there; as of the day when it was first asked."""
+    return of_text(market.question, (market.opens_at or market.created_at).date())
+
+
 MARKETS: Collection[Market] = Collection(
     name="markets",
     model=Market,
@@ -162,6 +169,7 @@ MARKETS: Collection[Market] = Collection(
     facets={
         "key": lambda market: (market.id, *market.merged_ids),
         "label": _labels,
+        "entity": references,
     },
     numbers={
         "volume": _volume,
@@ -171,4 +179,5 @@ MARKETS: Collection[Market] = Collection(
     kind="market",
     base=BASE_V2,
 )
-"""Ordered by the last change. `key` finds a row by any id that it answers to."""
+"""Ordered by the last change. `key` finds a row by any id that it answers to, `entity` by the
+references to whom its question names."""

@@ -9,6 +9,7 @@ from attrs import field, frozen
 
 from svc_core import wire
 from svc_core.constraints import Doc, Example, Ge, Le, MaxLen
+from svc_core.linking.references import of_text
 from svc_core.ports import Collection
 from svc_core.resources.entity import EntityRef
 from svc_core.resources.facts import Place
@@ -250,7 +251,8 @@ class NewsItem:
     ] = None
     place: Annotated[Place | None, Doc("Where it happened; null while nobody looked.")] = None
     entities: Annotated[
-        tuple[EntityRef, ...] | None, Doc("Who takes part; null while nobody looked.")
+        tuple[EntityRef, ...] | None,
+        Doc("Whom its headline and summary name, as far as they are known."),
     ] = None
     recorded_at: Annotated[
         datetime | None,
@@ -310,6 +312,12 @@ def _thousandths(value: float | None) -> int | None:
 
 SENTIMENT_STEPS = 1_000  # a sentiment is kept as a whole number of thousandths
 
+
+def mentions(item: NewsItem) -> dict[str, str]:
+    """Whom it mentions, by reference, with the name that stands there."""
+    return of_text(f"{item.title}\n{item.summary}", item.seen_at.date())
+
+
 NEWS: Collection[NewsItem] = Collection(
     name="news",
     model=NewsItem,
@@ -324,7 +332,7 @@ NEWS: Collection[NewsItem] = Collection(
     facets={
         "topics": lambda item: item.topics,
         "language": lambda item: ranges(item.language),
-        "entity": lambda item: [one.entity_id for one in item.entities or ()],
+        "entity": mentions,
     },
     numbers={
         "sentiment": lambda item: _thousandths(item.sentiment.value),

@@ -4,18 +4,30 @@ The ends are *references* (`svc_core.directory`): the ids that the keys of their
 """
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from attrs import frozen
 
 from svc_core.constraints import Doc, Example, Ge, Le, Pattern
 from svc_core.ports import Collection
-from svc_core.resources.facts import SourceRef
-from svc_core.resources.members import CreatedAt, ObservationId, SourceId, UpdatedAt
+from svc_core.resources.facts import Designator, SourceRef
+from svc_core.resources.members import (
+    CountryCode,
+    CreatedAt,
+    EntityId,
+    ObservationId,
+    SourceId,
+    UpdatedAt,
+)
 from svc_core.unset import UNSET, Maybe
 
 TYPE_FORM = "[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
 RelationType = Annotated[str, Pattern(TYPE_FORM, "a type such as `owns` or `attributed-to`")]
+CyberType = Literal[
+    "actor", "malware", "tool", "technique", "campaign", "vulnerability", "product", "vendor",
+    "sector", "country", "indicator", "mitigation", "organization", "person", "incident",
+]  # fmt: skip
 Surface = Literal["cyber", "economy"]
 ConfidenceBasis = Literal["provider", "sources"]
 
@@ -111,3 +123,65 @@ class Edge:
     revoked: Annotated[
         Maybe[bool], Doc("True where its source revoked it; shown with `includeRevoked`.")
     ] = UNSET
+
+
+@frozen
+class GraphSize:
+    """How much of a graph is shown."""
+
+    nodes: Annotated[int, Ge(0), Doc("Nodes in this answer."), Example(2)]
+    edges: Annotated[int, Ge(0), Doc("Edges in this answer."), Example(1)]
+
+
+@frozen(kw_only=True)
+class EntityNode:
+    """An entity or an incident of a graph."""
+
+    id: Annotated[str, Doc("Of its row."), Example("ent_65f1c0de8badf00d12345678")]
+    type: Annotated[str, Doc("That of the entity, or `incident` or `place`."), Example("company")]
+    label: Annotated[str, Doc("Its name or title."), Example("MICROSOFT CORP")]
+    country_code: CountryCode
+    degree: Annotated[int, Ge(0), Doc("Edges of this graph that it is an end of."), Example(1)]
+
+
+@frozen(kw_only=True)
+class EntityGraph:
+    """What an entity is connected to, in one to three steps."""
+
+    root_id: EntityId
+    depth: Annotated[int, Ge(1), Le(3), Doc("Steps from the root."), Example(1)]
+    nodes: Annotated[tuple[EntityNode, ...], Doc("The nearest first, the root before all.")]
+    edges: Annotated[tuple[Edge, ...], Doc("The strongest first.")]
+    counts: GraphSize
+    truncated: Annotated[bool, Doc("Whether there is more than there is room for.")]
+    as_of: Annotated[
+        datetime,
+        Doc("`at` where it was asked for, else when the newest of these rows was written."),
+        Example("2026-01-31T05:52:11Z"),
+    ]
+
+
+@frozen(kw_only=True)
+class CyberNode:
+    """Who or what takes part in attacks."""
+
+    id: Annotated[str, Doc("Of its row."), Example("ent_65f1c0de8badf00d12345678")]
+    type: Annotated[CyberType, Doc("What it is."), Example("actor")]
+    label: Annotated[str, Doc("Its name."), Example("APT28")]
+    designators: Annotated[tuple[Designator, ...], Doc("By which others know it.")]
+    revoked: Annotated[bool, Doc("Whether its source revoked or deprecated it."), Example(False)]
+    tlp: Annotated[
+        str | None, Doc("How far it may be passed on; null where that is not told."), Example(None)
+    ] = None
+
+
+@frozen(kw_only=True)
+class CyberGraph:
+    """A page of the edges between who and what takes part in attacks, with their ends."""
+
+    nodes: Annotated[tuple[CyberNode, ...], Doc("The ends of the edges of this page.")]
+    edges: Annotated[tuple[Edge, ...], Doc("The edges of this page.")]
+    counts: GraphSize
+    truncated: Annotated[
+        bool, Doc("Whether a graph around `rootId` had no room for more; pages are no cut.")
+    ]

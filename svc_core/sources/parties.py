@@ -14,6 +14,17 @@ STRENGTH = (
 )
 """Schemes that name one entity alone, the strongest first."""
 
+EXCLUSIVE: Mapping[str, str] = {
+    "lei": "ISO 17442: a legal entity has one, and keeps it",
+    "cik": "EDGAR gives one to each filer",
+    "wikidata": "an item is one thing; two for the same are merged there",
+    "un-ref": "the permanent reference number of one entry, which is one person or entity",
+    "attack": "an object of ATT&CK is one thing of its kind",
+    "cve": "CVE rules: one vulnerability has one id",
+}
+"""Schemes of which a thing has one name, and why. Others give one thing several: securities have
+each an ISIN, OFAC lists one party twice, and bundles, galaxies and collections name it anew."""
+
 _RANKS = {scheme: rank for rank, scheme in enumerate(STRENGTH)}
 _HOST = r"[^\s/:?#@\[\]]+"
 

@@ -2,25 +2,31 @@
 
 A window: what a filing said stays said, and the answer for one concept of a company has the same
 form. `fy` and `fp` describe the filing; the fiscal period of a fact is told from its dates. Which
-fact supersedes which is for the fold to say. Of the concepts of one metric, the best that a filing
-has states it.
+fact supersedes which is for the fold to say.
+
+A filing states a metric by one concept: of those with its latest period of that length, the best.
+Another concept of it, as that of equity with the shares of others which also has older years,
+states a period only where it is the best that this filing has of it, and no filing by then stated
+the period by its own one.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from datetime import date, datetime
 from functools import cache, partial
 from typing import Any
 
-from attrs import Factory, frozen
+from attrs import frozen
 
 from svc_core.sources import sec, xbrl
 from svc_core.sources.body import Body
 from svc_core.sources.fiscal import FiscalYears, annual_ends, months
-from svc_core.sources.model import About, Given, Record, Told, Unusable, declared
+from svc_core.sources.model import FAULTS, About, Given, Record, Told, Unusable, declared
 from svc_core.sources.values import day, midnight, number, records, required, text
 
 Fact = dict[str, Any]
 
+_NEVER = "9999"  # later than every day
 _FILING = ("accn", "form", "filed", "fy", "fp")
 
 
@@ -29,13 +35,13 @@ class Company:
     """The company of a document, and what many of its facts repeat.
 
     `period` is told by the start and the end of a fact, `filing` by its members of `_FILING`;
-    `stated` are the series that state the metrics.
+    `states` tells whether a series states its metric by a fact.
     """
 
     cik: str
     period: Callable[..., dict[str, Any]]
     filing: Callable[..., tuple[dict[str, Any], datetime | None]]
-    stated: dict[tuple[Any, ...], str] = Factory(dict)
+    states: Callable[[xbrl.Series, Fact], bool]
 
 
 def _recognise(body: Body) -> bool:
@@ -51,7 +57,8 @@ def _parse(body: Body, _: Given) -> Told:
     yield About(stamp=sec.latest(fact.get("filed") for fact in facts))
     yield sec.entity(cik, {"name": text(told.get("entityName"))})
     period = cache(partial(_period, FiscalYears(annual_ends(facts))))
-    company = Company(cik, period, cache(partial(_filing, cik)))
+    states = _Statements(period, all_series).holds
+    company = Company(cik, period, cache(partial(_filing, cik)), states)
     for one in all_series:
         yield from records(one.facts, partial(_record, company, one), lambda fact: fact["accn"])
 
@@ -61,19 +68,63 @@ def _record(company: Company, series: xbrl.Series, fact: Fact) -> Record:
     filing, filed = company.filing(*map(fact.get, _FILING))
     accession, value = filing["accession"], xbrl.exact(fact["val"])
     start, end = period["periodStart"], period["periodEnd"]
-    statement = (series.metric, series.said["currency"], start, end, accession)
-    best = company.stated.setdefault(statement, series.key)  # its series comes first
     said = {
         "entity": f"cik:{company.cik}",
         **series.said,
         "value": value,
-        "metric": series.metric if best == series.key else None,
+        "metric": series.metric if company.states(series, fact) else None,
         **period,
         "filing": filing,
         "frame": text(fact.get("frame")),
     }
     key = f"{company.cik}|{series.key}|{start or ''}|{end}|{accession}"
     return Record("financialObservation", key, said, filed, (), accession, filing["url"], filed)
+
+
+class _Statements:
+    """By which of its series each filing states a metric; the best series of each come first."""
+
+    def __init__(
+        self, period: Callable[..., dict[str, Any]], all_series: Sequence[xbrl.Series]
+    ) -> None:
+        self._period = period
+        self._main: dict[Any, tuple[str, str]] = {}
+        self._best: dict[Any, str] = {}
+        self._since: dict[Any, str] = {}
+        told = list(self._told(all_series))
+        for key, (length, stated, filing), fact in told:
+            self._best.setdefault((stated, filing), key)
+            if fact["end"] > self._main.get((length, filing), ("", ""))[0]:
+                self._main[length, filing] = (fact["end"], key)
+        for key, (length, stated, filing), fact in told:
+            if self._main[length, filing][1] == key:
+                on = str(fact.get("filed"))
+                self._since[stated] = min(self._since.get(stated, on), on)
+
+    def _told(self, all_series: Sequence[xbrl.Series]) -> Iterator[tuple[str, Any, Fact]]:
+        for one in all_series:
+            for fact in one.facts if one.metric else ():
+                with suppress(Unusable, *FAULTS):  # such a fact is rejected in its turn
+                    xbrl.exact(fact["val"])
+                    yield one.key, self._places(one, fact), fact
+
+    def holds(self, series: xbrl.Series, fact: Fact) -> bool:
+        """Whether the series states its metric by this fact of its own."""
+        if series.metric is None:
+            return False
+        length, stated, filing = self._places(series, fact)
+        if self._main[length, filing][1] == series.key:
+            return True
+        is_new = str(fact.get("filed")) < self._since.get(stated, _NEVER)
+        return is_new and self._best[stated, filing] == series.key
+
+    def _places(self, series: xbrl.Series, fact: Fact) -> tuple[Any, Any, Any]:
+        """What its length, its period and its filing are told by."""
+        start, end = fact.get("start") or None, fact["end"]
+        told = (series.metric, series.said["currency"], series.said["unit"])
+        period = self._period(start, end)
+        length = (*told, period["periodType"], period["periodMonths"])
+        return length, (*told, start, end), str(fact["accn"])
 
 
 def _period(years: FiscalYears, start: str | None, end: str) -> dict[str, Any]:

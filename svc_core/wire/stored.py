@@ -117,7 +117,7 @@ def _make() -> Converter:
     converter.register_structure_hook_factory(_is_run, _read_tuple)
     converter.register_structure_hook_func(shapes.is_literal, as_it_is)
     converter.register_structure_hook_func(shapes.is_json, as_it_is)
-    for type_ in (str, bool, int, type(None)):
+    for type_ in (str, bool, int, float, type(None)):  # a whole number stays exact: no float()
         converter.register_structure_hook(type_, as_it_is)
     converter.register_structure_hook(datetime, lambda text, _: datetime.fromisoformat(text))
     converter.register_structure_hook(date, lambda text, _: date.fromisoformat(text))

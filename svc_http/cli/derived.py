@@ -343,14 +343,16 @@ def _pages(common: Common, operation: str, asked: dict[str, Any], limit: Flag) -
     wanted = int(asked["query"].get("limit", limit.item.default))
     most: Any = next(one.le for one in shapes.split(limit.item.annotation)[1] if type(one) is Le)
     rows: list[Any] = []
+    nodes: dict[str, Any] = {}
     while True:
         # A limit that is no number of rows is for the operation to refuse.
         asked["query"]["limit"] = str(min(wanted - len(rows), most))
         answer = ask(common, operation, **asked)
         rows += _rows(answer)
+        nodes |= {node["id"]: node for node in _graph(answer).get("nodes", ())}
         link = _NEXT.match(answer["headers"].get("Link", ""))
         if link is None or len(rows) >= wanted:
-            return {**answer, "body": _joined(answer, rows)}
+            return {**answer, "body": _joined(answer, rows, nodes)}
         asked["query"] = dict(parse_qsl(urlsplit(link[1]).query))
 
 
@@ -358,11 +360,24 @@ def _rows(answer: Mapping[str, Any]) -> list[Any]:
     body = answer["body"]
     if answer["mediaType"] == GEOJSON.media_type:
         return list(json.loads(body)["features"])
+    if _graph(answer):
+        return list(_graph(answer)["edges"])
     return list(body["data"] if isinstance(body, dict) else body.splitlines(keepends=True))
 
 
-def _joined(answer: Mapping[str, Any], rows: list[Any]) -> Any:
+def _graph(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The graph that an answer is a page of; an empty one where it is a page of rows."""
     body = answer["body"]
+    data = body["data"] if isinstance(body, dict) else None
+    return data if isinstance(data, dict) else {}
+
+
+def _joined(answer: Mapping[str, Any], rows: list[Any], nodes: Mapping[str, Any]) -> Any:
+    body = answer["body"]
+    if _graph(answer):
+        counts = {"nodes": len(nodes), "edges": len(rows)}
+        whole = {"nodes": list(nodes.values()), "edges": rows, "counts": counts}
+        return {**body, "data": {**_graph(answer), **whole}}
     if answer["mediaType"] == GEOJSON.media_type:
         return _text_of(json.loads(body) | {"features": rows, "numberReturned": len(rows)})
     return {**body, "data": rows} if isinstance(body, dict) else "".join(rows)

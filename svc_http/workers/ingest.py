@@ -26,6 +26,7 @@ from svc_core.host import Progress, Tell, silent
 from svc_core.intake import documents, health, registry, taking
 from svc_core.intake.operations import Outcome
 from svc_core.intel.detecting import detect_new
+from svc_core.intel.incidents import fold_new
 from svc_core.news.grouping import group_new
 from svc_core.news.recaps import recap_new
 from svc_core.operation import Context
@@ -340,6 +341,7 @@ async def pull_all(
     while await tidy(service):
         pass
     await group_new(service)
+    await fold_new(service)
     await recap_new(service)
     read = [one.source.id for one in outcomes.values() if one.source and one.status != "failed"]
     await detect_new(service, read)
@@ -361,6 +363,7 @@ async def pull_due(service: Service, fetcher: Fetcher) -> tuple[Outcome, ...]:
     due = await service.storage.across(SOURCES, end=micros(service.now()), limit=ROUND_SOURCES_MAX)
     if not due:
         await group_new(service)  # what a pass that was cut off has left
+        await fold_new(service)
         await recap_new(service)
         await detect_new(service)
         return ()

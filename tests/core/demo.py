@@ -51,3 +51,9 @@ def json_of(body: bytes) -> Any:
 def millis(instant: str) -> int:
     """An instant as milliseconds since 1970."""
     return int(instants.parse(instant).timestamp() * 1_000)
+
+
+def take(house: Any, name: str, told: Any, **options: str) -> None:
+    """Take in a document as the newest of the source of that name; JSON unless it is bytes."""
+    raw = told if isinstance(told, bytes) else json.dumps(told).encode()
+    house.run(lambda ctx: _take(ctx, DemoDocument(name, name, (), raw, options)))

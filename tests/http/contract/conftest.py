@@ -27,9 +27,9 @@ from svc_core.access import plans
 from svc_core.access.scopes import SCOPES
 from svc_core.accounts import KEYS, KeyWish
 from svc_core.constraints import IdOf
-from svc_core.ids import EXAMPLE_DIGITS
 from svc_core.inputs import Input, inputs
 from svc_core.intake import registry, taking
+from svc_core.linking.references import id_of
 from svc_core.news.grouping import group_new
 from svc_core.news.recaps import recap_new
 from svc_core.openapi.samples import sample
@@ -89,6 +89,18 @@ OBSERVATION = {
     },
 }
 """What a claim of the ledger is founded on."""
+
+DATA = frozenset(
+    {
+        "attack.json",
+        "countries.json",
+        "worldbank.json",
+        "kalshi.json",
+        "polymarket.json",
+        "sec-tickers.json",
+    }
+)
+"""The documents of the demo that the world has beside its own."""
 
 _ID = re.compile("[a-z]+_[0-9a-f]{24}")
 
@@ -341,7 +353,7 @@ class LogFile:
         pass
 
 
-ENTITY = f"ent_{EXAMPLE_DIGITS}"  # who takes part in the newest item
+ENTITY = id_of("cik:0000789019")  # who takes part in the newest item
 
 
 class World:
@@ -612,9 +624,9 @@ class World:
         self.run(recap_new(self.hands))
 
     def take_data(self) -> None:
-        """Take in countries and indicators of the demo."""
+        """Take in what the demo has of countries, indicators, companies, threats and markets."""
         for one in data_documents(self.clock()):
-            if one.file_name in {"countries.json", "worldbank.json"}:
+            if one.file_name in DATA:
                 self._take(one.file_name, one.name, one.body, dict(one.options))
 
     def _take(self, location: str, name: str, body: bytes, options: Any = None) -> None:

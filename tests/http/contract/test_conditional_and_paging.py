@@ -267,7 +267,9 @@ def test_a_feed_shows_what_everybody_sees_and_ones_own_alone(full):
     assert shared
     assert {kind for kind, _ in shared} == {
         "country",
+        "entity",
         "indicator",
+        "market",
         "newsItem",
         "osintEvent",
         "recap",

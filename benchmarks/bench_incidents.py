@@ -1,0 +1,151 @@
+"""What it costs to fold a day's delta of machine-read events to incidents, beside taking it in.
+
+    python benchmarks/bench_incidents.py [--stored ROWS] [--rows ROWS] [--quick]
+
+A store (SQLite) holds events of earlier days and their incidents. 5,000 rows of a file of GDELT
+are taken in and folded: the seconds of both, the incidents that a second folds, and the longest
+that one unit of work held the writer. Each article tells three rows on average, one article in
+twenty is a copy of another.
+"""
+
+import argparse
+import asyncio
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from svc_core import catalog
+from svc_core.access import plans
+from svc_core.cursor import Keyring
+from svc_core.intake import health, registry, taking
+from svc_core.intel.incidents import fold_new
+from svc_core.resources.incident import INCIDENTS
+from svc_core.sources.body import Body
+from svc_core.sources.formats import FORMATS, read
+from svc_core.sources.model import Given
+from svc_http import system
+from svc_http.runtime.service import Service
+from svc_http.storage import SqliteStorage
+
+SECONDS_MAX, UNIT_MS_MAX = 5.0, 250
+START = datetime(2026, 1, 2, tzinfo=UTC)
+EPOCH = b"12345678"
+PART = 200
+CITIES = [(f"City {at}, Region, Land", -60 + at % 120, -170 + 3.1 * at % 340) for at in range(400)]
+NAMES = [f"ACTOR {at}" for at in range(300)]
+
+
+def gdelt(rows: int, day: datetime) -> bytes:
+    """A file of GDELT 2.0 of one day."""
+    chance = random.Random(day.toordinal())
+    lines: list[str] = []
+    article = 0
+    while len(lines) < rows:
+        article += 1
+        copies = 2 if chance.random() < 0.05 else 1
+        told = [_event(chance, day) for _ in range(chance.choice((1, 2, 3, 4, 5)))]
+        for copy in range(copies):
+            url = f"https://www.paper{chance.randrange(900)}.example/{day:%Y%m%d}/{article}-{copy}"
+            lines += ["\t".join([str(day.toordinal() * 100_000 + len(lines) + at), *cells, url])
+                      for at, cells in enumerate(told)]  # fmt: skip
+    return "\n".join(lines[:rows]).encode()
+
+
+def _event(chance: random.Random, day: datetime) -> list[str]:
+    cells = [""] * 61
+    root = f"{chance.randrange(1, 21):02}"
+    city, latitude, longitude = chance.choice(CITIES)
+    cells[1] = f"{day:%Y%m%d}"
+    cells[6], cells[16] = chance.sample(NAMES, 2)
+    cells[26:29], cells[29] = [f"{root}0", f"{root}0", root], "1"
+    cells[30], cells[51], cells[52] = str(chance.randrange(-10, 10)), "4", city
+    cells[56], cells[57] = str(latitude), str(longitude)
+    cells[59] = f"{day:%Y%m%d}120000"
+    return cells[1:60]
+
+
+class _Timed:
+    """The units of a service, and how long the longest held the writer."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self.read, self.aside, self.tell = service.read, service.aside, service.tell
+        self.tenants = service.tenants
+        self.longest = 0.0
+
+    async def write(self, tenant: str, usecase: Callable[..., Any]) -> Any:
+        async def timed(ctx: Any) -> Any:
+            began = time.perf_counter()
+            try:
+                return await usecase(ctx)
+            finally:
+                self.longest = max(self.longest, time.perf_counter() - began)
+
+        return await self._service.write(tenant, timed)
+
+
+async def _take(service: Service, rows: int, day: datetime) -> None:
+    async def known(ctx: Any) -> Any:
+        return await registry.add_source(ctx, registry.SourceWish("https://gdelt.example/"))
+
+    source = await service.system(known)
+    format_ = FORMATS["gdelt-events"]
+    document = read(Body(gdelt(rows, day)), format_, Given())
+    described = health.described(source, document)
+    told = taking.readings(described, document, document.records, set())
+    for at in range(0, len(told), PART):
+        made = [taking.judged(described, one, service.now()) for one in told[at : at + PART]]
+        await service.system(lambda ctx, made=made: taking.take(ctx, made))
+
+
+async def _count(service: Service) -> int:
+    return await service.read("", lambda ctx: ctx.tx.documents.count(INCIDENTS, limit=10_000_000))
+
+
+async def _run(folder: str, stored: int, rows: int) -> bool:
+    storage = SqliteStorage.open(Path(folder) / "svc.db", catalog.COLLECTIONS, epoch=EPOCH)
+    ring = Keyring({1: b"k" * 32}, 1)
+    service = Service(storage, system.SystemIds(), system.now, ring, plans.PRESETS["default"])
+    day = START
+    while stored > 0:
+        await _take(service, min(stored, 20_000), day)
+        await fold_new(service)
+        day, stored = day + timedelta(days=1), stored - 20_000
+    before = await _count(service)
+    began = time.perf_counter()
+    await _take(service, rows, day)
+    taken = time.perf_counter() - began
+    timed = _Timed(service)
+    began = time.perf_counter()
+    looked = await fold_new(timed)
+    folded = time.perf_counter() - began
+    after = await _count(service)
+    await storage.close()
+    print(f"stored incidents      {before:>10,}")
+    print(f"taken in              {rows:>10,} rows in {taken:.2f} s")
+    print(f"folded                {looked:>10,} in {folded:.2f} s: {looked / folded:,.0f} a second")
+    print(f"new incidents         {after - before:>10,}")
+    print(f"the longest unit      {1_000 * timed.longest:>10.0f} ms")
+    return folded <= SECONDS_MAX and 1_000 * timed.longest <= UNIT_MS_MAX
+
+
+def main() -> None:
+    """Print the figures; leave with 1 when a goal is missed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--stored", type=int, default=200_000)
+    parser.add_argument("--rows", type=int, default=5_000)
+    parser.add_argument("--quick", action="store_true")
+    asked = parser.parse_args()
+    stored = 10_000 if asked.quick else asked.stored
+    with tempfile.TemporaryDirectory() as folder:
+        met = asyncio.run(_run(folder, stored, asked.rows))
+    sys.exit(not met)
+
+
+if __name__ == "__main__":
+    main()

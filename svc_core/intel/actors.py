@@ -1,0 +1,169 @@
+"""Threat actors, and what they use."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from attrs import frozen
+
+from svc_core import directory, wire
+from svc_core.constraints import Doc, Example, MaxLen, Pattern
+from svc_core.intel.declared import CYBER, reading
+from svc_core.operation import QUERY, Context, Operation
+from svc_core.ports import Document
+from svc_core.resources.actor import Actor
+from svc_core.resources.entity import ENTITIES
+from svc_core.resources.filters import Countries, Several, narrowed
+from svc_core.resources.members import Cursor, Limit
+from svc_core.resources.period import UpdatedSince, after
+from svc_core.resources.relation import RELATIONS
+from svc_core.result import Page
+from svc_core.unset import UNSET, Unset, given
+
+Row = dict[str, Any]
+Include = Literal["techniques", "software", "campaigns"]
+
+LINKS_MAX = 500
+"""Relations that are looked at for one actor: the best known of ATT&CK have some two hundred."""
+
+USERS_MAX = 2_000
+"""Relations to techniques that are looked at for a filter."""
+
+_TYPES: Mapping[str, tuple[str, ...]] = {
+    "techniques": ("attackPattern",),
+    "software": ("malware", "tool"),
+    "campaigns": ("campaign",),
+}
+_LIVE = {"surface": ("cyber:live",)}
+
+
+@frozen
+class ListActors:
+    """Threat actors."""
+
+    country: Annotated[Countries, Doc("Comma list of countries they are attributed to.")] = UNSET
+    targets_country: Annotated[Countries, Doc("Comma list of countries they target.")] = UNSET
+    targets_sector: Annotated[
+        Several[Annotated[str, MaxLen(100)]],
+        Doc("Comma list of sectors they target, as their sources write them; case is nothing."),
+        Example(["Government"]),
+    ] = UNSET
+    technique: Annotated[
+        Several[Annotated[str, Pattern("[Tt][0-9]{4}(?:[.][0-9]{3})?", "a technique of ATT&CK")]],
+        Doc("Comma list of techniques of ATT&CK that they use."),
+        Example(["T1566"]),
+    ] = UNSET
+    include_revoked: Annotated[bool, QUERY, Doc("With what its source revoked or deprecated.")] = (
+        False
+    )
+    updated_since: UpdatedSince = UNSET
+    include: Annotated[Several[Include], Doc("What they use and what is attributed to them.")] = (
+        UNSET
+    )
+    sort: Annotated[Literal["updatedAt"], QUERY, Doc("The row written last comes first.")] = (
+        "updatedAt"
+    )
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+async def list_actors(ctx: Context, request: ListActors) -> Page[Actor]:
+    """A page of threat actors."""
+    where: dict[str, tuple[str, ...]] = {}
+    asked = {}
+    if not isinstance(request.technique, Unset):
+        asked["key"] = tuple(map(str.upper, request.technique))
+        where["key"] = await _users(ctx, asked["key"])
+    told = {
+        "attributed": (request.country, str.upper),
+        "targets_country": (request.targets_country, str.upper),
+        "targets_sector": (request.targets_sector, str.casefold),
+    }
+    for name, (values, form) in told.items():
+        if not isinstance(values, Unset):
+            where[name] = tuple(map(form, values))
+    found = await ctx.page(
+        ENTITIES,
+        where={
+            **where,
+            "type": ("threatActor",),
+            "revoked": ("no", "yes") if request.include_revoked else ("no",),
+        },
+        after=request.cursor,
+        limit=request.limit,
+        asked=asked,
+        ranges=narrowed(),
+        start=(after(request.updated_since) or (None,))[0],
+    )
+    rows = [flat(json.loads(row)) for row in found.rows]
+    await _link(ctx, rows, given(request.include, ()))
+    return Page(tuple(map(wire.dumps, rows)), found.next_cursor)
+
+
+def flat(row: Row) -> Row:
+    """The row of an actor as it is listed: its facet among the members of all entities."""
+    facet: Row = row.pop("actor")
+    return row | facet
+
+
+async def _users(ctx: Context, techniques: Sequence[str]) -> tuple[str, ...]:
+    """References to whom uses these techniques."""
+    keys = await directory.keys(ctx, [directory.id_of(f"attack:{one}") for one in techniques])
+    told = await ctx.tx.documents.scan(
+        RELATIONS, where={"target": keys, "type": ("uses",), **_LIVE}, limit=USERS_MAX
+    )
+    return tuple(dict.fromkeys(json.loads(one.raw)["source"] for one in told.rows))
+
+
+async def _link(ctx: Context, rows: Sequence[Row], include: Sequence[Include]) -> None:
+    """Put into the rows what they use, and what is attributed to them."""
+    ends = {row["id"]: await _ends(ctx, row, include) for row in rows} if include else {}
+    known = await directory.named(ctx, (one for each in ends.values() for one in each))
+    read = {ref: _linked(document) for ref, document in known.items()}
+    for row in rows:
+        linked = {one["id"]: one for ref in ends.get(row["id"], ()) if (one := read.get(ref))}
+        for name in include:
+            row[name] = [
+                {"attackId": one["attackId"], "name": one["name"], "entityId": one["id"]}
+                for one in linked.values()
+                if one["type"] in _TYPES[name] and not one["revoked"]
+            ]
+
+
+async def _ends(ctx: Context, row: Row, include: Sequence[Include]) -> list[str]:
+    keys = (row["id"], *row["mergedIds"])
+    found: list[str] = []
+    if {"techniques", "software"} & set(include):
+        where = {"source": keys, "type": ("uses",), **_LIVE}
+        used = await ctx.tx.documents.scan(RELATIONS, where=where, limit=LINKS_MAX)
+        found += [json.loads(one.raw)["target"] for one in used.rows]
+    if "campaigns" in include:
+        where = {"target": keys, "type": ("attributed-to",), **_LIVE}
+        told = await ctx.tx.documents.scan(RELATIONS, where=where, limit=LINKS_MAX)
+        found += [json.loads(one.raw)["source"] for one in told.rows]
+    return found
+
+
+def _linked(document: Document[Any]) -> Row:
+    row: Row = json.loads(document.raw)
+    attack = (one["value"] for one in row["designators"] if one["scheme"] == "attack")
+    return {**row, "attackId": next(attack, None)}
+
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    reading(
+        "listActors",
+        "actors list",
+        "/cyber/actors",
+        list_actors,
+        scopes=CYBER,
+        columns=("attackId", "name", "country.code", "motivations", "targetCountries"),
+        summary="List threat actors",
+        description=(
+            "Threat actors from ATT&CK, STIX and MISP. The values of one filter are alternatives; "
+            "different filters must all match. What its source revoked or deprecated is left out. "
+            "The row that was written last comes first."
+        ),
+    ),
+)
+"""One actor is read as the entity that it is."""

@@ -1,0 +1,224 @@
+"""Vulnerabilities: one row for each CVE id, from all who tell of it."""
+
+from datetime import UTC, date, datetime, time
+from math import ceil
+from typing import Annotated, Any, Literal
+
+from attrs import evolve, frozen
+
+from svc_core import directory, instants, problem, wire
+from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, Pattern
+from svc_core.intel.cve_rows import has_catalogue, whole
+from svc_core.intel.declared import CYBER, reading
+from svc_core.operation import QUERY, Context, Operation
+from svc_core.problem import Problem
+from svc_core.resources.cve import CVES, SHARE_STEPS, Cve, CveState, CvssVersion, folded
+from svc_core.resources.facts import Severity
+from svc_core.resources.filters import Range, Several, narrowed, sent
+from svc_core.resources.members import Cursor, EntityId, Limit, micros
+from svc_core.resources.period import UpdatedSince, after
+from svc_core.result import Page
+from svc_core.unset import UNSET, Maybe, Unset, given
+
+Name = Annotated[str, MaxLen(200)]
+When = Annotated[
+    Maybe[str],
+    QUERY,
+    Pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt].{8,34})?", "an RFC 3339 date or date-time"),
+]
+Part = Annotated[Maybe[float], QUERY, Ge(0), Le(1)]
+Sort = Literal["updatedAt", "published", "modified", "score", "epss"]
+
+_LISTED = ("known", "listed")
+
+
+# -- requests ----------------------------------------------------------------------------------
+
+
+@frozen
+class ListCves:
+    """Vulnerabilities with a CVE id."""
+
+    cve_id: Annotated[
+        Several[Annotated[str, Pattern("[Cc][Vv][Ee]-[0-9]{4}-[0-9]{4,19}", "a CVE id")]],
+        Doc("Comma list of CVE ids."),
+        Example(["CVE-2021-44228"]),
+    ] = UNSET
+    vendor: Annotated[
+        Several[Name], Doc("Comma list of vendors, as any source writes them; case is nothing.")
+    ] = UNSET
+    product: Annotated[Several[Name], Doc("Comma list of products, likewise.")] = UNSET
+    entity_id: Annotated[
+        Several[EntityId], Doc("Comma list of entities that made what is affected.")
+    ] = UNSET
+    min_score: Annotated[
+        Maybe[float], QUERY, Ge(0), Le(10), Doc("The least base score of `score`."), Example(9.0)
+    ] = UNSET
+    cvss_version: Annotated[
+        Several[CvssVersion], Doc("Comma list of the versions of CVSS that `score` is of.")
+    ] = UNSET
+    severity: Annotated[
+        Several[Severity], Doc("Comma list of the severities of `score`."), Example(["critical"])
+    ] = UNSET
+    kev: Annotated[
+        Maybe[bool],
+        QUERY,
+        Doc(
+            "Whether CISA's catalogue lists it. `false` finds what a catalogue that was read does "
+            "not list: nothing where none was read."
+        ),
+    ] = UNSET
+    ransomware: Annotated[
+        Maybe[bool],
+        QUERY,
+        Doc("Whether the catalogue tells of its use by ransomware; `false` as of `kev`."),
+    ] = UNSET
+    min_epss: Annotated[Part, Doc("The least EPSS score."), Example(0.5)] = UNSET
+    min_epss_percentile: Annotated[Part, Doc("The least EPSS percentile."), Example(0.95)] = UNSET
+    cwe: Annotated[
+        Several[Annotated[str, Pattern("(?:[Cc][Ww][Ee]-)?[0-9]{1,6}", "a CWE id")]],
+        Doc("Comma list of weaknesses."),
+        Example(["CWE-502"]),
+    ] = UNSET
+    state: Annotated[Several[CveState], Doc("Comma list of states.")] = UNSET
+    published_from: Annotated[
+        When, Doc("Published at this time or day, or later."), Example("2026-01-01")
+    ] = UNSET
+    published_to: Annotated[
+        When, Doc("Published at this time or day, or earlier."), Example("2026-01-31")
+    ] = UNSET
+    modified_since: Annotated[
+        When, Doc("Whose record changed after this time, or on this day or later.")
+    ] = UNSET
+    updated_since: UpdatedSince = UNSET
+    sort: Annotated[
+        Sort, QUERY, Doc("What comes first: the latest, the gravest, the likeliest.")
+    ] = "updatedAt"
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+# -- rules -------------------------------------------------------------------------------------
+
+
+def listings(kev: Maybe[bool], ransomware: Maybe[bool], *, is_loaded: bool) -> Maybe[Any]:
+    """How the catalogue has what both filters leave; nothing where it would have to be read."""
+    left = {*_LISTED, "no"}
+    if not isinstance(kev, Unset):
+        left &= set(_LISTED) if kev else {"no"}
+    if not isinstance(ransomware, Unset):
+        left &= {"known"} if ransomware else {"listed", "no"}
+    if isinstance(kev, Unset) and isinstance(ransomware, Unset):
+        return UNSET
+    return tuple(sorted(left)) if is_loaded else ()
+
+
+def edge(name: str, text: Maybe[str], *, is_last: bool = False, beyond: bool = False) -> int | None:
+    """The first or last microsecond that a bound allows; a bare date is the whole day.
+
+    Raises:
+        Problem: INVALID_PARAMETER for a day or time that does not exist.
+    """
+    if isinstance(text, Unset):
+        return None
+    try:
+        if len(text) > len("2026-01-31"):
+            return micros(instants.parse(text)) + beyond
+        day = date.fromisoformat(text)
+    except ValueError as none:
+        raise Problem(problem.INVALID_PARAMETER, f"{name}: names no day that exists") from none
+    return micros(datetime.combine(day, time.max if is_last else time.min, UTC))
+
+
+def _least(value: Maybe[float], steps: int) -> Range | None:
+    return None if isinstance(value, Unset) else (ceil(round(value * steps, 3)), None)
+
+
+def _ranges(request: ListCves) -> dict[str, Range]:
+    start = edge("publishedFrom", request.published_from)
+    end = edge("publishedTo", request.published_to, is_last=True)
+    changed = edge("modifiedSince", request.modified_since, beyond=True)
+    return narrowed(
+        score=_least(request.min_score, 10),
+        epss=_least(request.min_epss, SHARE_STEPS),
+        percentile=_least(request.min_epss_percentile, SHARE_STEPS),
+        published=None if start is None and end is None else (start, end),
+        modified=None if changed is None else (changed, None),
+    )
+
+
+async def _where(ctx: Context, request: ListCves) -> dict[str, Any]:
+    """The filters, the rarest first: of those that many rows have the first is walked."""
+    ids = [directory.id_of(one.upper()) for one in given(request.cve_id, ())]
+    makers = await directory.references(ctx, given(request.entity_id, ()))
+    asks = not (isinstance(request.kev, Unset) and isinstance(request.ransomware, Unset))
+    is_loaded = asks and await has_catalogue(ctx)
+    cwes = [one.upper().removeprefix("CWE-") for one in given(request.cwe, ())]
+    told = {
+        "key": (request.cve_id, ids),
+        "maker": (request.entity_id, makers),
+        "product": (request.product, map(folded, given(request.product, ()))),
+        "cwe": (request.cwe, [f"CWE-{one}" for one in cwes]),
+        "vendor": (request.vendor, map(folded, given(request.vendor, ()))),
+    }
+    return {
+        **{name: tuple(made) for name, (asked, made) in told.items() if asked is not UNSET},
+        "kev": listings(request.kev, request.ransomware, is_loaded=is_loaded),
+        **sent(request, "severity", "cvss_version", "state"),
+    }
+
+
+def _looked_up(request: ListCves) -> dict[str, tuple[str, ...]]:
+    """What was sent of the filters whose values depend on other rows."""
+    sent_ = {"maker": request.entity_id, "kev": (str(request.kev), str(request.ransomware))}
+    return {name: one for name, one in sent_.items() if not isinstance(one, Unset)}
+
+
+# -- use case ----------------------------------------------------------------------------------
+
+
+async def list_cves(ctx: Context, request: ListCves) -> Page[Cve]:
+    """A page of CVEs.
+
+    Raises:
+        Problem: INVALID_PARAMETER for a day that does not exist.
+    """
+    page: Page[Cve] = await ctx.page(
+        CVES,
+        where=await _where(ctx, request),
+        order=None if request.sort == "updatedAt" else request.sort,
+        after=request.cursor,
+        limit=request.limit,
+        asked=_looked_up(request),
+        ranges=_ranges(request),
+        start=(after(request.updated_since) or (None,))[0],
+    )
+    return evolve(page, rows=tuple(map(wire.dumps, await whole(ctx, page.rows))))
+
+
+# -- declarations ------------------------------------------------------------------------------
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    reading(
+        "listCves",
+        "cves list",
+        "/cyber/cves",
+        list_cves,
+        scopes=CYBER,
+        columns=(
+            "cveId",
+            "score.severity",
+            "score.baseScore",
+            "epss.score",
+            "kev.dateAdded",
+            "title",
+        ),
+        summary="List vulnerabilities",
+        description=(
+            "One row for each CVE id, from the CVE record, the NVD, CISA's catalogue of exploited "
+            "vulnerabilities, EPSS and advisories. The values of one filter are alternatives; "
+            "different filters must all match. Rows without what they are sorted by come last."
+        ),
+    ),
+)
+"""One CVE is read as the entity that it is."""

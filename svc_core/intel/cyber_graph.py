@@ -1,0 +1,197 @@
+"""The graph of who attacks whom with what, in pages of its edges or around one node.
+
+Rule: an edge that several rows tell of stands where the oldest of them does, so that a walk through
+the pages meets it once, also while others come to tell of it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any
+
+from attrs import frozen
+
+from svc_core import problem
+from svc_core.constraints import Doc, Example, Ge, IdOf, Le
+from svc_core.intel.declared import CYBER, reading
+from svc_core.intel.graphs import RelationTypes, Revoked, shown, text
+from svc_core.intel.neighbours import Neighbours, Node, edge_of
+from svc_core.intel.walk import DEPTH_MAX, NODES_MAX, Edge, Wanted
+from svc_core.operation import QUERY, Context, Operation
+from svc_core.ports import Position
+from svc_core.problem import Problem
+from svc_core.resources.filters import Several, sent
+from svc_core.resources.members import Cursor, Limit
+from svc_core.resources.relation import RELATIONS, CyberGraph, CyberType
+from svc_core.result import Paged
+from svc_core.unset import UNSET, Maybe, Unset, given
+
+ROWS_AT_ONCE = 200
+ROWS_MAX = 2_000  # looked at for one page: some 100 ms
+ALIKE_MAX = 5_000  # rows between the ends of one page that are looked at
+
+TYPES: Mapping[str, CyberType] = {
+    "threatActor": "actor", "malware": "malware", "tool": "tool", "attackPattern": "technique",
+    "campaign": "campaign", "vulnerability": "vulnerability", "product": "product",
+    "company": "organization", "organization": "organization", "government": "organization",
+    "sector": "sector", "country": "country", "indicator": "indicator", "person": "person",
+    "courseOfAction": "mitigation", "incident": "incident",
+}  # fmt: skip
+"""Types of nodes by those of entities; others take no part in attacks."""
+
+
+@frozen
+class GetCyberGraph:
+    """Edges of the cyber graph."""
+
+    types: RelationTypes = UNSET
+    node_types: Annotated[
+        Several[CyberType],
+        Doc("Comma list of types that both ends must be of."),
+        Example(["actor", "technique"]),
+    ] = UNSET
+    root_id: Annotated[
+        Maybe[Annotated[str, IdOf("ent", "inc")]], QUERY, Doc("Only what is around this node.")
+    ] = UNSET
+    depth: Annotated[
+        Maybe[int], QUERY, Ge(1), Le(DEPTH_MAX), Doc("Steps from `rootId`, else 1."), Example(2)
+    ] = UNSET
+    include_revoked: Revoked = False
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+async def get_cyber_graph(ctx: Context, request: GetCyberGraph) -> Paged[CyberGraph]:
+    """A page of edges with their ends.
+
+    Raises:
+        Problem: CONFLICTING_PARAMETERS for a depth without a root.
+    """
+    if isinstance(request.root_id, Unset) and not isinstance(request.depth, Unset):
+        raise Problem(
+            problem.CONFLICTING_PARAMETERS,
+            "depth: is that of a graph around rootId",
+            resolution="Send rootId with depth.",
+        )
+    asked = sent(request, "types", "node_types") | {
+        "around": (given(request.root_id, ""), str(given(request.depth, 1))),
+        "revoked": (str(request.include_revoked),),
+    }
+    binding = ctx.list_binding(asked)
+    after = ctx.open_cursor(request.cursor, binding)
+    neighbours = _neighbours(ctx, request)
+    if isinstance(request.root_id, Unset):
+        edges, end = await _page(neighbours, after, request.limit)
+        is_cut = False
+    else:
+        edges, end, is_cut = await _around(neighbours, request, after)
+    raw = text(_graph(neighbours, edges, is_cut=is_cut)).encode()
+    rows = tuple(edge["id"].encode() for edge in edges)
+    return Paged(rows, ctx.seal_cursor(end, binding), raw=raw)
+
+
+def _neighbours(ctx: Context, request: GetCyberGraph) -> Neighbours:
+    types = None if isinstance(request.types, Unset) else frozenset(request.types)
+    wanted = Wanted(types, revoked=request.include_revoked, surface="cyber")
+    kinds = frozenset(given(request.node_types, tuple(TYPES.values())))
+    return Neighbours(ctx, wanted, lambda node: TYPES.get(node.type) in kinds)
+
+
+async def _around(
+    neighbours: Neighbours, request: GetCyberGraph, after: Position | None
+) -> tuple[list[Edge], Position | None, bool]:
+    """A page of the edges around a node, and whether there are more than are walked."""
+    met = await neighbours.meant([given(request.root_id, "")])
+    if not met:
+        return [], None, False
+    (root,) = met.values()
+    walk = await neighbours.grown(root.id, given(request.depth, 1), NODES_MAX)
+    left = sorted(walk.edges, reverse=True)
+    if after is not None:
+        left = [one for one in left if one < after.id]
+    some = left[: request.limit]
+    end = Position(0, some[-1]) if len(left) > len(some) else None
+    return [walk.edges[one] for one in some], end, walk.truncated
+
+
+async def _page(
+    neighbours: Neighbours, after: Position | None, limit: int
+) -> tuple[list[Edge], Position | None]:
+    """Some edges in the order of their rows, and the position to go on from."""
+    edges: list[Edge] = []
+    wanted = neighbours.wanted
+    where: dict[str, tuple[str, ...]] = {"surface": ("cyber:live",)}
+    if wanted.revoked:
+        where["surface"] += ("cyber:revoked",)
+    if wanted.types is not None:
+        where["type"] = tuple(sorted(wanted.types))
+    for _ in range(0, ROWS_MAX, ROWS_AT_ONCE):
+        rows = await neighbours.ctx.tx.documents.scan(
+            RELATIONS, where=where, after=after, limit=ROWS_AT_ONCE
+        )
+        told = await neighbours.between([edge_of(row.raw) for row in rows.rows])
+        found = {one["id"]: one for one in told}
+        left = [row.id for row in rows.rows if row.id in found]
+        while left:
+            some, left = left[: limit - len(edges)], left[limit - len(edges) :]
+            alone = await _oldest(neighbours, [found[one] for one in some])
+            edges += [alone[one] for one in some if one in alone]
+            if len(edges) == limit:
+                return edges, Position(0, some[-1]) if left or rows.more else None
+        after = rows.end
+        if after is None:
+            break
+    return edges, after
+
+
+async def _oldest(neighbours: Neighbours, edges: Sequence[Edge]) -> dict[str, Edge]:
+    """The edges with what other rows tell of them, by the ids of the oldest of these rows."""
+    nodes = {edge[end] for edge in edges for end in ("sourceId", "targetId")}
+    ids = tuple(sorted(id_ for node in nodes for id_ in neighbours.nodes[node].ids))
+    where = {"source": ids, "target": ids, "type": tuple(sorted({one["type"] for one in edges}))}
+    rows = await neighbours.ctx.tx.documents.scan(RELATIONS, where=where, limit=ALIKE_MAX)
+    told = [one for row in rows.rows if neighbours.wanted.holds(one := edge_of(row.raw))]
+    return {one["id"]: one for one in await neighbours.between(told)}
+
+
+# -- as answers --------------------------------------------------------------------------------
+
+
+def _graph(neighbours: Neighbours, edges: Sequence[Edge], *, is_cut: bool) -> Mapping[str, Any]:
+    ends = dict.fromkeys(edge[end] for edge in edges for end in ("sourceId", "targetId"))
+    return {
+        "nodes": list(_nodes(neighbours.nodes[one] for one in ends)),
+        "edges": list(map(shown, edges)),
+        "counts": {"nodes": len(ends), "edges": len(edges)},
+        "truncated": is_cut,
+    }
+
+
+def _nodes(nodes: Iterable[Node]) -> Iterable[Mapping[str, Any]]:
+    for node in nodes:
+        yield {
+            "id": node.id,
+            "type": TYPES.get(node.type, "organization"),
+            "label": node.label,
+            "designators": node.row["designators"],
+            "revoked": node.revoked,
+            "tlp": None,
+        }
+
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    reading(
+        "getCyberGraph",
+        "cyber graph",
+        "/cyber/graph",
+        get_cyber_graph,
+        scopes=CYBER,
+        summary="Read the cyber graph",
+        description=(
+            "Who attacks whom with what: actors, malware, techniques, vulnerabilities and what "
+            "joins them, in pages of edges with their ends; `counts` count the page. A page may "
+            "have fewer edges than there is room for: `nextCursor` tells whether more follow. "
+            "With `rootId` only what is around that node, up to 500 nodes and 2,000 edges. What "
+            "its source revoked or deprecated is left out unless `includeRevoked` asks for it."
+        ),
+        fails=(problem.CONFLICTING_PARAMETERS,),
+    ),
+)

@@ -1,0 +1,152 @@
+"""The graph around one entity."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Annotated, Any
+
+from attrs import frozen
+
+from svc_core import compact, instants, problem
+from svc_core.constraints import Doc, Example, Ge, Le, Pattern
+from svc_core.intel.declared import EXPLORER, reading
+from svc_core.intel.neighbours import Neighbours, Node
+from svc_core.intel.walk import DEPTH_MAX, NODES_MAX, Edge, Walk, Wanted
+from svc_core.operation import PATH, QUERY, Context, Operation
+from svc_core.problem import Problem
+from svc_core.resources.filters import Several
+from svc_core.resources.members import EntityId
+from svc_core.resources.relation import EntityGraph, RelationType
+from svc_core.result import One
+from svc_core.unset import UNSET, Maybe, Unset
+
+text = compact.encoder()
+
+RelationTypes = Annotated[
+    Several[RelationType], Doc("Comma list of types of edges."), Example(["owns", "uses"])
+]
+Revoked = Annotated[bool, QUERY, Doc("With what its source revoked or deprecated."), Example(False)]
+
+_EDGE = (
+    "id", "type", "sourceId", "targetId", "directed", "confidence", "confidenceBasis", "validFrom",
+    "validTo", "attributes", "evidence",
+)  # fmt: skip
+
+
+@frozen
+class GetEntityGraph:
+    """The graph around one entity."""
+
+    entity_id: Annotated[EntityId, PATH]
+    depth: Annotated[int, QUERY, Ge(1), Le(DEPTH_MAX), Doc("Steps from it."), Example(2)] = 1
+    types: RelationTypes = UNSET
+    min_confidence: Annotated[
+        float, QUERY, Ge(0), Le(1), Doc("Only edges that are at least as sure."), Example(0.5)
+    ] = 0
+    at: Annotated[
+        Maybe[str],
+        QUERY,
+        Pattern(
+            "[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt].{1,30})?", "a date or an RFC 3339 date and time"
+        ),
+        Doc("Only what held then, as far as that is told."),
+        Example("2026-01-31"),
+    ] = UNSET
+    include_revoked: Revoked = False
+    limit_nodes: Annotated[
+        int, QUERY, Ge(1), Le(NODES_MAX), Doc("Nodes at most; the nearest are shown.")
+    ] = NODES_MAX
+
+
+async def get_entity_graph(ctx: Context, request: GetEntityGraph) -> One[EntityGraph]:
+    """The graph around an entity, by any of its ids.
+
+    Raises:
+        Problem: NOT_FOUND; INVALID_PARAMETER for a time that is none.
+    """
+    at = None if isinstance(request.at, Unset) else _instant(request.at)
+    neighbours = Neighbours(
+        ctx,
+        Wanted(
+            None if isinstance(request.types, Unset) else frozenset(request.types),
+            request.min_confidence,
+            at,
+            request.include_revoked,
+        ),
+    )
+    root = (await neighbours.meant([request.entity_id])).get(request.entity_id)
+    if root is None:
+        raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
+    walk = await neighbours.grown(root.id, request.depth, request.limit_nodes)
+    raw = text(_graph(walk, [neighbours.nodes[one] for one in walk.nodes], at)).encode()
+    return One(raw, (root.id, sha256(raw).hexdigest()))
+
+
+def _instant(told: str) -> str:
+    """A date as it is, a time in UTC."""
+    try:
+        if len(told) == len("2026-01-31"):
+            return datetime.fromisoformat(told).date().isoformat()
+        return instants.render(instants.parse(told))
+    except ValueError as fault:
+        raise Problem(problem.INVALID_PARAMETER, "at: is no date or time that exists") from fault
+
+
+# -- as answers --------------------------------------------------------------------------------
+
+
+def _graph(walk: Walk, nodes: Sequence[Node], at: str | None) -> Mapping[str, Any]:
+    edges = list(walk.edges.values())
+    degree = Counter(end for edge in edges for end in (edge["sourceId"], edge["targetId"]))
+    return {
+        "rootId": walk.root,
+        "depth": walk.depth,
+        "nodes": [
+            {
+                "id": node.id,
+                "type": node.type,
+                "label": node.label,
+                "countryCode": node.country_code,
+                "degree": degree[node.id],
+            }
+            for node in nodes
+        ],
+        "edges": list(map(shown, sorted(edges, key=lambda one: (-one["confidence"], one["id"])))),
+        "counts": {"nodes": len(nodes), "edges": len(edges)},
+        "truncated": walk.truncated,
+        "asOf": _newest(nodes, edges) if at is None else _midnight(at),
+    }
+
+
+def shown(edge: Edge) -> Mapping[str, Any]:
+    """An edge as it is answered."""
+    made = {name: edge[name] for name in _EDGE}
+    return made | {"revoked": True} if edge["revoked"] else made
+
+
+def _newest(nodes: Iterable[Node], edges: Iterable[Edge]) -> str:
+    return str(max(one["updatedAt"] for one in (*(node.row for node in nodes), *edges)))
+
+
+def _midnight(at: str) -> str:
+    return at if "T" in at else instants.render(datetime.fromisoformat(at).replace(tzinfo=UTC))
+
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    reading(
+        "getEntityGraph",
+        "entities graph",
+        "/entities/{entityId}/graph",
+        get_entity_graph,
+        scopes=EXPLORER,
+        summary="Read the graph around an entity",
+        description=(
+            "What the entity is connected to in up to three steps, who says so of each edge, and "
+            "since when until when it held. The ends of all edges are among the nodes. There is "
+            "room for 500 nodes and 2,000 edges, the nearest first and of them the strongest; "
+            "`truncated` says that there is more. An edge to something that nobody told of, or "
+            "that its source revoked, is left out."
+        ),
+    ),
+)

@@ -1,0 +1,295 @@
+"""What tells of an incident, each kind read into the same form."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from functools import lru_cache
+from typing import Any
+from urllib.parse import urlsplit
+
+from attrs import field, frozen
+
+from svc_core import wire
+from svc_core.directory import id_of
+from svc_core.intake.contributions import Contribution
+from svc_core.intake.fold import Rules, fold
+from svc_core.intake.incidents import mentioned
+from svc_core.linking.names import normal
+from svc_core.linking.references import of_text
+from svc_core.resources.facts import (
+    Designator,
+    Measurement,
+    Place,
+    Severity,
+    SeverityBasis,
+    SourceRef,
+)
+from svc_core.resources.incident import Participant
+from svc_core.resources.news import NewsItem
+from svc_core.resources.osint import MACHINE, Cameo, OsintEvent, incident_of, marks_of, told_by
+
+REPORT, PRESS = "report", "press"
+RANKS = ("usgs", "gdacs", "reliefweb", "eonet", "ucdp", "acled", REPORT, PRESS, MACHINE)
+"""Whose word counts first, as those who measure come before those who repeat."""
+
+ROLES = frozenset({"actor", "target", "victim", "affected", "mentioned"})
+EXACT = frozenset({"exact", "locality"})
+
+_CATEGORIES = {
+    "conflict": "conflict", "defense": "conflict", "unrest": "unrest", "terrorism": "terrorism",
+    "disasters": "disaster", "climate": "disaster", "crime": "crime", "cybersecurity": "cyber",
+    "vulnerabilities": "cyber", "ransomware": "cyber", "outbreaks": "health", "health": "health",
+    "energy": "infrastructure", "telecom": "infrastructure",
+    **dict.fromkeys(
+        ("politics", "diplomacy", "elections", "sanctions", "law-regulation", "migration"),
+        "political",
+    ),
+    **dict.fromkeys(
+        ("economy", "markets", "central-banks", "inflation", "trade", "companies", "earnings",
+         "banking", "crypto", "commodities", "supply-chain", "shipping"),
+        "economic",
+    ),
+}  # fmt: skip
+"""Categories by topics of news."""
+
+_WORDS = {
+    "alert": "emerging", "ongoing": "active", "current": "active", "past": "closed",
+    "alert-archive": "closed",
+}  # fmt: skip
+"""What ReliefWeb calls the status of a disaster."""
+
+
+@frozen(kw_only=True)
+class Member:
+    """One event, item or report. `home` is the id of the incident that it makes by itself.
+
+    `marks` are what it has in common with others of its incident, `weak` those that count where no
+    story has it. `began_at` and `told_at` are the first and last sign of it in the world, `word`
+    the status that its provider gives it (`open` for one that it has not closed). `certainty` is
+    its provider's own word.
+    """
+
+    id: str
+    home: str
+    provider: str
+    marks: tuple[str, ...]
+    title: str
+    began_at: datetime
+    told_at: datetime
+    seen_at: datetime
+    last_at: datetime
+    sources: tuple[SourceRef, ...] = field(repr=False)
+    weak: tuple[str, ...] = ()
+    observed: bool = True
+    summary: str | None = None
+    categories: tuple[str, ...] = ()
+    word: str | None = None
+    severity: Severity | None = None
+    basis: SeverityBasis | None = None
+    certainty: float | None = None
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    precision: Any = None
+    place: Place | None = None
+    type: str = ""
+    measurements: tuple[Measurement, ...] = ()
+    cameo: Cameo | None = None
+    designators: tuple[Designator, ...] = ()
+    people: tuple[Participant, ...] = ()
+    text: str = field(default="", repr=False)
+    articles: frozenset[str] = frozenset()
+    sites: frozenset[str] = frozenset()
+    incident_id: str | None = None
+
+    @property
+    def mentioned(self) -> tuple[Participant, ...]:
+        """Whom its text mentions."""
+        return _mentioned(self.text, self.told_at.date()) if self.text else ()
+
+    @property
+    def rank(self) -> int:
+        """How far behind the strongest its word is."""
+        return RANKS.index(self.provider) if self.provider in RANKS else RANKS.index(REPORT)
+
+    @property
+    def strength(self) -> tuple[int, datetime, str]:
+        """The strongest is the least: by provider, then by who told first."""
+        return self.rank, self.began_at, self.id
+
+
+@lru_cache(maxsize=4_096)  # some milliseconds each, and stories are folded again and again
+def _mentioned(text: str, day: date) -> tuple[Participant, ...]:
+    told = of_text(text, day).items()
+    return tuple(Participant(None, "mentioned", name, reference) for reference, name in told)
+
+
+_SECOND = frozenset(
+    ["ac", "co", "com", "edu", "gob", "gouv", "gov", "mil", "ne", "net", "nic", "or", "org"]
+)
+
+
+def site(url: str | None) -> str | None:
+    """The registrable domain of an address: the last two labels of its host, three below a second
+    level that a country keeps for everybody.
+    """
+    host = urlsplit(url or "").hostname
+    if not host:
+        return None
+    labels = host.rstrip(".").split(".")
+    is_shared = len(labels) > 2 and len(labels[-1]) == 2 and labels[-2] in _SECOND
+    return host if labels[-1].isdecimal() else ".".join(labels[-3 if is_shared else -2 :])
+
+
+# -- events ------------------------------------------------------------------------------------
+
+
+def mentioned_as(event: OsintEvent) -> str:
+    """What the mentions of an event stand under."""
+    keys = (one for one in event.designators if one.scheme == event.provider)
+    return mentioned(next((f"{one.scheme}:{one.value}" for one in keys), event.id))
+
+
+def of_event(event: OsintEvent, mentions: Sequence[Contribution] = ()) -> Member:
+    """An event of a provider, and what it says of the articles that mention it."""
+    machine = event.provider == MACHINE
+    home = incident_of(event.id, event.provider, event.url)
+    marks = tuple(marks_of(event))
+    measured = event.measurements or ()
+    read = [_time(one.as_of) for one in measured if isinstance(one.as_of, str)]
+    signs = [event.occurred_at, event.reported_at, event.ended_at, *read]
+    told = sorted(filter(None, [event.reported_at] if machine else signs)) or [event.created_at]
+    said = [one.said for one in mentions if not one.gone]
+    sure = [event.confidence, *(one.get("confidence") for one in said)]
+    urls = [event.url, *(one.get("url") for one in said)]
+    return Member(
+        id=event.id,
+        home=home,
+        provider=event.provider,
+        marks=marks[:1] if machine else marks,
+        weak=marks[1:] if machine else (),
+        title=event.title,
+        began_at=told[0],
+        told_at=told[-1],
+        seen_at=min(one.retrieved_at for one in event.sources),
+        last_at=max(one.retrieved_at for one in event.sources),
+        sources=event.sources,
+        summary=event.summary,
+        categories=(event.category,) if event.category not in {None, "other"} else (),
+        word=_word(event),
+        severity=event.severity,
+        basis=event.severity_basis,
+        certainty=max((one for one in sure if one is not None), default=None),
+        started_at=event.occurred_at,
+        ended_at=event.ended_at,
+        precision=event.date_precision,
+        place=event.place,
+        type=event.type,
+        measurements=measured,
+        cameo=event.cameo,
+        designators=event.designators,
+        people=tuple(
+            Participant(None, _role(one.role), one.name, f"name:{normal(one.name)}")
+            for one in event.actors or ()
+            if one.name
+        ),
+        articles=frozenset(filter(None, map(told_by, urls if machine else ()))),
+        sites=frozenset(filter(None, map(site, urls))) or frozenset({event.provider}),
+        incident_id=event.incident_id,
+    )
+
+
+def _time(told: str) -> datetime | None:
+    """An instant that a measurement is of; None for a day."""
+    return wire.from_json(datetime, told) if "T" in told else None
+
+
+def _word(event: OsintEvent) -> str | None:
+    basis = event.severity_basis
+    if basis is not None and (basis.provider, basis.scale) == ("reliefweb", "status"):
+        return _WORDS.get(str(basis.value).casefold())
+    return "open" if event.provider == "eonet" and event.ended_at is None else None
+
+
+def _role(told: str | None) -> Any:
+    return told if told in ROLES else "mentioned"
+
+
+# -- news --------------------------------------------------------------------------------------
+
+
+def of_item(item: NewsItem, story: str) -> Member:
+    """A news item of a story."""
+    dated = item.seen_at
+    article = told_by(item.url)
+    categories = (_CATEGORIES.get(topic) for topic in item.topics)
+    return Member(
+        id=item.id,
+        home=story,
+        provider=PRESS,
+        marks=(story, *filter(None, [article])),
+        title=item.title,
+        began_at=dated,
+        told_at=dated,
+        seen_at=item.retrieved_at,
+        last_at=item.retrieved_at,
+        sources=(
+            SourceRef(
+                item.source.id, "feed", item.source.name, item.url, None, item.retrieved_at,
+                item.published_at,
+            ),
+        ),
+        summary=item.summary or None,
+        categories=tuple(dict.fromkeys(filter(None, categories))),
+        started_at=dated.replace(hour=0, minute=0, second=0, microsecond=0),
+        precision="day",
+        place=item.place,
+        text=f"{item.title}\n{item.summary}",
+        articles=frozenset({article or item.id}),
+        sites=frozenset({site(item.url) or item.source.domain or item.source.id}),
+    )  # fmt: skip
+
+
+# -- reports of others -------------------------------------------------------------------------
+
+
+def of_report(row: str, told: Sequence[Contribution]) -> Member | None:
+    """What others report under one key; None once they took it back."""
+    said = fold(Rules(joined={"designators": ("scheme", "value"), "entities": ("name",)}), told)
+    if said is None:
+        return None
+    read_at = [one.read_at for one in told if not one.gone]
+    started = said.get("startedAt") and wire.from_json(datetime, said["startedAt"])
+    names = [one.ref.get("url") for one in told if not one.gone]
+    dated = [one.stamp for one in told if one.stamp and not one.gone]
+    return Member(
+        id=row,
+        home=row,
+        provider=REPORT,
+        marks=(row,),
+        title=said["title"],
+        began_at=started or min(dated or read_at),
+        told_at=max(dated or read_at),
+        seen_at=min(read_at),
+        last_at=max(read_at),
+        sources=tuple(wire.from_json(SourceRef, one) for one in said["sources"]),
+        observed=False,
+        summary=said.get("summary"),
+        categories=(said["category"],) if said.get("category") else (),
+        word=said.get("status"),
+        severity=said.get("severity"),
+        basis=_read(SeverityBasis, said.get("severityBasis")),
+        started_at=started,
+        precision=said.get("datePrecision"),
+        designators=tuple(wire.from_json(Designator, one) for one in said.get("designators") or ()),
+        people=tuple(_named(one) for one in said.get("entities") or ()),
+        sites=frozenset(site(url) or said["provider"] for url in names),
+    )
+
+
+def _read(model: Any, told: Any) -> Any:
+    return None if told is None else wire.from_json(model, told)
+
+
+def _named(told: Mapping[str, Any]) -> Participant:
+    key = told.get("key")
+    reference = id_of(key) if key else f"name:{normal(told['name'])}"
+    return Participant(None, _role(told.get("role")), told["name"], reference)

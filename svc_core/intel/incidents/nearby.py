@@ -1,0 +1,113 @@
+"""Incidents that may be the same, as other providers tell of something alike near by: related, and
+no more, as nothing that both name says that they are one.
+
+Rule 1: of hazards the same type within 24 hours and 100 km.
+Rule 2: of conflict and unrest the same category on the same day within 0.1 degrees (11 km).
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from math import asin, cos, radians, sin, sqrt
+
+from attrs import frozen
+
+from svc_core.boxes import Box
+from svc_core.intel.incidents.members import EXACT, Member
+from svc_core.operation import Context
+from svc_core.ports import Filters
+from svc_core.resources.facts import point_of
+from svc_core.resources.members import micros
+from svc_core.resources.osint import OSINT_EVENTS
+from svc_core.resources.period import lying
+
+RELATED_MAX = 20
+PLACES_MAX = 5  # of one incident, around which others are sought
+EVENTS_READ = 50
+EARTH_KM, DEGREE_KM = 6_371.0, 111.2
+
+Point = tuple[float, float]
+
+
+@frozen
+class _Rule:
+    """By what events are alike, and how near is near."""
+
+    name: str
+    providers: tuple[str, ...]
+    span: timedelta
+    km: float
+
+
+_HAZARDS = _Rule("type", ("usgs", "gdacs", "eonet", "reliefweb"), timedelta(hours=24), 100.0)
+_VIOLENCE = _Rule("category", ("acled", "ucdp", "gdelt"), timedelta(0), 11.12)
+
+
+def rule_of(one: Member) -> _Rule | None:
+    """By what a member may be like others; None for nothing."""
+    if not {"conflict", "unrest"}.isdisjoint(one.categories):
+        return _VIOLENCE if one.provider in _VIOLENCE.providers else None
+    return _HAZARDS if one.provider in _HAZARDS.providers and one.type != "other" else None
+
+
+def distance_km(one: Point, other: Point) -> float:
+    """The distance of two positions on a sphere (Haversine)."""
+    (west, south), (east, north) = [tuple(map(radians, each)) for each in (one, other)]
+    half = sin((north - south) / 2) ** 2
+    half += cos(south) * cos(north) * sin((east - west) / 2) ** 2
+    return 2 * EARTH_KM * asin(sqrt(min(1.0, half)))
+
+
+def around(point: Point, km: float) -> Box:
+    """A box that holds all that is so near; all longitudes near a pole."""
+    longitude, latitude = point
+    high = km / DEGREE_KM
+    south, north = max(-90.0, latitude - high), min(90.0, latitude + high)
+    narrow = cos(radians(max(abs(south), abs(north))))
+    wide = high / narrow if narrow > high / 180 else 180.0
+    if wide >= 180:
+        return Box(-180.0, south, 180.0, north)
+    west, east = longitude - wide, longitude + wide
+    return Box(
+        west + 360 if west < -180 else west, south, east - 360 if east > 180 else east, north
+    )
+
+
+async def related(ctx: Context, name: str, group: Sequence[Member]) -> tuple[str, ...]:
+    """The ids of incidents near the one of this name, the nearest first."""
+    found: dict[str, float] = {}
+    for one, rule, point in list(_sought(group))[:PLACES_MAX]:
+        area = around(point, rule.km)
+        if one.started_at is None:
+            continue
+        start, end = micros(one.started_at - rule.span), micros(one.started_at + rule.span)
+        alike = one.type if rule.name == "type" else one.categories[0]
+        others = tuple(each for each in rule.providers if each != one.provider)
+        cells = {} if area.cells is None else {"cell": area.cells}
+        where: Filters = {
+            "where": {**cells, rule.name: (alike,), "provider": others},
+            "ranges": {"occurred": (start, end)},
+            "box": lying(area),
+        }
+        near = await ctx.tx.documents.scan(OSINT_EVENTS, limit=EVENTS_READ, **where)
+        for event in map(OSINT_EVENTS.decode, (row.raw for row in near.rows)):
+            place, other = event.place, event.incident_id
+            at = None if place is None else point_of(place.geometry)
+            if at is None or place is None or place.precision not in EXACT or other in {None, name}:
+                continue
+            km = distance_km(point, at)
+            if km <= rule.km:
+                found[str(other)] = min(km, found.get(str(other), km))
+    return tuple(sorted(found, key=lambda one: (found[one], one))[:RELATED_MAX])
+
+
+def _sought(group: Sequence[Member]) -> Iterator[tuple[Member, _Rule, Point]]:
+    seen: set[object] = set()
+    for one in group:
+        rule = rule_of(one)
+        point = None if one.place is None else point_of(one.place.geometry)
+        if rule is None or point is None or one.place is None or one.started_at is None:
+            continue
+        key = (one.provider, one.type, point, one.started_at)
+        if one.place.precision in EXACT and key not in seen:
+            seen.add(key)
+            yield one, rule, point

@@ -1,0 +1,239 @@
+"""Incidents: lists, and one with what is told of it besides."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from typing import Annotated, Any, Literal
+
+from attrs import evolve, frozen
+
+from svc_core import directory, problem, wire
+from svc_core.constraints import Doc, Example, Ge, Le, MaxLen
+from svc_core.intake.fold import strongest
+from svc_core.intake.joining import standing_under
+from svc_core.intake.kinds import KINDS
+from svc_core.intake.rows import by_row
+from svc_core.intel.declared import SHARED, reading
+from svc_core.operation import PATH, QUERY, Context, Operation
+from svc_core.ports import Document
+from svc_core.problem import Problem
+from svc_core.resources.facts import SEVERITIES
+from svc_core.resources.filters import (
+    Countries,
+    MinSeverity,
+    Providers,
+    Several,
+    narrowed,
+    sent,
+)
+from svc_core.resources.incident import INCIDENTS, Incident, Status
+from svc_core.resources.members import Cursor, EntityId, IncidentId, Limit
+from svc_core.resources.news import NEWS
+from svc_core.resources.osint import CONFIDENCE_STEPS, Category
+from svc_core.resources.period import Area, UpdatedSince, When, after, bounds, lying
+from svc_core.result import One, Page
+from svc_core.unset import UNSET, Maybe, Unset, given
+
+ARTICLES_MAX = 20
+EVENTS_READ = 20  # for footprints and tracks, of the strongest members
+
+Include = Literal["footprint", "track", "articles"]
+_ORDERS = {"startedAt": "started", "severity": "gravity", "updatedAt": "updated"}
+
+
+# -- requests ----------------------------------------------------------------------------------
+
+
+@frozen
+class ListIncidents:
+    """Incidents of every kind."""
+
+    category: Annotated[
+        Several[Category], Doc("Comma list of categories."), Example(["disaster", "cyber"])
+    ] = UNSET
+    status: Annotated[
+        Several[Status], Doc("Comma list of statuses."), Example(["emerging", "active"])
+    ] = UNSET
+    min_severity: MinSeverity = UNSET
+    min_confidence: Annotated[
+        Maybe[float], QUERY, Ge(0), Le(1), Doc("Only what is at least as certain."), Example(0.5)
+    ] = UNSET
+    entity_id: Annotated[Several[EntityId], Doc("Comma list of entities that take part.")] = UNSET
+    provider: Providers = UNSET
+    min_sources: Annotated[
+        Maybe[int], QUERY, Ge(1), Doc("Only what so many publishers tell."), Example(2)
+    ] = UNSET
+    country: Countries = UNSET
+    bbox: Area = UNSET
+    datetime: When = UNSET
+    updated_since: UpdatedSince = UNSET
+    sort: Annotated[
+        Literal["lastSeenAt", "startedAt", "severity", "updatedAt"],
+        QUERY,
+        Doc("What comes first: the latest, or the gravest."),
+    ] = "lastSeenAt"
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+@frozen
+class GetIncident:
+    """One incident."""
+
+    incident_id: Annotated[IncidentId, PATH]
+    include: Annotated[
+        Maybe[tuple[Include, ...]],
+        QUERY,
+        MaxLen(3),
+        Doc("`footprint`: the area; `track`: where it was when; `articles`: up to 20 items."),
+        Example(["track"]),
+    ] = UNSET
+
+
+# -- use cases ---------------------------------------------------------------------------------
+
+
+async def list_incidents(ctx: Context, request: ListIncidents) -> Page[Incident]:
+    """A page of incidents."""
+    where: dict[str, Maybe[tuple[str, ...]]] = {
+        **sent(request, "country", "category", "status", "provider")
+    }
+    if not isinstance(request.min_severity, Unset):
+        where["severity"] = SEVERITIES[SEVERITIES.index(request.min_severity) :]
+    if not isinstance(request.entity_id, Unset):
+        where["entity"] = await directory.references(ctx, request.entity_id)
+    least, span = given(request.min_confidence, None), bounds(request.datetime)
+    page = await ctx.page(
+        INCIDENTS,
+        where=where,
+        order=_ORDERS.get(request.sort),
+        after=request.cursor,
+        limit=request.limit,
+        ranges=narrowed(
+            updated=after(request.updated_since),
+            confidence=None if least is None else (round(least * CONFIDENCE_STEPS), None),
+            publishers=_from(request.min_sources),
+            started=None if isinstance(request.datetime, Unset) else (span["start"], span["end"]),
+        ),
+        box=lying(request.bbox),
+    )
+    return evolve(page, rows=await shown(ctx, page.rows))
+
+
+def _from(least: Maybe[int]) -> tuple[int, None] | None:
+    return None if isinstance(least, Unset) else (least, None)
+
+
+async def shown(ctx: Context, rows: Sequence[bytes]) -> tuple[bytes, ...]:
+    """The rows with those entities that are known now."""
+    told = [json.loads(row)["entities"] for row in rows]
+    meant = await directory.named(ctx, (one["reference"] for each in told for one in each))
+    return tuple(
+        wire.dumps({**json.loads(row), "entities": _known(each, meant)}) if each else row
+        for row, each in zip(rows, told, strict=True)
+    )
+
+
+def _known(told: Iterable[Any], meant: Mapping[str, Document[Any]]) -> list[dict[str, str]]:
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for one in told:
+        row = meant.get(one["reference"])
+        if row is not None:
+            name = {"entityId": row.id, "role": one["role"], "name": one["name"]}
+            found.setdefault((row.id, one["role"]), name)
+    return list(found.values())
+
+
+async def get_incident(ctx: Context, request: GetIncident) -> One[Incident]:
+    """One incident; an id that it took up names it too.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    document = await found(ctx, request.incident_id)
+    row = INCIDENTS.decode(document.raw)
+    more = {name: await _MORE[name](ctx, row) for name in given(request.include, ())}
+    (raw,) = await shown(ctx, [document.raw])
+    raw = b"".join([raw[:-1], *(b',"%b":%b' % (n.encode(), v) for n, v in more.items()), b"}"])
+    # Entities, items and tracks may change where the row does not.
+    return One(raw, (*document.tag, sha256(raw).hexdigest()[:16]))
+
+
+async def found(ctx: Context, id_: str) -> Document[Incident]:
+    """The incident that answers to an id.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    row = await ctx.tx.documents.get(INCIDENTS, id_)
+    if row is None:
+        rows = await ctx.tx.documents.scan(INCIDENTS, where={"key": (id_,)}, limit=1)
+        row = next(iter(rows.rows), None)
+    if row is None:
+        raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
+    return row
+
+
+# -- what is added -----------------------------------------------------------------------------
+
+
+async def _footprint(ctx: Context, row: Incident) -> bytes:
+    return await _said(ctx, row, "footprint")
+
+
+async def _track(ctx: Context, row: Incident) -> bytes:
+    return await _said(ctx, row, "track")
+
+
+async def _said(ctx: Context, row: Incident, member: str) -> bytes:
+    """What the strongest source says that says this of one of its events."""
+    events = row.observation_ids[:EVENTS_READ]
+    told = by_row((await standing_under(ctx, events)).values())
+    rules = KINDS["osintEvent"].rules
+    for id_ in events:
+        saying = [one for one in told.get(id_, ()) if one.said.get(member) and not one.gone]
+        if saying:
+            return wire.dumps(strongest(rules, saying).said[member])
+    return b"null"
+
+
+async def _articles(ctx: Context, row: Incident) -> bytes:
+    stories = tuple(row.keys)
+    items = await ctx.tx.documents.scan(NEWS, where={"story": stories}, limit=ARTICLES_MAX)
+    return b"[%b]" % b",".join(item.raw for item in items.rows)
+
+
+_MORE = {"footprint": _footprint, "track": _track, "articles": _articles}
+
+
+# -- declarations ------------------------------------------------------------------------------
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    reading(
+        "listIncidents",
+        "incidents list",
+        "/incidents",
+        list_incidents,
+        scopes=SHARED,
+        columns=("id", "title", "category", "status", "severity", "startedAt", "sourceCount"),
+        summary="List incidents",
+        description=(
+            "What happened: each incident once, however many providers, publishers and rows tell "
+            "of it. The values of one filter are alternatives; different filters must all match. "
+            "`datetime` is about `startedAt`, `bbox` has only incidents with coordinates. Rows "
+            "without what they are sorted by come last."
+        ),
+    ),
+    reading(
+        "getIncident",
+        "incidents show",
+        "/incidents/{incidentId}",
+        get_incident,
+        scopes=SHARED,
+        summary="Read an incident",
+        description=(
+            "One incident. An id of an incident that turned out to be another one answers with "
+            "that other, under its own `id`; `mergedIds` lists them."
+        ),
+    ),
+)

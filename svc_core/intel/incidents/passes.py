@@ -1,0 +1,234 @@
+"""The incidents that are due are folded: after their members changed, and when time changes them.
+
+Rule 1: an incident waits in `INCIDENTS_DUE` until it was looked at; a pass that is cut off leaves
+        it there.
+Rule 2: each unit of work reads all that may belong together, folds and writes it, so that two
+        passes at once do each what the other left.
+Rule 3: rows are written where they say something new; ids that are taken up have a `merged`
+        record, ids that are back a `restored` one.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any
+
+import attrs
+from attrs import define, field
+
+from svc_core.intake import incidents
+from svc_core.intake.joining import standing_under
+from svc_core.intake.rows import by_row
+from svc_core.intel.incidents import members
+from svc_core.intel.incidents.folding import folded, says_the_same, texts
+from svc_core.intel.incidents.grouping import grouped, name_of, survivor
+from svc_core.intel.incidents.members import Member
+from svc_core.intel.incidents.nearby import related
+from svc_core.operation import Context, Units
+from svc_core.ports import SYSTEM, Collection, Document
+from svc_core.resources.incident import INCIDENTS, INCIDENTS_DUE, Incident, IncidentDue
+from svc_core.resources.members import micros
+from svc_core.resources.news import NEWS
+from svc_core.resources.osint import MACHINE, OSINT_EVENTS
+
+AT_ONCE = 32
+"""Incidents of one unit: some 60 ms."""
+PASSES_MAX = 2_000
+"""Units in one go, so that who writes without end does not keep a process from reading sources."""
+HOPS_MAX = 8
+"""Marks that may lie between two members; a chain of more is no event."""
+MEMBERS_MAX = 5_000
+"""Members that are looked at in one unit; what is beyond is left out."""
+ROWS_SCANNED = 500
+
+
+async def fold_new(work: Units) -> int:
+    """Fold the incidents that are due; how many were looked at."""
+    looked = 0
+    for _ in range(PASSES_MAX):
+        due = await work.read(SYSTEM, _due)
+        if not due:
+            break
+        stories = await work.read(SYSTEM, partial(_stories, ids=[row.id for row in due]))
+        if stories:
+            await work.aside(partial(_read_names, stories))
+        looked += await work.write(SYSTEM, _unit)
+    return looked
+
+
+async def _due(ctx: Context) -> tuple[Document[IncidentDue], ...]:
+    end = micros(ctx.now)
+    return (await ctx.tx.documents.scan(INCIDENTS_DUE, end=end, limit=AT_ONCE)).rows
+
+
+async def _stories(ctx: Context, ids: Sequence[str]) -> list[list[Member]]:
+    """The items of stories among these incidents, the strongest first."""
+    found = await ctx.tx.documents.scan(NEWS, where={"story": tuple(ids)}, limit=ROWS_SCANNED)
+    stories: dict[str, list[Member]] = defaultdict(list)
+    for item in (NEWS.decode(row.raw) for row in found.rows):
+        stories[str(item.story_id)].append(members.of_item(item, str(item.story_id)))
+    return [sorted(each, key=lambda one: one.strength) for each in stories.values()]
+
+
+def _read_names(stories: Sequence[Sequence[Member]]) -> None:
+    """Read the names of texts before the unit that needs them, so that it holds nobody up."""
+    for one in (one for story in stories for one in texts(story)):
+        _ = one.mentioned
+
+
+async def _unit(ctx: Context) -> int:
+    due = await _due(ctx)
+    for row in due:
+        await ctx.tx.documents.delete(INCIDENTS_DUE, row.id)
+    scene = _Scene(ctx)
+    await scene.read({row.id for row in due})
+    await scene.write()
+    return len(due)
+
+
+@define
+class _Scene:
+    """Rows of incidents, with all members that they have or may get."""
+
+    ctx: Context
+    rows: dict[str, Document[Incident]] = field(factory=dict)
+    known: dict[str, Incident] = field(factory=dict)
+    members: dict[str, Member] = field(factory=dict)
+
+    # -- what may belong together --------------------------------------------------------------
+
+    async def read(self, todo: set[str]) -> None:
+        """Read what these ids and marks name, and what that has in common with others."""
+        seen: set[str] = set()
+        for _ in range(HOPS_MAX):
+            todo = todo - seen
+            if not todo or len(self.members) > MEMBERS_MAX:
+                break
+            seen |= todo
+            todo = await self._members(todo) | await self._rows(todo)
+
+    async def _rows(self, ids: Iterable[str]) -> set[str]:
+        """The marks of the rows that answer to these ids."""
+        asked = tuple(sorted(id_ for id_ in ids if id_.startswith("inc_")))
+        found = await self._all(INCIDENTS, "key", asked)
+        new = {row.id: INCIDENTS.decode(row.raw) for row in found if row.id not in self.known}
+        self.rows |= {row.id: row for row in found}
+        self.known |= new
+        told = {id_ for one in new.values() for id_ in one.observation_ids}
+        held = sorted(told - self.members.keys())
+        await self._events((await self.ctx.tx.documents.get_many(OSINT_EVENTS, held)).values())
+        self._items((await self.ctx.tx.documents.get_many(NEWS, held)).values())
+        marks = {f"{d.scheme}:{d.value}" for one in new.values() for d in one.designators
+                 if d.scheme != MACHINE}  # fmt: skip
+        return {id_ for one in new.values() for id_ in one.keys} | marks | self._marks(held)
+
+    async def _members(self, marks: Iterable[str]) -> set[str]:
+        """The marks of the members that have these marks."""
+        every = tuple(sorted(marks))
+        ids = tuple(one for one in every if one.startswith("inc_"))
+        await self._events(await self._all(OSINT_EVENTS, "mark", every))
+        for name in ("story", "article"):
+            self._items(await self._all(NEWS, name, ids))
+        reports = by_row((await standing_under(self.ctx, ids)).values()) if ids else {}
+        for row, told in reports.items():
+            self._hold(members.of_report(row, told))
+        return self._marks(self.members)
+
+    async def _all(
+        self, collection: Collection[Any], name: str, values: tuple[str, ...]
+    ) -> list[Document[Any]]:
+        found: list[Document[Any]] = []
+        after = None
+        while values and len(found) < MEMBERS_MAX:
+            page = await self.ctx.tx.documents.scan(
+                collection, where={name: values}, after=after, limit=ROWS_SCANNED
+            )
+            found += page.rows
+            after = page.end
+            if after is None:
+                break
+        return found
+
+    async def _events(self, rows: Iterable[Document[Any]]) -> None:
+        new = [OSINT_EVENTS.decode(row.raw) for row in rows if row.id not in self.members]
+        read = {one.id: members.mentioned_as(one) for one in new if one.provider == MACHINE}
+        told = by_row((await standing_under(self.ctx, read.values())).values())
+        for one in new:
+            self._hold(members.of_event(one, told.get(read.get(one.id, ""), ())))
+
+    def _items(self, rows: Iterable[Document[Any]]) -> None:
+        for row in rows:
+            if row.id not in self.members:
+                item = NEWS.decode(row.raw)
+                if item.story_id is not None:
+                    self._hold(members.of_item(item, item.story_id))
+
+    def _hold(self, one: Member | None) -> None:
+        if one is not None:
+            self.members[one.id] = one
+
+    def _marks(self, ids: Iterable[str]) -> set[str]:
+        held = (self.members[id_] for id_ in ids if id_ in self.members)
+        return {mark for one in held for mark in (one.home, *one.marks, *one.weak)}
+
+    # -- what is written -----------------------------------------------------------------------
+
+    async def write(self) -> None:
+        """Write the incidents that these members make, and what became of the others."""
+        groups = grouped(list(self.members.values()))
+        names = {name_of(group): at for at, group in enumerate(groups)}
+        into = {
+            id_: names[id_] if id_ in names else survivor(row, groups)
+            for id_, row in self.known.items()
+        }
+        homes = [{one.home for one in group} for group in groups]
+        merged = [set(own) for own in homes]
+        for id_, at in into.items():
+            if at is not None:
+                elsewhere = {home for other, own in enumerate(homes) if other != at for home in own}
+                merged[at] |= {*self.known[id_].keys} - elsewhere - names.keys()
+        for name, at in names.items():
+            await self._write(name, groups[at], merged[at] - {name})
+        for id_, at in into.items():
+            if id_ not in names:
+                await self._remove(id_, None if at is None else name_of(groups[at]))
+
+    async def _write(self, name: str, group: Sequence[Member], merged: set[str]) -> None:
+        stored, known = self.rows.get(name), self.known.get(name)
+        near = await related(self.ctx, name, group)
+        row, until = folded(
+            group, self.ctx.now, known, id=name, merged_ids=tuple(sorted(merged)),
+            related_incident_ids=near,
+        )  # fmt: skip
+        if until is not None:
+            await self.ctx.save(INCIDENTS_DUE, name, IncidentDue(name, until))
+        await self._settle(name, group)
+        if known is not None and says_the_same(row, known):
+            return
+        before = set() if known is None else set(known.related_incident_ids)
+        await incidents.note(self.ctx, before ^ set(near))
+        if stored is None and any(name in one.merged_ids for one in self.known.values()):
+            document = await self.ctx.tx.documents.put(INCIDENTS, name, row)
+            await self.ctx.record(INCIDENTS, name, "restored", document.version)
+        else:
+            await self.ctx.save(INCIDENTS, name, row, before=stored)
+
+    async def _settle(self, name: str, group: Sequence[Member]) -> None:
+        """Have events name the incident that they are part of."""
+        strayed = [one.id for one in group if one.observed and one.incident_id != name]
+        for id_, stored in (await self.ctx.tx.documents.get_many(OSINT_EVENTS, strayed)).items():
+            event = OSINT_EVENTS.decode(stored.raw)
+            event = attrs.evolve(
+                event, incident_id=name, updated_at=self.ctx.now, revision=event.revision + 1
+            )
+            await self.ctx.save(OSINT_EVENTS, id_, event, before=stored)
+
+    async def _remove(self, id_: str, into: str | None) -> None:
+        row = self.known[id_]
+        await incidents.note(self.ctx, row.related_incident_ids)
+        if into is None:
+            await self.ctx.remove(INCIDENTS, id_)
+            return
+        await self.ctx.tx.documents.delete(INCIDENTS, id_)
+        version = self.rows[id_].version + 1
+        await self.ctx.record(INCIDENTS, id_, "merged", version, merged_into_id=into)

@@ -1,0 +1,155 @@
+"""What is connected to what: the edges at some nodes, whoever tells of them.
+
+Rule 1: an edge leads to what somebody told of; one to something unknown is left out.
+Rule 2: of a node only so many edges are looked at, and fewer where more nodes are asked about, so
+        that nobody waits for one with a million of them; `is_cut` says that there are more.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from attrs import define, field, frozen
+
+from svc_core import directory
+from svc_core.intel.walk import Edge, Walk, Wanted, joined
+from svc_core.operation import Context
+from svc_core.ports import Document
+from svc_core.resources.incident import INCIDENTS
+from svc_core.resources.relation import RELATIONS
+
+NODES_AT_ONCE = 20
+SCANNED_MAX = 2_500  # edges looked at for one step of a walk: some 30 ms
+SCANNED_MIN = 10  # of a single node
+
+
+@frozen(eq=False)
+class Node:
+    """What an edge may lead to: an entity or an incident; `ids` are all by which rows name it."""
+
+    id: str
+    type: str
+    label: str
+    country_code: str | None
+    ids: tuple[str, ...]
+    revoked: bool
+    row: Mapping[str, Any]
+
+
+@define(eq=False)
+class Neighbours:
+    """Looks edges up for one graph, and remembers the nodes that it met."""
+
+    ctx: Context
+    wanted: Wanted
+    kept: Callable[[Node], bool] = lambda _: True
+    root: str | None = None
+    nodes: dict[str, Node] = field(factory=dict)
+    is_cut: bool = False
+    _meant: dict[str, Node | None] = field(factory=dict)
+
+    async def meant(self, references: Iterable[str]) -> dict[str, Node]:
+        """The nodes that these references mean; those of nobody known lack."""
+        asked = list(dict.fromkeys(references))
+        new = [one for one in asked if one not in self._meant]
+        if new:
+            self._meant |= dict.fromkeys(new)
+            for reference, row in (await _rows(self.ctx, new)).items():
+                if row.id not in self.nodes:
+                    self.nodes[row.id] = node_of(row)
+                self._meant[reference] = self.nodes[row.id]
+        return {one: node for one in asked if (node := self._meant[one]) is not None}
+
+    async def grown(self, root: str, depth: int, nodes_max: int) -> Walk:
+        """The graph around a node."""
+        self.root, walk = root, Walk(root, depth, nodes_max)
+        while walk.frontier:
+            walk.take(await self.at(walk.frontier))
+        walk.truncated = walk.truncated or self.is_cut
+        return walk
+
+    async def at(self, nodes: Sequence[str]) -> list[Edge]:
+        """The edges at these nodes, which were met before."""
+        share = max(SCANNED_MIN, SCANNED_MAX // len(nodes))
+        told: list[dict[str, Any]] = []
+        for at in range(0, len(nodes), NODES_AT_ONCE):
+            some = [self.nodes[one] for one in nodes[at : at + NODES_AT_ONCE]]
+            for end in ("source", "target"):
+                told += await self._scanned(end, some, share)
+        return await self.between([one for one in told if self.wanted.holds(one)])
+
+    async def _scanned(self, end: str, nodes: Sequence[Node], share: int) -> list[dict[str, Any]]:
+        """The relations that have one of these at this end, of each at most its share."""
+        where = {end: tuple(one for node in nodes for one in node.ids)}
+        if self.wanted.types is not None:
+            where["type"] = tuple(sorted(self.wanted.types))
+        page = await self.ctx.tx.documents.scan(RELATIONS, where=where, limit=share * len(nodes))
+        if page.more and len(nodes) > 1:
+            return [one for node in nodes for one in await self._scanned(end, [node], share)]
+        self.is_cut = self.is_cut or page.more
+        return [edge_of(row.raw) for row in page.rows]
+
+    async def between(self, told: Sequence[dict[str, Any]]) -> list[Edge]:
+        """Relations as edges between the nodes that they mean, each once."""
+        ends = (one[end] for one in told for end in ("source", "target"))
+        meant = await self.meant(ends)
+        return joined(self._between(told, meant))
+
+    def _between(self, told: Iterable[dict[str, Any]], meant: Mapping[str, Node]) -> Iterator[Edge]:
+        for one in told:
+            source, target = meant.get(one["source"]), meant.get(one["target"])
+            if source is None or target is None or source is target:
+                continue
+            if self._is_shown(source) and self._is_shown(target):
+                ends = (source.id, target.id)
+                first, second = ends if one["directed"] else sorted(ends)
+                yield {**one, "sourceId": first, "targetId": second}
+
+    def _is_shown(self, node: Node) -> bool:
+        return node.id == self.root or (
+            self.kept(node) and (self.wanted.revoked or not node.revoked)
+        )
+
+
+# -- rows as edges and nodes -------------------------------------------------------------------
+
+
+def edge_of(raw: bytes) -> dict[str, Any]:
+    """A stored relation, whose ends are still references."""
+    told: dict[str, Any] = json.loads(raw)
+    told["providers"] = {one["provider"] for one in told["sources"]}
+    return told
+
+
+async def _rows(ctx: Context, references: Sequence[str]) -> dict[str, Document[Any]]:
+    rows = await directory.found(ctx, [one for one in references if one.startswith("ent_")])
+    incidents = tuple(one for one in references if one.startswith("inc_"))
+    if incidents:
+        page = await ctx.tx.documents.scan(
+            INCIDENTS, where={"key": incidents}, limit=len(incidents)
+        )
+        for row in page.rows:
+            ids = {row.id, *json.loads(row.raw)["mergedIds"]}
+            rows |= dict.fromkeys(ids.intersection(incidents), row)
+    return rows
+
+
+def node_of(row: Document[Any]) -> Node:
+    """What a row is as a node."""
+    told = json.loads(row.raw)
+    ids: tuple[str, ...] = (row.id, *told["mergedIds"])
+    if row.id.startswith("inc_"):
+        place = told.get("place") or {}
+        code = place.get("countryCode")
+        return Node(row.id, "incident", told["title"], code, ids, revoked=False, row=told)
+    return Node(
+        row.id, told["type"], told["name"], _country(told), ids, bool(told.get("revoked")), told
+    )
+
+
+def _country(told: Mapping[str, Any]) -> str | None:
+    """Where it is registered, else the only country that it is told with."""
+    home, codes = told.get("jurisdiction"), told.get("countryCodes") or []
+    if home:
+        return str(home)[:2]
+    return str(codes[0]) if len(codes) == 1 else None

@@ -1,0 +1,99 @@
+"""Names in text: runs of capitalised words, with what their place says of the capitals.
+
+Rule: a capital is evidence only where lower case was possible: not at the beginning of a sentence,
+nor in a line in title case (Mikheev 2002, "Periods, Capitalized Words, etc.").
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from svc_core import data
+from svc_core.text.words import fold, stop_words
+
+_UPPER = "".join(letter for letter in map(chr, range(0x530)) if letter.isupper())
+_MORE = r"(?:(?!['’]s\b)[\w&’'.-])*(?<=\w)"
+_WORD = re.compile(rf"\w{_MORE}")
+_CAPITAL = rf"(?<![\w-])(?:[{_UPPER}]|\d+[^\W\d_]|[a-z]+[A-Z]){_MORE}"
+_LINKS = frozenset(["of", "de", "du", "del", "della", "der", "&"])
+_FORM = r"(?:, (?=(?:Inc|Corp|Ltd|LLC|LP|PLC|plc|S\.A|N\.V)\b)| )"
+_RUN = re.compile(rf"{_CAPITAL}(?:{_FORM}(?:(?:{'|'.join(sorted(_LINKS))}) )?{_CAPITAL})*")
+_END = re.compile(r"(?<=[.!?…:])\s+|\n")
+_QUOTES = " \"'“”‘’«»([-–—"
+_LETTERS = 4  # of a word that title case gives a capital
+_TITLE_CASE_SHARE = 0.75  # of the longer words of a line; above, its capitals tell nothing
+_SUBJECT_MAX = 3  # words of the name that a headline in title case begins with
+
+
+class Run(NamedTuple):
+    """Capitalised words that stand side by side; `is_telling` where lower case was possible."""
+
+    words: list[str]
+    is_telling: bool
+    is_title: bool
+
+    def part(self, start: int, end: int) -> str:
+        """Some of its words as text."""
+        return " ".join(self.words[start:end])
+
+    def readings(self) -> Iterator[str]:
+        """The names that it may be: whole, without the capital of a sentence, as subject."""
+        size = len(self.words)
+        if self.is_title:
+            ends = range(min(size, _SUBJECT_MAX), 0, -1)
+            yield from (self.part(0, end) for end in ends if self.words[end - 1] not in _LINKS)
+            return
+        yield self.part(0, size)
+        if not self.is_telling and size > 2:
+            yield self.part(1, size)
+
+
+def runs(text: str) -> Iterator[Run]:
+    """The runs of a text in order."""
+    for line in _END.split(text):
+        yield from _of_line(line)
+
+
+def lower_words(text: str) -> frozenset[str]:
+    """The words that stand in lower case."""
+    return frozenset(word for word in _WORD.findall(text) if word[0].islower())
+
+
+def _of_line(line: str) -> Iterator[Run]:
+    """The runs of a sentence, without the stop words at their beginning."""
+    longer = [word[0].isupper() for word in _WORD.findall(line) if len(word) >= _LETTERS]
+    is_title = len(longer) > 2 and sum(longer) >= _TITLE_CASE_SHARE * len(longer)
+    for match in _RUN.finditer(line):
+        is_start = not line[: match.start()].strip(_QUOTES)
+        for part in _parts(match[0].replace(",", "").split(" ")):
+            words = part
+            while words and fold(words[0]) in _fillers() and not words[0].isupper():
+                words, is_start = words[1:], False
+            if words:
+                yield Run(words, not (is_title or is_start), is_title)
+            is_start = False
+
+
+def _parts(words: list[str]) -> Iterator[list[str]]:
+    """Words parted at each "of" that does not belong to a name, as in "Bank of"."""
+    begin = 0
+    for at, word in enumerate(words):
+        if word == "of" and fold(words[at - 1]) not in _words("of"):
+            yield words[begin:at]
+            begin = at + 1
+    yield words[begin:]
+
+
+@cache
+def _words(role: str) -> frozenset[str]:
+    rows = (line.split("\t") for line in data.lines("name_words.tsv"))
+    return frozenset(word for kind, held in rows if kind == role for word in held.split())
+
+
+@cache
+def _fillers() -> frozenset[str]:
+    """Words that begin no name: stop words, labels of pages, months and week days."""
+    rows = (line.split("\t") for line in data.lines("calendar.tsv"))
+    days = (fold(name) for row in rows if row[0] != "language" for name in row[2].split("|"))
+    return stop_words("en") | _words("label") | frozenset(days)

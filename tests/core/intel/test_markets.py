@@ -1,0 +1,186 @@
+"""Prediction markets: one proposition each, whom they name, and what every filter finds."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from svc_core import problem
+from svc_core.intel.markets import has_share
+from svc_core.resources.market import MARKETS
+from svc_core.searching import LOOKS_MAX
+from svc_core.unset import UNSET
+from tests.core import demo
+
+TICKERS = {
+    "0": {"cik_str": 1, "ticker": "QLD", "title": "Quillard Systems Inc"},
+    "1": {"cik_str": 2, "ticker": "QLB", "title": "Quillard Beverage Co"},
+    "2": {"cik_str": 3, "ticker": "PYLN", "title": "Pylon Harbour Corp"},
+}
+
+
+def gamma(number: int, **members: Any) -> dict[str, Any]:
+    """A market of Polymarket's Gamma API."""
+    return {
+        "id": str(number),
+        "question": f"Will it happen {number} times?",
+        "conditionId": f"0x{number}",
+        "slug": f"m-{number}",
+        "outcomes": '["Yes", "No"]',
+        "outcomePrices": '["0.25", "0.75"]',
+        "volume": "10",
+        "active": True,
+        "closed": False,
+        "endDate": "2030-01-01T00:00:00Z",
+        "updatedAt": "2026-01-01T00:00:00Z",
+        **members,
+    }
+
+
+@pytest.fixture
+def taken(house: Any) -> Callable[..., list[Any]]:
+    """Takes in markets beside some companies, and gives the rows of a query."""
+
+    def take(*rows: dict[str, Any]) -> None:
+        demo.take(house, "tickers.json", TICKERS)
+        demo.take(house, "markets.json", list(rows))
+
+    return take
+
+
+@pytest.fixture(scope="module")
+def filled(house_factory: Any) -> Any:
+    house = house_factory()
+    demo.take_all(house)
+    return house
+
+
+def questions(house: Any, query: str = "") -> set[str]:
+    return {row["question"] for row in house.rows("listMarkets", f"limit=100&{query}")}
+
+
+ASKED = {
+    "status": "open",
+    "provider": "kalshi,manifold",
+    "category": "politics",
+    "minVolume": "1000",
+    "closesBefore": "2031-01-01T00:00:00Z",
+    "label": "yes",
+    "minProbability": "0.3",
+    "maxProbability": "0.3",
+    "q": "ransom",
+}
+
+
+@pytest.mark.parametrize(("name", "value"), ASKED.items())
+def test_each_filter_finds_some_rows_of_the_demo_and_leaves_some_out(
+    filled: Any, name: str, value: str
+) -> None:
+    found, every = questions(filled, f"{name}={value}"), questions(filled)
+    assert 0 < len(found) < len(every)
+
+
+def test_what_is_asked_by_entity_names_it(filled: Any) -> None:
+    rows = filled.rows("listMarkets", "limit=100")
+    named = [row for row in rows if row["entities"]]
+    assert 0 < len(named) < len(rows)
+    for row in named:
+        id_ = row["entities"][0]["entityId"]
+        found = filled.rows("listMarkets", f"limit=100&entityId={id_}")
+        assert row["id"] in {one["id"] for one in found}
+        assert len(found) < len(rows)
+        for one in found:
+            assert id_ in {each["entityId"] for each in one["entities"]}
+
+
+def test_a_market_names_the_company_and_none_that_shares_a_word(house: Any, taken: Any) -> None:
+    taken(
+        gamma(1, question="Will Quillard Systems report a breach by March?"),
+        gamma(2, question="Will Quillard be fined?"),
+        gamma(3, question="Will shares of (NYSE: PYLN) fall below 3?"),
+        gamma(4, question="Will a pylon of the harbour bridge fall?"),
+    )
+    rows = {row["providerMarketId"]: row for row in house.rows("listMarkets")}
+    names = {id_: [one["name"] for one in row["entities"]] for id_, row in rows.items()}
+    assert names == {"1": ["Quillard Systems"], "2": [], "3": ["PYLN"], "4": []}
+    for id_ in "13":
+        entity = rows[id_]["entities"][0]["entityId"]
+        found = house.rows("listMarkets", f"entityId={entity}")
+        assert [one["providerMarketId"] for one in found] == [id_]
+        one = json.loads(house.send("getMarket", path={"marketId": rows[id_]["id"]}).body)
+        assert one["data"] == rows[id_]
+
+
+@pytest.mark.parametrize(
+    ("label", "least", "most", "is_kept"),
+    [
+        (None, 0.25, UNSET, True),
+        (None, 0.26, UNSET, False),
+        (None, UNSET, 0.25, True),
+        (None, UNSET, 0.24, False),
+        ("no", 0.75, 0.75, True),
+        ("No", 0.76, UNSET, False),
+        ("maybe", 0.0, UNSET, False),
+        ("unknown", 0.0, 1.0, False),
+    ],
+)
+def test_a_share_is_that_of_the_label_or_of_the_first_outcome(
+    house: Any, taken: Any, label: Any, least: Any, most: Any, is_kept: bool
+) -> None:
+    taken(gamma(1))
+    market = MARKETS.decode(json.dumps(house.rows("listMarkets")[0]).encode())
+    assert has_share(label, least, most, market) is is_kept
+
+
+def test_a_market_that_nobody_quotes_has_no_share(house: Any, taken: Any) -> None:
+    taken(gamma(1, outcomePrices=None))
+    assert house.rows("listMarkets")[0]["outcomes"][0]["probability"] is None
+    assert house.rows("listMarkets", "minProbability=0") == []
+    assert house.rows("listMarkets", "maxProbability=1") == []
+    assert len(house.rows("listMarkets", "label=Yes")) == 1
+
+
+def test_a_rare_share_is_found_however_many_rows_are_passed_over(house: Any, taken: Any) -> None:
+    taken(*(gamma(n) for n in range(300)), gamma(999, outcomePrices='["0.9", "0.1"]'))
+    found, cursor, pages = [], "", 0
+    while cursor is not None and pages < LOOKS_MAX:
+        reply = house.send("listMarkets", query=f"minProbability=0.9&limit=1{cursor}")
+        body = json.loads(reply.body)
+        found += [row["providerMarketId"] for row in body["data"]]
+        after = body["meta"]["page"]["nextCursor"]
+        cursor, pages = None if after is None else f"&cursor={after}", pages + 1
+    assert found == ["999"]
+
+
+def test_lists_are_sorted_and_their_pages_join(filled: Any) -> None:
+    def value(row: Any, sort: str) -> Any:
+        return (row["volume"] or {}).get("value") if sort == "volume" else row["closesAt"]
+
+    for sort in ("volume", "closesAt"):
+        rows = filled.rows("listMarkets", f"sort={sort}&limit=100")
+        told = [value(row, sort) for row in rows if value(row, sort) is not None]
+        assert told == sorted(told, reverse=True)
+        assert len(told) > 2
+
+
+def test_ids_by_other_names_answer(house: Any, taken: Any) -> None:
+    nameless = {name: value for name, value in gamma(7).items() if name != "id"}
+    taken(nameless)
+    [searched] = house.rows("listMarkets")
+    taken(gamma(7))
+    [row] = house.rows("listMarkets")
+    for id_ in (searched["id"], row["id"], *row["mergedIds"]):
+        one = json.loads(house.send("getMarket", path={"marketId": id_}).body)
+        assert one["data"]["id"] == row["id"]
+    refused = house.refused("getMarket", path={"marketId": "mkt_" + "0" * 24})
+    assert refused.type is problem.NOT_FOUND
+
+
+def test_two_outcomes_sum_to_one(filled: Any) -> None:
+    rows = filled.rows("listMarkets", "limit=100")
+    shares = [[one["probability"] for one in row["outcomes"] or ()] for row in rows]
+    whole = [told for told in shares if len(told) == 2 and None not in told]
+    assert len(whole) > 3
+    assert all(abs(sum(told) - 1) <= 0.01 for told in whole)
+    assert any(row["outcomes"] is None for row in rows)
