@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from attrs import frozen
 
-from svc_core.analysis.deviation import reached, spread
+from svc_core.analysis.deviation import apart, reached, spread
 from svc_core.boxes import Box
 from svc_core.instants import render
 from svc_core.intake.detectors import DETECTORS, Finding, raised
@@ -345,7 +345,10 @@ def _surprise(
 
 
 async def _cell(ctx: Context, cell: str) -> list[Finding]:
-    """Events of many types in one place and day; the measure is of how many."""
+    """Events of many types in one place and day, each of an article of its own.
+
+    The measure is of how many types.
+    """
     numbers = DETECTORS["convergence"].numbers
     west, south = map(int, cell.split(","))
     size = numbers["cellDegrees"]
@@ -361,7 +364,7 @@ async def _cell(ctx: Context, cell: str) -> list[Finding]:
     end = events[0].seen_at
     start = end - numbers["windowHours"] * _HOUR
     events = [one for one in events if one.seen_at > start]
-    types = sorted({one.type for one in events})
+    types = sorted(apart([(one.type, one.url or one.id) for one in events]))
     if len(types) < numbers["typesMin"]:
         return []
     return [_convergence(cell, events, types, SignalWindow(start, end))]

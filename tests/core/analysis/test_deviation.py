@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.analysis.deviation import POINT_GAP, moved, reached, spread, thinned
+from svc_core.analysis.deviation import POINT_GAP, apart, moved, reached, spread, thinned
 
 NUMBERS = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=60)
 HOUR = 3_600 * 1_000_000
@@ -80,3 +80,17 @@ def test_points_are_kept_for_a_day_however_often_a_price_is_read() -> None:
     assert points[0][0] <= points[-1][0] - 24 * HOUR
     gaps = [after[0] - before[0] for before, after in itertools.pairwise(points)]
     assert min(gaps) >= POINT_GAP
+
+
+@pytest.mark.parametrize(
+    ("told", "count"),
+    [
+        ([], 0),
+        ([("riot", "a"), ("protest", "a"), ("flood", "a")], 1),
+        ([("riot", "a"), ("protest", "b"), ("flood", "c")], 3),
+        ([("riot", "a"), ("protest", "a"), ("riot", "b"), ("flood", "c")], 3),
+        ([("riot", "a"), ("riot", "b"), ("riot", "c")], 1),
+    ],
+)
+def test_each_name_needs_a_teller_of_its_own(told: list[tuple[str, str]], count: int) -> None:
+    assert len(apart(told)) == count

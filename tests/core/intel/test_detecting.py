@@ -224,7 +224,7 @@ def test_a_value_is_a_surprise_by_how_its_series_varies(
 # -- events of many types in one place ----------------------------------------------------------
 
 
-def happened(house: House, *told: tuple[str, float, float, float]) -> None:
+def happened(house: House, *told: tuple[str, float, float, float], apart: bool = True) -> None:
     """Events of a type, so many hours ago, at a longitude and latitude."""
     records = [
         events.event(
@@ -232,6 +232,7 @@ def happened(house: House, *told: tuple[str, float, float, float]) -> None:
             type=type_,
             occurredAt=(NOW - hours * HOUR).isoformat().replace("+00:00", "Z"),
             place=events.place(longitude, latitude, "EC"),
+            url=f"https://news.example/{at if apart else 0}",
         )
         for at, (type_, hours, longitude, latitude) in enumerate(told)
     ]
@@ -262,6 +263,12 @@ def test_three_types_of_events_within_a_degree_and_a_day_converge(
         assert (one.evidence.observed, one.evidence.threshold) == (3, 3)
         assert one.place is not None and one.place.country_code == "EC"  # noqa: PT018
         assert len(one.observation_ids) == 3
+
+
+def test_one_article_that_is_coded_three_times_is_one_event(house: House) -> None:
+    told = [("coerce", 1.0, 10.1, 5.1), ("protest", 1.0, 10.1, 5.1), ("riot", 1.0, 10.1, 5.1)]
+    happened(house, *told, apart=False)
+    assert of(passed(house), "convergence") == []
 
 
 # -- laws ---------------------------------------------------------------------------------------

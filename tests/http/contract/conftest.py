@@ -29,6 +29,7 @@ from svc_core.accounts import KEYS, KeyWish
 from svc_core.constraints import IdOf
 from svc_core.inputs import Input, inputs
 from svc_core.intake import registry, taking
+from svc_core.intel.detecting import detect_new
 from svc_core.linking.references import id_of
 from svc_core.news.grouping import group_new
 from svc_core.news.recaps import recap_new
@@ -97,6 +98,7 @@ DATA = frozenset(
         "worldbank.json",
         "kalshi.json",
         "polymarket.json",
+        "sec-submissions.json",
         "sec-tickers.json",
     }
 )
@@ -548,6 +550,7 @@ class World:
         self.take_news(range(30))
         self.take_data()
         self.run(group_new(self.hands))
+        self.run(detect_new(self.hands))
         for key in ("a", "b", "personal"):
             self.sow(key)
             self._remember(key, ENTITY)
