@@ -41,6 +41,7 @@ from svc_core.resources.audio import Recording
 from svc_core.resources.entity import EntityRef
 from svc_core.resources.members import micros
 from svc_core.resources.news import NEWS
+from svc_core.resources.signal import SIGNALS
 from svc_core.resources.webhook import QUEUES, WEBHOOKS, WEBHOOKS_MAX
 from svc_core.result import Created
 from svc_core.sources import formats
@@ -358,6 +359,13 @@ class LogFile:
 ENTITY = id_of("cik:0000789019")  # who takes part in the newest item
 
 
+async def _about_an_incident(ctx: Context) -> None:
+    """Have the newest signal name an incident, so that it can be found by it."""
+    newest = (await ctx.tx.documents.scan(SIGNALS, limit=1)).rows[0]
+    signal = attrs.evolve(SIGNALS.decode(newest.raw), incident_ids=(f"inc_{'1' * 24}",))
+    await ctx.save(SIGNALS, signal.id, signal)
+
+
 class World:
     """Tenants, keys and rows, made by the use cases that make them in earnest.
 
@@ -551,6 +559,7 @@ class World:
         self.take_data()
         self.run(group_new(self.hands))
         self.run(detect_new(self.hands))
+        self.system(_about_an_incident)
         for key in ("a", "b", "personal"):
             self.sow(key)
             self._remember(key, ENTITY)
