@@ -128,6 +128,11 @@ class Kind:
         return items.context(source) if self.resource == "newsItem" else []
 
 
+def _asked(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, Any] | None:
+    """A market without its question is none."""
+    return members if members.get("question") else None
+
+
 _TABLE = (
     Kind(
         "newsItem",
@@ -178,7 +183,7 @@ _TABLE = (
     # A delta names what it changes by an id, a collection by its ends.
     Kind("relation", "rel", relations.RULES, RELATIONS, joined=True, finish=relations.finished),
     Kind("incident", "inc", heard=incidents.follow_reports),
-    Kind("market", "mkt", collection=MARKETS, joined=True),
+    Kind("market", "mkt", collection=MARKETS, joined=True, finish=_asked),
     Kind(
         "financialObservation",
         "obs",
