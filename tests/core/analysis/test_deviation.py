@@ -78,7 +78,7 @@ def test_points_are_kept_for_a_day_however_often_a_price_is_read() -> None:
         points = thinned(points, (at, 0.5))
     assert len(points) <= 50
     assert points[0][0] <= points[-1][0] - 24 * HOUR
-    gaps = [after[0] - before[0] for before, after in itertools.pairwise(points)]
+    gaps = [after[0] - before[0] for before, after in itertools.pairwise(points[:-1])]
     assert min(gaps) >= POINT_GAP
 
 
