@@ -19,6 +19,7 @@ from attrs import define, field
 from svc_core.intake import incidents
 from svc_core.intake.joining import standing_under
 from svc_core.intake.rows import by_row
+from svc_core.intake.signals import follow_severity
 from svc_core.intel.incidents import members
 from svc_core.intel.incidents.folding import folded, says_the_same, texts
 from svc_core.intel.incidents.grouping import grouped, name_of, survivor
@@ -213,6 +214,8 @@ class _Scene:
             await self.ctx.record(INCIDENTS, name, "restored", document.version)
         else:
             await self.ctx.save(INCIDENTS, name, row, before=stored)
+        if known is not None:
+            await follow_severity(self.ctx, known, row)
 
     async def _settle(self, name: str, group: Sequence[Member]) -> None:
         """Have events name the incident that they are part of."""
