@@ -22,8 +22,8 @@ ALIAS, NAME = 0.95, 0.85  # how sure an owner is: by the table of aliases, by it
 WEAK = 0.5  # that another item than 1.05, whose words are of cyber, tells of an incident
 TEMPORAL_MAX, TIMELINE_MAX = 100, 500
 CAVEAT = (
-    "Rows are joined by designators, by names as of a day and by dates. Links of type temporal tell "
-    "the days between two dates and claim no cause. Parts that were not loaded count as nothing."
+    "Rows are joined by designators, by names as of a day, and by dates. Links of type temporal "
+    "tell the days between two dates and claim no cause. Parts that were not loaded are unknown."
 )
 METHOD = (
     "svc-exposure 1: the mean of the components that were loaded, by their weights; kev n/(n+3), "
@@ -138,8 +138,9 @@ def _of_market(row: Row) -> Iterator[dict[str, Any]]:
 def _share(row: Row) -> Row | None:
     for first in (row["outcomes"] or ())[:1]:
         if first["probability"] is not None:
-            return {"metric": "probability", "value": first["probability"], "unit": "1",
-                    "provider": row["provider"], "basis": row["priceBasis"] or "untold"}  # fmt: skip
+            value, basis = first["probability"], {"basis": row["priceBasis"]}
+            told = {"metric": "probability", "value": value, "unit": "1"}
+            return told | {"provider": row["provider"]} | (basis if row["priceBasis"] else {})
     return None
 
 
