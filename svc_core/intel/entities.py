@@ -7,11 +7,11 @@ from attrs import evolve, frozen
 
 from svc_core import directory, problem, searching
 from svc_core.constraints import Doc, Example, Pattern
-from svc_core.intel import entity_rows
+from svc_core.intel import entity_rows, graphs, stix
 from svc_core.intel.declared import EXPLORER, reading
 from svc_core.intel.entity_rows import EntityRow
 from svc_core.linking.references import id_of
-from svc_core.operation import PATH, QUERY, Context, Operation
+from svc_core.operation import JSON, PATH, QUERY, STIX, Context, Operation
 from svc_core.ports import Bounds, Document, Position
 from svc_core.problem import Problem
 from svc_core.resources.cve import CVES
@@ -19,7 +19,7 @@ from svc_core.resources.entity import ENTITIES, WORDS, Entity, EntityType
 from svc_core.resources.filters import Countries, Several, sent
 from svc_core.resources.members import Cursor, EntityId, Limit
 from svc_core.resources.period import UpdatedSince, after
-from svc_core.result import One, Page
+from svc_core.result import Content, One, Page
 from svc_core.sources.parties import FORMS_TOLD, well_formed
 from svc_core.unset import UNSET, Maybe, Unset, given
 
@@ -154,7 +154,7 @@ async def _merged(
     return Page(raws, ctx.seal_cursor(end, binding))
 
 
-async def get_entity(ctx: Context, request: GetEntity) -> One[EntityRow]:
+async def get_entity(ctx: Context, request: GetEntity) -> One[EntityRow] | Content:
     """One entity; an id of one that it took up names it too.
 
     Raises:
@@ -163,6 +163,8 @@ async def get_entity(ctx: Context, request: GetEntity) -> One[EntityRow]:
     document = (await directory.found(ctx, [request.entity_id])).get(request.entity_id)
     if document is None:
         raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
+    if ctx.format == STIX.format:
+        return await graphs.as_stix(ctx, document.id)
     (body,) = await entity_rows.whole(ctx, [document.raw])
     return One(body, entity_rows.tag(document.id, body))
 
@@ -196,7 +198,10 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         description=(
             "One entity. An id of an entity that turned out to be another one answers with that "
             "other, under its own `id`; `mergedIds` lists them. A vulnerability has its facet "
-            "`cve`, a threat actor or campaign its facet `actor`."
+            "`cve`, a threat actor or campaign its facet `actor`. With `format=stix` it is a STIX "
+            "2.1 bundle with what it is directly connected to, as its graph has it."
         ),
+        media=(JSON, STIX),
+        examples={STIX.media_type: stix.EXAMPLE},
     ),
 )
