@@ -195,7 +195,10 @@ def test_a_maker_is_who_owned_it_when_the_vulnerability_was_published(house: Any
         demo.take(house, f"cve{number}", told)
     assert all(one["affected"][0]["entityId"] is None for one in house.rows("listCves"))
     demo.take(house, "tickers", TICKERS)
-    owners = {row["listings"][0]["ticker"]: row["id"] for row in house.rows("listEntities")}
+    owners = {
+        row["listings"][0]["ticker"]: row["id"]
+        for row in house.rows("listEntities", "type=company")
+    }
     makers = {row["cveId"]: row["affected"][0]["entityId"] for row in house.rows("listCves")}
     assert makers == {"CVE-2020-0000": owners["VMW"], "CVE-2020-0001": owners["AVGO"]}
     assert ids(house, f"entityId={owners['VMW']}") == ["CVE-2020-0000"]
