@@ -7,6 +7,7 @@ import pytest
 
 from svc_core.intake.vulnerabilities import chosen, is_quiet
 from svc_core.resources.cve import CVES
+from svc_core.unset import UNSET
 from tests.core.cves import cvss, epss, kev, metric, nvd, product, record
 from tests.core.demo import take
 
@@ -59,6 +60,12 @@ CHOICES: dict[str, tuple[list[Any], Any]] = {
 def test_the_score_to_go_by(scores: list[Any], base: float | None) -> None:
     found = chosen(scores, frozenset({"harbour"}))
     assert (found and found["baseScore"]) == base
+
+
+def test_a_number_that_its_vector_does_not_come_to_is_kept_beside_what_it_does(house: Any) -> None:
+    take(house, "record", record(CVE, metrics=[cvss(8.5), cvss(9.8, "3.0"), cvss(8.5, "4.0")]))
+    told = [(one.version, one.base_score, one.computed_base_score) for one in only(house).scores]
+    assert told == [("3.1", 8.5, 9.8), ("3.0", 9.8, UNSET), ("4.0", 8.5, UNSET)]
 
 
 # -- one row from all --------------------------------------------------------------------------
