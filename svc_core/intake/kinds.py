@@ -11,6 +11,7 @@ from attrs import field, frozen
 
 from svc_core import directory, ids
 from svc_core.intake import (
+    due,
     incidents,
     items,
     parties,
@@ -127,6 +128,11 @@ class Kind:
         return items.context(source) if self.resource == "newsItem" else []
 
 
+def _asked(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, Any] | None:
+    """A market without its question is none."""
+    return members if members.get("question") else None
+
+
 _TABLE = (
     Kind(
         "newsItem",
@@ -134,7 +140,7 @@ _TABLE = (
         Rules(whole=True),
         NEWS,
         kept=("retrievedAt", "storyId"),
-        follows=(items.follow, incidents.follow_items),
+        follows=(items.follow, incidents.follow_items, due.follow_items),
     ),
     Kind(
         "osintEvent",
@@ -147,11 +153,11 @@ _TABLE = (
         kept=("incidentId",),
         joined=True,
         finish=incidents.finished,
-        follows=(incidents.follow_events,),
+        follows=(incidents.follow_events, due.follow_events),
     ),
     Kind("country", "", Rules(("countries", "country-codes", "geonames")), COUNTRIES),
     Kind("place", "plc"),
-    Kind("indicator", "fin", Rules(whole=True), FININT, follows=(series.follow,)),
+    Kind("indicator", "fin", Rules(whole=True), FININT, follows=(series.follow, due.follow_values)),
     # A row has the id of its strongest designator, whoever brings it.
     Kind(
         "entity",
@@ -177,7 +183,7 @@ _TABLE = (
     # A delta names what it changes by an id, a collection by its ends.
     Kind("relation", "rel", relations.RULES, RELATIONS, joined=True, finish=relations.finished),
     Kind("incident", "inc", heard=incidents.follow_reports),
-    Kind("market", "mkt", collection=MARKETS, joined=True),
+    Kind("market", "mkt", collection=MARKETS, joined=True, finish=_asked),
     Kind(
         "financialObservation",
         "obs",
