@@ -212,7 +212,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "score.severity",
             "score.baseScore",
             "epss.score",
-            "kev.dateAdded",
+            "state",
             "title",
         ),
         summary="List vulnerabilities",
