@@ -14,6 +14,7 @@ from svc_core.intake.joining import standing_under
 from svc_core.intake.kinds import KINDS
 from svc_core.intake.rows import by_row
 from svc_core.intel.declared import SHARED, reading
+from svc_core.intel.signals import of_incidents
 from svc_core.operation import PATH, QUERY, Context, Operation
 from svc_core.ports import Document
 from svc_core.problem import Problem
@@ -125,12 +126,21 @@ def _from(least: Maybe[int]) -> tuple[int, None] | None:
 
 
 async def shown(ctx: Context, rows: Sequence[bytes]) -> tuple[bytes, ...]:
-    """The rows with those entities that are known now."""
-    told = [json.loads(row)["entities"] for row in rows]
-    meant = await directory.named(ctx, (one["reference"] for each in told for one in each))
+    """The rows with the entities and signals that are known now."""
+    told = [json.loads(row) for row in rows]
+    meant = await directory.named(
+        ctx, (one["reference"] for row in told for one in row["entities"])
+    )
+    about = await of_incidents(ctx, told)
     return tuple(
-        wire.dumps({**json.loads(row), "entities": _known(each, meant)}) if each else row
-        for row, each in zip(rows, told, strict=True)
+        wire.dumps(
+            row
+            | {
+                "entities": _known(row["entities"], meant),
+                "signalIds": about.get(row["id"], []),
+            }
+        )
+        for row in told
     )
 
 

@@ -19,6 +19,7 @@ from attrs import define, field
 from svc_core.intake import incidents
 from svc_core.intake.joining import standing_under
 from svc_core.intake.rows import by_row
+from svc_core.intake.signals import follow_severity
 from svc_core.intel.incidents import members
 from svc_core.intel.incidents.folding import folded, says_the_same, texts
 from svc_core.intel.incidents.grouping import grouped, name_of, survivor
@@ -188,6 +189,8 @@ class _Scene:
                 elsewhere = {home for other, own in enumerate(homes) if other != at for home in own}
                 merged[at] |= {*self.known[id_].keys} - elsewhere - names.keys()
         for name, at in names.items():
+            await self._settle(name, groups[at])
+        for name, at in names.items():
             await self._write(name, groups[at], merged[at] - {name})
         for id_, at in into.items():
             if id_ not in names:
@@ -202,7 +205,6 @@ class _Scene:
         )  # fmt: skip
         if until is not None:
             await self.ctx.save(INCIDENTS_DUE, name, IncidentDue(name, until))
-        await self._settle(name, group)
         if known is not None and says_the_same(row, known):
             return
         before = set() if known is None else set(known.related_incident_ids)
@@ -212,6 +214,8 @@ class _Scene:
             await self.ctx.record(INCIDENTS, name, "restored", document.version)
         else:
             await self.ctx.save(INCIDENTS, name, row, before=stored)
+        if known is not None:
+            await follow_severity(self.ctx, known, row)
 
     async def _settle(self, name: str, group: Sequence[Member]) -> None:
         """Have events name the incident that they are part of."""
