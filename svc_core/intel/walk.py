@@ -71,6 +71,9 @@ def _is_before(one: str, other: str) -> bool:
 # -- which edges are one -----------------------------------------------------------------------
 
 
+_OF_ANY = ("validFrom", "validTo", "stixId")  # what the oldest that tells it tells
+
+
 def apart(edge: Edge) -> tuple[str, ...]:
     """What tells edges between known nodes apart."""
     ends = (edge["sourceId"], edge["targetId"])
@@ -101,7 +104,7 @@ def _one(edges: Sequence[Edge]) -> Edge:
         **first,
         "confidence": max((one["confidence"] for one in told), default=counted),
         "confidenceBasis": "provider" if told else "sources",
-        **{name: _first(one[name] for one in edges) for name in ("validFrom", "validTo")},
+        **{name: _first(one[name] for one in edges) for name in _OF_ANY},
         "attributes": {k: v for one in reversed(edges) for k, v in one["attributes"].items()},
         "evidence": list({str(e): e for one in edges for e in one["evidence"]}.values()),
         "revoked": all(one["revoked"] for one in edges),
