@@ -8,7 +8,6 @@ from typing import Any
 from svc_core import directory, ids
 from svc_core.intake.contributions import Contribution
 from svc_core.intake.fold import Rules, standing
-from svc_core.resources.relation import TYPE_FORM
 from svc_core.sources.vulnerabilities import CVE_ID
 
 RULES = Rules(precedence=("gleif", "lei-cdf", "attack", "stix", "ofac", "ftm", "ftm-delta"))
@@ -21,16 +20,15 @@ _CYBER = frozenset({"attack", "stix", "misp-galaxy", "misp"})
 _ENDS = ("source", "target")
 _INCIDENT = re.compile("misp:[0-9A-Fa-f-]{36}")
 _STIX = re.compile("relationship--[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_TYPE = re.compile(TYPE_FORM)
 _TIME = re.compile(r"[0-9]{4}(-[0-9]{2}(-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z?)?)?)?")
 
 
 def finished(
     members: dict[str, Any], contributions: Sequence[Contribution]
 ) -> dict[str, Any] | None:
-    """The members of a relation's row; None where its type is no word, or it has not two ends."""
+    """The members of a relation's row; None where it has not two ends."""
     ends = [members[end] for end in _ENDS if members.get(end)]
-    if not _TYPE.fullmatch(str(members.get("type"))) or len(set(ends)) < len(_ENDS):
+    if len(set(ends)) < len(_ENDS):
         return None
     told = sorted(standing(contributions), key=lambda one: one.id)
     attributes = _attributes(told) | members["attributes"]

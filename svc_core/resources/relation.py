@@ -20,9 +20,9 @@ from svc_core.resources.members import (
     SourceId,
     UpdatedAt,
 )
+from svc_core.sources.relations import TYPE_FORM
 from svc_core.unset import UNSET, Maybe
 
-TYPE_FORM = "[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
 RelationType = Annotated[str, Pattern(TYPE_FORM, "a type such as `owns` or `attributed-to`")]
 CyberType = Literal[
     "actor", "malware", "tool", "technique", "campaign", "vulnerability", "product", "vendor",
