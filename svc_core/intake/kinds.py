@@ -58,10 +58,10 @@ class Kind:
     `schemes` that it has, and it has one key alone of each that is `exclusive`. `finish` makes what
     is folded a row, or None where it makes none. `settle` is given rows as they are stored and as
     they are to be, before they are written, and gives those that stand otherwise to others; each of
-    `follows` writes in the same unit what follows from rows that were written, `heard` what
-    follows from contributions to a kind without rows. A row that is `quiet`, by the members that
-    differ and as it was and is, is written and told nobody. `earlier` is a member of which the
-    reading before the newest is kept.
+    `follows` writes in the same unit what follows from rows that were written, `heard` what follows
+    from contributions to a kind without rows. A row that is `quiet`, by the members that differ and
+    as it was and is, is written and told nobody. `earlier` is a member of which the reading before
+    the newest is kept.
     """
 
     resource: str
@@ -127,6 +127,11 @@ class Kind:
         return items.context(source) if self.resource == "newsItem" else []
 
 
+def _asked(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, Any] | None:
+    """A market without its question is none."""
+    return members if members.get("question") else None
+
+
 _TABLE = (
     Kind(
         "newsItem",
@@ -177,7 +182,7 @@ _TABLE = (
     # A delta names what it changes by an id, a collection by its ends.
     Kind("relation", "rel", relations.RULES, RELATIONS, joined=True, finish=relations.finished),
     Kind("incident", "inc", heard=incidents.follow_reports),
-    Kind("market", "mkt", collection=MARKETS, joined=True),
+    Kind("market", "mkt", collection=MARKETS, joined=True, finish=_asked),
     Kind(
         "financialObservation",
         "obs",

@@ -7,6 +7,7 @@ from svc_core.intel import (
     cves,
     cyber_graph,
     entities,
+    finance,
     finint,
     graphs,
     incidents,
@@ -23,6 +24,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *actors.OPERATIONS,
     *cyber_graph.OPERATIONS,
     *markets.OPERATIONS,
+    *finance.OPERATIONS,
     *finint.OPERATIONS,
     *signals.OPERATIONS,
 )

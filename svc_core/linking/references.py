@@ -1,8 +1,8 @@
 """References: whom a row names, before anybody looks up who that is.
 
 A reference is the id that the key of an entity gives, or `scheme:name` where a name alone is told:
-`vendor:` is a maker of products, `name:` stands in text, `firm:` too with its legal form, `ticker:` is
-a symbol in parentheses.
+`vendor:` is a maker of products, `name:` stands in text, `firm:` too with its legal form, `ticker:`
+is a symbol in parentheses.
 """
 
 import re

@@ -38,7 +38,6 @@ from svc_core.operation import Context, Operation
 from svc_core.payments import NOBODY
 from svc_core.reports import speaking
 from svc_core.resources.audio import Recording
-from svc_core.resources.entity import EntityRef
 from svc_core.resources.members import micros
 from svc_core.resources.news import NEWS
 from svc_core.resources.webhook import QUEUES, WEBHOOKS, WEBHOOKS_MAX
@@ -95,6 +94,7 @@ DATA = frozenset(
     {
         "attack.json",
         "countries.json",
+        "nvd.json",
         "worldbank.json",
         "kalshi.json",
         "polymarket.json",
@@ -620,8 +620,8 @@ class World:
             quakes = [events.event(number) for number in told]
             await events.take(ctx, quakes, location=f"https://quakes.example/{told[0]}.json")
             newest = (await ctx.tx.documents.scan(NEWS, limit=1)).rows[0]
-            actor = EntityRef(ENTITY, "Port of Rotterdam", "mentioned")
-            item = attrs.evolve(NEWS.decode(newest.raw), entities=(actor,))
+            item = NEWS.decode(newest.raw)
+            item = attrs.evolve(item, title=f"{item.title}, says Microsoft")
             await ctx.save(NEWS, item.id, item)
 
         self.system(happened)
