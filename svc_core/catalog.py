@@ -7,7 +7,7 @@ from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES, lockouts
 from svc_core.changes import operations as feed
 from svc_core.corpus import TERM_COUNTS, TERMS
 from svc_core.embeddings import VECTORS
-from svc_core.intake import offers
+from svc_core.intake import offers, settling
 from svc_core.intake import operations as sources
 from svc_core.intake.contributions import CONTRIBUTIONS, MERGED_ROWS
 from svc_core.ledger import local_operations as ledger_local
@@ -64,6 +64,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *lockouts.LOCAL_OPERATIONS,
     *sources.LOCAL_OPERATIONS,
     *offers.LOCAL_OPERATIONS,
+    *settling.LOCAL_OPERATIONS,
     *intel.LOCAL_OPERATIONS,
     *reports_local.LOCAL_OPERATIONS,
     *ledger_local.LOCAL_OPERATIONS,

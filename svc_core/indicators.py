@@ -14,8 +14,8 @@ from typing import Annotated, Literal
 import attrs
 from attrs import frozen
 
-from svc_core import periods, problem, wire
-from svc_core.constraints import Doc, Example, MaxLen, MinLen, Pattern
+from svc_core import problem, wire
+from svc_core.constraints import Doc, Example, MaxLen, MinLen
 from svc_core.operation import PATH, QUERY, Context
 from svc_core.ports import Position
 from svc_core.ports.documents import Bounds
@@ -31,7 +31,7 @@ from svc_core.resources.finint import (
     to_day,
 )
 from svc_core.resources.members import Cursor, Limit
-from svc_core.resources.period import after
+from svc_core.resources.period import Period, after, spanned
 from svc_core.result import One, Page
 from svc_core.unset import UNSET, Maybe, Unset, given
 
@@ -40,14 +40,6 @@ PERCENT_DIGITS = 6
 SERIES_LOOKED_AT = 200  # for one page: some 20 ms
 
 Name = Annotated[str, MinLen(1), MaxLen(200)]
-When = Annotated[
-    Maybe[str],
-    QUERY,
-    Pattern(
-        "[0-9]{4}(?:-(?:[0-9]{2}(?:-[0-9]{2})?|[ASQMWD][0-9]{1,3}))?",
-        "a date or a period such as 2024-Q3",
-    ),
-]
 Include = Annotated[
     Listed[Literal["change"]], Doc("`change` adds the value before and what changed since.")
 ]
@@ -72,10 +64,10 @@ class ListIndicators:
         Listed[Frequency], Doc("Comma list of frequencies."), Example(["Q", "A"])
     ] = UNSET
     period_from: Annotated[
-        When, Doc("No period that begins before this date or period."), Example("2024-Q3")
+        Period, QUERY, Doc("No period that begins before this date or period."), Example("2024-Q3")
     ] = UNSET
     period_to: Annotated[
-        When, Doc("No period that ends after this date or period."), Example("2025")
+        Period, QUERY, Doc("No period that ends after this date or period."), Example("2025")
     ] = UNSET
     vintage: Annotated[
         Maybe[date], QUERY, Doc("Values as they were given on this day."), Example("2026-01-31")
@@ -187,8 +179,8 @@ async def newest(
 
 
 def _bounds(request: ListIndicators) -> Bounds:
-    since = _period("periodFrom", request.period_from)
-    until = _period("periodTo", request.period_to)
+    since = spanned("periodFrom", request.period_from)
+    until = spanned("periodTo", request.period_to)
     day = given(request.vintage, None)
     return {
         "start": None if since is None else at_day(since.start),
@@ -200,15 +192,6 @@ def _bounds(request: ListIndicators) -> Bounds:
             updated=after(request.updated_since),
         ),
     }
-
-
-def _period(name: str, text: Maybe[str]) -> periods.Period | None:
-    if isinstance(text, Unset):
-        return None
-    try:
-        return periods.parse(text)
-    except ValueError as none:
-        raise Problem(problem.INVALID_PARAMETER, f"{name}: names no period that exists") from none
 
 
 async def _with_change(ctx: Context, row: Indicator) -> Indicator:

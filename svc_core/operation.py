@@ -54,6 +54,7 @@ HTML = Representation("html", "text/html")
 TEXT = Representation("text", "text/plain")
 UTF8_TEXT = f"{TEXT.media_type}; charset=utf-8"
 """What plain text is sent as: without a charset some readers would take it for Latin-1."""
+STIX = Representation("stix", "application/stix+json;version=2.1")
 SSE = Representation("sse", "text/event-stream")
 OCTETS = Representation("octets", "application/octet-stream")
 

@@ -50,15 +50,15 @@ Include = Annotated[Listed[Literal["match"]], Doc("`match` tells with `q` why ea
 class Wanted(Generic[T]):
     """What a list is narrowed to beside a question, as `Context.page` takes it.
 
-    `keep` says of a row whether it is one, by the values `named`. It `is_sorted` where the order
-    was asked for.
+    `keep` says of a row whether it is one; `asked` are filters as they were sent whose values are
+    looked up, or that `keep` goes by. It `is_sorted` where the order was asked for.
     """
 
     where: Mapping[str, Maybe[str | tuple[str, ...]]]
     order: str | None = None
     is_sorted: bool = False
     keep: Callable[[T], bool] | None = None
-    named: tuple[str, ...] = ()
+    asked: Mapping[str, tuple[str, ...]] = field(factory=dict)
     bounds: Bounds = field(factory=Bounds)
 
     @property
@@ -99,8 +99,8 @@ async def page(
     """
     question, filters = given(request.q, None), wanted.filters
     where = dict(filters.get("where") or {})
-    apart = {"q": (question or "", str(wanted.is_sorted)), "kept": wanted.named}
-    binding = ctx.list_binding(where | apart, wanted.order, **wanted.bounds)
+    apart = {**where, **wanted.asked, "q": (question or "", str(wanted.is_sorted))}
+    binding = ctx.list_binding(apart, wanted.order, **wanted.bounds)
     sealed = [] if isinstance(request.cursor, Unset) else ctx.unsealed(request.cursor, binding)
     after = Position(*sealed[:3]) if sealed else None
     asked = None

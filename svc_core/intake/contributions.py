@@ -1,6 +1,6 @@
 """What a source says of a row, as it is kept: the contributions that rows are folded from."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
@@ -52,9 +52,19 @@ class Contribution:
         return self.format if self.format in PAIRS else None
 
     @property
+    def ended(self) -> Sequence[Mapping[str, Any]]:
+        """Its listings, where its list dropped it."""
+        return self.said.get("sanctions") or () if self.gone else ()
+
+    @property
     def told_at(self) -> datetime:
         """When it was said: by the source's own word, else when it was first read."""
         return self.stamp or self.read_at
+
+
+def ended(source: str) -> str:
+    """Under which what ended of a source is kept: it is not among what the source says now."""
+    return f"{source}:ended"
 
 
 CONTRIBUTIONS: Collection[Contribution] = Collection(
@@ -64,7 +74,10 @@ CONTRIBUTIONS: Collection[Contribution] = Collection(
     # Of a source they stand in the order of their keys, which is mostly that of its documents.
     order=lambda _: 0,
     scope="global",
-    keys={"row": lambda one: one.row, "source": lambda one: one.source},
+    keys={
+        "row": lambda one: one.row,
+        "source": lambda one: ended(one.source) if one.ended else one.source,
+    },
     facets={"name": lambda one: one.names if len(one.names) > 1 else ()},
 )
 

@@ -54,7 +54,7 @@ def fold(rules: Rules, contributions: Sequence[Contribution]) -> dict[str, Any] 
     for name, apart in rules.joined.items():
         lists = [one.said[name] for one in order if one.said.get(name) is not None]
         if lists:
-            members[name] = _joined(lists, apart)
+            members[name] = united(lists, apart)
     refs = sorted(contributions, key=lambda one: one.id)
     return members | {"sources": [_source(one) for one in refs]}
 
@@ -121,7 +121,8 @@ def _first(ranked: Iterable[Contribution]) -> dict[str, Any]:
     return members
 
 
-def _joined(lists: Iterable[Sequence[Any]], apart: Sequence[str]) -> list[Any]:
+def united(lists: Iterable[Sequence[Any]], apart: Sequence[str]) -> list[Any]:
+    """The entries of all lists, of those that `apart` does not tell apart the first."""
     found: dict[Any, Any] = {}
     for entries in lists:
         for entry in entries:

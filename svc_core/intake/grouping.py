@@ -73,7 +73,8 @@ def grouped(kind: Kind, held: Sequence[Contribution], common: Set[str], most: in
     firsts: dict[str, str] = {}
     for one in sorted(told, key=lambda one: _age(kind, one)):
         firsts.setdefault(groups.leader(one.names[0]), one.names[0])
-    _settle(groups, firsts, apart, sorted((one for one in held if one.pair), key=_by_id))
+    pairs = sorted((one for one in held if one.pair), key=lambda one: (one.read_at, one.id))
+    _settle(groups, firsts, apart, pairs)
     return Grouped(_rows(groups, firsts, held, most), apart)
 
 
@@ -83,7 +84,7 @@ def _settle(
     apart: dict[str, set[str]],
     pairs: Sequence[Contribution],
 ) -> None:
-    """Join what the operator merged."""
+    """Join what the operator merged, what he said first first."""
     distinct = [one.names for one in pairs if one.pair == "distinct"]
     for one in (one for one in pairs if one.pair == "merge"):
         into, other = one.names
@@ -100,7 +101,7 @@ def _rows(
     groups: _Groups, firsts: dict[str, str], held: Sequence[Contribution], most: int
 ) -> dict[str, list[Contribution]]:
     members: dict[str, list[Contribution]] = defaultdict(list)
-    for one in sorted(held, key=_by_id):
+    for one in sorted(held, key=lambda one: one.id):
         members[groups.leader(one.names[0])].append(one)
     rows: dict[str, list[Contribution]] = defaultdict(list)
     for leader, group in members.items():
@@ -108,10 +109,6 @@ def _rows(
         for one in group:
             rows[firsts.get(leader, one.names[0]) if is_thing else one.names[0]].append(one)
     return rows
-
-
-def _by_id(one: Contribution) -> str:
-    return one.id
 
 
 def _weight(kind: Kind, one: Contribution) -> tuple[int, str]:

@@ -367,7 +367,7 @@ async def remove_sources(ctx: Context, request: RemoveSources) -> Page[RemovedSo
     ids = list(dict.fromkeys(request.source_ids))
     known = await ctx.work.read(SYSTEM, lambda read: read.find_many(SOURCES, ids))
     for id_ in ids:
-        left = partial(taking.absent, source=id_, kept=frozenset())
+        left = partial(taking.contributed, source=id_)
         if id_ not in known and not (request.withdraw and (await ctx.work.read(SYSTEM, left))[0]):
             raise _no_source(id_)
     await _forget(ctx, ids)
@@ -385,7 +385,7 @@ async def _removed(ctx: Context, id_: str, known: Source | None, *, all_: bool) 
 async def _withdraw(ctx: Context, id_: str) -> taking.Taken:
     brought, after = taking.Taken(), None
     while True:
-        scan = partial(taking.absent, source=id_, kept=frozenset(), after=after)
+        scan = partial(taking.contributed, source=id_, after=after)
         gone, after = await ctx.work.read(SYSTEM, scan)
         for part in _batches(gone, BATCH_ROWS):
             brought += await ctx.work.write(SYSTEM, partial(_withdrawn, id_, part))

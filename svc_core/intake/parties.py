@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any
 
 from svc_core.intake.contributions import PAIRS, Contribution
-from svc_core.intake.fold import Rules, ranked
+from svc_core.intake.fold import Rules, ranked, united
 from svc_core.linking.references import id_of
 
 RULES = Rules(
@@ -56,7 +56,7 @@ def finished(
     """The members of an entity's row; None without a name."""
     if members.get("name") is None:
         return None
-    told = ranked(RULES, contributions)
+    told, ended = ranked(RULES, contributions), [one for one in contributions if one.ended]
     made = {
         name: value
         for name, value in members.items()
@@ -68,9 +68,12 @@ def finished(
         "weakAliases": _others(members["name"], members.get("weakAliases") or ()),
         "status": next((one for one in statuses if one and one != "unknown"), "unknown"),
         "revoked": bool(members.get("revoked") or members.get("deprecated")),
-        "sanctions": [_dated(one) for one in members.get("sanctions") or ()] or None,
+        "sanctions": _sanctions(members.get("sanctions") or (), ended) or None,
         "listings": _listings(members.get("listings") or ()),
     }
+    if ended:
+        names = {name for one in ended for name in one.names if name not in one.apart}
+        made["mergedIds"] = sorted(names.union(members["mergedIds"]) - {contributions[0].row})
     if members["type"] != "company" and not made["listings"]:
         del made["listings"]
     if members["type"] in _ACTORS:
@@ -90,6 +93,16 @@ def _others(name: str, names: Sequence[str]) -> list[str]:
         for folded in dict.fromkeys(one.casefold() for one in names)
         if folded != name.casefold()
     ]
+
+
+def _sanctions(
+    told: Sequence[Mapping[str, Any]], ended: Sequence[Contribution]
+) -> list[dict[str, Any]]:
+    """The listings, those that ended last; one that another source tells as well did not end."""
+    past = sorted(ended, key=lambda one: one.id)
+    every = [*told, *(listing for one in past for listing in one.ended)]
+    parts = RULES.joined["sanctions"]
+    return [_dated(one) for one in united([every], parts)]
 
 
 def _dated(listing: Mapping[str, Any]) -> dict[str, Any]:

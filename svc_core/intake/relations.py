@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from svc_core import directory, ids
@@ -20,7 +21,7 @@ _CYBER = frozenset({"attack", "stix", "misp-galaxy", "misp"})
 _ENDS = ("source", "target")
 _INCIDENT = re.compile("misp:[0-9A-Fa-f-]{36}")
 _TYPE = re.compile(TYPE_FORM)
-_TIME = re.compile(r"[0-9]{4}(-[0-9]{2}(-[0-9]{2}(T[0-9:.]+(Z|[+-][0-9:]+)?)?)?)?")
+_TIME = re.compile(r"[0-9]{4}(-[0-9]{2}(-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z?)?)?)?")
 
 
 def finished(
@@ -79,5 +80,11 @@ def _evidence(one: Contribution) -> Iterator[Mapping[str, Any]]:
 
 
 def _time(told: object) -> str | None:
-    """A date or time as it is told; None for anything else."""
-    return told if isinstance(told, str) and _TIME.fullmatch(told) else None
+    """A date or time as precisely as it is told; None for anything else, or one that is none."""
+    if not isinstance(told, str) or not _TIME.fullmatch(told):
+        return None
+    try:
+        datetime.fromisoformat(told + "2000-01-01"[len(told) :])
+    except ValueError:
+        return None
+    return told

@@ -60,10 +60,13 @@ def chained(rows: Iterable[StoredObservation]) -> Iterator[StoredObservation]:
     before, after = _before(ordered, lines), _before(ordered[::-1], lines[::-1])[::-1]
     names = [row.concept_name for row in ordered]
     again = _before(ordered[::-1], names[::-1])[::-1]
+    restated: dict[str, bool] = {}
     for row, earlier, later, repeat in zip(ordered, before, after, again, strict=True):
+        is_other = earlier is not None and (restated[earlier.id] or earlier.value != row.value)
+        restated[row.id] = is_other
         yield attrs.evolve(
             row,
-            restated=earlier is not None and earlier.value != row.value,
+            restated=is_other,
             supersedes_id=_id(earlier),
             superseded_by_id=_id(later),
             superseded_date=_filed(later),

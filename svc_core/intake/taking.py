@@ -22,6 +22,7 @@ from svc_core.intake.contributions import (
     Ready,
     contribution_id,
     digest,
+    ended,
     ready,
 )
 from svc_core.intake.fold import strongest
@@ -37,8 +38,8 @@ from svc_core.sources.model import About, Format, Record
 from svc_core.sources.values import at
 
 __all__ = [
-    "Reading", "Taken", "absent", "held", "judged", "reading", "readings", "survivor", "take",
-    "take_document", "unknown", "withdraw", "withdraw_items",
+    "Reading", "Taken", "absent", "contributed", "held", "judged", "lapse", "reading", "readings",
+    "settle", "survivor", "take", "take_document", "unknown", "withdraw", "withdraw_items",
 ]  # fmt: skip
 
 ROWS_SCANNED = 500  # contributions that are looked at for what is absent
@@ -199,6 +200,30 @@ async def withdraw(ctx: Context, contributions: Sequence[Contribution]) -> Taken
     return await _change(ctx, {one.id: one for one in contributions}, {}, {}, {})
 
 
+async def lapse(ctx: Context, contributions: Sequence[Contribution]) -> Taken:
+    """Take back what is no more in a snapshot; of sanctions lists it is kept who was listed."""
+    before = {one.id: one for one in contributions}
+    after = {
+        one.id: attrs.evolve(one, gone=True, digest=0, stamp=None, said=said, raw=None)
+        for one in contributions
+        if (said := _ended(one))
+    }
+    return await _change(ctx, before, after, {}, {})
+
+
+def _ended(one: Contribution) -> dict[str, Any]:
+    """The listings of a contribution, which are no more."""
+    listings = one.said.get("sanctions") if one.resource == "entity" and not one.gone else None
+    return {"sanctions": [each | {"status": "delisted"} for each in listings]} if listings else {}
+
+
+async def settle(ctx: Context, before: Contribution | None, word: Contribution) -> Taken:
+    """Write what the operator says, in place of what he said `before`."""
+    return await _change(
+        ctx, {} if before is None else {before.id: before}, {word.id: word}, {}, {}
+    )
+
+
 async def withdraw_items(ctx: Context, source: str, limit: int) -> Taken:
     """Take back some items of a source that nobody contributes to: of before that was kept."""
     left = await ctx.tx.documents.scan(NEWS, where={"source": (source,)}, limit=limit)
@@ -258,12 +283,24 @@ def _counted(before: Mapping[str, Contribution], after: Mapping[str, Contributio
 async def absent(
     ctx: Context, source: str, kept: Set[str], after: Position | None = None
 ) -> tuple[list[Contribution], Position | None]:
-    """Some of what a source contributed that is not among the `kept` ids, and where to go on."""
+    """Some of what a source contributes that is not among the `kept` ids, and where to go on."""
+    return await _some(ctx, (source,), kept, after)
+
+
+async def contributed(
+    ctx: Context, source: str, after: Position | None = None
+) -> tuple[list[Contribution], Position | None]:
+    """Some of what a source ever contributed, and where to go on."""
+    return await _some(ctx, (source, ended(source)), frozenset(), after)
+
+
+async def _some(
+    ctx: Context, sources: tuple[str, ...], kept: Set[str], after: Position | None
+) -> tuple[list[Contribution], Position | None]:
     page = await ctx.tx.documents.scan(
-        CONTRIBUTIONS, where={"source": (source,)}, after=after, limit=ROWS_SCANNED
+        CONTRIBUTIONS, where={"source": sources}, after=after, limit=ROWS_SCANNED
     )
-    gone = [CONTRIBUTIONS.decode(row.raw) for row in page.rows if row.id not in kept]
-    return gone, page.end
+    return [CONTRIBUTIONS.decode(row.raw) for row in page.rows if row.id not in kept], page.end
 
 
 async def held(ctx: Context, source: str) -> int:
@@ -288,7 +325,7 @@ async def take_document(ctx: Context, id_: str, document: ReadDocument) -> Taken
     after: Position | None = None
     while document.format.kind == "snapshot":
         gone, after = await absent(ctx, id_, kept, after)
-        brought += await withdraw(ctx, gone)
+        brought += await lapse(ctx, gone)
         if after is None:
             break
     run = brought.run(document.rejected)

@@ -62,7 +62,7 @@ def _scores(told: Sequence[Contribution]) -> list[Said]:
         for score in one.said.get("scores") or ():
             kind = tuple(score[name] for name in ("system", "version", "provider", "role"))
             own.setdefault(kind, []).append(score)
-        found = own | found
+        found |= {kind: each for kind, each in own.items() if kind not in found}
     return [score for each in found.values() for score in each]
 
 

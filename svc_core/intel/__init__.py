@@ -7,7 +7,9 @@ from svc_core.intel import (
     cves,
     cyber_graph,
     entities,
+    finance,
     finint,
+    fusion,
     graphs,
     incidents,
     markets,
@@ -23,7 +25,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *actors.OPERATIONS,
     *cyber_graph.OPERATIONS,
     *markets.OPERATIONS,
+    *finance.OPERATIONS,
     *finint.OPERATIONS,
+    *fusion.OPERATIONS,
     *signals.OPERATIONS,
 )
 

@@ -8,6 +8,7 @@ from attrs import frozen
 
 from svc_core import directory, wire
 from svc_core.constraints import Doc, Example, MaxLen, Pattern
+from svc_core.intel import entity_rows
 from svc_core.intel.declared import CYBER, reading
 from svc_core.operation import QUERY, Context, Operation
 from svc_core.ports import Document
@@ -95,7 +96,7 @@ async def list_actors(ctx: Context, request: ListActors) -> Page[Actor]:
         ranges=narrowed(),
         start=(after(request.updated_since) or (None,))[0],
     )
-    rows = [flat(json.loads(row)) for row in found.rows]
+    rows = [flat(json.loads(row)) for row in await entity_rows.whole(ctx, found.rows)]
     await _link(ctx, rows, given(request.include, ()))
     return Page(tuple(map(wire.dumps, rows)), found.next_cursor)
 

@@ -19,8 +19,8 @@ from svc_core.resources.relation import RELATIONS
 
 Row = dict[str, Any]
 
-EXPLOITERS_MAX = 25
-"""Relations of one vulnerability that are looked at; a graph shows all of them."""
+EXPLOITERS_MAX = 1_000
+"""Relations of the vulnerabilities of a page that are looked at; graphs show all of them."""
 
 _FACET = [wire.camel(member.name) for member in attrs.fields(CveFacet)]
 
@@ -30,11 +30,12 @@ async def whole(ctx: Context, rows: Sequence[bytes]) -> list[Row]:
     made = [json.loads(row) for row in rows]
     makers = [_makers(row) for row in made]
     known = await directory.named(ctx, (one for each in makers for refs in each for one in refs))
+    exploiters = await _exploiters(ctx, made)
     is_loaded = any("kev" not in row for row in made) and await has_catalogue(ctx)
     for row, each in zip(made, makers, strict=True):
         for one, refs in zip(row["affected"], each, strict=True):
             one["entityId"] = next((known[ref].id for ref in refs if ref in known), None)
-        row["exploitedBy"] = await _exploiters(ctx, row)
+        row["exploitedBy"] = exploiters[row["id"]]
         if is_loaded:
             row.setdefault("kev", None)
     return made
@@ -63,17 +64,19 @@ def _makers(row: Row) -> list[tuple[str, ...]]:
     return [refs.get(one["vendor"], ()) for one in row["affected"]]
 
 
-async def _exploiters(ctx: Context, row: Row) -> list[Row]:
-    """What exploits or targets it, each entity once; what is revoked does not."""
-    wanted = {
-        "target": (row["id"], *row["mergedIds"]),
-        "type": ("exploits", "targets"),
-        "surface": ("cyber:live",),
-    }
-    told = await ctx.tx.documents.scan(RELATIONS, where=wanted, limit=EXPLOITERS_MAX)
-    ends = [json.loads(one.raw)["source"] for one in told.rows]
-    known = await directory.named(ctx, ends) if ends else {}
-    found = {known[end].id: json.loads(known[end].raw) for end in ends if end in known}
-    return [
-        {"entityId": id_, "name": one["name"]} for id_, one in found.items() if not one["revoked"]
-    ]
+async def _exploiters(ctx: Context, rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """What exploits or targets each, every entity once; what is revoked does not."""
+    owners = {key: row["id"] for row in rows for key in (row["id"], *row["mergedIds"])}
+    told = await ctx.tx.documents.scan(
+        RELATIONS, where={"target": tuple(owners)}, limit=EXPLOITERS_MAX
+    )
+    ties = [RELATIONS.decode(one.raw) for one in told.rows]
+    ties = [one for one in ties if one.type in {"exploits", "targets"} and not one.revoked]
+    known = await directory.named(ctx, [one.source for one in ties]) if ties else {}
+    found: dict[str, dict[str, Row]] = {row["id"]: {} for row in rows}
+    for one in ties:
+        entity: Row | None = json.loads(known[one.source].raw) if one.source in known else None
+        if entity is not None and not entity["revoked"]:
+            made = {"entityId": entity["id"], "name": entity["name"]}
+            found[owners[one.target]][entity["id"]] = made
+    return {id_: list(each.values()) for id_, each in found.items()}

@@ -10,6 +10,7 @@ from svc_core import directory, instants, problem, wire
 from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, Pattern
 from svc_core.intel.cve_rows import has_catalogue, whole
 from svc_core.intel.declared import CYBER, reading
+from svc_core.intel.entity_rows import listed
 from svc_core.operation import QUERY, Context, Operation
 from svc_core.problem import Problem
 from svc_core.resources.cve import CVES, SHARE_STEPS, Cve, CveState, CvssVersion, folded
@@ -193,7 +194,8 @@ async def list_cves(ctx: Context, request: ListCves) -> Page[Cve]:
         ranges=_ranges(request),
         start=(after(request.updated_since) or (None,))[0],
     )
-    return evolve(page, rows=tuple(map(wire.dumps, await whole(ctx, page.rows))))
+    rows = list(map(wire.dumps, await whole(ctx, page.rows)))
+    return evolve(page, rows=tuple(await listed(ctx, rows)))
 
 
 # -- declarations ------------------------------------------------------------------------------

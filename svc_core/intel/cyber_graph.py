@@ -4,14 +4,15 @@ Rule: an edge that several rows tell of stands where the oldest of them does, so
 the pages meets it once, also while others come to tell of it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, get_args
 
 from attrs import frozen
 
 from svc_core import problem
 from svc_core.constraints import Doc, Example, Ge, IdOf, Le
 from svc_core.intel.declared import CYBER, reading
+from svc_core.intel.derived import AFFECTED
 from svc_core.intel.graphs import RelationTypes, Revoked, shown, text
 from svc_core.intel.neighbours import Neighbours, Node, edge_of
 from svc_core.intel.walk import DEPTH_MAX, NODES_MAX, Edge, Wanted
@@ -33,7 +34,7 @@ TYPES: Mapping[str, CyberType] = {
     "campaign": "campaign", "vulnerability": "vulnerability", "product": "product",
     "company": "organization", "organization": "organization", "government": "organization",
     "sector": "sector", "country": "country", "indicator": "indicator", "person": "person",
-    "courseOfAction": "mitigation", "incident": "incident",
+    "courseOfAction": "mitigation",
 }  # fmt: skip
 """Types of nodes by those of entities; others take no part in attacks."""
 
@@ -49,7 +50,7 @@ class GetCyberGraph:
         Example(["actor", "technique"]),
     ] = UNSET
     root_id: Annotated[
-        Maybe[Annotated[str, IdOf("ent", "inc")]], QUERY, Doc("Only what is around this node.")
+        Maybe[Annotated[str, IdOf("ent")]], QUERY, Doc("Only what is around this node.")
     ] = UNSET
     depth: Annotated[
         Maybe[int], QUERY, Ge(1), Le(DEPTH_MAX), Doc("Steps from `rootId`, else 1."), Example(2)
@@ -91,8 +92,15 @@ async def get_cyber_graph(ctx: Context, request: GetCyberGraph) -> Paged[CyberGr
 def _neighbours(ctx: Context, request: GetCyberGraph) -> Neighbours:
     types = None if isinstance(request.types, Unset) else frozenset(request.types)
     wanted = Wanted(types, revoked=request.include_revoked, surface="cyber")
-    kinds = frozenset(given(request.node_types, tuple(TYPES.values())))
-    return Neighbours(ctx, wanted, lambda node: TYPES.get(node.type) in kinds)
+    kinds = frozenset(given(request.node_types, get_args(CyberType)))
+    return Neighbours(ctx, wanted, lambda node, edge: type_of(node, edge) in kinds)
+
+
+def type_of(node: Node, edge: Edge) -> CyberType | None:
+    """What a node is to an edge: whose products are affected is a vendor."""
+    type_ = TYPES.get(node.type)
+    is_vendor = type_ == "organization" and edge["type"] == AFFECTED
+    return "vendor" if is_vendor else type_
 
 
 async def _around(
@@ -156,25 +164,28 @@ async def _oldest(neighbours: Neighbours, edges: Sequence[Edge]) -> dict[str, Ed
 
 
 def _graph(neighbours: Neighbours, edges: Sequence[Edge], *, is_cut: bool) -> Mapping[str, Any]:
-    ends = dict.fromkeys(edge[end] for edge in edges for end in ("sourceId", "targetId"))
+    ends: dict[str, CyberType | None] = {}
+    for edge in edges:
+        for end in (edge["sourceId"], edge["targetId"]):
+            type_ = type_of(neighbours.nodes[end], edge)
+            ends[end] = "vendor" if "vendor" in (type_, ends.get(end)) else type_
     return {
-        "nodes": list(_nodes(neighbours.nodes[one] for one in ends)),
+        "nodes": [_node(neighbours.nodes[one], type_) for one, type_ in ends.items()],
         "edges": list(map(shown, edges)),
         "counts": {"nodes": len(ends), "edges": len(edges)},
         "truncated": is_cut,
     }
 
 
-def _nodes(nodes: Iterable[Node]) -> Iterable[Mapping[str, Any]]:
-    for node in nodes:
-        yield {
-            "id": node.id,
-            "type": TYPES.get(node.type, "organization"),
-            "label": node.label,
-            "designators": node.row["designators"],
-            "revoked": node.revoked,
-            "tlp": None,
-        }
+def _node(node: Node, type_: CyberType | None) -> Mapping[str, Any]:
+    return {
+        "id": node.id,
+        "type": type_,
+        "label": node.label,
+        "designators": node.row["designators"],
+        "revoked": node.revoked,
+        "tlp": None,
+    }
 
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (

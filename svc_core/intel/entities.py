@@ -1,20 +1,29 @@
 """Entities: lists, and one with what it is connected to."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from svc_core import directory, problem
+from svc_core import directory, problem, searching
 from svc_core.constraints import Doc, Example, Pattern
+from svc_core.intel import entity_rows, graphs, stix
 from svc_core.intel.declared import EXPLORER, reading
-from svc_core.operation import PATH, QUERY, Context, Operation
+from svc_core.intel.entity_rows import EntityRow
+from svc_core.linking.references import id_of
+from svc_core.operation import JSON, PATH, QUERY, STIX, Context, Operation
+from svc_core.ports import Bounds, Document, Position
 from svc_core.problem import Problem
-from svc_core.resources.entity import ENTITIES, Entity, EntityType
-from svc_core.resources.filters import Countries, Several, narrowed, sent
+from svc_core.resources.cve import CVES
+from svc_core.resources.entity import ENTITIES, WORDS, Entity, EntityType
+from svc_core.resources.filters import Countries, Several, sent
 from svc_core.resources.members import Cursor, EntityId, Limit
 from svc_core.resources.period import UpdatedSince, after
-from svc_core.result import One, Page
-from svc_core.unset import UNSET, Maybe, Unset
+from svc_core.result import Content, One, Page
+from svc_core.sources.parties import FORMS_TOLD, well_formed
+from svc_core.unset import UNSET, Maybe, Unset, given
+
+Where = dict[str, tuple[str, ...]]
 
 
 @frozen
@@ -26,18 +35,29 @@ class ListEntities:
     ] = UNSET
     designator: Annotated[
         Several[Annotated[str, Pattern("[a-z0-9-]{2,20}:.{1,200}", "`scheme:value`")]],
-        Doc("Comma list of designators, exactly as others write them."),
+        Doc(
+            "Comma list of designators, exactly as others write them. Check digits are verified; "
+            "a CIK may lack its zeros."
+        ),
         Example(["cik:0000789019"]),
     ] = UNSET
     country: Countries = UNSET
     topic: Annotated[Several[str], Doc("Comma list of what others file it under.")] = UNSET
     sanctioned: Annotated[
-        Maybe[bool], QUERY, Doc("Whether a sanctions list has it now."), Example(True)
+        Maybe[bool],
+        QUERY,
+        Doc("Whether a sanctions list has it now; `false` finds nothing while no list was read."),
+        Example(True),
     ] = UNSET
+    include_revoked: Annotated[
+        bool, QUERY, Doc("With what its source revoked or deprecated."), Example(False)
+    ] = False
     updated_since: UpdatedSince = UNSET
-    sort: Annotated[Literal["updatedAt"], QUERY, Doc("The row written last comes first.")] = (
-        "updatedAt"
-    )
+    q: searching.Q = UNSET
+    sort: Annotated[
+        Maybe[Literal["updatedAt"]], QUERY, Doc("The row written last comes first.")
+    ] = UNSET
+    include: searching.Include = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
 
@@ -49,22 +69,92 @@ class GetEntity:
     entity_id: Annotated[EntityId, PATH]
 
 
-async def list_entities(ctx: Context, request: ListEntities) -> Page[Entity]:
-    """A page of entities."""
-    where = sent(request, "type", "designator", "country", "topic")
+# -- rules -------------------------------------------------------------------------------------
+
+
+def exact(designator: str) -> str:
+    """A designator as rows write it.
+
+    Raises:
+        Problem: INVALID_PARAMETER for one that cannot be of its scheme.
+    """
+    scheme, _, value = designator.partition(":")
+    told = well_formed(scheme, value)
+    if told is None:
+        detail = f"designator: {value!r} is no {scheme}: {FORMS_TOLD[scheme]}"
+        raise Problem(problem.INVALID_PARAMETER, detail)
+    return f"{scheme}:{told}"
+
+
+def _cves(request: ListEntities, where: Where, *, has_lists: bool) -> Where | None:
+    """The filters of CVEs, which are entities of rows of their own; None where none can match."""
+    is_other = "country" in where or "topic" in where or given(request.sanctioned, False)
+    if is_other or "vulnerability" not in given(request.type, ("vulnerability",)):
+        return None
+    if request.sanctioned is False and not has_lists:
+        return None
+    names = where.get("designator")
+    return {} if names is None else {"key": tuple(id_of(one.removeprefix("cve:")) for one in names)}
+
+
+# -- use cases ---------------------------------------------------------------------------------
+
+
+async def list_entities(ctx: Context, request: ListEntities) -> Page[EntityRow]:
+    """A page of entities.
+
+    Raises:
+        Problem: INVALID_PARAMETER for a designator that cannot be one.
+    """
+    where: Where = sent(request, "designator", "country", "topic", "type")
+    if not isinstance(request.designator, Unset):
+        where["designator"] = tuple(map(exact, request.designator))
+    has_lists = request.sanctioned is False and await entity_rows.has_lists(ctx)
     if not isinstance(request.sanctioned, Unset):
-        where["sanctioned"] = ("yes" if request.sanctioned else "no",)
-    return await ctx.page(
-        ENTITIES,
-        where=where,
-        after=request.cursor,
-        limit=request.limit,
-        ranges=narrowed(),
-        start=(after(request.updated_since) or (None,))[0],
-    )
+        others = ("no", "delisted") if has_lists else ()
+        where["sanctioned"] = ("yes",) if request.sanctioned else others or ("unknown",)
+    if not request.include_revoked:
+        where["revoked"] = ("no",)
+    bounds: Bounds = {"start": (after(request.updated_since) or (None,))[0]}
+    if isinstance(request.q, Unset):
+        cves = _cves(request, where, has_lists=has_lists)
+        page = await _merged(ctx, request, {ENTITIES.name: where, CVES.name: cves}, bounds)
+    else:
+        wanted = searching.Wanted[Entity](
+            where=where, is_sorted=not isinstance(request.sort, Unset), bounds=bounds
+        )
+        page = await searching.page(ctx, ENTITIES, WORDS, request, wanted)
+    return evolve(page, rows=tuple(await entity_rows.whole(ctx, page.rows)))
 
 
-async def get_entity(ctx: Context, request: GetEntity) -> One[Entity]:
+async def _merged(
+    ctx: Context, request: ListEntities, wheres: Mapping[str, Where | None], bounds: Bounds
+) -> Page[Any]:
+    """A page of all collections of entities, which have one order."""
+    asked = sent(request, "designator", "country", "topic", "type")
+    flags = {"flags": (str(request.sanctioned), str(request.include_revoked))}
+    binding = ctx.list_binding(asked | flags, **bounds)
+    start, rows, has_more = ctx.open_cursor(request.cursor, binding), list[Document[Any]](), False
+    for collection in directory.HOLDERS:
+        where = wheres[collection.name]
+        if where is not None:
+            part = await ctx.tx.documents.scan(
+                collection, where=where, after=start, limit=request.limit, **bounds
+            )
+            rows += part.rows
+            has_more |= part.more
+    rows.sort(key=lambda row: (row.order, row.id), reverse=True)
+    shown = rows[: request.limit]
+    end = None
+    if has_more or len(rows) > len(shown):
+        end = Position(shown[-1].order, shown[-1].id)
+    raws = tuple(row.raw for row in shown)
+    if not isinstance(request.include, Unset):
+        raws = tuple(searching.with_match(raw, None) for raw in raws)
+    return Page(raws, ctx.seal_cursor(end, binding))
+
+
+async def get_entity(ctx: Context, request: GetEntity) -> One[EntityRow] | Content:
     """One entity; an id of one that it took up names it too.
 
     Raises:
@@ -73,8 +163,13 @@ async def get_entity(ctx: Context, request: GetEntity) -> One[Entity]:
     document = (await directory.found(ctx, [request.entity_id])).get(request.entity_id)
     if document is None:
         raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
-    return One(document.raw, document.tag)
+    if ctx.format == STIX.format:
+        return await graphs.as_stix(ctx, document.id)
+    (body,) = await entity_rows.whole(ctx, [document.raw])
+    return One(body, entity_rows.tag(document.id, body))
 
+
+# -- declarations ------------------------------------------------------------------------------
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     reading(
@@ -88,7 +183,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         description=(
             "Companies, people, states, vessels, threat actors, malware and what else takes part "
             "in events. The values of one filter are alternatives; different filters must all "
-            "match. The row that was written last comes first."
+            "match. The row that was written last comes first, with `q` the one whose names hold "
+            "most of its words, written as they are. Vulnerabilities with a CVE id have no names: "
+            "`q` finds none of them here."
         ),
     ),
     reading(
@@ -100,7 +197,11 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         summary="Read an entity",
         description=(
             "One entity. An id of an entity that turned out to be another one answers with that "
-            "other, under its own `id`; `mergedIds` lists them."
+            "other, under its own `id`; `mergedIds` lists them. A vulnerability has its facet "
+            "`cve`, a threat actor or campaign its facet `actor`. With `format=stix` it is a STIX "
+            "2.1 bundle with what it is directly connected to, as its graph has it."
         ),
+        media=(JSON, STIX),
+        examples={STIX.media_type: stix.EXAMPLE},
     ),
 )

@@ -10,15 +10,16 @@ from attrs import frozen
 
 from svc_core import compact, instants, problem
 from svc_core.constraints import Doc, Example, Ge, Le, Pattern
+from svc_core.intel import stix
 from svc_core.intel.declared import EXPLORER, reading
 from svc_core.intel.neighbours import Neighbours, Node
 from svc_core.intel.walk import DEPTH_MAX, NODES_MAX, Edge, Walk, Wanted
-from svc_core.operation import PATH, QUERY, Context, Operation
+from svc_core.operation import PATH, QUERY, STIX, Context, Operation
 from svc_core.problem import Problem
 from svc_core.resources.filters import Several
 from svc_core.resources.members import EntityId
 from svc_core.resources.relation import EntityGraph, RelationType
-from svc_core.result import One
+from svc_core.result import Content, One
 from svc_core.unset import UNSET, Maybe, Unset
 
 text = compact.encoder()
@@ -81,6 +82,16 @@ async def get_entity_graph(ctx: Context, request: GetEntityGraph) -> One[EntityG
     walk = await neighbours.grown(root.id, request.depth, request.limit_nodes)
     raw = text(_graph(walk, [neighbours.nodes[one] for one in walk.nodes], at)).encode()
     return One(raw, (root.id, sha256(raw).hexdigest()))
+
+
+async def as_stix(ctx: Context, id_: str) -> Content:
+    """An entity that there is, with what it is directly connected to, as STIX."""
+    neighbours = Neighbours(ctx, Wanted())
+    (root,) = (await neighbours.meant([id_])).values()
+    walk = await neighbours.grown(root.id, 1, NODES_MAX)
+    nodes = [neighbours.nodes[one] for one in walk.nodes]
+    raw = stix.bundle(root, nodes, list(walk.edges.values()))
+    return Content(STIX.media_type, raw, (root.id, sha256(raw).hexdigest()))
 
 
 def _instant(told: str) -> str:

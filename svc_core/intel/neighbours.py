@@ -12,6 +12,7 @@ from typing import Any
 from attrs import define, field, frozen
 
 from svc_core import directory
+from svc_core.intel import derived
 from svc_core.intel.walk import Edge, Walk, Wanted, joined
 from svc_core.operation import Context
 from svc_core.ports import Document
@@ -42,7 +43,7 @@ class Neighbours:
 
     ctx: Context
     wanted: Wanted
-    kept: Callable[[Node], bool] = lambda _: True
+    kept: Callable[[Node, Edge], bool] = lambda *_: True
     root: str | None = None
     nodes: dict[str, Node] = field(factory=dict)
     is_cut: bool = False
@@ -76,6 +77,9 @@ class Neighbours:
             some = [self.nodes[one] for one in nodes[at : at + NODES_AT_ONCE]]
             for end in ("source", "target"):
                 told += await self._scanned(end, some, share)
+            for type_ in filter(self.wanted.names, derived.FACETS):
+                told += await self._derived(type_, some, share)
+            told += [edge for node in some for edge in self._own(node)]
         return await self.between([one for one in told if self.wanted.holds(one)])
 
     async def _scanned(self, end: str, nodes: Sequence[Node], share: int) -> list[dict[str, Any]]:
@@ -89,6 +93,28 @@ class Neighbours:
         self.is_cut = self.is_cut or page.more
         return [edge_of(row.raw) for row in page.rows]
 
+    async def _derived(self, type_: str, nodes: Sequence[Node], share: int) -> list[dict[str, Any]]:
+        """The edges of a type that other rows make to some of these, of each at most its share."""
+        held = [node for node in nodes if node.type in derived.FACETS[type_].types]
+        if not held:
+            return []
+        rows, is_more = await derived.scanned(
+            self.ctx, type_, [node.row for node in held], share * len(held)
+        )
+        if is_more and len(held) > 1:
+            return [one for node in held for one in await self._derived(type_, [node], share)]
+        self.is_cut = self.is_cut or is_more
+        refs = {one for node in held for one in derived.references(node.row)}
+        every = (edge for row in rows for edge in derived.edges(row))
+        return [edge for edge in every if edge["type"] == type_ and edge["source"] in refs]
+
+    def _own(self, node: Node) -> Iterator[dict[str, Any]]:
+        """The edges that follow from the row of a node; a place is known by its incident alone."""
+        for edge in derived.edges(node.row):
+            if edge["type"] == derived.LOCATED:
+                self._meant[edge["target"]] = self.nodes[edge["target"]] = _place(node.row)
+            yield edge
+
     async def between(self, told: Sequence[dict[str, Any]]) -> list[Edge]:
         """Relations as edges between the nodes that they mean, each once."""
         ends = (one[end] for one in told for end in ("source", "target"))
@@ -100,14 +126,14 @@ class Neighbours:
             source, target = meant.get(one["source"]), meant.get(one["target"])
             if source is None or target is None or source is target:
                 continue
-            if self._is_shown(source) and self._is_shown(target):
+            if self._is_shown(source, one) and self._is_shown(target, one):
                 ends = (source.id, target.id)
                 first, second = ends if one["directed"] else sorted(ends)
                 yield {**one, "sourceId": first, "targetId": second}
 
-    def _is_shown(self, node: Node) -> bool:
+    def _is_shown(self, node: Node, edge: Edge) -> bool:
         return node.id == self.root or (
-            self.kept(node) and (self.wanted.revoked or not node.revoked)
+            self.kept(node, edge) and (self.wanted.revoked or not node.revoked)
         )
 
 
@@ -122,8 +148,8 @@ def edge_of(raw: bytes) -> dict[str, Any]:
 
 
 async def _rows(ctx: Context, references: Sequence[str]) -> dict[str, Document[Any]]:
-    rows = await directory.found(ctx, [one for one in references if one.startswith("ent_")])
     incidents = tuple(one for one in references if one.startswith("inc_"))
+    rows = await directory.named(ctx, [one for one in references if one not in incidents])
     if incidents:
         page = await ctx.tx.documents.scan(
             INCIDENTS, where={"key": incidents}, limit=len(incidents)
@@ -145,6 +171,13 @@ def node_of(row: Document[Any]) -> Node:
     return Node(
         row.id, told["type"], told["name"], _country(told), ids, bool(told.get("revoked")), told
     )
+
+
+def _place(row: Mapping[str, Any]) -> Node:
+    place, id_ = row["place"], derived.place_id(row["place"])
+    about = {"createdAt": row["createdAt"], "updatedAt": row["updatedAt"], "designators": []}
+    label = derived.label_of(place) or id_
+    return Node(id_, "place", label, place["countryCode"], (id_,), revoked=False, row=about)
 
 
 def _country(told: Mapping[str, Any]) -> str | None:

@@ -38,10 +38,14 @@ class Wanted:
     revoked: bool = False
     surface: str | None = None
 
+    def names(self, type_: str) -> bool:
+        """Whether edges of this type are wanted."""
+        return self.types is None or type_ in self.types
+
     def holds(self, edge: Edge) -> bool:
         """Whether it is such an edge."""
         return (
-            (self.types is None or edge["type"] in self.types)
+            self.names(edge["type"])
             and edge["confidence"] >= self.min_confidence
             and (self.revoked or not edge["revoked"])
             and (self.surface is None or edge["surface"] == self.surface)

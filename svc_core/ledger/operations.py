@@ -34,6 +34,7 @@ from svc_core.operation import (
     OCTETS,
     PATH,
     QUERY,
+    STIX,
     TEXT,
     UTF8_TEXT,
     Context,
@@ -50,7 +51,6 @@ from svc_core.wire import shapes
 BATCH_MAX = 100
 SVG = Representation("svg", "image/svg+xml")
 RECORDS: Final = f"{BASE_V2}/ledger/records"
-STIX = Representation("stix", "application/stix+json;version=2.1")
 
 _INSTANT = (
     Pattern(timestamps.RFC_3339, "RFC 3339 with an offset, such as 2026-01-31T09:30:00Z"),

@@ -7,6 +7,7 @@ nor in a line in title case (Mikheev 2002, "Periods, Capitalized Words, etc.").
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import dropwhile
 from typing import NamedTuple
 
 from svc_core import data
@@ -66,13 +67,16 @@ def _of_line(line: str) -> Iterator[Run]:
     is_title = len(longer) > 2 and sum(longer) >= _TITLE_CASE_SHARE * len(longer)
     for match in _RUN.finditer(line):
         is_start = not line[: match.start()].strip(_QUOTES)
-        for part in _parts(match[0].replace(",", "").split(" ")):
-            words = part
-            while words and fold(words[0]) in _fillers() and not words[0].isupper():
-                words, is_start = words[1:], False
+        whole = match[0].replace(",", "").split(" ")
+        for part in _parts(whole) if is_title or is_start else [whole]:
+            words = list(dropwhile(_is_filler, part))
             if words:
-                yield Run(words, not (is_title or is_start), is_title)
+                yield Run(words, not is_title and (not is_start or words != part), is_title)
             is_start = False
+
+
+def _is_filler(word: str) -> bool:
+    return fold(word) in _fillers() and not word.isupper()
 
 
 def _parts(words: list[str]) -> Iterator[list[str]]:

@@ -12,6 +12,7 @@ from svc_core.linking.names import labels, normal
 from svc_core.ports import BASE_V2, Collection
 from svc_core.resources.facts import Designator, SourceRef
 from svc_core.resources.members import CreatedAt, EntityId, UpdatedAt, micros
+from svc_core.retrieval.listing import Indexed, Match
 from svc_core.unset import UNSET, Maybe
 
 EntityType = Literal[
@@ -178,6 +179,9 @@ class EntityCore:
     created_at: CreatedAt
     updated_at: UpdatedAt
     revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
+    match: Annotated[
+        Maybe[Match | None], Doc("With `include=match` alone: why it was found; null without `q`.")
+    ] = UNSET
 
     @property
     def names(self) -> Iterator[str]:
@@ -203,9 +207,16 @@ def _labels(entity: Entity) -> tuple[str, ...]:
     return tuple(chain.from_iterable(labels(name, entity.type) for name in entity.names))
 
 
-def _search(entity: Entity) -> str:
-    words = (normal(name) for name in (*entity.names, *entity.weak_aliases))
-    return " ".join(dict.fromkeys(" ".join(words).split()))
+WORDS: Indexed[Entity] = Indexed(
+    lambda entity: {
+        "name": [entity.name],
+        "aliases": entity.aliases,
+        "weakAliases": entity.weak_aliases,
+    },
+    is_names=True,
+    bare=normal,
+)
+"""Whole words of names, folded (`svc_core.text.words`)."""
 
 
 def _sanctioned(entity: Entity) -> str:
@@ -249,7 +260,7 @@ ENTITIES: Collection[Entity] = Collection(
         "targets_country": _targets,
         "targets_sector": _sectors,
     },
-    search=_search,
+    search=WORDS,
     kind="entity",
     base=BASE_V2,
 )

@@ -79,9 +79,7 @@ class FinancialObservation:
     ]
     filing: ReportedIn
     frame: Annotated[str | None, Doc("The SEC's frame, where it picked it."), Example("CY2018")]
-    restated: Annotated[
-        bool, Doc("Whether the value differs from that of the row that it supersedes.")
-    ] = False
+    restated: Annotated[bool, Doc("Whether a filing before it reported another value.")] = False
     supersedes_id: Annotated[
         ObservationId | None, Doc("The same fact in the filing before."), Example(None)
     ] = None

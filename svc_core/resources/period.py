@@ -7,9 +7,9 @@ request uses one spelling, and both mean the same period.
 from datetime import datetime
 from typing import Annotated
 
-from svc_core import instants, ports, problem
+from svc_core import instants, periods, ports, problem
 from svc_core.boxes import LONGITUDE_MAX, Box
-from svc_core.constraints import Doc, Example, Ge, Le
+from svc_core.constraints import Doc, Example, Ge, Le, Pattern
 from svc_core.instants import MILLIS_MAX, Interval
 from svc_core.operation import QUERY, In
 from svc_core.ports import Bounds
@@ -49,6 +49,14 @@ UpdatedSince = Annotated[
     QUERY,
     Doc("Only rows whose present version was written after this instant, not at it."),
     Example("2026-01-31T00:00:00Z"),
+]
+
+Period = Annotated[
+    Maybe[str],
+    Pattern(
+        "[0-9]{4}(?:-(?:[0-9]{2}(?:-[0-9]{2})?|[ASQMWD][0-9]{1,3}))?",
+        "a date or a period such as 2024-Q3",
+    ),
 ]
 
 OLD_NAMES = frozenset({"since", "until"})
@@ -91,6 +99,20 @@ def lying(area: Maybe[Box]) -> ports.Box | None:
 def after(instant: Maybe[datetime]) -> tuple[int | None, int | None] | None:
     """The range of a number of record times later than an instant, for `Context.page`."""
     return None if isinstance(instant, Unset) else (micros(instant) + 1, None)
+
+
+def spanned(name: str, text: Maybe[str]) -> periods.Period | None:
+    """The period that an input of this name asks for; None where it was not sent.
+
+    Raises:
+        Problem: INVALID_PARAMETER where there is no such period.
+    """
+    if isinstance(text, Unset):
+        return None
+    try:
+        return periods.parse(text)
+    except ValueError as none:
+        raise Problem(problem.INVALID_PARAMETER, f"{name}: names no period that exists") from none
 
 
 def period(when: Maybe[Interval], since: Maybe[int], until: Maybe[int]) -> Interval:

@@ -26,7 +26,7 @@ TYPE_FORM = "[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
 RelationType = Annotated[str, Pattern(TYPE_FORM, "a type such as `owns` or `attributed-to`")]
 CyberType = Literal[
     "actor", "malware", "tool", "technique", "campaign", "vulnerability", "product", "vendor",
-    "sector", "country", "indicator", "mitigation", "organization", "person", "incident",
+    "sector", "country", "indicator", "mitigation", "organization", "person",
 ]  # fmt: skip
 Surface = Literal["cyber", "economy"]
 ConfidenceBasis = Literal["provider", "sources"]

@@ -3,8 +3,8 @@
 Rule 1: a row is found by the terms of the engine and by its words as they are written; names, which
         nobody inflects, by their words alone. Nothing is guessed.
 Rule 2: what stands in the first field, the heading, counts twice (BM25F: fields have weights).
-Rule 3: a row is about a question where it holds half of what was asked, as that weighs: a word
-        that few rows hold weighs more, one that no row holds as much as one that one row holds.
+Rule 3: a row is about a question where it holds more than half of what was asked, as that weighs: a
+        word that few rows hold weighs more, one that no row holds as much as one of one row.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -58,7 +58,7 @@ class Asked:
 
     @property
     def least(self) -> float:
-        """What the tokens of a row that is about the question weigh at least."""
+        """What the tokens of a row that is about the question weigh more than, headings aside."""
         return CUT * sum(self.weights[token] for token in self.sought.tokens)
 
 
@@ -85,10 +85,14 @@ class Match:
 
 @frozen(eq=False)
 class Indexed(Generic[T]):
-    """How rows are found by words: their texts by the names of fields, the first the heading."""
+    """How rows are found by words: their texts by the names of fields, the first the heading.
+
+    Of names, what `bare` leaves out is not asked for beside other words: legal forms.
+    """
 
     fields: Callable[[T], Mapping[str, Iterable[str]]]
     is_names: bool = False
+    bare: Callable[[str], str] = str
 
     def __call__(self, row: T) -> str:
         """The tokens of a row, as a collection keeps them."""
@@ -98,10 +102,12 @@ class Indexed(Generic[T]):
         """What a question asks of these rows; nothing where it has no word."""
         written = Query.of(asked, whole=True)
         if self.is_names:
-            tokens: Mapping[str, float] = written.asked or dict.fromkeys(words(asked), 1.0)
+            bare = set(words(self.bare(asked)))
+            telling = [word for word in written.asked if word in bare]
+            tokens = dict.fromkeys(telling or written.asked or words(asked), 1.0)
             return Sought(_some(tokens), {}, written.phrases, written.excluded)
         query = Query.of(asked)
-        same = dict.fromkeys((run[0] for _, runs in query.others for run in runs if len(run) == 1))
+        same = dict.fromkeys(run[0] for _, runs in query.others for run in runs if len(run) == 1)
         others = dict.fromkeys((term for term in same if term not in query.asked), OTHER)
         tokens = dict(_shares(query.asked, written.asked))
         return Sought(_some(tokens), _some(others), written.phrases, written.excluded)
@@ -111,7 +117,8 @@ class Indexed(Generic[T]):
         held = self._held(row)
         every = {token for tokens in held.values() for token in tokens}
         found = {token: weight for token, weight in asked.wanted.items() if token in every}
-        if sum(found.values()) < asked.least or not self._keeps(row, asked.sought):
+        held_of_it = sum(weight for token, weight in found.items() if token in asked.weights)
+        if held_of_it <= asked.least or not self._keeps(row, asked.sought):
             return None
         fields = tuple(name for name, tokens in held.items() if not found.keys().isdisjoint(tokens))
         weights: dict[str, int] = {}
@@ -150,10 +157,10 @@ def _shares(
     asked: Mapping[str, float], written: Mapping[str, float]
 ) -> Iterator[tuple[str, float]]:
     """The terms of a question, and its words as they were written where they are longer."""
-    for term, factor in asked.items():
+    for term in asked:
         longer = [word for word in written if word != term and cut(word) == term]
-        yield term, factor * (1 - _WHOLE if longer else 1)
-        yield from ((word, factor * _WHOLE / len(longer)) for word in longer)
+        yield term, 1 - _WHOLE if longer else 1.0
+        yield from ((word, _WHOLE / len(longer)) for word in longer)
 
 
 def _some(tokens: Mapping[str, float]) -> dict[str, float]:

@@ -3,6 +3,8 @@
 An event without `closed` is open. What was measured of it last is its measurement.
 """
 
+import re
+from collections.abc import Iterator
 from typing import Any
 
 from svc_core.sources.body import Body
@@ -21,7 +23,11 @@ from svc_core.sources.osint import (
     listed,
     measured,
 )
-from svc_core.sources.values import at, moment, place, records, text, web
+from svc_core.sources.values import at, designator, moment, objects, place, records, text, web
+
+_USGS = re.compile(r"//earthquake\.usgs\.gov/earthquakes/eventpage/(\w+)")
+_GDACS = re.compile(r"//(?:www\.)?gdacs\.org/.*[?&]eventtype=(\w+)")
+_GDACS_ID = re.compile(r"[?&]eventid=(\d+)")
 
 
 def _recognised(body: Body) -> bool:
@@ -85,11 +91,22 @@ def _record(event: dict[str, Any]) -> Record:
             "place": place(geometry=last["geometry"]),
             "track": track,
             "measurements": known[-1:],
+            "designators": [designator("eonet", text(event["id"]), "eonet"), *_others(event)],
         },
         url=web(event.get("link")),
         stamp=max(filter(None, (closed, moment(last["at"]))), default=None),
         raw=event,
     )
+
+
+def _others(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The events of others that it was made of, by the addresses of its sources."""
+    for url in (str(one.get("url")) for one in objects(event.get("sources"))):
+        quake, alert, number = (form.search(url) for form in (_USGS, _GDACS, _GDACS_ID))
+        if quake:
+            yield designator("usgs", quake[1], "eonet")
+        if alert and number:
+            yield designator("gdacs", f"{alert[1].upper()}{number[1]}", "eonet")
 
 
 def _position(told: dict[str, Any]) -> dict[str, Any]:

@@ -41,13 +41,30 @@ _FORMS: Mapping[str, Callable[[object], str | None]] = {
     "isin": isin,
     "wikidata": _form("(Q[1-9][0-9]*)", str.upper),
     "bic": _form("([A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?)", str.upper),
+    "cve": _form("(CVE-[0-9]{4}-[0-9]{4,19})", str.upper),
     "domain": _form(rf"(?:\w+://)?(?:www\.)?({_HOST}\.{_HOST})(?:[:/?#].*)?", str.lower),
 }
 
 
+FORMS_TOLD: Mapping[str, str] = {
+    "lei": "20 letters and digits with right check digits (ISO 17442)",
+    "cik": "one to ten digits",
+    "isin": "12 letters and digits with a right check digit (ISO 6166)",
+    "wikidata": "Q and a number",
+    "bic": "8 or 11 letters and digits (ISO 9362)",
+    "domain": "a host name",
+    "cve": "CVE, a year and a number",
+}
+
+
+def well_formed(scheme: str, value: object) -> str | None:
+    """The value as rows write it; None where it cannot be of its scheme."""
+    return _FORMS.get(scheme, str)(value)
+
+
 def known(named: Iterable[tuple[str, object]]) -> list[str]:
     """What names an entity, each once as `scheme:value`; ill-formed values are left out."""
-    read = [(scheme, _FORMS.get(scheme, str)(value)) for scheme, value in named if value]
+    read = [(scheme, well_formed(scheme, value)) for scheme, value in named if value]
     return list(dict.fromkeys(f"{scheme}:{told}" for scheme, told in read if told))
 
 

@@ -218,7 +218,7 @@ class _Writing:
                 SYSTEM,
                 partial(taking.absent, source=self._source.id, kept=self._kept, after=after),
             )
-            if not await self._write(taking.withdraw, gone):
+            if not await self._write(taking.lapse, gone):
                 return False
             if after is None:
                 return True

@@ -135,9 +135,7 @@ def medoid(told: Sequence[Member]) -> Member:
 
 def _gravest(group: Sequence[Member]) -> Member:
     """The member of the highest severity, of equal ones the strongest."""
-    return max(
-        reversed(group), key=lambda one: SEVERITIES.index(one.severity) if one.severity else -1
-    )
+    return max(group, key=lambda one: SEVERITIES.index(one.severity) if one.severity else -1)
 
 
 def _category(group: Sequence[Member]) -> Any:

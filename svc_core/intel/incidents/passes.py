@@ -189,6 +189,8 @@ class _Scene:
                 elsewhere = {home for other, own in enumerate(homes) if other != at for home in own}
                 merged[at] |= {*self.known[id_].keys} - elsewhere - names.keys()
         for name, at in names.items():
+            await self._settle(name, groups[at])
+        for name, at in names.items():
             await self._write(name, groups[at], merged[at] - {name})
         for id_, at in into.items():
             if id_ not in names:
@@ -203,7 +205,6 @@ class _Scene:
         )  # fmt: skip
         if until is not None:
             await self.ctx.save(INCIDENTS_DUE, name, IncidentDue(name, until))
-        await self._settle(name, group)
         if known is not None and says_the_same(row, known):
             return
         before = set() if known is None else set(known.related_incident_ids)

@@ -16,12 +16,12 @@ from svc_core.ledger.fold.fold import fold
 from svc_core.ledger.fold.recordset import RecordSet
 from svc_core.ledger.fold.standing import Standing
 from svc_core.ledger.records import Record
-from svc_core.ledger.stix.ids import FIXED_TIME
 from svc_core.ledger.stix.issuer import Issuer
-from svc_core.ledger.stix.marking import AMBER, IDS, Tlp, definition
 from svc_core.ledger.stix.statements import Maker, other_subject
 from svc_core.ledger.stix.subject_state import Known, Object, known_subjects
 from svc_core.ledger.stix.subjects import name_of, subject_object
+from svc_core.stix.ids import FIXED_TIME
+from svc_core.stix.marking import AMBER, IDS, Tlp, definition
 
 _REPORTED: Final = frozenset(
     {"campaign", "identity", "intrusion-set", "malware", "threat-actor", "tool", "vulnerability"}

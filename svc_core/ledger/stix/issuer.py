@@ -15,9 +15,9 @@ from svc_core import canonical
 from svc_core.ledger.fold.rows import texts_of
 from svc_core.ledger.fold.states import State
 from svc_core.ledger.records import Record
-from svc_core.ledger.stix.ids import FIXED_TIME, milliseconds, object_id
-from svc_core.ledger.stix.marking import AMBER, IDS, Tlp
 from svc_core.ledger.stix.subject_state import Object, said, text
+from svc_core.stix.ids import FIXED_TIME, milliseconds, object_id
+from svc_core.stix.marking import AMBER, IDS, Tlp
 
 _VERSION: Final = "1.0.0"
 _FORMAT_ID: Final = object_id("identity", "svc", "ledger")

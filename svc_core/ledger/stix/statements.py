@@ -5,7 +5,6 @@ Rule 1: an object is made of what is known at the record time; the valid time on
 Rule 2: nothing is dropped: what has no object of its own in STIX, or was erased, is a note.
 """
 
-import re
 from typing import Any, Final, NamedTuple
 
 from attrs import frozen
@@ -15,14 +14,13 @@ from svc_core.ledger.fold.rows import confidence_of
 from svc_core.ledger.predicates import edge
 from svc_core.ledger.records import Payload, Record
 from svc_core.ledger.stix.issuer import Issuer
-from svc_core.ledger.stix.marking import IDS
-from svc_core.ledger.stix.observables import Observable, observable
 from svc_core.ledger.stix.subject_state import Known, Object, said, text
 from svc_core.ledger.stix.subjects import subject_id
+from svc_core.stix.ids import kebab
+from svc_core.stix.marking import IDS
+from svc_core.stix.observables import Observable, observable
 
 _SINCE_EVER: Final = "0001-01-01T00:00:00.000000Z"
-_UPPER: Final = re.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_NOT_IN_TYPES: Final = re.compile("[^a-z0-9-]+")
 MALICIOUS: Final = "malicious"
 """The predicate whose claims are indicators."""
 
@@ -39,12 +37,6 @@ NOTHING: Final = Made((), ())
 
 def _alone(made: Object) -> Made:
     return Made((made,), (made["id"],))
-
-
-def kebab(predicate: str) -> str:
-    """A predicate as a relationship type (STIX 2.1, 5.1: lower case, digits and hyphens)."""
-    words = _UPPER.sub("-", predicate).lower()
-    return _NOT_IN_TYPES.sub("-", words).strip("-") or "related-to"
 
 
 @frozen

@@ -30,6 +30,7 @@ from svc_core.constraints import IdOf
 from svc_core.inputs import Input, inputs
 from svc_core.intake import registry, taking
 from svc_core.intel.detecting import detect_new
+from svc_core.intel.incidents import fold_new
 from svc_core.linking.references import id_of
 from svc_core.news.grouping import group_new
 from svc_core.news.recaps import recap_new
@@ -38,7 +39,6 @@ from svc_core.operation import Context, Operation
 from svc_core.payments import NOBODY
 from svc_core.reports import speaking
 from svc_core.resources.audio import Recording
-from svc_core.resources.entity import EntityRef
 from svc_core.resources.members import micros
 from svc_core.resources.news import NEWS
 from svc_core.resources.signal import SIGNALS
@@ -96,11 +96,15 @@ DATA = frozenset(
     {
         "attack.json",
         "countries.json",
+        "nvd.json",
         "worldbank.json",
         "kalshi.json",
         "polymarket.json",
+        "sec-companyfacts-microsoft.json",
         "sec-submissions.json",
         "sec-tickers.json",
+        "kev.json",
+        "misp-event.json",
     }
 )
 """The documents of the demo that the world has beside its own."""
@@ -558,6 +562,7 @@ class World:
         self.take_news(range(30))
         self.take_data()
         self.run(group_new(self.hands))
+        self.run(fold_new(self.hands))
         self.run(detect_new(self.hands))
         self.system(_about_an_incident)
         for key in ("a", "b", "personal"):
@@ -628,8 +633,8 @@ class World:
             quakes = [events.event(number) for number in told]
             await events.take(ctx, quakes, location=f"https://quakes.example/{told[0]}.json")
             newest = (await ctx.tx.documents.scan(NEWS, limit=1)).rows[0]
-            actor = EntityRef(ENTITY, "Port of Rotterdam", "mentioned")
-            item = attrs.evolve(NEWS.decode(newest.raw), entities=(actor,))
+            item = NEWS.decode(newest.raw)
+            item = attrs.evolve(item, title=f"{item.title}, says Microsoft")
             await ctx.save(NEWS, item.id, item)
 
         self.system(happened)

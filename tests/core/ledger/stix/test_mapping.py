@@ -7,9 +7,9 @@ import pytest
 
 from svc_core.ledger import stix
 from svc_core.ledger.records import Record
-from svc_core.ledger.stix import ids, marking
-from svc_core.ledger.stix.observables import Observable, observable, quoted
-from svc_core.ledger.stix.statements import kebab
+from svc_core.stix import ids, marking
+from svc_core.stix.ids import kebab
+from svc_core.stix.observables import Observable, observable, quoted
 
 START, END = "2026-01-01T00:00:00.000000Z", "2027-01-01T00:00:00.000000Z"
 SUBJECTS = {

@@ -1,4 +1,4 @@
-"""Identifiers and times of STIX objects, which follow from the ledger and from nothing else.
+"""Identifiers and times of STIX objects, which follow from what is exported and nothing else.
 
 Rule 1: an observable has the identifier that STIX prescribes: UUIDv5 in the namespace of STIX over
         the canonical JSON of its id-contributing properties (STIX 2.1, 2.9).
@@ -7,6 +7,7 @@ Rule 2: every other object has a UUIDv5 in a namespace of our own, since that of
 Rule 3: `created` and `modified` have milliseconds, cut and never rounded up.
 """
 
+import re
 from collections.abc import Mapping
 from hashlib import sha1
 from typing import Any, Final
@@ -16,10 +17,14 @@ from svc_core import canonical
 OBSERVABLES: Final = bytes.fromhex("00abedb4aa42466c9c01fed23315a9b7")
 """The namespace that STIX 2.1 reserves for observables."""
 OWN: Final = bytes.fromhex("5f6e2b0c91d74e4e8a37c1d0b46f2e93")
-"""The namespace of all other objects that ledgers are exported as."""
+"""The namespace of all other objects that are exported."""
 
 FIXED_TIME: Final = "2026-01-01T00:00:00.000Z"
 """When the objects were made that say how ledgers are exported; they change with a new version."""
+
+
+_UPPER: Final = re.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NOT_IN_TYPES: Final = re.compile("[^a-z0-9-]+")
 
 
 def uuid5(namespace: bytes, name: str) -> str:
@@ -43,5 +48,12 @@ def observable_id(type_: str, contributing: Mapping[str, Any]) -> str:
 
 
 def milliseconds(instant: str) -> str:
-    """A ledger's instant, cut to milliseconds."""
-    return f"{instant[:23]}Z"
+    """An instant in UTC of RFC 3339, cut to milliseconds."""
+    seconds, _, fraction = instant.rstrip("Z").partition(".")
+    return f"{seconds}.{fraction:0<3.3}Z"
+
+
+def kebab(predicate: str) -> str:
+    """A predicate as a relationship type (STIX 2.1, 5.1: lower case, digits and hyphens)."""
+    words = _UPPER.sub("-", predicate).lower()
+    return _NOT_IN_TYPES.sub("-", words).strip("-") or "related-to"

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from svc_core.ledger.stix.ids import observable_id
+from svc_core.stix.ids import observable_id
 
 _ACCOUNT_TYPES: Final = frozenset(
     {"facebook", "ldap", "nis", "openid", "radius", "skype", "tacacs", "twitter", "unix"}

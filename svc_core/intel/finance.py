@@ -1,0 +1,233 @@
+"""Company finance: what was reported of a company, as it is known now or was on a day.
+
+Rule 1: of a fact that several filings report, the newest is shown; with `asOf` the newest that had
+        been filed by that day.
+Rule 2: a metric has one row for each period, whichever concepts state it. Whoever asks for a
+        concept instead has the newest of that concept.
+"""
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from attrs import frozen
+
+from svc_core import directory, instants, problem
+from svc_core.constraints import Doc, Example, Pattern
+from svc_core.intel.declared import FININT, bound
+from svc_core.operation import PATH, QUERY, Context, In, Operation
+from svc_core.ports.documents import Bounds
+from svc_core.problem import Problem
+from svc_core.resources.filters import Range, Several, sent
+from svc_core.resources.finance import (
+    FILINGS,
+    NEVER,
+    OBSERVATIONS,
+    Filing,
+    FinancialObservation,
+    Metric,
+    PeriodType,
+)
+from svc_core.resources.members import Cursor, EntityId, Limit
+from svc_core.resources.period import Period, spanned
+from svc_core.result import Page
+from svc_core.unset import UNSET, Maybe, Unset
+
+TAXONOMIES = ("us-gaap", "ifrs-full", "dei", "srt", "invest", "ecd", "cyd", "ffd")
+"""Where a concept without a taxonomy is looked for."""
+
+SPANS = ("3", "6", "9", "12", "None")
+"""How long durations are, as rows are found by it."""
+
+
+@frozen
+class ListFinancialObservations:
+    """What was reported of one company."""
+
+    entity_id: Annotated[EntityId, PATH]
+    metric: Annotated[
+        Several[Metric], Doc("Comma list of metrics."), Example(["revenue", "netIncome"])
+    ] = UNSET
+    concept: Annotated[
+        Several[Annotated[str, Pattern("(?:[a-z0-9-]{1,40}:)?[A-Za-z0-9]{1,250}", "a concept")]],
+        Doc("Comma list of concepts, each with its taxonomy or without."),
+        Example(["us-gaap:Revenues", "Assets"]),
+    ] = UNSET
+    period_type: Annotated[
+        Several[PeriodType], Doc("Comma list of `duration` and `instant`."), Example(["duration"])
+    ] = UNSET
+    months: Annotated[
+        Several[Literal["3", "6", "9", "12"]],
+        Doc("Comma list of lengths in months."),
+        Example(["12"]),
+    ] = UNSET
+    from_: Annotated[
+        Period,
+        In("query", "from"),
+        Doc("Only periods that end in this period, on this date or later."),
+        Example("2019"),
+    ] = UNSET
+    to: Annotated[
+        Period,
+        QUERY,
+        Doc("Only periods that end in this period, on this date or before."),
+        Example("2024-Q3"),
+    ] = UNSET
+    as_of: Annotated[
+        Maybe[str],
+        QUERY,
+        Pattern("[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ].{1,40})?", "a date or an instant"),
+        Doc("What had been filed by this date (of an instant, its date in UTC)."),
+        Example("2019-01-31"),
+    ] = UNSET
+    include_superseded: Annotated[
+        bool, QUERY, Doc("Also the rows that later filings superseded."), Example(False)
+    ] = False
+    sort: Annotated[
+        Literal["periodEnd", "filedDate"],
+        QUERY,
+        Doc("The period that ends last comes first, or what was filed last."),
+    ] = "periodEnd"
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+async def list_financial_observations(
+    ctx: Context, request: ListFinancialObservations
+) -> Page[FinancialObservation]:
+    """A page of what was reported of a company.
+
+    Raises:
+        Problem: NOT_FOUND, INVALID_PARAMETER for a date that does not exist, INVALID_CURSOR.
+    """
+    asked = request.entity_id
+    entity = (await directory.found(ctx, [asked])).get(asked)
+    if entity is None:
+        raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
+    page = await ctx.page(
+        OBSERVATIONS,
+        where=_where(request) | {"entity": await directory.keys(ctx, [asked])},
+        order="filed" if request.sort == "filedDate" else None,
+        after=request.cursor,
+        limit=request.limit,
+        **_bounds(request),
+    )
+    return Page[FinancialObservation](
+        tuple(shown(raw, entity.id) for raw in page.rows), page.next_cursor
+    )
+
+
+def shown(raw: bytes, entity_id: str) -> bytes:
+    """A stored row as readers see it: of this entity, without what it is found by."""
+    before, name, after = raw[: raw.rindex(b',"fact":')].partition(b'"entityId":"')
+    return before + name + entity_id.encode() + after[after.index(b'"') :] + b"}"
+
+
+# -- rules -------------------------------------------------------------------------------------
+
+
+def _where(request: ListFinancialObservations) -> dict[str, tuple[str, ...]]:
+    where = sent(request, "metric")
+    if not isinstance(request.concept, Unset):
+        where["concept"] = tuple(
+            name
+            for asked in request.concept
+            for name in ([asked] if ":" in asked else [f"{one}:{asked}" for one in TAXONOMIES])
+        )
+    lengths = {"instant", *SPANS}
+    if not isinstance(request.period_type, Unset):
+        kinds = {"instant": {"instant"}, "duration": set(SPANS)}
+        lengths &= set().union(*(kinds[one] for one in request.period_type))
+    if not isinstance(request.months, Unset):
+        lengths &= set(request.months)
+    if len(lengths) <= len(SPANS):
+        where["length"] = tuple(sorted(lengths))
+    return where
+
+
+def _bounds(request: ListFinancialObservations) -> Bounds:
+    first, last = spanned("from", request.from_), spanned("to", request.to)
+    return {
+        "start": None if first is None else first.start.toordinal(),
+        "end": None if last is None else last.end.toordinal(),
+        "ranges": known(
+            _day(request.as_of),
+            is_whole=request.include_superseded,
+            of="repeated" if _is_of_concepts(request) else "superseded",
+        ),
+    }
+
+
+def _is_of_concepts(request: ListFinancialObservations) -> bool:
+    return isinstance(request.metric, Unset) and not isinstance(request.concept, Unset)
+
+
+def _day(text: Maybe[str]) -> date | None:
+    if isinstance(text, Unset):
+        return None
+    try:
+        is_day = len(text) == len("2019-01-31")
+        return date.fromisoformat(text) if is_day else instants.parse(text).date()
+    except ValueError as none:
+        raise Problem(problem.INVALID_PARAMETER, "asOf: names no date that exists") from none
+
+
+def known(day: date | None, *, is_whole: bool = False, of: str = "superseded") -> dict[str, Range]:
+    """What was known at the end of a day, None for today: the newest rows, or the `is_whole` of it.
+
+    Of a metric that is asked for by its concept, what counts is when that was `repeated`.
+    """
+    if day is None:
+        return {} if is_whole else {of: (NEVER, None)}
+    later: dict[str, Range] = {} if is_whole else {of: (min(day.toordinal() + 1, NEVER), None)}
+    return {"filed": (None, day.toordinal()), **later}
+
+
+# -- filings -----------------------------------------------------------------------------------
+
+
+async def filings(
+    ctx: Context,
+    entity_ids: Sequence[str],
+    *,
+    since: date | None = None,
+    until: date | None = None,
+    limit: int,
+    **where: tuple[str, ...],
+) -> list[Filing]:
+    """The newest filings of what these ids mean, which were filed in these days.
+
+    `form` and `item` name forms (`8-K`, `8-K/A`) and items of an 8-K, of which one must match.
+    """
+    found = await ctx.tx.documents.scan(
+        FILINGS,
+        where={**where, "entity": await directory.keys(ctx, entity_ids)},
+        start=None if since is None else since.toordinal(),
+        end=None if until is None else until.toordinal(),
+        limit=limit,
+    )
+    return [FILINGS.decode(row.raw) for row in found.rows]
+
+
+# -- declarations ------------------------------------------------------------------------------
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    bound(
+        "listFinancialObservations",
+        "entities financials",
+        "/entities/{entityId}/financial-observations",
+        list_financial_observations,
+        scopes=FININT,
+        columns=("periodStart", "periodEnd", "metric", "concept.name", "value", "filing.form"),
+        summary="List what a company reported",
+        description=(
+            "Facts of a company's financial reports, each as one filing reports it. Of a fact that "
+            "several filings report, the newest is listed, or with `asOf` the newest that had been "
+            "filed by then; `includeSuperseded=true` lists all of them. `supersedesId` and "
+            "`supersededById` lead from one to the next, and `restated` marks another value. A "
+            "metric has one row for each period, whichever concepts state it; `concept` without "
+            "`metric` lists the newest of that concept. Periods are told by their dates. The "
+            "values of one filter are alternatives; different filters must all match."
+        ),
+    ),
+)

@@ -1,0 +1,307 @@
+"""Whether entities are one: what designators say, and what the operator settles."""
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from itertools import permutations
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from svc_core import directory
+from svc_core.intake import settling, taking
+from svc_core.intake.kinds import KINDS
+from svc_core.linking.references import id_of
+from svc_core.operation import Context
+from svc_core.problem import Problem
+from svc_core.resources.entity import ENTITIES, Entity
+from svc_core.sources.formats import FORMATS, Document
+from svc_core.sources.model import About
+from svc_core.sources.parties import entity
+from svc_core.testing.clock import START
+
+Make = Callable[..., Any]
+
+STRENGTH = KINDS["entity"].strength
+
+
+def telling(*named: str, name: str | None = None, hour: int = 0, format_: str = "ftm") -> Document:
+    """A document that says by what keys one entity is known."""
+    said = {"type": "company", "name": name or named[0]}
+    record = entity(sorted(named, key=STRENGTH), said, stamp=START - timedelta(hours=hour))
+    kind = attrs.evolve(FORMATS[format_], kind="delta")
+    return Document(kind, About(), (record,), ())
+
+
+def take(house: Any, *keys: str, at: str = "", **members: Any) -> None:
+    house.clock.advance(60)
+    house.take(house.add(at or "/" + "|".join(keys)), telling(*keys, **members))
+
+
+def rows(house: Any) -> dict[str, Entity]:
+    found = house.run(lambda ctx: ctx.tx.documents.scan(ENTITIES, limit=1_000)).rows
+    return {row.id: ENTITIES.decode(row.raw) for row in found}
+
+
+def groups(house: Any) -> set[frozenset[str]]:
+    """The designators of each row."""
+    return {
+        frozenset(f"{one.scheme}:{one.value}" for one in row.designators)
+        for row in rows(house).values()
+    }
+
+
+def withdraw(house: Any, location: str) -> None:
+    """Take back all that the source at this location brought."""
+    id_ = house.add(location).id
+
+    async def unit(ctx: Context) -> None:
+        gone, _ = await taking.contributed(ctx, id_)
+        await taking.withdraw(ctx, gone)
+
+    house.run(unit)
+
+
+def answering(house: Any, key: str) -> str | None:
+    """The row that answers to the id that a key gives."""
+    id_ = id_of(key)
+    row = house.run(lambda ctx: directory.found(ctx, [id_])).get(id_)
+    return row and row.id
+
+
+def said(house: Any, what: str, one: str, *other: str) -> dict[str, Any]:
+    """What the operator said, by keys."""
+    request = {
+        "merge": settling.MergeEntities,
+        "part": settling.PartEntity,
+        "distinct": settling.DistinguishEntities,
+    }[what](*map(id_of, (one, *other)))
+    run = {
+        "merge": settling.merge_entities,
+        "part": settling.part_entity,
+        "distinct": settling.distinguish_entities,
+    }[what]
+    house.clock.advance(60)
+    told: dict[str, Any] = json.loads(house.run(lambda ctx: run(ctx, request)).raw)
+    return told
+
+
+def refused(house: Any, *words: str) -> tuple[str, str]:
+    with pytest.raises(Problem) as caught:
+        said(house, *words)
+    return caught.value.type.code, caught.value.detail or ""
+
+
+# -- what designators say ----------------------------------------------------------------------
+
+CONFLICTS: dict[str, tuple[list[tuple[str, ...]], set[frozenset[str]]]] = {
+    "a name in common": (
+        [("lei:A",), ("cik:1", "ftm:x"), ("lei:A", "cik:1")],
+        {frozenset({"lei:A", "cik:1", "ftm:x"})},
+    ),
+    "several ISINs of one": (
+        [("lei:A", "isin:1"), ("lei:A", "isin:2")], {frozenset({"lei:A", "isin:1", "isin:2"})},
+    ),
+    "two LEIs with an ISIN": (
+        [("lei:A", "isin:1"), ("lei:B", "isin:1")],
+        {frozenset({"lei:A", "isin:1"}), frozenset({"lei:B", "isin:1"})},
+    ),
+    "two LEIs over a third": (
+        [("lei:A",), ("lei:B",), ("lei:A", "ftm:x"), ("lei:B", "ftm:x")],
+        {frozenset({"lei:A", "ftm:x"}), frozenset({"lei:B", "ftm:x"})},
+    ),
+    "one that says two of them": (
+        [("lei:A",), ("lei:B",), ("lei:A", "lei:B")],
+        {frozenset({"lei:A", "lei:B"}), frozenset({"lei:B"})},
+    ),
+    "two groups of ATT&CK": (
+        [("attack:G0001", "misp-galaxy:m"), ("attack:G0002", "misp-galaxy:m")],
+        {frozenset({f"attack:G000{n}", "misp-galaxy:m"}) for n in (1, 2)},
+    ),
+    "two items of Wikidata": (
+        [("ftm:x", "wikidata:Q1"), ("ftm:x", "wikidata:Q2"), ("wikidata:Q2",)],
+        {frozenset({"ftm:x", "wikidata:Q1"}), frozenset({"ftm:x", "wikidata:Q2"})},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONFLICTS)
+def test_entities_are_one_by_a_designator_unless_they_were_two_by_another(
+    house_factory: Make, name: str
+) -> None:
+    told, wanted = CONFLICTS[name]
+    for order in permutations(told):
+        house = house_factory()
+        for keys in order:
+            take(house, *keys)
+        assert groups(house) == wanted, order
+
+
+def test_an_id_that_two_might_have_is_that_of_the_one_whose_source_is_stronger(house: Any) -> None:
+    take(house, "lei:B", "cik:1", at="/weak")
+    take(house, "lei:A", "cik:1", format_="sec-submissions", at="/strong")
+    take(house, "cik:1", format_="sec-tickers")
+    assert answering(house, "cik:1") == id_of("lei:A")
+    assert id_of("cik:1") not in rows(house)[id_of("lei:B")].merged_ids
+    withdraw(house, "/strong")
+    assert answering(house, "cik:1") == id_of("lei:B")
+
+
+KEYS = ("lei:A", "lei:B", "cik:1", "cik:2", "isin:1", "wikidata:Q1", "ftm:x", "ftm:y")
+tellings = st.lists(
+    st.tuples(
+        st.lists(st.sampled_from(KEYS), min_size=1, max_size=3, unique=True),
+        st.sampled_from(["ftm", "sec-submissions", "gleif"]),
+    ),
+    max_size=7,
+)
+
+
+@given(tellings, st.randoms(use_true_random=False), st.integers(0, 6))
+@settings(max_examples=120)
+def test_no_row_has_two_names_of_an_exclusive_scheme_that_two_told_in_whatever_order(
+    house_factory: Make, told: list[tuple[list[str], str]], random: Any, gone: int
+) -> None:
+    def house_of(order: Sequence[int]) -> Any:
+        house = house_factory()
+        for at in order:
+            take(house, *told[at][0], at=f"/{at}", format_=told[at][1], hour=at)
+        return house
+
+    def shown(house: Any) -> Any:
+        return {
+            id_: (row.name, row.designators, row.merged_ids) for id_, row in rows(house).items()
+        }
+
+    order = list(range(len(told)))
+    first = house_of(order)
+    shuffled = list(order)
+    random.shuffle(shuffled)
+    assert shown(house_of(shuffled)) == shown(first)
+    for row in rows(first).values():
+        for scheme in ("lei:", "cik:"):
+            assert len({key for key in _own(row, told, first) if key.startswith(scheme)}) < 2
+    every = [id_ for row in rows(first).values() for id_ in (row.id, *row.merged_ids)]
+    assert len(every) == len(set(every))
+    if gone < len(told):
+        withdraw(first, f"/{gone}")
+        assert shown(first) == shown(house_of([at for at in order if at != gone]))
+
+
+def _own(row: Entity, told: list[tuple[list[str], str]], house: Any) -> list[str]:
+    """The strongest keys by which sources know an entity."""
+    strongest = {
+        house.add(f"/{at}").id: min(each, key=STRENGTH) for at, (each, _) in enumerate(told)
+    }
+    return [strongest[one.id] for one in row.sources]
+
+
+# -- what the operator settles -----------------------------------------------------------------
+
+
+def test_a_merge_makes_two_one_under_the_id_of_the_second(house: Any) -> None:
+    take(house, "lei:A", name="A")
+    take(house, "ftm:x", name="X")
+    before = len(house.recorded())
+    told = said(house, "merge", "lei:A", "ftm:x")
+    assert (told["id"], told["otherId"], told["status"], told["changed"]) == (
+        id_of("ftm:x"), id_of("lei:A"), "merged", True,
+    )  # fmt: skip
+    (row,) = rows(house).values()
+    assert (row.id, row.merged_ids, row.aliases) == (id_of("ftm:x"), (id_of("lei:A"),), ("X",))
+    assert answering(house, "lei:A") == row.id
+    changes = {one.resource_id: one for one in house.recorded()[before:]}
+    assert {one.change_type for one in changes.values()} == {"merged", "updated"}
+    assert changes[id_of("lei:A")].merged_into_id == row.id
+    for pair in (("lei:A", "ftm:x"), ("ftm:x", "lei:A")):
+        assert said(house, "merge", *pair)["changed"] is False
+    assert len(house.recorded()) == before + 2
+
+
+def test_parting_restores_what_was_merged_and_nothing_else(house: Any) -> None:
+    for key in ("lei:A", "ftm:x", "cik:1"):
+        take(house, key)
+    said(house, "merge", "lei:A", "ftm:x")
+    said(house, "merge", "ftm:x", "cik:1")
+    assert groups(house) == {frozenset({"lei:A", "ftm:x", "cik:1"})}
+    before = len(house.recorded())
+    assert said(house, "part", "ftm:x")["changed"] is True
+    assert groups(house) == {frozenset({"lei:A", "ftm:x"}), frozenset({"cik:1"})}
+    assert {one.change_type for one in house.recorded()[before:]} == {"restored", "updated"}
+    said(house, "part", "lei:A")
+    assert len(rows(house)) == 3
+    assert said(house, "part", "lei:A")["changed"] is False
+
+
+def test_what_the_operator_merged_survives_whatever_sources_say_anew_in_any_order(
+    house_factory: Make,
+) -> None:
+    for order in permutations(["lei:A", "ftm:x", "cik:1"]):
+        house = house_factory()
+        for key in ("lei:A", "ftm:x"):
+            take(house, key)
+        said(house, "merge", "lei:A", "ftm:x")
+        for key in ("lei:A", "ftm:x"):
+            withdraw(house, f"/{key}")
+        assert rows(house) == {}
+        for key in order:
+            take(house, key, name="New")
+        assert groups(house) == {frozenset({"lei:A", "ftm:x"}), frozenset({"cik:1"})}
+
+
+def test_designators_and_the_operator_hold_entities_apart(house: Any) -> None:
+    for keys in (("lei:A", "isin:1"), ("lei:B", "isin:2"), ("ftm:x",), ("ftm:y",)):
+        take(house, *keys)
+    code, detail = refused(house, "merge", "lei:A", "lei:B")
+    assert code == "RESOURCE_CONFLICT"
+    assert "lei A is not B" in detail
+    assert said(house, "distinct", "ftm:x", "ftm:y")["changed"] is True
+    assert said(house, "distinct", "ftm:y", "ftm:x")["changed"] is False
+    said(house, "merge", "ftm:x", "lei:A")
+    assert "distinct" in refused(house, "merge", "ftm:y", "lei:A")[1]
+    assert len(rows(house)) == 3
+    # Of a pair the last word counts.
+    said(house, "part", "ftm:x")
+    said(house, "merge", "ftm:x", "ftm:y")
+    assert len(rows(house)) == 3
+    assert "part ent_" in refused(house, "distinct", "ftm:x", "ftm:y")[1]
+
+
+def test_a_merge_gives_way_to_designators_that_come_later(house: Any) -> None:
+    take(house, "ftm:x", at="/x")
+    take(house, "ftm:y", at="/y")
+    said(house, "merge", "ftm:x", "ftm:y")
+    for letter, key in zip("AB", ("ftm:x", "ftm:y"), strict=True):
+        take(house, f"lei:{letter}", key)
+    assert groups(house) == {frozenset({"lei:A", "ftm:x"}), frozenset({"lei:B", "ftm:y"})}
+    withdraw(house, "/lei:B|ftm:y")
+    assert groups(house) == {frozenset({"lei:A", "ftm:x", "ftm:y"})}
+
+
+def test_what_cannot_be_settled_is_refused_with_what_to_do(house: Any) -> None:
+    take(house, "lei:A", "ftm:x", at="/both")
+    take(house, "ftm:x")
+    take(house, "cik:1")
+    assert refused(house, "merge", "lei:A", "ftm:unknown")[0] == "NOT_FOUND"
+    assert refused(house, "part", "ftm:unknown")[0] == "NOT_FOUND"
+    assert refused(house, "merge", "cik:1", "cik:1")[0] == "VALIDATION_FAILED"
+    assert refused(house, "distinct", "cik:1", "cik:1")[0] == "VALIDATION_FAILED"
+    code, detail = refused(house, "part", "ftm:x")
+    assert code == "RESOURCE_CONFLICT"
+    assert f"svc sources remove {house.add('/both').id} --withdraw" in detail
+    said(house, "merge", "cik:1", "lei:A")
+    assert f"part {id_of('cik:1')}" in refused(house, "part", "lei:A")[1]
+
+
+def test_who_is_distinct_is_told_by_any_id_of_an_entity(house: Any) -> None:
+    take(house, "ftm:x")
+    take(house, "ftm:y")
+    said(house, "distinct", "ftm:x", "ftm:y")
+    take(house, "lei:A", "ftm:x")
+    row = rows(house)[id_of("lei:A")]
+    others = house.run(lambda ctx: settling.distinct_from(ctx, (row.id, *row.merged_ids)))
+    assert others == {id_of("ftm:y")}
+    assert house.run(lambda ctx: settling.distinct_from(ctx, others)) == {id_of("ftm:x")}

@@ -1,0 +1,243 @@
+"""The list of vulnerabilities: what its filters find, and what is looked up when rows are read."""
+
+from typing import Any
+
+import pytest
+
+from svc_core import problem
+from svc_core.inputs import inputs
+from svc_core.intel import cve_rows
+from svc_core.intel.cves import ListCves, listings
+from svc_core.unset import UNSET
+from tests.core import demo
+from tests.core.cves import cvss, epss, kev, nvd, product, record
+
+
+@pytest.fixture(scope="module")
+def filled(house_factory: Any) -> Any:
+    house = house_factory()
+    demo.take_all(house)
+    return house
+
+
+def ids(house: Any, query: str = "") -> list[str]:
+    return [row["cveId"] for row in house.rows("listCves", f"limit=100&{query}")]
+
+
+# -- the demo ----------------------------------------------------------------------------------
+
+HELD: dict[str, tuple[str, Any]] = {
+    "cveId": ("cve-2021-44228,CVE-2014-0160", lambda row: row["cveId"][-4:] in {"4228", "0160"}),
+    "vendor": ("MICROSOFT,apache", lambda row: {"microsoft", "apache"} & _named(row, "vendor")),
+    "product": ("log4j,PAN-os", lambda row: {"log4j", "pan-os"} & _named(row, "product")),
+    "minScore": ("9.8", lambda row: row["score"] and row["score"]["baseScore"] >= 9.8),
+    "cvssVersion": ("4.0", lambda row: row["score"] and row["score"]["version"] == "4.0"),
+    "severity": (
+        "medium,high", lambda row: row["score"] and row["score"]["severity"] in {"medium", "high"},
+    ),
+    "kev": ("false", lambda row: row["kev"] is None),
+    "ransomware": (
+        "true", lambda row: row["kev"] and row["kev"]["knownRansomwareCampaignUse"] == "Known",
+    ),
+    "minEpss": ("0.944", lambda row: row["epss"] and row["epss"]["score"] >= 0.944),
+    "minEpssPercentile": (
+        "0.9998", lambda row: row["epss"] and row["epss"]["percentile"] >= 0.9998,
+    ),
+    "cwe": ("cwe-20,79", lambda row: {"CWE-20", "CWE-79"} & {w["id"] for w in row["weaknesses"]}),
+    "state": ("REJECTED", lambda row: row["state"] == "REJECTED"),
+    "publishedFrom": (
+        "2023-06-02", lambda row: row["publishedAt"] and row["publishedAt"] >= "2023-06-02",
+    ),
+    "publishedTo": (
+        "2021-12-10", lambda row: row["publishedAt"] and row["publishedAt"] < "2021-12-11",
+    ),
+    "modifiedSince": ("1999-01-01", lambda row: row["modifiedAt"]),
+}  # fmt: skip
+"""Of each filter a value, and which rows it means."""
+
+
+def _named(row: dict[str, Any], name: str) -> set[str]:
+    return {one[name].casefold() for one in row["affected"] if one[name]}
+
+
+def test_every_filter_is_asked_for() -> None:
+    names = {one.name for one in inputs(ListCves) if one.place == "query"}
+    assert names - {"limit", "cursor", "sort", "updatedSince", "q"} == {*HELD, "entityId"}
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_a_filter_finds_what_it_says_and_nothing_else(filled: Any, name: str) -> None:
+    value, holds = HELD[name]
+    every = filled.rows("listCves", "limit=100")
+    wanted = {row["cveId"] for row in every if holds(row)}
+    assert 0 < len(wanted) < len(every)
+    assert {*ids(filled, f"{name}={value}")} == wanted
+
+
+SORTS = {
+    "published": lambda row: row["publishedAt"] or "",
+    "modified": lambda row: row["modifiedAt"] or "",
+    "score": lambda row: (row["score"] or {}).get("baseScore", -1),
+    "epss": lambda row: (row["epss"] or {}).get("score", -1),
+    "updatedAt": lambda row: row["updatedAt"],
+}
+
+
+@pytest.mark.parametrize("sort", SORTS)
+def test_rows_come_in_order_those_without_it_last(filled: Any, sort: str) -> None:
+    values = [SORTS[sort](row) for row in filled.rows("listCves", f"sort={sort}&limit=100")]
+    assert values == sorted(values, reverse=True)
+    assert len(values) > 5
+
+
+def test_makers_and_exploiters_are_looked_up(filled: Any) -> None:
+    (row,) = filled.rows("listCves", "cveId=CVE-2023-23397")
+    maker = row["affected"][0]["entityId"]
+    assert ids(filled, f"entityId={maker}") == ["CVE-2023-23397"]
+    assert ids(filled, f"entityId={row['id']}") == []
+    assert [one["name"] for one in row["exploitedBy"]] == ["APT28"]
+    (other,) = filled.rows("listCves", "cveId=CVE-2014-0160")
+    assert other["exploitedBy"] == []
+
+
+# -- bounds ------------------------------------------------------------------------------------
+
+WHEN = [
+    ("publishedFrom=2024-01-09", True),
+    ("publishedFrom=2024-01-09T10:00:00Z", True),
+    ("publishedFrom=2024-01-09T10:00:01Z", False),
+    ("publishedFrom=2024-01-10", False),
+    ("publishedTo=2024-01-09", True),
+    ("publishedTo=2024-01-09T10:00:00Z", True),
+    ("publishedTo=2024-01-09T09:59:59Z", False),
+    ("publishedTo=2024-01-08", False),
+    ("publishedFrom=2024-01-10&publishedTo=2024-01-08", False),
+    ("modifiedSince=2024-02-01", True),
+    ("modifiedSince=2024-02-01T09:59:59Z", True),
+    ("modifiedSince=2024-02-01T10:00:00Z", False),
+    ("minScore=7.05", True),
+    ("minScore=7.1", True),
+    ("minScore=7.11", False),
+    ("minEpss=0.07&minEpssPercentile=0.29", True),
+    ("minEpss=0.07001", False),
+    ("minEpssPercentile=0.2901", False),
+]
+
+
+@pytest.mark.parametrize(("query", "found"), WHEN)
+def test_the_edges_of_a_filter(house: Any, query: str, found: bool) -> None:
+    demo.take(house, "cve", record("CVE-2024-0001", metrics=[cvss(7.1)]))
+    demo.take(house, "epss", epss("2024-02-02", CVE_2024_0001=(0.07, 0.29)))
+    assert bool(ids(house, query)) == found
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["publishedFrom=2024-02-30", "publishedTo=yesterday", "modifiedSince=2024-01-01T25:00:00Z",
+     "minScore=11", "cwe=XSS", "cveId=2024-1", "sort=name"],
+)  # fmt: skip
+def test_what_is_no_value_is_refused(house: Any, query: str) -> None:
+    refused = house.refused("listCves", query=query)
+    assert refused.type is problem.INVALID_PARAMETER
+
+
+# -- the catalogue -----------------------------------------------------------------------------
+
+LISTED, RANSOM, REST = ("CVE-2024-0001", "CVE-2024-0002", "CVE-2024-0003")
+
+
+def test_what_no_catalogue_lists_is_told_only_once_one_was_read(house: Any) -> None:
+    for number, cve in enumerate((LISTED, RANSOM, REST)):
+        demo.take(house, f"nvd{number}", nvd(cve))
+    assert all("kev" not in row for row in house.rows("listCves"))
+    for query in ("kev=true", "kev=false", "ransomware=true", "ransomware=false"):
+        assert ids(house, query) == []
+    demo.take(house, "kev", kev("2024-03-01", LISTED, RANSOM, of_2="Known"))
+    told = {row["cveId"]: row["kev"] is not None for row in house.rows("listCves")}
+    assert told == {LISTED: True, RANSOM: True, REST: False}
+    assert {*ids(house, "kev=true")} == {LISTED, RANSOM}
+    assert ids(house, "kev=false") == [REST]
+    assert ids(house, "ransomware=true") == [RANSOM]
+    assert {*ids(house, "ransomware=false")} == {LISTED, REST}
+    assert ids(house, "kev=true&ransomware=false") == [LISTED]
+    assert ids(house, "kev=false&ransomware=true") == []
+    demo.take(house, "kev", kev("2024-03-08"))
+    assert all(row["kev"] is None for row in house.rows("listCves"))
+    assert len(ids(house, "kev=false")) == 3
+
+
+@pytest.mark.parametrize(
+    ("kev_", "ransomware", "is_loaded", "found"),
+    [(UNSET, UNSET, False, UNSET), (True, UNSET, False, ()), (False, False, True, ("no",)),
+     (True, True, True, ("known",)), (UNSET, False, True, ("listed", "no"))],
+)  # fmt: skip
+def test_how_the_catalogue_has_what_is_asked_for(
+    kev_: Any, ransomware: Any, is_loaded: bool, found: Any
+) -> None:
+    assert listings(kev_, ransomware, is_loaded=is_loaded) is found or (
+        listings(kev_, ransomware, is_loaded=is_loaded) == found
+    )
+
+
+# -- makers ------------------------------------------------------------------------------------
+
+TICKERS = {
+    "0": {"cik_str": 1730168, "ticker": "AVGO", "title": "Broadcom Inc."},
+    "1": {"cik_str": 1124610, "ticker": "VMW", "title": "VMWARE, INC."},
+}
+
+
+def test_a_maker_is_who_owned_it_when_the_vulnerability_was_published(house: Any) -> None:
+    made = product("VMware", "vCenter")
+    for number, day in enumerate(("2020-01-01T00:00:00Z", "2024-06-01T00:00:00Z")):
+        told = record(f"CVE-2020-000{number}", affected=[made, product("n/a", "n/a")])
+        told["cveMetadata"]["datePublished"] = day
+        demo.take(house, f"cve{number}", told)
+    assert all(one["affected"][0]["entityId"] is None for one in house.rows("listCves"))
+    demo.take(house, "tickers", TICKERS)
+    owners = {row["listings"][0]["ticker"]: row["id"] for row in house.rows("listEntities")}
+    makers = {row["cveId"]: row["affected"][0]["entityId"] for row in house.rows("listCves")}
+    assert makers == {"CVE-2020-0000": owners["VMW"], "CVE-2020-0001": owners["AVGO"]}
+    assert ids(house, f"entityId={owners['VMW']}") == ["CVE-2020-0000"]
+    assert ids(house, f"entityId={owners['AVGO']}") == ["CVE-2020-0001"]
+
+
+# -- as entities have it, and walks ------------------------------------------------------------
+
+
+def test_a_row_is_nested_whole(filled: Any) -> None:
+    (row,) = filled.rows("listCves", "cveId=CVE-2021-44228")
+    nested = cve_rows.nested(row)
+    facet = nested.pop("cve")
+    assert nested | facet == row
+    assert {"id", "name", "type", "designators", "sources", "revision"} <= nested.keys()
+    assert {"cveId", "score", "epss", "kev", "exploitedBy"} <= facet.keys()
+
+
+@pytest.mark.parametrize("query", ["", "sort=score&", "kev=false&", "vendor=harbour&sort=epss&"])
+def test_a_walk_meets_every_row_once_while_others_come_in(house: Any, query: str) -> None:
+    def more(first: int) -> None:
+        for number in range(first, first + 4):
+            told = record(
+                f"CVE-2024-{number:04}",
+                affected=[product("Harbour", f"Crane {number}")],
+                metrics=[cvss(number % 3)],
+            )
+            demo.take(house, f"cve{number}", told)
+        house.clock.advance(60)
+
+    demo.take(house, "kev", kev("2024-01-01", "CVE-1999-0001"))
+    more(1000)
+    more(1004)
+    told = {*ids(house, query)} - {"CVE-1999-0001"}
+    met: list[str] = []
+    cursor = ""
+    for turn in range(9):
+        body = demo.json_of(house.send("listCves", query=f"{query}limit=3{cursor}").body)
+        met += [row["cveId"] for row in body["data"]]
+        if body["meta"]["page"]["nextCursor"] is None:
+            break
+        cursor = f"&cursor={body['meta']['page']['nextCursor']}"
+        more(2000 + 4 * turn)
+    assert len(met) == len({*met})
+    assert told <= {*met}

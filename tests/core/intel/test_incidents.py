@@ -1,0 +1,513 @@
+"""Incidents: each event once, whoever tells of it, in whatever order; under ids that stay."""
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from itertools import permutations
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from svc_core import drive
+from svc_core.intake import taking
+from svc_core.intake.contributions import CONTRIBUTIONS
+from svc_core.intake.incidents import note
+from svc_core.intel.incidents import fold_new
+from svc_core.intel.incidents.grouping import ALIKE_MAX
+from svc_core.resources.incident import INCIDENTS, INCIDENTS_DUE
+from svc_core.resources.osint import OSINT_EVENTS
+from tests.core.intel.incident_documents import (
+    NOON,
+    eonet,
+    fold,
+    gdacs,
+    gdelt,
+    incidents,
+    mentions,
+    misp,
+    one,
+    reliefweb,
+    rss,
+    take,
+    usgs,
+)
+from tests.core.news.test_grouping import Work
+
+QUAKE = "https://earthquake.usgs.gov/feed"
+GLIDE = "EQ-2026-000071-ECU"
+STRIKE = "Dockworkers of Fjordby walk out over night shifts"
+PAPERS = ("pier.example", "quay.example", "mole.example")
+OURS = {
+    "createdAt", "updatedAt", "retrievedAt", "revision", "mergedIds", "firstSeenAt", "lastSeenAt",
+}  # fmt: skip
+
+
+def told(value: Any) -> Any:
+    """A row without what may depend on what came first."""
+    if isinstance(value, dict):
+        return {name: told(one) for name, one in value.items() if name not in OURS}
+    return [told(one) for one in value] if isinstance(value, list) else value
+
+
+def shown(house: Any) -> dict[str, Any]:
+    """Every incident, and of which each event says that it is part."""
+    rows = {row["id"]: told(row) for row in incidents(house)}
+    events = house.run(lambda ctx: ctx.tx.documents.scan(OSINT_EVENTS, limit=1_000)).rows
+    parts = (OSINT_EVENTS.decode(row.raw) for row in events)
+    return rows | {event.id: event.incident_id for event in parts}
+
+
+@pytest.fixture
+def told_of(house: Any) -> Callable[..., list[Any]]:
+    """Take documents in, each from a source of its own, and fold; the incidents."""
+    house.clock.advance((NOON - house.clock.now()).total_seconds() + 3_600)
+
+    def taken(*bodies: bytes) -> list[Any]:
+        for at, body in enumerate(bodies):
+            take(house, body, f"https://source{at}.example/")
+        fold(house)
+        return incidents(house)
+
+    return taken
+
+
+def withdraw(house: Any, location: str) -> None:
+    """Take back what the source at a location brought."""
+    source = house.add(location).id
+
+    async def run(ctx: Any) -> None:
+        page = await ctx.tx.documents.scan(CONTRIBUTIONS, where={"source": (source,)}, limit=1_000)
+        await taking.withdraw(ctx, [CONTRIBUTIONS.decode(row.raw) for row in page.rows])
+
+    house.run(run)
+
+
+# -- what is one event -------------------------------------------------------------------------
+
+CASES = {
+    "a quake under two ids of its provider": (1, [usgs({"id": "us1", "ids": ",us1,pr1,"})]),
+    "a quake that was given another id": (
+        1,
+        [usgs({"id": "us1"}), usgs({"id": "pr1", "ids": ",us1,pr1,"})],
+    ),
+    "two quakes": (2, [usgs({"id": "us1"}, {"id": "us2"})]),
+    "an alert that names the quake": (
+        1,
+        [usgs({"id": "us1"}), gdacs(source="NEIC", sourceid="us1")],
+    ),
+    "an alert that names another quake": (
+        2,
+        [usgs({"id": "us1"}), gdacs(source="NEIC", sourceid="us2")],
+    ),
+    "an alert near by that names none": (2, [usgs({"id": "us1"}), gdacs()]),
+    "a chain of names": (
+        1,
+        [usgs({"id": "us1"}), gdacs(source="NEIC", sourceid="us1", glide=GLIDE), reliefweb()],
+    ),
+    "another GLIDE number": (2, [gdacs(glide="EQ-2026-000099-ECU"), reliefweb()]),
+    "a fire whose source is an alert": (
+        1,
+        [
+            gdacs(eventtype="WF", eventid=1024410, name="Fire"),
+            eonet(
+                sources=[
+                    {
+                        "id": "GDACS",
+                        "url": "https://www.gdacs.org/report.aspx?eventtype=WF&eventid=1024410",
+                    }
+                ]
+            ),
+        ],
+    ),
+    "rows of one article": (
+        1,
+        [
+            gdelt(
+                {"id": 1, "url": "https://pier.example/a"},
+                {"id": 2, "url": "https://www.pier.example/a/", "code": "173"},
+                {"id": 3, "url": "https://pier.example/a", "day": "20250102", "city": "Sucre"},
+            )
+        ],
+    ),
+    "articles of one publisher": (
+        2,
+        [
+            gdelt(
+                {"id": 1, "url": "https://pier.example/a"},
+                {"id": 2, "url": "https://pier.example/b", "actors": ("UNION", "ARMY")},
+            )
+        ],
+    ),
+    "the same by the same in another paper": (
+        1,
+        [
+            gdelt(
+                {"id": 1, "url": "https://pier.example/a"},
+                {"id": 2, "url": "https://quay.example/b"},
+            )
+        ],
+    ),
+    "the same the day after": (
+        2,
+        [
+            gdelt(
+                {"id": 1, "url": "https://pier.example/a"},
+                {"id": 2, "url": "https://quay.example/b", "day": "20260103"},
+            )
+        ],
+    ),
+    "the same somewhere in the country": (
+        2,
+        [
+            gdelt(
+                {"id": 1, "url": "https://pier.example/a", "kind": "1"},
+                {"id": 2, "url": "https://quay.example/b", "kind": "1"},
+            )
+        ],
+    ),
+    "the same by nobody": (
+        2,
+        [
+            gdelt(
+                {"id": 1, "url": "https://pier.example/a", "actors": ("UNION", "")},
+                {"id": 2, "url": "https://quay.example/b", "actors": ("UNION", "")},
+            )
+        ],
+    ),
+    "rows without an article that tell the same": (1, [gdelt({"id": 1}, {"id": 2})]),
+    "rows without an article": (2, [gdelt({"id": 1}, {"id": 2, "code": "190"})]),
+    "a story of three papers": (1, [rss(host, STRIKE) for host in PAPERS]),
+    "a story and rows of one of its articles": (
+        1,
+        [
+            *(rss(host, STRIKE) for host in PAPERS),
+            gdelt(
+                {"id": 1, "url": "https://quay.example/0"},
+                {"id": 2, "url": "https://quay.example/0"},
+            ),
+        ],
+    ),
+    "a report": (1, [misp()]),
+    "a draft of a report": (0, [misp(published=False)]),
+}
+
+
+@pytest.mark.parametrize(("count", "bodies"), CASES.values(), ids=CASES)
+def test_an_event_is_one_incident(
+    told_of: Any, house: Any, count: int, bodies: list[bytes]
+) -> None:
+    rows = told_of(*bodies)
+    assert len(rows) == count
+    assert {row["id"] for row in rows} >= set(_parts(house).values())
+
+
+def _parts(house: Any) -> dict[str, Any]:
+    found = house.run(lambda ctx: ctx.tx.documents.scan(OSINT_EVENTS, limit=1_000)).rows
+    return {row.id: json.loads(row.raw)["incidentId"] for row in found}
+
+
+@pytest.mark.parametrize("order", list(permutations(range(4))))
+def test_the_order_of_documents_changes_nothing(house_factory: Any, order: tuple[int, ...]) -> None:
+    bodies = [
+        usgs({"id": "us1"}, {"id": "us9", "point": (20.0, 40.0)}),
+        gdacs(source="NEIC", sourceid="us1", glide=GLIDE),
+        reliefweb(),
+        gdelt({"id": 1, "url": "https://pier.example/a"}, {"id": 2, "url": "https://quay.example/b"},
+              {"id": 3, "url": "https://quay.example/b", "code": "190"}),
+    ]  # fmt: skip
+    houses = [house_factory() for _ in range(3)]
+    for at in order:
+        for place, house in enumerate(houses):
+            body = bodies[sorted(order)[order.index(at)] if place else at]
+            take(house, body, f"https://source{bodies.index(body)}.example/")
+            if place < 2:  # one is folded once, at the end
+                fold(house)
+    assert [fold(house) for house in houses][2] > 0
+    first, *others = [shown(house) for house in houses]
+    assert all(other == first for other in others)
+    assert len(incidents(houses[0])) == 3
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=6), st.data())
+def test_what_is_taken_back_leaves_nothing(
+    house_factory: Any, pairs: list[tuple[int, int]], data: Any
+) -> None:
+    """Alerts that name quakes: with one source taken back the rest is as if it had never been."""
+    bodies = {
+        f"https://source{at}.example/": gdacs(
+            eventid=100 + alert, source="NEIC", sourceid=f"us{quake}", glide=""
+        )
+        for at, (alert, quake) in enumerate(pairs)
+    }
+    bodies[QUAKE] = usgs(*({"id": f"us{at}"} for at in range(4)))
+    gone = data.draw(st.sampled_from(sorted(bodies)))
+    house, without = house_factory(), house_factory()
+    for location, body in bodies.items():
+        take(house, body, location)
+        if location != gone:
+            take(without, body, location)
+        fold(house)
+    withdraw(house, gone)
+    fold(house)
+    fold(without)
+    mine, theirs = shown(house), shown(without)
+    assert mine == theirs
+
+
+def test_a_mark_that_everybody_has_says_nothing(told_of: Any) -> None:
+    rows = [{"id": at, "url": f"https://pier.example/{at}"} for at in range(ALIKE_MAX + 1)]
+    take_two = told_of(gdelt(*rows))
+    assert len(take_two) == 100  # the first page
+    assert all(row["observationCount"] == 1 for row in take_two)
+
+
+# -- ids ---------------------------------------------------------------------------------------
+
+
+def test_an_incident_that_is_taken_up_keeps_answering(told_of: Any, house: Any) -> None:
+    quake, alert = sorted(
+        told_of(usgs({"id": "us1"}), gdacs()), key=lambda row: row["sources"][0]["provider"]
+    )[::-1]
+    assert quake["relatedIncidentIds"] == [alert["id"]]
+    assert alert["relatedIncidentIds"] == [quake["id"]]
+    take(house, gdacs(source="NEIC", sourceid="us1", datemodified="2026-01-02T14:00:00"),
+         "https://source1.example/")  # fmt: skip
+    fold(house)
+    (row,) = incidents(house)
+    assert (row["id"], row["mergedIds"]) == (quake["id"], [alert["id"]])
+    assert row["relatedIncidentIds"] == []
+    assert one(house, alert["id"]) == row
+    assert _changes(house)[-2:] == [
+        ("updated", quake["id"], None),
+        ("merged", alert["id"], quake["id"]),
+    ]
+    take(house, gdacs(datemodified="2026-01-02T15:00:00"), "https://source1.example/")
+    fold(house)
+    assert {row["id"]: row["mergedIds"] for row in incidents(house)} == {
+        quake["id"]: [],
+        alert["id"]: [],
+    }
+    assert ("restored", alert["id"], None) in _changes(house)
+    assert set(_parts(house).values()) == {quake["id"], alert["id"]}
+
+
+def test_what_nobody_tells_any_more_is_gone(told_of: Any, house: Any) -> None:
+    (row,) = told_of(usgs({"id": "us1"}))
+    take(house, usgs({"id": "us1", "status": "deleted"}), "https://source0.example/")
+    fold(house)
+    assert incidents(house) == []
+    assert _changes(house)[-1] == ("deleted", row["id"], None)
+    assert house.refused("getIncident", path={"incidentId": row["id"]}).type.code == "NOT_FOUND"
+
+
+def _changes(house: Any) -> list[tuple[str, str, str | None]]:
+    found = (one for one in house.recorded() if one.resource_type == "incident")
+    return [(one.change_type, one.resource_id, one.merged_into_id) for one in found]
+
+
+def test_reading_the_same_again_writes_nothing(told_of: Any, house: Any) -> None:
+    bodies = (usgs({"id": "us1"}), gdacs(), *(rss(host, STRIKE) for host in PAPERS), misp())
+    told_of(*bodies)
+    before = _changes(house)
+    rows = house.run(lambda ctx: ctx.tx.documents.scan(INCIDENTS, limit=100)).rows
+    house.run(lambda ctx: note(ctx, [row.id for row in rows]))
+    assert fold(house) == len(rows)
+    assert _changes(house) == before
+    told_of(*bodies)
+    assert _changes(house) == before
+
+
+# -- passes ------------------------------------------------------------------------------------
+
+
+def test_of_two_passes_at_once_each_does_what_the_other_left(house: Any) -> None:
+    for at in range(5):
+        take(house, usgs(*({"id": f"us{at}{more}", "point": (at * 10.0, more * 2.0)}
+                           for more in range(20))), f"https://source{at}.example/")  # fmt: skip
+    looked = []
+
+    async def other() -> None:
+        if not looked:
+            looked.append(0)
+            looked.append(await fold_new(Work(house)))
+
+    mine = drive.run(fold_new(Work(house, other)))
+    assert (mine, sum(looked)) == (0, 100)
+    assert len(incidents(house)) == 100
+
+
+def test_time_alone_moves_a_status_on(told_of: Any, house: Any) -> None:
+    told_of(usgs({"id": "us1"}))
+    seen = []
+    for hours in (0, 5, 42, 12 * 24, 400 * 24):
+        house.clock.advance(hours * 3_600)
+        fold(house)
+        (row,) = incidents(house)
+        seen.append(row["status"])
+    assert seen == ["emerging", "active", "monitoring", "closed", "closed"]
+    due = house.run(lambda ctx: ctx.tx.documents.scan(INCIDENTS_DUE, limit=10)).rows
+    assert due == ()
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (eonet(), "monitoring"),
+        (eonet(closed="2026-01-02T00:00:00Z"), "closed"),
+        (reliefweb(status="ongoing"), "active"),
+        (reliefweb(status="alert"), "emerging"),
+        (reliefweb(status="past"), "closed"),
+        (gdacs(iscurrent="false"), "closed"),
+        (gdacs(), "closed"),
+        (misp(analysis="2"), "closed"),
+    ],
+)
+def test_a_provider_says_itself_how_it_stands(
+    told_of: Any, house: Any, body: bytes, status: str
+) -> None:
+    house.clock.advance(timedelta(days=60).total_seconds())
+    (row,) = told_of(body)
+    assert row["status"] == status
+
+
+# -- what a row says ---------------------------------------------------------------------------
+
+
+def test_a_quake_told_by_three_has_the_best_of_each(told_of: Any, house: Any) -> None:
+    (row,) = told_of(
+        usgs({"id": "us1", "sig": 300}),
+        gdacs(source="NEIC", sourceid="us1", glide=GLIDE),
+        reliefweb(),
+    )
+    assert row["title"] == "M 6.1 - 10 km S of Esmeraldas"
+    assert (row["severity"], row["severityBasis"]["provider"]) == ("high", "gdacs")
+    assert row["place"]["countryCode"] == "EC"
+    assert row["place"]["precision"] == "exact"
+    assert (row["startedAt"], row["datePrecision"]) == ("2026-01-02T12:00:00Z", "instant")
+    assert (row["articleCount"], row["sourceCount"], row["observationCount"]) == (0, 3, 3)
+    assert row["confidence"] == 0.9
+    assert {(one["scheme"], one["value"]) for one in row["designators"]} >= {
+        ("usgs", "us1"), ("glide", GLIDE), ("gdacs", "EQ1481201"), ("reliefweb", "55123"),
+    }  # fmt: skip
+    assert [one["provider"] for one in row["measurements"] if one["metric"] == "magnitude"] == [
+        "usgs"
+    ]
+    more = one(house, row["id"], "include=footprint,track,articles")
+    assert more["footprint"]["type"] == "Polygon"
+    assert (more["track"], more["articles"]) == (None, [])
+    assert not {"footprint", "track", "articles"} & row.keys()
+
+
+def test_a_fire_has_its_track(told_of: Any, house: Any) -> None:
+    (row,) = told_of(eonet())
+    track = one(house, row["id"], "include=track")["track"]
+    assert [point["measurement"]["value"] for point in track] == [400.0, 960.0]
+
+
+def test_a_story_counts_articles_and_publishers(told_of: Any, house: Any) -> None:
+    (row,) = told_of(
+        *(rss(host, STRIKE) for host in PAPERS),
+        gdelt(
+            {"id": 1, "url": "https://quay.example/0"}, {"id": 2, "url": "https://quay.example/0"}
+        ),
+        mentions((1, "https://www.news.crane.co.uk/a", 80), (1, "https://quay.example/0", 20)),
+    )
+    assert (row["articleCount"], row["sourceCount"], row["observationCount"]) == (4, 4, 5)
+    # Three publishers, one of whom a machine read as well, and one that only it read: 0.5 x 0.8.
+    assert row["confidence"] == round(1 - 0.5**3 * 0.6, 3)
+    (story,) = {item["storyId"] for item in house.rows("listNews")}
+    assert row["id"] == story
+    assert row["title"] == STRIKE
+    assert row["category"] == "unrest" or row["category"] == "economic"
+    assert (row["startedAt"], row["datePrecision"]) == ("2026-01-02T00:00:00Z", "day")
+    articles = one(house, story, "include=articles")["articles"]
+    assert {item["title"] for item in articles} == {STRIKE}
+    assert len(articles) == 3
+
+
+def test_mentions_that_come_later_are_counted(told_of: Any, house: Any) -> None:
+    (row,) = told_of(gdelt({"id": 1, "url": "https://pier.example/a"}))
+    assert (row["articleCount"], row["sourceCount"], row["confidence"]) == (1, 1, 0.3)
+    take(
+        house,
+        mentions((1, "https://pier.example/a", 40), (1, "https://quay.example/b", 100)),
+        "https://m.example/",
+    )
+    fold(house)
+    (row,) = incidents(house)
+    assert (row["articleCount"], row["sourceCount"], row["confidence"]) == (2, 2, 0.75)
+
+
+def test_what_a_machine_dates_by_the_past_does_not_date_the_event(told_of: Any) -> None:
+    days = ("20250102", "20260101", "20260101")
+    (row,) = told_of(gdelt(*({"id": at, "url": "https://pier.example/a", "day": day}
+                             for at, day in enumerate(days, 1))))  # fmt: skip
+    assert row["startedAt"] == "2026-01-01T00:00:00Z"
+
+
+# -- filters -----------------------------------------------------------------------------------
+
+FILTERS = [
+    ("category=disaster", {"quake", "fire"}),
+    ("category=disaster,cyber", {"quake", "fire", "report"}),
+    ("status=active", {"fire", "report"}),
+    ("status=emerging", {"quake", "protest"}),
+    ("minSeverity=high", {"quake", "report"}),
+    ("minConfidence=0.85", {"quake", "fire"}),
+    ("provider=eonet", {"fire"}),
+    ("provider=usgs,misp", {"quake", "report"}),
+    ("minSources=2", {"protest"}),
+    ("country=bo", {"protest"}),
+    ("bbox=-80,0,-79,1", {"quake"}),
+    ("datetime=2026-01-02T06:00:00Z/..", {"quake"}),
+    ("datetime=../2026-01-01T00:00:00Z", {"fire", "report"}),
+    ("updatedSince=2026-01-02T13:00:00Z", set()),
+    ("updatedSince=2026-01-02T12:59:59Z", {"quake", "fire", "report", "protest"}),
+]  # fmt: skip
+
+
+def test_every_filter_includes_and_excludes(told_of: Any, house: Any) -> None:
+    told_of(
+        usgs({"id": "us1"}),
+        eonet(),
+        misp(),
+        gdelt(
+            {"id": 1, "url": "https://pier.example/a"}, {"id": 2, "url": "https://quay.example/b"}
+        ),
+    )
+    names = {"usgs": "quake", "eonet": "fire", "misp": "report", "gdelt": "protest"}
+    for query, expected in FILTERS:
+        found = {names[row["sources"][0]["provider"]] for row in incidents(house, query)}
+        assert found == expected, query
+
+
+@pytest.mark.parametrize(
+    ("sort", "first"),
+    [("startedAt", "usgs"), ("severity", "usgs"), ("updatedAt", None), ("lastSeenAt", None)],
+)
+def test_lists_are_sorted_by_what_is_asked(told_of: Any, house: Any, sort: str, first: Any) -> None:
+    told_of(eonet(), usgs({"id": "us1", "sig": 1_200}), misp())
+    rows = incidents(house, f"sort={sort}")
+    assert len(rows) == 3
+    assert first in {None, rows[0]["sources"][0]["provider"]}
+    paged = incidents(house, f"sort={sort}&limit=2")
+    assert paged == rows[:2]
+
+
+def test_an_entity_finds_what_it_takes_part_in(told_of: Any, house: Any) -> None:
+    uuid = "7cdff317-a673-4474-84ec-4f1754947823"
+    galaxy = {
+        "name": "Threat Actor", "type": "threat-actor",
+        "GalaxyCluster": [{"uuid": uuid, "value": "Silt Heron", "type": "threat-actor",
+                           "tag_name": 'misp-galaxy:threat-actor="Silt Heron"',
+                           "meta": {"synonyms": ["SH-1"]}}],
+    }  # fmt: skip
+    (row,) = told_of(misp(Galaxy=[galaxy]))
+    (actor,) = row["entities"]
+    assert (actor["name"], actor["role"]) == ("Silt Heron", "actor")
+    assert set(actor) == {"entityId", "role", "name"}
+    assert [each["id"] for each in incidents(house, f"entityId={actor['entityId']}")] == [row["id"]]
+    assert incidents(house, "entityId=ent_" + "0" * 24) == []

@@ -1,0 +1,116 @@
+"""Lists that are asked for by words: what is found, in which order, and why."""
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from tests.core import demo
+
+NAMES = (
+    "Microsoft Corp",
+    "MicroStrategy Inc",
+    "Meridian Harbour Holdings plc",
+    "Harbour Cafe Ltd",
+    "Nestlé S.A.",
+    "北京银行",
+    "Газпром нефть",
+    "Okta, Inc.",
+    "Who Holdings",
+    "AT&T Inc.",
+)
+
+
+@pytest.fixture(scope="module")
+def known(house_factory: Any) -> Any:
+    """A house with companies of these names."""
+    house = house_factory()
+    lines = [
+        json.dumps(
+            {"id": f"c-{at}", "schema": "Company", "properties": {"name": [name]}},
+            ensure_ascii=False,
+        )
+        for at, name in enumerate(NAMES)
+    ]
+    demo.take(house, "companies.ftm.json", "\n".join(lines).encode())
+    return house
+
+
+def names(house: Any, q: str, more: str = "") -> list[str]:
+    return [row["name"] for row in house.rows("listEntities", f"q={quote(q)}&limit=100{more}")]
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("Microsoft", ["Microsoft Corp"]),
+        ("microsoft corporation", ["Microsoft Corp"]),
+        ("Micros", []),
+        ("Microsfot", []),
+        ("nestle", ["Nestlé S.A."]),
+        ("NESTLÉ SA", ["Nestlé S.A."]),
+        ("北京银行", ["北京银行"]),
+        ("北京", ["北京银行"]),
+        ("газпром", ["Газпром нефть"]),
+        ("okta", ["Okta, Inc."]),
+        ("who", ["Who Holdings"]),
+        ("at&t", ["AT&T Inc."]),
+        ("Meridian Harbour", ["Meridian Harbour Holdings plc"]),
+        ("harbour", ["Harbour Cafe Ltd", "Meridian Harbour Holdings plc"]),
+        ("harbour -cafe", ["Meridian Harbour Holdings plc"]),
+        ('"meridian harbour"', ["Meridian Harbour Holdings plc"]),
+        ('"harbour meridian"', []),
+        ("zzz", []),
+        ("...", []),
+    ],
+)
+def test_names_are_found_by_whole_words_and_nothing_is_guessed(
+    known: Any, asked: str, found: list[str]
+) -> None:
+    assert sorted(names(known, asked)) == sorted(found)
+
+
+def test_a_match_says_what_it_was_found_by(known: Any) -> None:
+    [row] = known.rows("listEntities", "q=meridian%20wharf%20harbour&include=match")
+    match = row["match"]
+    assert 0.5 < match["score"] < 1
+    assert [one["term"] for one in match["terms"]] == ["meridian", "harbour"]
+    assert match["terms"][0]["weight"] > match["terms"][1]["weight"] > 0
+    assert match["fields"] == ["name"]
+    [whole] = known.rows("listEntities", "q=okta&include=match")
+    assert whole["match"]["score"] == 1
+    unasked = known.rows("listEntities", "include=match&limit=1")
+    assert unasked[0]["match"] is None
+    assert "match" not in known.rows("listEntities", "q=okta")[0]
+
+
+def test_pages_join_and_other_filters_still_apply(house: Any) -> None:
+    lines = [
+        {"id": f"c-{at}", "schema": "Company" if at % 2 else "Person",
+         "properties": {"name": [f"Gable {'Quay ' * (at % 3)}{at}"]}}
+        for at in range(30)
+    ]  # fmt: skip
+    demo.take(house, "c.ftm.json", "\n".join(map(json.dumps, lines)).encode())
+    for query, expected in (("q=gable%20quay", 20), ("q=gable%20quay&type=company", 10),
+                            ("q=gable&sort=updatedAt", 30)):  # fmt: skip
+        found, cursor = [], ""
+        while True:
+            body = json.loads(
+                house.send("listEntities", query=f"{query}&include=match&limit=7{cursor}").body
+            )
+            found += [(row["id"], row["match"]["score"]) for row in body["data"]]
+            after = body["meta"]["page"]["nextCursor"]
+            if after is None:
+                break
+            cursor = f"&cursor={after}"
+            demo.take(house, f"{after[:8]}.json", NEW_ONE)
+        assert len({id_ for id_, _ in found}) == len(found)
+        assert len(found) >= expected, query
+        if "sort" not in query:
+            scores = [score for _, score in found]
+            assert scores == sorted(scores, reverse=True)
+            assert scores[expected - 1] > 0.5
+
+
+NEW_ONE = b'{"id": "n-1", "schema": "Company", "properties": {"name": ["Quay of Elsewhere"]}}'

@@ -1,0 +1,101 @@
+"""The alias table says who a vendor was on a day, and never two at once."""
+
+import json
+import os
+from collections import defaultdict
+from datetime import date
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from svc_core import data
+from svc_core.linking import aliases
+from svc_core.linking.names import normal
+from svc_core.linking.references import id_of, of_vendor
+from svc_core.sources.identifiers import cik, lei
+
+ROWS = [line.split("\t") for line in data.lines("aliases.tsv")]
+OWNERS = [
+    ("vmware", "2020-06-01", "cik:0001124610"),
+    ("vmware", "2023-11-21", "cik:0001124610"),
+    ("vmware", "2023-11-22", "cik:0001730168"),
+    ("VMware, Inc.", None, "cik:0001730168"),
+    ("google", "2014-01-01", "cik:0001288776"),
+    ("google", "2020-01-01", "cik:0001652044"),
+    ("redhat", "2019-07-08", "cik:0001087423"),
+    ("Red Hat", "2019-07-09", "cik:0000051143"),
+    ("splunk", "2024-03-17", "cik:0001353283"),
+    ("splunk", "2024-03-18", "cik:0000858877"),
+    ("github", "2018-10-26", "cik:0000789019"),
+    ("paloaltonetworks", None, "cik:0001327567"),
+    ("Hewlett Packard (HP)", "2021-01-01", "cik:0000047217"),
+    ("Meta Platforms", "2022-01-01", "cik:0001326801"),
+]
+
+
+@pytest.mark.parametrize(("vendor", "day", "key"), OWNERS)
+def test_a_vendor_is_its_owner_of_the_day(vendor: str, day: str | None, key: str) -> None:
+    assert of_vendor(vendor, day and date.fromisoformat(day)) == (id_of(key),)
+
+
+def test_a_maker_that_files_nothing_is_known_by_its_vendor_name() -> None:
+    day = date(2024, 1, 10)
+    assert of_vendor("Pulse Secure", day)[0] == of_vendor("ivanti", day)[0]
+    assert of_vendor("ivanti", day) == (id_of("cpe-vendor:ivanti"), "vendor:ivanti")
+
+
+@pytest.mark.parametrize(
+    ("vendor", "reference"),
+    [("Delta Electronics", id_of("cpe-vendor:deltaww")), ("delta", "vendor:delta"),
+     ("Contoso_Software", "vendor:contoso software"), ("Nice", "vendor:nice")],
+)  # fmt: skip
+def test_a_shared_word_makes_nobody_the_owner(vendor: str, reference: str) -> None:
+    assert of_vendor(vendor, date(2024, 1, 1))[0] == reference
+
+
+def test_no_name_means_nobody() -> None:
+    assert of_vendor("", None) == of_vendor("---", None) == ()
+
+
+def test_the_table_has_names_keys_and_days() -> None:
+    assert len({row[1] for row in ROWS}) > 150
+    for names, key, start, end, kind in ROWS:
+        scheme, _, value = key.partition(":")
+        assert {"cik": cik, "lei": lei}.get(scheme, str)(value) == value
+        assert scheme in {"cik", "lei", "cpe-vendor"}
+        assert kind in {"", "word", "vendor"}
+        assert not (start and end) or date.fromisoformat(start) < date.fromisoformat(end)
+        for name in names.split("|"):
+            assert 0 < len(normal(name).split()) <= aliases.WORDS_MAX
+
+
+def test_nobody_has_a_name_twice_at_once() -> None:
+    for name, held in aliases.table().items():
+        for earlier, later in pairwise(held):
+            assert earlier.valid_to <= later.valid_from, name
+
+
+def test_a_name_is_of_one_kind() -> None:
+    kinds = defaultdict(set)
+    for names, *_, kind in ROWS:
+        for name in names.split("|"):
+            kinds[normal(name)].add(kind)
+    assert [name for name, held in kinds.items() if len(held) > 1] == []
+
+
+@pytest.mark.needs("SVC_REAL_DATA")
+def test_every_listed_cik_is_that_of_the_name() -> None:
+    root = Path(os.environ["SVC_REAL_DATA"])  # noqa: TID251 - what the tests are given
+    told = json.loads((root / "sec_edgar/company_tickers.json").read_bytes()).values()
+    titles = {f"cik:{row['cik_str']:010d}": set(normal(row["title"]).split()) for row in told}
+    named: dict[str, set[str]] = defaultdict(set)
+    for names, key, *_ in ROWS:
+        named[key].update(word for name in names.split("|") for word in normal(name).split())
+        named[key].update(normal(name).replace(" ", "") for name in names.split("|"))
+    wrong = {
+        key: titles[key]
+        for key, words in named.items()
+        if key in titles and not words & (titles[key] | {"".join(titles[key])})
+    }
+    assert wrong == {}

@@ -1,0 +1,90 @@
+"""Names are compared without what does not tell one from another."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core import data
+from svc_core.linking.names import is_ordinary, is_uncommon, labels, normal
+
+SAME = [
+    ("BANK OF AMERICA CORP /DE/", "Bank of America Corporation"),
+    ("NUTRIEN LTD /ADR", "Nutrien Ltd."),
+    ("QUALCOMM INC/DE", "Qualcomm Incorporated"),
+    ("WELLS FARGO & COMPANY/MN", "Wells Fargo and Co."),
+    ("Rivian Automotive, Inc. / DE", "Rivian Automotive"),
+    ("COSTCO WHOLESALE CORP /NEW", "Costco Wholesale Corp \\NEW\\"),
+    ("NOVO NORDISK A S", "Novo Nordisk A/S"),
+    ("Eni S.p.A.", "ENI SPA"),
+    ("Siemens Energy AG & Co. KG", "SIEMENS ENERGY"),
+    ("Grupo Ejemplo, S.A.B. de C.V.", "Grupo Ejemplo"),
+    ("PT Contoh Niaga (Persero) Tbk", "Contoh Niaga"),
+    ("OOO Severny Primer", "Severny Primer, LLC"),
+    ("Muster GmbH & Co. KGaA", "Muster"),
+    ("Przyklad Sp. z o.o.", "PRZYKLAD"),
+    ("Primer d.o.o.", "Primer"),
+    ("Exemple Société Anonyme", "EXEMPLE SA"),
+    ("Contoh Sdn. Bhd.", "Contoh"),
+    ("Example Pty. Ltd.", "Example"),
+    ("Société Générale", "SOCIETE GENERALE SA"),
+    ("palo_alto_networks", "Palo Alto Networks, Inc."),
+    ("The Coca-Cola Company", "COCA COLA CO"),
+    ("Moody's Corp", "MOODYS CORP /DE/"),
+    ("Procter & Gamble Co", "Procter and Gamble"),
+    ("ＡＢＣ Ｔｒａｄｉｎｇ", "abc trading"),
+    ("U.S. Steel", "US Steel"),
+]
+APART = [
+    ("Fortra", "Fortrea Holdings Inc."),
+    ("Delta Electronics", "Delta Air Lines"),
+    ("TCP/IP", "TCP"),
+    ("As One Corp", "One Corp"),
+    ("Progress", "Progress Software Corp"),
+    ("Company", "Corp"),
+]
+
+
+@pytest.mark.parametrize(("left", "right"), SAME)
+def test_forms_of_one_name_are_one(left: str, right: str) -> None:
+    assert normal(left) == normal(right) != ""
+
+
+@pytest.mark.parametrize(("left", "right"), APART)
+def test_names_that_differ_stay_apart(left: str, right: str) -> None:
+    assert normal(left) != normal(right)
+
+
+@pytest.mark.parametrize("name", ["", "/DE/", "&", "the", "...", "Inc"])
+def test_a_name_of_nothing_is_no_other_name(name: str) -> None:
+    assert normal(name) in {"", "the", "inc"}
+
+
+@given(st.text(max_size=60))
+def test_a_normal_name_is_normal(name: str) -> None:
+    assert normal(name) == " ".join(normal(name).split())
+    assert normal(normal(name).upper()) in {normal(name), normal(normal(name))}
+
+
+def test_makers_are_written_in_one_word_too() -> None:
+    assert labels("Palo Alto Networks Inc", "company") == ("palo alto networks", "paloaltonetworks")
+    assert labels("Charming Example", "threatActor") == ("charming example",)
+    assert labels("Jane Example", "person") == labels("", "company") == ()
+
+
+def test_ordinary_words_are_told_from_names() -> None:
+    assert all(map(is_ordinary, ["target", "progress", "apple", "nice", "the"]))
+    assert not any(map(is_ordinary, ["fortinet", "gitlab", "nvidia", "okta"]))
+
+
+def test_a_digit_or_a_capital_inside_is_uncommon() -> None:
+    assert all(map(is_uncommon, ["LockBit", "APT28", "3M", "iPhone", "F5"]))
+    assert not any(map(is_uncommon, ["Target", "TARGET", "2024", "O'Neil", "Mandiant"]))
+
+
+def test_every_legal_form_is_written_as_names_are_compared() -> None:
+    for line in data.lines("legal_forms.tsv"):
+        place, countries, forms = line.split("\t")
+        assert place in {"head", "tail"}
+        assert all(len(one) == 2 and one.isupper() for one in countries.split("|"))
+        for form in forms.split("|"):
+            assert form == " ".join(word for word in form.lower().split() if word.isalnum())

@@ -1,0 +1,79 @@
+"""What is pulled is folded to incidents, in every store, and also where a pass was cut off."""
+
+import json
+from typing import Any
+
+import anyio
+import attrs
+import pytest
+
+from svc_core.intel.incidents import fold_new
+from svc_core.ports import SYSTEM
+from svc_core.resources.incident import INCIDENTS, INCIDENTS_DUE
+from svc_http.workers import add_source, pull, pull_all
+from svc_http.workers.ingest import pull_due
+from tests.core.intel.incident_documents import gdacs, gdelt, usgs
+from tests.counted import Counted, KilledError
+
+pytestmark = pytest.mark.anyio
+
+DOCUMENTS = {
+    "/usgs": usgs(*({"id": f"us{at}", "point": (at * 4.0, 0.0)} for at in range(40))),
+    "/gdacs": gdacs(source="NEIC", sourceid="us7"),
+    "/gdelt": gdelt(*({"id": at, "url": f"https://pier.example/{at // 3}", "city": f"Port {at}"}
+                      for at in range(30))),
+}  # fmt: skip
+COUNT = 40 + 10
+
+
+async def added(house: Any, publisher: Any) -> list[Any]:
+    return [
+        await add_source(house.service, publisher.publish(path, body))
+        for path, body in DOCUMENTS.items()
+    ]
+
+
+async def rows(house: Any, collection: Any = INCIDENTS) -> dict[str, Any]:
+    found = await house.service.read(
+        SYSTEM, lambda ctx: ctx.tx.documents.scan(collection, limit=1_000)
+    )
+    return {row.id: json.loads(row.raw) for row in found.rows}
+
+
+async def test_every_store_has_the_same_incidents(
+    any_house: Any, house: Any, publisher: Any
+) -> None:
+    found = []
+    for each in (any_house, house):
+        await pull_all(each.service, await added(each, publisher), each.fetcher)
+        found.append(await rows(each))
+    assert found[0] == found[1]
+    assert len(found[0]) == COUNT
+
+
+@pytest.mark.parametrize("units", [0, 1])
+async def test_a_pass_that_was_cut_off_is_finished_by_the_next(
+    any_house: Any, publisher: Any, units: int
+) -> None:
+    for source in await added(any_house, publisher):
+        await pull(any_house.service, source, any_house.fetcher)
+    dying = attrs.evolve(any_house.service, storage=Counted(any_house.service.storage, units))
+    with pytest.raises(KilledError):
+        await fold_new(dying)
+    assert len(await rows(any_house)) < COUNT
+    assert await pull_due(any_house.service, any_house.fetcher) == ()
+    assert len(await rows(any_house)) == COUNT
+
+
+async def test_passes_at_once_write_each_incident_once(any_house: Any, publisher: Any) -> None:
+    for source in await added(any_house, publisher):
+        await pull(any_house.service, source, any_house.fetcher)
+    async with anyio.create_task_group() as tasks:
+        for _ in range(3):
+            tasks.start_soon(fold_new, any_house.service)
+    found = await rows(any_house)
+    assert len(found) == COUNT
+    assert {row["revision"] for row in found.values()} == {1}
+    now = any_house.service.now()
+    left = await rows(any_house, INCIDENTS_DUE)
+    assert all(row["at"] > f"{now:%Y-%m-%dT%H:%M:%SZ}" for row in left.values())
