@@ -7,6 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.core import demo
+from tests.core.intel.incident_documents import fold
 
 NAMES = (
     "Microsoft Corp",
@@ -91,6 +92,7 @@ def test_a_cve_is_found_by_its_id_and_by_its_words(house: Any) -> None:
         assert [row["name"] for row in house.rows("listEntities", f"q={id_}")] == [id_.upper()]
         assert house.rows("listCves", f"q={id_}")[0]["cveId"] == id_.upper()
     assert house.rows("listEntities", "q=CVE-2021-4422") == []
+    fold(house)
     rows = {name: house.rows(name, "limit=100") for name in ASKED}
     for name, (words, field) in ASKED.items():
         found = house.rows(name, f"limit=100&q={words}&include=match")
