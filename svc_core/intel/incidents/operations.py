@@ -31,10 +31,12 @@ from svc_core.resources.members import Cursor, EntityId, IncidentId, Limit
 from svc_core.resources.news import NEWS, mentions, whole
 from svc_core.resources.osint import CONFIDENCE_STEPS, Category
 from svc_core.resources.period import Area, UpdatedSince, When, after, bounds, lying
+from svc_core.resources.signal import SIGNALS, Signal
 from svc_core.result import One, Page
 from svc_core.unset import UNSET, Maybe, Unset, given
 
 ARTICLES_MAX = 20
+SIGNALS_READ = 500  # about the incidents of one page, the newest
 EVENTS_READ = 20  # for footprints and tracks, of the strongest members
 
 Include = Literal["footprint", "track", "articles"]
@@ -125,13 +127,23 @@ def _from(least: Maybe[int]) -> tuple[int, None] | None:
 
 
 async def shown(ctx: Context, rows: Sequence[bytes]) -> tuple[bytes, ...]:
-    """The rows with those entities that are known now."""
-    told = [json.loads(row)["entities"] for row in rows]
-    meant = await directory.named(ctx, (one["reference"] for each in told for one in each))
-    return tuple(
-        wire.dumps({**json.loads(row), "entities": _known(each, meant)}) if each else row
-        for row, each in zip(rows, told, strict=True)
+    """The rows with those entities that are known now, and the signals about them."""
+    told = [json.loads(row) for row in rows]
+    meant = await directory.named(
+        ctx, (one["reference"] for row in told for one in row["entities"])
     )
+    about = tuple(id_ for row in told for id_ in (row["id"], *row["mergedIds"]))
+    page = await ctx.tx.documents.scan(SIGNALS, where={"incident": about}, limit=SIGNALS_READ)
+    signals = [SIGNALS.decode(each.raw) for each in page.rows] if about else []
+    return tuple(
+        wire.dumps(row | {"entities": _known(row["entities"], meant),
+                          "signalIds": _about({row["id"], *row["mergedIds"]}, signals)})
+        for row in told
+    )  # fmt: skip
+
+
+def _about(ids: set[str], signals: Iterable[Signal]) -> list[str]:
+    return [one.id for one in signals if not ids.isdisjoint(one.incident_ids)]
 
 
 def _known(told: Iterable[Any], meant: Mapping[str, Document[Any]]) -> list[dict[str, str]]:
