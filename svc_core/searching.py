@@ -50,15 +50,15 @@ Include = Annotated[Listed[Literal["match"]], Doc("`match` tells with `q` why ea
 class Wanted(Generic[T]):
     """What a list is narrowed to beside a question, as `Context.page` takes it.
 
-    `keep` says of a row whether it is one, by the values `named`. It `is_sorted` where the order
-    was asked for.
+    `keep` says of a row whether it is one; `asked` are filters as they were sent whose values are
+    looked up, or that `keep` goes by. It `is_sorted` where the order was asked for.
     """
 
     where: Mapping[str, Maybe[str | tuple[str, ...]]]
     order: str | None = None
     is_sorted: bool = False
     keep: Callable[[T], bool] | None = None
-    named: tuple[str, ...] = ()
+    asked: Mapping[str, tuple[str, ...]] = field(factory=dict)
     bounds: Bounds = field(factory=Bounds)
 
     @property
@@ -78,7 +78,7 @@ class Request(Protocol):
     @property
     def q(self) -> Maybe[str]: ...  # noqa: D102
     @property
-    def include(self) -> Maybe[tuple[Literal["match"], ...]]: ...  # noqa: D102
+    def include(self) -> Maybe[tuple[str, ...]]: ...  # noqa: D102
     @property
     def cursor(self) -> Maybe[str]: ...  # noqa: D102
     @property
@@ -99,8 +99,8 @@ async def page(
     """
     question, filters = given(request.q, None), wanted.filters
     where = dict(filters.get("where") or {})
-    apart = {"q": (question or "", str(wanted.is_sorted)), "kept": wanted.named}
-    binding = ctx.list_binding(where | apart, wanted.order, **wanted.bounds)
+    apart = {**where, **wanted.asked, "q": (question or "", str(wanted.is_sorted))}
+    binding = ctx.list_binding(apart, wanted.order, **wanted.bounds)
     sealed = [] if isinstance(request.cursor, Unset) else ctx.unsealed(request.cursor, binding)
     after = Position(*sealed[:3]) if sealed else None
     asked = None
@@ -112,7 +112,7 @@ async def page(
     else:
         rows, end = await _found(ctx, seen, after, request.limit)
     more = () if end is None else (end.rank, *(asked.weights.values() if asked else ()))
-    has_match = not isinstance(request.include, Unset)
+    has_match = "match" in given(request.include, ())
     told = tuple(with_match(one.raw, why) if has_match else one.raw for one, why in rows)
     return Page(told, ctx.seal_cursor(end, binding, more))
 

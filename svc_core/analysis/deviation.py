@@ -3,14 +3,12 @@
 Times are microseconds since 1970.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from math import sqrt
-from typing import TypeVar
 
 from attrs import frozen
 
-T = TypeVar("T")
 Point = tuple[int, float]
 
 POINT_GAP = 30 * 60 * 1_000_000  # between two points that are kept
@@ -55,11 +53,25 @@ def reached(thresholds: Sequence[float], z_score: float | None) -> float | None:
     return max((one for one in thresholds if z_score and abs(z_score) >= one), default=None)
 
 
-def within(rows: Iterable[T], at: Callable[[T], int], window: timedelta) -> list[T]:
-    """The rows of the window that ends with the latest of them."""
-    held = list(rows)
-    last = max(map(at, held), default=0)
-    return [one for one in held if at(one) > last - window // _MICRO]
+def apart(told: Iterable[tuple[str, str]]) -> set[str]:
+    """As many names as can each be told by another teller: one article tells of one event.
+
+    A largest matching of names and tellers, by augmenting paths (Berge, 1957).
+    """
+    tellers: dict[str, set[str]] = {}
+    for name, teller in told:
+        tellers.setdefault(name, set()).add(teller)
+    chosen: dict[str, str] = {}
+
+    def is_placed(name: str, seen: set[str]) -> bool:
+        for teller in sorted(tellers[name] - seen):
+            seen.add(teller)
+            if teller not in chosen or is_placed(chosen[teller], seen):
+                chosen[teller] = name
+                return True
+        return False
+
+    return {name for name in sorted(tellers) if is_placed(name, set())}
 
 
 def moved(points: Sequence[Point], last: Point, window: timedelta) -> Point | None:

@@ -11,6 +11,7 @@ from attrs import field, frozen
 
 from svc_core import directory, ids
 from svc_core.intake import (
+    due,
     incidents,
     items,
     parties,
@@ -139,7 +140,7 @@ _TABLE = (
         Rules(whole=True),
         NEWS,
         kept=("retrievedAt", "storyId"),
-        follows=(items.follow, incidents.follow_items),
+        follows=(items.follow, incidents.follow_items, due.follow_items),
     ),
     Kind(
         "osintEvent",
@@ -152,11 +153,11 @@ _TABLE = (
         kept=("incidentId",),
         joined=True,
         finish=incidents.finished,
-        follows=(incidents.follow_events,),
+        follows=(incidents.follow_events, due.follow_events),
     ),
     Kind("country", "", Rules(("countries", "country-codes", "geonames")), COUNTRIES),
     Kind("place", "plc"),
-    Kind("indicator", "fin", Rules(whole=True), FININT, follows=(series.follow,)),
+    Kind("indicator", "fin", Rules(whole=True), FININT, follows=(series.follow, due.follow_values)),
     # A row has the id of its strongest designator, whoever brings it.
     Kind(
         "entity",

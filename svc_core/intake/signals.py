@@ -19,6 +19,8 @@ from svc_core.linking.references import id_of, of_vendor
 from svc_core.operation import Context
 from svc_core.resources.cve import CVES, Cve
 from svc_core.resources.entity import EntityRef
+from svc_core.resources.facts import SEVERITIES
+from svc_core.resources.incident import Incident
 from svc_core.resources.members import micros
 from svc_core.resources.news import SOURCES, Source
 from svc_core.resources.signal import (
@@ -249,7 +251,7 @@ def _filing(diff: Diff) -> Iterator[Finding]:
         measure=1,
         evidence=SignalEvidence(1, 0, window=SignalWindow(None, filed)),
         detected_at=filed or diff.stamp,
-        entities=(EntityRef(id_of(said["entity"]), "", "subject"),),
+        entities=(EntityRef(id_of(said["entity"]), f"CIK {said.get('cik')}", "subject"),),
         observation_ids=(diff.told.row,),
         sources=(source_of(diff.told),),
     )
@@ -381,3 +383,34 @@ def _jump(row: Written) -> Iterator[Finding]:
         entities=_whom(cve.cve_id, cve.vendors, now.score_date),
         sources=tuple(one for one in cve.sources if one.provider == "first-epss"),
     )
+
+
+async def follow_severity(ctx: Context, was: Incident, now: Incident) -> None:
+    """Write the signal of an incident that became graver by the scale that it was judged by."""
+    old, new = was.severity_basis, now.severity_basis
+    grave = SEVERITIES.index(now.severity)
+    if old is None or new is None or (old.provider, old.scale) != (new.provider, new.scale):
+        return
+    if grave <= SEVERITIES.index(was.severity):
+        return
+    found = Finding(
+        type="escalation",
+        key=f"{now.id}|{now.severity}",
+        title=f"{was.severity} to {now.severity}: {now.title}",
+        direction="up",
+        measure=grave,
+        evidence=SignalEvidence(
+            grave, SEVERITIES.index(was.severity), None, SignalWindow(was.last_seen_at, ctx.now)
+        ),
+        detected_at=ctx.now,
+        entities=tuple(
+            EntityRef(one.reference, one.name, one.role)
+            for one in now.entities
+            if not isinstance(one.reference, Unset)
+        ),
+        incident_ids=(now.id,),
+        place=now.place,
+        sources=now.sources,
+        source_count=now.source_count,
+    )
+    await raised(ctx, [found])

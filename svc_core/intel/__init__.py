@@ -9,6 +9,7 @@ from svc_core.intel import (
     entities,
     finance,
     finint,
+    fusion,
     graphs,
     incidents,
     markets,
@@ -26,6 +27,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *markets.OPERATIONS,
     *finance.OPERATIONS,
     *finint.OPERATIONS,
+    *fusion.OPERATIONS,
     *signals.OPERATIONS,
 )
 

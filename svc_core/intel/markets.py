@@ -151,7 +151,7 @@ async def list_markets(ctx: Context, request: ListMarkets) -> Page[Market]:
         order=_ORDERS.get(given(request.sort, "")),
         is_sorted=not isinstance(request.sort, Unset),
         keep=partial(has_share, label, *shares) if has_shares else None,
-        named=tuple(map(str, shares)) if has_shares else (),
+        asked={"entity": asked or (), "shares": tuple(map(str, shares))},
         bounds=_bounds(request),
     )
     page = await searching.page(ctx, MARKETS, WORDS, request, wanted)

@@ -5,7 +5,7 @@ mean, is told when it is read.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -18,6 +18,7 @@ from svc_core.intel.declared import SHARED, reading
 from svc_core.operation import PATH, QUERY, Context, Operation, local
 from svc_core.ports import Document
 from svc_core.resources.filters import Range, Several, narrowed, sent
+from svc_core.resources.incident import INCIDENTS
 from svc_core.resources.members import Cursor, EntityId, IncidentId, Limit, SignalId, micros
 from svc_core.resources.period import UpdatedSince, When, after, bounds
 from svc_core.resources.signal import (
@@ -30,6 +31,9 @@ from svc_core.resources.signal import (
 )
 from svc_core.result import One, Page
 from svc_core.unset import UNSET, Maybe, Unset, given
+
+INCIDENTS_ASKED = 500  # ids of the incidents of one page, or of one filter
+SIGNALS_TOLD = 500  # of the incidents of one page
 
 _text = compact.encoder()
 
@@ -111,7 +115,7 @@ async def shown(ctx: Context, raws: Sequence[bytes]) -> list[dict[str, Any]]:
     """Stored signals as they are read now."""
     rows: list[dict[str, Any]] = [json.loads(raw) for raw in raws]
     asked = {one["entityId"] for row in rows for one in row["entities"]}
-    known = await directory.found(ctx, asked)
+    known = await directory.named(ctx, asked)
     for row in rows:
         told = {
             (known[one["entityId"]].id, one["role"]): one
@@ -121,6 +125,28 @@ async def shown(ctx: Context, raws: Sequence[bytes]) -> list[dict[str, Any]]:
         row["entities"] = [one | {"entityId": id_} for (id_, _), one in told.items()]
         row["status"] = _status(row, ctx.now)
     return rows
+
+
+async def of_incidents(ctx: Context, rows: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """The ids of the newest signals about each of these incidents, by its id."""
+    names = {key: row["id"] for row in rows for key in (row["id"], *row["mergedIds"])}
+    about = {"incident": tuple(names)[:INCIDENTS_ASKED]}
+    page = await ctx.tx.documents.scan(SIGNALS, where=about, limit=SIGNALS_TOLD)
+    told: dict[str, list[str]] = {}
+    for document in page.rows:
+        found = {names.get(id_) for id_ in json.loads(document.raw)["incidentIds"]}
+        for id_ in sorted(filter(None, found)):
+            told.setdefault(id_, []).append(document.id)
+    return told
+
+
+async def _incidents(ctx: Context, asked: Sequence[str]) -> tuple[str, ...]:
+    """All ids of the incidents that these ids name; unknown ones stay."""
+    page = await ctx.tx.documents.scan(
+        INCIDENTS, where={"key": tuple(asked)}, limit=INCIDENTS_ASKED
+    )
+    keys = (key for row in page.rows for key in INCIDENTS.decode(row.raw).keys)
+    return tuple(dict.fromkeys([*asked, *keys]))
 
 
 async def _one(ctx: Context, document: Document[Signal]) -> One[Signal]:
@@ -136,9 +162,9 @@ async def list_signals(ctx: Context, request: ListSignals) -> Page[Signal]:
     """A page of signals."""
     where = sent(request, "type", "tag")
     if not isinstance(request.entity_id, Unset):
-        where["entity"] = await directory.keys(ctx, request.entity_id)
+        where["entity"] = await directory.references(ctx, request.entity_id)
     if not isinstance(request.incident_id, Unset):
-        where["incident"] = request.incident_id
+        where["incident"] = await _incidents(ctx, request.incident_id)
     least = given(request.min_strength, None)
     ranges = narrowed(
         strength=None if least is None else (round(least * STRENGTH_STEPS), None),

@@ -176,10 +176,10 @@ MARKET_POINTS: Collection[MarketPoints] = Collection(
 
 @frozen
 class DetectionDue:
-    """Something that a detector is to look at again, as rows of it were written."""
+    """A topic, series or cell that detectors are to look at again, as rows of it were written."""
 
     id: str
-    detector: str
+    subject: str
     key: str
 
 

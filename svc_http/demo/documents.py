@@ -9,7 +9,7 @@ unchanged and every value is ASCII, so a file keeps the encoding it declares.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from importlib.resources import files
@@ -102,22 +102,41 @@ def documents(now: datetime) -> list[DemoDocument]:
     ]
 
 
-def data_documents(now: datetime) -> list[DemoDocument]:
-    """Return the demo's documents of the other formats, which `data/sources.tsv` lists."""
+def data_documents(now: datetime, *, earlier: bool = False) -> list[DemoDocument]:
+    """Return the demo's documents of the other formats, which `data/sources.tsv` lists.
+
+    With `earlier` they are those that were others a day before (`data/earlier.tsv`), as they were.
+    """
     moment = now.astimezone(UTC).replace(microsecond=0)
     folder = files("svc_http.demo") / "data"
-    listed = (folder / "sources.tsv").read_text().splitlines()
-    rows = [line.split("\t") for line in listed if line and not line.startswith("#")]
+    was: dict[str, list[tuple[str, str]]] = {}
+    for file_name, pattern, replacement in _lines("earlier.tsv") if earlier else ():
+        was.setdefault(file_name, []).append((pattern, replacement))
     return [
         DemoDocument(
             file_name,
             name,
             (),
-            _filled((folder / file_name).read_bytes(), moment),
+            _filled(_replaced((folder / file_name).read_bytes(), was.get(file_name, ())), moment),
             dict(option.split("=", 1) for option in options.split(",") if option),
         )
-        for file_name, name, options in rows
+        for file_name, name, options in _lines("sources.tsv")
+        if not earlier or file_name in was
     ]
+
+
+def _lines(name: str) -> list[list[str]]:
+    text = (files("svc_http.demo") / "data" / name).read_text()
+    return [line.split("\t") for line in text.splitlines() if line and not line.startswith("#")]
+
+
+def _replaced(template: bytes, by: Sequence[tuple[str, str]]) -> bytes:
+    """The template with every pattern replaced; one that is not there is a mistake."""
+    for pattern, replacement in by:
+        template, count = re.subn(pattern.encode(), replacement.encode(), template)
+        if not count:
+            raise AssertionError(f"nothing matches {pattern}")
+    return template
 
 
 def _filled(template: bytes, now: datetime) -> bytes:

@@ -3,6 +3,7 @@ taken in, profiles are created, reports are made from what was taken in, records
 the ledger. Nothing is written past the pipeline.
 """
 
+from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,11 +13,14 @@ from attrs import field, frozen
 from svc_core import accounts
 from svc_core.access.scopes import SCOPES
 from svc_core.accounts import IssuedKey, KeyWish
+from svc_core.intel.signals import DismissSignal, dismiss_signal
 from svc_core.operation import Context
 from svc_core.profiles import operations
+from svc_core.resources.news import Source
 from svc_core.resources.profile import PROFILES as STORED
 from svc_core.resources.profile import SUBSCRIPTIONS, ProfileInput
-from svc_http.demo.documents import data_documents, documents
+from svc_core.resources.signal import SIGNALS
+from svc_http.demo.documents import DemoDocument, data_documents, documents
 from svc_http.demo.profiles import PROFILES
 from svc_http.demo.subject import Recorded, record
 from svc_http.fetch import Fetcher
@@ -52,20 +56,11 @@ async def seed(service: Service, fetcher: Fetcher, folder: Path) -> Seeded:
     issued = await service.system(lambda ctx: _open_house(ctx, service))
     tenant = issued.key.tenant
     read = documents(service.now())
-    sources = []
-    for document in (*read, *data_documents(service.now())):
-        path = folder / document.file_name
-        path.write_bytes(document.body)
-        sources.append(
-            await add_source(
-                service,
-                str(path),
-                name=document.name,
-                topics=document.topics or None,
-                options=document.options,
-            )
-        )
-    outcomes = await pull_all(service, sources, fetcher)
+    earlier = data_documents(service.now(), earlier=True)
+    was = await pull_all(service, await _added(service, folder, earlier), fetcher)
+    sources = await _added(service, folder, (*read, *data_documents(service.now())))
+    outcomes = (*was, *await pull_all(service, sources, fetcher))
+    await _dismiss(service)
     # The last one made heads every list, and the first of the table is the richest.
     made = [
         await _watch(service, tenant, wish, is_spoken=wish is PROFILES[0])
@@ -83,6 +78,35 @@ async def seed(service: Service, fetcher: Fetcher, folder: Path) -> Seeded:
         report_id=made[-1],
         subject=subject,
     )
+
+
+async def _added(service: Service, folder: Path, documents: Iterable[DemoDocument]) -> list[Source]:
+    """The sources of these documents, which are written to the folder."""
+    sources = []
+    for document in documents:
+        path = folder / document.file_name
+        path.write_bytes(document.body)
+        sources.append(
+            await add_source(
+                service,
+                str(path),
+                name=document.name,
+                topics=document.topics or None,
+                options=document.options,
+            )
+        )
+    return sources
+
+
+async def _dismiss(service: Service) -> None:
+    """Dismiss one signal, the oldest of the weakest type, as an operator does."""
+
+    async def dismiss(ctx: Context) -> None:
+        page = await ctx.tx.documents.scan(SIGNALS, where={"type": ("toneShift",)}, limit=100)
+        for row in page.rows[-1:]:
+            await dismiss_signal(ctx, DismissSignal(row.id))
+
+    await service.system(dismiss)
 
 
 async def _open_house(ctx: Context, service: Service) -> IssuedKey:

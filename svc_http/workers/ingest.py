@@ -25,6 +25,7 @@ from svc_core import corpus
 from svc_core.host import Progress, Tell, silent
 from svc_core.intake import documents, health, registry, taking
 from svc_core.intake.operations import Outcome
+from svc_core.intel.detecting import detect_new
 from svc_core.intel.incidents import fold_new
 from svc_core.news.grouping import group_new
 from svc_core.news.recaps import recap_new
@@ -342,6 +343,8 @@ async def pull_all(
     await group_new(service)
     await fold_new(service)
     await recap_new(service)
+    read = [one.source.id for one in outcomes.values() if one.source and one.status != "failed"]
+    await detect_new(service, read)
     return tuple(outcomes[place] for place in range(len(sources)))
 
 
@@ -362,6 +365,7 @@ async def pull_due(service: Service, fetcher: Fetcher) -> tuple[Outcome, ...]:
         await group_new(service)  # what a pass that was cut off has left
         await fold_new(service)
         await recap_new(service)
+        await detect_new(service)
         return ()
     until = service.now() + CLAIM
     seen = [row.document for row in due]

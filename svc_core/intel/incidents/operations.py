@@ -7,13 +7,14 @@ from typing import Annotated, Any, Literal
 
 from attrs import evolve, frozen
 
-from svc_core import directory, problem, wire
+from svc_core import directory, problem, searching, wire
 from svc_core.constraints import Doc, Example, Ge, Le, MaxLen
 from svc_core.intake.fold import strongest
 from svc_core.intake.joining import standing_under
 from svc_core.intake.kinds import KINDS
 from svc_core.intake.rows import by_row
 from svc_core.intel.declared import SHARED, reading
+from svc_core.intel.signals import of_incidents
 from svc_core.operation import PATH, QUERY, Context, Operation
 from svc_core.ports import Document
 from svc_core.problem import Problem
@@ -26,17 +27,15 @@ from svc_core.resources.filters import (
     narrowed,
     sent,
 )
-from svc_core.resources.incident import INCIDENTS, Incident, Status
+from svc_core.resources.incident import INCIDENTS, WORDS, Incident, Status
 from svc_core.resources.members import Cursor, EntityId, IncidentId, Limit
 from svc_core.resources.news import NEWS, mentions, whole
 from svc_core.resources.osint import CONFIDENCE_STEPS, Category
 from svc_core.resources.period import Area, UpdatedSince, When, after, bounds, lying
-from svc_core.resources.signal import SIGNALS, Signal
 from svc_core.result import One, Page
 from svc_core.unset import UNSET, Maybe, Unset, given
 
 ARTICLES_MAX = 20
-SIGNALS_READ = 500  # about the incidents of one page, the newest
 EVENTS_READ = 20  # for footprints and tracks, of the strongest members
 
 Include = Literal["footprint", "track", "articles"]
@@ -69,11 +68,13 @@ class ListIncidents:
     bbox: Area = UNSET
     datetime: When = UNSET
     updated_since: UpdatedSince = UNSET
+    q: searching.Q = UNSET
     sort: Annotated[
-        Literal["lastSeenAt", "startedAt", "severity", "updatedAt"],
+        Maybe[Literal["lastSeenAt", "startedAt", "severity", "updatedAt"]],
         QUERY,
         Doc("What comes first: the latest, or the gravest."),
-    ] = "lastSeenAt"
+    ] = UNSET
+    include: searching.Include = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
 
@@ -104,22 +105,29 @@ async def list_incidents(ctx: Context, request: ListIncidents) -> Page[Incident]
         where["severity"] = SEVERITIES[SEVERITIES.index(request.min_severity) :]
     if not isinstance(request.entity_id, Unset):
         where["entity"] = await directory.references(ctx, request.entity_id)
-    least, span = given(request.min_confidence, None), bounds(request.datetime)
-    page = await ctx.page(
-        INCIDENTS,
+    least = given(request.min_confidence, None)
+    wanted = searching.Wanted[Incident](
         where=where,
-        order=_ORDERS.get(request.sort),
-        after=request.cursor,
-        limit=request.limit,
-        ranges=narrowed(
-            updated=after(request.updated_since),
-            confidence=None if least is None else (round(least * CONFIDENCE_STEPS), None),
-            publishers=_from(request.min_sources),
-            started=None if isinstance(request.datetime, Unset) else (span["start"], span["end"]),
-        ),
-        box=lying(request.bbox),
+        order=_ORDERS.get(given(request.sort, "")),
+        is_sorted=not isinstance(request.sort, Unset),
+        asked={"entity": given(request.entity_id, ())},
+        bounds={
+            "ranges": narrowed(
+                updated=after(request.updated_since),
+                confidence=None if least is None else (round(least * CONFIDENCE_STEPS), None),
+                publishers=_from(request.min_sources),
+                started=_span(request),
+            ),
+            "box": lying(request.bbox),
+        },
     )
+    page = await searching.page(ctx, INCIDENTS, WORDS, request, wanted)
     return evolve(page, rows=await shown(ctx, page.rows))
+
+
+def _span(request: ListIncidents) -> tuple[int | None, int | None] | None:
+    span = bounds(request.datetime)
+    return None if isinstance(request.datetime, Unset) else (span["start"], span["end"])
 
 
 def _from(least: Maybe[int]) -> tuple[int, None] | None:
@@ -127,23 +135,22 @@ def _from(least: Maybe[int]) -> tuple[int, None] | None:
 
 
 async def shown(ctx: Context, rows: Sequence[bytes]) -> tuple[bytes, ...]:
-    """The rows with those entities that are known now, and the signals about them."""
+    """The rows with the entities and signals that are known now."""
     told = [json.loads(row) for row in rows]
     meant = await directory.named(
         ctx, (one["reference"] for row in told for one in row["entities"])
     )
-    about = tuple(id_ for row in told for id_ in (row["id"], *row["mergedIds"]))
-    page = await ctx.tx.documents.scan(SIGNALS, where={"incident": about}, limit=SIGNALS_READ)
-    signals = [SIGNALS.decode(each.raw) for each in page.rows] if about else []
+    about = await of_incidents(ctx, told)
     return tuple(
-        wire.dumps(row | {"entities": _known(row["entities"], meant),
-                          "signalIds": _about({row["id"], *row["mergedIds"]}, signals)})
+        wire.dumps(
+            row
+            | {
+                "entities": _known(row["entities"], meant),
+                "signalIds": about.get(row["id"], []),
+            }
+        )
         for row in told
-    )  # fmt: skip
-
-
-def _about(ids: set[str], signals: Iterable[Signal]) -> list[str]:
-    return [one.id for one in signals if not ids.isdisjoint(one.incident_ids)]
+    )
 
 
 def _known(told: Iterable[Any], meant: Mapping[str, Document[Any]]) -> list[dict[str, str]]:

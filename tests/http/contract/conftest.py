@@ -29,6 +29,7 @@ from svc_core.accounts import KEYS, KeyWish
 from svc_core.constraints import IdOf
 from svc_core.inputs import Input, inputs
 from svc_core.intake import registry, taking
+from svc_core.intel.detecting import detect_new
 from svc_core.intel.incidents import fold_new
 from svc_core.linking.references import id_of
 from svc_core.news.grouping import group_new
@@ -40,6 +41,7 @@ from svc_core.reports import speaking
 from svc_core.resources.audio import Recording
 from svc_core.resources.members import micros
 from svc_core.resources.news import NEWS
+from svc_core.resources.signal import SIGNALS
 from svc_core.resources.webhook import QUEUES, WEBHOOKS, WEBHOOKS_MAX
 from svc_core.result import Created
 from svc_core.sources import formats
@@ -98,6 +100,8 @@ DATA = frozenset(
         "worldbank.json",
         "kalshi.json",
         "polymarket.json",
+        "sec-companyfacts-microsoft.json",
+        "sec-submissions.json",
         "sec-tickers.json",
         "kev.json",
         "misp-event.json",
@@ -359,6 +363,13 @@ class LogFile:
 ENTITY = id_of("cik:0000789019")  # who takes part in the newest item
 
 
+async def _about_an_incident(ctx: Context) -> None:
+    """Have the newest signal name an incident, so that it can be found by it."""
+    newest = (await ctx.tx.documents.scan(SIGNALS, limit=1)).rows[0]
+    signal = attrs.evolve(SIGNALS.decode(newest.raw), incident_ids=(f"inc_{'1' * 24}",))
+    await ctx.save(SIGNALS, signal.id, signal)
+
+
 class World:
     """Tenants, keys and rows, made by the use cases that make them in earnest.
 
@@ -552,6 +563,8 @@ class World:
         self.take_data()
         self.run(group_new(self.hands))
         self.run(fold_new(self.hands))
+        self.run(detect_new(self.hands))
+        self.system(_about_an_incident)
         for key in ("a", "b", "personal"):
             self.sow(key)
             self._remember(key, ENTITY)

@@ -1,0 +1,266 @@
+"""What rows about one company tell together: a timeline, links, an exposure. Pure.
+
+Rule 1: a link's ends are rows of the answer, and its basis is what it was read from.
+Rule 2: a temporal link tells how many days lie between two dates and claims no cause.
+Rule 3: more of anything never lowers an exposure.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, time
+from itertools import chain
+from typing import Any
+
+from attrs import field, frozen
+
+from svc_core import instants
+from svc_core.instants import Interval
+
+Row = Mapping[str, Any]
+
+ALIAS, NAME = 0.95, 0.85  # how sure an owner is: by the table of aliases, by its name alone
+WEAK = 0.5  # that another item than 1.05, whose words are of cyber, tells of an incident
+TEMPORAL_MAX, TIMELINE_MAX = 100, 500
+CAVEAT = (
+    "Rows are joined by designators, by names as of a day, and by dates. Links of type temporal "
+    "tell the days between two dates and claim no cause. Parts that were not loaded are unknown."
+)
+METHOD = (
+    "svc-exposure 1: the mean of the components that were loaded, by their weights; kev n/(n+3), "
+    "ransomware n/(n+1), epss the highest score, critical n/(n+10) of critical vulnerabilities, "
+    "disclosure 1 for an 8-K with item 1.05, 0.5 for item 7.01 or 8.01 with words of cyber."
+)
+CYBER_ITEM, WEAK_ITEMS = "1.05", frozenset({"7.01", "8.01"})
+
+_CYBER = re.compile(
+    r"\b(?:cyber\w*|ransomware|malware|data breach\w*|security incident\w*|hack\w*|"
+    r"unauthori[sz]ed (?:access|activity|actor)\w*|threat actor\w*)\b",
+    re.IGNORECASE,
+)
+_HALVES = {"kev": 3, "ransomware": 1, "critical": 10}
+_WEIGHTS = {"kev": 0.3, "ransomware": 0.2, "epss": 0.2, "critical": 0.15, "disclosure": 0.15}
+
+
+@frozen
+class Loaded:
+    """The rows of an answer, as they are answered; `owners` says of a CVE's id how sure it is."""
+
+    entity: Row
+    window: Interval
+    cves: Sequence[Row] = ()
+    incidents: Sequence[Row] = ()
+    financials: Sequence[Row] = ()
+    filings: Sequence[Row] = ()
+    markets: Sequence[Row] = ()
+    news: Sequence[Row] = ()
+    owners: Mapping[str, tuple[str, float]] = field(factory=dict)
+
+
+# -- times -------------------------------------------------------------------------------------
+
+
+def moment(told: str) -> datetime:
+    """An instant; of a date its midnight in UTC."""
+    if len(told) == len("2026-01-31"):
+        return datetime.combine(date.fromisoformat(told), time(), UTC)
+    return instants.parse(told)
+
+
+def is_in(window: Interval, told: str | None) -> bool:
+    """Whether a time is told and lies in the window."""
+    if told is None:
+        return False
+    at = moment(told)
+    return (window.start is None or window.start <= at) and (window.end is None or at <= window.end)
+
+
+def days_between(first: str, second: str) -> int:
+    """The days from one date to another, below 0 where the second came first."""
+    return (moment(second).date() - moment(first).date()).days
+
+
+# -- the timeline ------------------------------------------------------------------------------
+
+
+def timeline(loaded: Loaded) -> list[dict[str, Any]]:
+    """What happened in the window, the earliest first; where there is more, the latest of it."""
+    told = chain(
+        *map(_of_cve, loaded.cves),
+        *map(_of_market, loaded.markets),
+        map(_of_filing, loaded.filings),
+        map(_of_financial, loaded.financials),
+        map(_of_incident, loaded.incidents),
+        map(_of_news, loaded.news),
+    )
+    seen = [one for one in told if is_in(loaded.window, one["at"])]
+    for one in seen:
+        one["at"] = instants.render(moment(one["at"]))
+    seen.sort(key=lambda one: (moment(one["at"]), one["kind"], one["refId"]))
+    return seen[-TIMELINE_MAX:]
+
+
+def _entry(
+    at: str | None, kind: str, row: Row, title: str, measured: Row | None = None
+) -> dict[str, Any]:
+    sources = dict.fromkeys(one["id"] for one in row["sources"])
+    return {
+        "at": at, "kind": kind, "refId": row["id"], "title": title, "measurement": measured,
+        "sourceIds": list(sources),
+    }  # fmt: skip
+
+
+def _of_cve(row: Row) -> Iterator[dict[str, Any]]:
+    kev, score = row.get("kev"), row["score"] or {}
+    title = ": ".join(filter(None, (row["cveId"], row["title"])))
+    measured = None
+    if score.get("baseScore") is not None:
+        measured = {"metric": "baseScore", "value": score["baseScore"], "unit": "1",
+                    "provider": score["provider"], "basis": f"CVSS {score['version']}"}  # fmt: skip
+    kinds = {"cvePublished": (row["publishedAt"], title, measured)}
+    if kev:
+        kinds["kevAdded"] = (kev["dateAdded"], kev["name"] or title, None)
+    for kind, (at, name, told) in kinds.items():
+        entry = _entry(at, kind, row, name, told)
+        is_kev = kind == "kevAdded"
+        telling = [one["id"] for one in row["sources"] if (one["provider"] == "cisa-kev") == is_kev]
+        yield entry | ({"sourceIds": list(dict.fromkeys(telling))} if telling else {})
+
+
+def _of_market(row: Row) -> Iterator[dict[str, Any]]:
+    resolved = (row["resolution"] or {}).get("resolvedAt")
+    yield _entry(row["opensAt"], "marketOpened", row, row["question"])
+    if resolved:
+        yield _entry(resolved, "marketResolved", row, row["question"], _share(row))
+    else:
+        yield _entry(row["closesAt"], "marketClosed", row, row["question"], _share(row))
+
+
+def _share(row: Row) -> Row | None:
+    for first in (row["outcomes"] or ())[:1]:
+        if first["probability"] is not None:
+            value, basis = first["probability"], {"basis": row["priceBasis"]}
+            told = {"metric": "probability", "value": value, "unit": "1"}
+            return told | {"provider": row["provider"]} | (basis if row["priceBasis"] else {})
+    return None
+
+
+def _of_filing(row: Row) -> dict[str, Any]:
+    items = f" ({', '.join(row['items'])})" if row["items"] else ""
+    return _entry(row["acceptedAt"] or row["filedDate"], "filing", row, row["form"] + items)
+
+
+def _of_financial(row: Row) -> dict[str, Any]:
+    units = {name: row[name] for name in ("unit", "currency") if row[name]}
+    measured = {"metric": row["metric"], "value": row["value"], "asOf": row["periodEnd"], **units}
+    period = " to ".join(filter(None, (row["periodStart"], row["periodEnd"])))
+    title = f"{row['metric']} of {period}"
+    return _entry(row["filing"]["filedDate"], "financial", row, title, measured)
+
+
+def _of_incident(row: Row) -> dict[str, Any]:
+    return _entry(row["startedAt"] or row["firstSeenAt"], "incident", row, row["title"])
+
+
+def _of_news(row: Row) -> dict[str, Any]:
+    entry = {"sources": [row["source"]], "id": row["id"]}
+    return _entry(row["publishedAt"] or row["retrievedAt"], "news", entry, row["title"])
+
+
+# -- links -------------------------------------------------------------------------------------
+
+
+def links(loaded: Loaded) -> list[dict[str, Any]]:
+    """What joins the rows, the nearest of those that dates join."""
+    me = loaded.entity["id"]
+    same = (_link(me, id_, "sameEntity", "designator", 1.0) for id_ in loaded.entity["mergedIds"])
+    made = (
+        _link(me, row["id"], "vendorOf", *loaded.owners[row["id"]])
+        for row in loaded.cves
+        if row["id"] in loaded.owners
+    )
+    hit = (
+        _link(row["id"], me, "affects", f"takes part as {one['role']}", row["confidence"])
+        for row in loaded.incidents
+        for one in row["entities"]
+        if one["entityId"] == me and one["role"] in {"target", "victim", "affected"}
+    )
+    told = (
+        _link(me, row["id"], "disclosedIn", basis, sure)
+        for row in loaded.filings
+        for basis, sure in disclosure(row)
+    )
+    near = sorted(_temporal(loaded), key=lambda one: (abs(one["lagDays"]), one["toId"]))
+    return [*same, *made, *hit, *told, *near[:TEMPORAL_MAX]]
+
+
+def disclosure(filing: Row) -> list[tuple[str, float]]:
+    """What a filing discloses of a cyber incident and how sure that is; nothing for others."""
+    items = set(filing["items"] or ())
+    if CYBER_ITEM in items:
+        return [(f"{filing['form']} item {CYBER_ITEM}", 1.0)]
+    weak, words = sorted(items & WEAK_ITEMS), _CYBER.search(filing["description"] or "")
+    if not weak or words is None:
+        return []
+    return [(f"{filing['form']} item {weak[0]} with {words[0].lower()!r}", WEAK)]
+
+
+def _temporal(loaded: Loaded) -> Iterator[dict[str, Any]]:
+    """From the day on which the catalogue listed a vulnerability to filings and market points."""
+    points = [*_points(loaded)]
+    for row in loaded.cves:
+        added = (row.get("kev") or {}).get("dateAdded")
+        if added is None or not is_in(loaded.window, added) or row["id"] not in loaded.owners:
+            continue
+        owned = loaded.owners[row["id"]][1]
+        for id_, what, at, sure in points:
+            basis = f"KEV dateAdded to {what}; days between dates, no cause"
+            lag = {"lagDays": days_between(added, at)}
+            yield _link(row["id"], id_, "temporal", basis, min(sure, owned)) | lag
+
+
+def _points(loaded: Loaded) -> Iterator[tuple[str, str, str, float]]:
+    for row in loaded.filings:
+        for _, sure in disclosure(row):
+            yield row["id"], f"{row['form']} filedDate", row["filedDate"], sure
+    for row in loaded.markets:
+        resolved = (row["resolution"] or {}).get("resolvedAt")
+        points = {"opensAt": row["opensAt"], "resolvedAt": resolved}
+        for name, at in points.items():
+            if is_in(loaded.window, at):
+                yield row["id"], f"market {name}", str(at), NAME
+
+
+def _link(from_id: str, to_id: str, type_: str, basis: str, sure: float) -> dict[str, Any]:
+    return {
+        "fromId": from_id, "toId": to_id, "type": type_, "basis": basis, "confidence": sure,
+        "lagDays": None,
+    }  # fmt: skip
+
+
+# -- exposure ----------------------------------------------------------------------------------
+
+
+def exposure(
+    coverage: Mapping[str, str], cyber: Row, filings: Iterable[Row]
+) -> dict[str, Any] | None:
+    """How exposed a company is; None where it cannot be told."""
+    if "notLoaded" in (coverage["cve"], coverage["kev"]):
+        return None
+    disclosed = max((sure for row in filings for _, sure in disclosure(row)), default=0.0)
+    observed = {
+        "kev": cyber["kevCount"],
+        "ransomware": cyber["ransomwareCount"],
+        "critical": cyber["bySeverity"]["critical"],
+    }
+    values = {name: (n, n / (n + _HALVES[name])) for name, n in observed.items()}
+    if coverage["epss"] != "notLoaded":
+        values["epss"] = (cyber["maxEpss"] or 0.0, cyber["maxEpss"] or 0.0)
+    if coverage["filings"] != "notLoaded":
+        values["disclosure"] = (disclosed, disclosed)
+    whole = sum(_WEIGHTS[name] for name in values)
+    parts = {
+        name: {"observed": seen, "value": round(value, 6), "weight": _WEIGHTS[name] / whole}
+        for name, (seen, value) in values.items()
+    }
+    total = sum(part["weight"] * values[name][1] for name, part in parts.items())
+    return {"value": round(min(1.0, total), 6), "method": METHOD, "components": parts}

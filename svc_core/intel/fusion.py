@@ -1,0 +1,411 @@
+"""The fusion of one company: what was read of it, from its vulnerabilities to its figures.
+
+Rule 1: every part reads a bounded number of rows; counts are those of the store.
+Rule 2: a vulnerability belongs to whoever owned its maker when it was published.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, time
+from hashlib import sha256
+from typing import Annotated, Any, get_args
+
+from attrs import frozen
+
+from svc_core import compact, directory, instants, problem, wire
+from svc_core.constraints import Doc, Example
+from svc_core.indicators import newest
+from svc_core.instants import Interval
+from svc_core.intel import cve_rows, entity_rows, finance, incidents, markets
+from svc_core.intel.declared import EXPLORER, bound
+from svc_core.intel.fused import (
+    ALIAS,
+    CAVEAT,
+    CYBER_ITEM,
+    NAME,
+    Loaded,
+    exposure,
+    is_in,
+    links,
+    moment,
+    timeline,
+)
+from svc_core.linking.references import is_id, of_vendor
+from svc_core.operation import PATH, QUERY, Context, In, Operation
+from svc_core.ports import Collection
+from svc_core.problem import Problem
+from svc_core.resources.cve import CVES, day_of
+from svc_core.resources.entity import ENTITIES
+from svc_core.resources.facts import SEVERITIES
+from svc_core.resources.finance import OBSERVATIONS, Metric
+from svc_core.resources.fusion import Fusion
+from svc_core.resources.incident import INCIDENTS
+from svc_core.resources.market import MARKETS
+from svc_core.resources.members import EntityId, micros
+from svc_core.resources.news import NEWS, SOURCES
+from svc_core.resources.period import When
+from svc_core.resources.relation import RELATIONS
+from svc_core.result import One
+from svc_core.unset import UNSET, Maybe, Unset, given
+
+Row = dict[str, Any]
+Where = Mapping[str, tuple[str, ...]]
+
+DEFAULT_DAYS = 365
+COUNTED_MAX = 10_000  # vulnerabilities that are counted
+LISTED_MAX = 1_000  # of them listed by the catalogue
+CVES_MAX = ROWS_MAX = 25
+FILINGS_MAX = 50
+INDICATORS_MAX = 10
+MARKETS_READ = 100  # that name it, of which those of the window are shown
+FORMATS = {
+    "cve": ("cve", "nvd", "csaf"),
+    "kev": ("kev",),
+    "epss": ("epss",),
+    "filings": ("sec-submissions",),
+    "financials": ("sec-companyfacts",),
+    "markets": ("polymarket", "kalshi", "manifold"),
+    "news": ("rss", "atom", "rdf", "jsonfeed"),
+}
+"""The formats that each part is told in."""
+
+_text = compact.encoder()
+
+
+@frozen
+class GetFusion:
+    """What is known of one company together."""
+
+    entity_id: Annotated[EntityId, PATH]
+    datetime: When = UNSET
+    from_: Annotated[
+        Maybe[date],
+        In("query", "from"),
+        Doc("From this day on; default: 365 days before the last one."),
+        Example("2025-01-01"),
+    ] = UNSET
+    to: Annotated[
+        Maybe[date], QUERY, Doc("Up to this day; default: today."), Example("2025-12-31")
+    ] = UNSET
+
+
+async def get_fusion(ctx: Context, request: GetFusion) -> One[Fusion]:
+    """The fusion of one company, by any of its ids.
+
+    Raises:
+        Problem: NOT_FOUND; CONFLICTING_PARAMETERS for `datetime` with days; INVALID_PARAMETER
+            where the window ends before it starts.
+    """
+    window = window_of(request, ctx.now)
+    found = (await directory.found(ctx, [request.entity_id])).get(request.entity_id)
+    entity = None if found is None else await ctx.tx.documents.get(ENTITIES, found.id)
+    if entity is None:
+        raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
+    known = await directory.references(ctx, [entity.id])
+    (row,) = await entity_rows.whole(ctx, [entity.raw])
+    told = _text(await _fused(_Whom(ctx, window, json.loads(row), known))).encode()
+    return One(told, (entity.id, sha256(told).hexdigest()))
+
+
+def window_of(request: GetFusion, now: datetime) -> Interval:
+    """The window that is asked for: whole days, so that an answer is the same all day.
+
+    Raises:
+        Problem: see `get_fusion`.
+    """
+    if not isinstance(request.datetime, Unset):
+        if not (isinstance(request.from_, Unset) and isinstance(request.to, Unset)):
+            raise Problem(
+                problem.CONFLICTING_PARAMETERS,
+                "datetime: cannot be combined with from or to",
+                resolution="Use datetime or from/to, not both.",
+            )
+        return request.datetime
+    last = given(request.to, now.date())
+    first = given(request.from_, date.fromordinal(max(last.toordinal() - DEFAULT_DAYS, 1)))
+    if first > last:
+        raise Problem(problem.INVALID_PARAMETER, "from: must not be later than to")
+    end = datetime.combine(last, time(23, 59, 59), UTC)
+    return Interval(datetime.combine(first, time(), UTC), end)
+
+
+# -- reading -----------------------------------------------------------------------------------
+
+
+@frozen
+class _Whom:
+    """Whose rows are read, by which references, of which time."""
+
+    ctx: Context
+    window: Interval
+    entity: Row
+    references: tuple[str, ...]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The references that are ids."""
+        return tuple(filter(is_id, self.references))
+
+    @property
+    def span(self) -> tuple[int, int | None]:
+        """The window in microseconds since 1970; nothing that is read here is older."""
+        start, end = self.window.start, self.window.end
+        return 0 if start is None else micros(start), None if end is None else micros(end)
+
+    @property
+    def days(self) -> tuple[date | None, date | None]:
+        """The first and the last day of the window."""
+        start, end = self.window.start, self.window.end
+        return start and start.date(), end and end.date()
+
+    async def rows(
+        self, collection: Collection[Any], where: Where, limit: int, **more: Any
+    ) -> list[bytes]:
+        """Some rows of a collection."""
+        found = await self.ctx.tx.documents.scan(collection, where=where, limit=limit, **more)
+        return [row.raw for row in found.rows]
+
+
+async def _fused(whom: _Whom) -> Row:
+    cyber, market, news = await _cyber(whom), await _market(whom), await _news(whom)
+    coverage = await _coverage(
+        whom.ctx,
+        {
+            "cve": cyber["cveCount"],
+            "kev": cyber["kevCount"],
+            "epss": cyber["maxEpss"] is not None,
+            **{name: market[name] for name in ("filings", "financials", "markets")},
+            "news": news,
+        },
+    )
+    loaded = Loaded(
+        whom.entity,
+        whom.window,
+        cyber["cves"],
+        cyber["incidents"],
+        market["financials"],
+        market["filings"],
+        market["markets"],
+        news,
+        owners(whom.references, cyber["cves"]),
+    )
+    start, end = whom.window.start, whom.window.end
+    return {
+        "entity": whom.entity,
+        "window": {
+            "start": start and instants.render(start),
+            "end": end and instants.render(end),
+        },
+        "coverage": coverage,
+        "cyber": cyber,
+        "market": market,
+        "timeline": timeline(loaded),
+        "links": links(loaded),
+        "exposure": exposure(coverage, cyber, market["filings"]),
+        "caveat": CAVEAT,
+    }
+
+
+async def _coverage(ctx: Context, present: Mapping[str, Any]) -> dict[str, str]:
+    """Of each part whether it was read, and whether it tells anything."""
+    return {
+        part: "loaded"
+        if present[part]
+        else "empty"
+        if await _was_read(ctx, formats)
+        else "notLoaded"
+        for part, formats in FORMATS.items()
+    }
+
+
+async def _was_read(ctx: Context, formats: tuple[str, ...]) -> bool:
+    """Whether a document of one of these formats was read."""
+    after = None
+    while True:
+        found = await ctx.tx.documents.scan(
+            SOURCES, where={"format": formats}, after=after, limit=100
+        )
+        if any(SOURCES.decode(row.raw).last_run is not None for row in found.rows):
+            return True
+        after = found.end
+        if after is None:
+            return False
+
+
+# -- cyber -------------------------------------------------------------------------------------
+
+
+async def _cyber(whom: _Whom) -> Row:
+    made: Where = {"maker": whom.references, "state": ("PUBLISHED",)}
+    told = await whom.rows(CVES, {**made, "kev": ("known", "listed")}, LISTED_MAX)
+    listed = [row for row in map(json.loads, told) if is_in(whom.window, row["kev"]["dateAdded"])]
+    listed.sort(key=lambda row: (row["kev"]["dateAdded"], row["id"]), reverse=True)
+    older = [row for row in listed if not is_in(whom.window, row["publishedAt"])]
+    counts = await _counts(whom, made, older)
+    ranked = {
+        order: await whom.rows(CVES, made, CVES_MAX, order=order, ranges={"published": whom.span})
+        for order in ("epss", "score")
+    }
+    rows = {row["id"]: row for row in listed}
+    for row in map(json.loads, (*ranked["epss"], *ranked["score"])):
+        rows.setdefault(row["id"], row)
+    shares = [row["epss"]["score"] for row in rows.values() if row["epss"]]
+    some = [json.dumps(row).encode() for row in list(rows.values())[:CVES_MAX]]
+    cves = await cve_rows.whole(whom.ctx, some)
+    use = [row["kev"].get("knownRansomwareCampaignUse") for row in listed]
+    return {
+        **counts,
+        "kevCount": len(listed),
+        "ransomwareCount": use.count("Known"),
+        "maxEpss": max(shares, default=None),
+        "truncated": counts["cveCount"] >= COUNTED_MAX or len(told) == LISTED_MAX,
+        "cves": cves,
+        "incidents": await _incidents(whom),
+        "actors": await _actors(whom, cves),
+    }
+
+
+async def _counts(whom: _Whom, made: Where, older: Sequence[Row]) -> Row:
+    """How many were published in the window, and how many `older` ones were listed in it."""
+
+    async def count(**more: tuple[str, ...]) -> int:
+        return await whom.ctx.tx.documents.count(
+            CVES, where={**made, **more}, ranges={"published": whom.span}, limit=COUNTED_MAX
+        )
+
+    severe = [(row["score"] or {}).get("severity") for row in older]
+    whole = await count() + len(older)
+    by = {one: await count(severity=(one,)) + severe.count(one) for one in SEVERITIES}
+    return {"cveCount": whole, "bySeverity": by | {"unknown": max(0, whole - sum(by.values()))}}
+
+
+def owners(references: Sequence[str], cves: Sequence[Row]) -> dict[str, tuple[str, float]]:
+    """By which vendor each vulnerability is the company's, and how sure that is."""
+    found: dict[str, tuple[str, float]] = {}
+    for row in cves:
+        published = row["publishedAt"]
+        day = day_of(row["cveId"], published and instants.parse(published))
+        listed = [row["kev"].get("vendorProject")] if row.get("kev") else []
+        for vendor in filter(None, [*(one["vendor"] for one in row["affected"]), *listed]):
+            meant = [one for one in of_vendor(vendor, day) if one in references]
+            if meant:
+                sure = ALIAS if is_id(meant[0]) else NAME
+                found.setdefault(row["id"], (f"vendor {vendor} as of {day}", sure))
+    return found
+
+
+async def _incidents(whom: _Whom) -> list[Row]:
+    rows = await whom.rows(
+        INCIDENTS, {"entity": whom.references}, ROWS_MAX, ranges={"started": whom.span}
+    )
+    return [json.loads(row) for row in await incidents.shown(whom.ctx, rows)]
+
+
+async def _actors(whom: _Whom, cves: Sequence[Row]) -> list[Row]:
+    """Who exploits these vulnerabilities, or targets the company."""
+    targets: Where = {"target": whom.ids, "type": ("targets",), "surface": ("cyber:live",)}
+    aimed = [json.loads(row)["source"] for row in await whom.rows(RELATIONS, targets, ROWS_MAX)]
+    named = [one["entityId"] for row in cves for one in row["exploitedBy"]]
+    meant = await directory.named(whom.ctx, [*aimed, *named])
+    held = {one.id: one.raw for one in meant.values()}
+    rows = [json.loads(row) for row in await entity_rows.whole(whom.ctx, list(held.values()))]
+    live = [row for row in rows if row["type"] in _ACTORS and not row["revoked"]]
+    return sorted(live, key=lambda row: (row["name"], row["id"]))[:ROWS_MAX]
+
+
+_ACTORS = frozenset({"threatActor", "campaign"})
+
+
+# -- market and news ---------------------------------------------------------------------------
+
+
+async def _market(whom: _Whom) -> Row:
+    codes = whom.entity["countryCodes"] or [(whom.entity["jurisdiction"] or "")[:2]]
+    figures, _ = await newest(whom.ctx, {"country": (codes[0],)}, {}, limit=INDICATORS_MAX)
+    latest = [await _latest(whom, metric) for metric in get_args(Metric)]
+    return {
+        "financials": [row for row in latest if row is not None],
+        "filings": await _filings(whom),
+        "markets": await _markets(whom),
+        "indicators": [json.loads(row) for row in figures],
+    }
+
+
+async def _latest(whom: _Whom, metric: str) -> Row | None:
+    """The newest figure that had been filed by the end of the window: of a year before others."""
+    rows = await whom.rows(
+        OBSERVATIONS,
+        {"entity": whom.ids, "metric": (metric,)},
+        len(_MONTHS) * 2,
+        ranges=finance.known(whom.days[1]),
+    )
+    told = [json.loads(finance.shown(row, whom.entity["id"])) for row in rows]
+    ending = [row for row in told if row["periodEnd"] == told[0]["periodEnd"]]
+    ending.sort(key=lambda row: _MONTHS.index(row["periodMonths"]))
+    return next(iter(ending), None)
+
+
+_MONTHS = (12, 3, 6, 9, None)
+
+
+async def _filings(whom: _Whom) -> list[Row]:
+    """Those that report a cyber incident and the newest, the newest first."""
+    first, last = whom.days
+    found: dict[str, Row] = {}
+    for items in ({"item": (CYBER_ITEM,)}, {}):
+        for one in await finance.filings(
+            whom.ctx,
+            [whom.entity["id"]],
+            since=first,
+            until=last,
+            limit=FILINGS_MAX,
+            form=("8-K", "8-K/A"),
+            **items,
+        ):
+            row = json.loads(wire.dumps(one)) | {"entityId": whom.entity["id"]}
+            found.setdefault(one.id, row)
+    some = list(found.values())[:FILINGS_MAX]
+    return sorted(some, key=lambda row: (row["filedDate"], row["id"]), reverse=True)
+
+
+async def _markets(whom: _Whom) -> list[Row]:
+    """Those that were open at some time of the window, the newest first."""
+    rows = await whom.rows(MARKETS, {"entity": whom.references}, MARKETS_READ)
+    told = map(json.loads, await markets.told(whom.ctx, rows))
+    return [row for row in told if was_open(whom.window, row)][:ROWS_MAX]
+
+
+def was_open(window: Interval, row: Row) -> bool:
+    """Whether a market may have been open at some time of the window."""
+    opened, closed = row["opensAt"], row["closesAt"]
+    return not (
+        (opened and window.end and moment(opened) > window.end)
+        or (closed and window.start and moment(closed) < window.start)
+    )
+
+
+async def _news(whom: _Whom) -> list[Row]:
+    start, end = whom.span
+    rows = await whom.rows(NEWS, {"entity": whom.references}, ROWS_MAX, start=start, end=end)
+    return [json.loads(row) for row in rows]
+
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    bound(
+        "getFusion",
+        "entities fusion",
+        "/entities/{entityId}/fusion",
+        get_fusion,
+        scopes=EXPLORER,
+        summary="Read the fusion of a company",
+        description=(
+            "What vulnerabilities, the catalogue of exploited ones, filings, figures, markets and "
+            "news tell of one company in a window, on one timeline, with what joins the rows. "
+            "`coverage` tells which parts were read. Links of type `temporal` tell the days "
+            "between two dates and claim no cause. `exposure` is a weighted mean whose components "
+            "are shown; it is null where no vulnerabilities or no catalogue were read."
+        ),
+        fails=(problem.CONFLICTING_PARAMETERS,),
+        timeless=False,
+    ),
+)

@@ -1,0 +1,96 @@
+"""How far a number is off: against a slow oracle, and laws."""
+
+import itertools
+from datetime import timedelta
+from statistics import mean, stdev
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core.analysis.deviation import POINT_GAP, apart, moved, reached, spread, thinned
+
+NUMBERS = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=60)
+HOUR = 3_600 * 1_000_000
+DAY = timedelta(hours=24)
+
+
+@given(NUMBERS)
+def test_one_run_gives_the_mean_and_deviation_that_two_runs_give(numbers: list[float]) -> None:
+    found = spread(numbers)
+    assert found.count == len(numbers)
+    assert found.mean == pytest.approx(mean(numbers), abs=1e-6)
+    assert found.deviation == pytest.approx(stdev(numbers), abs=1e-3)
+
+
+def test_a_large_offset_costs_no_digits() -> None:
+    assert spread([1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16]).deviation == pytest.approx(5.477225575)
+
+
+@pytest.mark.parametrize("numbers", [[], [1.0], [0.1] * 9])
+def test_numbers_that_do_not_differ_say_nothing_of_another(numbers: list[float]) -> None:
+    assert spread(numbers).z_score(5.0) is None
+
+
+def test_the_mean_of_many_is_off_by_more_deviations_than_one() -> None:
+    usual = spread([1.0, 2.0, 3.0])
+    assert usual.z_score(4.0) == pytest.approx(2.0)
+    assert usual.z_score(4.0, of=4) == pytest.approx(4.0)
+
+
+@pytest.mark.parametrize(
+    ("z_score", "level"),
+    [
+        (None, None),
+        (0.0, None),
+        (1.49, None),
+        (1.5, 1.5),
+        (-2.0, 2),
+        (2.99, 2),
+        (3.0, 3),
+        (-9.0, 3),
+    ],
+)
+def test_the_highest_threshold_that_is_reached_counts(
+    z_score: float | None, level: float | None
+) -> None:
+    assert reached([1.5, 2, 3], z_score) == level
+
+
+@given(st.lists(st.tuples(st.integers(0, 60 * HOUR), st.floats(0, 1)), max_size=20), st.randoms())
+def test_a_move_is_from_the_furthest_point_of_the_window_in_any_order(
+    points: list[tuple[int, float]], random: object
+) -> None:
+    last = (60 * HOUR, 0.5)
+    known = [one for one in points if 36 * HOUR <= one[0] < 60 * HOUR]
+    shuffled = list(points)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    first = moved(shuffled, last, DAY)
+    assert first == moved(points, last, DAY)
+    assert (first is None) == (not known)
+    if first is not None:
+        assert abs(first[1] - 0.5) == max(abs(share - 0.5) for _, share in known)
+
+
+def test_points_are_kept_for_a_day_however_often_a_price_is_read() -> None:
+    points: tuple[tuple[int, float], ...] = ()
+    for at in range(0, 30 * HOUR, HOUR // 12):
+        points = thinned(points, (at, 0.5))
+    assert len(points) <= 50
+    assert points[0][0] <= points[-1][0] - 24 * HOUR
+    gaps = [after[0] - before[0] for before, after in itertools.pairwise(points[:-1])]
+    assert min(gaps) >= POINT_GAP
+
+
+@pytest.mark.parametrize(
+    ("told", "count"),
+    [
+        ([], 0),
+        ([("riot", "a"), ("protest", "a"), ("flood", "a")], 1),
+        ([("riot", "a"), ("protest", "b"), ("flood", "c")], 3),
+        ([("riot", "a"), ("protest", "a"), ("riot", "b"), ("flood", "c")], 3),
+        ([("riot", "a"), ("riot", "b"), ("riot", "c")], 1),
+    ],
+)
+def test_each_name_needs_a_teller_of_its_own(told: list[tuple[str, str]], count: int) -> None:
+    assert len(apart(told)) == count

@@ -1,0 +1,306 @@
+"""Facts in the order of filing: what supersedes what, against an oracle, in whatever order."""
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import date, timedelta
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from svc_core import directory
+from svc_core.intake import taking
+from svc_core.resources.finance import OBSERVATIONS
+from svc_core.sources.body import Body
+from svc_core.sources.formats import Document, read, recognised
+from svc_core.sources.model import Given
+
+Make = Callable[..., Any]
+Row = dict[str, Any]
+
+ENTITY = directory.id_of("cik:0000000001")
+
+CONCEPTS = {  # with the metric of each and its place among those of the metric
+    "Revenues": ("revenue", 0),
+    "SalesRevenueNet": ("revenue", 1),
+    "StockholdersEquity": ("equity", 0),
+    "StockholdersEquityIncludingPortionAttributableToNoncontrollingInterest": ("equity", 1),
+    "Goodwill": (None, 0),
+}
+INSTANTS = {name for name in CONCEPTS if name.startswith(("Stock", "Good"))}
+FIRST = date(2019, 2, 1)
+
+
+class Fact(NamedTuple):
+    """One fact of a filing: the filing counts days, its form may be an amendment."""
+
+    concept: str
+    year: int
+    filing: int
+    is_amended: bool
+    value: int
+
+    @property
+    def filed(self) -> date:
+        return FIRST + timedelta(days=self.filing // 2)  # two filings each day
+
+    @property
+    def accession(self) -> str:
+        return f"0000000001-19-{self.filing:06}{'9' if self.is_amended else ''}"
+
+    @property
+    def place(self) -> tuple[Any, ...]:
+        return self.filed, self.is_amended, self.accession
+
+    @property
+    def told(self) -> Row:
+        start = {} if self.concept in INSTANTS else {"start": f"{self.year}-01-01"}
+        return start | {
+            "end": f"{self.year}-12-31",
+            "val": self.value,
+            "accn": self.accession,
+            "form": "10-K/A" if self.is_amended else "10-K",
+            "filed": self.filed.isoformat(),
+        }
+
+
+facts = st.lists(
+    st.builds(
+        Fact,
+        st.sampled_from(sorted(CONCEPTS)),
+        st.integers(2015, 2017),
+        st.integers(0, 7),
+        st.booleans(),
+        st.integers(1, 2),
+    ),
+    max_size=14,
+    unique_by=lambda one: (one.concept, one.year, one.accession),
+)
+
+
+def companyfacts(told: Sequence[Fact]) -> Document:
+    """The document that has these facts."""
+    concepts: dict[str, Any] = {}
+    for fact in told:
+        units = concepts.setdefault(fact.concept, {"label": None, "units": {"USD": []}})["units"]
+        units["USD"].append(fact.told)
+    said = {"cik": 1, "entityName": "Quay Inc.", "facts": {"us-gaap": concepts}}
+    body = Body(json.dumps(said).encode())
+    return read(body, recognised(body), Given(name="facts.json"))
+
+
+def rows_of(house: Any) -> dict[str, Row]:
+    """The rows of a store, by their ids, without what tells when they were written."""
+    found = house.run(lambda ctx: ctx.tx.documents.scan(OBSERVATIONS, limit=10_000))
+    rows = [json.loads(row.raw) for row in found.rows]
+    ours = {"createdAt", "updatedAt", "revision", "sources"}
+    return {row["id"]: {k: v for k, v in row.items() if k not in ours} for row in rows}
+
+
+# -- the oracle --------------------------------------------------------------------------------
+
+
+def main_of(told: Sequence[Fact], one: Fact) -> str:
+    """The concept by which the filing of this fact states its metric."""
+    metric = CONCEPTS[one.concept][0]
+    same = [
+        other
+        for other in told
+        if other.accession == one.accession and CONCEPTS[other.concept][0] == metric
+    ]
+    latest = max(other.year for other in same)
+    names = {other.concept for other in same if other.year == latest}
+    return min(names, key=lambda name: CONCEPTS[name][1])
+
+
+def metric_of(told: Sequence[Fact], one: Fact) -> str | None:
+    """The metric that a fact states, among all that had been filed by then."""
+    metric, rank = CONCEPTS[one.concept]
+    if metric is None or one.concept == main_of(told, one):
+        return metric
+    rivals = [
+        other
+        for other in told
+        if other.year == one.year and CONCEPTS[other.concept][0] == metric and other != one
+    ]
+    has_main = any(
+        other.filed <= one.filed and other.concept == main_of(told, other) for other in rivals
+    )
+    has_better = any(
+        other.accession == one.accession and CONCEPTS[other.concept][1] < rank for other in rivals
+    )
+    return None if has_main or has_better else metric
+
+
+def expected(told: Sequence[Fact], day: date | None = None) -> set[tuple[Any, ...]]:
+    """What had been filed by a day: what is stated, of which year, by which filing, and how."""
+    newest: dict[Any, tuple[Fact, bool]] = {}
+    for one in sorted(told, key=lambda fact: fact.place):
+        line = metric_of(told, one) or one.concept, one.year
+        if day is None or one.filed <= day:
+            last, was = newest.get(line, (one, False))
+            newest[line] = one, was or last.value != one.value
+    return {
+        (*line, one.accession, one.concept, one.value, is_restated)
+        for line, (one, is_restated) in newest.items()
+    }
+
+
+def listed(house: Any, query: str = "") -> set[tuple[Any, ...]]:
+    """What the list shows, in the same form."""
+    page = house.send(
+        "listFinancialObservations", path={"entityId": ENTITY}, query=f"limit=100&{query}"
+    )
+    return {
+        (
+            row["metric"] or row["concept"]["name"],
+            int(row["periodEnd"][:4]),
+            row["filing"]["accession"],
+            row["concept"]["name"],
+            row["value"],
+            row["restated"],
+        )
+        for row in json.loads(page.body)["data"]
+    }
+
+
+def take(house: Any, document: Document, location: str, parts: Sequence[slice]) -> None:
+    """Take in parts of a document, each in a unit of its own."""
+    source = house.add(location)
+    for part in parts:
+        told = taking.readings(source, document, document.records[part], set())
+        ready = [taking.judged(source, one, house.clock.now()) for one in told]
+        house.run(lambda ctx, ready=ready: taking.take(ctx, ready))
+
+
+def parts_of(document: Document, size: int, random: Any) -> list[slice]:
+    """The parts of a document of this size, in any order."""
+    parts = [slice(at, at + size) for at in range(0, len(document.records), size)]
+    random.shuffle(parts)
+    return parts
+
+
+DAYS = [FIRST + timedelta(days=number) for number in range(-1, 5)]
+
+
+# -- laws --------------------------------------------------------------------------------------
+
+
+@given(facts, st.integers(1, 5), st.randoms(use_true_random=False))
+@settings(max_examples=150)
+def test_what_had_been_filed_by_a_day_is_shown_in_whatever_order_it_was_read(
+    house_factory: Make, told: list[Fact], size: int, random: Any
+) -> None:
+    house, document = house_factory(), companyfacts(told)
+    take(house, document, "/a", parts_of(document, size, random))
+    assert listed(house) == expected(told)
+    for day in DAYS:
+        assert listed(house, f"asOf={day}") == expected(told, day)
+    assert len(rows_of(house)) == len(told)
+
+
+@given(facts)
+def test_rows_of_one_fact_are_one_chain_from_the_first_filed_to_the_last(
+    house_factory: Make, told: list[Fact]
+) -> None:
+    house, document = house_factory(), companyfacts(told)
+    take(house, document, "/a", [slice(None)])
+    rows = rows_of(house)
+    for row in rows.values():
+        later = rows.get(row["supersededById"] or "")
+        if later is not None:
+            assert later["supersedesId"] == row["id"]
+            assert (later["fact"], later["metric"]) == (row["fact"], row["metric"])
+            assert later["filing"]["filedDate"] >= row["filing"]["filedDate"]
+            assert row["supersededDate"] == later["filing"]["filedDate"]
+    last = [row for row in rows.values() if row["supersededById"] is None]
+    assert len(last) == len(expected(told))
+    first = [row for row in rows.values() if row["supersedesId"] is None]
+    assert len(first) == len(last)
+    assert not any(row["restated"] for row in first)
+
+
+@given(facts, st.integers(0, 4), st.booleans())
+@settings(max_examples=150)
+def test_an_older_document_changes_nothing_and_stays_when_the_newer_is_withdrawn(
+    house_factory: Make, told: list[Fact], days: int, is_first: bool
+) -> None:
+    older = [one for one in told if one.filed < FIRST + timedelta(days=days)]
+    alone, whole, both = house_factory(), house_factory(), house_factory()
+    take(alone, companyfacts(older), "/b", [slice(None)])
+    take(whole, companyfacts(told), "/a", [slice(None)])
+    order = [("/b", older), ("/a", told)] if is_first else [("/a", told), ("/b", older)]
+    for location, each in order:
+        take(both, companyfacts(each), location, [slice(None)])
+    assert rows_of(both) == rows_of(whole)
+    written = both.run(lambda ctx: ctx.tx.documents.scan(OBSERVATIONS, limit=1_000)).rows
+    take(both, companyfacts(told), "/a", [slice(None)])
+    assert both.run(lambda ctx: ctx.tx.documents.scan(OBSERVATIONS, limit=1_000)).rows == written
+    id_ = both.add("/a").id
+    gone = both.run(lambda ctx: taking.absent(ctx, id_, set()))[0]
+    both.run(lambda ctx: taking.withdraw(ctx, gone))
+    assert rows_of(both) == rows_of(alone)
+
+
+# -- tables ------------------------------------------------------------------------------------
+
+EQUITY, WITH_OTHERS = sorted(INSTANTS - {"Goodwill"}, key=len)
+
+STATED = [
+    (
+        "the concept changes, and what the newer filing says of the year before is newer",
+        [
+            Fact("SalesRevenueNet", 2015, 0, False, 1),
+            Fact("Revenues", 2016, 2, False, 2),
+            Fact("Revenues", 2015, 2, False, 2),
+        ],
+        {("revenue", 2015, "Revenues", 2, True), ("revenue", 2016, "Revenues", 2, False)},
+    ),
+    (
+        "older years of another concept do not take the place of what the filings stated",
+        [
+            Fact(EQUITY, 2015, 0, False, 1),
+            Fact(EQUITY, 2016, 2, False, 1),
+            Fact(WITH_OTHERS, 2016, 2, False, 2),
+            Fact(WITH_OTHERS, 2015, 2, False, 2),
+        ],
+        {
+            ("equity", 2015, EQUITY, 1, False),
+            ("equity", 2016, EQUITY, 1, False),
+            (WITH_OTHERS, 2015, WITH_OTHERS, 2, False),
+            (WITH_OTHERS, 2016, WITH_OTHERS, 2, False),
+        },
+    ),
+    (
+        "an older year that no filing stated is known by another concept",
+        [Fact(EQUITY, 2016, 2, False, 1), Fact(WITH_OTHERS, 2015, 2, False, 2)],
+        {("equity", 2016, EQUITY, 1, False), ("equity", 2015, WITH_OTHERS, 2, False)},
+    ),
+    (
+        "of one day an amendment is newer; what is repeated after it stays restated",
+        [
+            Fact("Goodwill", 2015, 1, False, 1),
+            Fact("Goodwill", 2015, 0, True, 2),
+            Fact("Goodwill", 2015, 4, False, 2),
+        ],
+        {("Goodwill", 2015, "Goodwill", 2, True)},
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"), [case[1:] for case in STATED], ids=[case[0] for case in STATED]
+)
+def test_a_year_has_the_figure_that_was_filed_last(
+    house: Any, told: list[Fact], shown: set[Any]
+) -> None:
+    take(house, companyfacts(told), "/a", [slice(None)])
+    assert {(*row[:2], *row[3:]) for row in listed(house)} == shown
+
+
+def test_concepts_that_come_one_by_one_state_a_metric_once(house: Any) -> None:
+    told = [Fact("SalesRevenueNet", 2015, 0, False, 1), Fact("Revenues", 2015, 0, False, 2)]
+    for one in told:
+        take(house, companyfacts([one]), one.concept, [slice(None)])
+    assert [row[3:5] for row in listed(house, "metric=revenue")] == [("Revenues", 2)]

@@ -1,0 +1,319 @@
+"""What stands out among many rows becomes signals, at the thresholds that they state."""
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+
+from svc_core import drive
+from svc_core.intel.detecting import detect_new
+from svc_core.resources.signal import DETECTIONS_DUE, SIGNALS, Signal
+from svc_core.sources.body import Body
+from svc_core.sources.formats import FORMATS, read
+from svc_core.sources.model import Given
+from tests import events
+from tests.core.news.test_grouping import Work
+
+House = Any
+NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture(autouse=True)
+def _march(house: House) -> None:
+    house.clock.advance((NOW - house.clock.now()).total_seconds())
+
+
+def signals(house: House) -> list[Signal]:
+    found = house.run(lambda ctx: ctx.tx.documents.scan(SIGNALS, limit=1_000))
+    return [SIGNALS.decode(row.raw) for row in found.rows]
+
+
+def passed(house: House, sources: Sequence[str] = ()) -> list[Signal]:
+    """The signals after a pass."""
+    drive.run(detect_new(Work(house), sources))
+    return signals(house)
+
+
+def feed(house: House, name: str, items: Sequence[tuple[float, str]], topic: str = "ports") -> Any:
+    """Take in items of so many hours ago, with their headlines."""
+    rows = "".join(
+        f"<item><title>{title}</title><link>https://{name}.example/{hours}-{n}</link>"
+        f"<pubDate>{format_datetime(NOW - hours * HOUR)}</pubDate></item>"
+        for n, (hours, title) in enumerate(items)
+    )
+    body = f"<rss version='2.0'><channel><title>{name}</title>{rows}</channel></rss>"
+    source = house.add(f"https://{name}.example/feed", topics=("shipping",))
+    document = read(Body(body.encode()), FORMATS["rss"], Given(base_url=source.location))
+    house.take(source, document)
+    return source
+
+
+def plain(hours: Sequence[float]) -> list[tuple[float, str]]:
+    return [(one, f"Crane {at} lifts") for at, one in enumerate(hours)]
+
+
+WEEK = [float(hours) for hours in range(8, 176, 16)]  # eleven in a week
+BURST = [0.1, 0.2, 0.3, 0.4, 0.5]
+
+
+def of(found: Sequence[Signal], type_: str) -> list[Signal]:
+    return [one for one in found if one.type == type_]
+
+
+# -- more news than usual -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("alpha", "beta", "count"),
+    [
+        ([*BURST[:3], *WEEK], [*BURST[3:], *WEEK], 1),
+        ([*BURST[:3], *WEEK], [*BURST[3:4], *WEEK], 0),  # four items
+        ([*BURST, *WEEK], WEEK, 0),  # one source
+        (BURST[:3], BURST[3:], 0),  # nobody knows what is usual
+        ([*BURST[:3], *WEEK[:5]], [*BURST[3:], *WEEK[:5]], 0),  # nor by half a week
+        ([*BURST[:3], *WEEK], BURST[3:], 0),  # a source that is new
+    ],
+)
+def test_a_spike_is_of_many_items_of_sources_that_were_there_before(
+    house: House, alpha: list[float], beta: list[float], count: int
+) -> None:
+    feed(house, "alpha", plain(alpha))
+    feed(house, "beta", plain(beta))
+    found = of(passed(house), "volumeSpike")
+    assert len(found) == count
+    for one in found:
+        assert one.evidence is not None
+        assert (one.evidence.observed, one.evidence.threshold) == (5, 5)
+        assert one.evidence.baseline == round(22 / 84, 4)
+        assert one.detected_at == NOW - 0.1 * HOUR
+        assert (one.source_count, len(one.observation_ids)) == (2, 5)
+        assert "shipping" in one.tags
+
+
+@pytest.mark.parametrize(("usual", "count"), [(168, 1), (169, 0)])
+def test_a_spike_is_three_times_what_is_usual(house: House, usual: int, count: int) -> None:
+    # Of 84 windows of two hours in a week: 168 items are two in each, and six are three times that.
+    steady = [2.2 + 167.9 * at / usual for at in range(usual)]
+    feed(house, "alpha", plain([*BURST[:3], *steady[::2]]))
+    feed(house, "beta", plain([0.15, 0.25, 0.35, *steady[1::2]]))
+    found = of(passed(house), "volumeSpike")
+    assert len(found) == count
+    assert all(one.strength == 0.25 for one in found)
+
+
+def test_a_spike_is_told_once_in_half_an_hour(house: House) -> None:
+    feed(house, "alpha", plain([*BURST[:3], *WEEK]))
+    feed(house, "beta", plain([*BURST[3:], *WEEK]))
+    passed(house)
+    feed(house, "gamma", plain([0.05]))
+    assert len(of(passed(house), "volumeSpike")) == 1
+
+
+# -- another tone -------------------------------------------------------------------------------
+
+GOOD = "Port celebrates great success and wonderful growth"
+BAD = "Deadly disaster: terrible crash kills workers"
+CALM = "Crane lifts"
+
+
+def test_a_day_of_bad_news_after_a_week_of_others_is_told(house: House) -> None:
+    week = [(hours, CALM if at % 3 else GOOD) for at, hours in enumerate(WEEK[2:])]
+    feed(house, "alpha", [*((one, BAD) for one in BURST[:3]), *week])
+    feed(house, "beta", [*((one, BAD) for one in BURST[3:]), *week])
+    (one,) = of(passed(house), "toneShift")
+    assert one.direction == "down"
+    assert one.evidence is not None
+    assert one.evidence.z_score is not None
+    assert one.evidence.z_score <= -3 == -(one.evidence.threshold or 0)
+
+
+@pytest.mark.parametrize("days", [[GOOD, CALM], [BAD, CALM], [CALM, CALM]])
+def test_a_day_like_the_others_is_not(house: House, days: list[str]) -> None:
+    mixed = [(hours, days[at % 2]) for at, hours in enumerate([*BURST, 0.6, *WEEK[2:]])]
+    feed(house, "alpha", mixed[::2])
+    feed(house, "beta", mixed[1::2])
+    assert [one.evidence for one in of(passed(house), "toneShift") if one.strength >= 0.5] == []
+
+
+# -- silence ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("hours", "count"),
+    [
+        ([24.0 + 2 * at for at in range(12)], 1),  # every two hours, and nothing for a day
+        ([24.0 + 2 * at for at in range(10)], 0),  # nine gaps
+        ([5.0 + 2 * at for at in range(12)], 0),
+        ([6.0 + 2 * at for at in range(12)], 1),
+        ([24.0 + (2 if at % 2 else 14) * at for at in range(12)], 0),  # never was regular
+        ([24.0 * 30 + 2 * at for at in range(12)], 0),  # long ago
+    ],
+)
+def test_a_source_that_was_regular_and_is_silent_is_told(
+    house: House, hours: list[float], count: int
+) -> None:
+    source = feed(house, "alpha", plain(hours))
+    found = of(passed(house, [source.id]), "sourceSilence")
+    assert len(found) == count
+    assert of(passed(house, [source.id]), "sourceSilence") == found
+    for one in found:
+        assert one.evidence is not None
+        assert (one.evidence.baseline, one.direction) == (2, "down")
+        assert one.tags == ("health",)
+
+
+# -- values off their course --------------------------------------------------------------------
+
+
+def series(house: House, values: Sequence[float | None]) -> None:
+    rows = [
+        {
+            "indicator": {"id": "X.Y", "value": "Reserves"},
+            "country": {"id": "BE", "value": "Belgium"},
+            "countryiso3code": "BEL",
+            "date": str(2000 + at),
+            "value": value,
+            "unit": "",
+            "obs_status": "",
+            "decimal": 1,
+        }
+        for at, value in enumerate(values)
+    ]
+    body = [{"page": 1, "pages": 1, "per_page": 50, "total": len(rows), "lastupdated": "2026-03-01",
+             "sourceid": "2"}, rows]  # fmt: skip
+    source = house.add("https://bank.example/x")
+    document = read(Body(json.dumps(body).encode()), FORMATS["worldbank"], Given())
+    house.take(source, document)
+
+
+STEADY: list[float | None] = [100, 101, 100, 101, 100, 101, 100, 101, 100, 101, 100]  # ten changes
+
+
+@pytest.mark.parametrize(
+    ("values", "direction", "level"),
+    [
+        ([*STEADY, 101], None, None),
+        ([*STEADY, 101.58], None, None),  # the deviation of the changes is 1.0541
+        ([*STEADY, 101.59], "up", 1.5),
+        ([*STEADY, 97.8], "down", 2),
+        ([*STEADY, 103.2], "up", 3),
+        ([*STEADY[1:], 103.2], None, None),  # nine changes before
+        ([*STEADY, 103.2, None], "up", 3),  # what is missing is no value
+        ([5.0] * 14, None, None),
+        ([*([5.0] * 13), 6.0], None, None),  # nothing is known of how it varies
+    ],
+)
+def test_a_value_is_a_surprise_by_how_its_series_varies(
+    house: House, values: list[float | None], direction: str | None, level: float | None
+) -> None:
+    series(house, values)
+    found = of(passed(house), "indicatorSurprise")
+    assert [one.direction for one in found] == ([direction] if direction else [])
+    for one in found:
+        assert one.evidence is not None
+        assert one.evidence.threshold == level
+        assert one.evidence.z_score is not None
+        assert one.strength == pytest.approx(min(1, abs(one.evidence.z_score) / 4), abs=1e-4)
+        assert one.observation_ids[0].startswith("fin_")
+
+
+# -- events of many types in one place ----------------------------------------------------------
+
+
+def happened(house: House, *told: tuple[str, float, float, float], apart: bool = True) -> None:
+    """Events of a type, so many hours ago, at a longitude and latitude."""
+    records = [
+        events.event(
+            at,
+            type=type_,
+            occurredAt=(NOW - hours * HOUR).isoformat().replace("+00:00", "Z"),
+            place=events.place(longitude, latitude, "EC"),
+            url=f"https://news.example/{at if apart else 0}",
+        )
+        for at, (type_, hours, longitude, latitude) in enumerate(told)
+    ]
+    house.run(lambda ctx: events.take(ctx, records))
+
+
+@pytest.mark.parametrize(
+    ("told", "count"),
+    [
+        ([("flood", 1, 10.1, 5.1), ("fire", 2, 10.9, 5.9), ("protest", 24, 10.5, 5.5)], 1),
+        ([("flood", 1, 10.1, 5.1), ("fire", 2, 10.9, 5.9), ("protest", 25.1, 10.5, 5.5)], 0),
+        ([("flood", 1, 10.1, 5.1), ("fire", 2, 10.9, 5.9), ("fire", 3, 10.5, 5.5)], 0),
+        ([("flood", 1, 10.1, 5.1), ("fire", 2, 10.9, 5.9), ("protest", 3, 11.0, 5.5)], 0),
+        ([("flood", 1, 10.1, 5.1), ("fire", 2, 10.0, 5.0), ("protest", 3, 10.5, 5.5)], 1),
+        ([("flood", 1, 180, 90), ("fire", 2, 179.5, 89.5), ("protest", 3, 179, 89)], 1),
+        ([("flood", 1, -0.5, -0.5), ("fire", 2, 0.5, 0.5), ("protest", 3, -0.5, -0.2)], 0),
+        ([("flood", 1, -0.5, -0.5), ("fire", 2, -1, -1), ("protest", 3, -0.5, -0.2)], 1),
+    ],
+)
+def test_three_types_of_events_within_a_degree_and_a_day_converge(
+    house: House, told: list[tuple[str, float, float, float]], count: int
+) -> None:
+    happened(house, *told)
+    found = of(passed(house), "convergence")
+    assert len(found) == count
+    for one in found:
+        assert one.evidence is not None
+        assert (one.evidence.observed, one.evidence.threshold) == (3, 3)
+        assert one.place is not None and one.place.country_code == "EC"  # noqa: PT018
+        assert len(one.observation_ids) == 3
+
+
+def test_one_article_that_is_coded_three_times_is_one_event(house: House) -> None:
+    told = [("coerce", 1.0, 10.1, 5.1), ("protest", 1.0, 10.1, 5.1), ("riot", 1.0, 10.1, 5.1)]
+    happened(house, *told, apart=False)
+    assert of(passed(house), "convergence") == []
+
+
+# -- laws ---------------------------------------------------------------------------------------
+
+
+def everything(house: House) -> None:
+    feed(house, "alpha", [*((one, BAD) for one in BURST[:3]), *plain(WEEK)])
+    feed(house, "beta", [*((one, BAD) for one in BURST[3:]), *plain(WEEK)])
+    series(house, [*STEADY, 103.2])
+    happened(house, ("flood", 1, 10, 5), ("fire", 2, 10, 5), ("protest", 3, 10, 5))
+
+
+def test_a_pass_leaves_nothing_due_and_the_next_finds_nothing_new(house: House) -> None:
+    everything(house)
+    found = passed(house)
+    assert {"volumeSpike", "indicatorSurprise", "convergence"} <= {one.type for one in found}
+    left = house.run(lambda ctx: ctx.tx.documents.count(DETECTIONS_DUE, limit=9))
+    assert left == 0
+    assert passed(house) == found
+    for one in found:
+        assert one.evidence is not None
+        assert one.sources
+        assert 0 < one.strength <= 1
+
+
+def test_two_passes_at_once_find_the_same_signals_once(house: House) -> None:
+    everything(house)
+
+    async def meanwhile() -> None:
+        await detect_new(Work(house))
+
+    drive.run(detect_new(Work(house, meanwhile)))
+    found = signals(house)
+    assert [one.revision for one in found] == [1] * len(found)
+    created = [row for row in house.changes() if row["resourceType"] == "signal"]
+    assert len(created) == len(found) > 0
+
+
+def test_what_is_written_while_a_pass_looks_is_looked_at_again(house: House) -> None:
+    series(house, STEADY)
+    writes = iter([lambda: series(house, [*STEADY, 103.2])])
+
+    async def meanwhile() -> None:
+        for write in writes:
+            write()
+
+    drive.run(detect_new(Work(house, meanwhile)))
+    assert [one.type for one in signals(house)] == ["indicatorSurprise"]

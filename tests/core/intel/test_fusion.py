@@ -1,0 +1,348 @@
+"""The fusion of a company: a story told by nine documents, and the laws of its rules."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core import directory, problem
+from svc_core.instants import Interval
+from svc_core.intel import fused
+from tests.core import demo
+
+CIK = "0001999001"
+YEAR = "datetime=2025-01-01T00:00:00Z/2025-12-31T23:59:59Z"
+
+SUBMISSIONS = {
+    "cik": CIK, "entityType": "operating", "sic": "7372",
+    "sicDescription": "Services-Prepackaged Software", "name": "Tessmark Systems Inc",
+    "tickers": ["TSMK"], "exchanges": ["Nasdaq"], "lei": None, "fiscalYearEnd": "1231",
+    "stateOfIncorporation": "DE", "description": "", "category": "",
+    "formerNames": [{"name": "Quillard Networks Inc", "from": "2011-01-03T05:00:00.000Z",
+                     "to": "2024-06-28T04:00:00.000Z"}],
+    "filings": {"recent": {
+        "accessionNumber": [f"0001999001-25-00000{n}" for n in range(1, 6)],
+        "filingDate": ["2025-03-20", "2025-03-28", "2025-05-01", "2024-02-01", "2025-06-01"],
+        "reportDate": ["2025-03-18", "2025-03-27", "2025-04-30", "", ""],
+        "acceptanceDateTime": ["2025-03-20T21:30:00.000Z", "2025-03-28T21:30:00.000Z", "", "", ""],
+        "form": ["8-K", "8-K", "8-K", "8-K", "10-Q"],
+        "items": ["1.05,9.01", "8.01", "2.02,9.01", "1.05", ""],
+        "primaryDocument": ["a.htm", "b.htm", "c.htm", "d.htm", "e.htm"],
+        "primaryDocDescription": ["8-K", "CYBERSECURITY INCIDENT UPDATE", "8-K", "8-K", "10-Q"],
+    }, "files": []},
+}  # fmt: skip
+
+
+def fact(start: str | None, end: str, val: int, accession: str, filed: str) -> dict[str, Any]:
+    told = {"end": end, "val": val, "accn": accession, "fy": 2025, "fp": "FY", "form": "10-K",
+            "filed": filed}  # fmt: skip
+    return told if start is None else {"start": start, **told}
+
+
+FACTS = {
+    "cik": int(CIK), "entityName": "Tessmark Systems Inc",
+    "facts": {"us-gaap": {
+        "Revenues": {"label": "Revenues", "description": None, "units": {"USD": [
+            fact("2023-01-01", "2023-12-31", 700_000_001, "0001999001-24-000010", "2024-02-20"),
+            fact("2024-01-01", "2024-12-31", 812_345_679, "0001999001-25-000010", "2025-02-20"),
+            fact("2024-10-01", "2024-12-31", 212_345_679, "0001999001-25-000010", "2025-02-20"),
+        ]}},
+        "Assets": {"label": "Assets", "description": None, "units": {"USD": [
+            fact(None, "2024-12-31", 99_000_000, "0001999001-25-000010", "2025-02-20"),
+            fact(None, "2025-12-31", 88_000_000, "0001999001-26-000010", "2026-02-20"),
+        ]}},
+    }},
+}  # fmt: skip
+
+KEV = {
+    "title": "Known", "catalogVersion": "2025.12.30", "dateReleased": "2025-12-30T10:00:00.0Z",
+    "count": 3,
+    "vulnerabilities": [
+        {"cveID": id_, "vendorProject": vendor, "product": "Gate", "vulnerabilityName": name,
+         "dateAdded": added, "shortDescription": "x", "requiredAction": "y", "dueDate": added,
+         "knownRansomwareCampaignUse": use, "notes": "", "cwes": []}
+        for id_, vendor, name, added, use in (
+            ("CVE-2024-90001", "Quillard Networks", "Gate injection", "2025-03-03", "Known"),
+            ("CVE-2024-90002", "Quillard Foods", "Oven flaw", "2025-03-04", "Unknown"),
+            ("CVE-2023-90003", "Quillard Networks", "Old flaw", "2023-09-09", "Unknown"),
+        )
+    ],
+}  # fmt: skip
+
+
+def nvd(*rows: tuple[str, str, str, float, str]) -> dict[str, Any]:
+    told = [
+        {"cve": {
+            "id": id_, "sourceIdentifier": "x@y.example", "published": f"{published}T10:00:00.000",
+            "lastModified": f"{published}T10:00:00.000", "vulnStatus": "Analyzed",
+            "descriptions": [{"lang": "en", "value": f"A flaw of {vendor}."}],
+            "metrics": {"cvssMetricV31": [{
+                "source": "nvd@nist.gov", "type": "Primary",
+                "cvssData": {"version": "3.1", "baseScore": score, "baseSeverity": severity,
+                             "vectorString": "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"}}]},
+            "weaknesses": [], "references": [],
+            "configurations": [{"nodes": [{"operator": "OR", "negate": False, "cpeMatch": [{
+                "vulnerable": True, "matchCriteriaId": "00000000-0000-4000-8000-000000000000",
+                "criteria": f"cpe:2.3:a:{vendor}:gate:*:*:*:*:*:*:*:*"}]}]}],
+        }}
+        for id_, vendor, published, score, severity in rows
+    ]  # fmt: skip
+    return {"resultsPerPage": len(told), "startIndex": 0, "totalResults": len(told),
+            "format": "NVD_CVE", "version": "2.0", "timestamp": "2025-12-31T00:00:00.000",
+            "vulnerabilities": told}  # fmt: skip
+
+
+NVD = nvd(
+    ("CVE-2024-90001", "quillard_networks", "2025-02-10", 9.8, "CRITICAL"),
+    ("CVE-2025-90004", "tessmark_systems", "2025-07-01", 7.5, "HIGH"),
+    ("CVE-2025-90005", "quillard_foods", "2025-07-02", 9.8, "CRITICAL"),
+    ("CVE-2023-90003", "quillard_networks", "2023-05-05", 5.0, "MEDIUM"),
+)
+EPSS = (
+    b"#model_version:v2025.03.14,score_date:2025-12-26T12:55:00Z\ncve,epss,percentile\n"
+    b"CVE-2024-90001,0.91,0.99\nCVE-2025-90004,0.02,0.5\nCVE-2025-90005,0.97,0.99\n"
+)
+TICKERS = {
+    "0": {"cik_str": int(CIK), "ticker": "TSMK", "title": "Tessmark Systems Inc"},
+    "1": {"cik_str": 1999002, "ticker": "QFDS", "title": "Quillard Foods Inc"},
+}
+MARKETS = [
+    {"id": f"m{at}", "question": question, "conditionId": f"0x{at}", "slug": f"m{at}",
+     "outcomes": '["Yes", "No"]', "outcomePrices": '["0.25", "0.75"]', "volume": "10",
+     "active": True, "closed": False, "startDate": "2025-04-02T00:00:00Z",
+     "endDate": "2025-11-30T00:00:00Z", "updatedAt": "2025-05-01T00:00:00Z"}
+    for at, question in enumerate(
+        ("Will Tessmark Systems be fined by November?", "Will Quillard Foods open a shop?")
+    )
+]  # fmt: skip
+NEWS = (
+    b'<rss version="2.0"><channel><title>Wire</title><link>https://wire.example/</link>'
+    b"<description>d</description>"
+    b"<item><title>Tessmark Systems tells of a breach at its gateways</title>"
+    b"<link>https://wire.example/1</link><description>Customers were told.</description>"
+    b"<pubDate>Fri, 21 Mar 2025 08:00:00 GMT</pubDate></item>"
+    b"<item><title>Quillard Foods bakes again</title><link>https://wire.example/2</link>"
+    b"<description>Bread.</description><pubDate>Fri, 21 Mar 2025 09:00:00 GMT</pubDate></item>"
+    b"</channel></rss>"
+)
+DOCUMENTS = {
+    "tickers.json": TICKERS, "submissions.json": SUBMISSIONS, "facts.json": FACTS,
+    "kev.json": KEV, "nvd.json": NVD, "epss.csv": EPSS, "markets.json": MARKETS,
+    "wire.xml": NEWS,
+}  # fmt: skip
+ID = directory.id_of(f"cik:{CIK}")
+
+
+def fusion(house: Any, query: str = YEAR, id_: str = ID) -> Any:
+    return json.loads(house.send("getFusion", path={"entityId": id_}, query=query).body)["data"]
+
+
+def told(house: Any, *names: str) -> None:
+    for name in names:
+        demo.take(house, name, DOCUMENTS[name])
+
+
+@pytest.fixture(scope="module", params=[1, -1])
+def story(request: Any, house_factory: Any) -> Any:
+    """A house that read the documents, in either order."""
+    house = house_factory()
+    told(house, *list(DOCUMENTS)[:: request.param])
+    return house
+
+
+# -- the story ---------------------------------------------------------------------------------
+
+
+def test_a_renamed_company_has_what_its_old_and_new_names_were_told_of(story: Any) -> None:
+    one = fusion(story)
+    assert one["entity"]["name"] == "Tessmark Systems Inc"
+    assert set(one["coverage"].values()) == {"loaded"}
+    cyber = one["cyber"]
+    assert [row["cveId"] for row in cyber["cves"]] == ["CVE-2024-90001", "CVE-2025-90004"]
+    assert (cyber["cveCount"], cyber["kevCount"], cyber["ransomwareCount"]) == (2, 1, 1)
+    assert cyber["maxEpss"] == 0.91
+    assert {name: n for name, n in cyber["bySeverity"].items() if n} == {"critical": 1, "high": 1}
+    market = one["market"]
+    assert {row["metric"]: row["value"] for row in market["financials"]} == {
+        "revenue": 812_345_679,
+        "assets": 99_000_000,
+    }
+    assert [row["items"] for row in market["filings"]] == [
+        ["2.02", "9.01"], ["8.01"], ["1.05", "9.01"],
+    ]  # fmt: skip
+    assert [row["question"] for row in market["markets"]] == [MARKETS[0]["question"]]
+    assert {row["entityId"] for row in market["filings"]} == {ID}
+
+
+def test_a_vendor_that_shares_a_word_is_not_attached(story: Any) -> None:
+    foods = fusion(story, id_=directory.id_of("cik:0001999002"))
+    assert [row["cveId"] for row in foods["cyber"]["cves"]] == ["CVE-2024-90002", "CVE-2025-90005"]
+    assert foods["coverage"]["filings"] == "empty"
+    assert [row["question"] for row in foods["market"]["markets"]] == [MARKETS[1]["question"]]
+    ours = json.dumps(fusion(story))
+    assert "Foods" not in ours
+    assert "90005" not in ours
+
+
+def test_the_timeline_tells_it_in_order(story: Any) -> None:
+    entries = fusion(story)["timeline"]
+    assert [(one["at"][:10], one["kind"]) for one in entries] == [
+        ("2025-02-10", "cvePublished"),
+        ("2025-02-20", "financial"),
+        ("2025-02-20", "financial"),
+        ("2025-03-03", "kevAdded"),
+        ("2025-03-20", "filing"),
+        ("2025-03-21", "news"),
+        ("2025-03-28", "filing"),
+        ("2025-04-02", "marketOpened"),
+        ("2025-05-01", "filing"),
+        ("2025-07-01", "cvePublished"),
+        ("2025-11-30", "marketClosed"),
+    ]
+    assert all(one["sourceIds"] for one in entries)
+
+
+def test_links_join_rows_of_the_answer_and_time_is_no_cause(story: Any) -> None:
+    one = fusion(story)
+    rows = {one["entity"]["id"], *one["entity"]["mergedIds"]}
+    parts = [*one["cyber"].values(), *one["market"].values()]
+    rows |= {row["id"] for part in parts if isinstance(part, list) for row in part}
+    assert all({link["fromId"], link["toId"]} <= rows for link in one["links"])
+    days = {(link["toId"], link["lagDays"]) for link in one["links"] if link["type"] == "temporal"}
+    dates = {row["id"]: row for row in one["market"]["filings"]}
+    by_date = {dates[id_]["filedDate"]: lag for id_, lag in days if id_ in dates}
+    assert by_date == {"2025-03-20": 17, "2025-03-28": 25}
+    assert (one["market"]["markets"][0]["id"], 30) in days
+    told = [link for link in one["links"] if link["type"] == "disclosedIn"]
+    assert {(dates[link["toId"]]["filedDate"], link["confidence"]) for link in told} == {
+        ("2025-03-20", 1.0), ("2025-03-28", 0.5),
+    }  # fmt: skip
+    made = [link for link in one["links"] if link["type"] == "vendorOf"]
+    assert len(made) == 2
+    assert all("no cause" in link["basis"] for link in one["links"] if link["lagDays"] is not None)
+
+
+def test_the_window_leaves_out_what_lies_outside(story: Any) -> None:
+    spring = fusion(story, "from=2025-03-01&to=2025-03-25")
+    assert spring["cyber"]["cveCount"] == 1  # listed then, though published before
+    assert [row["filedDate"] for row in spring["market"]["filings"]] == ["2025-03-20"]
+    past = fusion(story, "from=2023-01-01&to=2024-02-28")
+    assert [row["cveId"] for row in past["cyber"]["cves"]] == ["CVE-2023-90003"]
+    assert [row["value"] for row in past["market"]["financials"]] == [700_000_001]
+    assert past["coverage"]["news"] == "empty"
+    assert fusion(story, "datetime=2025-03-01T00:00:00Z/..")["cyber"]["cveCount"] == 2
+
+
+def test_its_parts_are_told_apart_from_what_was_never_read(house: Any) -> None:
+    told(house, "tickers.json")
+    one = fusion(house)
+    assert set(one["coverage"].values()) == {"notLoaded"}
+    assert one["exposure"] is None
+    assert (one["timeline"], one["cyber"]["maxEpss"]) == ([], None)
+    told(house, "nvd.json")
+    assert fusion(house)["exposure"] is None
+    told(house, "kev.json")
+    assert fusion(house)["coverage"]["kev"] == "empty"  # nobody tells of the former name yet
+    assert fusion(house)["exposure"]["components"].keys() == {"kev", "ransomware", "critical"}
+
+
+def test_it_is_of_an_entity_in_one_window(story: Any) -> None:
+    refused = story.refused("getFusion", path={"entityId": "ent_" + "0" * 24})
+    assert refused.type is problem.NOT_FOUND
+    both = story.refused("getFusion", path={"entityId": ID}, query=f"{YEAR}&from=2025-01-01")
+    assert both.type is problem.CONFLICTING_PARAMETERS
+    turned = story.refused(
+        "getFusion", path={"entityId": ID}, query="from=2025-02-01&to=2025-01-01"
+    )
+    assert turned.type is problem.INVALID_PARAMETER
+    same = [story.send("getFusion", path={"entityId": ID}).headers for _ in range(2)]
+    assert same[0] == same[1]
+
+
+# -- laws --------------------------------------------------------------------------------------
+
+counts = st.fixed_dictionaries(
+    {
+        "kevCount": st.integers(0, 500),
+        "ransomwareCount": st.integers(0, 500),
+        "maxEpss": st.none() | st.floats(0, 1),
+        "bySeverity": st.fixed_dictionaries({"critical": st.integers(0, 5_000)}),
+    }
+)
+coverages = st.fixed_dictionaries(
+    {part: st.sampled_from(["loaded", "empty"]) for part in ("cve", "kev")}
+    | {part: st.sampled_from(["loaded", "empty", "notLoaded"]) for part in ("epss", "filings")}
+)
+
+
+def filing(items: list[str] | None, description: str | None = None) -> dict[str, Any]:
+    return {"form": "8-K", "items": items, "description": description}
+
+
+@given(counts, coverages, st.integers(0, 50), st.sampled_from(["kevCount", "ransomwareCount"]))
+def test_an_exposure_is_a_share_and_never_falls_by_more(
+    cyber: Any, coverage: Any, more: int, name: str
+) -> None:
+    less = fused.exposure(coverage, cyber, [])
+    grown = fused.exposure(coverage, cyber | {name: cyber[name] + more}, [filing(["1.05"])])
+    assert less is not None
+    assert grown is not None
+    assert 0 <= less["value"] <= grown["value"] <= 1
+    parts = less["components"].values()
+    assert sum(part["weight"] for part in parts) == pytest.approx(1)
+    assert less["value"] == pytest.approx(
+        sum(part["weight"] * part["value"] for part in parts), abs=1e-5
+    )
+
+
+@pytest.mark.parametrize("part", ["cve", "kev"])
+def test_no_exposure_is_told_without_vulnerabilities_or_catalogue(part: str) -> None:
+    coverage = dict.fromkeys(("cve", "kev", "epss", "filings"), "loaded") | {part: "notLoaded"}
+    cyber = {"kevCount": 1, "ransomwareCount": 0, "maxEpss": 0.5, "bySeverity": {"critical": 1}}
+    assert fused.exposure(coverage, cyber, []) is None
+
+
+@pytest.mark.parametrize(
+    ("items", "description", "sure"),
+    [
+        (["1.05"], None, [1.0]),
+        (["7.01", "1.05"], "8-K", [1.0]),
+        (["8.01"], "Cybersecurity update", [0.5]),
+        (["7.01"], "Notice of unauthorized access", [0.5]),
+        (["8.01"], "Dividend", []),
+        (["8.01"], None, []),
+        (["2.02"], "Ransomware", []),
+        (None, "Ransomware", []),
+    ],
+)
+def test_what_discloses_a_cyber_incident(items: Any, description: Any, sure: list[float]) -> None:
+    assert [one for _, one in fused.disclosure(filing(items, description))] == sure
+
+
+@given(st.dates(), st.dates())
+def test_a_lag_turned_round_is_the_same_below_zero(first: Any, second: Any) -> None:
+    lag = fused.days_between(first.isoformat(), second.isoformat())
+    assert lag == -fused.days_between(second.isoformat(), first.isoformat())
+    assert lag == (second - first).days
+
+
+@given(
+    st.lists(
+        st.datetimes(datetime(2024, 1, 1), datetime(2026, 1, 1), timezones=st.just(UTC)),
+        max_size=30,
+    )
+)
+def test_a_timeline_is_sorted_and_lies_in_its_window(times: list[datetime]) -> None:
+    news = [
+        {"id": f"obs_{at}", "title": "t", "source": {"id": "src_1"}, "retrievedAt": None,
+         "publishedAt": told.strftime("%Y-%m-%dT%H:%M:%SZ")}
+        for at, told in enumerate(times)
+    ]  # fmt: skip
+    window = Interval(datetime(2024, 6, 1, tzinfo=UTC), datetime(2025, 6, 1, tzinfo=UTC))
+    entries = fused.timeline(fused.Loaded({"id": "e", "mergedIds": []}, window, news=news))
+    seen = [fused.moment(one["at"]) for one in entries]
+    assert seen == sorted(seen)
+    assert len(seen) == sum(window.contains(told.replace(microsecond=0)) for told in times)

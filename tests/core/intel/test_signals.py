@@ -1,0 +1,176 @@
+"""Signals are listed, found by every filter, expire by the clock and are dismissed by hand."""
+
+import json
+from collections.abc import Sequence
+from datetime import timedelta
+from itertools import combinations
+from typing import Any
+
+import pytest
+
+from svc_core import ids, problem
+from svc_core.intake.detectors import DETECTORS, Finding, raised
+from svc_core.intel.signals import DismissSignal, dismiss_signal
+from svc_core.linking.references import id_of
+from svc_core.resources.entity import EntityRef
+from svc_core.resources.facts import SourceRef
+from svc_core.resources.signal import SIGNAL_TYPES, SignalEvidence
+from svc_core.testing.clock import START
+
+House = Any
+HOUR = timedelta(hours=1)
+INCIDENT = "inc_" + "1" * 24
+
+
+def finding(key: str, *, hours: float = 1, **members: Any) -> Finding:
+    """Something that was found so many hours ago."""
+    usual: dict[str, Any] = {
+        "type": "marketMove",
+        "title": key,
+        "measure": 0.2,
+        "evidence": SignalEvidence(0.5, 0.3, threshold=0.1),
+        "detected_at": START - hours * HOUR,
+        "sources": (SourceRef(ids.derived_id("src", "a", "", key), "manifold", "M", None, None,
+                              START),),
+    }  # fmt: skip
+    return Finding(key=key, **(usual | members))
+
+
+ROWS = (
+    finding("move", hours=1),
+    finding("strong", hours=2, measure=0.5),
+    finding("over", hours=49),
+    finding("kev", hours=3, type="kevAdded", measure=0, tags=("ransomware",),
+            entities=(EntityRef(id_of("cik:0000320193"), "Apple", "vendor"),)),
+    finding("grave", hours=4, type="escalation", measure=3, incident_ids=(INCIDENT,)),
+)  # fmt: skip
+
+
+@pytest.fixture
+def signals(house: House) -> House:
+    house.run(lambda ctx: raised(ctx, ROWS))
+    return house
+
+
+def titles(house: House, query: str = "") -> list[str]:
+    return [row["title"] for row in house.rows("listSignals", query)]
+
+
+def test_every_type_has_one_detector() -> None:
+    assert set(DETECTORS) == set(SIGNAL_TYPES)
+    for type_, one in DETECTORS.items():
+        assert one.type == type_
+        assert one.parameters["activeHours"] > 0
+        assert one.strength(0) <= one.strength(1) <= one.strength(9) <= 1  # the more, the stronger
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("", ["move", "strong", "kev", "grave", "over"]),
+        ("sort=strength", ["strong", "grave", "kev", "over", "move"]),
+        ("type=kevAdded", ["kev"]),
+        ("type=kevAdded,escalation", ["kev", "grave"]),
+        ("tag=markets", ["move", "strong", "over"]),
+        ("tag=ransomware", ["kev"]),
+        ("tag=ransomware&type=marketMove", []),
+        ("minStrength=0.7", ["strong", "kev", "grave"]),
+        ("minStrength=0.71", ["strong", "grave"]),
+        ("status=active", ["move", "strong", "kev", "grave"]),
+        ("status=expired", ["over"]),
+        ("status=dismissed", []),
+        (f"incidentId={INCIDENT}", ["grave"]),
+        (f"incidentId=inc_{'2' * 24}", []),
+        ("entityId=" + id_of("cik:0000320193"), ["kev"]),
+        ("entityId=" + id_of("cik:0000320194"), []),
+    ],
+)
+def test_a_filter_finds_its_rows_and_no_others(
+    signals: House, query: str, found: Sequence[str]
+) -> None:
+    told = titles(signals, query)
+    assert (told if "sort" not in query else sorted(told)) == (
+        list(found) if "sort" not in query else sorted(found)
+    )
+    if "sort" in query:
+        strengths = [row["strength"] for row in signals.rows("listSignals", query)]
+        assert strengths == sorted(strengths, reverse=True)
+
+
+def test_a_time_is_when_it_was_the_case_or_when_it_was_written(signals: House) -> None:
+    two, three = (f"{START - n * HOUR:%Y-%m-%dT%H:%M:%SZ}" for n in (2, 3))
+    assert titles(signals, f"datetime={three}/{two}") == ["strong", "kev"]
+    assert titles(signals, f"datetime={two}/..") == ["move", "strong"]
+    now = f"{signals.clock.now():%Y-%m-%dT%H:%M:%SZ}"
+    assert titles(signals, f"updatedSince={now}") == []
+    signals.clock.advance(60)
+    signals.run(lambda ctx: raised(ctx, [finding("later", hours=10)]))
+    assert titles(signals, f"updatedSince={now}") == ["later"]
+
+
+STATES = ("active", "expired", "dismissed")
+
+
+@pytest.mark.parametrize(
+    "states", [each for count in (1, 2, 3) for each in combinations(STATES, count)]
+)
+def test_several_states_are_alternatives(signals: House, states: Sequence[str]) -> None:
+    dismissed = signals.rows("listSignals", "type=escalation")[0]["id"]
+    signals.run(lambda ctx: dismiss_signal(ctx, DismissSignal(dismissed)))
+    told = {row["title"]: row["status"] for row in signals.rows("listSignals")}
+    assert set(told.values()) == set(STATES)
+    expected = [title for title, state in told.items() if state in states]
+    assert titles(signals, f"status={','.join(states)}") == expected
+
+
+def test_it_expires_when_its_time_is_over_and_its_tag_changes_with_it(signals: House) -> None:
+    (row,) = [one for one in signals.rows("listSignals") if one["title"] == "move"]
+    path = {"signalId": row["id"]}
+    first = signals.send("getSignal", path=path)
+    assert json.loads(first.body)["data"] == row
+    signals.clock.advance(46.99 * 3_600)
+    assert signals.send("getSignal", path=path).headers == first.headers
+    signals.clock.advance(0.01 * 3_600)
+    later = signals.send("getSignal", path=path)
+    assert json.loads(later.body)["data"] == row | {"status": "expired"}
+    assert dict(later.headers)["ETag"] != dict(first.headers)["ETag"]
+
+
+def test_pages_join_while_the_clock_goes_on(signals: House) -> None:
+    signals.run(lambda ctx: raised(ctx, [finding(f"n{n}", hours=n + 5) for n in range(10)]))
+    seen: list[str] = []
+    cursor = ""
+    while True:
+        reply = signals.send("listSignals", query=f"status=active&limit=3{cursor}")
+        told = json.loads(reply.body)
+        seen += [row["title"] for row in told["data"]]
+        if told["meta"]["page"]["nextCursor"] is None:
+            break
+        cursor = f"&cursor={told['meta']['page']['nextCursor']}"
+        signals.clock.advance(1)
+    assert seen == titles(signals, "status=active&limit=100")
+    assert len(seen) == len(set(seen)) == 14
+
+
+def test_a_cursor_is_not_of_a_list_of_another_state(signals: House) -> None:
+    reply = json.loads(signals.send("listSignals", query="status=active&limit=1").body)
+    cursor = reply["meta"]["page"]["nextCursor"]
+    refused = signals.refused("listSignals", query=f"status=expired&limit=1&cursor={cursor}")
+    assert refused.type is problem.INVALID_CURSOR
+
+
+def test_what_is_dismissed_stays_so_though_it_is_found_again(signals: House) -> None:
+    id_ = ROWS[0].id
+    for _ in range(2):
+        signals.run(lambda ctx: dismiss_signal(ctx, DismissSignal(id_)))
+    assert signals.run(lambda ctx: raised(ctx, ROWS)) == 0
+    (row,) = signals.rows("listSignals", "status=dismissed")
+    assert (row["id"], row["revision"]) == (id_, 2)
+    changes = [one for one in signals.changes() if one["resourceId"] == id_]
+    assert [one["changeType"] for one in changes] == ["created", "updated"]
+    assert "status" in changes[1]["changedFields"]
+
+
+def test_an_entity_that_nobody_told_of_is_left_out(signals: House) -> None:
+    (row,) = signals.rows("listSignals", "type=kevAdded")
+    assert row["entities"] == []
