@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import datetime
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -144,6 +145,7 @@ class OsintEvent:
 # -- of which incident it is -------------------------------------------------------------------
 
 
+@lru_cache(maxsize=4_096)  # an article is told by several rows
 def told_by(url: str | None) -> str | None:
     """The id of the incident that an article tells of, whoever reads it; None without address."""
     page = urlsplit(url or "")

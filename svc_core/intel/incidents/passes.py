@@ -24,7 +24,7 @@ from svc_core.intel.incidents import members
 from svc_core.intel.incidents.folding import folded, says_the_same, texts
 from svc_core.intel.incidents.grouping import grouped, name_of, survivor
 from svc_core.intel.incidents.members import Member
-from svc_core.intel.incidents.nearby import related
+from svc_core.intel.incidents.nearby import Known, related
 from svc_core.operation import Context, Units
 from svc_core.ports import SYSTEM, Collection, Document
 from svc_core.resources.incident import INCIDENTS, INCIDENTS_DUE, Incident, IncidentDue
@@ -95,6 +95,7 @@ class _Scene:
     rows: dict[str, Document[Incident]] = field(factory=dict)
     known: dict[str, Incident] = field(factory=dict)
     members: dict[str, Member] = field(factory=dict)
+    nearby: Known = field(factory=dict)
 
     # -- what may belong together --------------------------------------------------------------
 
@@ -198,7 +199,7 @@ class _Scene:
 
     async def _write(self, name: str, group: Sequence[Member], merged: set[str]) -> None:
         stored, known = self.rows.get(name), self.known.get(name)
-        near = await related(self.ctx, name, group)
+        near = await related(self.ctx, name, group, self.nearby)
         row, until = folded(
             group, self.ctx.now, known, id=name, merged_ids=tuple(sorted(merged)),
             related_incident_ids=near,
