@@ -78,7 +78,7 @@ class Request(Protocol):
     @property
     def q(self) -> Maybe[str]: ...  # noqa: D102
     @property
-    def include(self) -> Maybe[tuple[Literal["match"], ...]]: ...  # noqa: D102
+    def include(self) -> Maybe[tuple[str, ...]]: ...  # noqa: D102
     @property
     def cursor(self) -> Maybe[str]: ...  # noqa: D102
     @property
@@ -112,7 +112,7 @@ async def page(
     else:
         rows, end = await _found(ctx, seen, after, request.limit)
     more = () if end is None else (end.rank, *(asked.weights.values() if asked else ()))
-    has_match = not isinstance(request.include, Unset)
+    has_match = "match" in given(request.include, ())
     told = tuple(with_match(one.raw, why) if has_match else one.raw for one, why in rows)
     return Page(told, ctx.seal_cursor(end, binding, more))
 

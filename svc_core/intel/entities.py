@@ -5,9 +5,10 @@ from typing import Annotated, Any, Literal
 
 from attrs import evolve, frozen
 
-from svc_core import directory, problem, searching
-from svc_core.constraints import Doc, Example, Pattern
+from svc_core import directory, problem, searching, wire
+from svc_core.constraints import Doc, Example, MaxLen, Pattern
 from svc_core.intel import entity_rows, graphs, stix
+from svc_core.intel.candidates import candidates
 from svc_core.intel.declared import EXPLORER, reading
 from svc_core.intel.entity_rows import EntityRow
 from svc_core.linking.references import id_of
@@ -15,12 +16,14 @@ from svc_core.operation import JSON, PATH, QUERY, STIX, Context, Operation
 from svc_core.ports import Bounds, Document, Position
 from svc_core.problem import Problem
 from svc_core.resources.cve import CVES
-from svc_core.resources.entity import ENTITIES, WORDS, Entity, EntityType
+from svc_core.resources.cve import WORDS as CVE_WORDS
+from svc_core.resources.entity import ENTITIES, WORDS, EntityType
 from svc_core.resources.filters import Countries, Several, sent
 from svc_core.resources.members import Cursor, EntityId, Limit
 from svc_core.resources.period import UpdatedSince, after
 from svc_core.result import Content, One, Page
 from svc_core.sources.parties import FORMS_TOLD, well_formed
+from svc_core.sources.vulnerabilities import CVE_ID
 from svc_core.unset import UNSET, Maybe, Unset, given
 
 Where = dict[str, tuple[str, ...]]
@@ -67,6 +70,12 @@ class GetEntity:
     """One entity."""
 
     entity_id: Annotated[EntityId, PATH]
+    include: Annotated[
+        Maybe[tuple[Literal["candidates"], ...]],
+        QUERY,
+        MaxLen(1),
+        Doc("`candidates`: who else it may be, with score and reasons. None of them is joined."),
+    ] = UNSET
 
 
 # -- rules -------------------------------------------------------------------------------------
@@ -116,15 +125,21 @@ async def list_entities(ctx: Context, request: ListEntities) -> Page[EntityRow]:
     if not request.include_revoked:
         where["revoked"] = ("no",)
     bounds: Bounds = {"start": (after(request.updated_since) or (None,))[0]}
+    cves = _cves(request, where, has_lists=has_lists)
+    page: Page[Any]
     if isinstance(request.q, Unset):
-        cves = _cves(request, where, has_lists=has_lists)
         page = await _merged(ctx, request, {ENTITIES.name: where, CVES.name: cves}, bounds)
+    elif cves is not None and CVE_ID.fullmatch(request.q.strip().upper()):
+        only = {**cves, "key": (id_of(request.q.strip().upper()),)}
+        page = await searching.page(ctx, CVES, CVE_WORDS, request, _wanted(request, only, bounds))
     else:
-        wanted = searching.Wanted[Entity](
-            where=where, is_sorted=not isinstance(request.sort, Unset), bounds=bounds
-        )
-        page = await searching.page(ctx, ENTITIES, WORDS, request, wanted)
+        page = await searching.page(ctx, ENTITIES, WORDS, request, _wanted(request, where, bounds))
     return evolve(page, rows=tuple(await entity_rows.whole(ctx, page.rows)))
+
+
+def _wanted(request: ListEntities, where: Where, bounds: Bounds) -> searching.Wanted[Any]:
+    is_sorted = not isinstance(request.sort, Unset)
+    return searching.Wanted(where=where, is_sorted=is_sorted, bounds=bounds)
 
 
 async def _merged(
@@ -166,6 +181,9 @@ async def get_entity(ctx: Context, request: GetEntity) -> One[EntityRow] | Conte
     if ctx.format == STIX.format:
         return await graphs.as_stix(ctx, document.id)
     (body,) = await entity_rows.whole(ctx, [document.raw])
+    if not isinstance(request.include, Unset):
+        found = await candidates(ctx, document.raw)
+        body = b'%b,"candidates":%b}' % (body[:-1], wire.dumps(found))
     return One(body, entity_rows.tag(document.id, body))
 
 

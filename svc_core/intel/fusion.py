@@ -16,7 +16,7 @@ from svc_core import compact, directory, instants, problem, wire
 from svc_core.constraints import Doc, Example
 from svc_core.indicators import newest
 from svc_core.instants import Interval
-from svc_core.intel import cve_rows, finance, incidents, markets
+from svc_core.intel import cve_rows, entity_rows, finance, incidents, markets
 from svc_core.intel.declared import EXPLORER, bound
 from svc_core.intel.fused import (
     ALIAS,
@@ -102,7 +102,8 @@ async def get_fusion(ctx: Context, request: GetFusion) -> One[Fusion]:
     if entity is None:
         raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
     known = await directory.references(ctx, [entity.id])
-    told = _text(await _fused(_Whom(ctx, window, json.loads(entity.raw), known))).encode()
+    (row,) = await entity_rows.whole(ctx, [entity.raw])
+    told = _text(await _fused(_Whom(ctx, window, json.loads(row), known))).encode()
     return One(told, (entity.id, sha256(told).hexdigest()))
 
 
@@ -306,8 +307,9 @@ async def _actors(whom: _Whom, cves: Sequence[Row]) -> list[Row]:
     aimed = [json.loads(row)["source"] for row in await whom.rows(RELATIONS, targets, ROWS_MAX)]
     named = [one["entityId"] for row in cves for one in row["exploitedBy"]]
     meant = await directory.named(whom.ctx, [*aimed, *named])
-    rows = {one.id: json.loads(one.raw) for one in meant.values()}
-    live = [row for row in rows.values() if row["type"] in _ACTORS and not row["revoked"]]
+    held = {one.id: one.raw for one in meant.values()}
+    rows = [json.loads(row) for row in await entity_rows.whole(whom.ctx, list(held.values()))]
+    live = [row for row in rows if row["type"] in _ACTORS and not row["revoked"]]
     return sorted(live, key=lambda row: (row["name"], row["id"]))[:ROWS_MAX]
 
 
