@@ -164,6 +164,28 @@ def test_a_day_that_does_not_exist_is_refused(filled: Any, query: str) -> None:
     assert refused.type is problem.INVALID_PARAMETER
 
 
+def test_a_walk_while_a_report_comes_in_repeats_and_skips_nothing_that_stays(
+    house: Any,
+) -> None:
+    bodies = {one.file_name: one.body for one in data_documents(START)}
+    whole, earlier = (json.loads(bodies["sec-companyfacts-microsoft.json"]) for _ in range(2))
+    for concept in earlier["facts"]["us-gaap"].values():
+        for unit, facts in concept["units"].items():
+            concept["units"][unit] = [one for one in facts if one["filed"] < "2019"]
+    demo.take(house, "facts.json", earlier)
+    before = {row["id"] for row in rows(house, MICROSOFT)}
+    first = page(house, MICROSOFT, "limit=3")
+    demo.take(house, "facts.json", whole)
+    after = {row["id"] for row in rows(house, MICROSOFT)}
+    cursor = first["meta"]["page"]["nextCursor"]
+    rest = page(house, MICROSOFT, f"limit=100&cursor={cursor}")["data"]
+    seen = [row["id"] for row in (*first["data"], *rest)]
+    assert len(set(seen)) == len(seen)
+    assert before & after <= set(seen) <= before | after
+    assert before - after
+    assert after - before
+
+
 def test_filings_are_found_by_form_item_and_day(filled: Any) -> None:
     def found(**asked: Any) -> list[str]:
         rows = filled.run(lambda ctx: filings(ctx, [MICROSOFT], limit=10, **asked))
