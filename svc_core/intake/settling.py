@@ -112,6 +112,9 @@ async def part_entity(ctx: Context, request: PartEntity) -> One[Settled]:
             raise Problem(problem.RESOURCE_CONFLICT, detail)
         return _told(row, None, None, "parted", is_new=False)
     await taking.withdraw(ctx, mine)
+    if not mine and row.id != request.merged_id:
+        # What is one by its legal name alone comes apart when it is said to be distinct.
+        await _say(ctx, _word(ctx, "distinct", *sorted((row.id, request.merged_id))))
     alone = await _entity(ctx, request.merged_id)
     if alone.id == row.id:
         raise Problem(problem.RESOURCE_CONFLICT, await _joined_by(ctx, row.id, request.merged_id))
@@ -218,7 +221,11 @@ def _apart(one: Entity, other: Entity) -> str:
 
 
 async def _joined_by(ctx: Context, row: str, id_: str) -> str:
-    told = [one for one in (await standing_under(ctx, [row])).values() if id_ in one.names]
+    told = [
+        one
+        for one in (await standing_under(ctx, [row])).values()
+        if id_ in one.names and not one.pair
+    ]
     sources = sorted({one.source for one in told if len(one.names) > 1})
     return (
         f"Sources give {id_} and {row} one designator, so no operator merged them. To part them, "

@@ -33,6 +33,12 @@ def shares(words: Sequence[str]) -> dict[str, float]:
     return {mark(word): rarity(word) / total for word in words}
 
 
+def found_by(known: Party) -> dict[str, float]:
+    """The tokens that stand for the names of somebody in a text index, with how telling each is."""
+    words = {word for names in (known.names, known.weak) for name in names.words for word in name}
+    return {f"~{mark(word)}": rarity(word) for word in sorted(words)}
+
+
 class Screening:
     """The candidates for each of some parties."""
 

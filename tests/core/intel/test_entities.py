@@ -302,3 +302,22 @@ def test_a_real_actor_of_two_catalogues_is_one(real: Make) -> None:
 
 def _attack(row: Row) -> str | None:
     return next((one["value"] for one in row["designators"] if one["scheme"] == "attack"), None)
+
+
+@pytest.mark.needs("SVC_REAL_DATA")
+def test_a_real_company_of_two_registries_is_one(real: Make) -> None:
+    house = real(
+        "gleif_api/direct-parent_549300YX4S1LLSMK2627.json",
+        "gleif_api/single_lei_record_549300YX4S1LLSMK2627.json",
+        "sec_edgar/submissions_CIK0000320193.json",
+    )
+    (row,) = listed(house, "designator=cik:320193")
+    assert {one["scheme"] for one in row["designators"]} >= {"lei", "cik"}
+    assert row["id"] == id_of(f"lei:{_lei(row)}")
+    assert (row["industry"]["code"], row["status"]) == ("3571", "active")
+    assert [one["ticker"] for one in row["listings"]] == ["AAPL"]
+    assert len(listed(house)) == 2
+
+
+def _lei(row: Row) -> str:
+    return next(one["value"] for one in row["designators"] if one["scheme"] == "lei")
