@@ -13,6 +13,7 @@ from svc_core.intel import (
     graphs,
     incidents,
     markets,
+    matching,
     signals,
 )
 from svc_core.operation import Operation
@@ -31,4 +32,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *signals.OPERATIONS,
 )
 
-LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (*signals.LOCAL_OPERATIONS,)
+LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    *matching.LOCAL_OPERATIONS,
+    *signals.LOCAL_OPERATIONS,
+)

@@ -216,7 +216,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "score.severity",
             "score.baseScore",
             "epss.score",
-            "kev.dateAdded",
+            "state",
             "title",
         ),
         summary="List vulnerabilities",

@@ -5,9 +5,10 @@ from typing import Annotated, Any, Literal
 
 from attrs import evolve, frozen
 
-from svc_core import directory, problem, searching
-from svc_core.constraints import Doc, Example, Pattern
+from svc_core import directory, problem, searching, wire
+from svc_core.constraints import Doc, Example, MaxLen, Pattern
 from svc_core.intel import entity_rows, graphs, stix
+from svc_core.intel.candidates import candidates
 from svc_core.intel.declared import EXPLORER, reading
 from svc_core.intel.entity_rows import EntityRow
 from svc_core.linking.references import id_of
@@ -69,6 +70,12 @@ class GetEntity:
     """One entity."""
 
     entity_id: Annotated[EntityId, PATH]
+    include: Annotated[
+        Maybe[tuple[Literal["candidates"], ...]],
+        QUERY,
+        MaxLen(1),
+        Doc("`candidates`: who else it may be, with score and reasons. None of them is joined."),
+    ] = UNSET
 
 
 # -- rules -------------------------------------------------------------------------------------
@@ -174,6 +181,9 @@ async def get_entity(ctx: Context, request: GetEntity) -> One[EntityRow] | Conte
     if ctx.format == STIX.format:
         return await graphs.as_stix(ctx, document.id)
     (body,) = await entity_rows.whole(ctx, [document.raw])
+    if not isinstance(request.include, Unset):
+        found = await candidates(ctx, document.raw)
+        body = b'%b,"candidates":%b}' % (body[:-1], wire.dumps(found))
     return One(body, entity_rows.tag(document.id, body))
 
 

@@ -13,6 +13,7 @@ from attrs import frozen
 from svc_core import directory, wire
 from svc_core.constraints import Doc
 from svc_core.intel import cve_rows
+from svc_core.intel.candidates import Candidate
 from svc_core.operation import Context
 from svc_core.resources.cve import CveFacet
 from svc_core.resources.entity import ENTITIES, Entity
@@ -29,6 +30,10 @@ class EntityRow(Entity):
     """One entity with all its facets."""
 
     cve: Annotated[Maybe[CveFacet], Doc("Of vulnerabilities with a CVE id alone.")] = UNSET
+    candidates: Annotated[
+        Maybe[tuple[Candidate, ...]],
+        Doc("With `include=candidates` alone: who else it may be, the likest first."),
+    ] = UNSET
 
 
 async def whole(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:

@@ -77,6 +77,8 @@ def _bare(words: list[str]) -> list[str]:
 
 def _form(words: list[str], place: str) -> int:
     """How many words of the longest legal form stand there, at least one other word beside."""
+    if not words or words[-1 if place == "tail" else 0] not in _edges(place):
+        return 0
     for size in range(min(_FORM_WORDS_MAX, len(words) - 1), 0, -1):
         part = words[-size:] if place == "tail" else words[:size]
         if " ".join(part) in _forms(place):
@@ -88,3 +90,9 @@ def _form(words: list[str], place: str) -> int:
 def _forms(place: str) -> frozenset[str]:
     rows = (line.split("\t") for line in data.lines("legal_forms.tsv"))
     return frozenset(form for at, _, forms in rows if at == place for form in forms.split("|"))
+
+
+@cache
+def _edges(place: str) -> frozenset[str]:
+    """The outermost words of legal forms, without one of which no form stands there."""
+    return frozenset(form.split()[-1 if place == "tail" else 0] for form in _forms(place))

@@ -53,7 +53,7 @@ class Score:
     role: Annotated[str, Doc("`primary` or `secondary`."), Example("primary")]
     system: Annotated[Literal["CVSS"], Doc("The system.")] = "CVSS"
     computed_base_score: Annotated[
-        Maybe[float], Doc("What the vector comes to, where that is another number.")
+        Maybe[float], Doc("What a vector of CVSS 2 or 3 comes to, where that is another number.")
     ] = UNSET
 
 

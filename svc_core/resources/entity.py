@@ -8,7 +8,9 @@ from typing import Annotated, Any, Literal
 from attrs import frozen
 
 from svc_core.constraints import Doc, Example, Ge, Le
+from svc_core.linking.matching import Names, Party
 from svc_core.linking.names import labels, normal
+from svc_core.linking.screening import found_by
 from svc_core.ports import BASE_V2, Collection
 from svc_core.resources.facts import Designator, SourceRef
 from svc_core.resources.members import CreatedAt, EntityId, UpdatedAt, micros
@@ -219,6 +221,12 @@ WORDS: Indexed[Entity] = Indexed(
 """Whole words of names, folded (`svc_core.text.words`)."""
 
 
+def _search(entity: Entity) -> str:
+    """Its tokens, and by how its names sound, those by which candidates are sought."""
+    names = Names.of(entity.names), Names.of(entity.weak_aliases)
+    return " ".join([WORDS(entity), *found_by(Party(*names))])
+
+
 def _sanctioned(entity: Entity) -> str:
     """`yes`, `delisted`, or `no` list ever had it."""
     if not entity.sanctions:
@@ -260,7 +268,7 @@ ENTITIES: Collection[Entity] = Collection(
         "targets_country": _targets,
         "targets_sector": _sectors,
     },
-    search=WORDS,
+    search=_search,
     kind="entity",
     base=BASE_V2,
 )

@@ -22,6 +22,7 @@ _BY_HAND: Final = {
     "doctor": ("doctor:doctor", "Check that the server has everything it needs."),
     "version": ("documents:version", "Print the versions of svc, Python and SQLite."),
     "reports open": ("opening:report", "Open the page of a report in a browser."),
+    "entities match": ("matching:match", "Screen the lines of a CSV file against all entities."),
     "changes tail": ("tail:changes", "Print every change after a position."),
     "webhooks listen": ("listen:listen", "Receive deliveries on this machine."),
     "ledger append": ("appends:append", "Append records from a file or stdin."),
@@ -128,7 +129,7 @@ def _with_streams(arguments: Sequence[str]) -> list[str]:
     The parser takes a hyphen for an option, and would take options that are mistyped for files if
     it were told not to.
     """
-    if list(arguments[:1]) != ["ledger"]:
+    if list(arguments[:1]) != ["ledger"] and list(arguments[:2]) != ["entities", "match"]:
         return list(arguments)
     takes_value = ["", *(name.startswith("--") and name not in _SWITCHES for name in arguments)]
     return [

@@ -29,7 +29,7 @@ from svc_core.resources.filters import (
 )
 from svc_core.resources.incident import INCIDENTS, WORDS, Incident, Status
 from svc_core.resources.members import Cursor, EntityId, IncidentId, Limit
-from svc_core.resources.news import NEWS
+from svc_core.resources.news import NEWS, mentions, whole
 from svc_core.resources.osint import CONFIDENCE_STEPS, Category
 from svc_core.resources.period import Area, UpdatedSince, When, after, bounds, lying
 from svc_core.result import One, Page
@@ -219,7 +219,9 @@ async def _said(ctx: Context, row: Incident, member: str) -> bytes:
 async def _articles(ctx: Context, row: Incident) -> bytes:
     stories = tuple(row.keys)
     items = await ctx.tx.documents.scan(NEWS, where={"story": stories}, limit=ARTICLES_MAX)
-    return b"[%b]" % b",".join(item.raw for item in items.rows)
+    held = [mentions(NEWS.decode(item.raw)) for item in items.rows]
+    told = await directory.telling(ctx, [whole(item.raw) for item in items.rows], held)
+    return b"[%b]" % b",".join(told)
 
 
 _MORE = {"footprint": _footprint, "track": _track, "articles": _articles}

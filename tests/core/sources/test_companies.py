@@ -384,6 +384,12 @@ def test_how_long_quarters_of_weeks_and_of_months_are() -> None:
 WEEKS = [(date(2016, 1, 2), 2015), (date(2016, 12, 31), 2016), (date(2017, 12, 30), 2017)]
 RETAIL = [(date(2024, 2, 3), 2023), (date(2025, 2, 1), 2024)]
 MOVED = [(date(2022, 6, 30), 2022), (date(2023, 12, 31), 2023)]
+RENAMED = [
+    *[(date(year, 1, 28), year - 1) for year in (2017, 2018, 2019)],
+    (date(2020, 6, 30), 2020),
+    (date(2021, 6, 30), 2021),
+]
+STRAY = [(date(2021, 12, 31), 2021), (date(2022, 3, 31), 2022), (date(2022, 12, 31), 2022)]
 
 
 @pytest.mark.parametrize(
@@ -401,6 +407,17 @@ MOVED = [(date(2022, 6, 30), 2022), (date(2023, 12, 31), 2023)]
         (RETAIL, "2024-02-04", "2025-01-04", 2024, None),  # eleven months are no period
         (MOVED, "2022-04-01", "2022-06-30", 2022, "Q4"),  # by the year ends of its time
         (MOVED, "2023-04-01", "2023-06-30", 2023, "Q2"),
+        (MOVED, "2022-07-01", "2022-12-31", None, None),  # a transition period
+        (MOVED, "2022-07-01", "2022-09-30", None, None),
+        (MOVED, None, "2022-12-31", None, None),
+        (MOVED, "2023-01-01", "2023-12-31", 2023, "FY"),
+        (MOVED, "2024-01-01", "2024-12-31", 2024, "FY"),
+        (RENAMED, "2018-01-29", "2019-01-28", 2018, "FY"),  # named after the year it began in
+        (RENAMED, "2019-01-29", "2019-06-30", None, None),
+        (RENAMED, "2019-07-01", "2020-06-30", 2020, "FY"),  # and after the one it ended in
+        (RENAMED, "2019-07-01", "2019-09-30", 2020, "Q1"),
+        (STRAY, "2022-04-01", "2022-06-30", 2022, "Q2"),  # twelve months that were no year
+        (STRAY, "2022-01-01", "2022-03-31", 2022, "Q1"),
         ([], "2024-01-01", "2024-03-31", None, None),
         ([(date(2024, 12, 31), None)], "2024-01-01", "2024-12-31", None, None),
     ],
