@@ -48,7 +48,8 @@ def test_a_maker_that_files_nothing_is_known_by_its_vendor_name() -> None:
 @pytest.mark.parametrize(
     ("vendor", "reference"),
     [("Delta Electronics", id_of("cpe-vendor:deltaww")), ("delta", "vendor:delta"),
-     ("Contoso_Software", "vendor:contoso software"), ("Nice", "vendor:nice"), ("Target", "vendor:target"),
+     ("Contoso_Software", "vendor:contoso software"), ("Nice", "vendor:nice"),
+     ("Target", "vendor:target"),
      ("Visa", "vendor:visa"), ("Visa Inc.", id_of("cik:0001403161"))],
 )  # fmt: skip
 def test_a_shared_word_makes_nobody_the_owner(vendor: str, reference: str) -> None:
