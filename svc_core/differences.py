@@ -39,6 +39,8 @@ def _source(reference: Any) -> str:
 
 def _is_same(left: Any, right: Any) -> bool:
     """Whether two JSON values are one: the order of members is nothing, and true is no 1."""
+    if repr(left) == repr(right):  # of most members, and read by no Python
+        return True
     if isinstance(left, dict) and isinstance(right, dict):
         return left.keys() == right.keys() and all(_is_same(left[n], right[n]) for n in left)
     if isinstance(left, list) and isinstance(right, list):

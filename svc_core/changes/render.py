@@ -25,6 +25,7 @@ _text = compact.encoder()
 ResourceType = Literal[
     "country",
     "entity",
+    "incident",
     "indicator",
     "market",
     "newsItem",

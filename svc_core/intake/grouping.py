@@ -6,12 +6,14 @@ Rule 2: a thing has one name of an exclusive scheme. What names two of one names
         what would be a row of two stays apart, whatever else they have in common: the name is that
         of the stronger contribution, and is kept `apart` from the others.
 Rule 3: a name that says nothing (`0000`) joins nothing: one that many rows have beside their own.
-Rule 4: then the operator's word joins, but for what Rule 2 or his own word holds apart; the row has
+Rule 4: a legal name in a register joins nothing where two companies have it, or where the operator
+        says that those who have it are distinct.
+Rule 5: then the operator's word joins, but for what Rule 2 or his own word holds apart; the row has
         the name of what the other was merged into.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
 
 from attrs import define, field, frozen
@@ -22,6 +24,10 @@ from svc_core.intake.kinds import Kind
 ALIKE_MAX = 100
 """Own keys of rows that may have one other key in common, and that may be joined to one row: a
 hazard has a dozen of ids."""
+
+
+_Named = tuple[Contribution, Mapping[str, str], Set[str]]
+"""A contribution with its names of exclusive schemes, and those that doubt each other."""
 
 
 @frozen
@@ -62,6 +68,9 @@ def grouped(kind: Kind, held: Sequence[Contribution], common: Set[str], most: in
     groups, apart = _Groups(), defaultdict[str, set[str]](set)
     told = sorted((one for one in held if not one.pair), key=lambda one: _weight(kind, one))
     named = [(one, *_exclusive(kind, one)) for one in told]
+    pairs = sorted((one for one in held if one.pair), key=lambda one: (one.read_at, one.id))
+    distinct = [one.names for one in pairs if one.pair == "distinct"]
+    mute |= _contested(kind, named, distinct)
     for one, marks, _ in named:
         for scheme, name in marks.items():
             groups.marks[one.names[0]].setdefault(scheme, name)
@@ -73,8 +82,8 @@ def grouped(kind: Kind, held: Sequence[Contribution], common: Set[str], most: in
     firsts: dict[str, str] = {}
     for one in sorted(told, key=lambda one: _age(kind, one)):
         firsts.setdefault(groups.leader(one.names[0]), one.names[0])
-    pairs = sorted((one for one in held if one.pair), key=lambda one: (one.read_at, one.id))
-    _settle(groups, firsts, apart, pairs)
+    merges = [one for one in pairs if one.pair == "merge"]
+    _settle(groups, firsts, apart, merges, distinct)
     return Grouped(_rows(groups, firsts, held, most), apart)
 
 
@@ -82,11 +91,11 @@ def _settle(
     groups: _Groups,
     firsts: dict[str, str],
     apart: dict[str, set[str]],
-    pairs: Sequence[Contribution],
+    merges: Sequence[Contribution],
+    distinct: Sequence[Sequence[str]],
 ) -> None:
     """Join what the operator merged, what he said first first."""
-    distinct = [one.names for one in pairs if one.pair == "distinct"]
-    for one in (one for one in pairs if one.pair == "merge"):
+    for one in merges:
         into, other = one.names
         ends = {groups.leader(into), groups.leader(other)}
         first = firsts.get(groups.leader(into)) or firsts.get(groups.leader(other), into)
@@ -109,6 +118,22 @@ def _rows(
         for one in group:
             rows[firsts.get(leader, one.names[0]) if is_thing else one.names[0]].append(one)
     return rows
+
+
+def _contested(kind: Kind, named: Iterable[_Named], distinct: Sequence[Sequence[str]]) -> set[str]:
+    """The legal names that two companies have, by what they have of exclusive schemes."""
+    marks: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    owners: dict[str, set[str]] = defaultdict(set)
+    for one, of_one, _ in named:
+        if key := one.said.get("registered"):
+            name = kind.derived(key)
+            owners[name].update(one.names)
+            for scheme, mark in of_one.items():
+                marks[name][scheme].add(mark)
+    barred = {name for name, own in owners.items() if any(own.issuperset(two) for two in distinct)}
+    return barred | {
+        name for name, each in marks.items() if any(len(one) > 1 for one in each.values())
+    }
 
 
 def _weight(kind: Kind, one: Contribution) -> tuple[int, str]:

@@ -8,7 +8,6 @@ from typing import Any
 from svc_core import directory, ids
 from svc_core.intake.contributions import Contribution
 from svc_core.intake.fold import Rules, standing
-from svc_core.resources.relation import TYPE_FORM
 from svc_core.sources.vulnerabilities import CVE_ID
 
 RULES = Rules(precedence=("gleif", "lei-cdf", "attack", "stix", "ofac", "ftm", "ftm-delta"))
@@ -20,23 +19,23 @@ _CYBER = frozenset({"attack", "stix", "misp-galaxy", "misp"})
 
 _ENDS = ("source", "target")
 _INCIDENT = re.compile("misp:[0-9A-Fa-f-]{36}")
-_TYPE = re.compile(TYPE_FORM)
+_STIX = re.compile("relationship--[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TIME = re.compile(r"[0-9]{4}(-[0-9]{2}(-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z?)?)?)?")
 
 
 def finished(
     members: dict[str, Any], contributions: Sequence[Contribution]
 ) -> dict[str, Any] | None:
-    """The members of a relation's row; None where its type is no word, or it has not two ends."""
+    """The members of a relation's row; None where it has not two ends."""
     ends = [members[end] for end in _ENDS if members.get(end)]
-    if not _TYPE.fullmatch(str(members.get("type"))) or len(set(ends)) < len(_ENDS):
+    if len(set(ends)) < len(_ENDS):
         return None
     told = sorted(standing(contributions), key=lambda one: one.id)
     attributes = _attributes(told) | members["attributes"]
     is_revoked = members["attributes"].get("revoked") is True
     attributes.pop("revoked", None)
     made = {
-        **{name: members[name] for name in ("type", "directed", "sources")},
+        **{name: members[name] for name in ("type", "directed")},
         "source": reference(ends[0]),
         "target": reference(ends[1]),
         "validFrom": _time(members.get("validFrom")),
@@ -45,8 +44,10 @@ def finished(
         "evidence": [each for one in told for each in _evidence(one)],
         "revoked": is_revoked,
         "surface": "cyber" if any(map(_is_cyber, ends)) else "economy",
+        "providers": sorted({one.ref["provider"] for one in told}),
+        "stixId": next(filter(_STIX.fullmatch, (str(one.ref["recordId"]) for one in told)), None),
     }
-    return made | _confidence(members.get("confidence"), told)
+    return made | _confidence(members.get("confidence"), len(made["providers"]))
 
 
 def reference(key: str) -> str:
@@ -65,10 +66,9 @@ def _attributes(told: Sequence[Contribution]) -> dict[str, Any]:
     return {name: value for one in reversed(told) for name, value in one.said["attributes"].items()}
 
 
-def _confidence(said: float | None, told: Sequence[Contribution]) -> dict[str, Any]:
+def _confidence(said: float | None, count: int) -> dict[str, Any]:
     if said is not None:
         return {"confidence": said, "confidenceBasis": "provider"}
-    count = len({one.ref["provider"] for one in told})
     return {"confidence": round(count / (count + 1), 3), "confidenceBasis": "sources"}
 
 

@@ -170,8 +170,8 @@ def _built(
     if not names or (kind.resource == "indicator" and series.asked_again(names, old, made)):
         return None, False
     if kind.quiet(names, old, made):
-        made |= {name: old[name] for name in ("updatedAt", "revision")}
-        return wire.from_json(collection.model, made), True
+        was = instants.parse(old["updatedAt"])
+        return attrs.evolve(value, updated_at=was, revision=old["revision"]), True
     return value, False
 
 

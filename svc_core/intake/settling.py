@@ -19,7 +19,7 @@ from svc_core.intake.contributions import CONTRIBUTIONS, Contribution, contribut
 from svc_core.intake.joining import standing_under
 from svc_core.operation import Context, Operation, local
 from svc_core.problem import Problem
-from svc_core.resources.entity import ENTITIES, Entity
+from svc_core.resources.entity import ENTITIES, Entity, keys_of
 from svc_core.resources.members import EntityId
 from svc_core.result import One
 from svc_core.sources.parties import EXCLUSIVE
@@ -82,6 +82,12 @@ async def merge_entities(ctx: Context, request: MergeEntities) -> One[Settled]:
     one, into = await _two(ctx, request.entity_id, request.into_id, "/intoId")
     if one.id == into.id:
         return _told(into, request.entity_id, into.name, "merged", is_new=False)
+    others = await distinct_from(ctx, keys_of(one))
+    if others & set(keys_of(into)) and (one.id, into.id) != (request.entity_id, request.into_id):
+        detail = (
+            f"{one.id} and {into.id} were said to be distinct; if they are not, merge these two"
+        )
+        raise Problem(problem.RESOURCE_CONFLICT, detail)
     await _say(ctx, _word(ctx, "merge", into.id, one.id))
     if (await directory.found(ctx, [one.id])).get(one.id, into).id != into.id:
         detail = f"{one.id} and {into.id} are told apart: {_apart(one, into)}."
@@ -106,6 +112,9 @@ async def part_entity(ctx: Context, request: PartEntity) -> One[Settled]:
             raise Problem(problem.RESOURCE_CONFLICT, detail)
         return _told(row, None, None, "parted", is_new=False)
     await taking.withdraw(ctx, mine)
+    if not mine and row.id != request.merged_id:
+        # What is one by its legal name alone comes apart when it is said to be distinct.
+        await _say(ctx, _word(ctx, "distinct", *sorted((row.id, request.merged_id))))
     alone = await _entity(ctx, request.merged_id)
     if alone.id == row.id:
         raise Problem(problem.RESOURCE_CONFLICT, await _joined_by(ctx, row.id, request.merged_id))
@@ -212,7 +221,11 @@ def _apart(one: Entity, other: Entity) -> str:
 
 
 async def _joined_by(ctx: Context, row: str, id_: str) -> str:
-    told = [one for one in (await standing_under(ctx, [row])).values() if id_ in one.names]
+    told = [
+        one
+        for one in (await standing_under(ctx, [row])).values()
+        if id_ in one.names and not one.pair
+    ]
     sources = sorted({one.source for one in told if len(one.names) > 1})
     return (
         f"Sources give {id_} and {row} one designator, so no operator merged them. To part them, "

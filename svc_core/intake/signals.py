@@ -15,7 +15,7 @@ from svc_core.analysis.deviation import moved, thinned
 from svc_core.intake.contributions import Contribution
 from svc_core.intake.detectors import DETECTORS, Finding, raised, source_of
 from svc_core.intake.written import Written
-from svc_core.linking.references import id_of, of_vendor
+from svc_core.linking.references import id_of, of_text, of_vendor
 from svc_core.operation import Context
 from svc_core.resources.cve import CVES, Cve
 from svc_core.resources.entity import EntityRef
@@ -328,6 +328,10 @@ def _move(
             last[1], first[1], window=SignalWindow(start, diff.stamp), threshold=numbers["deltaMin"]
         ),
         detected_at=diff.stamp,
+        entities=tuple(
+            EntityRef(reference, name, "mentioned")
+            for reference, name in of_text(said["question"], diff.stamp.date()).items()
+        ),
         market_ids=(row,),
         sources=(source_of(diff.told),),
     )

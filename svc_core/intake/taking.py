@@ -160,6 +160,13 @@ def _kept(before: Contribution | None, told: Contribution) -> Contribution | Non
     return None if is_known else told
 
 
+def _says(one: Reading, kept: Contribution) -> bool:
+    """Whether the words of a reading are those of what is kept, where it stands."""
+    told = one.contribution
+    is_there = (kept.row, kept.apart) == (told.row, told.apart)
+    return is_there and kept.digest == told.digest and kept.resource != "newsItem"
+
+
 def _later(earlier: Any, told: Contribution) -> Any:
     """The later one of an earlier reading and of what was told of the member that is kept."""
     said = told.said.get(KINDS[told.resource].earlier)
@@ -185,7 +192,7 @@ async def take(ctx: Context, readings: Sequence[Reading]) -> Taken:
         after[kept.id] = kept
         if one.ready is not None and kept is one.contribution:
             made[kept.id] = one.ready
-        elif kept.digest == one.contribution.digest and kept.resource != "newsItem":
+        elif _says(one, kept):
             made[kept.id] = ready(kept, one.worded)
         if one.words is not None:
             words[kept.row] = one.words

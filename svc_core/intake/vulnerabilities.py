@@ -12,6 +12,7 @@ from typing import Any
 from svc_core.intake.contributions import Contribution
 from svc_core.intake.fold import Rules, ranked
 from svc_core.resources.cve import folded
+from svc_core.sources.cvss import base_score
 
 Said = Mapping[str, Any]
 
@@ -63,7 +64,14 @@ def _scores(told: Sequence[Contribution]) -> list[Said]:
             kind = tuple(score[name] for name in ("system", "version", "provider", "role"))
             own.setdefault(kind, []).append(score)
         found |= {kind: each for kind, each in own.items() if kind not in found}
-    return [score for each in found.values() for score in each]
+    return [_checked(score) for each in found.values() for score in each]
+
+
+def _checked(score: Said) -> Said:
+    """The score, with what its vector comes to where that is another number."""
+    computed = base_score(score["version"], score["vector"] or "")
+    is_other = None not in {computed, score["baseScore"]} and computed != score["baseScore"]
+    return {**score, "computedBaseScore": computed} if is_other else score
 
 
 def _assigners(told: Sequence[Contribution]) -> frozenset[str]:

@@ -6,23 +6,24 @@ from typing import Annotated, Any, Literal
 
 from attrs import frozen
 
-from svc_core import directory, wire
+from svc_core import directory, searching, wire
 from svc_core.constraints import Doc, Example, MaxLen, Pattern
 from svc_core.intel import entity_rows
 from svc_core.intel.declared import CYBER, reading
 from svc_core.operation import QUERY, Context, Operation
 from svc_core.ports import Document
 from svc_core.resources.actor import Actor
-from svc_core.resources.entity import ENTITIES
-from svc_core.resources.filters import Countries, Several, narrowed
+from svc_core.resources.entity import ENTITIES, WORDS, Entity
+from svc_core.resources.filters import Countries, Several
 from svc_core.resources.members import Cursor, Limit
 from svc_core.resources.period import UpdatedSince, after
 from svc_core.resources.relation import RELATIONS
 from svc_core.result import Page
-from svc_core.unset import UNSET, Unset, given
+from svc_core.unset import UNSET, Maybe, Unset, given
 
 Row = dict[str, Any]
-Include = Literal["techniques", "software", "campaigns"]
+Linked = Literal["techniques", "software", "campaigns"]
+Include = Literal["techniques", "software", "campaigns", "match"]
 
 LINKS_MAX = 500
 """Relations that are looked at for one actor: the best known of ATT&CK have some two hundred."""
@@ -58,12 +59,14 @@ class ListActors:
         False
     )
     updated_since: UpdatedSince = UNSET
-    include: Annotated[Several[Include], Doc("What they use and what is attributed to them.")] = (
-        UNSET
-    )
-    sort: Annotated[Literal["updatedAt"], QUERY, Doc("The row written last comes first.")] = (
-        "updatedAt"
-    )
+    include: Annotated[
+        Several[Include],
+        Doc("What they use, what is attributed to them, and with `q` why each was found."),
+    ] = UNSET
+    q: searching.Q = UNSET
+    sort: Annotated[
+        Maybe[Literal["updatedAt"]], QUERY, Doc("The row written last comes first.")
+    ] = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
 
@@ -83,21 +86,20 @@ async def list_actors(ctx: Context, request: ListActors) -> Page[Actor]:
     for name, (values, form) in told.items():
         if not isinstance(values, Unset):
             where[name] = tuple(map(form, values))
-    found = await ctx.page(
-        ENTITIES,
+    wanted = searching.Wanted[Entity](
         where={
             **where,
             "type": ("threatActor",),
             "revoked": ("no", "yes") if request.include_revoked else ("no",),
         },
-        after=request.cursor,
-        limit=request.limit,
+        is_sorted=not isinstance(request.sort, Unset),
         asked=asked,
-        ranges=narrowed(),
-        start=(after(request.updated_since) or (None,))[0],
+        bounds={"start": (after(request.updated_since) or (None,))[0]},
     )
+    found = await searching.page(ctx, ENTITIES, WORDS, request, wanted)
     rows = [flat(json.loads(row)) for row in await entity_rows.whole(ctx, found.rows)]
-    await _link(ctx, rows, given(request.include, ()))
+    linked = [name for name in given(request.include, ()) if name != "match"]
+    await _link(ctx, rows, linked)
     return Page(tuple(map(wire.dumps, rows)), found.next_cursor)
 
 
@@ -116,7 +118,7 @@ async def _users(ctx: Context, techniques: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(json.loads(one.raw)["source"] for one in told.rows))
 
 
-async def _link(ctx: Context, rows: Sequence[Row], include: Sequence[Include]) -> None:
+async def _link(ctx: Context, rows: Sequence[Row], include: Sequence[Linked]) -> None:
     """Put into the rows what they use, and what is attributed to them."""
     ends = {row["id"]: await _ends(ctx, row, include) for row in rows} if include else {}
     known = await directory.named(ctx, (one for each in ends.values() for one in each))
@@ -131,7 +133,7 @@ async def _link(ctx: Context, rows: Sequence[Row], include: Sequence[Include]) -
             ]
 
 
-async def _ends(ctx: Context, row: Row, include: Sequence[Include]) -> list[str]:
+async def _ends(ctx: Context, row: Row, include: Sequence[Linked]) -> list[str]:
     keys = (row["id"], *row["mergedIds"])
     found: list[str] = []
     if {"techniques", "software"} & set(include):

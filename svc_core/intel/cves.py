@@ -6,14 +6,14 @@ from typing import Annotated, Any, Literal
 
 from attrs import evolve, frozen
 
-from svc_core import directory, instants, problem, wire
+from svc_core import directory, instants, problem, searching, wire
 from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, Pattern
 from svc_core.intel.cve_rows import has_catalogue, whole
 from svc_core.intel.declared import CYBER, reading
 from svc_core.intel.entity_rows import listed
 from svc_core.operation import QUERY, Context, Operation
 from svc_core.problem import Problem
-from svc_core.resources.cve import CVES, SHARE_STEPS, Cve, CveState, CvssVersion, folded
+from svc_core.resources.cve import CVES, SHARE_STEPS, WORDS, Cve, CveState, CvssVersion, folded
 from svc_core.resources.facts import Severity
 from svc_core.resources.filters import Range, Several, narrowed, sent
 from svc_core.resources.members import Cursor, EntityId, Limit, micros
@@ -92,9 +92,11 @@ class ListCves:
         When, Doc("Whose record changed after this time, or on this day or later.")
     ] = UNSET
     updated_since: UpdatedSince = UNSET
+    q: searching.Q = UNSET
     sort: Annotated[
-        Sort, QUERY, Doc("What comes first: the latest, the gravest, the likeliest.")
-    ] = "updatedAt"
+        Maybe[Sort], QUERY, Doc("What comes first: the latest, the gravest, the likeliest.")
+    ] = UNSET
+    include: searching.Include = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
 
@@ -184,16 +186,18 @@ async def list_cves(ctx: Context, request: ListCves) -> Page[Cve]:
     Raises:
         Problem: INVALID_PARAMETER for a day that does not exist.
     """
-    page: Page[Cve] = await ctx.page(
-        CVES,
+    order = given(request.sort, "updatedAt")
+    wanted = searching.Wanted[Cve](
         where=await _where(ctx, request),
-        order=None if request.sort == "updatedAt" else request.sort,
-        after=request.cursor,
-        limit=request.limit,
+        order=None if order == "updatedAt" else order,
+        is_sorted=not isinstance(request.sort, Unset),
         asked=_looked_up(request),
-        ranges=_ranges(request),
-        start=(after(request.updated_since) or (None,))[0],
+        bounds={
+            "ranges": _ranges(request),
+            "start": (after(request.updated_since) or (None,))[0],
+        },
     )
+    page = await searching.page(ctx, CVES, WORDS, request, wanted)
     rows = list(map(wire.dumps, await whole(ctx, page.rows)))
     return evolve(page, rows=tuple(await listed(ctx, rows)))
 
@@ -212,7 +216,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "score.severity",
             "score.baseScore",
             "epss.score",
-            "kev.dateAdded",
+            "state",
             "title",
         ),
         summary="List vulnerabilities",

@@ -34,11 +34,21 @@ class Facet:
     collection: Collection[Any]
     name: str
     types: frozenset[str]
+    schemes: frozenset[str]
+
+    def takes(self, reference: str) -> bool:
+        """Whether such a reference may stand there; ids always do."""
+        scheme, is_name, _ = reference.partition(":")
+        return not is_name or scheme in self.schemes
 
 
 FACETS: Mapping[str, Facet] = {
-    AFFECTED: Facet(CVES, "maker", frozenset({"company", "organization", "government"})),
-    MENTIONED: Facet(INCIDENTS, "entity", frozenset(get_args(EntityType))),
+    AFFECTED: Facet(
+        CVES, "maker", frozenset({"company", "organization", "government"}), frozenset({"vendor"})
+    ),
+    MENTIONED: Facet(
+        INCIDENTS, "entity", frozenset(get_args(EntityType)), frozenset({"name", "firm", "ticker"})
+    ),
 }
 """By types of edges; those of places are found by their incidents alone."""
 
@@ -48,7 +58,7 @@ async def scanned(
 ) -> tuple[list[Row], bool]:
     """The rows that may lead to these entities by edges of a type, and whether there are more."""
     facet = FACETS[type_]
-    refs = {one: None for row in rows for one in references(row)}
+    refs = {one: None for row in rows for one in references(row) if facet.takes(one)}
     where = {facet.name: tuple(refs)}
     page = await ctx.tx.documents.scan(facet.collection, where=where, limit=limit)
     return [json.loads(row.raw) for row in page.rows], page.more
@@ -99,7 +109,7 @@ def place_id(place: Row) -> str:
 
 
 def _edge(row: Row, type_: str, source: str, target: str, **attributes: Any) -> dict[str, Any]:
-    providers = {one["provider"] for one in row["sources"]}
+    providers = sorted({one["provider"] for one in row["sources"]})
     return {
         "id": ids.derived_id("rel", "relation", "", f"{type_}|{source}|{target}"),
         "type": type_,
@@ -117,7 +127,7 @@ def _edge(row: Row, type_: str, source: str, target: str, **attributes: Any) -> 
         ],
         "revoked": row.get("state") == "REJECTED",
         "surface": "cyber" if type_ == AFFECTED else "economy",
-        "sources": row["sources"],
         "providers": providers,
+        "stixId": None,
         **{name: row[name] for name in ("createdAt", "updatedAt")},
     }

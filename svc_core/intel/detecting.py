@@ -10,10 +10,10 @@ Rule 3: a pass reads `AT_ONCE` subjects in one unit, and writes what it found in
 
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from attrs import frozen
@@ -21,7 +21,7 @@ from attrs import frozen
 from svc_core.analysis.deviation import apart, reached, spread
 from svc_core.boxes import Box
 from svc_core.instants import render
-from svc_core.intake.detectors import DETECTORS, Finding, raised
+from svc_core.intake.detectors import DETECTORS, SOURCES_MAX, Finding, raised
 from svc_core.intake.due import cell_of
 from svc_core.operation import Context, Units
 from svc_core.ports import SYSTEM, Document
@@ -38,12 +38,42 @@ from svc_core.resources.signal import (
     SignalWindow,
 )
 
-AT_ONCE = 20  # subjects: some 50 ms
-ROUNDS_MAX = 500  # 10,000 subjects in one go; what is left then waits for the next
+AT_ONCE = 5  # subjects: some 50 ms for topics of which there is much news
+ROUNDS_MAX = 2_000  # 10,000 subjects in one go; what is left then waits for the next
 ROWS_MAX = 500  # of one window
 SOURCES_ASKED = 40  # of one topic, whether they were there before
-_HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
+_HOUR, _DAY, _MICRO = timedelta(hours=1), timedelta(days=1), timedelta(microseconds=1)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DIGITS = 4
+
+
+class _Item(NamedTuple):
+    """What is needed of a news item: a day of a topic has hundreds, read for two of them."""
+
+    id: str
+    at: datetime
+    source_id: str
+    tone: float | None
+    story_id: str | None
+    raw: bytes
+
+    @property
+    def ref(self) -> SourceRef:
+        """Where it was published."""
+        item = NEWS.decode(self.raw)
+        told = item.source
+        return SourceRef(
+            told.id, "feed", told.name, item.url, None, item.retrieved_at, item.published_at
+        )
+
+
+def _item(row: Document[NewsItem]) -> _Item | None:
+    """None for one without a date, which is listed by when it was read."""
+    told = json.loads(row.raw)
+    if not (told["publishedAt"] or told["updatedAt"]):
+        return None
+    at, tone = _EPOCH + row.order * _MICRO, told["sentiment"]["value"]
+    return _Item(row.id, at, told["source"]["id"], tone, told["storyId"], row.raw)
 
 
 @frozen
@@ -91,7 +121,7 @@ async def _topic(ctx: Context, topic: str) -> list[Finding]:
     newest = await _items(ctx, topic, end=None, limit=SOURCES_ASKED)
     if not newest:
         return []
-    end = newest[0].seen_at
+    end = newest[0].at
     day = await _items(ctx, topic, start=end - _DAY, end=end)
     return [*await _spike(ctx, topic, end, day), *await _shift(ctx, topic, end, day)]
 
@@ -99,7 +129,7 @@ async def _topic(ctx: Context, topic: str) -> list[Finding]:
 async def _items(
     ctx: Context, topic: str, *, end: datetime | None, start: datetime | None = None,
     limit: int = ROWS_MAX,
-) -> list[NewsItem]:  # fmt: skip
+) -> list[_Item]:  # fmt: skip
     """The newest items of a topic that have a date, after `start` and not after `end`."""
     page = await ctx.tx.documents.scan(
         NEWS,
@@ -108,19 +138,19 @@ async def _items(
         end=None if end is None else micros(end),
         limit=limit,
     )
-    return [item for item in (NEWS.decode(row.raw) for row in page.rows) if item.dated_at]
+    return [item for item in map(_item, page.rows) if item is not None]
 
 
-async def _spike(ctx: Context, topic: str, end: datetime, day: Sequence[NewsItem]) -> list[Finding]:
+async def _spike(ctx: Context, topic: str, end: datetime, day: Sequence[_Item]) -> list[Finding]:
     """More items than usual, of sources that were there before; the measure is how much more."""
     numbers = DETECTORS["volumeSpike"].numbers
     window, back = numbers["windowHours"] * _HOUR, numbers["baselineDays"] * _DAY
     start = end - window
-    recent = [one for one in day if one.seen_at > start]
+    recent = [one for one in day if one.at > start]
     if len(recent) < numbers["itemsMin"]:
         return []
     known = await _known(ctx, recent, start - numbers["historyDays"] * _DAY)
-    recent = [one for one in recent if one.source.id in known]
+    recent = [one for one in recent if one.source_id in known]
     before = await ctx.tx.documents.count(
         NEWS,
         where={"topics": (topic,)},
@@ -149,9 +179,9 @@ async def _spike(ctx: Context, topic: str, end: datetime, day: Sequence[NewsItem
     ]
 
 
-async def _known(ctx: Context, items: Sequence[NewsItem], before: datetime) -> set[str]:
+async def _known(ctx: Context, items: Sequence[_Item], before: datetime) -> set[str]:
     """The sources of these items that had published by then."""
-    ids = list(dict.fromkeys(one.source.id for one in items))[:SOURCES_ASKED]
+    ids = list(dict.fromkeys(one.source_id for one in items))[:SOURCES_ASKED]
     known = set()
     for id_ in ids:
         of_it = {"source": (id_,)}
@@ -160,13 +190,13 @@ async def _known(ctx: Context, items: Sequence[NewsItem], before: datetime) -> s
     return known
 
 
-async def _shift(ctx: Context, topic: str, end: datetime, day: Sequence[NewsItem]) -> list[Finding]:
+async def _shift(ctx: Context, topic: str, end: datetime, day: Sequence[_Item]) -> list[Finding]:
     """A mean tone that is off that of the week before; the measure is by how many deviations."""
     numbers = DETECTORS["toneShift"].numbers
-    toned = [one for one in day if one.sentiment.value is not None]
+    toned = [one for one in day if one.tone is not None]
     if len(toned) < numbers["itemsMin"]:
         return []
-    if len({one.source.id for one in toned}) < numbers["sourcesMin"]:
+    if len({one.source_id for one in toned}) < numbers["sourcesMin"]:
         return []
     start = end - numbers["windowHours"] * _HOUR
     week = await _items(
@@ -203,31 +233,22 @@ async def _shift(ctx: Context, topic: str, end: datetime, day: Sequence[NewsItem
     ]
 
 
-def _tones(items: Sequence[NewsItem]) -> Iterator[float]:
-    return (one.sentiment.value for one in items if one.sentiment.value is not None)
+def _tones(items: Sequence[_Item]) -> Iterator[float]:
+    return (one.tone for one in items if one.tone is not None)
 
 
-def _of_topic(
-    type_: Any, key: str, title: str, items: Sequence[NewsItem], **members: Any
-) -> Finding:
-    refs = {one.source.id: _ref(one) for one in items}
+def _of_topic(type_: Any, key: str, title: str, items: Sequence[_Item], **members: Any) -> Finding:
+    tellers = {one.source_id: one for one in reversed(items)}
     return Finding(
         type=type_,
         key=key,
         title=title,
-        detected_at=items[0].seen_at,
-        sources=tuple(refs.values()),
-        source_count=len(refs),
+        detected_at=items[0].at,
+        sources=tuple(one.ref for one in list(tellers.values())[:SOURCES_MAX]),
+        source_count=len(tellers),
         observation_ids=tuple(one.id for one in items),
         incident_ids=tuple(dict.fromkeys(one.story_id for one in items if one.story_id))[:20],
         **members,
-    )
-
-
-def _ref(item: NewsItem) -> SourceRef:
-    told = item.source
-    return SourceRef(
-        told.id, "feed", told.name, item.url, None, item.retrieved_at, item.published_at
     )
 
 
@@ -240,17 +261,16 @@ async def _silent(ctx: Context, ids: Sequence[str]) -> list[Finding]:
     limit = DETECTORS["sourceSilence"].numbers["samplesMax"] + 1
     for source in (await ctx.find_many(SOURCES, ids)).values():
         page = await ctx.tx.documents.scan(NEWS, where={"source": (source.id,)}, limit=limit)
-        items = [NEWS.decode(row.raw) for row in page.rows]
-        dated = [one for one in items if one.dated_at]
+        dated = [item for item in map(_item, page.rows) if item is not None]
         if urlsplit(source.location).scheme in {"http", "https"} and dated:
             found += _silence(source, dated)
     return [one for one in found if (one.signal(ctx.now).expires_at or ctx.now) > ctx.now]
 
 
-def _silence(source: Source, items: Sequence[NewsItem]) -> Iterator[Finding]:
+def _silence(source: Source, items: Sequence[_Item]) -> Iterator[Finding]:
     """The measure is how many times longer than it had to be the silence is."""
     numbers = DETECTORS["sourceSilence"].numbers
-    times = sorted({one.seen_at for one in items})
+    times = sorted({one.at for one in items})
     gaps = [(after - before) / _HOUR for before, after in pairwise(times)]
     usual, read_at = spread(gaps), source.health.last_success_at
     if usual.count < numbers["samplesMin"] or read_at is None:
@@ -267,7 +287,7 @@ def _silence(source: Source, items: Sequence[NewsItem]) -> Iterator[Finding]:
     yield Finding(
         type="sourceSilence",
         key=f"{source.id}|{render(times[-1])}",
-        title=f"{items[0].source.name} has published nothing new",
+        title=f"{items[0].ref.name} has published nothing new",
         direction="down",
         measure=silence / threshold,
         evidence=SignalEvidence(
@@ -278,7 +298,7 @@ def _silence(source: Source, items: Sequence[NewsItem]) -> Iterator[Finding]:
             round(threshold, _DIGITS),
         ),
         detected_at=times[-1] + threshold * _HOUR,
-        sources=(_ref(items[0]),),
+        sources=(items[0].ref,),
         observation_ids=(items[0].id,),
     )
 

@@ -16,12 +16,14 @@ from svc_core.operation import JSON, PATH, QUERY, STIX, Context, Operation
 from svc_core.ports import Bounds, Document, Position
 from svc_core.problem import Problem
 from svc_core.resources.cve import CVES
-from svc_core.resources.entity import ENTITIES, WORDS, Entity, EntityType
+from svc_core.resources.cve import WORDS as CVE_WORDS
+from svc_core.resources.entity import ENTITIES, WORDS, EntityType
 from svc_core.resources.filters import Countries, Several, sent
 from svc_core.resources.members import Cursor, EntityId, Limit
 from svc_core.resources.period import UpdatedSince, after
 from svc_core.result import Content, One, Page
 from svc_core.sources.parties import FORMS_TOLD, well_formed
+from svc_core.sources.vulnerabilities import CVE_ID
 from svc_core.unset import UNSET, Maybe, Unset, given
 
 Where = dict[str, tuple[str, ...]]
@@ -123,15 +125,21 @@ async def list_entities(ctx: Context, request: ListEntities) -> Page[EntityRow]:
     if not request.include_revoked:
         where["revoked"] = ("no",)
     bounds: Bounds = {"start": (after(request.updated_since) or (None,))[0]}
+    cves = _cves(request, where, has_lists=has_lists)
+    page: Page[Any]
     if isinstance(request.q, Unset):
-        cves = _cves(request, where, has_lists=has_lists)
         page = await _merged(ctx, request, {ENTITIES.name: where, CVES.name: cves}, bounds)
+    elif cves is not None and CVE_ID.fullmatch(request.q.strip().upper()):
+        only = {**cves, "key": (id_of(request.q.strip().upper()),)}
+        page = await searching.page(ctx, CVES, CVE_WORDS, request, _wanted(request, only, bounds))
     else:
-        wanted = searching.Wanted[Entity](
-            where=where, is_sorted=not isinstance(request.sort, Unset), bounds=bounds
-        )
-        page = await searching.page(ctx, ENTITIES, WORDS, request, wanted)
+        page = await searching.page(ctx, ENTITIES, WORDS, request, _wanted(request, where, bounds))
     return evolve(page, rows=tuple(await entity_rows.whole(ctx, page.rows)))
+
+
+def _wanted(request: ListEntities, where: Where, bounds: Bounds) -> searching.Wanted[Any]:
+    is_sorted = not isinstance(request.sort, Unset)
+    return searching.Wanted(where=where, is_sorted=is_sorted, bounds=bounds)
 
 
 async def _merged(

@@ -7,26 +7,28 @@ Rule 2: of a node only so many edges are looked at, and fewer where more nodes a
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 from svc_core import directory
 from svc_core.intel import derived
-from svc_core.intel.walk import Edge, Walk, Wanted, joined
+from svc_core.intel.walk import Edge, Walk, Wanted, in_turn, joined
 from svc_core.operation import Context
 from svc_core.ports import Document
 from svc_core.resources.incident import INCIDENTS
 from svc_core.resources.relation import RELATIONS
 
 NODES_AT_ONCE = 20
-SCANNED_MAX = 2_500  # edges looked at for one step of a walk: some 30 ms
+SCANNED_MAX = 2_000  # edges looked at for one step of a walk: some 30 ms
+LOOKED_UP = 100  # edges whose ends are looked up at once
 SCANNED_MIN = 10  # of a single node
 
 
-@frozen(eq=False)
-class Node:
-    """What an edge may lead to: an entity or an incident; `ids` are all by which rows name it."""
+class Node(NamedTuple):
+    """What an edge may lead to: an entity, an incident or a place; `ids` are all by which rows
+    name it. A named tuple, because a graph makes hundreds of them.
+    """
 
     id: str
     type: str
@@ -65,12 +67,12 @@ class Neighbours:
         """The graph around a node."""
         self.root, walk = root, Walk(root, depth, nodes_max)
         while walk.frontier:
-            walk.take(await self.at(walk.frontier))
+            walk.take(await self.at(walk.frontier, nodes_max - len(walk.nodes)))
         walk.truncated = walk.truncated or self.is_cut
         return walk
 
-    async def at(self, nodes: Sequence[str]) -> list[Edge]:
-        """The edges at these nodes, which were met before."""
+    async def at(self, nodes: Sequence[str], room: int) -> list[Edge]:
+        """The edges at these nodes, which were met before, with room for so many others."""
         share = max(SCANNED_MIN, SCANNED_MAX // len(nodes))
         told: list[dict[str, Any]] = []
         for at in range(0, len(nodes), NODES_AT_ONCE):
@@ -80,7 +82,27 @@ class Neighbours:
             for type_ in filter(self.wanted.names, derived.FACETS):
                 told += await self._derived(type_, some, share)
             told += [edge for node in some for edge in self._own(node)]
-        return await self.between([one for one in told if self.wanted.holds(one)])
+        return await self.between(await self._near(nodes, told, room))
+
+    async def _near(
+        self, nodes: Sequence[str], told: Iterable[dict[str, Any]], room: int
+    ) -> list[dict[str, Any]]:
+        """Those of the edges that there is room for: no more of their ends are looked up."""
+        owners = {id_: node for node in nodes for id_ in self.nodes[node].ids}
+        edges = in_turn(filter(self.wanted.holds, told), ("source", "target"), owners)
+        new: set[str] = set()
+        at, known = 0, set(self.nodes)
+        while at < len(edges) and len(new) <= room:
+            some = edges[at : at + LOOKED_UP]
+            met = await self.meant(one[end] for one in some for end in ("source", "target"))
+            new |= {node.id for node in met.values()} - known
+            at += LOOKED_UP
+        rest = [one for one in edges[at:] if self._is_met(one["source"], one["target"])]
+        self.is_cut = self.is_cut or len(rest) < len(edges[at:])
+        return [*edges[:at], *rest]
+
+    def _is_met(self, *references: str) -> bool:
+        return all(self._meant.get(one) is not None for one in references)
 
     async def _scanned(self, end: str, nodes: Sequence[Node], share: int) -> list[dict[str, Any]]:
         """The relations that have one of these at this end, of each at most its share."""
@@ -142,8 +164,7 @@ class Neighbours:
 
 def edge_of(raw: bytes) -> dict[str, Any]:
     """A stored relation, whose ends are still references."""
-    told: dict[str, Any] = json.loads(raw)
-    told["providers"] = {one["provider"] for one in told["sources"]}
+    told: dict[str, Any] = json.loads(str(raw, "utf-8"))
     return told
 
 
@@ -162,7 +183,7 @@ async def _rows(ctx: Context, references: Sequence[str]) -> dict[str, Document[A
 
 def node_of(row: Document[Any]) -> Node:
     """What a row is as a node."""
-    told = json.loads(row.raw)
+    told = json.loads(str(row.raw, "utf-8"))
     ids: tuple[str, ...] = (row.id, *told["mergedIds"])
     if row.id.startswith("inc_"):
         place = told.get("place") or {}

@@ -178,15 +178,11 @@ def _with_times(row: Mapping[str, Any], **members: Any) -> Object:
 
 
 def _tie(edge: Edge, source: Object, target: Object) -> Object:
-    told = (each["recordId"] for each in edge["sources"])
     start, stop = (_at(edge[name]) for name in ("validFrom", "validTo"))
     return _with_times(
         edge,
         type="relationship",
-        id=next(
-            (id_ for id_ in told if _is_id(id_, "relationship")),
-            object_id("relationship", edge["id"]),
-        ),
+        id=edge["stixId"] or object_id("relationship", edge["id"]),
         relationship_type=kebab(edge["type"]),
         source_ref=source["id"],
         target_ref=target["id"],

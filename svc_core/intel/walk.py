@@ -9,9 +9,9 @@ Edges are in the form of the wire (`svc_core.resources.relation.Edge`).
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import zip_longest
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, zip_longest
+from typing import Any, TypeVar
 
 from attrs import define, field, frozen
 
@@ -20,6 +20,7 @@ NODES_MAX = 500
 EDGES_MAX = 2_000
 
 Edge = Mapping[str, Any]
+E = TypeVar("E", bound=Edge)
 
 APART = frozenset({"paid"})
 """Types of edges of which each is one of its own, however many have the same two ends."""
@@ -70,6 +71,9 @@ def _is_before(one: str, other: str) -> bool:
 # -- which edges are one -----------------------------------------------------------------------
 
 
+_OF_ANY = ("validFrom", "validTo", "stixId")  # what the oldest that tells it tells
+
+
 def apart(edge: Edge) -> tuple[str, ...]:
     """What tells edges between known nodes apart."""
     ends = (edge["sourceId"], edge["targetId"])
@@ -100,7 +104,7 @@ def _one(edges: Sequence[Edge]) -> Edge:
         **first,
         "confidence": max((one["confidence"] for one in told), default=counted),
         "confidenceBasis": "provider" if told else "sources",
-        **{name: _first(one[name] for one in edges) for name in ("validFrom", "validTo")},
+        **{name: _first(one[name] for one in edges) for name in _OF_ANY},
         "attributes": {k: v for one in reversed(edges) for k, v in one["attributes"].items()},
         "evidence": list({str(e): e for one in edges for e in one["evidence"]}.values()),
         "revoked": all(one["revoked"] for one in edges),
@@ -139,7 +143,8 @@ class Walk:
     def take(self, edges: Iterable[Edge]) -> None:
         """Take all edges at the frontier in; the nodes that they lead to are the next one."""
         reached: list[str] = []
-        for edge in self._in_turn(edges):
+        owners = {node: node for node in self.frontier}
+        for edge in in_turn(edges, ("sourceId", "targetId"), owners):
             ends = (edge["sourceId"], edge["targetId"])
             new = [end for end in ends if end not in self.nodes]
             if edge["id"] in self.edges:
@@ -154,11 +159,15 @@ class Walk:
         is_done = self.truncated or self.nodes[self.frontier[0]] + 1 >= self.depth
         self.frontier = [] if is_done else reached
 
-    def _in_turn(self, edges: Iterable[Edge]) -> Iterator[Edge]:
-        """The edges, one of each node of the frontier, then the next of each."""
-        held: dict[str, list[Edge]] = {node: [] for node in self.frontier}
-        for edge in sorted(edges, key=lambda one: (-one["confidence"], one["id"])):
-            for end in {edge["sourceId"], edge["targetId"]} & held.keys():
-                held[end].append(edge)
-        for turn in zip_longest(*held.values()):
-            yield from (edge for edge in turn if edge is not None)
+
+def in_turn(edges: Iterable[E], ends: Sequence[str], owners: Mapping[str, str]) -> list[E]:
+    """The edges, the strongest of each node, then the next of each; `owners` tells whose they are.
+
+    `ends` are the members that name the ends of an edge.
+    """
+    held: dict[str, list[E]] = {node: [] for node in owners.values()}
+    for edge in sorted(edges, key=lambda one: (-one["confidence"], one["id"])):
+        for node in {owners[edge[end]] for end in ends if edge[end] in owners}:
+            held[node].append(edge)
+    turns = chain.from_iterable(zip_longest(*held.values()))
+    return list({edge["id"]: edge for edge in turns if edge is not None}.values())

@@ -16,6 +16,7 @@ from svc_core.ports import BASE_V2, Collection
 from svc_core.resources.entity import EntityCore, keys_of
 from svc_core.resources.facts import Severity
 from svc_core.resources.members import EntityId, micros
+from svc_core.retrieval.listing import Indexed
 from svc_core.unset import UNSET, Maybe, Unset
 
 SHARE_STEPS = 1_000_000  # a share is kept as a whole number of millionths
@@ -52,7 +53,7 @@ class Score:
     role: Annotated[str, Doc("`primary` or `secondary`."), Example("primary")]
     system: Annotated[Literal["CVSS"], Doc("The system.")] = "CVSS"
     computed_base_score: Annotated[
-        Maybe[float], Doc("What the vector comes to, where that is another number.")
+        Maybe[float], Doc("What a vector of CVSS 2 or 3 comes to, where that is another number.")
     ] = UNSET
 
 
@@ -261,6 +262,14 @@ def _score(cve: Cve) -> int | None:
     return None if score is None or score.base_score is None else round(score.base_score * 10)
 
 
+WORDS: Indexed[Cve] = Indexed(
+    lambda cve: {
+        "title": [cve.cve_id, cve.title or ""],
+        "affected": [*cve.vendors, *cve.products],
+        "description": [cve.description or ""],
+    }
+)
+
 CVES: Collection[Cve] = Collection(
     name="cves",
     model=Cve,
@@ -287,6 +296,7 @@ CVES: Collection[Cve] = Collection(
         "epss": _share("score"),
         "percentile": _share("percentile"),
     },
+    search=WORDS,
     kind="entity",
     base=BASE_V2,
     path="/entities",

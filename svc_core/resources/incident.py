@@ -28,6 +28,7 @@ from svc_core.resources.members import (
 )
 from svc_core.resources.news import NewsItem
 from svc_core.resources.osint import CONFIDENCE_STEPS, SEVERITY_STEP, Cameo, Category, DatePrecision
+from svc_core.retrieval.listing import Indexed, Match
 from svc_core.unset import UNSET, Maybe, Unset
 
 Status = Literal["emerging", "active", "monitoring", "closed"]
@@ -141,6 +142,9 @@ class Incident:
     created_at: CreatedAt
     updated_at: UpdatedAt
     revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
+    match: Annotated[
+        Maybe[Match | None], Doc("With `include=match` alone: why it was found; null without `q`.")
+    ] = UNSET
 
     @property
     def keys(self) -> Iterator[str]:
@@ -165,6 +169,15 @@ def _gravity(incident: Incident) -> int:
     """By severity, of equally severe ones by the last news."""
     return SEVERITIES.index(incident.severity) * SEVERITY_STEP + micros(incident.last_seen_at)
 
+
+WORDS: Indexed[Incident] = Indexed(
+    lambda incident: {
+        "title": [incident.title],
+        "summary": [incident.summary or ""],
+        "place": [] if incident.place is None else [incident.place.name or ""],
+        "entities": [one.name for one in incident.entities],
+    }
+)
 
 INCIDENTS: Collection[Incident] = Collection(
     name="incidents",
@@ -193,6 +206,7 @@ INCIDENTS: Collection[Incident] = Collection(
         "publishers": lambda incident: incident.source_count,
     },
     place=_point,
+    search=WORDS,
     kind="incident",
     base=BASE_V2,
 )

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from datetime import datetime
+from functools import lru_cache
+from hashlib import sha256
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -144,6 +146,7 @@ class OsintEvent:
 # -- of which incident it is -------------------------------------------------------------------
 
 
+@lru_cache(maxsize=4_096)  # an article is told by several rows
 def told_by(url: str | None) -> str | None:
     """The id of the incident that an article tells of, whoever reads it; None without address."""
     page = urlsplit(url or "")
@@ -162,20 +165,25 @@ def incident_of(id_: str, provider: str, url: str | None) -> str:
     return article or ids.derived_id("inc", "osintEvent", "", id_)
 
 
+def mark(*told: object) -> str:
+    """What is equal where these are, and short."""
+    return sha256(repr(told).encode("utf-8", "replace")).hexdigest()[:24]
+
+
 def marks_of(event: OsintEvent) -> Iterator[str]:
     """What events of one incident have in common, its own first: designators, or of machine-read
     news the event as its provider tells them apart: who does what to whom, where, on which day.
     """
     yield incident_of(event.id, event.provider, event.url)
     if event.provider != MACHINE:
-        yield from (f"{one.scheme}:{one.value}" for one in event.designators)
+        yield from (mark(one.scheme, one.value) for one in event.designators)
         return
     names = {one.role: one.name for one in event.actors or ()}
     where, when = event.place, event.occurred_at
     is_near = where is not None and where.precision not in {"country", "unknown"}
     if event.cameo and when and is_near and {"actor", "target"} <= names.keys():
-        told = (event.cameo.event_code, names["actor"], names["target"], when.date())
-        yield f"{told}{where and where.name}"
+        day, name = when.date().isoformat(), where and where.name
+        yield mark(event.cameo.event_code, names["actor"], names["target"], day, name)
 
 
 def _point(event: OsintEvent) -> tuple[float, float] | None:

@@ -11,7 +11,7 @@ from attrs import frozen
 
 from svc_core.constraints import Doc, Example, Ge, Le, Pattern
 from svc_core.ports import Collection
-from svc_core.resources.facts import Designator, SourceRef
+from svc_core.resources.facts import Designator
 from svc_core.resources.members import (
     CountryCode,
     CreatedAt,
@@ -20,9 +20,9 @@ from svc_core.resources.members import (
     SourceId,
     UpdatedAt,
 )
+from svc_core.sources.relations import TYPE_FORM
 from svc_core.unset import UNSET, Maybe
 
-TYPE_FORM = "[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
 RelationType = Annotated[str, Pattern(TYPE_FORM, "a type such as `owns` or `attributed-to`")]
 CyberType = Literal[
     "actor", "malware", "tool", "technique", "campaign", "vulnerability", "product", "vendor",
@@ -52,7 +52,11 @@ class Evidence:
 
 @frozen(kw_only=True)
 class Relation:
-    """What joins two rows, as it is stored; graphs show it between the entities that are meant."""
+    """What joins two rows, as it is stored; graphs show it between the entities that are meant.
+
+    Graphs read thousands of them: it is as small as can be. `stix_id` is what a STIX document
+    calls it.
+    """
 
     id: str
     type: RelationType
@@ -67,7 +71,8 @@ class Relation:
     evidence: tuple[Evidence, ...]
     revoked: bool = False
     surface: Surface
-    sources: tuple[SourceRef, ...]
+    providers: tuple[str, ...]
+    stix_id: str | None = None
     created_at: CreatedAt
     updated_at: UpdatedAt
     revision: int

@@ -6,10 +6,12 @@ are counted with that slack.
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import date
 from typing import Any
+
+from attrs import frozen
 
 ANNUAL_FORMS = ("10-K", "20-F", "40-F")
 YEAR_DAYS = 365.2425  # of the Gregorian calendar, on average
@@ -49,31 +51,76 @@ def annual_ends(facts: Iterable[dict[str, Any]]) -> Iterable[tuple[date, int | N
     return latest.values()
 
 
+@frozen
+class _Calendar:
+    """Year ends that are whole years apart, and how far the names of the years lead them."""
+
+    ends: tuple[int, ...]
+    lead: int
+
+
 class FiscalYears:
-    """The fiscal years of one company."""
+    """The fiscal years of one company, which may change the day on which they end.
+
+    What lies between the last year of one calendar and the first of the next, a transition
+    period, belongs to no fiscal year.
+    """
 
     def __init__(self, reports: Iterable[tuple[date, int | None]]) -> None:
         """Know the ends of years that were reported, each with the name its report gives it."""
-        told = dict(reports)
-        named = Counter(year - _year(end) for end, year in told.items() if year is not None)
-        self._ends = sorted(end.toordinal() for end in told)
-        self._lead = named.most_common(1)[0][0] if named else None
+        told = {end.toordinal(): year for end, year in reports}
+        leads = {
+            end: year - _year(date.fromordinal(end))
+            for end, year in told.items()
+            if year is not None
+        }
+        self._calendars = [
+            _Calendar(run, _most([leads[end] for end in run if end in leads] or leads.values()))
+            for run in _runs(sorted(told) if leads else ())
+        ]
 
     def of(self, start: date | None, end: date) -> dict[str, Any]:
         """The fiscal year and period that a period, or an instant without a start, belongs to."""
-        if self._lead is None:
+        day = end.toordinal()
+        ahead = [one for one in self._calendars if one.ends[-1] >= day - SLACK_DAYS]
+        if not self._calendars:
             return {"fiscalYear": None, "fiscalPeriod": None}
-        place = bisect_left(self._ends, end.toordinal() - SLACK_DAYS)
-        anchor = self._ends[min(place, len(self._ends) - 1)]
-        days = end.toordinal() - anchor
+        calendar = ahead[0] if ahead else self._calendars[-1]
+        place = bisect_left(calendar.ends, day - SLACK_DAYS)
+        anchor = calendar.ends[min(place, len(calendar.ends) - 1)]
+        days = day - anchor
         begun = -((SLACK_DAYS - days) // YEAR_DAYS)  # years since the anchor, rounded up
+        if begun < 0 and place == 0 and calendar is not self._calendars[0]:
+            return {"fiscalYear": None, "fiscalPeriod": None}
         over = round(days / MONTH_DAYS)
         length = None if start is None else months((end - start).days + 1) or 0
         is_end = abs(days - over * MONTH_DAYS) <= SLACK_DAYS
         return {
-            "fiscalYear": _year(date.fromordinal(anchor)) + int(begun) + self._lead,
+            "fiscalYear": _year(date.fromordinal(anchor)) + int(begun) + calendar.lead,
             "fiscalPeriod": _PERIODS.get(length, {}).get(over % 12) if is_end else None,
         }
+
+
+def _runs(ends: Sequence[int]) -> list[tuple[int, ...]]:
+    """The ends, in order, by calendars; one alone amid another calendar is no year end."""
+    runs: list[list[int]] = []
+    for end in ends:
+        if runs and _are_years(end - runs[-1][-1]):
+            runs[-1].append(end)
+        elif len(runs) > 1 and len(runs[-1]) == 1 and _are_years(end - runs[-2][-1]):
+            runs.pop()
+            runs[-1].append(end)
+        else:
+            runs.append([end])
+    return [tuple(run) for run in runs]
+
+
+def _are_years(days: int) -> bool:
+    return abs(days - round(days / YEAR_DAYS) * YEAR_DAYS) <= SLACK_DAYS
+
+
+def _most(leads: Iterable[int]) -> int:
+    return Counter(leads).most_common(1)[0][0]
 
 
 def _year(end: date) -> int:

@@ -87,6 +87,7 @@ def entity(
         "name": legal,
         "aliases": [name for name in names if name and name != legal],
         "jurisdiction": home if _JURISDICTION.fullmatch(home) else None,
+        "registered": parties.registered(legal, home or None) if status == "active" else None,
         "countryCodes": countries([home[:2], told["legalCountry"], told["country"]]),
         "status": "merged" if is_succeeded and status == "inactive" else status,
         "validity": validity if any(validity.values()) else None,

@@ -49,6 +49,8 @@ def _entity(told: tuple[Cluster, str]) -> Record:
     # Some clusters are two groups of ATT&CK in one, and are neither of them.
     alone = f"attack:{named[0]}" if len(named) == 1 else key
     own = f"misp-galaxy:{cluster['uuid']}" if cluster.get("uuid") else key
+    others = filter(_is_same, objects(cluster.get("related")))
+    same = [f"misp-galaxy:{one['dest-uuid']}" for one in others]
     said = {
         "type": type_,
         "name": name.removesuffix(f" - {key.partition(':')[2]}"),
@@ -59,7 +61,13 @@ def _entity(told: tuple[Cluster, str]) -> Record:
     if type_ == "threatActor":
         attack = next((one for one in (key, alone) if one.startswith("attack:")), ":")
         said |= {"attackId": attack.partition(":")[2] or None, **_facet(meta)}
-    return entity([key, alone, own], said, record_id=cluster.get("uuid") or name)
+    return entity([key, alone, own], said, same, record_id=cluster.get("uuid") or name)
+
+
+def _is_same(related: dict[str, Any]) -> bool:
+    """Whether it is the same thing, as far as anybody can say so."""
+    sure = _confidence(several(related.get("tags"))) == CONFIDENCES["almost-certain"]
+    return sure and related.get("type") == "similar" and bool(related.get("dest-uuid"))
 
 
 def _related(told: tuple[Cluster, Cluster, str]) -> Record:

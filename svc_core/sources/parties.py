@@ -7,10 +7,11 @@ from typing import Any
 from svc_core.sources.identifiers import cik, isin, lei
 from svc_core.sources.model import Record, Said
 from svc_core.sources.values import designator
+from svc_core.text.words import fold
 
 STRENGTH = (
     *("lei", "cik", "isin", "wikidata", "ofac-uid", "un-ref", "attack", "misp-galaxy", "stix"),
-    *("ftm", "cpe-vendor"),
+    *("ftm", "cpe-vendor", "registered"),
 )
 """Schemes that name one entity alone, the strongest first."""
 
@@ -62,6 +63,22 @@ def well_formed(scheme: str, value: object) -> str | None:
     return _FORMS.get(scheme, str)(value)
 
 
+_SHORT = {"incorporated": "inc", "corporation": "corp", "company": "co", "limited": "ltd"}
+_TAIL = re.compile(r"\s*[/\\]\s?[a-z]{2,8}[/\\]?\s*$")  # by which EDGAR tells equal names apart
+
+
+def registered(name: str, jurisdiction: str | None) -> str | None:
+    """The key of a company by its legal name, with its form, in the register of a jurisdiction.
+
+    No register admits a second company of one name.
+    """
+    if jurisdiction is None:
+        return None
+    words = re.sub(r"[\W_]+", " ", _TAIL.sub("", fold(name)).replace("&", " and ")).split()
+    told = [_SHORT.get(one, one) for one in (words[1:] if words[:1] == ["the"] else words)]
+    return f"registered:{jurisdiction}:{' '.join(told)}"
+
+
 def known(named: Iterable[tuple[str, object]]) -> list[str]:
     """What names an entity, each once as `scheme:value`; ill-formed values are left out."""
     read = [(scheme, well_formed(scheme, value)) for scheme, value in named if value]
@@ -92,7 +109,8 @@ def entity(
     key, *others = dict.fromkeys(names)
     pairs = [one.split(":", 1) for one in (key, *others)]
     told = [designator(scheme, value, provider) for scheme, value in pairs]
-    more = (one for one in dict.fromkeys((*others, *also)) if one.partition(":")[0] in _RANKS)
+    also = (*others, *also, *filter(None, [said.get("registered")]))
+    more = (one for one in dict.fromkeys(also) if one.partition(":")[0] in _RANKS)
     return Record("entity", key, {**said, "designators": told}, also=tuple(more), **record)
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any
 
-from svc_core.sources import sec
+from svc_core.sources import parties, sec
 from svc_core.sources.body import Body
 from svc_core.sources.identifiers import cik
 from svc_core.sources.model import About, DocumentRefused, Given, Record, Told, declared
@@ -64,12 +64,14 @@ def _entity(number: str, told: dict[str, Any]) -> Record:
     name, sic = required(text(told.get("name")), "a name"), text(told.get("sic"))
     industry = {"scheme": "SIC", "code": sic, "label": text(told.get("sicDescription"))}
     formerly = several([one.get("name") for one in told.get("formerNames") or ()])
+    is_person = _is_person(told)
     said = {
-        "type": "person" if _is_person(told) else "company",
+        "type": "person" if is_person else "company",
         "name": name,
         "aliases": [one for one in dict.fromkeys(formerly) if one != name],
         "description": text(told.get("description")),
         "jurisdiction": homes[0],
+        "registered": None if is_person else parties.registered(name, homes[0]),
         "countryCodes": list(dict.fromkeys(home[:2] for home in homes if home)),
         "industry": industry if sic else None,
     }
@@ -104,7 +106,7 @@ def _filing(number: str, row: dict[str, Any]) -> Record:
         "filedDate": filed,
         "reportDate": day(row.get("reportDate")),
         "acceptedAt": at(accepted),
-        "items": parts(row.get("items")),
+        "items": None if row.get("items") is None else parts(row["items"]),
         "description": text(row.get("primaryDocDescription")),
         "url": url,
     }

@@ -1,7 +1,9 @@
 """A house for use cases: the real catalogue over the memory store, without a loop or a socket."""
 
 import json
+import os
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
@@ -133,3 +135,16 @@ def house() -> House:
 @pytest.fixture(scope="session")
 def house_factory() -> Callable[[], House]:
     return House
+
+
+@pytest.fixture(scope="session")
+def real_documents() -> Callable[[str], list[Path]]:
+    """The files of one folder of real documents; whoever asks is left out where there are none."""
+    root = os.environ["SVC_REAL_DATA"]  # noqa: TID251 - what the tests are given
+
+    def listed(folder: str) -> list[Path]:
+        files = sorted(path for path in (Path(root) / folder).iterdir() if path.is_file())
+        assert files
+        return files
+
+    return listed

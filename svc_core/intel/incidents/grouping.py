@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from svc_core.intel.incidents.members import PRESS, Member
 from svc_core.resources.incident import Incident
+from svc_core.resources.osint import mark
 
 ALIKE_MAX = 100
 """Incidents that may have one mark in common and be one: a mark of more says nothing."""
@@ -29,8 +30,8 @@ def _joined(
 ) -> list[list[Member]]:
     homes: dict[str, set[str]] = defaultdict(set)
     for one in members:
-        for mark in marks(one):
-            homes[mark].add(one.home)
+        for each in marks(one):
+            homes[each].add(one.home)
     leaders: dict[str, str] = {}
 
     def leader(name: str) -> str:
@@ -57,7 +58,7 @@ def name_of(group: Sequence[Member]) -> str:
 def survivor(row: Incident, groups: Sequence[Sequence[Member]]) -> int | None:
     """The place of the event that a row has become; None where nothing of it is left."""
     keys, held = set(row.keys), set(row.observation_ids)
-    marks = {f"{one.scheme}:{one.value}" for one in row.designators}
+    marks = {mark(one.scheme, one.value) for one in row.designators}
     counts = Counter[int]()
     for at, group in enumerate(groups):
         for one in group:

@@ -26,30 +26,15 @@ from svc_core.resources.facts import (
 from svc_core.resources.incident import Participant
 from svc_core.resources.news import NewsItem
 from svc_core.resources.osint import MACHINE, Cameo, OsintEvent, incident_of, marks_of, told_by
+from svc_core.sources.osint import kind
 
 REPORT, PRESS = "report", "press"
 RANKS = ("usgs", "gdacs", "reliefweb", "eonet", "ucdp", "acled", REPORT, PRESS, MACHINE)
 """Whose word counts first, as those who measure come before those who repeat."""
 
+NAME_CHARS = 200  # a longer one is no name
 ROLES = frozenset({"actor", "target", "victim", "affected", "mentioned"})
 EXACT = frozenset({"exact", "locality"})
-
-_CATEGORIES = {
-    "conflict": "conflict", "defense": "conflict", "unrest": "unrest", "terrorism": "terrorism",
-    "disasters": "disaster", "climate": "disaster", "crime": "crime", "cybersecurity": "cyber",
-    "vulnerabilities": "cyber", "ransomware": "cyber", "outbreaks": "health", "health": "health",
-    "energy": "infrastructure", "telecom": "infrastructure",
-    **dict.fromkeys(
-        ("politics", "diplomacy", "elections", "sanctions", "law-regulation", "migration"),
-        "political",
-    ),
-    **dict.fromkeys(
-        ("economy", "markets", "central-banks", "inflation", "trade", "companies", "earnings",
-         "banking", "crypto", "commodities", "supply-chain", "shipping"),
-        "economic",
-    ),
-}  # fmt: skip
-"""Categories by topics of news."""
 
 _WORDS = {
     "alert": "emerging", "ongoing": "active", "current": "active", "past": "closed",
@@ -189,7 +174,7 @@ def of_event(event: OsintEvent, mentions: Sequence[Contribution] = ()) -> Member
         people=tuple(
             Participant(None, _role(one.role), one.name, f"name:{normal(one.name)}")
             for one in event.actors or ()
-            if one.name
+            if one.name and len(one.name) <= NAME_CHARS
         ),
         articles=frozenset(filter(None, map(told_by, urls if machine else ()))),
         sites=frozenset(filter(None, map(site, urls))) or frozenset({event.provider}),
@@ -220,7 +205,7 @@ def of_item(item: NewsItem, story: str) -> Member:
     """A news item of a story."""
     dated = item.seen_at
     article = told_by(item.url)
-    categories = (_CATEGORIES.get(topic) for topic in item.topics)
+    categories = (kind("topic", topic)["category"] for topic in item.topics)
     return Member(
         id=item.id,
         home=story,
@@ -238,7 +223,7 @@ def of_item(item: NewsItem, story: str) -> Member:
             ),
         ),
         summary=item.summary or None,
-        categories=tuple(dict.fromkeys(filter(None, categories))),
+        categories=tuple(dict.fromkeys(one for one in categories if one != "other")),
         started_at=dated.replace(hour=0, minute=0, second=0, microsecond=0),
         precision="day",
         place=item.place,
@@ -280,7 +265,9 @@ def of_report(row: str, told: Sequence[Contribution]) -> Member | None:
         started_at=started,
         precision=said.get("datePrecision"),
         designators=tuple(wire.from_json(Designator, one) for one in said.get("designators") or ()),
-        people=tuple(_named(one) for one in said.get("entities") or ()),
+        people=tuple(
+            _named(one) for one in said.get("entities") or () if len(one["name"]) <= NAME_CHARS
+        ),
         sites=frozenset(site(url) or said["provider"] for url in names),
     )
 

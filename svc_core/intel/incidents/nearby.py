@@ -7,15 +7,16 @@ Rule 2: of conflict and unrest the same category on the same day within 0.1 degr
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from functools import partial
 from math import asin, cos, radians, sin, sqrt
+from typing import Any
 
 from attrs import frozen
 
 from svc_core.boxes import Box
 from svc_core.intel.incidents.members import EXACT, Member
 from svc_core.operation import Context
-from svc_core.ports import Filters
-from svc_core.resources.facts import point_of
+from svc_core.resources.facts import Place, point_of
 from svc_core.resources.members import micros
 from svc_core.resources.osint import OSINT_EVENTS
 from svc_core.resources.period import lying
@@ -26,6 +27,9 @@ EVENTS_READ = 50
 EARTH_KM, DEGREE_KM = 6_371.0, 111.2
 
 Point = tuple[float, float]
+
+_STORMS = ("storm", "tropicalCyclone")
+"""What one provider calls the one, and another the other."""
 
 
 @frozen
@@ -72,42 +76,59 @@ def around(point: Point, km: float) -> Box:
     )
 
 
-async def related(ctx: Context, name: str, group: Sequence[Member]) -> tuple[str, ...]:
+Known = dict[Any, bool]
+"""Whether others tell of anything alike in a span, by what was asked."""
+
+
+async def related(
+    ctx: Context, name: str, group: Sequence[Member], known: Known
+) -> tuple[str, ...]:
     """The ids of incidents near the one of this name, the nearest first."""
     found: dict[str, float] = {}
     for one, rule, point in list(_sought(group))[:PLACES_MAX]:
-        area = around(point, rule.km)
-        if one.started_at is None:
-            continue
-        start, end = micros(one.started_at - rule.span), micros(one.started_at + rule.span)
-        alike = one.type if rule.name == "type" else one.categories[0]
-        others = tuple(each for each in rule.providers if each != one.provider)
-        cells = {} if area.cells is None else {"cell": area.cells}
-        where: Filters = {
-            "where": {**cells, rule.name: (alike,), "provider": others},
-            "ranges": {"occurred": (start, end)},
-            "box": lying(area),
-        }
-        near = await ctx.tx.documents.scan(OSINT_EVENTS, limit=EVENTS_READ, **where)
-        for event in map(OSINT_EVENTS.decode, (row.raw for row in near.rows)):
-            place, other = event.place, event.incident_id
-            at = None if place is None else point_of(place.geometry)
-            if at is None or place is None or place.precision not in EXACT or other in {None, name}:
-                continue
-            km = distance_km(point, at)
-            if km <= rule.km:
-                found[str(other)] = min(km, found.get(str(other), km))
+        for id_, km in await _near(ctx, one, rule, point, known):
+            if id_ != name:
+                found[id_] = min(km, found.get(id_, km))
     return tuple(sorted(found, key=lambda one: (found[one], one))[:RELATED_MAX])
+
+
+async def _near(
+    ctx: Context, one: Member, rule: _Rule, point: Point, known: Known
+) -> list[tuple[str, float]]:
+    began = one.started_at or one.began_at
+    start, end = micros(began - rule.span), micros(began + rule.span)
+    others = tuple(each for each in rule.providers if each != one.provider)
+    scan = partial(
+        ctx.tx.documents.scan, OSINT_EVENTS, start=start, end=end, ranges={"occurred": (start, end)}
+    )
+    if (others, start, end) not in known:
+        known[others, start, end] = bool((await scan(where={"provider": others}, limit=1)).rows)
+    if not known[others, start, end]:
+        return []
+    area = around(point, rule.km)
+    cells = {} if area.cells is None else {"cell": area.cells}
+    alike = _STORMS if one.type in _STORMS else (one.type,)
+    where = {**cells, rule.name: alike if rule is _HAZARDS else one.categories, "provider": others}
+    near = await scan(where=where, box=lying(area), limit=EVENTS_READ)
+    events = [OSINT_EVENTS.decode(row.raw) for row in near.rows]
+    told = [(event.incident_id, _point(event.place)) for event in events]
+    kms = [(id_, distance_km(point, at)) for id_, at in told if id_ is not None and at is not None]
+    return [(id_, km) for id_, km in kms if km <= rule.km]
+
+
+def _point(place: Place | None) -> Point | None:
+    """Where a place is that is known exactly."""
+    if place is None or place.precision not in EXACT:
+        return None
+    return point_of(place.geometry)
 
 
 def _sought(group: Sequence[Member]) -> Iterator[tuple[Member, _Rule, Point]]:
     seen: set[object] = set()
     for one in group:
         rule = rule_of(one)
-        point = None if one.place is None else point_of(one.place.geometry)
-        if rule is None or point is None or one.place is None or one.started_at is None:
-            continue
+        point = _point(one.place)
         key = (one.provider, one.type, point, one.started_at)
-        if one.place.precision in EXACT and key not in seen:
+        if rule is not None and point is not None and one.started_at and key not in seen:
             seen.add(key)
             yield one, rule, point

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from attrs import evolve, frozen
 
-from svc_core import directory, problem, wire
+from svc_core import directory, problem, searching, wire
 from svc_core.constraints import Doc, Example, Ge, Le, MaxLen
 from svc_core.intake.fold import strongest
 from svc_core.intake.joining import standing_under
@@ -27,9 +27,9 @@ from svc_core.resources.filters import (
     narrowed,
     sent,
 )
-from svc_core.resources.incident import INCIDENTS, Incident, Status
+from svc_core.resources.incident import INCIDENTS, WORDS, Incident, Status
 from svc_core.resources.members import Cursor, EntityId, IncidentId, Limit
-from svc_core.resources.news import NEWS
+from svc_core.resources.news import NEWS, mentions, whole
 from svc_core.resources.osint import CONFIDENCE_STEPS, Category
 from svc_core.resources.period import Area, UpdatedSince, When, after, bounds, lying
 from svc_core.result import One, Page
@@ -68,11 +68,13 @@ class ListIncidents:
     bbox: Area = UNSET
     datetime: When = UNSET
     updated_since: UpdatedSince = UNSET
+    q: searching.Q = UNSET
     sort: Annotated[
-        Literal["lastSeenAt", "startedAt", "severity", "updatedAt"],
+        Maybe[Literal["lastSeenAt", "startedAt", "severity", "updatedAt"]],
         QUERY,
         Doc("What comes first: the latest, or the gravest."),
-    ] = "lastSeenAt"
+    ] = UNSET
+    include: searching.Include = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
 
@@ -103,22 +105,29 @@ async def list_incidents(ctx: Context, request: ListIncidents) -> Page[Incident]
         where["severity"] = SEVERITIES[SEVERITIES.index(request.min_severity) :]
     if not isinstance(request.entity_id, Unset):
         where["entity"] = await directory.references(ctx, request.entity_id)
-    least, span = given(request.min_confidence, None), bounds(request.datetime)
-    page = await ctx.page(
-        INCIDENTS,
+    least = given(request.min_confidence, None)
+    wanted = searching.Wanted[Incident](
         where=where,
-        order=_ORDERS.get(request.sort),
-        after=request.cursor,
-        limit=request.limit,
-        ranges=narrowed(
-            updated=after(request.updated_since),
-            confidence=None if least is None else (round(least * CONFIDENCE_STEPS), None),
-            publishers=_from(request.min_sources),
-            started=None if isinstance(request.datetime, Unset) else (span["start"], span["end"]),
-        ),
-        box=lying(request.bbox),
+        order=_ORDERS.get(given(request.sort, "")),
+        is_sorted=not isinstance(request.sort, Unset),
+        asked={"entity": given(request.entity_id, ())},
+        bounds={
+            "ranges": narrowed(
+                updated=after(request.updated_since),
+                confidence=None if least is None else (round(least * CONFIDENCE_STEPS), None),
+                publishers=_from(request.min_sources),
+                started=_span(request),
+            ),
+            "box": lying(request.bbox),
+        },
     )
+    page = await searching.page(ctx, INCIDENTS, WORDS, request, wanted)
     return evolve(page, rows=await shown(ctx, page.rows))
+
+
+def _span(request: ListIncidents) -> tuple[int | None, int | None] | None:
+    span = bounds(request.datetime)
+    return None if isinstance(request.datetime, Unset) else (span["start"], span["end"])
 
 
 def _from(least: Maybe[int]) -> tuple[int, None] | None:
@@ -210,7 +219,9 @@ async def _said(ctx: Context, row: Incident, member: str) -> bytes:
 async def _articles(ctx: Context, row: Incident) -> bytes:
     stories = tuple(row.keys)
     items = await ctx.tx.documents.scan(NEWS, where={"story": stories}, limit=ARTICLES_MAX)
-    return b"[%b]" % b",".join(item.raw for item in items.rows)
+    held = [mentions(NEWS.decode(item.raw)) for item in items.rows]
+    told = await directory.telling(ctx, [whole(item.raw) for item in items.rows], held)
+    return b"[%b]" % b",".join(told)
 
 
 _MORE = {"footprint": _footprint, "track": _track, "articles": _articles}

@@ -24,17 +24,17 @@ from svc_core.intel.incidents import members
 from svc_core.intel.incidents.folding import folded, says_the_same, texts
 from svc_core.intel.incidents.grouping import grouped, name_of, survivor
 from svc_core.intel.incidents.members import Member
-from svc_core.intel.incidents.nearby import related
+from svc_core.intel.incidents.nearby import Known, related
 from svc_core.operation import Context, Units
 from svc_core.ports import SYSTEM, Collection, Document
 from svc_core.resources.incident import INCIDENTS, INCIDENTS_DUE, Incident, IncidentDue
 from svc_core.resources.members import micros
 from svc_core.resources.news import NEWS
-from svc_core.resources.osint import MACHINE, OSINT_EVENTS
+from svc_core.resources.osint import MACHINE, OSINT_EVENTS, mark
 
 AT_ONCE = 32
-"""Incidents of one unit: some 60 ms."""
-PASSES_MAX = 2_000
+"""Incidents of one unit: some 50 ms on a quiet machine."""
+PASSES_MAX = 400
 """Units in one go, so that who writes without end does not keep a process from reading sources."""
 HOPS_MAX = 8
 """Marks that may lie between two members; a chain of more is no event."""
@@ -95,6 +95,7 @@ class _Scene:
     rows: dict[str, Document[Incident]] = field(factory=dict)
     known: dict[str, Incident] = field(factory=dict)
     members: dict[str, Member] = field(factory=dict)
+    nearby: Known = field(factory=dict)
 
     # -- what may belong together --------------------------------------------------------------
 
@@ -119,8 +120,8 @@ class _Scene:
         held = sorted(told - self.members.keys())
         await self._events((await self.ctx.tx.documents.get_many(OSINT_EVENTS, held)).values())
         self._items((await self.ctx.tx.documents.get_many(NEWS, held)).values())
-        marks = {f"{d.scheme}:{d.value}" for one in new.values() for d in one.designators
-                 if d.scheme != MACHINE}  # fmt: skip
+        named = (each for one in new.values() for each in one.designators)
+        marks = {mark(one.scheme, one.value) for one in named if one.scheme != MACHINE}
         return {id_ for one in new.values() for id_ in one.keys} | marks | self._marks(held)
 
     async def _members(self, marks: Iterable[str]) -> set[str]:
@@ -170,7 +171,7 @@ class _Scene:
 
     def _marks(self, ids: Iterable[str]) -> set[str]:
         held = (self.members[id_] for id_ in ids if id_ in self.members)
-        return {mark for one in held for mark in (one.home, *one.marks, *one.weak)}
+        return {each for one in held for each in (one.home, *one.marks, *one.weak)}
 
     # -- what is written -----------------------------------------------------------------------
 
@@ -198,7 +199,7 @@ class _Scene:
 
     async def _write(self, name: str, group: Sequence[Member], merged: set[str]) -> None:
         stored, known = self.rows.get(name), self.known.get(name)
-        near = await related(self.ctx, name, group)
+        near = await related(self.ctx, name, group, self.nearby)
         row, until = folded(
             group, self.ctx.now, known, id=name, merged_ids=tuple(sorted(merged)),
             related_incident_ids=near,

@@ -351,14 +351,15 @@ def _merged(
 
     A run is left where it falls behind what others have: of many runs most rows are never read.
     """
-    best: list[Row] = []
+    rows: dict[str, Row] = {}
+    last: tuple[Any, ...] | None = None
     for run in runs:
-        last = sort_key(best[-1]) if len(best) == count else None
-        rows = {row[0]: row for row in best}
         for row in run:
             if last is not None and sort_key(row) <= last:
                 break
             rows[row[0]] = row
         run.close()  # the next one then has its prepared statement
-        best = sorted(rows.values(), key=sort_key, reverse=True)[:count]
-    return best
+        if len(rows) >= count:
+            best = sorted(rows.values(), key=sort_key, reverse=True)[:count]
+            rows, last = {row[0]: row for row in best}, sort_key(best[-1])
+    return sorted(rows.values(), key=sort_key, reverse=True)

@@ -63,7 +63,8 @@ class RowWriter:
         if record.order != old.order or _json(pairs) != old.facets:
             self._drop_facets(old)
             self._add_facets(old.row, record.order, pairs)
-        if record.search is not None:
+        words = record.search
+        if words is not None and not self.texts.holds(self.table.texts, old.row, words):
             self.texts.add(self.table.drop_text, (old.row,))
             self._add_text(old.row, record)
         return old.version + 1

@@ -23,6 +23,7 @@ class Texts:
         self._connection = connection
         self._line: list[tuple[str, tuple[object, ...]]] = []
         self._written = 0
+        self._rows: set[object] = set()
 
     def __len__(self) -> int:
         """How many statements the batch has come to."""
@@ -31,6 +32,14 @@ class Texts:
     def add(self, statement: str, values: tuple[object, ...]) -> None:
         """Let a statement wait."""
         self._line.append((statement, values))
+        self._rows.add(values[0])
+
+    def holds(self, table: str, row: int, tokens: str) -> bool:
+        """Whether the index has these words of a row, none of which wait."""
+        if row in self._rows:
+            return False
+        select = f"SELECT tokens FROM {table} WHERE rowid = ?"  # noqa: S608 - a declared name
+        return bool(self._connection.execute(select, (row,)).fetchone() == (tokens,))
 
     def write(self) -> None:
         """Run what waits."""
@@ -50,4 +59,5 @@ class Texts:
     def clear(self) -> None:
         """Begin an empty line."""
         self._line.clear()
+        self._rows.clear()
         self._written = 0

@@ -217,10 +217,16 @@ GONE_WITH_ANOTHER_KEY: list[Saying] = [
     ("/b", "lei:A", ("cik:1",), 0, "One", True),
     ("/b", "cik:1", (), 1, "One", False),
 ]
+OLDER_WORDS_OF_A_JOINED_ROW: list[Saying] = [
+    ("/a", "lei:A", ("cik:1",), 0, "One", False),
+    ("/b", "cik:1", (), 1, "Two", False),
+    ("/b", "cik:1", (), 3, "Two", False),
+]
 
 
 @given(st.sampled_from(JOINED + ALONE), sayings)
 @example("osintEvent", GONE_WITH_ANOTHER_KEY)
+@example("osintEvent", OLDER_WORDS_OF_A_JOINED_ROW)
 @settings(max_examples=150)
 def test_withdrawing_a_source_leaves_what_the_others_give(
     house_factory: Make, resource: str, order: list[Saying]

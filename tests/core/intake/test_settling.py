@@ -20,7 +20,7 @@ from svc_core.problem import Problem
 from svc_core.resources.entity import ENTITIES, Entity
 from svc_core.sources.formats import FORMATS, Document
 from svc_core.sources.model import About
-from svc_core.sources.parties import entity
+from svc_core.sources.parties import entity, registered
 from svc_core.testing.clock import START
 
 Make = Callable[..., Any]
@@ -28,9 +28,12 @@ Make = Callable[..., Any]
 STRENGTH = KINDS["entity"].strength
 
 
-def telling(*named: str, name: str | None = None, hour: int = 0, format_: str = "ftm") -> Document:
-    """A document that says by what keys one entity is known."""
+def telling(
+    *named: str, name: str | None = None, hour: int = 0, format_: str = "ftm", home: str = ""
+) -> Document:
+    """A document that says by what keys one entity is known, and where it is registered."""
     said = {"type": "company", "name": name or named[0]}
+    said |= {"registered": registered(said["name"], home)} if home else {}
     record = entity(sorted(named, key=STRENGTH), said, stamp=START - timedelta(hours=hour))
     kind = attrs.evolve(FORMATS[format_], kind="delta")
     return Document(kind, About(), (record,), ())
@@ -155,6 +158,7 @@ tellings = st.lists(
     st.tuples(
         st.lists(st.sampled_from(KEYS), min_size=1, max_size=3, unique=True),
         st.sampled_from(["ftm", "sec-submissions", "gleif"]),
+        st.sampled_from(["", "US-CA", "US-DE"]),
     ),
     max_size=7,
 )
@@ -163,12 +167,13 @@ tellings = st.lists(
 @given(tellings, st.randoms(use_true_random=False), st.integers(0, 6))
 @settings(max_examples=120)
 def test_no_row_has_two_names_of_an_exclusive_scheme_that_two_told_in_whatever_order(
-    house_factory: Make, told: list[tuple[list[str], str]], random: Any, gone: int
+    house_factory: Make, told: list[tuple[list[str], str, str]], random: Any, gone: int
 ) -> None:
     def house_of(order: Sequence[int]) -> Any:
         house = house_factory()
         for at in order:
-            take(house, *told[at][0], at=f"/{at}", format_=told[at][1], hour=at)
+            keys, format_, home = told[at]
+            take(house, *keys, at=f"/{at}", format_=format_, hour=at, name="Harbour", home=home)
         return house
 
     def shown(house: Any) -> Any:
@@ -191,12 +196,67 @@ def test_no_row_has_two_names_of_an_exclusive_scheme_that_two_told_in_whatever_o
         assert shown(first) == shown(house_of([at for at in order if at != gone]))
 
 
-def _own(row: Entity, told: list[tuple[list[str], str]], house: Any) -> list[str]:
+def _own(row: Entity, told: list[tuple[list[str], str, str]], house: Any) -> list[str]:
     """The strongest keys by which sources know an entity."""
     strongest = {
-        house.add(f"/{at}").id: min(each, key=STRENGTH) for at, (each, _) in enumerate(told)
+        house.add(f"/{at}").id: min(each, key=STRENGTH) for at, (each, *_) in enumerate(told)
     }
     return [strongest[one.id] for one in row.sources]
+
+
+# -- legal names -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        (("APPLE INC", "US-CA"), ("Apple Inc.", "US-CA"), True),
+        (("MICROSOFT CORP", "US-WA"), ("Microsoft Corporation", "US-WA"), True),
+        (("COCA COLA CO", "US-DE"), ("The Coca-Cola Company", "US-DE"), True),
+        (("AMAZON COM INC", "US-DE"), ("AMAZON.COM, INC.", "US-DE"), True),
+        (("NESTLE S A /FI", "CH"), ("Nestlé S.A.", "CH"), True),
+        (("JPMORGAN CHASE & CO", "US-DE"), ("JPMorgan Chase and Company", "US-DE"), True),
+        (("HARBOUR HOLDINGS INC", "US-DE"), ("Harbour Holdings LLC", "US-DE"), False),
+        (("HARBOUR HOLDINGS INC", "US-DE"), ("Harbour Holdings Inc", "US-NY"), False),
+        (("HARBOUR INC", "US-DE"), ("Harbour Cafe Inc", "US-DE"), False),
+        (("HARBOUR INC", None), ("Harbour Inc", None), False),
+    ],
+)
+def test_a_company_goes_by_its_legal_name_in_its_register(
+    one: tuple[str, str | None], other: tuple[str, str | None], is_same: bool
+) -> None:
+    key = registered(*one)
+    assert (key is not None and key == registered(*other)) is is_same
+
+
+def test_companies_of_two_registries_are_one_by_their_legal_name(house_factory: Make) -> None:
+    told = [("cik:1", "US-CA"), ("lei:A", "US-CA"), ("lei:B", "US-DE")]
+    for order in permutations(told):
+        house = house_factory()
+        for key, home in order:
+            take(house, key, name="Harbour Inc", home=home)
+        assert groups(house) == {frozenset({"cik:1", "lei:A"}), frozenset({"lei:B"})}
+        assert answering(house, "cik:1") == id_of("lei:A")
+
+
+def test_a_legal_name_that_two_companies_have_joins_neither(house: Any) -> None:
+    for key in ("cik:1", "lei:A", "lei:B"):
+        take(house, key, name="Harbour Inc", home="US-CA")
+    assert len(rows(house)) == 3
+    withdraw(house, "/lei:B")
+    assert groups(house) == {frozenset({"cik:1", "lei:A"})}
+
+
+def test_what_a_legal_name_joined_is_parted_by_the_operator(house: Any) -> None:
+    for key in ("cik:1", "lei:A"):
+        take(house, key, name="Harbour Inc", home="US-CA")
+    assert said(house, "part", "cik:1")["changed"] is True
+    assert len(rows(house)) == 2
+    for key in ("cik:1", "lei:A"):
+        take(house, key, name="HARBOUR INC.", home="US-CA")
+    assert len(rows(house)) == 2
+    assert said(house, "merge", "cik:1", "lei:A")["changed"] is True
+    assert len(rows(house)) == 1
 
 
 # -- what the operator settles -----------------------------------------------------------------
@@ -305,3 +365,51 @@ def test_who_is_distinct_is_told_by_any_id_of_an_entity(house: Any) -> None:
     others = house.run(lambda ctx: settling.distinct_from(ctx, (row.id, *row.merged_ids)))
     assert others == {id_of("ftm:y")}
     assert house.run(lambda ctx: settling.distinct_from(ctx, others)) == {id_of("ftm:x")}
+
+
+words = st.lists(
+    st.tuples(
+        st.sampled_from(["merge", "merge", "distinct", "part"]),
+        st.sampled_from(KEYS),
+        st.sampled_from(KEYS),
+    ),
+    max_size=5,
+)
+
+
+@given(tellings, words, st.randoms(use_true_random=False))
+@settings(max_examples=80)
+def test_what_the_operator_said_gives_the_same_entities_in_whatever_order_sources_come_back(
+    house_factory: Make,
+    told: list[tuple[list[str], str, str]],
+    spoken: list[tuple[str, str, str]],
+    random: Any,
+) -> None:
+    house, order = house_factory(), list(range(len(told)))
+
+    def shown() -> Any:
+        return {
+            id_: (row.name, row.designators, row.merged_ids) for id_, row in rows(house).items()
+        }
+
+    def take_all() -> None:
+        for at in order:
+            keys, format_, home = told[at]
+            take(house, *keys, at=f"/{at}", format_=format_, hour=at, name="Harbour", home=home)
+
+    take_all()
+    for word, one, other in spoken:
+        before = shown()
+        try:
+            said(house, word, one, *(() if word == "part" else (other,)))
+        except Problem:
+            assert shown() == before
+    settled = shown()
+    every = [id_ for id_, (_, _, merged) in settled.items() for id_ in (id_, *merged)]
+    assert len(every) == len(set(every))
+    for at in order:
+        withdraw(house, f"/{at}")
+    assert rows(house) == {}
+    random.shuffle(order)
+    take_all()
+    assert shown() == settled

@@ -1,5 +1,6 @@
 """A CVE as the fold of what the record, the NVD, CISA, EPSS and advisories say of it."""
 
+from collections import Counter
 from itertools import permutations
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 
 from svc_core.intake.vulnerabilities import chosen, is_quiet
 from svc_core.resources.cve import CVES
+from svc_core.unset import UNSET
 from tests.core.cves import cvss, epss, kev, metric, nvd, product, record
 from tests.core.demo import take
 
@@ -15,7 +17,7 @@ CVE = "CVE-2024-0001"
 
 def rows(house: Any) -> dict[str, dict[str, Any]]:
     """The rows as they are stored, by their CVE ids."""
-    found = house.run(lambda ctx: ctx.tx.documents.scan(CVES, limit=1_000))
+    found = house.run(lambda ctx: ctx.tx.documents.scan(CVES, limit=10_000))
     told = [CVES.decode(row.raw) for row in found.rows]
     return {one.cve_id: one for one in told}
 
@@ -59,6 +61,12 @@ CHOICES: dict[str, tuple[list[Any], Any]] = {
 def test_the_score_to_go_by(scores: list[Any], base: float | None) -> None:
     found = chosen(scores, frozenset({"harbour"}))
     assert (found and found["baseScore"]) == base
+
+
+def test_a_number_that_its_vector_does_not_come_to_is_kept_beside_what_it_does(house: Any) -> None:
+    take(house, "record", record(CVE, metrics=[cvss(8.5), cvss(9.8, "3.0"), cvss(8.5, "4.0")]))
+    told = [(one.version, one.base_score, one.computed_base_score) for one in only(house).scores]
+    assert told == [("3.1", 8.5, 9.8), ("3.0", 9.8, UNSET), ("4.0", 8.5, UNSET)]
 
 
 # -- one row from all --------------------------------------------------------------------------
@@ -210,3 +218,39 @@ def test_the_newest_score_and_the_one_before_it_in_any_order(
         take(house, "epss" if is_one else f"epss{day}", DAYS[day])
     shown = only(house).epss
     assert (shown.score, shown.previous.score) == (0.3, 0.2)
+
+
+# -- real documents ----------------------------------------------------------------------------
+
+REAL: dict[str, tuple[str, Any]] = {
+    "CVE-2024-3400": ("palo_alto", 10.0),
+    "CVE-2023-20198": ("cisco", 10.0),
+    "CVE-2021-26855": ("nvd", 9.8),
+    "CVE-2024-0519": ("CISA-ADP", 8.8),
+    "CVE-2019-25161": ("", None),
+}
+"""By whom and with which number a row is scored, looked up by hand."""
+
+
+def test_real_records_are_scored_by_who_goes_before(house: Any, real_documents: Any) -> None:
+    for folder in ("cve5", "nvd2"):
+        for path in real_documents(folder):
+            take(house, path.name, path.read_bytes())
+    found = rows(house)
+    chosen_ = {cve: found[cve].score for cve in REAL}
+    told = {
+        cve: (one.provider, one.base_score) if one else ("", None) for cve, one in chosen_.items()
+    }
+    assert told == REAL
+    assert found["CVE-2019-25161"].state == "REJECTED"
+
+
+def test_two_real_releases_give_what_differs_between_them(house: Any, real_documents: Any) -> None:
+    first, second = real_documents("cisa_kev")
+    take(house, "kev", first.read_bytes())
+    before = len(changes(house))
+    take(house, "kev", second.read_bytes())
+    made = Counter(kind for kind, _ in changes(house)[before:])
+    # Of a ninth entry the notes changed, but not the addresses in them.
+    assert made == {"created": 2, "updated": 8}
+    assert len([row for row in rows(house).values() if row.entry is not None]) == 1304

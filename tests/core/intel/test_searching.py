@@ -7,6 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.core import demo
+from tests.core.intel.incident_documents import fold
 
 NAMES = (
     "Microsoft Corp",
@@ -83,6 +84,31 @@ def test_a_match_says_what_it_was_found_by(known: Any) -> None:
     unasked = known.rows("listEntities", "include=match&limit=1")
     assert unasked[0]["match"] is None
     assert "match" not in known.rows("listEntities", "q=okta")[0]
+
+
+def test_a_cve_is_found_by_its_id_and_by_its_words(house: Any) -> None:
+    demo.take_all(house)
+    for id_ in ("CVE-2021-44228", "cve-2021-44228"):
+        assert [row["name"] for row in house.rows("listEntities", f"q={id_}")] == [id_.upper()]
+        assert house.rows("listCves", f"q={id_}")[0]["cveId"] == id_.upper()
+    assert house.rows("listEntities", "q=CVE-2021-4422") == []
+    fold(house)
+    rows = {name: house.rows(name, "limit=100") for name in ASKED}
+    for name, (words, field) in ASKED.items():
+        found = house.rows(name, f"limit=100&q={words}&include=match")
+        assert 0 < len(found) < len(rows[name]), name
+        assert all(field in row["match"]["fields"] for row in found[:1])
+        scores = [row["match"]["score"] for row in found]
+        assert scores == sorted(scores, reverse=True)
+
+
+ASKED = {
+    "listCves": ("apache%20log4j2", "affected"),
+    "listActors": ("fancy%20bear", "aliases"),
+    "listIncidents": ("earthquake%20esmeraldas", "title"),
+    "listMarkets": ("harbour%20vote", "question"),
+    "listEntities": ("meridian%20harbour", "name"),
+}
 
 
 def test_pages_join_and_other_filters_still_apply(house: Any) -> None:

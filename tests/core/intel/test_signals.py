@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from datetime import timedelta
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -174,3 +175,20 @@ def test_what_is_dismissed_stays_so_though_it_is_found_again(signals: House) -> 
 def test_an_entity_that_nobody_told_of_is_left_out(signals: House) -> None:
     (row,) = signals.rows("listSignals", "type=kevAdded")
     assert row["entities"] == []
+
+
+def test_the_page_about_signals_tells_the_numbers_of_the_table() -> None:
+    page = Path(__file__).parents[3] / "docs" / "signals.md"
+    lines = [line.split("|")[1:-1] for line in page.read_text().splitlines() if "| `" in line]
+    told = {cells[0].strip(" `"): [cell.strip() for cell in cells[1:]] for cells in lines}
+    assert set(told) == set(DETECTORS)
+    for type_, one in DETECTORS.items():
+        when, _, strength, active = told[type_]
+        days = round(one.hours / 24)
+        assert active == f"{days} day{'s' if days > 1 else ''}"
+        base = f"{one.base:g}" if one.base else ""
+        slope = ("m" if one.slope == 1 else f"{one.slope:g} m") if one.slope else ""
+        assert strength == " + ".join(filter(None, (base, slope)))
+        for name in ("deltaMin", "factor", "itemsMin", "typesMin", "windowHours", "samplesMin"):
+            if name in one.numbers and (type_, name) != ("toneShift", "samplesMin"):
+                assert f"{one.numbers[name]:g}" in when

@@ -13,6 +13,7 @@ from svc_core.sources.body import Body
 from svc_core.sources.fiscal import FiscalYears, months
 from svc_core.sources.formats import FORMATS, Document, read, recognised
 from svc_core.sources.model import DocumentRefused, Given, Record
+from svc_core.sources.sec_companyfacts import FILINGS_MAX
 from svc_core.sources.values import country_named
 from svc_core.sources.xbrl import measured_in
 
@@ -338,6 +339,21 @@ def test_one_fact_that_cannot_be_used_spoils_no_other() -> None:
     assert sum(count for _, count in reasons(told)) == 3
 
 
+@pytest.mark.parametrize("broken", [None, [], {}, "x", {"units": None}, {"units": {"USD": None}}])
+def test_a_concept_of_no_form_spoils_no_other(broken: object) -> None:
+    told = facts(FACT)
+    told["facts"]["us-gaap"]["Assets"] = broken
+    told["facts"]["dei"] = broken
+    assert [one["value"] for one in observations(told)] == [5]
+    assert [count for _, count in reasons(told)] != []
+
+
+def test_a_fact_has_so_many_filings_and_no_more() -> None:
+    told = facts(*[FACT | {"accn": f"0000000001-25-{one:06}"} for one in range(FILINGS_MAX + 2)])
+    assert len(observations(told)) == FILINGS_MAX
+    assert reasons(told) == [(f"is reported by more than {FILINGS_MAX} filings", 2)]
+
+
 def test_the_best_concept_of_a_filing_states_the_metric() -> None:
     unusable = {"label": None, "units": {"USD": [FACT | {"val": None}]}}
     told = facts(FACT, concept="SalesRevenueNet")
@@ -384,6 +400,12 @@ def test_how_long_quarters_of_weeks_and_of_months_are() -> None:
 WEEKS = [(date(2016, 1, 2), 2015), (date(2016, 12, 31), 2016), (date(2017, 12, 30), 2017)]
 RETAIL = [(date(2024, 2, 3), 2023), (date(2025, 2, 1), 2024)]
 MOVED = [(date(2022, 6, 30), 2022), (date(2023, 12, 31), 2023)]
+RENAMED = [
+    *[(date(year, 1, 28), year - 1) for year in (2017, 2018, 2019)],
+    (date(2020, 6, 30), 2020),
+    (date(2021, 6, 30), 2021),
+]
+STRAY = [(date(2021, 12, 31), 2021), (date(2022, 3, 31), 2022), (date(2022, 12, 31), 2022)]
 
 
 @pytest.mark.parametrize(
@@ -401,6 +423,17 @@ MOVED = [(date(2022, 6, 30), 2022), (date(2023, 12, 31), 2023)]
         (RETAIL, "2024-02-04", "2025-01-04", 2024, None),  # eleven months are no period
         (MOVED, "2022-04-01", "2022-06-30", 2022, "Q4"),  # by the year ends of its time
         (MOVED, "2023-04-01", "2023-06-30", 2023, "Q2"),
+        (MOVED, "2022-07-01", "2022-12-31", None, None),  # a transition period
+        (MOVED, "2022-07-01", "2022-09-30", None, None),
+        (MOVED, None, "2022-12-31", None, None),
+        (MOVED, "2023-01-01", "2023-12-31", 2023, "FY"),
+        (MOVED, "2024-01-01", "2024-12-31", 2024, "FY"),
+        (RENAMED, "2018-01-29", "2019-01-28", 2018, "FY"),  # named after the year it began in
+        (RENAMED, "2019-01-29", "2019-06-30", None, None),
+        (RENAMED, "2019-07-01", "2020-06-30", 2020, "FY"),  # and after the one it ended in
+        (RENAMED, "2019-07-01", "2019-09-30", 2020, "Q1"),
+        (STRAY, "2022-04-01", "2022-06-30", 2022, "Q2"),  # twelve months that were no year
+        (STRAY, "2022-01-01", "2022-03-31", 2022, "Q1"),
         ([], "2024-01-01", "2024-03-31", None, None),
         ([(date(2024, 12, 31), None)], "2024-01-01", "2024-12-31", None, None),
     ],

@@ -13,6 +13,7 @@ import pytest
 
 from svc_core import catalog, pipeline, problem
 from svc_core.constraints import Ge, Le, MaxLen, Pattern
+from svc_core.linking.references import id_of
 from svc_core.operation import GEOJSON, Actor
 from svc_core.problem import Problem
 from svc_core.result import Page
@@ -150,6 +151,7 @@ class Desk:
             "location": self._list_of_feeds,
             "sourceIds": lambda: [self._source()],
             "reason": lambda: "a request",
+            **dict.fromkeys(("entityId", "intoId", "otherId", "mergedId"), self._entity),
             "recordId": lambda: rows["clm"][-1] if rows["clm"] else rows["sbj"][-1],
         }
         return made[name]() if name in made else self.world.id_for(flag.item.id_of, key)
@@ -170,6 +172,14 @@ class Desk:
         """A key of a person of its own: a workspace has only so many."""
         name = f"key {next(_numbers)}"
         return self.run("keys", "create", "--name", name, "--personal").json["id"]
+
+    def _entity(self):
+        """A person whom nobody told of before."""
+        path = self.folder / f"{next(_numbers)}.ftm.jsonl"
+        named = {"id": path.stem, "schema": "Person", "properties": {"name": [path.name]}}
+        path.write_text(json.dumps(named))
+        self.run("sources", "add", str(path))
+        return id_of(f"ftm:{path.stem}")
 
     def _source(self):
         return self.run("sources", "add", self._feed()).json[0]["id"]

@@ -1,0 +1,123 @@
+"""Relations as rows: one whoever tells of it, with what each of its sources says."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from svc_core.directory import id_of
+from svc_core.intake.contributions import Contribution
+from svc_core.intake.kinds import KINDS
+from svc_core.intake.relations import EVIDENCE_MAX, finished, reference
+from svc_core.sources.model import Unusable
+from svc_core.sources.relations import relation
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+EVENT = "misp:30000000-0000-4000-8000-000000009001"
+
+
+def told(source: str, provider: str, format_: str = "stix", **said: Any) -> Contribution:
+    """What a source says of what APT28 uses."""
+    ends = said.pop("ends", ("attack:G0007", "attack:S0023"))
+    record = relation(said.pop("type", "uses"), ends, said)
+    return Contribution(
+        id=f"{source}:relation:{record.key}",
+        row=KINDS["relation"].derived(record.key),
+        source=source,
+        resource="relation",
+        format=format_,
+        key=record.key,
+        digest=1,
+        said=record.said,
+        ref={"id": source, "provider": provider, "url": f"https://{source}.example",
+             "recordId": said.get("recordId")},
+        read_at=NOW,
+        names=(KINDS["relation"].derived(record.key),),
+    )  # fmt: skip
+
+
+def folded(*contributions: Contribution) -> Any:
+    """The members of the row that they make."""
+    return KINDS["relation"].folded(contributions[0].row, contributions)
+
+
+def test_a_relation_that_several_tell_of_has_evidence_of_each() -> None:
+    pages = [{"url": "https://a.example/1"}, {"url": "https://a.example/2"}]
+    row = folded(told("src_a", "mitre-attack", evidence=pages), told("src_b", "misp-galaxy"))
+    assert [(one["sourceId"], one["url"]) for one in row["evidence"]] == [
+        ("src_a", "https://a.example/1"),
+        ("src_a", "https://a.example/2"),
+        ("src_b", "https://src_b.example"),
+    ]
+    assert row["source"] == id_of("attack:G0007")
+    assert row["target"] == id_of("attack:S0023")
+    assert (row["confidence"], row["confidenceBasis"]) == (0.667, "sources")
+
+
+def test_two_sources_of_one_publisher_are_no_two_witnesses() -> None:
+    row = folded(told("src_a", "mitre-attack"), told("src_b", "mitre-attack"))
+    assert row["confidence"] == 0.5
+
+
+def test_evidence_has_its_bound() -> None:
+    pages = [{"url": f"https://a.example/{number}"} for number in range(100)]
+    assert len(folded(told("src_a", "x", evidence=pages))["evidence"]) == EVIDENCE_MAX
+
+
+@pytest.mark.parametrize(
+    ("said", "member", "value"),
+    [
+        ({"confidence": 0.3}, "confidence", 0.3),
+        ({"confidence": 0.3}, "confidenceBasis", "provider"),
+        ({"confidence": 0}, "confidence", 0),
+        ({}, "confidenceBasis", "sources"),
+        ({"validFrom": "2019"}, "validFrom", "2019"),
+        ({"validFrom": "2019-03"}, "validFrom", "2019-03"),
+        ({"validTo": "2025-06-30"}, "validTo", "2025-06-30"),
+        ({"validFrom": "2022-03-18T00:00:00Z"}, "validFrom", "2022-03-18T00:00:00Z"),
+        ({"validFrom": "spring 2019"}, "validFrom", None),
+        ({"validFrom": "2019-13"}, "validFrom", None),
+        ({"validFrom": "2019-02-30"}, "validFrom", None),
+        ({"validFrom": 2019}, "validFrom", None),
+        ({"attributes": {"revoked": True, "role": "x"}}, "revoked", True),
+        ({"attributes": {"revoked": True, "role": "x"}}, "attributes", {"role": "x"}),
+        ({"attributes": {"revoked": False}}, "revoked", False),
+        ({"attributes": {"percentage": 0.0}}, "attributes", {"percentage": 0.0}),
+        ({}, "surface", "cyber"),
+        ({"ends": ("lei:1", "ftm:2")}, "surface", "economy"),
+        ({"ends": ("stix:identity--1", "CVE-2024-3400")}, "surface", "cyber"),
+        ({"ends": ("misp:ip-dst=192.0.2.1", EVENT)}, "target", reference(EVENT)),
+    ],
+)
+def test_what_is_told_is_a_member(said: dict[str, Any], member: str, value: Any) -> None:
+    assert folded(told("src_a", "x", **said))[member] == value
+
+
+@pytest.mark.parametrize("type_", ["", "   ", "uses: this", None, 7, "x" * 65, ["uses"], "-uses"])
+def test_a_type_that_is_no_word_is_refused(type_: Any) -> None:
+    with pytest.raises(Unusable, match="a type of relation"):
+        relation(type_, ("a", "b"), {})
+
+
+def test_a_type_of_two_words_is_one() -> None:
+    assert relation(" interacts  with ", ("a", "b"), {}).said["type"] == "interacts-with"
+
+
+def test_what_leads_to_itself_is_no_relation() -> None:
+    assert folded(told("src_a", "x", ends=("attack:G0007", "attack:G0007"))) is None
+
+
+def test_that_a_release_revokes_it_counts_though_a_copy_of_it_does_not_say_so() -> None:
+    gone = told("src_b", "mitre-attack", "attack", attributes={"revoked": True})
+    row = folded(told("src_a", "misp-galaxy", "misp-galaxy"), gone)
+    assert row["revoked"] is True
+
+
+def test_an_incident_and_an_entity_are_named_by_ids_of_their_kinds() -> None:
+    assert reference(EVENT).startswith("inc_")
+    assert reference("misp:ip-dst=192.0.2.1").startswith("ent_")
+    assert reference("CVE-2024-3400") == id_of("CVE-2024-3400")
+
+
+def test_nothing_said_makes_no_row() -> None:
+    assert finished({}, []) is None

@@ -1,0 +1,228 @@
+"""What companies reported: what each filter finds, as it is known now and was on a day."""
+
+import json
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from svc_core import directory, problem
+from svc_core.intel.finance import filings
+from svc_core.resources.finance import Metric
+from svc_core.sources import xbrl
+from svc_core.testing.clock import START
+from svc_http.demo.documents import data_documents
+from tests.core import demo
+
+APPLE, MICROSOFT, QUAY = (
+    directory.id_of(f"cik:{number}") for number in ("0000320193", "0000789019", "0009990417")
+)
+MILLION = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def filled(house_factory: Any) -> Any:
+    house = house_factory()
+    for one in data_documents(START):
+        if one.file_name.startswith("sec-"):
+            demo.take(house, one.file_name, json.loads(one.body))
+    return house
+
+
+def page(house: Any, entity: str, query: str = "") -> dict[str, Any]:
+    reply = house.send("listFinancialObservations", path={"entityId": entity}, query=query)
+    found: dict[str, Any] = json.loads(reply.body)
+    return found
+
+
+def rows(house: Any, entity: str, query: str = "") -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    after = ""
+    while True:
+        told = page(house, entity, f"limit=3&{query}{after}")
+        found += told["data"]
+        if told["meta"]["page"]["nextCursor"] is None:
+            return found
+        after = f"&cursor={told['meta']['page']['nextCursor']}"
+
+
+FILTERS = [
+    (MICROSOFT, "", 16),
+    (MICROSOFT, "includeSuperseded=true", 29),
+    (MICROSOFT, "metric=revenue", 5),
+    (MICROSOFT, "metric=revenue,netIncome", 9),
+    (MICROSOFT, "metric=revenue&includeSuperseded=true", 11),
+    (MICROSOFT, "metric=capex", 0),
+    (MICROSOFT, "concept=us-gaap:SalesRevenueNet", 3),
+    (MICROSOFT, "concept=SalesRevenueNet", 3),
+    (MICROSOFT, "concept=SalesRevenueNet&metric=revenue", 1),
+    (MICROSOFT, "concept=SalesRevenueNet&metric=netIncome", 0),
+    (MICROSOFT, "concept=SalesRevenueNet,Assets", 5),
+    (MICROSOFT, "concept=ifrs-full:Assets", 0),
+    (MICROSOFT, "periodType=instant", 4),
+    (MICROSOFT, "periodType=duration", 12),
+    (MICROSOFT, "periodType=duration,instant", 16),
+    (MICROSOFT, "months=12", 12),
+    (MICROSOFT, "months=3,6", 0),
+    (MICROSOFT, "months=12&periodType=instant", 0),
+    (MICROSOFT, "from=2018-06-30&to=2018&metric=revenue", 1),
+    (MICROSOFT, "from=2018-07-01&metric=revenue", 1),
+    (MICROSOFT, "from=2016-Q2&to=2017-06&metric=revenue", 2),
+    (MICROSOFT, "to=2014", 0),
+    (MICROSOFT, "asOf=2016-07-27", 0),
+    (MICROSOFT, "asOf=2016-07-28", 3),
+    (MICROSOFT, "asOf=2018-08-02&metric=revenue", 3),
+    (MICROSOFT, "asOf=2018-08-03&metric=revenue", 4),
+    (MICROSOFT, "asOf=2018-08-03T23:59:59-01:00&metric=revenue", 4),
+    (MICROSOFT, "asOf=2018-08-03&metric=revenue&includeSuperseded=true", 8),
+    (MICROSOFT, "asOf=9999-12-31", 16),
+    (APPLE, "metric=revenue&months=3", 2),
+    (QUAY, "", 7),
+    (QUAY, "months=6", 1),
+    (QUAY, "metric=netIncome", 2),
+]
+
+
+@pytest.mark.parametrize(("entity", "query", "count"), FILTERS)
+@pytest.mark.parametrize("sort", ["periodEnd", "filedDate"])
+def test_a_filter_finds_all_that_match_page_by_page(
+    filled: Any, entity: str, query: str, count: int, sort: str
+) -> None:
+    found = rows(filled, entity, f"sort={sort}&{query}")
+    assert len({row["id"] for row in found}) == len(found) == count
+    days = [
+        row["periodEnd"] if sort == "periodEnd" else row["filing"]["filedDate"] for row in found
+    ]
+    assert days == sorted(days, reverse=True)
+
+
+def yearly(house: Any, entity: str, query: str) -> dict[str, Any]:
+    return {row["periodEnd"]: row["value"] for row in rows(house, entity, query)}
+
+
+def test_a_restated_year_has_its_newest_figure_and_on_a_day_before_it_the_older_one(
+    filled: Any,
+) -> None:
+    now = yearly(filled, MICROSOFT, "metric=revenue&months=12")
+    assert now == {
+        "2015-06-30": 93_580 * MILLION,
+        "2016-06-30": 91_154 * MILLION,
+        "2017-06-30": 96_571 * MILLION,
+        "2018-06-30": 110_360 * MILLION,
+        "2019-06-30": 125_843 * MILLION,
+    }
+    then = yearly(filled, MICROSOFT, "metric=revenue&months=12&asOf=2018-08-02")
+    assert then["2016-06-30"] == 85_320 * MILLION
+    assert then["2017-06-30"] == 89_950 * MILLION
+    assert all(isinstance(value, int) for value in now.values())
+
+
+def test_the_rows_of_a_restated_year_lead_to_each_other(filled: Any) -> None:
+    query = "metric=revenue&from=2017&to=2017&sort=filedDate&includeSuperseded=true"
+    newest, restated, first = rows(filled, MICROSOFT, query)
+    assert [row["restated"] for row in (first, restated, newest)] == [False, True, True]
+    assert (first["supersedesId"], newest["supersededById"]) == (None, None)
+    assert first["supersededById"] == restated["id"] == newest["supersedesId"]
+    assert restated["supersededById"] == newest["id"]
+
+
+def test_a_row_has_its_period_by_its_dates_and_nothing_of_how_it_is_found(filled: Any) -> None:
+    (row,) = page(filled, APPLE, "metric=revenue&from=2018-09-01&to=2018-09-29&months=3")["data"]
+    assert (row["fiscalYear"], row["fiscalPeriod"]) == (2018, "Q4")
+    assert (row["filing"]["fiscalYear"], row["filing"]["fiscalPeriod"]) == (2018, "FY")
+    assert not {"fact", "supersededDate", "repeatedDate"} & row.keys()
+    (share,) = page(filled, APPLE, "metric=epsDiluted")["data"]
+    assert (share["value"], share["currency"], share["unit"]) == (11.89, "USD", "{share}-1")
+
+
+def test_every_id_of_a_company_answers_with_its_own(filled: Any) -> None:
+    other = directory.id_of("lei:INR2EJN1ERAN0W5ZP974")
+    (entity,) = {row["entityId"] for row in rows(filled, MICROSOFT)}
+    assert rows(filled, other) == rows(filled, MICROSOFT)
+    assert json.loads(filled.send("getEntity", path={"entityId": other}).body)["data"]["id"] == (
+        entity
+    )
+
+
+def test_who_is_not_known_is_not_found_and_who_reported_nothing_has_no_rows(filled: Any) -> None:
+    unknown = "ent_" + "0" * 24
+    refused = filled.refused("listFinancialObservations", path={"entityId": unknown})
+    assert refused.type is problem.NOT_FOUND
+    demo.take(filled, "quiet.json", {"0": {"cik_str": 7, "ticker": "QT", "title": "Quiet Inc"}})
+    assert page(filled, directory.id_of("cik:0000000007"))["data"] == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["asOf=2018-02-30", "asOf=2018-08-03T25:00:00Z", "asOf=soon", "from=2018-13", "months=4"],
+)
+def test_a_day_that_does_not_exist_is_refused(filled: Any, query: str) -> None:
+    path = {"entityId": MICROSOFT}
+    refused = filled.refused("listFinancialObservations", path=path, query=query)
+    assert refused.type is problem.INVALID_PARAMETER
+
+
+def test_a_walk_while_a_report_comes_in_repeats_and_skips_nothing_that_stays(
+    house: Any,
+) -> None:
+    bodies = {one.file_name: one.body for one in data_documents(START)}
+    whole, earlier = (json.loads(bodies["sec-companyfacts-microsoft.json"]) for _ in range(2))
+    for concept in earlier["facts"]["us-gaap"].values():
+        for unit, facts in concept["units"].items():
+            concept["units"][unit] = [one for one in facts if one["filed"] < "2019"]
+    demo.take(house, "facts.json", earlier)
+    before = {row["id"] for row in rows(house, MICROSOFT)}
+    first = page(house, MICROSOFT, "limit=3")
+    demo.take(house, "facts.json", whole)
+    after = {row["id"] for row in rows(house, MICROSOFT)}
+    cursor = first["meta"]["page"]["nextCursor"]
+    rest = page(house, MICROSOFT, f"limit=100&cursor={cursor}")["data"]
+    seen = [row["id"] for row in (*first["data"], *rest)]
+    assert len(set(seen)) == len(seen)
+    assert before & after <= set(seen) <= before | after
+    assert before - after
+    assert after - before
+
+
+def test_filings_are_found_by_form_item_and_day(filled: Any) -> None:
+    def found(**asked: Any) -> list[str]:
+        rows = filled.run(lambda ctx: filings(ctx, [MICROSOFT], limit=10, **asked))
+        return [row.filed_date.isoformat() for row in rows]
+
+    assert found() == ["2024-07-30", "2024-03-08", "2024-01-30", "2024-01-19"]
+    assert found(form=("8-K", "8-K/A")) == ["2024-03-08", "2024-01-19"]
+    assert found(item=("1.05",), until=date(2024, 3, 7)) == ["2024-01-19"]
+    assert found(item=("2.02",)) == []
+    assert found(since=date(2024, 3, 8)) == ["2024-07-30", "2024-03-08"]
+
+
+def test_the_metrics_of_rows_are_those_of_the_table() -> None:
+    assert list(get_args(Metric)) == list(dict.fromkeys(xbrl.metrics().values()))
+
+
+# -- a real document ---------------------------------------------------------------------------
+
+REVENUE = [  # in millions, of the fiscal years from 2009 to 2025, as annual reports have them
+    42_905, 65_225, 108_249, 156_508, 170_910, 182_795, 233_715, 215_639, 229_234, 265_595,
+    260_174, 274_515, 365_817, 394_328, 383_285, 391_035, 416_161,
+]  # fmt: skip
+
+
+@pytest.mark.needs("SVC_REAL_DATA")
+def test_the_years_of_a_real_company_have_the_figures_of_its_reports(
+    house: Any, real_documents: Callable[[str], list[Path]]
+) -> None:
+    for path in real_documents("sec_edgar"):
+        if path.name == "companyfacts_CIK0000320193.json":
+            demo.take(house, path.name, json.loads(path.read_bytes()))
+    found = rows(house, APPLE, "metric=revenue&months=12&from=2009-09-01")
+    assert [row["value"] for row in found[::-1]] == [one * MILLION for one in REVENUE]
+    assert [row["fiscalYear"] for row in found[::-1]] == list(range(2009, 2026))
+    before = yearly(house, APPLE, "metric=revenue&months=12&asOf=2010-01-24")
+    assert before == {
+        "2009-09-26": 36_537 * MILLION,
+        "2008-09-27": 32_479 * MILLION,
+        "2007-09-29": 24_006 * MILLION,
+    }

@@ -1,0 +1,393 @@
+"""Graphs of entities and of attacks: filters, pages, evidence, against the documents themselves."""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svc_core import problem
+from svc_core.directory import id_of
+from svc_core.inputs import inputs
+from svc_core.intel.cyber_graph import GetCyberGraph
+from svc_core.intel.graphs import GetEntityGraph
+from svc_core.resources.relation import RELATIONS
+from svc_core.sources.body import Body
+from svc_core.sources.formats import read, recognised
+from svc_core.sources.model import Given
+from svc_http.demo.documents import data_documents
+from tests.core import demo
+
+Graph = dict[str, Any]
+Edge = dict[str, Any]
+
+APT28, CHOPSTICK = id_of("attack:G0007"), id_of("attack:S0023")
+
+
+@pytest.fixture(scope="module")
+def filled(house_factory: Callable[[], Any]) -> Any:
+    house = house_factory()
+    demo.take_all(house)
+    return house
+
+
+def graph(house: Any, root: str, query: str = "") -> Graph:
+    """The graph around an entity, whose promises hold."""
+    answer = house.send("getEntityGraph", path={"entityId": root}, query=query)
+    found: Graph = json.loads(answer.body)["data"]
+    assert found["counts"] == {"nodes": len(found["nodes"]), "edges": len(found["edges"])}
+    closed(found)
+    degree = Counter(end for one in found["edges"] for end in (one["sourceId"], one["targetId"]))
+    assert all(node["degree"] == degree[node["id"]] for node in found["nodes"])
+    return found
+
+
+def closed(found: Graph) -> None:
+    ids = [node["id"] for node in found["nodes"]]
+    assert len(set(ids)) == len(ids)
+    assert len({one["id"] for one in found["edges"]}) == len(found["edges"])
+    for one in found["edges"]:
+        assert {one["sourceId"], one["targetId"]} <= set(ids)
+        assert one["evidence"]
+
+
+def pages(house: Any, query: str = "") -> Iterator[Graph]:
+    """The pages of the cyber graph, whose promises hold."""
+    cursor = ""
+    while True:
+        body = json.loads(house.send("getCyberGraph", query=f"{query}{cursor}").body)
+        found = body["data"]
+        closed(found)
+        ends = {one[end] for one in found["edges"] for end in ("sourceId", "targetId")}
+        assert {node["id"] for node in found["nodes"]} == ends
+        counts = {"nodes": len(found["nodes"]), "edges": len(found["edges"])}
+        assert found["counts"] == counts
+        assert body["meta"]["pageCount"] == counts["edges"]
+        yield found
+        token = body["meta"]["page"]["nextCursor"]
+        assert (token is None) == (body["links"]["next"] is None)
+        if token is None:
+            return
+        cursor = f"&cursor={token}"
+
+
+def edges(house: Any, query: str = "") -> list[Edge]:
+    return [one for page in pages(house, query) for one in page["edges"]]
+
+
+def labels(found: Graph) -> set[str]:
+    return {node["label"] for node in found["nodes"]}
+
+
+# -- one entity --------------------------------------------------------------------------------
+
+
+def test_a_graph_has_what_its_documents_tell(filled: Any) -> None:
+    found = graph(filled, APT28)
+    assert found["rootId"] == found["nodes"][0]["id"] == APT28
+    assert {"CHOPSTICK", "Mimikatz", "Spearphishing Attachment"} <= labels(found)
+    (one,) = [each for each in found["edges"] if each["targetId"] == CHOPSTICK]
+    assert (one["type"], one["sourceId"], one["directed"]) == ("uses", APT28, True)
+
+
+def test_any_id_of_an_entity_names_its_graph(filled: Any) -> None:
+    (row,) = filled.rows("listEntities", "designator=attack:G0007&limit=100")
+    other = next(iter(row["mergedIds"]))
+    assert graph(filled, other) == graph(filled, row["id"])
+    refused = filled.refused("getEntityGraph", path={"entityId": "ent_" + "0" * 24})
+    assert refused.type is problem.NOT_FOUND
+
+
+ROOTED: dict[str, tuple[str, str, Callable[[Edge], bool]]] = {
+    "types": (APT28, "types=uses,targets", lambda e: e["type"] in {"uses", "targets"}),
+    "minConfidence": (APT28, "minConfidence=0.6", lambda e: e["confidence"] >= 0.6),
+}
+
+
+def test_every_parameter_of_the_graph_is_asked_for() -> None:
+    asked = {one.name for one in inputs(GetEntityGraph) if one.place == "query"}
+    assert asked == {*ROOTED, "at", "depth", "includeRevoked", "limitNodes"}
+    asked = {one.name for one in inputs(GetCyberGraph) if one.place == "query"}
+    assert asked == {"types", "nodeTypes", "rootId", "depth", "includeRevoked", "limit", "cursor"}
+
+
+@pytest.mark.parametrize("name", ROOTED)
+def test_a_filter_finds_what_it_says_and_nothing_else(filled: Any, name: str) -> None:
+    root, query, holds = ROOTED[name]
+    every = graph(filled, root)["edges"]
+    wanted = {one["id"] for one in every if holds(one)}
+    assert 0 < len(wanted) < len(every)
+    assert {one["id"] for one in graph(filled, root, query)["edges"]} == wanted
+
+
+def test_what_did_not_hold_at_a_time_is_absent(filled: Any) -> None:
+    rows = filled.rows("listEntities", "limit=100&type=company,organization,person")
+    graphs = [(row["id"], graph(filled, row["id"])["edges"]) for row in rows]
+    root, every = next((r, e) for r, e in graphs if any(one["validFrom"] for one in e))
+    since = min(one["validFrom"][:4] for one in every if one["validFrom"])
+    before, later = f"{int(since) - 1}-12-31", f"{since}-12-31"
+    found = graph(filled, root, f"at={before}")
+    assert found["asOf"] == f"{before}T00:00:00Z"
+    untold = {one["id"] for one in every if one["validFrom"] is None}
+    assert {one["id"] for one in found["edges"]} == untold
+    assert len(graph(filled, root, f"at={later}")["edges"]) > len(untold)
+
+
+@pytest.mark.parametrize("at", ["2020-13-01", "2020-02-30", "2020-01-01T25:00:00Z", "2020-01-01T"])
+def test_a_time_that_is_none_is_refused(filled: Any, at: str) -> None:
+    refused = filled.refused("getEntityGraph", path={"entityId": APT28}, query=f"at={at}")
+    assert refused.type is problem.INVALID_PARAMETER
+
+
+def test_a_step_further_holds_what_is_nearer(filled: Any) -> None:
+    near, middle, far = (graph(filled, APT28, f"depth={depth}") for depth in (1, 2, 3))
+    for one, other in ((near, middle), (middle, far)):
+        assert labels(one) < labels(other)
+        assert {e["id"] for e in one["edges"]} < {e["id"] for e in other["edges"]}
+
+
+def test_a_graph_that_is_cut_says_so(filled: Any) -> None:
+    whole = graph(filled, APT28, "depth=2")
+    cut = graph(filled, APT28, "depth=2&limitNodes=3")
+    assert (whole["truncated"], cut["truncated"], len(cut["nodes"])) == (False, True, 3)
+    assert cut["nodes"][0]["id"] == APT28
+
+
+def test_what_was_revoked_is_absent_unless_asked_for(filled: Any) -> None:
+    heir = id_of("attack:G0035")
+    assert graph(filled, heir)["edges"] == []
+    (one,) = graph(filled, heir, "includeRevoked=true")["edges"]
+    assert (one["type"], one["targetId"]) == ("revoked-by", heir)
+    every, live = edges(filled, "limit=100&includeRevoked=true"), edges(filled, "limit=100")
+    assert {one["type"] for one in every} - {one["type"] for one in live} == {"revoked-by"}
+
+
+def test_a_maker_is_joined_to_the_vulnerabilities_of_its_products(filled: Any) -> None:
+    root = id_of("CVE-2024-21762")
+    (one,) = graph(filled, root)["edges"]
+    assert (one["type"], one["targetId"]) == ("affectedBy", root)
+    assert one["attributes"] == {"vendor": "Fortinet"}
+    back = graph(filled, one["sourceId"], "types=affectedBy")
+    assert [each["id"] for each in back["edges"]] == [one["id"]]
+    (page,) = pages(filled, f"rootId={root}")
+    assert {node["type"] for node in page["nodes"]} == {"vendor", "vulnerability"}
+
+
+# -- who attacks whom with what ----------------------------------------------------------------
+
+
+def test_pages_of_any_size_have_the_same_edges_once(filled: Any) -> None:
+    whole = edges(filled, "limit=100")
+    for limit in (1, 2, 7):
+        told = list(pages(filled, f"limit={limit}"))
+        assert [one for page in told for one in page["edges"]] == whole
+        assert all(len(page["edges"]) <= limit for page in told)
+    around = edges(filled, f"limit=100&rootId={APT28}&depth=2")
+    assert edges(filled, f"limit=2&rootId={APT28}&depth=2") == around
+    assert around
+
+
+QUERIES = [
+    "types=uses,mitigates", "nodeTypes=actor,technique", "types=affectedBy",
+    "nodeTypes=vendor,vulnerability",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_filter_of_the_cyber_graph_finds_what_it_says(filled: Any, query: str) -> None:
+    name, _, value = query.partition("=")
+    asked = set(value.split(","))
+    (whole,) = pages(filled, "limit=100")
+    kinds = {node["id"]: node["type"] for node in whole["nodes"]}
+
+    def holds(one: Edge) -> bool:
+        ends = {kinds[one["sourceId"]], kinds[one["targetId"]]}
+        return one["type"] in asked if name == "types" else ends <= asked
+
+    wanted = [one for one in whole["edges"] if holds(one)]
+    assert 0 < len(wanted) < len(whole["edges"])
+    assert edges(filled, f"limit=3&{query}") == wanted
+
+
+def test_a_depth_is_one_around_a_root(filled: Any) -> None:
+    refused = filled.refused("getCyberGraph", query="depth=2")
+    assert refused.type is problem.CONFLICTING_PARAMETERS
+    assert edges(filled, "rootId=ent_" + "0" * 24) == []
+
+
+def test_companies_and_kin_are_no_part_of_the_cyber_graph(filled: Any) -> None:
+    found = {one["type"] for one in edges(filled, "limit=100")}
+    assert found.isdisjoint({"owns", "family", "subsidiaryOf", "paid", "directs"})
+
+
+def test_pages_go_on_within_the_makers_of_one_vulnerability(
+    house_factory: Callable[[], Any],
+) -> None:
+    house = house_factory()
+    documents = {one.file_name: one for one in data_documents(house.clock.now())}
+    for name in ("sec-company-tickers.json", "company_tickers.json", "sec-tickers.json"):
+    take(house, "https://sec.example/tickers.json", documents["sec-tickers.json"].body)
+    vendors = ("Microsoft", "Apple", "Cisco", "Fortinet", "Palo Alto Networks")
+    record = {
+        "dataType": "CVE_RECORD", "dataVersion": "5.1",
+        "cveMetadata": {"cveId": "CVE-2025-0001", "state": "PUBLISHED",
+                        "datePublished": "2025-01-01T00:00:00Z"},
+        "containers": {"cna": {
+            "descriptions": [{"lang": "en", "value": "In all of them."}],
+            "affected": [{"vendor": one, "product": "Mail"} for one in vendors],
+        }},
+    }  # fmt: skip
+    take(house, "https://cve.example/1.json", json.dumps(record).encode())
+    whole = edges(house, "limit=100")
+    assert len(whole) > 2
+    for limit in (1, 2):
+        assert edges(house, f"limit={limit}") == whole
+
+
+# -- while others write ------------------------------------------------------------------------
+
+
+def bundle(numbers: range) -> bytes:
+    """A STIX bundle in which one actor uses so many tools."""
+    about = {"created": "2026-01-01T00:00:00Z", "modified": "2026-01-01T00:00:00Z"}
+
+    def uuid(number: int) -> str:
+        return f"40000000-0000-4000-8000-{number:012d}"
+
+    actor = f"intrusion-set--{uuid(999_999)}"
+    objects: list[Any] = [{"type": "intrusion-set", "id": actor, "name": "Reed", **about}]
+    for number in numbers:
+        tool = f"tool--{uuid(number)}"
+        objects += [
+            {"type": "tool", "id": tool, "name": f"Tool {number}", **about},
+            {"type": "relationship", "id": f"relationship--{uuid(number)}", **about,
+             "relationship_type": "uses", "source_ref": actor, "target_ref": tool},
+        ]  # fmt: skip
+    return json.dumps({"type": "bundle", "id": f"bundle--{uuid(0)}", "objects": objects}).encode()
+
+
+def take(house: Any, location: str, body: bytes) -> None:
+    held = Body(body)
+    document = read(held, recognised(held), Given(name=location))
+    house.take(house.add(location), document)
+
+
+def test_a_walk_meets_every_edge_once_while_others_tell_of_them_again(
+    house_factory: Callable[[], Any],
+) -> None:
+    house = house_factory()
+    take(house, "https://one.example/a.json", bundle(range(60)))
+    before = {one["id"] for one in edges(house, "limit=100")}
+    seen: list[str] = []
+    for number, page in enumerate(pages(house, "limit=7")):
+        seen += [one["id"] for one in page["edges"]]
+        # Others tell of the same relations, and of more.
+        house.clock.advance(60)
+        told = bundle(range(number * 10, number * 10 + 15))
+        take(house, f"https://two.example/{number}.json", told)
+    assert len(seen) == len(set(seen))
+    assert before <= set(seen)
+
+
+def test_one_relation_under_keys_of_two_schemes_is_one_edge(
+    house_factory: Callable[[], Any],
+) -> None:
+    house = house_factory()
+    documents = {one.file_name: one for one in data_documents(house.clock.now())}
+    take(house, "https://mitre.example/attack.json", documents["attack.json"].body)
+    before = edges(house, "limit=100")
+    attack = json.loads(documents["attack.json"].body)["objects"]
+    (use,) = [
+        one for one in attack
+        if one["type"] == "relationship" and one["relationship_type"] == "uses"
+        and one["source_ref"].endswith("000007") and one["target_ref"].endswith("000023")
+    ]  # fmt: skip
+    about = {name: use[name] for name in ("created", "modified")}
+    ends = {name: use[f"{name}_ref"] for name in ("source", "target")}
+    uuid = f"{'5' * 8}-0000-4000-8000-{'5' * 12}"
+    copied = [{"type": "relationship", "id": f"relationship--{uuid}",
+               "relationship_type": "uses", "source_ref": ends["source"],
+               "target_ref": ends["target"], **about}]  # fmt: skip
+    house.clock.advance(60)
+    whole = {"type": "bundle", "id": f"bundle--{uuid}", "objects": copied}
+    take(house, "https://other.example/report.json", json.dumps(whole).encode())
+    stored = house.run(lambda ctx: ctx.tx.documents.count(RELATIONS, limit=1_000))
+    after = edges(house, "limit=100")
+    assert [one["id"] for one in after] == [one["id"] for one in before]
+    assert stored > len(after)  # what was revoked, and the copy
+    (one,) = [each for each in after if each["targetId"] == CHOPSTICK and each["sourceId"] == APT28]
+    assert len({each["sourceId"] for each in one["evidence"]}) == 2
+
+
+# -- real documents ----------------------------------------------------------------------------
+
+
+def real(path: str) -> bytes:
+    root = os.environ["SVC_REAL_DATA"]  # noqa: TID251 - what the tests are given
+    return (Path(root) / path).read_bytes()
+
+
+TYPES = {
+    "intrusion-set", "malware", "tool", "attack-pattern", "campaign", "course-of-action",
+    "identity", "vulnerability", "indicator",
+}  # fmt: skip
+
+
+def ties(objects: list[Any], *, is_whole: bool = False) -> set[tuple[str, str, str]]:
+    """The relationships of a bundle between things that are rows, by type and names of its ends."""
+    held = {one["id"]: one for one in objects}
+    found = set()
+    for one in objects:
+        if one["type"] != "relationship":
+            continue
+        ends = [held.get(one[end], {"type": ""}) for end in ("source_ref", "target_ref")]
+        gone = [each.get("revoked") or each.get("x_mitre_deprecated") for each in (one, *ends)]
+        if all(end["type"] in TYPES for end in ends) and (is_whole or not any(gone)):
+            found.add((one["relationship_type"], *(end["name"] for end in ends)))
+    return found
+
+
+@pytest.mark.needs("SVC_REAL_DATA")
+@pytest.mark.parametrize(
+    ("path", "count"),
+    [("attack_stix21/ics-attack-18.1.json", 603), ("attack_stix20/enterprise_dev.json", None)],
+)
+def test_a_release_of_attack_gives_its_relationships_and_no_other(
+    house_factory: Callable[[], Any], path: str, count: int | None
+) -> None:
+    house, body = house_factory(), real(path)
+    take(house, "https://mitre.example/attack.json", body)
+    objects = json.loads(body)["objects"]
+    for query, is_whole in (("", False), ("&includeRevoked=true", True)):
+        told = list(pages(house, f"limit=100{query}"))
+        names = {node["id"]: node["label"] for page in told for node in page["nodes"]}
+        found = [
+            (one["type"], names[one["sourceId"]], names[one["targetId"]])
+            for page in told
+            for one in page["edges"]
+        ]
+        assert set(found) == ties(objects, is_whole=is_whole)
+        if count is not None and not is_whole:
+            assert len(found) == count
+
+
+@pytest.mark.needs("SVC_REAL_DATA")
+def test_what_is_around_a_group_is_what_its_release_says(house_factory: Callable[[], Any]) -> None:
+    house = house_factory()
+    take(house, "https://mitre.example/a.json", real("attack_stix21/ics-attack-18.1.json"))
+    found = graph(house, id_of("attack:G0034"))  # Sandworm Team, counted in the file
+    assert found["counts"] == {"nodes": 14, "edges": 13}
+    assert Counter(one["type"] for one in found["edges"]) == {"uses": 10, "attributed-to": 3}
+
+
+@pytest.mark.needs("SVC_REAL_DATA")
+def test_each_payment_is_an_edge_of_its_own(house_factory: Callable[[], Any]) -> None:
+    house = house_factory()
+    take(house, "https://parties.example/ftm.json", real("ftm/entities.ftm.json"))
+    root = id_of("ftm:c326dd8021ee75fe9608f31ecb4e2e7388144102")  # paid 126 times in the file
+    found = graph(house, root)
+    assert found["counts"]["edges"] == 126
+    assert all(one["type"] == "paid" and one["targetId"] == root for one in found["edges"])

@@ -1,0 +1,79 @@
+"""In the demo every filter of incidents finds something and leaves something out."""
+
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from svc_core.inputs import inputs
+from svc_core.intel.incidents import OPERATIONS
+from tests.core import demo
+from tests.core.intel.incident_documents import fold, incidents, one
+
+
+@pytest.fixture(scope="module")
+def filled(house_factory: Any) -> Any:
+    """A house with the documents of the demo."""
+    house = house_factory()
+    demo.take_all(house)
+    fold(house)
+    return house
+
+
+@pytest.fixture(scope="module")
+def rows(filled: Any) -> list[Any]:
+    return incidents(filled)
+
+
+ASKED = {
+    "category": "disaster,cyber",
+    "status": "emerging",
+    "minSeverity": "high",
+    "minConfidence": "0.9",
+    "provider": "feed",
+    "minSources": "3",
+    "country": "ec",
+    "bbox": "-180,-60,0,80",
+    "datetime": "{startedAt}/..",
+    "entityId": "{entityId}",
+}
+WHOLE = {"sort", "limit", "cursor", "updatedSince", "q", "include"}
+"""What orders, pages, adds, or cannot tell rows apart that were folded at one moment."""
+
+
+def test_every_filter_is_asked() -> None:
+    (listed,) = (each for each in OPERATIONS if each.id == "listIncidents")
+    names = {item.name for item in inputs(listed.request) if item.place == "query"}
+    assert names - WHOLE == set(ASKED)
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_filter_finds_and_leaves_out(filled: Any, rows: list[Any], name: str) -> None:
+    some = {
+        "startedAt": sorted(row["startedAt"] for row in rows if row["startedAt"])[len(rows) // 2],
+        "entityId": next(each["entityId"] for row in rows for each in row["entities"]),
+    }
+    found = incidents(filled, f"limit=100&{name}={ASKED[name].format(**some)}")
+    assert 0 < len(found) < len(rows)
+
+
+def test_the_demo_has_incidents_of_every_kind(filled: Any, rows: list[Any]) -> None:
+    assert set(Counter(row["status"] for row in rows)) == {
+        "emerging",
+        "active",
+        "monitoring",
+        "closed",
+    }
+    assert max(row["sourceCount"] for row in rows) >= 3
+    providers = [{ref["provider"] for ref in row["sources"]} for row in rows]
+    assert {"usgs", "gdacs", "reliefweb"} in providers  # one quake
+    assert {"feed", "gdelt"} in providers
+    assert any(row["relatedIncidentIds"] for row in rows)
+    assert any(row["mergedIds"] for row in rows)
+    assert any(row["cameo"] for row in rows)
+    (cyclone,) = (row for row in rows if row["title"] == "Cyclone Tala")
+    assert len(one(filled, cyclone["id"], "include=track")["track"]) == 3
+    covered = (one(filled, row["id"], "include=footprint")["footprint"] for row in rows)
+    assert any(covered)
+    assert len(json.dumps(rows)) < 1_000_000

@@ -1,0 +1,176 @@
+"""Entities as STIX 2.1: what the OASIS library and validator say of every bundle of the demo."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import stix2
+
+from svc_core.directory import id_of
+from svc_core.intel.neighbours import Node
+from svc_core.intel.stix import bundle
+from svc_core.operation import STIX
+from svc_core.stix.marking import IDS
+from tests.core import demo
+from tests.core.intel.test_walk import edge
+from tests.core.ledger.stix.test_validity import faults, references
+
+APT28 = id_of("attack:G0007")
+
+
+@pytest.fixture(scope="module")
+def filled(house_factory: Callable[[], Any]) -> Any:
+    house = house_factory()
+    demo.take_all(house)
+    return house
+
+
+def told(house: Any, id_: str) -> Any:
+    answer = house.send("getEntity", path={"entityId": id_}, query="format=stix")
+    assert answer.media_type == STIX.media_type
+    return json.loads(answer.body)
+
+
+def objects(house: Any, id_: str) -> dict[str, Any]:
+    return {one["id"]: one for one in told(house, id_)["objects"]}
+
+
+def test_every_bundle_is_valid_and_closed(filled: Any) -> None:
+    rows = filled.rows("listEntities", "limit=100")
+    assert len({row["type"] for row in rows}) > 8
+    for row in rows:
+        made = told(filled, row["id"])
+        assert faults(made) == []
+        stix2.parse(json.dumps(made), allow_custom=False)
+        ids = [one["id"] for one in made["objects"]]
+        assert len(set(ids)) == len(ids)
+        assert set(references(made)) <= set(ids)
+
+
+def test_what_a_release_calls_its_objects_they_are_called_here(filled: Any) -> None:
+    held = objects(filled, APT28)
+    actor = held["intrusion-set--00000000-0000-4000-8000-000000000007"]
+    assert actor["name"] == "APT28"
+    assert {"source_name": "mitre-attack", "external_id": "G0007"} in actor["external_references"]
+    told_of = "relationship--00000000-0000-4000-8000-000000009000"
+    assert held[told_of]["source_ref"] == actor["id"]
+    assert held[told_of]["created_by_ref"] in held
+
+
+def test_a_bundle_has_what_the_graph_has(filled: Any) -> None:
+    answer = filled.send("getEntityGraph", path={"entityId": APT28})
+    graph = json.loads(answer.body)["data"]
+    held = objects(filled, APT28).values()
+    ties = [one for one in held if one["type"] == "relationship"]
+    names = {node["id"]: node["label"] for node in graph["nodes"]}
+    called = {one["id"]: one.get("name") for one in held}
+    # An indicator of which no pattern is known is no object of STIX.
+    assert {
+        (one["relationship_type"], called[one["source_ref"]], called[one["target_ref"]])
+        for one in ties
+    } == {
+        (one["type"], names[one["sourceId"]], names[one["targetId"]])
+        for one in graph["edges"]
+        if {names[one["sourceId"]], names[one["targetId"]]} <= {*called.values()}
+    }
+    assert all(0 <= one["confidence"] <= 100 for one in ties)
+    assert all(IDS["amber"] in one["object_marking_refs"] for one in ties)
+
+
+def test_a_bundle_is_the_same_whoever_asks_and_has_a_tag(filled: Any) -> None:
+    first, again = (
+        filled.send("getEntity", tenant=tenant, path={"entityId": APT28}, query="format=stix")
+        for tenant in ("wsp_a", "wsp_b")
+    )
+    assert first.body == again.body
+    assert dict(first.headers)["ETag"]
+
+
+# -- tables ------------------------------------------------------------------------------------
+
+ROW = {
+    "createdAt": "2026-01-02T03:04:05Z",
+    "updatedAt": "2026-01-03T03:04:05.678901Z",
+    "designators": [],
+    "aliases": [],
+}
+
+
+def node(id_: str, type_: str, label: str = "A name", **row: Any) -> Node:
+    return Node(id_, type_, label, None, (id_,), revoked=False, row=ROW | row)
+
+
+def tie(**members: Any) -> Any:
+    """The relationship that an edge between two companies is."""
+    ends = node("ent_a", "company"), node("ent_b", "company")
+    times = {"updatedAt": "2026-01-01T00:00:00Z", **members}
+    made = json.loads(bundle(ends[0], ends, [edge("ent_a", "ent_b", 1, **times)]))
+    assert faults(made) == []
+    (one,) = [each for each in made["objects"] if each["type"] == "relationship"]
+    return one
+
+
+@pytest.mark.parametrize(
+    ("members", "name", "value"),
+    [
+        ({"type": "subsidiaryOf"}, "relationship_type", "subsidiary-of"),
+        ({"type": "attributed-to"}, "relationship_type", "attributed-to"),
+        ({"validFrom": "2019"}, "start_time", "2019-01-01T00:00:00.000Z"),
+        ({"validFrom": "2019-03"}, "start_time", "2019-03-01T00:00:00.000Z"),
+        ({"validTo": "2021-06-30"}, "stop_time", "2021-06-30T00:00:00.000Z"),
+        ({"validFrom": "2022-03-18T01:02:03.4Z"}, "start_time", "2022-03-18T01:02:03.400Z"),
+        ({"validFrom": "2019", "validTo": "2019"}, "stop_time", None),
+        ({"validFrom": "2020", "validTo": "2019"}, "stop_time", None),
+        ({"confidence": 0.666}, "confidence", 67),
+        ({"confidence": 0}, "confidence", 0),
+        ({"attributes": {"description": "In a report."}}, "description", "In a report."),
+    ],
+)
+def test_an_edge_is_a_relationship(members: Any, name: str, value: Any) -> None:
+    assert tie(**members).get(name) == value
+
+
+@pytest.mark.parametrize(
+    ("made", "type_", "members"),
+    [
+        (node("e", "company"), "identity", {"identity_class": "organization"}),
+        (node("e", "person"), "identity", {"identity_class": "individual"}),
+        (node("e", "sector"), "identity", {"identity_class": "class"}),
+        (node("e", "vessel"), "identity", {"identity_class": "unknown"}),
+        (node("e", "threatActor"), "intrusion-set", {}),
+        (node("e", "malware", aliases=["B"]), "malware", {"is_family": True, "aliases": ["B"]}),
+        (node("e", "vulnerability", "CVE-2024-3400"), "vulnerability", {}),
+        (node("e", "courseOfAction"), "course-of-action", {}),
+        (
+            node("e", "country", designators=[{"scheme": "iso3166-1", "value": "UA"}]),
+            "location", {"country": "UA"},
+        ),
+        (node("e", "indicator", "192.0.2.1"), "indicator",
+         {"pattern": "[ipv4-addr:value = '192.0.2.1']"}),
+        (node("e", "indicator", "a.example"), "indicator",
+         {"pattern": "[domain-name:value = 'a.example']"}),
+        (node("e", "indicator", "ab" * 32), "indicator",
+         {"pattern": f"[file:hashes.'SHA-256' = '{'ab' * 32}']"}),
+        (node("e", "indicator", "https://a.example/it's"), "indicator",
+         {"pattern": "[url:value = 'https://a.example/it\\'s']"}),
+        # What STIX has no object for is an identity where it is asked for itself.
+        (node("e", "indicator", "Address of the loader"), "identity", {}),
+        (node("e", "country"), "identity", {}),
+    ],
+)  # fmt: skip
+def test_an_entity_is_an_object(made: Node, type_: str, members: Any) -> None:
+    whole = json.loads(bundle(made, [made], []))
+    assert faults(whole) == []
+    (one,) = [each for each in whole["objects"] if each.get("created", "")[:7] == "2026-01"
+              and each["modified"][:10] == "2026-01-03"]  # fmt: skip
+    assert one["type"] == type_
+    assert {name: one[name] for name in members} == members
+    assert one["modified"] == "2026-01-03T03:04:05.678Z"
+
+
+def test_no_edge_leads_to_what_is_no_object() -> None:
+    ends = node("ent_a", "company"), node("ent_b", "indicator", "Address of the loader")
+    told_of = edge("ent_b", "ent_a", 1, updatedAt="2026-01-01T00:00:00Z")
+    made = json.loads(bundle(ends[0], ends, [told_of]))
+    assert "relationship" not in {one["type"] for one in made["objects"]}

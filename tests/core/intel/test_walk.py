@@ -1,0 +1,208 @@
+"""Graphs as rules: what counts, what is one, and how far a walk reaches, against a slow oracle."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from svc_core.intel.walk import Walk, Wanted, in_turn, joined
+
+Edge = dict[str, Any]
+
+
+def edge(source: str, target: str, number: int = 0, **members: Any) -> Edge:
+    """An edge of the wire between two nodes."""
+    return {
+        "id": f"rel_{number:04d}",
+        "type": "uses",
+        "sourceId": source,
+        "targetId": target,
+        "directed": True,
+        "confidence": 0.5,
+        "confidenceBasis": "sources",
+        "validFrom": None,
+        "validTo": None,
+        "attributes": {},
+        "evidence": [{"sourceId": f"src_{number}", "observationId": None, "url": None}],
+        "revoked": False,
+        "surface": "cyber",
+        "providers": ["misp"],
+        "stixId": None,
+        "createdAt": "2026-01-01T00:00:00Z",
+        **members,
+    }
+
+
+# -- which edges count -------------------------------------------------------------------------
+
+PERIOD = {"validFrom": "2019-03", "validTo": "2021-06-30"}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "members", "is_wanted"),
+    [
+        (Wanted(), {}, True),
+        (Wanted(frozenset({"owns"})), {}, False),
+        (Wanted(frozenset({"owns", "uses"})), {}, True),
+        (Wanted(min_confidence=0.5), {}, True),
+        (Wanted(min_confidence=0.51), {}, False),
+        (Wanted(), {"revoked": True}, False),
+        (Wanted(revoked=True), {"revoked": True}, True),
+        (Wanted(surface="cyber"), {"surface": "economy"}, False),
+        (Wanted(at="2019-02-28"), PERIOD, False),
+        (Wanted(at="2019-03-01"), PERIOD, True),
+        (Wanted(at="2021-06-30"), PERIOD, True),
+        (Wanted(at="2021-06-30T23:59:59Z"), PERIOD, True),
+        (Wanted(at="2021-07-01"), PERIOD, False),
+        (Wanted(at="1999-01-01"), {"validTo": "2021"}, True),
+        (Wanted(at="2021-12-31"), {"validTo": "2021"}, True),
+        (Wanted(at="2022-01-01"), {"validTo": "2021"}, False),
+        (Wanted(at="2030-01-01"), {"validFrom": "2021"}, True),
+        (Wanted(at="2020-05-05"), {}, True),
+        (Wanted(at="2022-03-18"), {"validFrom": "2022-03-18T12:00:00Z"}, True),
+        (Wanted(at="2022-03-18T11:59:59Z"), {"validFrom": "2022-03-18T12:00:00Z"}, False),
+        (Wanted(at="2022-03-18T12:00:00.5Z"), {"validFrom": "2022-03-18T12:00:00Z"}, True),
+    ],
+)
+def test_an_edge_counts_where_it_is_all_that_is_asked_for(
+    wanted: Wanted, members: Mapping[str, Any], is_wanted: bool
+) -> None:
+    assert wanted.holds(edge("a", "b", **members)) is is_wanted
+
+
+# -- which edges are one -----------------------------------------------------------------------
+
+
+def test_one_edge_that_several_rows_tell_of_is_the_oldest_with_what_all_tell() -> None:
+    late = edge(
+        "a", "b", 1, createdAt="2026-01-02T00:00:00Z", confidence=0.8,
+        confidenceBasis="provider", providers=["mitre-attack"], validFrom="2020",
+        attributes={"role": "late", "percentage": 5}, stixId="relationship--1",
+    )  # fmt: skip
+    first = edge("a", "b", 2, attributes={"role": "first"})
+    (one,) = joined([late, first])
+    assert one["id"] == first["id"]
+    assert (one["confidence"], one["confidenceBasis"]) == (0.8, "provider")
+    assert one["attributes"] == {"role": "first", "percentage": 5}
+    assert [each["sourceId"] for each in one["evidence"]] == ["src_2", "src_1"]
+    assert (one["validFrom"], one["stixId"]) == ("2020", "relationship--1")
+
+
+@pytest.mark.parametrize(
+    ("edges", "count"),
+    [
+        ([edge("a", "b", 1), edge("a", "b", 2)], 1),
+        ([edge("a", "b", 1), edge("b", "a", 2)], 2),
+        ([edge("a", "b", 1, directed=False), edge("b", "a", 2, directed=False)], 1),
+        ([edge("a", "b", 1), edge("a", "b", 2, type="targets")], 2),
+        ([edge("a", "b", 1, type="paid"), edge("a", "b", 2, type="paid")], 2),
+        ([edge("a", "b", 1, revoked=True), edge("a", "b", 2)], 1),
+    ],
+)
+def test_edges_of_one_type_between_the_same_two_are_one(edges: list[Edge], count: int) -> None:
+    found = joined(edges)
+    assert len(found) == count
+    assert not any(one["revoked"] for one in found)
+
+
+def test_edges_told_by_more_providers_are_surer() -> None:
+    told = [edge("a", "b", number, providers=[f"p{number}"]) for number in range(3)]
+    assert [one["confidence"] for one in joined(told)] == [0.75]
+
+
+# -- how far a walk reaches --------------------------------------------------------------------
+
+NODES = st.sampled_from("abcdefghij")
+EDGES = st.lists(
+    st.tuples(NODES, NODES, st.sampled_from([0.1, 0.5, 0.9])).filter(lambda e: e[0] != e[1]),
+    max_size=40,
+).map(lambda told: [edge(s, t, n, confidence=c) for n, (s, t, c) in enumerate(told)])
+
+
+def walked(edges: Sequence[Edge], depth: int, nodes_max: int = 99, edges_max: int = 99) -> Walk:
+    """A walk from `a` in which every node's edges are known at once."""
+    walk = Walk("a", depth, nodes_max, edges_max)
+    while walk.frontier:
+        held = set(walk.frontier)
+        walk.take([one for one in edges if held & {one["sourceId"], one["targetId"]}])
+    return walk
+
+
+def distances(edges: Sequence[Edge]) -> dict[str, int]:
+    """How far each node is from `a`, by trying every edge again and again (Bellman and Ford)."""
+    found = {"a": 0}
+    for _ in range(len(edges) + 1):
+        for one in edges:
+            ends = one["sourceId"], one["targetId"]
+            for near, far in (ends, ends[::-1]):
+                if near in found:
+                    found[far] = min(found.get(far, 99), found[near] + 1)
+    return found
+
+
+@given(EDGES, st.integers(1, 3))
+def test_a_walk_reaches_what_lies_within_its_depth(edges: list[Edge], depth: int) -> None:
+    walk, far = walked(edges, depth), distances(edges)
+    assert walk.nodes == {node: steps for node, steps in far.items() if steps <= depth}
+    near = {node for node, steps in far.items() if steps < depth}
+    assert walk.edges.keys() == {
+        one["id"] for one in edges if near & {one["sourceId"], one["targetId"]}
+    }
+    assert not walk.truncated
+
+
+@given(EDGES, st.integers(1, 3), st.integers(1, 8), st.integers(1, 12))
+def test_a_graph_keeps_its_bounds_and_every_edge_has_its_ends(
+    edges: list[Edge], depth: int, nodes_max: int, edges_max: int
+) -> None:
+    walk, whole = walked(edges, depth, nodes_max, edges_max), walked(edges, depth)
+    assert len(walk.nodes) <= nodes_max
+    assert len(walk.edges) <= edges_max
+    for one in walk.edges.values():
+        assert {one["sourceId"], one["targetId"]} <= walk.nodes.keys()
+    assert all(walk.nodes[node] == whole.nodes[node] for node in walk.nodes)
+    is_whole = (walk.nodes, walk.edges.keys()) == (whole.nodes, whole.edges.keys())
+    assert walk.truncated is not is_whole
+
+
+@given(EDGES, st.integers(1, 2), st.integers(1, 8))
+def test_a_step_further_loses_nothing(edges: list[Edge], depth: int, nodes_max: int) -> None:
+    near, far = (walked(edges, steps, nodes_max) for steps in (depth, depth + 1))
+    assert near.nodes.keys() <= far.nodes.keys()
+    assert near.edges.keys() <= far.edges.keys()
+
+
+@given(EDGES, st.randoms(use_true_random=False), st.integers(1, 8))
+@settings(max_examples=50)
+def test_the_order_in_which_edges_are_found_does_not_matter(
+    edges: list[Edge], chance: Any, nodes_max: int
+) -> None:
+    mixed = list(edges)
+    chance.shuffle(mixed)
+    one, other = walked(edges, 3, nodes_max), walked(mixed, 3, nodes_max)
+    assert list(one.nodes.items()) == list(other.nodes.items())
+    assert list(one.edges) == list(other.edges)
+
+
+def test_a_node_with_a_thousand_edges_leaves_room_for_its_neighbours() -> None:
+    hub = [edge("hub", f"leaf{number}", number) for number in range(1_000)]
+    few = [edge("small", f"other{number}", 2_000 + number) for number in range(3)]
+    root = [edge("a", "hub", 5_000), edge("a", "small", 5_001)]
+    walk = walked([*hub, *few, *root], 2, nodes_max=12)
+    assert walk.truncated
+    assert {f"other{number}" for number in range(3)} <= walk.nodes.keys()
+
+
+def test_of_each_node_the_strongest_edges_come_first() -> None:
+    told = [
+        edge("a", "x", 1, confidence=0.2),
+        edge("a", "y", 2, confidence=0.9),
+        edge("b", "z", 3, confidence=0.1),
+    ]
+    owners = {"a": "a", "b": "b"}
+    turns = in_turn(told, ("sourceId", "targetId"), owners)
+    assert [one["targetId"] for one in turns] == ["y", "z", "x"]
+    assert Counter(one["id"] for one in turns).most_common(1)[0][1] == 1

@@ -1,0 +1,67 @@
+"""`svc entities merge`, `part` and `distinct`: what the operator settles."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svc_core.linking.references import id_of
+
+Svc = Callable[..., Any]
+
+
+@pytest.fixture
+def people(svc: Svc, here: Path) -> tuple[str, ...]:
+    """The ids of three people of a collection that was read."""
+    names = ("ada", "grace", "linus")
+    lines = [
+        json.dumps({"id": name, "schema": "Person", "properties": {"name": [name.title()]}})
+        for name in names
+    ]
+    (here / "people.ftm.json").write_text("\n".join(lines))
+    assert svc("sources", "add", "people.ftm.json", "--json").code == 0
+    return tuple(id_of(f"ftm:{name}") for name in names)
+
+
+def test_two_entities_are_one_until_they_are_parted(svc: Svc, people: tuple[str, ...]) -> None:
+    ada, grace, linus = people
+    merged = svc("entities", "merge", ada, grace, "--json")
+    assert merged.code == 0
+    assert merged.json == {
+        "id": grace,
+        "name": "Grace",
+        "otherId": ada,
+        "otherName": "Ada",
+        "status": "merged",
+        "changed": True,
+    }
+    assert svc("entities", "merge", ada, grace, "--json").json["changed"] is False
+    assert svc("sources", "pull", "--all", "--force", "--json").code == 0
+    ran = svc("entities", "distinct", ada, grace)
+    assert ran.code == 1
+    assert f"svc entities part {ada}" in ran.err
+    assert svc("entities", "part", ada, "--json").json["status"] == "parted"
+    assert svc("entities", "distinct", ada, grace, "--json").json["changed"] is True
+    assert svc("entities", "merge", linus, ada, "--json").code == 0
+    ran = svc("entities", "merge", linus, grace)
+    assert ran.code == 1
+    assert "distinct" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("merge", "ent_" + "0" * 24, "ADA"), 1, "svc entities list"),
+        (("part", "ent_" + "0" * 24), 1, "svc entities list"),
+        (("merge", "ADA", "ADA"), 1, "is the same id"),
+        (("distinct", "ADA"), 2, "OTHER-ID"),
+    ],
+)
+def test_what_cannot_be_settled_is_refused_with_what_to_do(
+    svc: Svc, people: tuple[str, ...], words: tuple[str, ...], code: int, told: str
+) -> None:
+    ran = svc("entities", *(people[0] if word == "ADA" else word for word in words))
+    assert ran.code == code
+    assert told in ran.err

@@ -1,0 +1,36 @@
+"""Lists that are asked for by words, over each store: the same rows in pages of every size."""
+
+import pytest
+
+ASKED = {
+    "/api/v2/markets": "list win ransom",
+    "/api/v2/entities": "inc systems palo",
+    "/api/v2/entities?type=company": "alphabet apple",
+}
+
+
+def walked(world, path, limit):
+    found, cursor = [], None
+    while True:
+        more = "" if cursor is None else f"&cursor={cursor}"
+        body = world.get(f"{path}&include=match&limit={limit}{more}").json()
+        found += [(row["id"], row["match"]["score"]) for row in body["data"]]
+        cursor = body["meta"]["page"]["nextCursor"]
+        if cursor is None:
+            return found
+
+
+@pytest.mark.parametrize("sort", ["", "&sort=updatedAt"])
+@pytest.mark.parametrize("path", ASKED)
+def test_pages_of_every_size_have_the_same_rows(each_shared, path, sort):
+    words = ASKED[path].split()
+    joined = "&" if "?" in path else "?"
+    for word in words:
+        asked = f"{path}{joined}q={word}{sort}"
+        whole = walked(each_shared, asked, 100)
+        assert whole, word
+        for limit in (1, 2):
+            assert walked(each_shared, asked, limit) == whole
+        if not sort:
+            scores = [score for _, score in whole]
+            assert scores == sorted(scores, reverse=True)
