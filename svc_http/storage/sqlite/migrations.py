@@ -219,7 +219,12 @@ def _shape(collection: Collection[Any]) -> _Shape:
         tuple(sorted(collection.facets)),
         collection.search is not None,
         tuple(sorted(collection.number_names)),
-        tuple(f"{key} {one}" for key, some in collection.ranked.items() for one in some),
+        tuple(
+            f"{key} {number}"
+            for key, numbers in collection.ranked.items()
+            for number in numbers
+            if key in collection.keys and number in collection.numbers
+        ),
     )
 
 
