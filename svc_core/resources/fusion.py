@@ -25,7 +25,9 @@ LinkType = Literal["sameEntity", "vendorOf", "affects", "disclosedIn", "temporal
 Share = Annotated[float, Ge(0), Le(1)]
 Count = Annotated[int, Ge(0)]
 
-_LOADED = Doc("`empty`: read, and nothing about this entity; `notLoaded`: never read.")
+_LOADED = Doc(
+    "`empty`: read, and nothing about this entity in the window; `notLoaded`: never read."
+)
 
 
 @frozen

@@ -46,10 +46,14 @@ class Sought:
 
 @frozen
 class Asked:
-    """A question with the weight of each token, which depends on how many rows hold it."""
+    """A question with the weights of its tokens, which depend on how many rows hold each.
+
+    Tokens without a weight are not asked for. One that `is_common` has none that tells rows apart.
+    """
 
     sought: Sought
     weights: Mapping[str, int]
+    is_common: bool = False
 
     @property
     def wanted(self) -> dict[str, int]:
@@ -59,7 +63,7 @@ class Asked:
     @property
     def least(self) -> float:
         """What the tokens of a row that is about the question weigh more than, headings aside."""
-        return CUT * sum(self.weights[token] for token in self.sought.tokens)
+        return CUT * sum(self.weights.get(token, 0) for token in self.sought.tokens)
 
 
 @frozen
@@ -112,23 +116,27 @@ class Indexed(Generic[T]):
         tokens = dict(_shares(query.asked, written.asked))
         return Sought(_some(tokens), _some(others), written.phrases, written.excluded)
 
+    def rank(self, row: T, asked: Asked) -> int:
+        """What a row weighs, as the store ranks it."""
+        return sum(_found(self._held(row), asked).values())
+
     def match(self, row: T, asked: Asked) -> Match | None:
         """Why a row is about a question; None where it is not."""
         held = self._held(row)
-        every = {token for tokens in held.values() for token in tokens}
-        found = {token: weight for token, weight in asked.wanted.items() if token in every}
-        held_of_it = sum(weight for token, weight in found.items() if token in asked.weights)
-        if held_of_it <= asked.least or not self._keeps(row, asked.sought):
+        found = _found(held, asked)
+        told = sum(weight for token, weight in found.items() if token in asked.weights)
+        if told <= asked.least or not self._keeps(row, asked.sought):
             return None
-        fields = tuple(name for name, tokens in held.items() if not found.keys().isdisjoint(tokens))
         weights: dict[str, int] = {}
         for token, weight in found.items():
             bare = token.removeprefix(_HEADING)
             weights[bare] = weights.get(bare, 0) + weight
-        score = sum(found.values()) / (2 * asked.least / CUT)
         ranked = sorted(weights.items(), key=lambda each: (-each[1], each[0]))
-        told = tuple(MatchedTerm(term, weight / WEIGHT) for term, weight in ranked)
-        return Match(round(min(1.0, score), 6), told, fields)
+        return Match(
+            round(min(1.0, sum(found.values()) / (2 * asked.least / CUT)), 6),
+            tuple(MatchedTerm(term, weight / WEIGHT) for term, weight in ranked),
+            tuple(name for name, tokens in held.items() if not found.keys().isdisjoint(tokens)),
+        )
 
     def _keeps(self, row: T, sought: Sought) -> bool:
         if not sought.phrases and not sought.excluded:
@@ -151,6 +159,11 @@ class Indexed(Generic[T]):
     def _tokens(self, text: str) -> list[str]:
         whole = terms(text, whole=True)
         return [*words(text), *whole] if self.is_names else [*terms(text), *whole]
+
+
+def _found(held: Mapping[str, Iterable[str]], asked: Asked) -> dict[str, int]:
+    every = {token for tokens in held.values() for token in tokens}
+    return {token: weight for token, weight in asked.wanted.items() if token in every}
 
 
 def _shares(

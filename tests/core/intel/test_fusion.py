@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from svc_core import directory, problem
 from svc_core.instants import Interval
-from svc_core.intel import fused
+from svc_core.intel.fusion import rules as fused
 from tests.core import demo
 
 CIK = "0001999001"

@@ -1,4 +1,4 @@
-"""The fusion of one company: what was read of it, from its vulnerabilities to its figures.
+"""What is read of one company, from its vulnerabilities to its figures.
 
 Rule 1: every part reads a bounded number of rows; counts are those of the store.
 Rule 2: a vulnerability belongs to whoever owned its maker when it was published.
@@ -6,19 +6,16 @@ Rule 2: a vulnerability belongs to whoever owned its maker when it was published
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime, time
-from hashlib import sha256
-from typing import Annotated, Any, get_args
+from datetime import date
+from typing import Any, get_args
 
 from attrs import frozen
 
-from svc_core import compact, directory, instants, problem, wire
-from svc_core.constraints import Doc, Example
+from svc_core import directory, instants, wire
 from svc_core.indicators import newest
 from svc_core.instants import Interval
 from svc_core.intel import cve_rows, entity_rows, finance, incidents, markets
-from svc_core.intel.declared import EXPLORER, bound
-from svc_core.intel.fused import (
+from svc_core.intel.fusion.rules import (
     ALIAS,
     CAVEAT,
     CYBER_ITEM,
@@ -31,27 +28,21 @@ from svc_core.intel.fused import (
     timeline,
 )
 from svc_core.linking.references import is_id, of_vendor
-from svc_core.operation import PATH, QUERY, Context, In, Operation
-from svc_core.ports import Collection
-from svc_core.problem import Problem
+from svc_core.operation import Context
+from svc_core.ports import Collection, Document
 from svc_core.resources.cve import CVES, day_of
-from svc_core.resources.entity import ENTITIES
+from svc_core.resources.entity import Entity
 from svc_core.resources.facts import SEVERITIES
 from svc_core.resources.finance import OBSERVATIONS, Metric
-from svc_core.resources.fusion import Fusion
 from svc_core.resources.incident import INCIDENTS
 from svc_core.resources.market import MARKETS
-from svc_core.resources.members import EntityId, micros
+from svc_core.resources.members import micros
 from svc_core.resources.news import NEWS, SOURCES
-from svc_core.resources.period import When
 from svc_core.resources.relation import RELATIONS
-from svc_core.result import One
-from svc_core.unset import UNSET, Maybe, Unset, given
 
 Row = dict[str, Any]
 Where = Mapping[str, tuple[str, ...]]
 
-DEFAULT_DAYS = 365
 COUNTED_MAX = 10_000  # vulnerabilities that are counted
 LISTED_MAX = 1_000  # of them listed by the catalogue
 CVES_MAX = ROWS_MAX = 25
@@ -69,77 +60,22 @@ FORMATS = {
 }
 """The formats that each part is told in."""
 
-_text = compact.encoder()
-
 
 @frozen
-class GetFusion:
-    """What is known of one company together."""
-
-    entity_id: Annotated[EntityId, PATH]
-    datetime: When = UNSET
-    from_: Annotated[
-        Maybe[date],
-        In("query", "from"),
-        Doc("From this day on; default: 365 days before the last one."),
-        Example("2025-01-01"),
-    ] = UNSET
-    to: Annotated[
-        Maybe[date], QUERY, Doc("Up to this day; default: today."), Example("2025-12-31")
-    ] = UNSET
-
-
-async def get_fusion(ctx: Context, request: GetFusion) -> One[Fusion]:
-    """The fusion of one company, by any of its ids.
-
-    Raises:
-        Problem: NOT_FOUND; CONFLICTING_PARAMETERS for `datetime` with days; INVALID_PARAMETER
-            where the window ends before it starts.
-    """
-    window = window_of(request, ctx.now)
-    found = (await directory.found(ctx, [request.entity_id])).get(request.entity_id)
-    entity = None if found is None else await ctx.tx.documents.get(ENTITIES, found.id)
-    if entity is None:
-        raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
-    known = await directory.references(ctx, [entity.id])
-    (row,) = await entity_rows.whole(ctx, [entity.raw])
-    told = _text(await _fused(_Whom(ctx, window, json.loads(row), known))).encode()
-    return One(told, (entity.id, sha256(told).hexdigest()))
-
-
-def window_of(request: GetFusion, now: datetime) -> Interval:
-    """The window that is asked for: whole days, so that an answer is the same all day.
-
-    Raises:
-        Problem: see `get_fusion`.
-    """
-    if not isinstance(request.datetime, Unset):
-        if not (isinstance(request.from_, Unset) and isinstance(request.to, Unset)):
-            raise Problem(
-                problem.CONFLICTING_PARAMETERS,
-                "datetime: cannot be combined with from or to",
-                resolution="Use datetime or from/to, not both.",
-            )
-        return request.datetime
-    last = given(request.to, now.date())
-    first = given(request.from_, date.fromordinal(max(last.toordinal() - DEFAULT_DAYS, 1)))
-    if first > last:
-        raise Problem(problem.INVALID_PARAMETER, "from: must not be later than to")
-    end = datetime.combine(last, time(23, 59, 59), UTC)
-    return Interval(datetime.combine(first, time(), UTC), end)
-
-
-# -- reading -----------------------------------------------------------------------------------
-
-
-@frozen
-class _Whom:
+class Whom:
     """Whose rows are read, by which references, of which time."""
 
     ctx: Context
     window: Interval
     entity: Row
     references: tuple[str, ...]
+
+    @classmethod
+    async def of(cls, ctx: Context, window: Interval, entity: Document[Entity]) -> "Whom":
+        """An entity with all references that may mean it."""
+        (row,) = await entity_rows.whole(ctx, [entity.raw])
+        known = await directory.references(ctx, [entity.id])
+        return cls(ctx, window, json.loads(row), known)
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -166,7 +102,8 @@ class _Whom:
         return [row.raw for row in found.rows]
 
 
-async def _fused(whom: _Whom) -> Row:
+async def fused(whom: Whom) -> Row:
+    """The answer, as it is written."""
     cyber, market, news = await _cyber(whom), await _market(whom), await _news(whom)
     coverage = await _coverage(
         whom.ctx,
@@ -235,7 +172,7 @@ async def _was_read(ctx: Context, formats: tuple[str, ...]) -> bool:
 # -- cyber -------------------------------------------------------------------------------------
 
 
-async def _cyber(whom: _Whom) -> Row:
+async def _cyber(whom: Whom) -> Row:
     made: Where = {"maker": whom.references, "state": ("PUBLISHED",)}
     told = await whom.rows(CVES, {**made, "kev": ("known", "listed")}, LISTED_MAX)
     listed = [row for row in map(json.loads, told) if is_in(whom.window, row["kev"]["dateAdded"])]
@@ -265,7 +202,7 @@ async def _cyber(whom: _Whom) -> Row:
     }
 
 
-async def _counts(whom: _Whom, made: Where, older: Sequence[Row]) -> Row:
+async def _counts(whom: Whom, made: Where, older: Sequence[Row]) -> Row:
     """How many were published in the window, and how many `older` ones were listed in it."""
 
     async def count(**more: tuple[str, ...]) -> int:
@@ -294,14 +231,14 @@ def owners(references: Sequence[str], cves: Sequence[Row]) -> dict[str, tuple[st
     return found
 
 
-async def _incidents(whom: _Whom) -> list[Row]:
+async def _incidents(whom: Whom) -> list[Row]:
     rows = await whom.rows(
         INCIDENTS, {"entity": whom.references}, ROWS_MAX, ranges={"started": whom.span}
     )
     return [json.loads(row) for row in await incidents.shown(whom.ctx, rows)]
 
 
-async def _actors(whom: _Whom, cves: Sequence[Row]) -> list[Row]:
+async def _actors(whom: Whom, cves: Sequence[Row]) -> list[Row]:
     """Who exploits these vulnerabilities, or targets the company."""
     targets: Where = {"target": whom.ids, "type": ("targets",), "surface": ("cyber:live",)}
     aimed = [json.loads(row)["source"] for row in await whom.rows(RELATIONS, targets, ROWS_MAX)]
@@ -319,7 +256,7 @@ _ACTORS = frozenset({"threatActor", "campaign"})
 # -- market and news ---------------------------------------------------------------------------
 
 
-async def _market(whom: _Whom) -> Row:
+async def _market(whom: Whom) -> Row:
     codes = whom.entity["countryCodes"] or [(whom.entity["jurisdiction"] or "")[:2]]
     figures, _ = await newest(whom.ctx, {"country": (codes[0],)}, {}, limit=INDICATORS_MAX)
     latest = [await _latest(whom, metric) for metric in get_args(Metric)]
@@ -331,7 +268,7 @@ async def _market(whom: _Whom) -> Row:
     }
 
 
-async def _latest(whom: _Whom, metric: str) -> Row | None:
+async def _latest(whom: Whom, metric: str) -> Row | None:
     """The newest figure that had been filed by the end of the window: of a year before others."""
     rows = await whom.rows(
         OBSERVATIONS,
@@ -348,7 +285,7 @@ async def _latest(whom: _Whom, metric: str) -> Row | None:
 _MONTHS = (12, 3, 6, 9, None)
 
 
-async def _filings(whom: _Whom) -> list[Row]:
+async def _filings(whom: Whom) -> list[Row]:
     """Those that report a cyber incident and the newest, the newest first."""
     first, last = whom.days
     found: dict[str, Row] = {}
@@ -368,7 +305,7 @@ async def _filings(whom: _Whom) -> list[Row]:
     return sorted(some, key=lambda row: (row["filedDate"], row["id"]), reverse=True)
 
 
-async def _markets(whom: _Whom) -> list[Row]:
+async def _markets(whom: Whom) -> list[Row]:
     """Those that were open at some time of the window, the newest first."""
     rows = await whom.rows(MARKETS, {"entity": whom.references}, MARKETS_READ)
     told = map(json.loads, await markets.told(whom.ctx, rows))
@@ -384,28 +321,7 @@ def was_open(window: Interval, row: Row) -> bool:
     )
 
 
-async def _news(whom: _Whom) -> list[Row]:
+async def _news(whom: Whom) -> list[Row]:
     start, end = whom.span
     rows = await whom.rows(NEWS, {"entity": whom.references}, ROWS_MAX, start=start, end=end)
     return [json.loads(row) for row in rows]
-
-
-OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    bound(
-        "getFusion",
-        "entities fusion",
-        "/entities/{entityId}/fusion",
-        get_fusion,
-        scopes=EXPLORER,
-        summary="Read the fusion of a company",
-        description=(
-            "What vulnerabilities, the catalogue of exploited ones, filings, figures, markets and "
-            "news tell of one company in a window, on one timeline, with what joins the rows. "
-            "`coverage` tells which parts were read. Links of type `temporal` tell the days "
-            "between two dates and claim no cause. `exposure` is a weighted mean whose components "
-            "are shown; it is null where no vulnerabilities or no catalogue were read."
-        ),
-        fails=(problem.CONFLICTING_PARAMETERS,),
-        timeless=False,
-    ),
-)

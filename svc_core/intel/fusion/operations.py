@@ -1,0 +1,101 @@
+"""One company in one window: its rows, and what they tell together."""
+
+from datetime import UTC, date, datetime, time
+from hashlib import sha256
+from typing import Annotated, Any
+
+from attrs import frozen
+
+from svc_core import compact, directory, problem
+from svc_core.constraints import Doc, Example
+from svc_core.instants import Interval
+from svc_core.intel.declared import EXPLORER, bound
+from svc_core.intel.fusion.reading import Whom, fused
+from svc_core.operation import PATH, QUERY, Context, In, Operation
+from svc_core.problem import Problem
+from svc_core.resources.entity import ENTITIES
+from svc_core.resources.fusion import Fusion
+from svc_core.resources.members import EntityId
+from svc_core.resources.period import When
+from svc_core.result import One
+from svc_core.unset import UNSET, Maybe, Unset, given
+
+DEFAULT_DAYS = 365
+
+_text = compact.encoder()
+
+
+@frozen
+class GetFusion:
+    """What is known of one company together."""
+
+    entity_id: Annotated[EntityId, PATH]
+    datetime: When = UNSET
+    from_: Annotated[
+        Maybe[date],
+        In("query", "from"),
+        Doc("From this day on; default: 365 days before the last one."),
+        Example("2025-01-01"),
+    ] = UNSET
+    to: Annotated[
+        Maybe[date], QUERY, Doc("Up to this day; default: today."), Example("2025-12-31")
+    ] = UNSET
+
+
+async def get_fusion(ctx: Context, request: GetFusion) -> One[Fusion]:
+    """The fusion of one company, by any of its ids.
+
+    Raises:
+        Problem: NOT_FOUND; CONFLICTING_PARAMETERS for `datetime` with days; INVALID_PARAMETER
+            where the window ends before it starts.
+    """
+    window = window_of(request, ctx.now)
+    found = (await directory.found(ctx, [request.entity_id])).get(request.entity_id)
+    entity = None if found is None else await ctx.tx.documents.get(ENTITIES, found.id)
+    if entity is None:
+        raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
+    told = _text(await fused(await Whom.of(ctx, window, entity))).encode()
+    return One(told, (entity.id, sha256(told).hexdigest()))
+
+
+def window_of(request: GetFusion, now: datetime) -> Interval:
+    """The window that is asked for: whole days, so that an answer is the same all day.
+
+    Raises:
+        Problem: see `get_fusion`.
+    """
+    if not isinstance(request.datetime, Unset):
+        if not (isinstance(request.from_, Unset) and isinstance(request.to, Unset)):
+            raise Problem(
+                problem.CONFLICTING_PARAMETERS,
+                "datetime: cannot be combined with from or to",
+                resolution="Use datetime or from/to, not both.",
+            )
+        return request.datetime
+    last = given(request.to, now.date())
+    first = given(request.from_, date.fromordinal(max(last.toordinal() - DEFAULT_DAYS, 1)))
+    if first > last:
+        raise Problem(problem.INVALID_PARAMETER, "from: must not be later than to")
+    end = datetime.combine(last, time(23, 59, 59), UTC)
+    return Interval(datetime.combine(first, time(), UTC), end)
+
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    bound(
+        "getFusion",
+        "entities fusion",
+        "/entities/{entityId}/fusion",
+        get_fusion,
+        scopes=EXPLORER,
+        summary="Read the fusion of a company",
+        description=(
+            "What vulnerabilities, the catalogue of exploited ones, filings, figures, markets and "
+            "news tell of one company in a window, on one timeline, with what joins the rows. "
+            "`coverage` tells which parts were read. Links of type `temporal` tell the days "
+            "between two dates and claim no cause. `exposure` is a weighted mean whose components "
+            "are shown; it is null where no vulnerabilities or no catalogue were read."
+        ),
+        fails=(problem.CONFLICTING_PARAMETERS,),
+        timeless=False,
+    ),
+)
