@@ -161,18 +161,14 @@ def _worst(one: Contribution | None) -> float:
 
 async def _critical(ctx: Context, diffs: Sequence[Diff]) -> list[Finding]:
     """What became critical by the score that its row goes by."""
-    numbers = DETECTORS["criticalCve"].numbers
-    least, newest = numbers["scoreMin"], timedelta(days=numbers["newDays"])
-    rising = [one for one in diffs if _worst(one.now) >= least > _worst(one.was)]
+    least = DETECTORS["criticalCve"].numbers["scoreMin"]
+    rising = [one for one in diffs if _worst(one.now) >= least > _worst(one.was) and _is_new(one)]
     rows = await ctx.find_many(CVES, [one.told.row for one in rising]) if rising else {}
     found = []
     for diff in rising:
         cve = rows.get(diff.told.row)
         score = cve and cve.score and cve.score.base_score
         if cve is None or not score or score < least or cve.state != "PUBLISHED":
-            continue
-        published = cve.published_at
-        if not diff.has_earlier and (published is None or ctx.now - published > newest):
             continue
         found.append(
             Finding(
@@ -183,12 +179,19 @@ async def _critical(ctx: Context, diffs: Sequence[Diff]) -> list[Finding]:
                 direction="up",
                 measure=score - least,
                 evidence=diff.evidence(score, _worst(diff.was), least),
-                detected_at=published if diff.was is None and published else diff.stamp,
-                entities=_whom(cve.cve_id, cve.vendors, published),
+                detected_at=(None if diff.was else cve.published_at) or diff.stamp,
+                entities=_whom(cve.cve_id, cve.vendors, cve.published_at),
                 sources=(source_of(diff.told),),
             )
         )
     return found
+
+
+def _is_new(diff: Diff) -> bool:
+    """Whether it is a change, or was published lately: a first document has years of them."""
+    published = moment(diff.told.said.get("publishedAt"))
+    newest = timedelta(days=DETECTORS["criticalCve"].numbers["newDays"])
+    return diff.has_earlier or (published is not None and diff.at - published <= newest)
 
 
 # -- sanctions ---------------------------------------------------------------------------------
@@ -307,11 +310,10 @@ def _move(
 ) -> Iterator[Finding]:
     numbers = DETECTORS["marketMove"].numbers
     said, row = diff.told.said, diff.told.row
-    volume = next(
-        (told["value"] for name in ("volume24h", "volume") if (told := said.get(name))), None
-    )
+    amounts = ((said.get(name) or {}).get("value") for name in ("volume24h", "volume"))
+    volume = next((one for one in amounts if one is not None), 0)
     first = moved(points, last, timedelta(hours=numbers["windowHours"]))
-    if first is None or (volume or 0) < numbers["volumeMin"]:
+    if first is None or volume < numbers["volumeMin"]:
         return
     delta = round(last[1] - first[1], 6)
     if abs(delta) < numbers["deltaMin"]:
