@@ -32,7 +32,7 @@ _Hit = tuple[Document[T], Match | None]
 COUNTED_MAX = 10_000  # rows that hold a word: what more of them hold is no rarer
 ROWS_MAX = 100_000  # that are counted: beside them few rows hold a word
 SORTED_MAX = 500  # rows that a question finds, where they are sorted by something else
-AT_ONCE, LOOKS_MAX = 100, 20  # rows that are looked at for one page: about 0.2 s
+AT_ONCE, LOOKED_AT_MAX = 100, 2_000  # rows that are looked at for one page: about 0.2 s
 
 Q = Annotated[
     Maybe[str],
@@ -192,8 +192,9 @@ async def _found(
     """Rows in their order, and where to go on."""
     rows: list[_Hit[T]] = []
     is_judged = seen.asked is not None or seen.wanted.keep is not None
-    for _ in range(LOOKS_MAX):
-        part = await seen.fetch(ctx, after, max(limit, AT_ONCE) if is_judged else limit)
+    size = max(limit, AT_ONCE) if is_judged else limit
+    for _ in range(0, LOOKED_AT_MAX, size):
+        part = await seen.fetch(ctx, after, size)
         for at, document in enumerate(part.rows):
             is_one, match = seen.judged(document)
             if is_one:
