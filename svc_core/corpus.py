@@ -311,12 +311,17 @@ async def candidates(
         share = 1.0 if items >= WINDOW_MAX else items / max(items, table.total, 1)
     if items >= WINDOW_MAX:
         limit = min(limit, BEST_MAX)
-    weights = {
-        term: max(1, min(WEIGHT_MAX, round(table.idf(term) * factor * WEIGHT)))
-        for term, factor in _telling(terms, table, share).items()
-    }
+    weights = weighed(_telling(terms, table, share), table)
     found = await documents.search(NEWS_TEXTS, weights, start=start, end=end, limit=limit)
     return found.rows
+
+
+def weighed(terms: Mapping[str, float], table: Frequencies) -> dict[str, int]:
+    """What holding each term weighs, by how rare it is among all items, times its factor."""
+    return {
+        term: max(1, min(WEIGHT_MAX, round(table.idf(term) * factor * WEIGHT)))
+        for term, factor in terms.items()
+    }
 
 
 def _telling(terms: Mapping[str, float], table: Frequencies, share: float) -> Mapping[str, float]:

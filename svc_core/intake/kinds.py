@@ -175,6 +175,7 @@ _TABLE = (
         vulnerabilities.RULES,
         CVES,
         joined=True,
+        exclusive=EXCLUSIVE,
         finish=vulnerabilities.finished,
         quiet=vulnerabilities.is_quiet,
         earlier="epss",

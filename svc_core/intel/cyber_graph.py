@@ -4,6 +4,8 @@ Rule: an edge that several rows tell of stands where the oldest of them does, so
 the pages meets it once, also while others come to tell of it.
 """
 
+import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, get_args
 
@@ -11,6 +13,7 @@ from attrs import frozen
 
 from svc_core import problem
 from svc_core.constraints import Doc, Example, Ge, IdOf, Le
+from svc_core.intel import derived
 from svc_core.intel.declared import CYBER, reading
 from svc_core.intel.derived import AFFECTED
 from svc_core.intel.graphs import RelationTypes, Revoked, shown, text
@@ -19,6 +22,7 @@ from svc_core.intel.walk import DEPTH_MAX, NODES_MAX, Edge, Wanted
 from svc_core.operation import QUERY, Context, Operation
 from svc_core.ports import Position
 from svc_core.problem import Problem
+from svc_core.resources.cve import CVES
 from svc_core.resources.filters import Several, sent
 from svc_core.resources.members import Cursor, Limit
 from svc_core.resources.relation import RELATIONS, CyberGraph, CyberType
@@ -27,6 +31,7 @@ from svc_core.unset import UNSET, Maybe, Unset, given
 
 ROWS_AT_ONCE = 200
 ROWS_MAX = 2_000  # looked at for one page: some 100 ms
+CVES_AT_ONCE, CVES_MAX = 100, 600  # the same of vulnerabilities, which have more to read
 ALIKE_MAX = 5_000  # rows between the ends of one page that are looked at
 
 TYPES: Mapping[str, CyberType] = {
@@ -78,9 +83,10 @@ async def get_cyber_graph(ctx: Context, request: GetCyberGraph) -> Paged[CyberGr
     }
     binding = ctx.list_binding(asked)
     after = ctx.open_cursor(request.cursor, binding)
-    neighbours = _neighbours(ctx, request)
+    neighbours, kinds = _neighbours(ctx, request)
     if isinstance(request.root_id, Unset):
-        edges, end = await _page(neighbours, after, request.limit)
+        has_makers = kinds >= {"vendor", "vulnerability"} and neighbours.wanted.names(AFFECTED)
+        edges, end = await _page(neighbours, after, request.limit, has_makers=has_makers)
         is_cut = False
     else:
         edges, end, is_cut = await _around(neighbours, request, after)
@@ -89,11 +95,12 @@ async def get_cyber_graph(ctx: Context, request: GetCyberGraph) -> Paged[CyberGr
     return Paged(rows, ctx.seal_cursor(end, binding), raw=raw)
 
 
-def _neighbours(ctx: Context, request: GetCyberGraph) -> Neighbours:
+def _neighbours(ctx: Context, request: GetCyberGraph) -> tuple[Neighbours, frozenset[str]]:
+    """What looks edges up, and the types that their ends may be of."""
     types = None if isinstance(request.types, Unset) else frozenset(request.types)
     wanted = Wanted(types, revoked=request.include_revoked, surface="cyber")
     kinds = frozenset(given(request.node_types, get_args(CyberType)))
-    return Neighbours(ctx, wanted, lambda node, edge: type_of(node, edge) in kinds)
+    return Neighbours(ctx, wanted, lambda node, edge: type_of(node, edge) in kinds), kinds
 
 
 def type_of(node: Node, edge: Edge) -> CyberType | None:
@@ -121,6 +128,56 @@ async def _around(
 
 
 async def _page(
+    neighbours: Neighbours, after: Position | None, limit: int, *, has_makers: bool
+) -> tuple[list[Edge], Position | None]:
+    """Some edges, and the position to go on from: those that are told of, then those of makers."""
+    edges: list[Edge] = []
+    if after is None or after.id.startswith(RELATIONS.prefix):
+        edges, end = await _told(neighbours, after, limit)
+        after = end or _MAKERS
+    if after.id.startswith(RELATIONS.prefix) or not has_makers:
+        return edges, None if after is _MAKERS else after
+    if len(edges) == limit:
+        return edges, after
+    more, end = await _affected(neighbours, after, limit - len(edges))
+    return [*edges, *more], end
+
+
+_MAKERS = Position(2**63 - 1, CVES.prefix)
+"""Where the edges begin that vulnerabilities make."""
+
+
+async def _affected(
+    neighbours: Neighbours, after: Position, limit: int
+) -> tuple[list[Edge], Position | None]:
+    """Some edges of makers, in the order of the vulnerabilities, and the position to go on from.
+
+    A position within those of one vulnerability is its id with the number of those before it.
+    """
+    edges: list[Edge] = []
+    for _ in range(0, CVES_MAX, CVES_AT_ONCE):
+        cves = await neighbours.ctx.tx.documents.scan(CVES, after=after, limit=CVES_AT_ONCE)
+        every = (edge for row in cves.rows for edge in derived.edges(json.loads(row.raw)))
+        held: dict[str, list[Edge]] = defaultdict(list)
+        for edge in await neighbours.between(list(filter(neighbours.wanted.holds, every))):
+            held[edge["targetId"]].append(edge)
+        for row in cves.rows:
+            id_, _, count = after.id.partition(":")
+            before = int(count or 0) if id_ == row.id else 0
+            own = sorted(held[row.id], key=lambda edge: str(edge["id"]))[before:]
+            some = own[: limit - len(edges)]
+            edges += some
+            is_whole = len(some) == len(own)
+            after = Position(row.order, row.id if is_whole else f"{row.id}:{before + len(some)}")
+            if len(edges) == limit:
+                is_last = is_whole and row is cves.rows[-1] and not cves.more
+                return edges, None if is_last else after
+        if not cves.more:
+            return edges, None
+    return edges, after
+
+
+async def _told(
     neighbours: Neighbours, after: Position | None, limit: int
 ) -> tuple[list[Edge], Position | None]:
     """Some edges in the order of their rows, and the position to go on from."""

@@ -28,9 +28,15 @@ def mark(word: str) -> str:
 
 
 def shares(words: Sequence[str]) -> dict[str, float]:
-    """The marks of a name, each with the share that its word has in what the name tells."""
-    total = sum(map(rarity, words))
-    return {mark(word): rarity(word) / total for word in words}
+    """The marks of a name, each with the share that its word has in what the name tells.
+
+    Squares of rarity: what many names have is no reason to look at them. The words written as one
+    are a mark of the whole name.
+    """
+    weights = {mark(word): rarity(word) ** 2 for word in words}
+    total = sum(weights.values())
+    found = {one: weight / total for one, weight in weights.items()}
+    return {**found, f"={''.join(words)}": 1.0}
 
 
 def found_by(known: Party) -> dict[str, float]:

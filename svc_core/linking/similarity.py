@@ -54,7 +54,7 @@ def sound(word: str) -> str:
 def rarity(word: str) -> float:
     """How telling a word is, from 0 to 1."""
     table = background()
-    return (table.idf(cut(word)) / table.idf("")) ** 2
+    return table.idf(cut(word)) / table.idf("")
 
 
 def likeness(left: Sequence[str], right: Sequence[str], *, is_person: bool = False) -> float:

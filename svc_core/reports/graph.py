@@ -9,12 +9,16 @@ same graph. Rule 2: caps cut the least connected first and are owned up to in `t
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import combinations
+from datetime import date
+from itertools import chain, combinations
 
 from attrs import evolve
 
+from svc_core import directory
 from svc_core.analysis.entities import OTHER, Mention
 from svc_core.analysis.stories import Story
+from svc_core.linking.references import of_text
+from svc_core.operation import Context
 from svc_core.reports.draft import Draft
 from svc_core.resources.report import (
     GraphCounts,
@@ -59,6 +63,21 @@ def build(draft: Draft, names: Mapping[str, Sequence[Mention]]) -> ReportGraph:
         counts=GraphCounts(len(nodes), len(edges), len(anchors), len(draft.cited)),
         truncated=len(wanted) > NODES_MAX or len(drawn) > EDGES_MAX,
     )
+
+
+async def identified(ctx: Context, graph: ReportGraph, day: date) -> ReportGraph:
+    """The graph with the ids of the entities that its names mean on a day."""
+    names = {node.label for node in graph.nodes if node.type == ENTITY}
+    asked = {name: tuple(of_text(name, day)) for name in names}
+    meant = await directory.named(ctx, chain.from_iterable(asked.values()))
+    ids = {
+        name: next((meant[one].id for one in asked[name] if one in meant), None) for name in names
+    }
+    nodes = (
+        evolve(node, entity_id=ids[node.label]) if node.type == ENTITY else node
+        for node in graph.nodes
+    )
+    return evolve(graph, nodes=tuple(nodes))
 
 
 def _id(type_: str, key: str) -> str:

@@ -26,6 +26,7 @@ from svc_core.recordings import forget_audio
 from svc_core.reports import graph, render, signals, speaking
 from svc_core.reports.draft import Draft, Told, draft, tell
 from svc_core.reports.notices import announce, subscription_to
+from svc_core.reports.observed import observed
 from svc_core.resources.members import micros
 from svc_core.resources.news import NEWS_TEXTS, NewsText
 from svc_core.resources.profile import DUE, PROFILES, Due, Profile
@@ -98,7 +99,7 @@ class Finished:
 
 
 async def gather(ctx: Context, profile_id: str, window: Window | None = None) -> Material:
-    """The profile and every stored item that may be about it.
+    """The profile and everything stored that may be about it: news and what else was observed.
 
     Without a window: everything for a first report, then one interval of the schedule.
 
@@ -114,12 +115,15 @@ async def gather(ctx: Context, profile_id: str, window: Window | None = None) ->
     table = await corpus.frequencies(ctx)
     found = await _candidates(ctx, query.terms, table, window)
     items = await corpus.evidence(ctx, found)
-    kept = tuple(item for item in items if _within(item, window))
+    kept = [item for item in items if _within(item, window)]
+    weights = corpus.weighed(query.terms, table)
+    times, taken = (window.start, window.end), window.by == "taken"
+    kept += await observed(ctx, weights, times, taken=taken)
     return Material(
         tenant=ctx.actor.tenant,
         profile=profile,
         window=window,
-        evidence=kept,
+        evidence=tuple(kept),
         newest=newest,
         frequencies=table,
     )
@@ -278,11 +282,20 @@ async def published(ctx: Context, finished: Finished) -> tuple[ReportRow, bool]:
         return await ctx.value(REPORTS, same), False
     await forget_audio(ctx, finished.row.id)  # of the words that it had before
     await ctx.save(REPORTS, finished.row.id, finished.row)
-    await ctx.save(FACETS, finished.row.id, finished.facets)
+    await ctx.save(FACETS, finished.row.id, await _identified(ctx, finished))
     await _note(ctx, finished)
     await announce(ctx, finished.row, finished.facets)
     await _voice(ctx, finished.row)
     return finished.row, True
+
+
+async def _identified(ctx: Context, finished: Finished) -> ReportFacets:
+    """The facets with the entities that the graph names."""
+    facets = finished.facets
+    if facets.graph is None:
+        return facets
+    day = finished.row.period.end.date()
+    return attrs.evolve(facets, graph=await graph.identified(ctx, facets.graph, day))
 
 
 async def _voice(ctx: Context, row: ReportRow) -> None:

@@ -8,7 +8,7 @@ from attrs import field, frozen
 from svc_core.constraints import Doc, Example, Ge, Le
 from svc_core.ports import BASE_V1, Collection
 from svc_core.resources.audio import AudioFacet
-from svc_core.resources.members import CountryCode, ProfileId, ReportId, micros
+from svc_core.resources.members import CountryCode, EntityId, ProfileId, ReportId, micros
 from svc_core.unset import UNSET, Maybe
 
 # Parts of examples.
@@ -108,7 +108,9 @@ class ReportSource:
     """One cited item."""
 
     number: Annotated[int, Ge(1), Doc("The number that citations use."), Example(1)]
-    id: Annotated[str, Doc("Identifier of the news item."), Example(_ITEM)]
+    id: Annotated[
+        str, Doc("Of the news item, event, incident, vulnerability or signal."), Example(_ITEM)
+    ]
     title: Annotated[str, Doc("Its headline."), Example("Antwerp dockworkers join walkout")]
     url: Annotated[
         str | None,
@@ -219,6 +221,11 @@ class ReportNode:
     label: Annotated[str, Doc("What to write beside it."), Example("Antwerp")]
     country_code: CountryCode
     degree: Annotated[int, Doc("How many edges it has."), Example(1)]
+    entity_id: Annotated[
+        EntityId | None,
+        Doc("The entity that it is, as far as its name tells; null for others."),
+        Example(None),
+    ] = None
 
 
 @frozen

@@ -18,6 +18,7 @@ from svc_core.resources.members import (
     UpdatedAt,
     micros,
 )
+from svc_core.retrieval.listing import Indexed
 
 SignalType = Literal[
     "volumeSpike", "toneShift", "convergence", "escalation", "kevAdded", "kevRansomware",
@@ -127,6 +128,10 @@ def _end(signal: Signal, dismissed: int) -> int | None:
     return None if signal.expires_at is None else micros(signal.expires_at)
 
 
+WORDS: Indexed[Signal] = Indexed(
+    lambda signal: {"title": [signal.title], "summary": [signal.summary or ""]}
+)
+
 SIGNALS: Collection[Signal] = Collection(
     name="signals",
     model=Signal,
@@ -145,6 +150,7 @@ SIGNALS: Collection[Signal] = Collection(
         "end": lambda signal: _end(signal, NEVER),
         "ended": lambda signal: _end(signal, -NEVER),
     },
+    search=WORDS,
     kind="signal",
     base=BASE_V2,
 )

@@ -10,13 +10,14 @@ states a period only where it is the best that this filing has of it, and no fil
 the period by its own one.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, datetime
 from functools import cache, partial
 from typing import Any
 
-from attrs import frozen
+from attrs import Factory, frozen
 
 from svc_core.sources import sec, xbrl
 from svc_core.sources.body import Body
@@ -25,6 +26,9 @@ from svc_core.sources.model import FAULTS, About, Given, Record, Told, Unusable,
 from svc_core.sources.values import day, midnight, number, records, required, text
 
 Fact = dict[str, Any]
+
+FILINGS_MAX = 100
+"""Filings that may report one fact: a dozen do, and all of them are looked at for each."""
 
 _NEVER = "9999"  # later than every day
 _FILING = ("accn", "form", "filed", "fy", "fp")
@@ -35,13 +39,14 @@ class Company:
     """The company of a document, and what many of its facts repeat.
 
     `period` is told by the start and the end of a fact, `filing` by its members of `_FILING`;
-    `states` tells whether a series states its metric by a fact.
+    `states` tells whether a series states its metric by a fact; `filings` counts those of each.
     """
 
     cik: str
     period: Callable[..., dict[str, Any]]
     filing: Callable[..., tuple[dict[str, Any], datetime | None]]
     states: Callable[[xbrl.Series, Fact], bool]
+    filings: Counter[Any] = Factory(Counter)
 
 
 def _recognise(body: Body) -> bool:
@@ -68,6 +73,9 @@ def _record(company: Company, series: xbrl.Series, fact: Fact) -> Record:
     filing, filed = company.filing(*map(fact.get, _FILING))
     accession, value = filing["accession"], xbrl.exact(fact["val"])
     start, end = period["periodStart"], period["periodEnd"]
+    company.filings[series.key, start, end] += 1
+    if company.filings[series.key, start, end] > FILINGS_MAX:
+        raise Unusable(f"is reported by more than {FILINGS_MAX} filings")
     said = {
         "entity": f"cik:{company.cik}",
         **series.said,

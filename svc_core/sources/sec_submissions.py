@@ -106,7 +106,7 @@ def _filing(number: str, row: dict[str, Any]) -> Record:
         "filedDate": filed,
         "reportDate": day(row.get("reportDate")),
         "acceptedAt": at(accepted),
-        "items": parts(row.get("items")),
+        "items": None if row.get("items") is None else parts(row["items"]),
         "description": text(row.get("primaryDocDescription")),
         "url": url,
     }

@@ -25,19 +25,26 @@ class Series:
 
 
 def series(taxonomies: dict[str, Any]) -> Iterator[Series]:
-    """The series of all concepts, those of the better concepts of a metric first."""
+    """The series of all concepts, those of the better concepts of a metric first.
+
+    What is not of the form of a taxonomy, a concept or its units stands among the facts, none of
+    which it is.
+    """
     concepts = {
         f"{taxonomy}:{name}": ({"taxonomy": taxonomy, "name": name}, about)
         for taxonomy, stated in taxonomies.items()
-        for name, about in stated.items()
+        for name, about in (stated if isinstance(stated, dict) else {"": stated}).items()
     }
     ranked = [name for name in metrics() if name in concepts]
     for full_name in dict.fromkeys([*ranked, *concepts]):
         concept, about = concepts[full_name]
-        said = {"concept": concept | {"label": text(about.get("label"))}}
-        for unit, facts in about["units"].items():
+        told = about if isinstance(about, dict) else {"units": about}
+        units = told.get("units")
+        said = {"concept": concept | {"label": text(told.get("label"))}}
+        for unit, facts in (units if isinstance(units, dict) else {"": [units]}).items():
             key = f"{concept['taxonomy']}|{concept['name']}|{unit}"
-            yield Series(key, metrics().get(full_name), said | measured_in(unit), facts)
+            known: list[Any] = facts if isinstance(facts, list) else [facts]
+            yield Series(key, metrics().get(full_name), said | measured_in(unit), known)
 
 
 @cache

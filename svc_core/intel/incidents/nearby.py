@@ -28,6 +28,9 @@ EARTH_KM, DEGREE_KM = 6_371.0, 111.2
 
 Point = tuple[float, float]
 
+_STORMS = ("storm", "tropicalCyclone")
+"""What one provider calls the one, and another the other."""
+
 
 @frozen
 class _Rule:
@@ -104,8 +107,8 @@ async def _near(
         return []
     area = around(point, rule.km)
     cells = {} if area.cells is None else {"cell": area.cells}
-    alike = one.type if rule.name == "type" else one.categories[0]
-    where = {**cells, rule.name: (alike,), "provider": others}
+    alike = _STORMS if one.type in _STORMS else (one.type,)
+    where = {**cells, rule.name: alike if rule is _HAZARDS else one.categories, "provider": others}
     near = await scan(where=where, box=lying(area), limit=EVENTS_READ)
     events = [OSINT_EVENTS.decode(row.raw) for row in near.rows]
     told = [(event.incident_id, _point(event.place)) for event in events]

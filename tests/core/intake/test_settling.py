@@ -365,3 +365,51 @@ def test_who_is_distinct_is_told_by_any_id_of_an_entity(house: Any) -> None:
     others = house.run(lambda ctx: settling.distinct_from(ctx, (row.id, *row.merged_ids)))
     assert others == {id_of("ftm:y")}
     assert house.run(lambda ctx: settling.distinct_from(ctx, others)) == {id_of("ftm:x")}
+
+
+words = st.lists(
+    st.tuples(
+        st.sampled_from(["merge", "merge", "distinct", "part"]),
+        st.sampled_from(KEYS),
+        st.sampled_from(KEYS),
+    ),
+    max_size=5,
+)
+
+
+@given(tellings, words, st.randoms(use_true_random=False))
+@settings(max_examples=80)
+def test_what_the_operator_said_gives_the_same_entities_in_whatever_order_sources_come_back(
+    house_factory: Make,
+    told: list[tuple[list[str], str, str]],
+    spoken: list[tuple[str, str, str]],
+    random: Any,
+) -> None:
+    house, order = house_factory(), list(range(len(told)))
+
+    def shown() -> Any:
+        return {
+            id_: (row.name, row.designators, row.merged_ids) for id_, row in rows(house).items()
+        }
+
+    def take_all() -> None:
+        for at in order:
+            keys, format_, home = told[at]
+            take(house, *keys, at=f"/{at}", format_=format_, hour=at, name="Harbour", home=home)
+
+    take_all()
+    for word, one, other in spoken:
+        before = shown()
+        try:
+            said(house, word, one, *(() if word == "part" else (other,)))
+        except Problem:
+            assert shown() == before
+    settled = shown()
+    every = [id_ for id_, (_, _, merged) in settled.items() for id_ in (id_, *merged)]
+    assert len(every) == len(set(every))
+    for at in order:
+        withdraw(house, f"/{at}")
+    assert rows(house) == {}
+    random.shuffle(order)
+    take_all()
+    assert shown() == settled

@@ -190,7 +190,13 @@ def test_pages_of_any_size_have_the_same_edges_once(filled: Any) -> None:
     assert around
 
 
-@pytest.mark.parametrize("query", ["types=uses,mitigates", "nodeTypes=actor,technique"])
+QUERIES = [
+    "types=uses,mitigates", "nodeTypes=actor,technique", "types=affectedBy",
+    "nodeTypes=vendor,vulnerability",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("query", QUERIES)
 def test_a_filter_of_the_cyber_graph_finds_what_it_says(filled: Any, query: str) -> None:
     name, _, value = query.partition("=")
     asked = set(value.split(","))
@@ -215,6 +221,30 @@ def test_a_depth_is_one_around_a_root(filled: Any) -> None:
 def test_companies_and_kin_are_no_part_of_the_cyber_graph(filled: Any) -> None:
     found = {one["type"] for one in edges(filled, "limit=100")}
     assert found.isdisjoint({"owns", "family", "subsidiaryOf", "paid", "directs"})
+
+
+def test_pages_go_on_within_the_makers_of_one_vulnerability(
+    house_factory: Callable[[], Any],
+) -> None:
+    house = house_factory()
+    documents = {one.file_name: one for one in data_documents(house.clock.now())}
+    for name in ("sec-company-tickers.json", "company_tickers.json", "sec-tickers.json"):
+    take(house, "https://sec.example/tickers.json", documents["sec-tickers.json"].body)
+    vendors = ("Microsoft", "Apple", "Cisco", "Fortinet", "Palo Alto Networks")
+    record = {
+        "dataType": "CVE_RECORD", "dataVersion": "5.1",
+        "cveMetadata": {"cveId": "CVE-2025-0001", "state": "PUBLISHED",
+                        "datePublished": "2025-01-01T00:00:00Z"},
+        "containers": {"cna": {
+            "descriptions": [{"lang": "en", "value": "In all of them."}],
+            "affected": [{"vendor": one, "product": "Mail"} for one in vendors],
+        }},
+    }  # fmt: skip
+    take(house, "https://cve.example/1.json", json.dumps(record).encode())
+    whole = edges(house, "limit=100")
+    assert len(whole) > 2
+    for limit in (1, 2):
+        assert edges(house, f"limit={limit}") == whole
 
 
 # -- while others write ------------------------------------------------------------------------

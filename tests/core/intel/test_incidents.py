@@ -16,6 +16,7 @@ from svc_core.intake.contributions import CONTRIBUTIONS
 from svc_core.intake.incidents import note
 from svc_core.intel.incidents import fold_new
 from svc_core.intel.incidents.grouping import ALIKE_MAX
+from svc_core.intel.incidents.nearby import around, distance_km
 from svc_core.resources.incident import INCIDENTS, INCIDENTS_DUE
 from svc_core.resources.osint import OSINT_EVENTS
 from tests.core.intel.incident_documents import (
@@ -318,6 +319,71 @@ def test_reading_the_same_again_writes_nothing(told_of: Any, house: Any) -> None
     assert _changes(house) == before
     told_of(*bodies)
     assert _changes(house) == before
+
+
+# -- what may be the same ----------------------------------------------------------------------
+
+ACLED = (
+    "event_id_cnty,event_date,event_type,actor1,location,latitude,longitude,geo_precision,iso\n"
+    "BOL1,2026-01-02,Protests,Labor Group,La Paz,{lat},-68.15,{exact},68"
+)
+PROTEST = gdelt({"id": 1, "url": "https://pier.example/a"})
+TALA = {"eventtype": "TC", "eventid": 9, "name": "Tropical Cyclone"}
+NEAR = {
+    "a quake 24 hours and 90 km away": (
+        {"at": NOON + timedelta(hours=24), "point": (-79.62, 1.73)},
+        True,
+    ),
+    "a quake 25 hours away": ({"at": NOON + timedelta(hours=25)}, False),
+    "a quake 110 km away": ({"point": (-79.62, 1.92)}, False),
+}
+
+
+@pytest.mark.parametrize(("quake", "is_near"), NEAR.values(), ids=NEAR)
+def test_the_same_hazard_near_by_is_related_both_ways(
+    told_of: Any, quake: dict[str, Any], is_near: bool
+) -> None:
+    one, other = told_of(gdacs(), usgs({"id": "us1", **quake}))
+    assert one["relatedIncidentIds"] == ([other["id"]] if is_near else [])
+    assert other["relatedIncidentIds"] == ([one["id"]] if is_near else [])
+
+
+@pytest.mark.parametrize(
+    ("lat", "exact", "is_near"), [(-16.45, 1, True), (-16.3, 1, False), (-16.45, 3, False)]
+)
+def test_violence_of_one_day_and_place_is_related(
+    told_of: Any, lat: float, exact: int, is_near: bool
+) -> None:
+    rows = told_of(PROTEST, ACLED.format(lat=lat, exact=exact).encode())
+    assert [bool(row["relatedIncidentIds"]) for row in rows] == [is_near, is_near]
+
+
+def test_other_hazards_near_by_and_those_of_one_provider_are_not_related(told_of: Any) -> None:
+    rows = told_of(gdacs(), gdacs(**TALA), usgs({"id": "us1"}, {"id": "us2"}))
+    named = {row["id"]: row["sources"][0]["provider"] for row in rows}
+    found = {(named[row["id"]], named[id_]) for row in rows for id_ in row["relatedIncidentIds"]}
+    assert found == {("usgs", "gdacs"), ("gdacs", "usgs")}
+
+
+@pytest.mark.parametrize(
+    ("point", "box"),
+    [
+        ((179.5, 0.0), (178.6, -0.9, -179.6, 0.9)),
+        ((0.0, 89.5), (-180.0, 88.6, 180.0, 90.0)),
+        ((-179.9, -45.0), (178.8, -45.9, -178.6, -44.1)),
+    ],
+)
+def test_what_is_near_crosses_meridians_and_poles(point: Any, box: Any) -> None:
+    found = around(point, 100)
+    assert [round(side, 1) for side in (found.west, found.south, found.east, found.north)] == [*box]
+
+
+@given(st.floats(-180, 180), st.floats(-89, 89), st.floats(-3, 3), st.floats(-1, 1))
+def test_nothing_near_lies_outside_of_the_box(
+    west: float, south: float, east: float, north: float
+) -> None:
+    other = ((west + east + 180) % 360 - 180, min(90.0, max(-90.0, south + north)))
+    assert distance_km((west, south), other) > 100 or around((west, south), 100).contains(*other)
 
 
 # -- passes ------------------------------------------------------------------------------------

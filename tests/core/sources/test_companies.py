@@ -13,6 +13,7 @@ from svc_core.sources.body import Body
 from svc_core.sources.fiscal import FiscalYears, months
 from svc_core.sources.formats import FORMATS, Document, read, recognised
 from svc_core.sources.model import DocumentRefused, Given, Record
+from svc_core.sources.sec_companyfacts import FILINGS_MAX
 from svc_core.sources.values import country_named
 from svc_core.sources.xbrl import measured_in
 
@@ -336,6 +337,21 @@ def test_one_fact_that_cannot_be_used_spoils_no_other() -> None:
     told = facts({"end": "2024-12-31"}, FACT, *[None] * 2)  # type: ignore[arg-type]
     assert len(observations(told)) == 1
     assert sum(count for _, count in reasons(told)) == 3
+
+
+@pytest.mark.parametrize("broken", [None, [], {}, "x", {"units": None}, {"units": {"USD": None}}])
+def test_a_concept_of_no_form_spoils_no_other(broken: object) -> None:
+    told = facts(FACT)
+    told["facts"]["us-gaap"]["Assets"] = broken
+    told["facts"]["dei"] = broken
+    assert [one["value"] for one in observations(told)] == [5]
+    assert [count for _, count in reasons(told)] != []
+
+
+def test_a_fact_has_so_many_filings_and_no_more() -> None:
+    told = facts(*[FACT | {"accn": f"0000000001-25-{one:06}"} for one in range(FILINGS_MAX + 2)])
+    assert len(observations(told)) == FILINGS_MAX
+    assert reasons(told) == [(f"is reported by more than {FILINGS_MAX} filings", 2)]
 
 
 def test_the_best_concept_of_a_filing_states_the_metric() -> None:

@@ -1,0 +1,128 @@
+"""What was observed beside the news, as evidence of a report: OSINT events and other incidents,
+vulnerabilities, signals.
+
+Rule 1: an incident is told by its OSINT events and its news items, which are evidence themselves;
+        one that neither tells is evidence in its own words.
+Rule 2: what a source tells late, years after it was, is no news: of a row without a stated period
+        only what is of the last month counts.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, time, timedelta
+from typing import Any, Generic, TypeVar
+from urllib.parse import urlsplit
+
+from attrs import frozen
+
+from svc_core.operation import Context
+from svc_core.ports import Collection
+from svc_core.resources.cve import CVES, Cve
+from svc_core.resources.facts import SourceRef
+from svc_core.resources.incident import INCIDENTS, Incident
+from svc_core.resources.members import micros
+from svc_core.resources.osint import OSINT_EVENTS, OsintEvent
+from svc_core.resources.signal import SIGNALS, Signal
+from svc_core.text.evidence import Evidence
+
+T = TypeVar("T")
+Times = tuple[datetime | None, datetime]
+"""From when, if from any time on, and up to when."""
+
+ROWS_MAX = 200  # of each kind, the ones that hold most of what was asked
+EVENTS_MAX = 5  # of one incident: they tell the same
+RECENT = timedelta(days=30)
+
+
+@frozen
+class _Kind(Generic[T]):
+    """One kind of row: where it stands, when it was by its own word, and its words."""
+
+    collection: Collection[T]
+    at: Callable[[T], datetime | None]
+    told: Callable[[T], tuple[str, str | None]]
+
+
+def _day(cve: Cve) -> datetime | None:
+    """When it was published, or, where that is later, found to be exploited."""
+    times = [cve.published_at] if cve.published_at else []
+    if cve.entry:
+        times.append(datetime.combine(cve.entry.date_added, time(), UTC))
+    return max(times, default=None)
+
+
+_INCIDENTS = _Kind[Incident](
+    INCIDENTS, lambda row: row.started_at or row.first_seen_at, lambda row: (row.title, row.summary)
+)
+_EVENTS = _Kind[OsintEvent](
+    OSINT_EVENTS, lambda row: row.seen_at, lambda row: (row.title, row.summary)
+)
+_FOUND: tuple[_Kind[Any], ...] = (
+    _INCIDENTS,
+    _Kind[Cve](
+        CVES,
+        _day,
+        lambda row: (f"{row.cve_id}: {row.title}" if row.title else row.cve_id, row.description),
+    ),
+    _Kind[Signal](SIGNALS, lambda row: row.detected_at, lambda row: (row.title, row.summary)),
+)
+
+
+async def observed(
+    ctx: Context, weights: Mapping[str, int], times: Times, *, taken: bool
+) -> list[Evidence]:
+    """What holds any of the weighed terms and is of these times: by when it was `taken` in, else
+    by its own dates.
+    """
+    found: list[Evidence] = []
+    earliest = micros((times[0] or times[1]) - RECENT)
+    for kind in _FOUND:
+        rows = await ctx.tx.documents.search(
+            kind.collection, weights, start=earliest, limit=ROWS_MAX
+        )
+        held = [kind.collection.decode(row.raw) for row in rows.rows]
+        if kind is _INCIDENTS:
+            found += await _events(ctx, held, times, taken=taken)
+            held = [one for one in held if not (one.article_count or one.observation_ids)]
+        found += _within(kind, held, times, taken=taken)
+    return found
+
+
+async def _events(
+    ctx: Context, held: list[Incident], times: Times, *, taken: bool
+) -> Iterator[Evidence]:
+    """The OSINT events of incidents; news items have been sought by their own words."""
+    ids = [id_ for one in held for id_ in one.observation_ids[:EVENTS_MAX]]
+    events = await ctx.find_many(OSINT_EVENTS, ids)
+    return _within(_EVENTS, events.values(), times, taken=taken)
+
+
+def _within(kind: _Kind[T], rows: Any, times: Times, *, taken: bool) -> Iterator[Evidence]:
+    for row in rows:
+        if is_of(kind.at(row), row.created_at, times, taken=taken):
+            yield _evidence(kind, row)
+
+
+def is_of(at: datetime | None, created_at: datetime, times: Times, *, taken: bool) -> bool:
+    """Whether what was so, and taken in then, is of these times."""
+    start, end = times
+    if not taken:
+        return at is not None and (start is None or start <= at) and at <= end
+    is_new = (start is None or start < created_at) and created_at <= end
+    return is_new and end - RECENT <= (at or created_at)
+
+
+def _evidence(kind: _Kind[T], row: Any) -> Evidence:
+    title, text = kind.told(row)
+    source: SourceRef = row.sources[0]
+    url = next((one.url for one in row.sources if one.url), "")
+    return Evidence(
+        id=row.id,
+        title=title,
+        text=text or "",
+        url=url,
+        source_id=source.id,
+        source_name=source.name,
+        source_domain=urlsplit(url).hostname or "",
+        published_at=kind.at(row),
+        retrieved_at=row.created_at,
+    )

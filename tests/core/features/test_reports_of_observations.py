@@ -1,0 +1,106 @@
+"""Reports from what was observed beside the news: events, vulnerabilities, signals."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from svc_core import drive, reports
+from svc_core.intel.detecting import detect_new
+from svc_core.intel.incidents import fold_new
+from svc_core.reports import Window
+from svc_core.reports.observed import RECENT, is_of
+from svc_core.testing.clock import START
+from tests.core import demo
+from tests.core.intel.incident_documents import rss, take
+from tests.core.news.test_grouping import Work
+
+HOUR = timedelta(hours=1)
+
+TIMES = {
+    "taken in in time": ((START - HOUR, START), START, START, True),
+    "at the end": ((START - HOUR, START), None, START, True),
+    "taken in before": ((START, START + HOUR), START, START, False),
+    "taken in after": ((START - HOUR, START), START, START + HOUR, False),
+    "old when it came in": ((None, START), START - RECENT - HOUR, START, False),
+    "from any time on": ((None, START), START - RECENT, START, True),
+}
+OWN_TIMES = {
+    "of the period": ((START, START + HOUR), START, True),
+    "before": ((START, START + HOUR), START - HOUR, False),
+    "after": ((START, START + HOUR), START + 2 * HOUR, False),
+    "undated": ((None, START), None, False),
+    "from any time on": ((None, START), START - 9 * RECENT, True),
+}
+
+
+@pytest.mark.parametrize("case", TIMES)
+def test_what_was_taken_in_is_of_a_time(case: str) -> None:
+    times, at, created_at, expected = TIMES[case]
+    assert is_of(at, created_at, times, taken=True) is expected
+
+
+@pytest.mark.parametrize("case", OWN_TIMES)
+def test_what_was_is_of_a_period(case: str) -> None:
+    times, at, expected = OWN_TIMES[case]
+    assert is_of(at, START, times, taken=False) is expected
+
+
+def world(house: Any) -> None:
+    """The demo, with its incidents and signals."""
+    demo.take_all(house)
+    drive.run(fold_new(Work(house)))
+    drive.run(detect_new(Work(house)))
+
+
+def made(house: Any, topic: str, window: Window | None = None) -> dict[str, Any]:
+    profile = house.profile(topic=topic)
+    material = house.run(lambda ctx: reports.gather(ctx, profile["id"], window), "wsp_a")
+    finished = reports.compose(material, house.clock.now())
+    row = house.run(lambda ctx: reports.publish(ctx, finished), "wsp_a")
+    reply = house.send("getReport", path={"reportId": row.id}, query="include=sources,graph")
+    detail: dict[str, Any] = json.loads(reply.body)["data"]
+    return detail
+
+
+def test_a_report_cites_what_was_observed_as_it_cites_news(house: Any) -> None:
+    world(house)
+    quake = made(house, "Earthquake near Esmeraldas in Ecuador")
+    kinds = {source["id"].partition("_")[0] for source in quake["sources"]}
+    assert "obs" in kinds
+    names = {source["name"] for source in quake["sources"]}
+    assert any("USGS" in name for name in names)
+    assert any("USGS" not in name for name in names)
+    every = {source["id"] for source in quake["sources"]}
+    events = house.rows("listOsintEvents", "limit=100")
+    assert every & {event["id"] for event in events if event["provider"] == "usgs"}
+
+
+def test_vulnerabilities_and_signals_of_the_period_are_evidence(house: Any) -> None:
+    world(house)
+    cves = house.rows("listCves", "limit=100")
+    newest = max((one for one in cves if one["publishedAt"]), key=lambda one: one["publishedAt"])
+    day = datetime.fromisoformat(newest["publishedAt"]).astimezone(UTC)
+    window = Window(day + HOUR, day - HOUR, by="published")
+    told = made(house, f"{newest['cveId']} {newest['title'] or ''} {newest['description']}", window)
+    assert newest["id"] in {source["id"] for source in told["sources"]}
+    signal = next(one for one in house.rows("listSignals", "limit=100"))
+    at = datetime.fromisoformat(signal["detectedAt"]).astimezone(UTC)
+    window = Window(at + HOUR, at - HOUR, by="published")
+    told = made(house, f"{signal['title']} {signal['summary']}", window)
+    assert signal["id"] in {source["id"] for source in told["sources"]}
+
+
+def test_the_graph_of_a_report_carries_the_ids_of_entities(house: Any) -> None:
+    world(house)
+    titles = ("Microsoft mends a fault in its mail server", "Mail servers of Microsoft stand open")
+    take(house, rss("quay.example", *titles), "https://quay.example/feed")
+    told = made(house, "Faults in mail servers of Microsoft")
+    ids = {node["label"]: node["entityId"] for node in told["graph"]["nodes"]}
+    known = {row["id"] for row in house.rows("listEntities", "limit=100")}
+    assert ids["Microsoft"] is not None
+    assert {id_ for id_ in ids.values() if id_} <= known
+    assert all(
+        node["entityId"] is None for node in told["graph"]["nodes"] if node["type"] != "entity"
+    )

@@ -1,0 +1,147 @@
+"""Candidates of an entity, and tables of names screened against all entities."""
+
+import json
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from svc_core import drive
+from svc_core.intake.settling import DistinguishEntities, distinguish_entities
+from svc_core.intel import matching
+from svc_core.intel.candidates import candidates
+from svc_core.intel.matching import Line, MatchEntities, match_entities, read
+from svc_core.ports import Transaction
+from svc_core.resources.entity import ENTITIES, Entity
+from tests.core.intake.test_settling import take
+from tests.core.test_directory import entity
+
+ROWS = [
+    entity("lei:1", "Contoso Software Inc", country_codes=("US",)),
+    entity("cik:0000000001", "Contosso Software", country_codes=("US",)),
+    entity("cik:0000000002", "Contoso Shipping Inc"),
+    entity("ofac-uid:1", "Contoso Software", type="person"),
+    entity("ofac-uid:2", "Jane Exampleton", type="person", birth_dates=("1960-05-01",)),
+]
+
+
+@pytest.fixture
+def known(house: Any) -> Any:
+    async def save(ctx: Any) -> None:
+        for row in ROWS:
+            await ctx.save(ENTITIES, row.id, row)
+
+    house.run(save)
+    return house
+
+
+def told(house: Any, row: Entity) -> Any:
+    reply = house.send("getEntity", path={"entityId": row.id}, query="include=candidates")
+    return json.loads(reply.body)["data"]
+
+
+def test_candidates_are_told_where_they_are_asked_for(known: Any) -> None:
+    (other,) = told(known, ROWS[0])["candidates"]
+    assert (other["entityId"], other["name"]) == (ROWS[1].id, "Contosso Software")
+    assert 0.7 < other["score"] < 1
+    assert other["features"]["name"] == other["score"]
+    assert "Contosso" in other["reasons"][0]
+    plain = known.send("getEntity", path={"entityId": ROWS[0].id})
+    assert "candidates" not in json.loads(plain.body)["data"]
+
+
+def test_who_was_told_apart_is_no_candidate(house: Any) -> None:
+    take(house, "lei:1", name="Contoso Software")
+    take(house, "cik:0000000001", name="Contosso Software")
+    one, other = (entity(key, "") for key in ("lei:1", "cik:0000000001"))
+    assert [each["entityId"] for each in told(house, one)["candidates"]] == [other.id]
+    house.run(lambda ctx: distinguish_entities(ctx, DistinguishEntities(one.id, other.id)))
+    assert told(house, one)["candidates"] == told(house, other)["candidates"] == []
+
+
+def test_a_vulnerability_is_nobody_else(house: Any) -> None:
+    row = b'{"id":"ent_1","cveId":"CVE-2024-12345"}'
+    assert house.run(lambda ctx: candidates(ctx, row)) == ()
+
+
+def test_a_name_without_words_has_no_candidates(known: Any) -> None:
+    row = entity("lei:9", "---")
+    known.run(lambda ctx: ctx.save(ENTITIES, row.id, row))
+    assert told(known, row)["candidates"] == []
+
+
+REFUSED = [
+    (Line(), "neither a name nor"),
+    (Line(name="---"), "no words"),
+    (Line(name="Jane", birth_date="5/1/1960"), "birthDate"),
+    (Line(name="Jane", type="planet"), "type"),
+    (Line(name="Jane", country="Nowhere"), "country"),
+    (Line(designator="969500A1YF1XUYYXS285"), "check digits"),
+    (Line(designator="cik:x"), "check digits"),
+]
+
+
+@pytest.mark.parametrize(("line", "reason"), REFUSED)
+def test_a_line_that_cannot_be_used_says_why(line: Line, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        read(line)
+
+
+def test_a_line_is_read_liberally() -> None:
+    one = read(Line("Jane", "cik:320193", " de ", "Legal Entity", "1960"))
+    assert (one.designators, one.countries) == ({"cik:0000320193"}, {"DE"})
+    assert (one.type, one.born) == ("company", {"1960"})
+    assert read(Line("Jane", country="Germany")).countries == {"DE"}
+    assert read(Line(designator="US0378331005")).designators == {"isin:US0378331005"}
+    assert read(Line(designator="969500A1YF1XUYYXS284")).designators == {"lei:969500A1YF1XUYYXS284"}
+
+
+class Work:
+    """The units of a house; before the second one that reads something is written."""
+
+    def __init__(self, house: Any, row: Entity | None = None) -> None:
+        self.house, self.row, self.reads = house, row, 0
+
+    async def read(self, tenant: str, usecase: Any) -> Any:
+        self.reads += 1
+        if self.reads == 2 and self.row is not None:
+            self.house.run(lambda ctx: ctx.save(ENTITIES, self.row.id, self.row))
+        return self.house.run(usecase)
+
+    async def aside(self, work: Any) -> Any:
+        return work()
+
+
+def screened(house: Any, work: Work, *lines: Line) -> list[Any]:
+    async def usecase(tx: Transaction) -> Any:
+        context = evolve(house.context(tx, "", "matchEntities"), units=work)
+        return await match_entities(context, MatchEntities(lines))
+
+    page = drive.run(usecase(None))  # type: ignore[arg-type]
+    return [json.loads(row) for row in page.rows]
+
+
+def test_every_line_is_answered_in_its_place(known: Any) -> None:
+    found = screened(
+        known, Work(known),
+        Line("Software Contoso", type="company"), Line(),
+        Line("Exampleton, Jane", birth_date="1960"),
+        Line("Nobody Whatsoever"), Line(designator="cik:2"),
+    )  # fmt: skip
+    assert [[one["entityId"] for one in line["matches"]] for line in found] == [
+        [ROWS[0].id, ROWS[1].id], [], [ROWS[4].id], [], [ROWS[2].id],
+    ]  # fmt: skip
+    assert [line["error"] is None for line in found] == [True, False, True, True, True]
+    assert found[2]["matches"][0]["features"] == {"name": 1.0, "birthDate": 0.05}
+
+
+def test_what_is_written_meanwhile_is_seen(known: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(matching, "_ROWS", 2)
+    known.clock.advance(60)
+    late = entity("lei:7", "Latecomer Example", updated_at=known.clock.now())
+    (found,) = screened(known, Work(known, late), Line("Latecomer Example"))
+    assert [one["entityId"] for one in found["matches"]] == [late.id]
+
+
+def test_an_empty_store_has_no_matches(house: Any) -> None:
+    assert screened(house, Work(house), Line("Jane")) == [{"matches": [], "error": None}]

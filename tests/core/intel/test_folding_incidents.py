@@ -1,0 +1,130 @@
+"""The rules by which members make an incident, table by table."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core.intel.incidents.folding import confidence_of, folded, medoid, status_of
+from svc_core.intel.incidents.grouping import grouped, name_of
+from svc_core.intel.incidents.members import MACHINE, PRESS, REPORT, Member, site
+from svc_core.resources.facts import Place, SourceRef
+
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+SITES = {
+    "https://www.bbc.co.uk/news/1": "bbc.co.uk",
+    "https://edition.cnn.com/a": "cnn.com",
+    "https://cnn.com": "cnn.com",
+    "https://abc.net.au/x": "abc.net.au",
+    "https://news.com.au/x": "news.com.au",
+    "https://a.b.gov.br/": "b.gov.br",
+    "https://co.uk/": "co.uk",
+    "http://127.0.0.1:80/x": "127.0.0.1",
+    "https://EXAMPLE.org./x": "example.org",
+    "mailto:a@b.example": None,
+    "": None,
+}
+
+
+@pytest.mark.parametrize(("url", "expected"), SITES.items())
+def test_the_publisher_of_an_address_is_its_registrable_domain(
+    url: str, expected: str | None
+) -> None:
+    assert site(url) == expected
+
+
+def member(id_: str, provider: str = PRESS, **told: Any) -> Member:
+    usual: dict[str, Any] = {
+        "home": f"inc_{id_}", "marks": (f"inc_{id_}",), "title": id_, "began_at": NOON,
+        "told_at": NOON, "seen_at": NOON, "last_at": NOON, "sites": frozenset({f"{id_}.example"}),
+        "sources": (SourceRef("src_a", provider, "A", None, id_, NOON),),
+    }  # fmt: skip
+    return Member(id=id_, provider=provider, **(usual | told))
+
+
+def test_the_headline_is_the_one_that_others_resemble() -> None:
+    titles = ("Harbour strike spreads", "Quay: harbour strike spreads to Rotterdam", "A day at sea")
+    told = [member(str(at), title=title) for at, title in enumerate(titles)]
+    assert medoid(told).title == "Harbour strike spreads"
+    assert medoid(told[2:]).title == "A day at sea"
+
+
+@pytest.mark.parametrize(
+    ("members", "expected"),
+    [
+        ([("a", "usgs", None)], 0.9),
+        ([("a", "usgs", None), ("b", "gdacs", None)], 0.9),  # they take over from each other
+        ([("a", "ucdp", 0.5)], 0.45),
+        ([("a", REPORT, None)], 0.7),
+        ([("a", PRESS, None)], 0.5),
+        ([("a", PRESS, None), ("b", PRESS, None)], 0.75),
+        ([("a", MACHINE, None)], 0.3),
+        ([("a", MACHINE, 1.0)], 0.5),
+        ([("a", "usgs", None), ("b", PRESS, None)], 0.95),
+    ],
+)
+def test_confidence_grows_with_independent_sources(members: Any, expected: float) -> None:
+    told = [member(id_, provider, certainty=sure) for id_, provider, sure in members]
+    assert confidence_of(told) == expected
+
+
+def test_a_publisher_counts_once() -> None:
+    told = [member(id_, sites=frozenset({"a.example"})) for id_ in "abc"]
+    assert confidence_of(told) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("hours", "status", "until"),
+    [
+        (0, "emerging", 6),
+        (5.9, "emerging", 6),
+        (6, "active", 54),  # news from the future are news of now
+        (57.9, "active", 58),
+        (58, "monitoring", 346),
+        (346, "closed", None),
+        (-5, "emerging", 1),  # a clock of theirs that is ahead
+    ],
+)
+def test_a_status_follows_the_first_and_the_last_news(
+    hours: float, status: str, until: int | None
+) -> None:
+    told = [member("a", told_at=NOON + timedelta(hours=10))]
+    end = None if until is None else NOON + timedelta(hours=until)
+    assert status_of(told, NOON + timedelta(hours=hours)) == (status, end)
+
+
+def place(precision: Any, name: str, code: str | None = None) -> Place:
+    return Place(None, name, code, None, None, precision)
+
+
+def test_the_place_is_the_most_precise_with_the_country_of_others() -> None:
+    told = [
+        member("a", "usgs", place=place("locality", "Here")),
+        member("b", "gdacs", place=place("country", "There", "EC")),
+        member("c", "reliefweb", place=place("exact", "Exactly")),
+    ]
+    row, _ = folded(told, NOON, None, id="inc_a", related_incident_ids=())
+    assert row.place == place("exact", "Exactly", "EC")
+
+
+@given(st.permutations(list("abcdef")), st.data())
+def test_members_in_any_order_make_the_same(order: list[str], data: Any) -> None:
+    marks = {
+        id_: tuple(data.draw(st.lists(st.sampled_from("xyz"), max_size=2))) for id_ in "abcdef"
+    }
+    kinds = {id_: data.draw(st.sampled_from(("usgs", PRESS, MACHINE, REPORT))) for id_ in "abcdef"}
+    hours = {id_: data.draw(st.integers(0, 3)) for id_ in "abcdef"}
+
+    def made(ids: Any) -> dict[str, Any]:
+        told = [
+            member(id_, kinds[id_], weak=marks[id_], began_at=NOON + timedelta(hours=hours[id_]))
+            for id_ in ids
+        ]
+        return {
+            name_of(group): folded(group, NOON, None, id=name_of(group), related_incident_ids=())
+            for group in grouped(told)
+        }
+
+    assert made(order) == made("abcdef")

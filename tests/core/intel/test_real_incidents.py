@@ -1,0 +1,52 @@
+"""Real documents fold to the number of events that they tell, counted in the plainest way."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svc_core.resources.incident import INCIDENTS
+from tests.core.intel.incident_documents import fold, take
+
+Real = Callable[[str], list[Path]]
+
+
+def _features(told: Any) -> list[Any]:
+    return [one["properties"] for one in told["features"]]
+
+
+def _articles(body: bytes) -> set[Any]:
+    return {line.split("\t")[-1] for line in body.decode().splitlines()}
+
+
+def _alerts(body: bytes) -> set[Any]:
+    return {(one["eventtype"], one["eventid"]) for one in _features(json.loads(body))}
+
+
+def _events(body: bytes) -> set[Any]:
+    return {one["id"] for one in json.loads(body)["events"]}
+
+
+COUNTED: dict[str, tuple[Callable[[bytes], set[Any]], int]] = {
+    "gdelt_events2": (_articles, 0),
+    "gdelt_events1": (_articles, 1),  # an article of an agency stands in two papers
+    "gdacs_api": (_alerts, 0),
+    "eonet": (_events, 0),
+}
+
+
+@pytest.mark.parametrize("folder", COUNTED)
+def test_real_documents_fold_to_the_true_number(
+    house: Any, real_documents: Real, folder: str
+) -> None:
+    count, copies = COUNTED[folder]
+    names: set[Any] = set()
+    for path in real_documents(folder):
+        body = path.read_bytes()
+        names |= count(body)
+        take(house, body, f"https://{path.name}.example/")
+    fold(house)
+    rows = house.run(lambda ctx: ctx.tx.documents.scan(INCIDENTS, limit=100_000)).rows
+    assert len(rows) == len(names) - copies

@@ -1,0 +1,186 @@
+"""Candidates have a score with its reasons: names, numbers, and facts that differ."""
+
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core.linking import similarity
+from svc_core.linking.matching import Names, Party, compare, party
+from svc_core.linking.screening import NEAREST_MAX, Screening, found_by
+from svc_core.linking.similarity import compared, likeness, sound
+from svc_core.sources.model import MissingExtra
+
+PEOPLE_ALIKE = [
+    ("Muammar Qadhafi", "Moammar Gaddafi"),
+    ("Владимир Примеров", "Vladimir Primerov"),
+    ("Primerov, Vladimir", "Vladimir Primerov"),
+    ("Mohammed Hasan", "Muhamad Ali Hassan"),
+    ("J. Exampleton", "John Exampleton"),
+]
+BODIES_ALIKE = [
+    ("Juniper Networks", "Juniper Network Inc"),
+    ("PaloVerde Networks", "Palo Verde Networks"),
+    ("Contoso Software", "Contosso Software Ltd"),
+]
+APART = [
+    ("Delta Electronics", "Delta Air Lines"),
+    ("Acme Trading", "Acme Shipping"),
+    ("First Kestrel Bank", "First Quillwright Bank"),
+    ("Progress", "Progress Software"),
+    ("J Example", "K Example"),
+]
+
+
+def known(name: str, **members: Any) -> Party:
+    return Party(Names.of([name]), **members)
+
+
+def score(asked: Party, other: Party) -> float:
+    match = compare(asked, other)
+    return 0.0 if match is None else match.score
+
+
+@pytest.mark.parametrize(("left", "right"), PEOPLE_ALIKE)
+def test_forms_of_a_persons_name_are_alike(left: str, right: str) -> None:
+    assert likeness(compared(left), compared(right), is_person=True) > 0.75
+
+
+@pytest.mark.parametrize(("left", "right"), BODIES_ALIKE)
+def test_spellings_of_a_bodys_name_are_alike(left: str, right: str) -> None:
+    assert likeness(compared(left), compared(right)) > 0.85
+
+
+@pytest.mark.parametrize(("left", "right"), APART)
+def test_names_that_share_a_word_are_not_alike(left: str, right: str) -> None:
+    assert likeness(compared(left), compared(right)) < 0.7
+
+
+@given(
+    st.lists(
+        st.sampled_from(["alpha", "beta", "kappa", "trading", "ltd", "jon", "john"]), min_size=1
+    ),
+    st.lists(st.sampled_from(["alpha", "betta", "gamma", "trading", "jhon", "j"]), min_size=1),
+)
+def test_likeness_is_the_same_from_both_sides(left: list[str], right: list[str]) -> None:
+    for is_person in (False, True):
+        here = likeness(left, right, is_person=is_person)
+        assert 0 <= here <= 1
+        assert here == pytest.approx(likeness(right, left, is_person=is_person))
+        assert likeness(left, left[::-1], is_person=is_person) == 1
+
+
+def test_words_sound_alike_however_they_were_transliterated() -> None:
+    assert sound("qadhafi") == sound("gaddafi") == sound("kadafi") != ""
+    assert sound("mohammed") == sound("muhamad")
+    assert sound("ali") == sound("a1b2c3") == ""
+
+
+FACTS = [
+    ({"countries": {"US"}}, {"countries": {"RU"}}, {"country": -0.2}),
+    ({"countries": {"US"}}, {"countries": {"US", "RU"}}, {}),
+    ({"born": {"1960"}}, {"born": {"1960-05-01"}}, {"birthDate": 0.05}),
+    ({"born": {"1960-06-01"}}, {"born": {"1960-05-01"}}, {"birthDate": -0.15}),
+    ({"born": {"1961"}}, {"born": {"1960-05-01"}}, {"birthDate": -0.25}),
+    ({"gender": "female"}, {"gender": "male"}, {"gender": -0.2}),
+    ({"addresses": {"1 example way"}}, {"addresses": {"1 example way"}}, {"address": 0.1}),
+    ({"designators": {"lei:1"}}, {"designators": {"lei:1"}}, {"designator": 1.0}),
+    ({"designators": {"bic:1"}}, {"designators": {"bic:1"}}, {}),
+    ({}, {}, {}),
+]
+
+
+@pytest.mark.parametrize(("mine", "theirs", "features"), FACTS)
+def test_facts_move_the_score_and_say_why(mine: Any, theirs: Any, features: Any) -> None:
+    def having(facts: Any, name: str) -> Party:
+        frozen = {k: frozenset(v) if isinstance(v, set) else v for k, v in facts.items()}
+        return known(name, type="person", **frozen)
+
+    match = compare(having(mine, "Jane Q Exampleton"), having(theirs, "Jane Exampleton"))
+    assert match is not None
+    assert {k: v for k, v in match.features.items() if k != "name"} == features
+    assert match.score == pytest.approx(min(1, max(0, sum(match.features.values()))), abs=0.002)
+    assert len(match.reasons) == len(match.features)
+
+
+def test_a_number_that_several_may_have_says_less() -> None:
+    bic = frozenset(["bic:1"])
+    assert score(Party(Names.of([]), designators=bic), known("Any", designators=bic)) == 0.85
+
+
+def test_a_weak_alias_says_less() -> None:
+    weak = Party(Names.of(["Other"]), Names.of(["Jane Exampleton"]), "person")
+    match = compare(known("Jane Exampleton"), weak)
+    assert match is not None
+    assert match.features == {"weakAlias": 0.8}
+
+
+def test_a_ship_is_no_person_and_nothing_is_like_nobody() -> None:
+    assert compare(known("Jane", type="vessel"), known("Jane", type="person")) is None
+    assert score(known("Jane", type="company"), known("Jane", type="organization")) == 1
+    assert compare(Party(Names.of([])), Party(Names.of([]))) is None
+
+
+def test_a_row_is_read_as_it_tells() -> None:
+    facts = {
+        "name": "Example Ltd", "aliases": ["Sample"], "weakAliases": ["Ex"], "type": "person",
+        "designators": [{"scheme": "lei", "value": "1"}], "countryCodes": ["US"],
+        "birthDates": ["1960"], "gender": "male", "addresses": ["1, Example Way"],
+    }  # fmt: skip
+    told = party(facts)
+    assert told.names.written == ("Example Ltd", "Sample")
+    assert told.weak.words == (("ex",),)
+    assert (told.born, told.gender, told.addresses) == ({"1960"}, "male", {"1 example way"})
+    assert party({**facts, "birthDates": None, "addresses": None}).born == frozenset()
+
+
+def ids(found: list[tuple[str, Party, Any]]) -> list[str]:
+    return [id_ for id_, *_ in found]
+
+
+def test_screening_finds_what_comparing_everything_finds() -> None:
+    names = [left for left, _ in [*PEOPLE_ALIKE, *BODIES_ALIKE, *APART]]
+    others = [right for _, right in [*PEOPLE_ALIKE, *BODIES_ALIKE, *APART]]
+    rows = {f"ent_{at:024x}": known(name) for at, name in enumerate(others)}
+    screening = Screening([known(name) for name in names])
+    for id_, row in rows.items():
+        screening.pass_by(id_, row)
+    for at, name in enumerate(names):
+        every = {id_ for id_, row in rows.items() if score(known(name), row) >= 0.7}
+        assert set(ids(screening.candidates(at, 10))) == every
+
+
+def test_a_number_is_found_under_any_name() -> None:
+    asked = Party(Names.of([]), designators=frozenset(["lei:1", "lei:2"]))
+    screening = Screening([asked])
+    screening.pass_by("ent_01", known("Example", designators=frozenset(["lei:1"])))
+    screening.pass_by("ent_02", known("Example"))
+    assert ids(screening.candidates(0, 3)) == ["ent_01"]
+
+
+def test_the_best_come_first_whatever_the_order() -> None:
+    rows = [(f"ent_{at:024x}", known("Kestrelmoor")) for at in range(2 * NEAREST_MAX)]
+    rows.append((f"ent_{99:024x}", known("Kestrelmoor Quillwright")))
+    for order in (rows, rows[::-1]):
+        screening = Screening([known("Kestrelmoor Quillwright")])
+        for id_, row in order:
+            screening.pass_by(id_, row)
+        assert ids(screening.candidates(0, 3))[0] == f"ent_{99:024x}"
+    screening = Screening([known("Kestrelmoor")])
+    for id_, row in rows[::-1]:
+        screening.pass_by(id_, row)
+    assert ids(screening.candidates(0, 2)) == [f"ent_{0:024x}", f"ent_{1:024x}"]
+
+
+def test_names_are_found_by_how_they_sound() -> None:
+    assert found_by(known("Gaddafi")).keys() == found_by(known("Qadhafi")).keys()
+
+
+def test_without_the_extra_its_message_says_how_to_get_it(monkeypatch: Any) -> None:
+    monkeypatch.setitem(sys.modules, "rapidfuzz.distance", None)
+    similarity._edits.cache_clear()
+    with pytest.raises(MissingExtra, match="server"):
+        likeness(["fortra"], ["fortrea"])
+    similarity._edits.cache_clear()
