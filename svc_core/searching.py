@@ -10,7 +10,7 @@ Rule 4: a word that very many rows hold is asked for only where no rarer one is;
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, Generic, Literal, Protocol, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from attrs import field, frozen
 
@@ -64,44 +64,34 @@ class Wanted(Generic[T]):
     bounds: Bounds = field(factory=Bounds)
 
     @property
-    def filters(self) -> Filters:
+    def sent(self) -> dict[str, tuple[str, ...]]:
         """The filters that were sent."""
-        sent = {
+        return {
             name: (value,) if isinstance(value, str) else value
             for name, value in self.where.items()
             if not isinstance(value, Unset)
         }
-        return {"where": sent, **self.bounds}
-
-
-class Request(Protocol):
-    """What a list takes that may be asked for by words."""
 
     @property
-    def q(self) -> Maybe[str]: ...  # noqa: D102
-    @property
-    def include(self) -> Maybe[tuple[str, ...]]: ...  # noqa: D102
-    @property
-    def cursor(self) -> Maybe[str]: ...  # noqa: D102
-    @property
-    def limit(self) -> int: ...  # noqa: D102
+    def filters(self) -> Filters:
+        """What the store narrows a list to."""
+        return {"where": self.sent, **self.bounds}
 
 
 async def page(
     ctx: Context,
     collection: Collection[T],
     indexed: Indexed[T],
-    request: Request,
+    request: Any,
     wanted: Wanted[T],
 ) -> Page[T]:
-    """One page of what a request asks for.
+    """One page of what a request asks for by its `q`, `include`, `cursor` and `limit`.
 
     Raises:
         Problem: INVALID_CURSOR when the cursor is not one of this list with these filters.
     """
-    question, filters = given(request.q, None), wanted.filters
-    where = dict(filters.get("where") or {})
-    apart = {**where, **wanted.asked, "q": (question or "", str(wanted.is_sorted))}
+    question = given(request.q, None)
+    apart = {**wanted.sent, **wanted.asked, "q": (question or "", str(wanted.is_sorted))}
     binding = ctx.list_binding(apart, wanted.order, **wanted.bounds)
     sealed = [] if isinstance(request.cursor, Unset) else ctx.unsealed(request.cursor, binding)
     after = Position(*sealed[:3]) if sealed else None
