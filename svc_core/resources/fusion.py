@@ -18,7 +18,7 @@ from svc_core.resources.members import SourceId
 
 Coverage = Literal["loaded", "empty", "notLoaded"]
 TimelineKind = Literal[
-    "cvePublished", "kevAdded", "filing", "financial", "marketOpened", "marketClosed",
+    "cvePublished", "kevAdded", "filing", "financial", "marketOpened", "marketCloses",
     "marketResolved", "incident", "news",
 ]  # fmt: skip
 LinkType = Literal["sameEntity", "vendorOf", "affects", "disclosedIn", "temporal"]

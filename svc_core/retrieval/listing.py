@@ -19,7 +19,7 @@ from svc_core.text.words import cut, terms, words
 T = TypeVar("T")
 Run = tuple[str, ...]
 
-TOKENS_MAX = 24  # of one question
+TOKENS_MAX = 16  # of one question, and of what means the same: a cursor carries their weights
 CUT = 0.5  # of the weight of what was asked
 WEIGHT = 1_000  # weights of tokens are handed to the store in thousandths
 _HEADING = "^"

@@ -83,7 +83,7 @@ def _record(pair: tuple[Row, Row]) -> Record:
         "priceBasis": "resolved" if is_final else _basis(row, next(iter(prices), None)),
         **amounts(row, _AMOUNTS, unit="USDC", provider="polymarket"),
         "rules": row.get("description"),
-        "url": f"{SITE}/{path}/{row.get('slug')}",
+        "url": f"{SITE}/{path}/{row['slug']}" if row.get("slug") else None,
         "groupId": group.get("id"),
         "opensAt": moment(row.get("startDate")),
         "closesAt": moment(row.get("endDate")) or moment(row.get("endDateIso")),

@@ -1,15 +1,17 @@
 """What is read of one company, from its vulnerabilities to its figures.
 
-Rule 1: every part reads a bounded number of rows; counts are those of the store.
+Rule 1: every part reads a bounded number of rows; what was counted is exact or `truncated`.
 Rule 2: a vulnerability belongs to whoever owned its maker when it was published.
 """
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date
+from heapq import nlargest
 from typing import Any, get_args
 
-from attrs import frozen
+from attrs import define, field, frozen
 
 from svc_core import directory, instants, wire
 from svc_core.indicators import newest
@@ -43,7 +45,9 @@ from svc_core.resources.relation import RELATIONS
 Row = dict[str, Any]
 Where = Mapping[str, tuple[str, ...]]
 
-COUNTED_MAX = 10_000  # vulnerabilities that are counted
+COUNTED_MAX = 10_000  # vulnerabilities that are counted: more than any vendor has in a year
+READ_AT_ONCE = 200
+UNKNOWN = "unknown"
 LISTED_MAX = 1_000  # of them listed by the catalogue
 CVES_MAX = ROWS_MAX = 25
 FILINGS_MAX = 50
@@ -177,43 +181,66 @@ async def _cyber(whom: Whom) -> Row:
     told = await whom.rows(CVES, {**made, "kev": ("known", "listed")}, LISTED_MAX)
     listed = [row for row in map(json.loads, told) if is_in(whom.window, row["kev"]["dateAdded"])]
     listed.sort(key=lambda row: (row["kev"]["dateAdded"], row["id"]), reverse=True)
-    older = [row for row in listed if not is_in(whom.window, row["publishedAt"])]
-    counts = await _counts(whom, made, older)
-    ranked = {
-        order: await whom.rows(CVES, made, CVES_MAX, order=order, ranges={"published": whom.span})
-        for order in ("epss", "score")
-    }
-    rows = {row["id"]: row for row in listed}
-    for row in map(json.loads, (*ranked["epss"], *ranked["score"])):
-        rows.setdefault(row["id"], row)
-    shares = [row["epss"]["score"] for row in rows.values() if row["epss"]]
+    tally, is_whole = await _tally(whom, made)
+    for row in listed:
+        if not is_in(whom.window, row["publishedAt"]):
+            tally.add(row)
+    rows = {row["id"]: row for row in (*listed, *tally.best)}
     some = [json.dumps(row).encode() for row in list(rows.values())[:CVES_MAX]]
     cves = await cve_rows.whole(whom.ctx, some)
     use = [row["kev"].get("knownRansomwareCampaignUse") for row in listed]
     return {
-        **counts,
+        "cveCount": tally.severities.total(),
         "kevCount": len(listed),
         "ransomwareCount": use.count("Known"),
-        "maxEpss": max(shares, default=None),
-        "truncated": counts["cveCount"] >= COUNTED_MAX or len(told) == LISTED_MAX,
+        "maxEpss": tally.epss,
+        "bySeverity": {name: tally.severities[name] for name in (*SEVERITIES, UNKNOWN)},
+        "truncated": not is_whole or len(told) == LISTED_MAX,
         "cves": cves,
         "incidents": await _incidents(whom),
         "actors": await _actors(whom, cves),
     }
 
 
-async def _counts(whom: Whom, made: Where, older: Sequence[Row]) -> Row:
-    """How many were published in the window, and how many `older` ones were listed in it."""
+@define
+class _Tally:
+    """What was counted of vulnerabilities, and which of them are the likeliest and gravest."""
 
-    async def count(**more: tuple[str, ...]) -> int:
-        return await whom.ctx.tx.documents.count(
-            CVES, where={**made, **more}, ranges={"published": whom.span}, limit=COUNTED_MAX
+    severities: Counter[str] = field(factory=Counter)
+    epss: float | None = None
+    best: list[Row] = field(factory=list)
+
+    def add(self, *rows: Row) -> None:
+        """Count some more."""
+        self.severities.update((row["score"] or {}).get("severity") or UNKNOWN for row in rows)
+        shares = [row["epss"]["score"] for row in rows if row["epss"]]
+        if shares:
+            self.epss = max(shares) if self.epss is None else max(self.epss, *shares)
+        self.best = nlargest(CVES_MAX, [*self.best, *rows], key=_weight)
+
+
+def _weight(row: Row) -> tuple[float, float, str]:
+    score = (row["score"] or {}).get("baseScore")
+    return (row["epss"] or {}).get("score") or 0.0, score or 0.0, row["id"]
+
+
+async def _tally(whom: Whom, made: Where) -> tuple[_Tally, bool]:
+    """What was published in the window, and whether that is all of it."""
+    tally, after = _Tally(), None
+    for _ in range(0, COUNTED_MAX, READ_AT_ONCE):
+        part = await whom.ctx.tx.documents.scan(
+            CVES,
+            where=made,
+            order="published",
+            after=after,
+            limit=READ_AT_ONCE,
+            ranges={"published": whom.span},
         )
-
-    severe = [(row["score"] or {}).get("severity") for row in older]
-    whole = await count() + len(older)
-    by = {one: await count(severity=(one,)) + severe.count(one) for one in SEVERITIES}
-    return {"cveCount": whole, "bySeverity": by | {"unknown": max(0, whole - sum(by.values()))}}
+        tally.add(*(json.loads(row.raw) for row in part.rows))
+        after = part.end
+        if after is None:
+            return tally, True
+    return tally, False
 
 
 def owners(references: Sequence[str], cves: Sequence[Row]) -> dict[str, tuple[str, float]]:

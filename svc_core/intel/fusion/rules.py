@@ -132,7 +132,7 @@ def _of_market(row: Row) -> Iterator[dict[str, Any]]:
     if resolved:
         yield _entry(resolved, "marketResolved", row, row["question"], _share(row))
     else:
-        yield _entry(row["closesAt"], "marketClosed", row, row["question"], _share(row))
+        yield _entry(row["closesAt"], "marketCloses", row, row["question"], _share(row))
 
 
 def _share(row: Row) -> Row | None:

@@ -200,7 +200,7 @@ def test_the_timeline_tells_it_in_order(story: Any) -> None:
         ("2025-04-02", "marketOpened"),
         ("2025-05-01", "filing"),
         ("2025-07-01", "cvePublished"),
-        ("2025-11-30", "marketClosed"),
+        ("2025-11-30", "marketCloses"),
     ]
     assert all(one["sourceIds"] for one in entries)
 

@@ -9,7 +9,6 @@ import pytest
 from svc_core import problem
 from svc_core.intel.markets import has_share
 from svc_core.resources.market import MARKETS
-from svc_core.searching import LOOKS_MAX
 from svc_core.unset import UNSET
 from tests.core import demo
 
@@ -144,7 +143,7 @@ def test_a_market_that_nobody_quotes_has_no_share(house: Any, taken: Any) -> Non
 def test_a_rare_share_is_found_however_many_rows_are_passed_over(house: Any, taken: Any) -> None:
     taken(*(gamma(n) for n in range(300)), gamma(999, outcomePrices='["0.9", "0.1"]'))
     found, cursor, pages = [], "", 0
-    while cursor is not None and pages < LOOKS_MAX:
+    while cursor is not None and pages < 9:
         reply = house.send("listMarkets", query=f"minProbability=0.9&limit=1{cursor}")
         body = json.loads(reply.body)
         found += [row["providerMarketId"] for row in body["data"]]

@@ -140,3 +140,21 @@ def test_pages_join_and_other_filters_still_apply(house: Any) -> None:
 
 
 NEW_ONE = b'{"id": "n-1", "schema": "Company", "properties": {"name": ["Quay of Elsewhere"]}}'
+
+
+def test_a_long_question_has_a_cursor_that_goes_on(house: Any) -> None:
+    words = "Germany France Italy Spain Japan China India Brazil Poland Greece Norway Sweden ports"
+    rows = [
+        {"id": f"m{at}", "question": f"Will {words} agree {at} times?", "conditionId": f"0x{at}",
+         "slug": f"m{at}", "outcomes": None, "active": True, "closed": False}
+        for at in range(3)
+    ]  # fmt: skip
+    demo.take(house, "markets.json", rows)
+    asked = f"q={quote((words + ' ' + words.lower()).ljust(290, 'x')[:300])}&limit=1"
+    found, cursor = [], ""
+    for _ in rows:
+        body = json.loads(house.send("listMarkets", query=asked + cursor).body)
+        found += [row["id"] for row in body["data"]]
+        cursor = f"&cursor={body['meta']['page']['nextCursor']}"
+    assert len({*found}) == len(rows)
+    assert cursor == "&cursor=None"
