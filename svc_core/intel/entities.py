@@ -202,8 +202,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "Companies, people, states, vessels, threat actors, malware and what else takes part "
             "in events. The values of one filter are alternatives; different filters must all "
             "match. The row that was written last comes first, with `q` the one whose names hold "
-            "most of its words, written as they are. Vulnerabilities with a CVE id have no names: "
-            "`q` finds none of them here."
+            "most of its words, written as they are. A vulnerability with a CVE id has no other "
+            "name: of them `q` finds the one whose id it is."
         ),
     ),
     reading(

@@ -38,11 +38,21 @@ def mentioned(written: str, day: date | None, *, is_sure: bool) -> str | None:
     One that is an ordinary word has to be surely a name, or to have its legal form with it.
     """
     name = normal(written)
-    if len(name.split()) == len(written.split()) and (
-        name in _kinds("vendor") or (name in _kinds("word") and not is_sure)
-    ):
+    is_word = name in _kinds("word") or name in _kinds("text")
+    if not _has_form(written) and (name in _kinds("vendor") or (is_word and not is_sure)):
         return None
     return owner(name, day)
+
+
+def maker(vendor: str, day: date | None) -> str | None:
+    """The key of the entity that the name of a vendor means."""
+    name = normal(vendor)
+    return None if name in _kinds("text") and not _has_form(vendor) else owner(name, day)
+
+
+def _has_form(written: str) -> bool:
+    """Whether a legal form stands with a name."""
+    return len(normal(written).split()) < len(written.split())
 
 
 @cache
@@ -54,7 +64,7 @@ def beginnings() -> frozenset[str]:
 
 @cache
 def _kinds(kind: str) -> frozenset[str]:
-    """The names that are an ordinary `word`, or mean their owner as a `vendor` alone."""
+    """The names of a kind, as the head of the table tells them."""
     rows = (line.split("\t") for line in data.lines("aliases.tsv"))
     return frozenset(normal(name) for row in rows if row[4] == kind for name in row[0].split("|"))
 

@@ -54,7 +54,7 @@ def of_vendor(vendor: str, day: date | None = None) -> tuple[str, ...]:
     Empty for no name.
     """
     name = normal(vendor)
-    key = aliases.owner(name, day)
+    key = aliases.maker(vendor, day)
     if key is None:
         return (f"vendor:{name}",) if name else ()
     return (id_of(key), f"vendor:{name}") if key.startswith("cpe-vendor:") else (id_of(key),)

@@ -20,10 +20,11 @@ from svc_core.text.frequencies import background
 from svc_core.text.words import cut
 
 _REMEMBERED = 262_144  # words of about a hundred thousand names
-_ALIKE_MIN = 0.75  # of two words; below, they are two words
+_ALIKE_MIN = 0.8  # of two words; below, they are two words
 _SOUND, _SOUND_MIN = 0.9, 3  # what equal consonants say, and how many there have to be
 _INITIAL = 0.6  # what a first letter says of a word
 _LEFT_OUT = 0.9  # a person whose every told word agrees, while the other name has more
+_PARTICLES = frozenset(["al", "el", "bin", "bint", "ibn", "de", "la", "von", "van", "der"])
 _SOUNDS = (
     ("sch", "s"), ("tch", "s"), ("ch", "s"), ("sh", "s"), ("zh", "s"), ("ph", "f"), ("kh", "h"),
     ("ck", "k"), ("dj", "j"), ("x", "ks"), ("q", "k"), ("c", "k"), ("g", "k"), ("w", "v"),
@@ -65,6 +66,8 @@ def likeness(left: Sequence[str], right: Sequence[str], *, is_person: bool = Fal
     """
     if sorted(left) == sorted(right) or "".join(left) == "".join(right):
         return 1.0
+    if is_person:
+        left, right = _told(left), _told(right)
     paired = _paired(left, right, is_person=is_person)
     agreed = sum(alike * (rarity(left[at]) + rarity(right[to])) for at, to, alike in paired)
     score = agreed / (sum(map(rarity, left)) + sum(map(rarity, right)))
@@ -72,6 +75,11 @@ def likeness(left: Sequence[str], right: Sequence[str], *, is_person: bool = Fal
     if is_person and short > 1 and len(paired) == short:
         score = max(score, _LEFT_OUT * sum(alike for *_, alike in paired) / short)
     return score
+
+
+def _told(words: Sequence[str]) -> Sequence[str]:
+    """The words of a person's name without particles, which are written or left out at will."""
+    return [word for word in words if word not in _PARTICLES] or words
 
 
 def _paired(

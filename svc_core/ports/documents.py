@@ -50,7 +50,8 @@ class Collection(Generic[T]):
     the lowest `(order, id)`. `keys` are single-valued filters, `facets` many-valued ones; each
     gets an index that ends in the sort key. `numbers` are further sort keys, which are also ranges
     that a list is narrowed to; `place` is where the row lies, as longitude and latitude in degrees
-    (WGS 84). `search` gives the space-joined tokens of the text index. `kind` is the
+    (WGS 84). `ranked` are numbers by which rows of one value of a key are often sorted: a store may
+    keep an index of both. `search` gives the space-joined tokens of the text index. `kind` is the
     `resourceType` of its changes, or None where changes are not published; what is published can
     be read, under `base` at `path`, which is the collection's name unless another is given.
     """
@@ -63,6 +64,7 @@ class Collection(Generic[T]):
     keys: Mapping[str, Callable[[T], str | None]] = field(factory=dict)
     facets: Mapping[str, Callable[[T], Iterable[str]]] = field(factory=dict)
     numbers: Mapping[str, Callable[[T], int | None]] = field(factory=dict)
+    ranked: Mapping[str, tuple[str, ...]] = field(factory=dict)
     place: Callable[[T], tuple[float, float] | None] | None = None
     search: Callable[[T], str] | None = None
     kind: str | None = None

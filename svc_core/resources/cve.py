@@ -296,6 +296,12 @@ CVES: Collection[Cve] = Collection(
         "epss": _share("score"),
         "percentile": _share("percentile"),
     },
+    ranked={
+        "state": ("score", "epss"),
+        "cvss_version": ("published", "modified", "score", "epss"),
+        "severity": ("score", "epss"),
+        "kev": ("published", "modified", "score"),
+    },
     search=WORDS,
     kind="entity",
     base=BASE_V2,

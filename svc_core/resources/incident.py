@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from attrs import frozen
 
+from svc_core.boxes import cells_of
 from svc_core.constraints import Doc, Example, Ge, Le
 from svc_core.ports import BASE_V2, Collection
 from svc_core.resources.facts import (
@@ -165,6 +166,11 @@ def _point(incident: Incident) -> tuple[float, float] | None:
     return None if incident.place is None else point_of(incident.place.geometry)
 
 
+def _cells(incident: Incident) -> tuple[str, ...]:
+    point = _point(incident)
+    return () if point is None else cells_of(*point)
+
+
 def _gravity(incident: Incident) -> int:
     """By severity, of equally severe ones by the last news."""
     return SEVERITIES.index(incident.severity) * SEVERITY_STEP + micros(incident.last_seen_at)
@@ -192,6 +198,7 @@ INCIDENTS: Collection[Incident] = Collection(
         "country": lambda incident: None if incident.place is None else incident.place.country_code,
     },
     facets={
+        "cell": _cells,
         "key": lambda incident: incident.keys,
         "provider": _providers,
         "entity": _references,

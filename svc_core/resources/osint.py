@@ -5,7 +5,7 @@ from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from attrs import frozen
 
@@ -146,13 +146,22 @@ class OsintEvent:
 # -- of which incident it is -------------------------------------------------------------------
 
 
+def page_of(url: str | None) -> SplitResult | None:
+    """The parts of an address; None for what has no host."""
+    try:
+        page = urlsplit(url or "")
+    except ValueError:  # of brackets that hold no address
+        return None
+    return page if page.hostname else None
+
+
 @lru_cache(maxsize=4_096)  # an article is told by several rows
 def told_by(url: str | None) -> str | None:
     """The id of the incident that an article tells of, whoever reads it; None without address."""
-    page = urlsplit(url or "")
-    if not page.hostname:
+    page = page_of(url)
+    if page is None:
         return None
-    host = page.hostname.removeprefix("www.")
+    host = str(page.hostname).removeprefix("www.")
     own = page._replace(scheme="", netloc="", path=page.path.rstrip("/"), fragment="")
     return ids.derived_id("inc", "article", "", f"{host} {own.geturl()}")
 

@@ -79,11 +79,13 @@ def _changed(around: Around, value: dict[str, Any]) -> Iterator[Record]:
     if change == "DEL":
         yield from gone(entity)
         return
+    kept: set[str] = set()
     for record in told(around, entity):
-        # Kept by its id, so that a deletion finds it.
+        # Kept by its id, so that a deletion finds it; of one with several ends the others are not.
         key = f"ftm:{record.record_id}"
         also = (one for one in (record.key, *record.also) if one != key)
-        yield evolve(record, key=key, also=tuple(also))
+        yield record if key in kept else evolve(record, key=key, also=tuple(also))
+        kept.add(key)
 
 
 FTM = declared("ftm", lambda body: {"id", "schema", "properties"} <= _first(body).keys(), _parse)

@@ -5,9 +5,9 @@ form. `fy` and `fp` describe the filing; the fiscal period of a fact is told fro
 fact supersedes which is for the fold to say.
 
 A filing states a metric by one concept: of those with its latest period of that length, the best.
-Another concept of it, as that of equity with the shares of others which also has older years,
-states a period only where it is the best that this filing has of it, and no filing by then stated
-the period by its own one.
+Another concept of it states a period only where it is no wider or narrower one (equity with the
+shares of others, of older years), the best that this filing has of the period, and where no filing
+by then stated the period by its own one.
 """
 
 from collections import Counter
@@ -123,8 +123,10 @@ class _Statements:
         length, stated, filing = self._places(series, fact)
         if self._main[length, filing][1] == series.key:
             return True
-        is_new = str(fact.get("filed")) < self._since.get(stated, _NEVER)
-        return is_new and self._best[stated, filing] == series.key
+        is_known = self._since.get(stated, _NEVER) <= str(fact.get("filed"))
+        if is_known or series.is_substitute:
+            return False
+        return self._best[stated, filing] == series.key
 
     def _places(self, series: xbrl.Series, fact: Fact) -> tuple[Any, Any, Any]:
         """What its length, its period and its filing are told by."""

@@ -16,10 +16,14 @@ _UNITS = {"shares": "{share}", "pure": "1", "Year": "a", "Month": "mo", "Day": "
 
 @frozen
 class Series:
-    """The facts of one concept in one unit: what they all say, and the metric that they state."""
+    """The facts of one concept in one unit: what they all say, and the metric that they state.
+
+    A substitute is wider or narrower than the metric.
+    """
 
     key: str
     metric: str | None
+    is_substitute: bool
     said: dict[str, Any]
     facts: list[dict[str, Any]]
 
@@ -44,14 +48,25 @@ def series(taxonomies: dict[str, Any]) -> Iterator[Series]:
         for unit, facts in (units if isinstance(units, dict) else {"": [units]}).items():
             key = f"{concept['taxonomy']}|{concept['name']}|{unit}"
             known: list[Any] = facts if isinstance(facts, list) else [facts]
-            yield Series(key, metrics().get(full_name), said | measured_in(unit), known)
+            metric, is_substitute = metrics().get(full_name), full_name in substitutes()
+            yield Series(key, metric, is_substitute, said | measured_in(unit), known)
 
 
 @cache
 def metrics() -> dict[str, str]:
     """The canonical metric of each `taxonomy:Concept` that states one, its best concepts first."""
+    return {name: metric for metric, *told in _table() for some in told for name in some.split()}
+
+
+@cache
+def substitutes() -> frozenset[str]:
+    """The concepts that are wider or narrower than the metric that they state."""
+    return frozenset(name for _, _, told in _table() for name in told.split())
+
+
+def _table() -> list[tuple[str, str, str]]:
     rows = [line.split("\t") for line in data.lines("metrics.tsv")]
-    return {concept: metric for metric, concepts in rows for concept in concepts.split()}
+    return [(metric, *told.partition("|")[::2]) for metric, told in rows]
 
 
 def measured_in(unit: str) -> dict[str, str | None]:

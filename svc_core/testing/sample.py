@@ -33,6 +33,7 @@ NOTES: Collection[Note] = Collection(
     keys={"status": lambda note: note.status, "author": lambda note: note.author},
     facets={"topic": lambda note: note.topics},
     numbers={"weight": lambda note: note.weight},
+    ranked={"status": ("weight",)},
     place=lambda note: note.place,
     search=lambda note: note.text,
     kind="note",

@@ -15,6 +15,9 @@ from svc_core.sources import DocumentRefused, parse_feed
 LABELS: dict[str, list[dict[str, Any]]] = json.loads(
     (Path(__file__).parents[2] / "benchmarks/subjects.json").read_text("utf-8")
 )
+LINKS: dict[str, list[dict[str, Any]]] = json.loads(
+    (Path(__file__).parents[2] / "benchmarks/links.json").read_text("utf-8")
+)
 SUBJECTS, STORIES, TOPICS = LABELS["subjects"], LABELS["stories"], LABELS["topics"]
 
 
@@ -56,3 +59,21 @@ def test_every_label_names_an_item() -> None:
         [*(row["relevant"] for row in SUBJECTS), *(row["members"] for row in STORIES)]
     )
     assert set(named) | {row["id"] for row in TOPICS} <= known
+
+
+def test_labels_of_links_are_parted_by_the_same_hash() -> None:
+    for row in chain.from_iterable(LINKS.values()):
+        is_even = hashlib.sha256(row["key"].encode()).digest()[0] % 2 == 0
+        assert row["half"] == ("dev" if is_even else "report")
+    for rows in LINKS.values():
+        assert len({row["key"] for row in rows}) == len(rows)
+
+
+def test_labels_of_links_have_enough_of_both_answers() -> None:
+    assert len(LINKS["vendors"]) >= 150
+    for right in (
+        [row["cik"] is not None for row in LINKS["vendors"]],
+        [row["same"] for row in LINKS["names"]],
+        [bool(row["ciks"]) for row in LINKS["texts"]],
+    ):
+        assert 0.25 < sum(right) / len(right) < 0.75

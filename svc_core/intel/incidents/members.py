@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from functools import lru_cache
 from typing import Any
-from urllib.parse import urlsplit
 
 from attrs import field, frozen
 
@@ -25,7 +24,15 @@ from svc_core.resources.facts import (
 )
 from svc_core.resources.incident import Participant
 from svc_core.resources.news import NewsItem
-from svc_core.resources.osint import MACHINE, Cameo, OsintEvent, incident_of, marks_of, told_by
+from svc_core.resources.osint import (
+    MACHINE,
+    Cameo,
+    OsintEvent,
+    incident_of,
+    marks_of,
+    page_of,
+    told_by,
+)
 from svc_core.sources.osint import kind
 
 REPORT, PRESS = "report", "press"
@@ -116,9 +123,10 @@ def site(url: str | None) -> str | None:
     """The registrable domain of an address: the last two labels of its host, three below a second
     level that a country keeps for everybody.
     """
-    host = urlsplit(url or "").hostname
-    if not host:
+    page = page_of(url)
+    if page is None:
         return None
+    host = str(page.hostname)
     labels = host.rstrip(".").split(".")
     is_shared = len(labels) > 2 and len(labels[-1]) == 2 and labels[-2] in _SECOND
     return host if labels[-1].isdecimal() else ".".join(labels[-3 if is_shared else -2 :])

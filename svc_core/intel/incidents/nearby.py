@@ -28,6 +28,7 @@ EARTH_KM, DEGREE_KM = 6_371.0, 111.2
 
 Point = tuple[float, float]
 
+_MICROSECOND = timedelta(microseconds=1)
 _STORMS = ("storm", "tropicalCyclone")
 """What one provider calls the one, and another the other."""
 
@@ -96,7 +97,8 @@ async def _near(
     ctx: Context, one: Member, rule: _Rule, point: Point, known: Known
 ) -> list[tuple[str, float]]:
     began = one.started_at or one.began_at
-    start, end = micros(began - rule.span), micros(began + rule.span)
+    # In whole numbers, as a span may reach beyond the first year.
+    start, end = (micros(began) + sign * (rule.span // _MICROSECOND) for sign in (-1, 1))
     others = tuple(each for each in rule.providers if each != one.provider)
     scan = partial(
         ctx.tx.documents.scan, OSINT_EVENTS, start=start, end=end, ranges={"occurred": (start, end)}

@@ -31,7 +31,7 @@ from svc_core.resources.incident import INCIDENTS, WORDS, Incident, Status
 from svc_core.resources.members import Cursor, EntityId, IncidentId, Limit
 from svc_core.resources.news import NEWS, mentions, whole
 from svc_core.resources.osint import CONFIDENCE_STEPS, Category
-from svc_core.resources.period import Area, UpdatedSince, When, after, bounds, lying
+from svc_core.resources.period import Area, UpdatedSince, When, after, bounds, cells, lying
 from svc_core.result import One, Page
 from svc_core.unset import UNSET, Maybe, Unset, given
 
@@ -99,7 +99,8 @@ class GetIncident:
 async def list_incidents(ctx: Context, request: ListIncidents) -> Page[Incident]:
     """A page of incidents."""
     where: dict[str, Maybe[tuple[str, ...]]] = {
-        **sent(request, "country", "category", "status", "provider")
+        "cell": cells(request.bbox),
+        **sent(request, "country", "category", "status", "provider"),
     }
     if not isinstance(request.min_severity, Unset):
         where["severity"] = SEVERITIES[SEVERITIES.index(request.min_severity) :]

@@ -220,7 +220,8 @@ class _Scene:
 
     async def _settle(self, name: str, group: Sequence[Member]) -> None:
         """Have events name the incident that they are part of."""
-        strayed = [one.id for one in group if one.observed and one.incident_id != name]
+        events = (one for one in group if one.observed and one.provider != members.PRESS)
+        strayed = [one.id for one in events if one.incident_id != name]
         for id_, stored in (await self.ctx.tx.documents.get_many(OSINT_EVENTS, strayed)).items():
             event = OSINT_EVENTS.decode(stored.raw)
             event = attrs.evolve(

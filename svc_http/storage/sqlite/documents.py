@@ -31,6 +31,10 @@ Row = tuple[Any, ...]
 PROBED_MAX = 200
 """Counting stops here: enough to tell a rare filter from a common one, in about 10 µs."""
 
+SORTED_MAX = 500
+"""And here where a list is sorted by a number. So many rows are sorted in about 4 ms; where a
+filter leaves fewer, a walk in the order of the number would pass over more of a large list."""
+
 RUN_ROWS_MAX = 20_000
 """Rows between the bounds of a search that are looked for in the order: about 2 ms. Of more, the
 text index is walked whole."""
@@ -247,24 +251,30 @@ class SqliteDocuments:
         many have one that is in list order."""
         if wanted.is_whole:
             return order
-        ordered = list(wanted.where) if order is None else [order]
+        ordered = list(wanted.where)
+        most = PROBED_MAX
+        if order is not None:
+            ranked = table.collection.ranked
+            ordered = [*(name for name in wanted.where if order in ranked.get(name, ())), order]
+            most = SORTED_MAX if len(ordered) == 1 else PROBED_MAX
         spans = [span.name for span in wanted.spans if not span.wraps]
         choices = [*ordered, *(name for name in (*wanted.where, *spans) if name not in ordered)]
         if len(choices) < 2 and ordered:
             return choices[0]
-        counted = {name: self._probed(table, owner, name, wanted) for name in choices}
+        counted = {name: self._probed(table, owner, name, wanted, most) for name in choices}
         best = min(counted, key=lambda name: counted[name], default=None)
-        if best is None or best in ordered or counted[best] < PROBED_MAX:
+        is_rare = best is None or counted[best] < most
+        if is_rare or (order is None and best in ordered):
             return best
         return ordered[0] if ordered else None
 
-    def _probed(self, table: Table, owner: str, name: str, wanted: Asked) -> int:
+    def _probed(self, table: Table, owner: str, name: str, wanted: Asked, most: int) -> int:
         sought: list[tuple[object, ...]] = [(value,) for value in wanted.where.get(name, ())]
         if name in table.numbers:
             spans = [span for span in wanted.spans if span.name == name and not span.wraps]
             sought = [(span.low, span.high) for span in spans] or [(NUMBER_MIN, NUMBER_MAX)]
         return sum(
-            self._connection.execute(table.probe(name), (owner, *values, PROBED_MAX)).fetchone()[0]
+            self._connection.execute(table.probe(name), (owner, *values, most)).fetchone()[0]
             for values in sought
         )
 

@@ -75,6 +75,7 @@ class _Shape:
     facets: tuple[str, ...] = ()
     search: bool = False
     numbers: tuple[str, ...] = ()
+    pairs: tuple[str, ...] = ()
 
 
 def status_of(connection: sqlite3.Connection, collections: Iterable[Collection[Any]]) -> Status:
@@ -154,10 +155,14 @@ def _reshape(connection: sqlite3.Connection, table: Table, old: _Shape | None, n
     if old is None:
         _run(connection, tables.create(table))
     had = old or _Shape()
-    for kind, before, after in (("k", had.keys, new.keys), ("n", had.numbers, new.numbers)):
+    kinds = (
+        ("p", had.pairs, new.pairs), ("k", had.keys, new.keys), ("n", had.numbers, new.numbers),
+    )  # fmt: skip
+    for kind, before, after in kinds:
         for name in before:
             if name not in after:
                 _run(connection, tables.drop_column(table, kind, name))
+    for kind, before, after in reversed(kinds):
         for name in after:
             if name not in before:
                 _run(connection, tables.add_column(table, kind, name))
@@ -199,7 +204,8 @@ def _shapes(connection: sqlite3.Connection) -> dict[str, _Shape]:
 
 def _read_shape(stored: dict[str, Any]) -> _Shape:
     names = (tuple(stored["keys"]), tuple(stored["facets"]))
-    return _Shape(*names, stored["search"], tuple(stored.get("numbers", ())))
+    more = (tuple(stored.get(name, ())) for name in ("numbers", "pairs"))
+    return _Shape(*names, stored["search"], *more)
 
 
 def _has(connection: sqlite3.Connection, name: str) -> bool:
@@ -213,6 +219,12 @@ def _shape(collection: Collection[Any]) -> _Shape:
         tuple(sorted(collection.facets)),
         collection.search is not None,
         tuple(sorted(collection.number_names)),
+        tuple(
+            f"{key} {number}"
+            for key, numbers in collection.ranked.items()
+            for number in numbers
+            if key in collection.keys and number in collection.numbers
+        ),
     )
 
 

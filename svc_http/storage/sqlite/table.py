@@ -190,8 +190,17 @@ def create(made: Table) -> list[str]:
 
 
 def add_column(made: Table, kind: str, name: str) -> list[str]:
-    """The statements that add the column and the index of a key (`k`) or a number (`n`)."""
+    """The statements that add the column and the index of a key (`k`) or a number (`n`).
+
+    Of a pair of both (`p`), a text with a space, it is the index alone.
+    """
     rows = made.rows
+    if kind == "p":
+        key, _, number = name.partition(" ")
+        return [
+            f"CREATE INDEX i_{rows}_{key}_{number} ON {rows}"
+            f" (tenant, k_{key}, n_{number} DESC, id DESC) WHERE k_{key} IS NOT NULL"
+        ]
     if kind == "n":
         return [
             f"ALTER TABLE {rows} ADD COLUMN n_{name} INTEGER NOT NULL DEFAULT {NO_NUMBER}",
@@ -205,7 +214,9 @@ def add_column(made: Table, kind: str, name: str) -> list[str]:
 
 
 def drop_column(made: Table, kind: str, name: str) -> list[str]:
-    """The statements that forget a key (`k`) or a number (`n`)."""
+    """The statements that forget a key (`k`), a number (`n`) or the index of both (`p`)."""
+    if kind == "p":
+        return [f"DROP INDEX i_{made.rows}_{name.replace(' ', '_')}"]
     return [
         f"DROP INDEX i_{made.rows}_{name}",
         f"ALTER TABLE {made.rows} DROP COLUMN {kind}_{name}",
@@ -262,7 +273,10 @@ def _line(made: Table, shape: Shape) -> tuple[str, str]:
             f"{made.facet_rows} AS f CROSS JOIN {made.rows} AS c ON c.row = f.row"
             f" WHERE f.tenant = ? AND f.name = '{driver}' AND f.value = ?"
         )
-    walked = f"{made.rows} AS c INDEXED BY i_{made.rows}_{driver} WHERE c.tenant = ?"
+    index = f"i_{made.rows}_{driver}"
+    if shape.order in made.collection.ranked.get(driver, ()):
+        index += f"_{shape.order}"
+    walked = f"{made.rows} AS c INDEXED BY {index} WHERE c.tenant = ?"
     return "c", walked if driver in made.numbers else f"{walked} AND c.k_{driver} = ?"
 
 

@@ -29,6 +29,7 @@ CONCEPTS = {  # with the metric of each and its place among those of the metric
     "Goodwill": (None, 0),
 }
 INSTANTS = {name for name in CONCEPTS if name.startswith(("Stock", "Good"))}
+EQUITY, WITH_OTHERS = sorted(INSTANTS - {"Goodwill"}, key=len)
 FIRST = date(2019, 2, 1)
 
 
@@ -119,6 +120,8 @@ def metric_of(told: Sequence[Fact], one: Fact) -> str | None:
     metric, rank = CONCEPTS[one.concept]
     if metric is None or one.concept == main_of(told, one):
         return metric
+    if one.concept == WITH_OTHERS:
+        return None
     rivals = [
         other
         for other in told
@@ -245,8 +248,6 @@ def test_an_older_document_changes_nothing_and_stays_when_the_newer_is_withdrawn
 
 # -- tables ------------------------------------------------------------------------------------
 
-EQUITY, WITH_OTHERS = sorted(INSTANTS - {"Goodwill"}, key=len)
-
 STATED = [
     (
         "the concept changes, and what the newer filing says of the year before is newer",
@@ -273,9 +274,22 @@ STATED = [
         },
     ),
     (
-        "an older year that no filing stated is known by another concept",
-        [Fact(EQUITY, 2016, 2, False, 1), Fact(WITH_OTHERS, 2015, 2, False, 2)],
-        {("equity", 2016, EQUITY, 1, False), ("equity", 2015, WITH_OTHERS, 2, False)},
+        "an older year that no filing stated is known by another concept of the same",
+        [Fact("Revenues", 2016, 2, False, 1), Fact("SalesRevenueNet", 2015, 2, False, 2)],
+        {("revenue", 2016, "Revenues", 1, False), ("revenue", 2015, "SalesRevenueNet", 2, False)},
+    ),
+    (
+        "and stays unknown where there is only a wider one, unless the filing has no other",
+        [
+            Fact(EQUITY, 2016, 2, False, 1),
+            Fact(WITH_OTHERS, 2015, 2, False, 2),
+            Fact(WITH_OTHERS, 2017, 4, False, 2),
+        ],
+        {
+            ("equity", 2016, EQUITY, 1, False),
+            (WITH_OTHERS, 2015, WITH_OTHERS, 2, False),
+            ("equity", 2017, WITH_OTHERS, 2, False),
+        },
     ),
     (
         "of one day an amendment is newer; what is repeated after it stays restated",

@@ -10,6 +10,7 @@ import pytest
 
 from svc_core import drive
 from svc_core.intel.detecting import detect_new
+from svc_core.intel.incidents import fold_new
 from svc_core.resources.signal import DETECTIONS_DUE, SIGNALS, Signal
 from svc_core.sources.body import Body
 from svc_core.sources.formats import FORMATS, read
@@ -317,3 +318,45 @@ def test_what_is_written_while_a_pass_looks_is_looked_at_again(house: House) -> 
 
     drive.run(detect_new(Work(house, meanwhile)))
     assert [one.type for one in signals(house)] == ["indicatorSurprise"]
+
+
+# -- incidents that become graver ---------------------------------------------------------------
+
+
+def alert(severity: str, day: int, scale: str = "alertlevel") -> Any:
+    return events.event(
+        1,
+        provider="gdacs",
+        severity=severity,
+        severityBasis={"provider": "gdacs", "scale": scale, "value": severity},
+        designators=[{"scheme": "gdacs", "value": "EQ1", "provider": None}],
+        stamp=datetime(2026, 3, day, tzinfo=UTC),
+    )
+
+
+@pytest.mark.parametrize(
+    ("told", "strengths"),
+    [
+        ([alert("medium", 1)], []),
+        ([alert("medium", 1), alert("high", 2)], [0.75]),
+        ([alert("high", 1), alert("medium", 2)], []),
+        ([alert("medium", 1), alert("high", 2), alert("critical", 3)], [0.75, 1.0]),
+        ([alert("medium", 1), alert("high", 2), alert("medium", 3), alert("high", 4)], [0.75]),
+        ([alert("medium", 1), alert("high", 2, "another")], []),
+    ],
+)
+def test_an_incident_escalates_on_the_scale_that_it_was_judged_by(
+    house: House, told: list[Any], strengths: list[float]
+) -> None:
+    for record in told:
+        house.run(lambda ctx, record=record: events.take(ctx, [record], format_=events.ALERTS))
+        drive.run(fold_new(Work(house)))
+    found = of(signals(house), "escalation")
+    assert sorted(one.strength for one in found) == strengths
+    for one in found:
+        row = json.loads(house.send("getIncident", path={"incidentId": one.incident_ids[0]}).body)[
+            "data"
+        ]
+        assert one.id in row["signalIds"]
+        told_of = house.rows("listSignals", f"incidentId={row['id']}")
+        assert {each["id"] for each in told_of} == {each.id for each in found}

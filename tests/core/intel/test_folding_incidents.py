@@ -24,6 +24,7 @@ SITES = {
     "http://127.0.0.1:80/x": "127.0.0.1",
     "https://EXAMPLE.org./x": "example.org",
     "mailto:a@b.example": None,
+    "http://[bad/a": None,
     "": None,
 }
 

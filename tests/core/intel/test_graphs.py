@@ -228,7 +228,6 @@ def test_pages_go_on_within_the_makers_of_one_vulnerability(
 ) -> None:
     house = house_factory()
     documents = {one.file_name: one for one in data_documents(house.clock.now())}
-    for name in ("sec-company-tickers.json", "company_tickers.json", "sec-tickers.json"):
     take(house, "https://sec.example/tickers.json", documents["sec-tickers.json"].body)
     vendors = ("Microsoft", "Apple", "Cisco", "Fortinet", "Palo Alto Networks")
     record = {

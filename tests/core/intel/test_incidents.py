@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import permutations
 from typing import Any
 
@@ -190,6 +190,15 @@ CASES = {
             ),
         ],
     ),
+    "addresses that are none": (
+        2,
+        [
+            gdelt(
+                {"id": 1, "url": "http://[bad/a", "code": "190"}, {"id": 2, "url": "BBC Monitoring"}
+            )
+        ],
+    ),
+    "the first day of all": (1, [usgs({"id": "us1", "at": datetime(1, 1, 1, tzinfo=UTC)})]),
     "a report": (1, [misp()]),
     "a draft of a report": (0, [misp(published=False)]),
 }

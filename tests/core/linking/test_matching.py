@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.linking import similarity
-from svc_core.linking.matching import Names, Party, compare, party
+from svc_core.linking.matching import SCORE_MIN, Names, Party, compare, party
 from svc_core.linking.screening import NEAREST_MAX, Screening, found_by
 from svc_core.linking.similarity import compared, likeness, sound
 from svc_core.sources.model import MissingExtra
@@ -148,7 +148,7 @@ def test_screening_finds_what_comparing_everything_finds() -> None:
     for id_, row in rows.items():
         screening.pass_by(id_, row)
     for at, name in enumerate(names):
-        every = {id_ for id_, row in rows.items() if score(known(name), row) >= 0.7}
+        every = {id_ for id_, row in rows.items() if score(known(name), row) >= SCORE_MIN}
         assert set(ids(screening.candidates(at, 10))) == every
 
 

@@ -17,7 +17,7 @@ FOUND = [
     ("Bank of America and Procter & Gamble rose", id_of("cik:0000070858"), "Bank of America"),
     ("It said Apple was told", APPLE, "Apple"),
     ("Apple Inc. was told", APPLE, "Apple Inc"),
-    ("Shares of Target Corp. fell", TARGET, "Target Corp"),
+    ("Shares of Target Corp. fell", "firm:target", "Target Corp"),
     ("Shares of Block, Inc. fell", id_of("cik:0001512673"), "Block Inc"),
     ("It named Meta as the buyer", META, "Meta"),
     ("Contoso Software (NASDAQ: CTSO) fell", "ticker:CTSO", "CTSO"),
@@ -64,8 +64,8 @@ def test_a_name_is_its_owner_of_the_day() -> None:
 
 
 def test_a_name_that_the_table_knows_is_told_once() -> None:
-    assert of_text("It said Target Corp. and Microsoft fell") == {
-        TARGET: "Target Corp",
+    assert of_text("It said Block, Inc. and Microsoft fell") == {
+        id_of("cik:0001512673"): "Block Inc",
         MICROSOFT: "Microsoft",
     }
 

@@ -277,6 +277,12 @@ def test_changes_add_replace_and_take_away() -> None:
     assert [one.also for one in found.records][:2] == [(), ("owns|ftm:p|ftm:c",)]
 
 
+def test_a_change_of_what_has_several_owners_tells_of_each() -> None:
+    edge = entity("e", "Ownership", owner=["p", "q"], asset="c")
+    found = taken({"op": "ADD", "entity": edge}, id_="ftm-delta")
+    assert [one.key for one in found.records] == ["ftm:e", "owns|ftm:q|ftm:c"]
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [

@@ -1,45 +1,25 @@
-"""Signals of what stands out among many rows, found by a pass after they were written.
-
-Rule 1: time is that of the rows: each window ends with the newest of them. The clock says only
-        what lies in the future, so two passes over the same rows find the same.
-Rule 2: what is too little to judge by claims nothing: a topic needs sources that were there a
-        week, a series and a source ten changes.
-Rule 3: a pass reads `AT_ONCE` subjects in one unit, and writes what it found in another, which
-        leaves due what was written meanwhile.
-"""
+"""What stands out in the news: more of it than usual, another tone, a source that is silent."""
 
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from attrs import frozen
-
-from svc_core.analysis.deviation import apart, reached, spread
-from svc_core.boxes import Box
+from svc_core.analysis.deviation import reached, spread
 from svc_core.instants import render
-from svc_core.intake.detectors import DETECTORS, SOURCES_MAX, Finding, raised
-from svc_core.intake.due import cell_of
-from svc_core.operation import Context, Units
-from svc_core.ports import SYSTEM, Document
-from svc_core.resources.facts import Place, SourceRef
-from svc_core.resources.finint import FININT, Indicator
+from svc_core.intake.detectors import DETECTORS, SOURCES_MAX, Finding
+from svc_core.operation import Context
+from svc_core.ports import Document
+from svc_core.resources.facts import SourceRef
 from svc_core.resources.members import micros
 from svc_core.resources.news import NEWS, SOURCES, NewsItem, Source
-from svc_core.resources.osint import OSINT_EVENTS, OsintEvent
-from svc_core.resources.period import lying
 from svc_core.resources.signal import (
-    DETECTIONS_DUE,
-    DetectionDue,
     SignalEvidence,
     SignalWindow,
 )
 
-AT_ONCE = 5  # subjects: some 50 ms for topics of which there is much news
-ROUNDS_MAX = 2_000  # 10,000 subjects in one go; what is left then waits for the next
 ROWS_MAX = 500  # of one window
 SOURCES_ASKED = 40  # of one topic, whether they were there before
 _HOUR, _DAY, _MICRO = timedelta(hours=1), timedelta(days=1), timedelta(microseconds=1)
@@ -76,48 +56,11 @@ def _item(row: Document[NewsItem]) -> _Item | None:
     return _Item(row.id, at, told["source"]["id"], tone, told["storyId"], row.raw)
 
 
-@frozen
-class _Seen:
-    due: tuple[Document[DetectionDue], ...]
-    found: tuple[Finding, ...]
-
-
-async def detect_new(work: Units, sources: Sequence[str] = ()) -> int:
-    """Look at what is due and at sources that were just read; how many signals came of it."""
-    written = 0
-    for _ in range(ROUNDS_MAX):
-        seen = await work.read(SYSTEM, _look)
-        if not seen.due:
-            break
-        written += await work.write(SYSTEM, partial(_write, seen=seen))
-    for at in range(0, len(sources), AT_ONCE):
-        some = sources[at : at + AT_ONCE]
-        found = await work.read(SYSTEM, partial(_silent, ids=some))
-        if found:
-            written += await work.write(SYSTEM, partial(raised, findings=found))
-    return written
-
-
-async def _look(ctx: Context) -> _Seen:
-    due = (await ctx.tx.documents.scan(DETECTIONS_DUE, limit=AT_ONCE)).rows
-    found: list[Finding] = []
-    for row in due:
-        one = DETECTIONS_DUE.decode(row.raw)
-        found += await _DETECTED[one.subject](ctx, one.key)
-    return _Seen(due, tuple(found))
-
-
-async def _write(ctx: Context, seen: _Seen) -> int:
-    for row in seen.due:
-        if await ctx.unchanged(DETECTIONS_DUE, row) is not None:
-            await ctx.tx.documents.delete(DETECTIONS_DUE, row.id)
-    return await raised(ctx, seen.found)
-
-
 # -- topics of news ----------------------------------------------------------------------------
 
 
-async def _topic(ctx: Context, topic: str) -> list[Finding]:
+async def of_topic(ctx: Context, topic: str) -> list[Finding]:
+    """What stands out in the news of a topic, by the day that ends with its newest item."""
     newest = await _items(ctx, topic, end=None, limit=SOURCES_ASKED)
     if not newest:
         return []
@@ -255,7 +198,7 @@ def _of_topic(type_: Any, key: str, title: str, items: Sequence[_Item], **member
 # -- sources -----------------------------------------------------------------------------------
 
 
-async def _silent(ctx: Context, ids: Sequence[str]) -> list[Finding]:
+async def silent(ctx: Context, ids: Sequence[str]) -> list[Finding]:
     """Sources that were regular, were read, and had nothing new; not what is over already."""
     found: list[Finding] = []
     limit = DETECTORS["sourceSilence"].numbers["samplesMax"] + 1
@@ -301,129 +244,3 @@ def _silence(source: Source, items: Sequence[_Item]) -> Iterator[Finding]:
         sources=(items[0].ref,),
         observation_ids=(items[0].id,),
     )
-
-
-# -- series of indicators ----------------------------------------------------------------------
-
-
-async def _series(ctx: Context, series: str) -> list[Finding]:
-    """A newest value whose change is off the changes before it; the measure is by how much."""
-    numbers = DETECTORS["indicatorSurprise"].numbers
-    page = await ctx.tx.documents.scan(
-        FININT, where={"series": (series,)}, limit=4 * numbers["samplesMax"]
-    )
-    newest: dict[str, Mapping[str, Any]] = {}
-    for document in page.rows:  # of each period the newest vintage comes first
-        told = json.loads(document.raw)
-        newest.setdefault(told["period"], told)
-    today = f"{ctx.now:%Y-%m-%d}"
-    rows = [
-        one
-        for one in newest.values()
-        if one["value"] is not None and one["status"] != "F" and one["periodStart"] <= today
-    ]
-    rows = rows[: numbers["samplesMax"] + 2]
-    changes = [after["value"] - before["value"] for after, before in pairwise(rows)]
-    if len(changes) <= numbers["samplesMin"]:
-        return []
-    usual = spread(changes[1:])
-    z_score = usual.z_score(changes[0])
-    threshold = reached(numbers["thresholds"], z_score)
-    if z_score is None or threshold is None:
-        return []
-    row = FININT.decode(json.dumps(rows[0]).encode())
-    return [_surprise(row, series, rows[1]["value"] + usual.mean, z_score, threshold)]
-
-
-def _surprise(
-    row: Indicator, series: str, expected: float, z_score: float, threshold: float
-) -> Finding:
-    start, end = (datetime.fromisoformat(f"{day}T00:00:00Z")
-                  for day in (row.period_start, row.period_end))  # fmt: skip
-    where = row.area.label or row.area.code
-    return Finding(
-        type="indicatorSurprise",
-        key=f"{series}|{row.period}",
-        title=f"{row.name}{f', {where}' if where else ''}: {row.value:g} in {row.period}",
-        direction="up" if z_score > 0 else "down",
-        measure=abs(z_score),
-        evidence=SignalEvidence(
-            row.value,
-            round(expected, 6),
-            round(z_score, _DIGITS),
-            SignalWindow(start, end),
-            threshold,
-        ),
-        detected_at=row.released_at or end,
-        observation_ids=(row.id,),
-        sources=row.sources,
-        source_count=len({one.provider for one in row.sources}),
-    )
-
-
-# -- cells of the globe ------------------------------------------------------------------------
-
-
-async def _cell(ctx: Context, cell: str) -> list[Finding]:
-    """Events of many types in one place and day, each of an article of its own.
-
-    The measure is of how many types.
-    """
-    numbers = DETECTORS["convergence"].numbers
-    west, south = map(int, cell.split(","))
-    size = numbers["cellDegrees"]
-    area = Box(west, south, west + size, south + size)
-    page = await ctx.tx.documents.scan(
-        OSINT_EVENTS, where={"cell": area.cells or ()}, box=lying(area), limit=ROWS_MAX
-    )
-    every = [OSINT_EVENTS.decode(row.raw) for row in page.rows]
-    # The edges of a box belong to it; those in the north and east to the next cell.
-    events = [one for one in every if cell_of(one) == cell and one.seen_at <= ctx.now]
-    if not events:
-        return []
-    end = events[0].seen_at
-    start = end - numbers["windowHours"] * _HOUR
-    events = [one for one in events if one.seen_at > start]
-    types = sorted(apart([(one.type, one.url or one.id) for one in events]))
-    if len(types) < numbers["typesMin"]:
-        return []
-    return [_convergence(cell, events, types, SignalWindow(start, end))]
-
-
-def _convergence(
-    cell: str, events: Sequence[OsintEvent], types: Sequence[str], window: SignalWindow
-) -> Finding:
-    numbers = DETECTORS["convergence"].numbers
-    west, south = map(int, cell.split(","))
-    east, north = west + numbers["cellDegrees"], south + numbers["cellDegrees"]
-    ring = [[west, south], [east, south], [east, north], [west, north], [west, south]]
-    countries = {one.place.country_code for one in events if one.place} - {None}
-    place = Place(
-        id=None,
-        name=None,
-        country_code=countries.pop() if len(countries) == 1 else None,
-        admin1_code=None,
-        geometry={"type": "Polygon", "coordinates": [ring]},
-        precision="unknown",
-    )
-    refs = {ref.id: ref for one in events for ref in one.sources}
-    return Finding(
-        type="convergence",
-        key=f"{cell}|{events[0].seen_at:%Y-%m-%d}",
-        title=f"{len(types)} types of events within a degree: {', '.join(types[:5])}",
-        measure=len(types),
-        evidence=SignalEvidence(len(types), None, None, window, numbers["typesMin"]),
-        detected_at=events[0].seen_at,
-        place=place,
-        sources=tuple(refs.values()),
-        source_count=len({one.provider for one in events}),
-        observation_ids=tuple(one.id for one in events),
-        incident_ids=tuple(dict.fromkeys(one.incident_id for one in events if one.incident_id)),
-    )
-
-
-_DETECTED: Mapping[str, Callable[[Context, str], Awaitable[list[Finding]]]] = {
-    "topic": _topic,
-    "series": _series,
-    "cell": _cell,
-}

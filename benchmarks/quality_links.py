@@ -1,0 +1,178 @@
+"""How well names are linked, on labelled pairs: vendors, names of lists, mentions in text.
+
+`links.json` beside this file holds the labels, made by hand: vendors as catalogues write them with
+the company that owned them on a day (its CIK, or none among those listed), pairs of names with
+whether they are of one, headlines with the companies that they mean. The entities are those of the
+SEC's list of tickers in FOLDER, every maker of software or hardware among the labels marked as one.
+A hash parts the labels into a half to choose constants on (`dev`) and one to report (`report`).
+
+    python benchmarks/quality_links.py FOLDER [--half dev]
+
+Exit code 1 when a figure is below its floor.
+"""
+
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from rapidfuzz import fuzz
+
+from svc_core.linking import guard
+from svc_core.linking.matching import SCORE_MIN, Names, Party, compare
+from svc_core.linking.names import labels, normal
+from svc_core.linking.references import id_of, of_text, of_vendor
+
+FLOORS = {
+    "vendors": (0.95, 0.85),
+    "names": (0.85, 0.85),
+    "texts": (0.9, 0.9),
+}
+"""Precision and recall at the least."""
+
+Row = dict[str, Any]
+Pairs = set[tuple[str, str]]
+
+
+def entities(folder: Path, technical: set[str]) -> dict[str, Row]:
+    """The listed companies by their ids, as rows tell of them."""
+    told = json.loads((folder / "sec_edgar/company_tickers.json").read_bytes()).values()
+    rows = {}
+    for one in told:
+        cik = f"{one['cik_str']:010d}"
+        rows[id_of(f"cik:{cik}")] = {
+            "cik": cik, "type": "company", "name": one["title"], "aliases": [], "designators": [],
+            "industry": {"scheme": "SIC", "code": "7372"} if cik in technical else None,
+        }  # fmt: skip
+    return rows
+
+
+class Register:
+    """What `svc_core.directory` looks up in a store, in memory."""
+
+    def __init__(self, rows: dict[str, Row]) -> None:
+        self._rows = rows
+        self._named: dict[str, list[Row]] = defaultdict(list)
+        for row in rows.values():
+            for label in labels(row["name"], row["type"]):
+                self._named[label].append(row)
+
+    def meant(self, references: Iterable[str]) -> set[str]:
+        """The CIKs of those that references mean; of an id that nobody lists, itself."""
+        found = set()
+        for one in references:
+            if one.startswith("ent_"):
+                found.add(self._rows[one]["cik"] if one in self._rows else one)
+                continue
+            held = [row for row in self._named[one.partition(":")[2]] if guard.has(one, row)]
+            if len(held) == 1 and guard.suffices(one, held[0]):
+                found.add(held[0]["cik"])
+        return found
+
+
+def vendors(rows: list[Row], register: Register, listed: set[str]) -> tuple[Pairs, Pairs]:
+    """What is said and what is right; a company that is not listed any more is known by its id."""
+    said, right = set(), set()
+    for row in rows:
+        cik = row["cik"]
+        if cik is not None:
+            right.add((row["key"], cik if cik in listed else id_of(f"cik:{cik}")))
+        for one in register.meant(of_vendor(row["vendor"], date.fromisoformat(row["day"]))):
+            if not _is_private(one, row, listed):
+                said.add((row["key"], one))
+    return said, right
+
+
+def _is_private(one: str, row: Row, listed: set[str]) -> bool:
+    """Whether what was said is a maker that is on no list, as the label says too."""
+    return one not in listed and row["cik"] is None
+
+
+def texts(rows: list[Row], register: Register, listed: set[str]) -> tuple[Pairs, Pairs]:
+    """What is said and what is right of the companies that are listed."""
+    said = {
+        (row["key"], one)
+        for row in rows
+        for one in register.meant(of_text(row["key"], date.fromisoformat(row["day"])))
+        if one in listed
+    }
+    return said, {(row["key"], cik) for row in rows for cik in row["ciks"]}
+
+
+def names(rows: list[Row]) -> tuple[Pairs, Pairs]:
+    """Pairs that are candidates, and those that are one."""
+    said = set()
+    for row in rows:
+        asked, known = (
+            Party(Names.of([row[side]]), type=row["type"]) for side in ("asked", "known")
+        )
+        match = compare(asked, known)
+        if match is not None and match.score >= SCORE_MIN:
+            said.add((row["key"], ""))
+    return said, {(row["key"], "") for row in rows if row["same"]}
+
+
+def plain_names(rows: list[Row]) -> tuple[Pairs, Pairs]:
+    """The same by rapidfuzz alone."""
+    said = {
+        (row["key"], "")
+        for row in rows
+        if fuzz.token_sort_ratio(normal(row["asked"]), normal(row["known"])) >= 80
+    }
+    return said, {(row["key"], "") for row in rows if row["same"]}
+
+
+def plain_vendors(rows: list[Row], known: dict[str, Row]) -> tuple[Pairs, Pairs]:
+    """Vendors by an equal or a beginning name alone."""
+    by_name = defaultdict(set)
+    for row in known.values():
+        by_name[normal(row["name"])].add(row["cik"])
+        by_name[normal(row["name"]).split(" ")[0]].add(row["cik"])
+    said = {
+        (row["key"], cik)
+        for row in rows
+        for cik in by_name[normal(row["vendor"])]
+        if len(by_name[normal(row["vendor"])]) == 1
+    }
+    return said, {(row["key"], row["cik"]) for row in rows if row["cik"]}
+
+
+def figures(name: str, said: Pairs, right: Pairs) -> tuple[float, float]:
+    """Precision and recall, printed, with what is wrong."""
+    both = len(said & right)
+    precision, recall = both / max(1, len(said)), both / max(1, len(right))
+    print(f"{name:14}precision {precision:.3f}  recall {recall:.3f}  of {len(right)}")
+    if "--wrong" in sys.argv:
+        print("  said:", sorted(said - right), "\n  missed:", sorted(right - said))
+    return precision, recall
+
+
+def main() -> int:
+    half = "dev" if "dev" in sys.argv else "report"
+    told = json.loads(Path(__file__).with_name("links.json").read_text("utf-8"))
+    technical = {row["cik"] for row in told["vendors"] if row["cik"]}
+    known = entities(Path(sys.argv[1]), technical)
+    register, listed = Register(known), {row["cik"] for row in known.values()}
+    kept = {name: [row for row in rows if row["half"] == half] for name, rows in told.items()}
+    print(f"half {half!r}")
+    reached = {
+        "vendors": figures("vendors", *vendors(kept["vendors"], register, listed)),
+        "names": figures("names", *names(kept["names"])),
+        "texts": figures("texts", *texts(kept["texts"], register, listed)),
+    }
+    figures("(first word)", *plain_vendors(kept["vendors"], known))
+    figures("(token sort)", *plain_names(kept["names"]))
+    low = [
+        name
+        for name, floors in FLOORS.items()
+        if reached[name] < floors or reached[name][1] < floors[1]
+    ]
+    print("below its floor: " + ", ".join(low) if low else "all floors are reached")
+    return 1 if low else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

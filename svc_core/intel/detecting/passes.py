@@ -1,0 +1,72 @@
+"""Signals of what stands out among many rows, found by a pass after they were written.
+
+Rule 1: time is that of the rows: each window ends with the newest of them. The clock says only
+        what lies in the future, so two passes over the same rows find the same.
+Rule 2: what is too little to judge by claims nothing: a topic needs sources that were there a
+        week, a series and a source ten changes.
+Rule 3: a pass reads `AT_ONCE` subjects in one unit, and writes what it found in another, which
+        leaves due what was written meanwhile.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+
+from attrs import frozen
+
+from svc_core.intake.detectors import Finding, raised
+from svc_core.intel.detecting.news import of_topic, silent
+from svc_core.intel.detecting.rows import of_cell, of_series
+from svc_core.operation import Context, Units
+from svc_core.ports import SYSTEM, Document
+from svc_core.resources.signal import (
+    DETECTIONS_DUE,
+    DetectionDue,
+)
+
+AT_ONCE = 5  # subjects: some 50 ms for topics of which there is much news
+ROUNDS_MAX = 2_000  # 10,000 subjects in one go; what is left then waits for the next
+
+
+@frozen
+class _Seen:
+    due: tuple[Document[DetectionDue], ...]
+    found: tuple[Finding, ...]
+
+
+async def detect_new(work: Units, sources: Sequence[str] = ()) -> int:
+    """Look at what is due and at sources that were just read; how many signals came of it."""
+    written = 0
+    for _ in range(ROUNDS_MAX):
+        seen = await work.read(SYSTEM, _look)
+        if not seen.due:
+            break
+        written += await work.write(SYSTEM, partial(_write, seen=seen))
+    for at in range(0, len(sources), AT_ONCE):
+        some = sources[at : at + AT_ONCE]
+        found = await work.read(SYSTEM, partial(silent, ids=some))
+        if found:
+            written += await work.write(SYSTEM, partial(raised, findings=found))
+    return written
+
+
+async def _look(ctx: Context) -> _Seen:
+    due = (await ctx.tx.documents.scan(DETECTIONS_DUE, limit=AT_ONCE)).rows
+    found: list[Finding] = []
+    for row in due:
+        one = DETECTIONS_DUE.decode(row.raw)
+        found += await _DETECTED[one.subject](ctx, one.key)
+    return _Seen(due, tuple(found))
+
+
+async def _write(ctx: Context, seen: _Seen) -> int:
+    for row in seen.due:
+        if await ctx.unchanged(DETECTIONS_DUE, row) is not None:
+            await ctx.tx.documents.delete(DETECTIONS_DUE, row.id)
+    return await raised(ctx, seen.found)
+
+
+_DETECTED: Mapping[str, Callable[[Context, str], Awaitable[list[Finding]]]] = {
+    "topic": of_topic,
+    "series": of_series,
+    "cell": of_cell,
+}
