@@ -31,8 +31,8 @@ _Hit = tuple[Document[T], Match | None]
 
 COUNTED_MAX = 10_000  # rows that hold a word: what more of them hold is no rarer
 ROWS_MAX = 100_000  # that are counted: beside them few rows hold a word
-SORTED_MAX = 500  # rows that a question finds, where they are sorted by something else
-AT_ONCE, LOOKED_AT_MAX = 100, 2_000  # rows that are looked at for one page: about 0.2 s
+SORTED_MAX = 200  # rows that a question finds, where they are sorted by something else
+AT_ONCE, LOOKED_AT_MAX = 100, 1_000  # rows that are looked at for one page: about 0.2 s
 
 Q = Annotated[
     Maybe[str],

@@ -13,7 +13,6 @@ from attrs import frozen
 
 from svc_core import ids, wire
 from svc_core.linking import guard
-from svc_core.linking.names import normal
 from svc_core.linking.references import of_vendor
 from svc_core.operation import Context
 from svc_core.ports import Collection
@@ -91,8 +90,8 @@ def _affected(row: Row) -> Iterator[dict[str, Any]]:
 def _participants(row: Row) -> Iterator[dict[str, Any]]:
     times = {"validFrom": row["startedAt"], "validTo": row["endedAt"]}
     for one in row["entities"]:
-        reference = one["entityId"] or f"name:{normal(one['name'])}"
-        yield _edge(row, MENTIONED, reference, row["id"], role=one["role"]) | times
+        if one.get("reference"):
+            yield _edge(row, MENTIONED, one["reference"], row["id"], role=one["role"]) | times
 
 
 def label_of(place: Row | None) -> str | None:

@@ -158,7 +158,7 @@ class Indexed(Generic[T]):
 
     def _tokens(self, text: str) -> list[str]:
         whole = terms(text, whole=True)
-        return [*words(text), *whole] if self.is_names else [*terms(text), *whole]
+        return [*(words(text) if self.is_names else map(cut, whole)), *whole]
 
 
 def _found(held: Mapping[str, Iterable[str]], asked: Asked) -> dict[str, int]:

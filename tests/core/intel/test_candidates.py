@@ -9,8 +9,9 @@ from attrs import evolve
 from svc_core import drive
 from svc_core.intake.settling import DistinguishEntities, distinguish_entities
 from svc_core.intel import matching
-from svc_core.intel.candidates import candidates
+from svc_core.intel.candidates import candidate, candidates
 from svc_core.intel.matching import Line, MatchEntities, match_entities, read
+from svc_core.linking.matching import Match, Names, Party
 from svc_core.ports import Transaction
 from svc_core.resources.entity import ENTITIES, Entity
 from tests.core.intake.test_settling import take
@@ -68,6 +69,11 @@ def test_a_name_without_words_has_no_candidates(known: Any) -> None:
     row = entity("lei:9", "---")
     known.run(lambda ctx: ctx.save(ENTITIES, row.id, row))
     assert told(known, row)["candidates"] == []
+
+
+def test_an_entity_whose_name_has_no_words_is_told_by_its_id() -> None:
+    match = Match(1.0, {"designator": 1.0}, ("both are lei:1",))
+    assert candidate("ent_1", Party(Names.of(["---"]), type="company"), match).name == "ent_1"
 
 
 REFUSED = [

@@ -20,6 +20,7 @@ from svc_core.sources.formats import read, recognised
 from svc_core.sources.model import Given
 from svc_http.demo.documents import data_documents
 from tests.core import demo
+from tests.core.intel.incident_documents import fold
 
 Graph = dict[str, Any]
 Edge = dict[str, Any]
@@ -174,6 +175,21 @@ def test_a_maker_is_joined_to_the_vulnerabilities_of_its_products(filled: Any) -
     assert [each["id"] for each in back["edges"]] == [one["id"]]
     (page,) = pages(filled, f"rootId={root}")
     assert {node["type"] for node in page["nodes"]} == {"vendor", "vulnerability"}
+
+
+def test_who_takes_part_in_an_incident_is_joined_to_it(house_factory: Callable[[], Any]) -> None:
+    house = house_factory()
+    documents = {one.file_name: one for one in data_documents(house.clock.now())}
+    for name in ("misp-event.json", "misp-galaxy.json"):
+        take(house, f"https://misp.example/{name}", documents[name].body)
+    fold(house)
+    actors = house.rows("listEntities", "type=threatActor&limit=100")
+    joined = [graph(house, one["id"], "types=mentionedWith") for one in actors]
+    found = [one for one in joined if one["edges"]]
+    assert found
+    (edge,) = found[0]["edges"]
+    assert {edge["sourceId"], edge["targetId"]} > {found[0]["rootId"]}
+    assert "incident" in {node["type"] for node in found[0]["nodes"]}
 
 
 # -- who attacks whom with what ----------------------------------------------------------------

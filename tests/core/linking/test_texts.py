@@ -28,6 +28,8 @@ FOUND = [
     ("LEI 969500A1YF1XUYYXS284 lapsed", id_of("lei:969500A1YF1XUYYXS284"), "969500A1YF1XUYYXS284"),
     ("On Monday Contoso Software fell", "name:contoso software", "Contoso Software"),
     ("Contoso Software Says Data Was Stolen", "name:contoso software", "Contoso Software"),
+    ("Rival Contoso Software fell and was sold by its owner", "name:contoso software",
+     "Contoso Software"),
     ("Contoso Ltd fell", "firm:contoso", "Contoso Ltd"),
     ("It blamed LockBit for it", "name:lockbit", "LockBit"),
     ("The National Security Agency said so", "name:national security agency",
