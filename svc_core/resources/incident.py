@@ -1,12 +1,10 @@
 """Incidents: what happened, folded of everything that tells of it."""
 
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, Literal
 
 from attrs import frozen
 
-from svc_core.boxes import cells_of
 from svc_core.constraints import Doc, Example, Ge, Le
 from svc_core.ports import BASE_V2, Collection
 from svc_core.resources.facts import (
@@ -18,7 +16,8 @@ from svc_core.resources.facts import (
     Severity,
     SeverityBasis,
     SourceRef,
-    point_of,
+    cells_at,
+    point_at,
 )
 from svc_core.resources.members import (
     CreatedAt,
@@ -148,27 +147,13 @@ class Incident:
     ] = UNSET
 
     @property
-    def keys(self) -> Iterator[str]:
+    def keys(self) -> tuple[str, ...]:
         """All ids that answer with it, its own first."""
-        yield self.id
-        yield from self.merged_ids
-
-
-def _providers(incident: Incident) -> tuple[str, ...]:
-    return tuple(one.provider for one in incident.sources)
+        return self.id, *self.merged_ids
 
 
 def _references(incident: Incident) -> tuple[str, ...]:
     return tuple(one.reference for one in incident.entities if not isinstance(one.reference, Unset))
-
-
-def _point(incident: Incident) -> tuple[float, float] | None:
-    return None if incident.place is None else point_of(incident.place.geometry)
-
-
-def _cells(incident: Incident) -> tuple[str, ...]:
-    point = _point(incident)
-    return () if point is None else cells_of(*point)
 
 
 def _gravity(incident: Incident) -> int:
@@ -198,9 +183,9 @@ INCIDENTS: Collection[Incident] = Collection(
         "country": lambda incident: None if incident.place is None else incident.place.country_code,
     },
     facets={
-        "cell": _cells,
+        "cell": lambda incident: cells_at(incident.place),
         "key": lambda incident: incident.keys,
-        "provider": _providers,
+        "provider": lambda incident: [one.provider for one in incident.sources],
         "entity": _references,
     },
     numbers={
@@ -212,7 +197,7 @@ INCIDENTS: Collection[Incident] = Collection(
         "confidence": lambda incident: round(incident.confidence * CONFIDENCE_STEPS),
         "publishers": lambda incident: incident.source_count,
     },
-    place=_point,
+    place=lambda incident: point_at(incident.place),
     search=WORDS,
     kind="incident",
     base=BASE_V2,
