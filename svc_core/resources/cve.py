@@ -15,7 +15,7 @@ from svc_core.linking.references import of_vendor
 from svc_core.ports import BASE_V2, Collection
 from svc_core.resources.entity import EntityCore, keys_of
 from svc_core.resources.facts import Severity
-from svc_core.resources.members import EntityId, micros
+from svc_core.resources.members import EntityId, Share, micros
 from svc_core.retrieval.listing import Indexed
 from svc_core.unset import UNSET, Maybe, Unset
 
@@ -23,7 +23,8 @@ SHARE_STEPS = 1_000_000  # a share is kept as a whole number of millionths
 
 CveState = Literal["PUBLISHED", "REJECTED"]
 CvssVersion = Literal["2.0", "3.0", "3.1", "4.0"]
-Share = Annotated[float, Ge(0), Le(1)]
+CveId = Annotated[str, Pattern(r"CVE-[0-9]{4}-[0-9]{4,19}", "a CVE id")]
+CvssScore = Annotated[float, Ge(0), Le(10)]
 
 
 # -- parts of a CVE ----------------------------------------------------------------------------
@@ -45,9 +46,7 @@ class Score:
     vector: Annotated[
         str | None, Doc("As published."), Example("CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:C/C:H/I:H/A:H")
     ]
-    base_score: Annotated[
-        Annotated[float, Ge(0), Le(10)] | None, Doc("The number as published."), Example(10.0)
-    ]
+    base_score: Annotated[CvssScore | None, Doc("The number as published."), Example(10.0)]
     severity: Annotated[Severity | None, Doc("In a word."), Example("critical")]
     provider: Annotated[str | None, Doc("Who scores."), Example("nvd")]
     role: Annotated[str, Doc("`primary` or `secondary`."), Example("primary")]
@@ -81,9 +80,7 @@ class Kev:
     date_added: Annotated[date, Doc("Listed since."), Example("2021-12-10")]
     due_date: Annotated[date | None, Doc("By when agencies must act.")] = None
     required_action: Annotated[str | None, Doc("What they must do.")] = None
-    known_ransomware_campaign_use: Annotated[
-        str | None, Doc("`Known` or `Unknown`."), Example("Known")
-    ] = None
+    known_ransomware_campaign_use: Annotated[str | None, Doc("`Known` or `Unknown`.")] = None
     name: Annotated[str | None, Doc("What the catalogue calls the vulnerability.")] = None
     vendor_project: Annotated[str | None, Doc("Whose product."), Example("Apache")] = None
     product: Annotated[str | None, Doc("Which product."), Example("Log4j2")] = None
@@ -126,9 +123,7 @@ class Affected:
 
     vendor: Annotated[str | None, Doc("Who makes it."), Example("Apache Software Foundation")]
     product: Annotated[str | None, Doc("What it is called."), Example("Apache Log4j2")]
-    entity_id: Annotated[
-        EntityId | None, Doc("The entity that the vendor was or belonged to at that time.")
-    ] = None
+    entity_id: Annotated[EntityId | None, Doc("The vendor, or its owner, at that time.")] = None
     cpes: Annotated[tuple[str, ...], Doc("Its CPE names.")] = ()
     versions: Annotated[tuple[VersionRange, ...], Doc("Its versions.")] = ()
     default_status: Annotated[str | None, Doc("Of versions that are not told.")] = None
@@ -157,15 +152,8 @@ class Exploiter:
 class CveFacet:
     """What is known of a vulnerability beside what every entity has."""
 
-    cve_id: Annotated[
-        str,
-        Pattern(r"CVE-[0-9]{4}-[0-9]{4,19}", "a CVE id"),
-        Doc("Its id."),
-        Example("CVE-2021-44228"),
-    ]
-    state: Annotated[CveState, Doc("A rejected one is no vulnerability."), Example("PUBLISHED")] = (
-        "PUBLISHED"
-    )
+    cve_id: Annotated[CveId, Doc("Its id."), Example("CVE-2021-44228")]
+    state: Annotated[CveState, Doc("A rejected one is no vulnerability.")] = "PUBLISHED"
     title: Annotated[str | None, Doc("In one line; null where untold.")] = None
     published_at: Annotated[datetime | None, Doc("When it was published.")] = None
     modified_at: Annotated[datetime | None, Doc("When its record last changed.")] = None

@@ -39,18 +39,10 @@ class SourceRef:
         Doc("The record at its publisher; null where it has no address."),
         Example("https://earthquake.usgs.gov/earthquakes/eventpage/us7000abcd"),
     ]
-    record_id: Annotated[
-        str | None, Doc("What its publisher calls the record."), Example("us7000abcd")
-    ]
-    retrieved_at: Annotated[
-        datetime, Doc("When these words were first read."), Example("2026-01-31T05:52:11Z")
-    ]
-    published_at: Annotated[
-        datetime | None, Doc("When its publisher published the record."), Example(None)
-    ] = None
-    license: Annotated[
-        str | None, Doc("Under which the data may be used."), Example("Public domain")
-    ] = None
+    record_id: Annotated[str | None, Doc("What its publisher calls it."), Example("us7000abcd")]
+    retrieved_at: Annotated[datetime, Doc("When first read."), Example("2026-01-31T05:52:11Z")]
+    published_at: Annotated[datetime | None, Doc("When its publisher published the record.")] = None
+    license: Annotated[str | None, Doc("For using the data."), Example("Public domain")] = None
 
 
 @frozen
@@ -71,9 +63,7 @@ class Place:
     id: Annotated[Annotated[str, IdOf("plc")] | None, Doc("Place identifier."), Example(None)]
     name: Annotated[str | None, Doc("As its provider names it."), Example("Esmeraldas, Ecuador")]
     country_code: CountryCode
-    admin1_code: Annotated[
-        str | None, Doc("ISO 3166-2 code; null where none is known."), Example("EC-E")
-    ]
+    admin1_code: Annotated[str | None, Doc("ISO 3166-2; null where unknown."), Example("EC-E")]
     geometry: Geometry
     precision: Annotated[Precision, Doc("How exactly the place is known."), Example("exact")]
 

@@ -26,6 +26,7 @@ CreatedAt = Annotated[datetime, Doc("When it was created."), Example("2026-01-31
 UpdatedAt = Annotated[
     datetime, Doc("When its newest version was written."), Example("2026-01-31T09:30:00Z")
 ]
+Share = Annotated[float, Ge(0), Le(1)]
 CountryCode = Annotated[
     str | None, Doc("ISO 3166-1 alpha-2 code; null where none is known."), Example("BE")
 ]
