@@ -1,8 +1,9 @@
 """What lists of rows share: how filters are declared, and read from a request."""
 
+from math import ceil
 from typing import Annotated, Any, TypeVar
 
-from svc_core.constraints import Doc, Example, MaxLen, Pattern
+from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, Pattern
 from svc_core.operation import QUERY, Operation
 from svc_core.resources.facts import Severity
 from svc_core.unset import Maybe, Unset
@@ -32,6 +33,9 @@ Countries = Annotated[
 MinSeverity = Annotated[
     Maybe[Severity], QUERY, Doc("Only what is at least as grave."), Example("medium")
 ]
+MinConfidence = Annotated[
+    Maybe[float], QUERY, Ge(0), Le(1), Doc("Only what is at least as certain."), Example(0.5)
+]
 
 _FORMS = {
     "country": str.upper,
@@ -50,6 +54,11 @@ def sent(request: object, *names: str) -> dict[str, tuple[str, ...]]:
         for name, values in asked.items()
         if not isinstance(values, Unset)
     }
+
+
+def at_least(value: Maybe[float], steps: int = 1) -> Range | None:
+    """The range of numbers, kept in so many steps of 1, that are as large; None where unsent."""
+    return None if isinstance(value, Unset) else (ceil(round(value * steps, 3)), None)
 
 
 def narrowed(**ranges: Any) -> dict[str, Range]:

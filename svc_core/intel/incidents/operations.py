@@ -1,14 +1,15 @@
 """Incidents: lists, and one with what is told of it besides."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from hashlib import sha256
 from typing import Annotated, Any, Literal
 
 from attrs import evolve, frozen
 
 from svc_core import directory, problem, searching, wire
-from svc_core.constraints import Doc, Example, Ge, Le, MaxLen
+from svc_core.constraints import Doc, Example, Ge, MaxLen
 from svc_core.intake.fold import strongest
 from svc_core.intake.joining import standing_under
 from svc_core.intake.kinds import KINDS
@@ -21,9 +22,11 @@ from svc_core.problem import Problem
 from svc_core.resources.facts import SEVERITIES
 from svc_core.resources.filters import (
     Countries,
+    MinConfidence,
     MinSeverity,
     Providers,
     Several,
+    at_least,
     narrowed,
     sent,
 )
@@ -56,9 +59,7 @@ class ListIncidents:
         Several[Status], Doc("Comma list of statuses."), Example(["emerging", "active"])
     ] = UNSET
     min_severity: MinSeverity = UNSET
-    min_confidence: Annotated[
-        Maybe[float], QUERY, Ge(0), Le(1), Doc("Only what is at least as certain."), Example(0.5)
-    ] = UNSET
+    min_confidence: MinConfidence = UNSET
     entity_id: Annotated[Several[EntityId], Doc("Comma list of entities that take part.")] = UNSET
     provider: Providers = UNSET
     min_sources: Annotated[
@@ -106,7 +107,7 @@ async def list_incidents(ctx: Context, request: ListIncidents) -> Page[Incident]
         where["severity"] = SEVERITIES[SEVERITIES.index(request.min_severity) :]
     if not isinstance(request.entity_id, Unset):
         where["entity"] = await directory.references(ctx, request.entity_id)
-    least = given(request.min_confidence, None)
+    span = bounds(request.datetime)
     wanted = searching.Wanted[Incident](
         where=where,
         order=_ORDERS.get(given(request.sort, "")),
@@ -115,9 +116,11 @@ async def list_incidents(ctx: Context, request: ListIncidents) -> Page[Incident]
         bounds={
             "ranges": narrowed(
                 updated=after(request.updated_since),
-                confidence=None if least is None else (round(least * CONFIDENCE_STEPS), None),
-                publishers=_from(request.min_sources),
-                started=_span(request),
+                confidence=at_least(request.min_confidence, CONFIDENCE_STEPS),
+                publishers=at_least(request.min_sources),
+                started=None
+                if isinstance(request.datetime, Unset)
+                else (span["start"], span["end"]),
             ),
             "box": lying(request.bbox),
         },
@@ -126,42 +129,12 @@ async def list_incidents(ctx: Context, request: ListIncidents) -> Page[Incident]
     return evolve(page, rows=await shown(ctx, page.rows))
 
 
-def _span(request: ListIncidents) -> tuple[int | None, int | None] | None:
-    span = bounds(request.datetime)
-    return None if isinstance(request.datetime, Unset) else (span["start"], span["end"])
-
-
-def _from(least: Maybe[int]) -> tuple[int, None] | None:
-    return None if isinstance(least, Unset) else (least, None)
-
-
 async def shown(ctx: Context, rows: Sequence[bytes]) -> tuple[bytes, ...]:
     """The rows with the entities and signals that are known now."""
     told = [json.loads(row) for row in rows]
-    meant = await directory.named(
-        ctx, (one["reference"] for row in told for one in row["entities"])
-    )
+    await directory.taking_part(ctx, told, "reference")
     about = await of_incidents(ctx, told)
-    return tuple(
-        wire.dumps(
-            row
-            | {
-                "entities": _known(row["entities"], meant),
-                "signalIds": about.get(row["id"], []),
-            }
-        )
-        for row in told
-    )
-
-
-def _known(told: Iterable[Any], meant: Mapping[str, Document[Any]]) -> list[dict[str, str]]:
-    found: dict[tuple[str, str], dict[str, str]] = {}
-    for one in told:
-        row = meant.get(one["reference"])
-        if row is not None:
-            name = {"entityId": row.id, "role": one["role"], "name": one["name"]}
-            found.setdefault((row.id, one["role"]), name)
-    return list(found.values())
+    return tuple(wire.dumps(row | {"signalIds": about.get(row["id"], [])}) for row in told)
 
 
 async def get_incident(ctx: Context, request: GetIncident) -> One[Incident]:
@@ -197,14 +170,6 @@ async def found(ctx: Context, id_: str) -> Document[Incident]:
 # -- what is added -----------------------------------------------------------------------------
 
 
-async def _footprint(ctx: Context, row: Incident) -> bytes:
-    return await _said(ctx, row, "footprint")
-
-
-async def _track(ctx: Context, row: Incident) -> bytes:
-    return await _said(ctx, row, "track")
-
-
 async def _said(ctx: Context, row: Incident, member: str) -> bytes:
     """What the strongest source says that says this of one of its events."""
     events = row.observation_ids[:EVENTS_READ]
@@ -225,7 +190,11 @@ async def _articles(ctx: Context, row: Incident) -> bytes:
     return b"[%b]" % b",".join(told)
 
 
-_MORE = {"footprint": _footprint, "track": _track, "articles": _articles}
+_MORE: Mapping[Include, Callable[[Context, Incident], Awaitable[bytes]]] = {
+    "footprint": partial(_said, member="footprint"),
+    "track": partial(_said, member="track"),
+    "articles": _articles,
+}
 
 
 # -- declarations ------------------------------------------------------------------------------
