@@ -9,17 +9,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-import attrs
 from attrs import frozen
 
 from svc_core import compact, directory
-from svc_core.constraints import Arg, Doc, Example, Ge, Le, Pattern
+from svc_core.constraints import Arg, Doc, Example, Pattern
 from svc_core.intel.declared import SHARED, reading
 from svc_core.operation import PATH, QUERY, Context, Operation, local
 from svc_core.ports import Document
 from svc_core.resources.filters import Range, Several, at_least, narrowed, sent
 from svc_core.resources.incident import INCIDENTS
-from svc_core.resources.members import Cursor, EntityId, IncidentId, Limit, SignalId, micros
+from svc_core.resources.members import (
+    Cursor,
+    EntityId,
+    IncidentId,
+    Limit,
+    Share,
+    SignalId,
+    micros,
+    revised,
+)
 from svc_core.resources.period import UpdatedSince, When, after, bounds
 from svc_core.resources.signal import (
     NEVER,
@@ -42,21 +50,16 @@ _text = compact.encoder()
 # -- requests ----------------------------------------------------------------------------------
 
 
+Tag = Annotated[str, Pattern("[A-Za-z-]{1,40}", "a tag such as cyber")]
+
+
 @frozen
 class ListSignals:
     """Signals of every detector."""
 
-    type: Annotated[
-        Several[SignalType], Doc("Comma list of types."), Example(["kevAdded", "epssJump"])
-    ] = UNSET
-    tag: Annotated[
-        Several[Annotated[str, Pattern("[A-Za-z-]{1,40}", "a tag such as cyber")]],
-        Doc("Comma list of tags."),
-        Example(["cyber", "markets"]),
-    ] = UNSET
-    min_strength: Annotated[
-        Maybe[float], QUERY, Ge(0), Le(1), Doc("Only what is at least as strong."), Example(0.5)
-    ] = UNSET
+    type: Annotated[Several[SignalType], Doc("Types."), Example(["kevAdded", "epssJump"])] = UNSET
+    tag: Annotated[Several[Tag], Doc("Tags."), Example(["cyber", "markets"])] = UNSET
+    min_strength: Annotated[Maybe[Share], QUERY, Doc("Only what is as strong.")] = UNSET
     entity_id: Annotated[Several[EntityId], Doc("Comma list of entities.")] = UNSET
     incident_id: Annotated[Several[IncidentId], Doc("Comma list of incidents.")] = UNSET
     status: Annotated[Several[SignalStatus], Doc("States."), Example(["active"])] = UNSET
@@ -189,9 +192,7 @@ async def dismiss_signal(ctx: Context, request: DismissSignal) -> One[Signal]:
     document = await ctx.load(SIGNALS, request.signal_id)
     signal = SIGNALS.decode(document.raw)
     if signal.status != "dismissed":
-        told = attrs.evolve(
-            signal, status="dismissed", updated_at=ctx.now, revision=signal.revision + 1
-        )
+        told = revised(signal, ctx.now, status="dismissed")
         document = await ctx.save(SIGNALS, signal.id, told, before=document)
     return await _one(ctx, document)
 

@@ -12,6 +12,7 @@ from svc_core.osint import render
 from svc_core.osint.declared import reading
 from svc_core.resources.facts import SEVERITIES, Severity
 from svc_core.resources.filters import (
+    Categories,
     Countries,
     MinConfidence,
     MinSeverity,
@@ -24,7 +25,7 @@ from svc_core.resources.filters import (
     sent,
 )
 from svc_core.resources.members import Cursor, Limit, ObservationId
-from svc_core.resources.osint import CONFIDENCE_STEPS, OSINT_EVENTS, Category, OsintEvent
+from svc_core.resources.osint import CONFIDENCE_STEPS, OSINT_EVENTS, OsintEvent
 from svc_core.resources.period import (
     ALL_TIMES,
     Area,
@@ -58,9 +59,7 @@ class ListEvents:
 
     provider: Providers = UNSET
     type: Types = UNSET
-    category: Annotated[
-        Several[Category], Doc("Comma list of categories."), Example(["disaster", "conflict"])
-    ] = UNSET
+    category: Categories = UNSET
     country: Countries = UNSET
     severity: Annotated[
         Several[Severity], Doc("Comma list of severities."), Example(["high", "critical"])

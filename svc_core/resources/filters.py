@@ -6,6 +6,7 @@ from typing import Annotated, Any, TypeVar
 from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, Pattern
 from svc_core.operation import QUERY, Operation
 from svc_core.resources.facts import Severity
+from svc_core.resources.osint import Category
 from svc_core.unset import Maybe, Unset
 
 T = TypeVar("T")
@@ -29,6 +30,9 @@ Types = Annotated[
 ]
 Countries = Annotated[
     Several[Code], Doc("Comma list of ISO 3166-1 alpha-2 codes."), Example(["EC", "CL"])
+]
+Categories = Annotated[
+    Several[Category], Doc("Comma list of categories."), Example(["disaster", "conflict"])
 ]
 MinSeverity = Annotated[
     Maybe[Severity], QUERY, Doc("Only what is at least as grave."), Example("medium")

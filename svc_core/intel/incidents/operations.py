@@ -21,6 +21,7 @@ from svc_core.ports import Document
 from svc_core.problem import Problem
 from svc_core.resources.facts import SEVERITIES
 from svc_core.resources.filters import (
+    Categories,
     Countries,
     MinConfidence,
     MinSeverity,
@@ -33,7 +34,7 @@ from svc_core.resources.filters import (
 from svc_core.resources.incident import INCIDENTS, WORDS, Incident, Status
 from svc_core.resources.members import Cursor, EntityId, IncidentId, Limit
 from svc_core.resources.news import NEWS, mentions, whole
-from svc_core.resources.osint import CONFIDENCE_STEPS, Category
+from svc_core.resources.osint import CONFIDENCE_STEPS
 from svc_core.resources.period import Area, UpdatedSince, When, after, bounds, cells, lying
 from svc_core.result import One, Page
 from svc_core.unset import UNSET, Maybe, Unset, given
@@ -52,19 +53,13 @@ _ORDERS = {"startedAt": "started", "severity": "gravity", "updatedAt": "updated"
 class ListIncidents:
     """Incidents of every kind."""
 
-    category: Annotated[
-        Several[Category], Doc("Comma list of categories."), Example(["disaster", "cyber"])
-    ] = UNSET
-    status: Annotated[
-        Several[Status], Doc("Comma list of statuses."), Example(["emerging", "active"])
-    ] = UNSET
+    category: Categories = UNSET
+    status: Annotated[Several[Status], Doc("Statuses."), Example(["emerging", "active"])] = UNSET
     min_severity: MinSeverity = UNSET
     min_confidence: MinConfidence = UNSET
     entity_id: Annotated[Several[EntityId], Doc("Comma list of entities that take part.")] = UNSET
     provider: Providers = UNSET
-    min_sources: Annotated[
-        Maybe[int], QUERY, Ge(1), Doc("Only what so many publishers tell."), Example(2)
-    ] = UNSET
+    min_sources: Annotated[Maybe[int], QUERY, Ge(1), Doc("Publishers at least.")] = UNSET
     country: Countries = UNSET
     bbox: Area = UNSET
     datetime: When = UNSET
