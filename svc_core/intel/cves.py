@@ -1,7 +1,6 @@
 """Vulnerabilities: one row for each CVE id, from all who tell of it."""
 
 from datetime import UTC, date, datetime, time
-from math import ceil
 from typing import Annotated, Any, Literal
 
 from attrs import evolve, frozen
@@ -15,7 +14,7 @@ from svc_core.operation import QUERY, Context, Operation
 from svc_core.problem import Problem
 from svc_core.resources.cve import CVES, SHARE_STEPS, WORDS, Cve, CveState, CvssVersion, folded
 from svc_core.resources.facts import Severity
-from svc_core.resources.filters import Range, Several, narrowed, sent
+from svc_core.resources.filters import Range, Several, at_least, narrowed, sent
 from svc_core.resources.members import Cursor, EntityId, Limit, micros
 from svc_core.resources.period import UpdatedSince, after
 from svc_core.result import Page
@@ -133,18 +132,14 @@ def edge(name: str, text: Maybe[str], *, is_last: bool = False, beyond: bool = F
     return micros(datetime.combine(day, time.max if is_last else time.min, UTC))
 
 
-def _least(value: Maybe[float], steps: int) -> Range | None:
-    return None if isinstance(value, Unset) else (ceil(round(value * steps, 3)), None)
-
-
 def _ranges(request: ListCves) -> dict[str, Range]:
     start = edge("publishedFrom", request.published_from)
     end = edge("publishedTo", request.published_to, is_last=True)
     changed = edge("modifiedSince", request.modified_since, beyond=True)
     return narrowed(
-        score=_least(request.min_score, 10),
-        epss=_least(request.min_epss, SHARE_STEPS),
-        percentile=_least(request.min_epss_percentile, SHARE_STEPS),
+        score=at_least(request.min_score, 10),
+        epss=at_least(request.min_epss, SHARE_STEPS),
+        percentile=at_least(request.min_epss_percentile, SHARE_STEPS),
         published=None if start is None and end is None else (start, end),
         modified=None if changed is None else (changed, None),
     )

@@ -1,10 +1,12 @@
 """What lists of rows share: how filters are declared, and read from a request."""
 
+from math import ceil
 from typing import Annotated, Any, TypeVar
 
-from svc_core.constraints import Doc, Example, MaxLen, Pattern
+from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, Pattern
 from svc_core.operation import QUERY, Operation
 from svc_core.resources.facts import Severity
+from svc_core.resources.osint import Category
 from svc_core.unset import Maybe, Unset
 
 T = TypeVar("T")
@@ -29,8 +31,14 @@ Types = Annotated[
 Countries = Annotated[
     Several[Code], Doc("Comma list of ISO 3166-1 alpha-2 codes."), Example(["EC", "CL"])
 ]
+Categories = Annotated[
+    Several[Category], Doc("Comma list of categories."), Example(["disaster", "conflict"])
+]
 MinSeverity = Annotated[
     Maybe[Severity], QUERY, Doc("Only what is at least as grave."), Example("medium")
+]
+MinConfidence = Annotated[
+    Maybe[float], QUERY, Ge(0), Le(1), Doc("Only what is at least as certain."), Example(0.5)
 ]
 
 _FORMS = {
@@ -50,6 +58,11 @@ def sent(request: object, *names: str) -> dict[str, tuple[str, ...]]:
         for name, values in asked.items()
         if not isinstance(values, Unset)
     }
+
+
+def at_least(value: Maybe[float], steps: int = 1) -> Range | None:
+    """The range of numbers, kept in so many steps of 1, that are as large; None where unsent."""
+    return None if isinstance(value, Unset) else (ceil(round(value * steps, 3)), None)
 
 
 def narrowed(**ranges: Any) -> dict[str, Range]:
