@@ -7,19 +7,19 @@ from typing import Annotated, Any, Literal
 from attrs import frozen
 
 from svc_core import directory, searching, wire
-from svc_core.constraints import Doc, Example, MaxLen, Pattern
+from svc_core.constraints import Doc, Example, Pattern
 from svc_core.intel import entity_rows
 from svc_core.intel.declared import CYBER, reading
-from svc_core.operation import QUERY, Context, Operation
+from svc_core.operation import Context, Operation
 from svc_core.ports import Document
 from svc_core.resources.actor import Actor
 from svc_core.resources.entity import ENTITIES, WORDS, Entity
-from svc_core.resources.filters import Countries, Several
+from svc_core.resources.filters import Countries, LatestFirst, Name, Revoked, Several
 from svc_core.resources.members import Cursor, Limit
 from svc_core.resources.period import UpdatedSince, after
 from svc_core.resources.relation import RELATIONS
 from svc_core.result import Page
-from svc_core.unset import UNSET, Maybe, Unset, given
+from svc_core.unset import UNSET, Unset, given
 
 Row = dict[str, Any]
 Linked = Literal["techniques", "software", "campaigns"]
@@ -45,28 +45,19 @@ class ListActors:
 
     country: Annotated[Countries, Doc("Comma list of countries they are attributed to.")] = UNSET
     targets_country: Annotated[Countries, Doc("Comma list of countries they target.")] = UNSET
-    targets_sector: Annotated[
-        Several[Annotated[str, MaxLen(100)]],
-        Doc("Comma list of sectors they target, as their sources write them; case is nothing."),
-        Example(["Government"]),
-    ] = UNSET
+    targets_sector: Annotated[Several[Name], Doc("Comma list of sectors, in any case.")] = UNSET
     technique: Annotated[
         Several[Annotated[str, Pattern("[Tt][0-9]{4}(?:[.][0-9]{3})?", "a technique of ATT&CK")]],
         Doc("Comma list of techniques of ATT&CK that they use."),
         Example(["T1566"]),
     ] = UNSET
-    include_revoked: Annotated[bool, QUERY, Doc("With what its source revoked or deprecated.")] = (
-        False
-    )
+    include_revoked: Revoked = False
     updated_since: UpdatedSince = UNSET
-    include: Annotated[
-        Several[Include],
-        Doc("What they use, what is attributed to them, and with `q` why each was found."),
-    ] = UNSET
+    include: Annotated[Several[Include], Doc("What is theirs, and with `q` why it was found.")] = (
+        UNSET
+    )
     q: searching.Q = UNSET
-    sort: Annotated[
-        Maybe[Literal["updatedAt"]], QUERY, Doc("The row written last comes first.")
-    ] = UNSET
+    sort: LatestFirst = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
 

@@ -12,19 +12,19 @@ from typing import Annotated, Any, get_args
 from attrs import frozen
 
 from svc_core import problem
-from svc_core.constraints import Doc, Example, Ge, IdOf, Le
+from svc_core.constraints import Doc
 from svc_core.intel import derived
 from svc_core.intel.declared import CYBER, reading
 from svc_core.intel.derived import AFFECTED
-from svc_core.intel.graphs import RelationTypes, Revoked, shown, text
+from svc_core.intel.graphs import Depth, RelationTypes, shown, text
 from svc_core.intel.neighbours import Neighbours, Node, edge_of
-from svc_core.intel.walk import DEPTH_MAX, NODES_MAX, Edge, Wanted
+from svc_core.intel.walk import NODES_MAX, Edge, Wanted
 from svc_core.operation import QUERY, Context, Operation
 from svc_core.ports import Position
 from svc_core.problem import Problem
 from svc_core.resources.cve import CVES
-from svc_core.resources.filters import Several, sent
-from svc_core.resources.members import Cursor, Limit
+from svc_core.resources.filters import Revoked, Several, sent
+from svc_core.resources.members import Cursor, EntityId, Limit
 from svc_core.resources.relation import RELATIONS, CyberGraph, CyberType
 from svc_core.result import Paged
 from svc_core.unset import UNSET, Maybe, Unset, given
@@ -49,17 +49,9 @@ class GetCyberGraph:
     """Edges of the cyber graph."""
 
     types: RelationTypes = UNSET
-    node_types: Annotated[
-        Several[CyberType],
-        Doc("Comma list of types that both ends must be of."),
-        Example(["actor", "technique"]),
-    ] = UNSET
-    root_id: Annotated[
-        Maybe[Annotated[str, IdOf("ent")]], QUERY, Doc("Only what is around this node.")
-    ] = UNSET
-    depth: Annotated[
-        Maybe[int], QUERY, Ge(1), Le(DEPTH_MAX), Doc("Steps from `rootId`, else 1."), Example(2)
-    ] = UNSET
+    node_types: Annotated[Several[CyberType], Doc("Comma list of types of both ends.")] = UNSET
+    root_id: Annotated[Maybe[EntityId], QUERY, Doc("Only what is around this node.")] = UNSET
+    depth: Annotated[Maybe[Depth], QUERY, Doc("Steps from `rootId`, else 1.")] = UNSET
     include_revoked: Revoked = False
     limit: Limit = 20
     cursor: Cursor = UNSET

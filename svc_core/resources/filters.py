@@ -1,10 +1,11 @@
 """What lists of rows share: how filters are declared, and read from a request."""
 
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from svc_core.constraints import Doc, Example, MaxLen, Pattern
+from svc_core.constraints import Doc, Example, MaxLen, MinLen, Pattern
 from svc_core.operation import QUERY, Operation
 from svc_core.resources.facts import Severity
+from svc_core.resources.members import Share
 from svc_core.unset import Maybe, Unset
 
 T = TypeVar("T")
@@ -15,6 +16,9 @@ VALUES_MAX = 50  # of one filter: each is a walk of its own
 Listed = Annotated[Maybe[tuple[T, ...]], QUERY]
 Several = Annotated[Maybe[tuple[T, ...]], QUERY, MaxLen(VALUES_MAX)]
 
+Name = Annotated[str, MinLen(1), MaxLen(200)]
+Flag = Annotated[Maybe[bool], QUERY]
+Part = Annotated[Maybe[Share], QUERY]
 Code = Annotated[str, Pattern("[A-Za-z]{2}", "an ISO 3166-1 alpha-2 code")]
 Providers = Annotated[
     Several[Annotated[str, Pattern("[a-z][a-z0-9-]{0,39}", "a provider such as usgs")]],
@@ -31,6 +35,11 @@ Countries = Annotated[
 ]
 MinSeverity = Annotated[
     Maybe[Severity], QUERY, Doc("Only what is at least as grave."), Example("medium")
+]
+
+Revoked = Annotated[bool, QUERY, Doc("With what its source revoked or deprecated."), Example(False)]
+LatestFirst = Annotated[
+    Maybe[Literal["updatedAt"]], QUERY, Doc("The row written last comes first.")
 ]
 
 _FORMS = {
