@@ -108,18 +108,12 @@ def _refs(mentions: Mapping[str, str], meant: Mapping[str, Document[Any]]) -> tu
 
 async def _holding(ctx: Context, asked: Iterable[str]) -> Mapping[str, _Held]:
     """The entities that have the names and symbols of references."""
-    rows: dict[str, _Held] = {}
-    for facet, values in guard.sought(asked).items():
-        after = None
-        while values:
-            page = await ctx.tx.documents.scan(
-                ENTITIES, where={facet: values}, after=after, limit=IDS_AT_ONCE
-            )
-            rows |= {row.id: _Held(row, json.loads(row.raw)) for row in page.rows}
-            after = page.end
-            if after is None:
-                break
-    return rows
+    sought = [{facet: values} for facet, values in guard.sought(asked).items() if values]
+    return {
+        row.id: _Held(row, json.loads(row.raw))
+        for where in sought
+        async for row in ctx.every(ENTITIES, where=where)
+    }
 
 
 def _keys(row: Document[Any]) -> list[str]:

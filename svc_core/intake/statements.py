@@ -26,7 +26,6 @@ KEPT = ("restated", "supersedesId", "supersededById", "supersededDate", "repeate
 """Members that no source says."""
 
 FACTS_AT_ONCE = 100
-ROWS_SCANNED = 1_000
 
 Pair = tuple[Document[Any] | None, Any]
 
@@ -139,13 +138,8 @@ async def settled(ctx: Context, written: Mapping[str, Pair]) -> dict[str, Stored
 async def _stored(ctx: Context, facts: Sequence[str]) -> list[StoredObservation]:
     found: list[StoredObservation] = []
     for at in range(0, len(facts), FACTS_AT_ONCE):
-        where, after = {"fact": tuple(facts[at : at + FACTS_AT_ONCE])}, None
-        while True:
-            page = await ctx.tx.documents.scan(
-                OBSERVATIONS, where=where, after=after, limit=ROWS_SCANNED
-            )
-            found += [OBSERVATIONS.decode(row.raw) for row in page.rows]
-            after = page.end
-            if after is None:
-                break
+        where = {"fact": tuple(facts[at : at + FACTS_AT_ONCE])}
+        found += [
+            OBSERVATIONS.decode(row.raw) async for row in ctx.every(OBSERVATIONS, where=where)
+        ]
     return found

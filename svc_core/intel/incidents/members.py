@@ -224,12 +224,7 @@ def of_item(item: NewsItem, story: str) -> Member:
         told_at=dated,
         seen_at=item.retrieved_at,
         last_at=item.retrieved_at,
-        sources=(
-            SourceRef(
-                item.source.id, "feed", item.source.name, item.url, None, item.retrieved_at,
-                item.published_at,
-            ),
-        ),
+        sources=(item.ref,),
         summary=item.summary or None,
         categories=tuple(dict.fromkeys(one for one in categories if one != "other")),
         started_at=dated.replace(hour=0, minute=0, second=0, microsecond=0),

@@ -139,17 +139,8 @@ class _Scene:
     async def _all(
         self, collection: Collection[Any], name: str, values: tuple[str, ...]
     ) -> list[Document[Any]]:
-        found: list[Document[Any]] = []
-        after = None
-        while values and len(found) < MEMBERS_MAX:
-            page = await self.ctx.tx.documents.scan(
-                collection, where={name: values}, after=after, limit=ROWS_SCANNED
-            )
-            found += page.rows
-            after = page.end
-            if after is None:
-                break
-        return found
+        every = self.ctx.every(collection, MEMBERS_MAX, where={name: values})
+        return [row async for row in every] if values else []
 
     async def _events(self, rows: Iterable[Document[Any]]) -> None:
         new = [OSINT_EVENTS.decode(row.raw) for row in rows if row.id not in self.members]
