@@ -9,7 +9,7 @@ Rule 2: the newest of each series is found by series, so that a page costs as mu
 from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import attrs
 from attrs import frozen
@@ -42,6 +42,22 @@ SERIES_LOOKED_AT = 200  # for one page: some 20 ms
 Include = Annotated[
     Listed[Literal["change"]], Doc("`change` adds the value before and what changed since.")
 ]
+
+LISTED: dict[str, Any] = {
+    "columns": ("id", "provider", "indicatorCode", "area.code", "period", "value", "name"),
+    "summary": "List financial and economic indicators",
+    "description": (
+        "Values of indicators, newest period first. The values of one filter are alternatives; "
+        "different filters must all match. `latest=true` gives the newest period of each "
+        "series among what matches."
+    ),
+    "fails": (problem.CONFLICTING_PARAMETERS,),
+}
+READ = {
+    "summary": "Read one value of an indicator",
+    "description": "One row, as the list and the change feed name it.",
+}
+"""How operations that list and read them are declared, whatever their path."""
 
 _FILTERS = ("indicator", "provider", "area", "country", "frequency")
 

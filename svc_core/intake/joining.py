@@ -88,11 +88,7 @@ async def _settle(ctx: Context, found: Joined, stored: Contributions, placed: Gr
 
 
 async def _closure(
-    ctx: Context,
-    todo: Set[str],
-    names: Set[str],
-    named: Contributions,
-    common: _Common,
+    ctx: Context, todo: Set[str], names: Set[str], named: Contributions, common: _Common
 ) -> dict[str, Contribution]:
     """All that is stored of what these have names in common with; what has `names` is `named`."""
     stored, seen = dict(named), set[str]()
@@ -130,17 +126,11 @@ async def _named(ctx: Context, names: Set[str], common: _Common) -> dict[str, Co
 
 async def standing_under(ctx: Context, rows: Iterable[str]) -> dict[str, Contribution]:
     """What is said of these rows, by the ids of the contributions."""
-    found: dict[str, Contribution] = {}
-    where, after = {"row": tuple(sorted(rows))}, None
-    while where["row"]:
-        page = await ctx.tx.documents.scan(
-            CONTRIBUTIONS, where=where, after=after, limit=ROWS_SCANNED
-        )
-        found |= {row.id: CONTRIBUTIONS.decode(row.raw) for row in page.rows}
-        after = page.end
-        if after is None:
-            break
-    return found
+    where = {"row": tuple(sorted(rows))}
+    if not where["row"]:
+        return {}
+    told = ctx.every(CONTRIBUTIONS, where=where)
+    return {row.id: CONTRIBUTIONS.decode(row.raw) async for row in told}
 
 
 # -- rows that were taken up -------------------------------------------------------------------

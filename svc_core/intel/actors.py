@@ -14,7 +14,7 @@ from svc_core.operation import Context, Operation
 from svc_core.ports import Document
 from svc_core.resources.actor import Actor
 from svc_core.resources.entity import ENTITIES, WORDS, Entity
-from svc_core.resources.filters import Countries, LatestFirst, Name, Revoked, Several
+from svc_core.resources.filters import Countries, LatestFirst, Name, Revoked, Several, sent
 from svc_core.resources.members import Cursor, Limit
 from svc_core.resources.period import UpdatedSince, after
 from svc_core.resources.relation import RELATIONS
@@ -36,6 +36,12 @@ _TYPES: Mapping[str, tuple[str, ...]] = {
     "software": ("malware", "tool"),
     "campaigns": ("campaign",),
 }
+_ENDS: tuple[tuple[set[Linked], str, str, str], ...] = (
+    ({"techniques", "software"}, "uses", "source", "target"),
+    ({"campaigns"}, "attributed-to", "target", "source"),
+)
+"""By what relations an actor has them, with its end and theirs."""
+
 _LIVE = {"surface": ("cyber:live",)}
 
 
@@ -64,19 +70,13 @@ class ListActors:
 
 async def list_actors(ctx: Context, request: ListActors) -> Page[Actor]:
     """A page of threat actors."""
-    where: dict[str, tuple[str, ...]] = {}
-    asked = {}
-    if not isinstance(request.technique, Unset):
-        asked["key"] = tuple(map(str.upper, request.technique))
+    where = sent(request, "targets_country", "targets_sector")
+    apart = sent(request, "country", "technique")
+    asked = {"key": apart["technique"]} if "technique" in apart else {}
+    if asked:
         where["key"] = await _users(ctx, asked["key"])
-    told = {
-        "attributed": (request.country, str.upper),
-        "targets_country": (request.targets_country, str.upper),
-        "targets_sector": (request.targets_sector, str.casefold),
-    }
-    for name, (values, form) in told.items():
-        if not isinstance(values, Unset):
-            where[name] = tuple(map(form, values))
+    if "country" in apart:
+        where["attributed"] = apart["country"]
     wanted = searching.Wanted[Entity](
         where={
             **where,
@@ -125,16 +125,12 @@ async def _link(ctx: Context, rows: Sequence[Row], include: Sequence[Linked]) ->
 
 
 async def _ends(ctx: Context, row: Row, include: Sequence[Linked]) -> list[str]:
-    keys = (row["id"], *row["mergedIds"])
-    found: list[str] = []
-    if {"techniques", "software"} & set(include):
-        where = {"source": keys, "type": ("uses",), **_LIVE}
-        used = await ctx.tx.documents.scan(RELATIONS, where=where, limit=LINKS_MAX)
-        found += [json.loads(one.raw)["target"] for one in used.rows]
-    if "campaigns" in include:
-        where = {"target": keys, "type": ("attributed-to",), **_LIVE}
-        told = await ctx.tx.documents.scan(RELATIONS, where=where, limit=LINKS_MAX)
-        found += [json.loads(one.raw)["source"] for one in told.rows]
+    keys, found = (row["id"], *row["mergedIds"]), list[str]()
+    for names, type_, here, there in _ENDS:
+        if names & set(include):
+            where = {here: keys, "type": (type_,), **_LIVE}
+            told = await ctx.tx.documents.scan(RELATIONS, where=where, limit=LINKS_MAX)
+            found += [json.loads(one.raw)[there] for one in told.rows]
     return found
 
 

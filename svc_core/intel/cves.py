@@ -169,10 +169,7 @@ async def list_cves(ctx: Context, request: ListCves) -> Page[Cve]:
         order=None if order == "updatedAt" else order,
         is_sorted=not isinstance(request.sort, Unset),
         asked=_looked_up(request),
-        bounds={
-            "ranges": _ranges(request),
-            "start": (after(request.updated_since) or (None,))[0],
-        },
+        bounds={"ranges": _ranges(request), "start": (after(request.updated_since) or (None,))[0]},
     )
     page = await searching.page(ctx, CVES, WORDS, request, wanted)
     rows = list(map(wire.dumps, await whole(ctx, page.rows)))
@@ -188,14 +185,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "/cyber/cves",
         list_cves,
         scopes=CYBER,
-        columns=(
-            "cveId",
-            "score.severity",
-            "score.baseScore",
-            "epss.score",
-            "state",
-            "title",
-        ),
+        columns=("cveId", "score.severity", "score.baseScore", "epss.score", "state", "title"),
         summary="List vulnerabilities",
         description=(
             "One row for each CVE id, from the CVE record, the NVD, CISA's catalogue of exploited "

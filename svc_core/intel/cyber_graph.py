@@ -89,8 +89,7 @@ async def get_cyber_graph(ctx: Context, request: GetCyberGraph) -> Paged[CyberGr
 
 def _neighbours(ctx: Context, request: GetCyberGraph) -> tuple[Neighbours, frozenset[str]]:
     """What looks edges up, and the types that their ends may be of."""
-    types = None if isinstance(request.types, Unset) else frozenset(request.types)
-    wanted = Wanted(types, revoked=request.include_revoked, surface="cyber")
+    wanted = Wanted(given(request.types, None), revoked=request.include_revoked, surface="cyber")
     kinds = frozenset(given(request.node_types, get_args(CyberType)))
     return Neighbours(ctx, wanted, lambda node, edge: type_of(node, edge) in kinds), kinds
 
@@ -179,7 +178,7 @@ async def _told(
     if wanted.revoked:
         where["surface"] += ("cyber:revoked",)
     if wanted.types is not None:
-        where["type"] = tuple(sorted(wanted.types))
+        where["type"] = tuple(wanted.types)
     for _ in range(0, ROWS_MAX, ROWS_AT_ONCE):
         rows = await neighbours.ctx.tx.documents.scan(
             RELATIONS, where=where, after=after, limit=ROWS_AT_ONCE

@@ -12,12 +12,11 @@ from typing import Annotated, Any, Literal
 
 from attrs import frozen
 
-from svc_core import directory, problem
+from svc_core import directory
 from svc_core.constraints import Doc, Example, Pattern
 from svc_core.intel.declared import FININT, bound
 from svc_core.operation import PATH, QUERY, Context, In, Operation
 from svc_core.ports.documents import Bounds
-from svc_core.problem import Problem
 from svc_core.resources.filters import Range, Several, sent
 from svc_core.resources.finance import (
     FILINGS,
@@ -77,9 +76,7 @@ async def list_financial_observations(
         Problem: NOT_FOUND, INVALID_PARAMETER for a date that does not exist, INVALID_CURSOR.
     """
     asked = request.entity_id
-    entity = (await directory.found(ctx, [asked])).get(asked)
-    if entity is None:
-        raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
+    entity = await directory.one(ctx, asked)
     page = await ctx.page(
         OBSERVATIONS,
         where=_where(request) | {"entity": await directory.keys(ctx, [asked])},

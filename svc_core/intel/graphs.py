@@ -21,7 +21,7 @@ from svc_core.resources.members import EntityId, Share
 from svc_core.resources.period import Moment, moment
 from svc_core.resources.relation import EntityGraph, RelationType
 from svc_core.result import Content, One
-from svc_core.unset import UNSET, Unset
+from svc_core.unset import UNSET, given
 
 text = compact.encoder()
 
@@ -60,13 +60,7 @@ async def get_entity_graph(ctx: Context, request: GetEntityGraph) -> One[EntityG
     day = moment("at", request.at)
     at = instants.render(day) if isinstance(day, datetime) else str(day) if day else None
     neighbours = Neighbours(
-        ctx,
-        Wanted(
-            None if isinstance(request.types, Unset) else frozenset(request.types),
-            request.min_confidence,
-            at,
-            request.include_revoked,
-        ),
+        ctx, Wanted(given(request.types, None), request.min_confidence, at, request.include_revoked)
     )
     root = (await neighbours.meant([request.entity_id])).get(request.entity_id)
     if root is None:

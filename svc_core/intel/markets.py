@@ -3,16 +3,16 @@
 Rule: a market names its entities by references, and the answer those that they mean now.
 """
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from typing import Annotated, Any, Literal
 
 from attrs import evolve, frozen
 
-from svc_core import directory, problem, searching, wire
+from svc_core import directory, problem, searching
 from svc_core.constraints import Doc, Ge
+from svc_core.intel import entity_rows
 from svc_core.intel.declared import FININT, reading
 from svc_core.operation import PATH, QUERY, Context, Operation
 from svc_core.ports import Bounds
@@ -85,18 +85,6 @@ def has_share(label: str | None, least: Maybe[float], most: Maybe[float], market
     )
 
 
-def _with_entities(row: bytes, named_in: Mapping[str, str]) -> bytes:
-    told = json.loads(row)
-    told["entities"] = [
-        {"entityId": id_, "name": name, "role": "mentioned"} for id_, name in named_in.items()
-    ]
-    return wire.dumps(told)
-
-
-def _entities(row: bytes) -> list[str]:
-    return [one["entityId"] for one in json.loads(row)["entities"]]
-
-
 def _bounds(request: ListMarkets) -> Bounds:
     least, before = given(request.min_volume, None), given(request.closes_before, None)
     return {
@@ -141,20 +129,14 @@ async def get_market(ctx: Context, request: GetMarket) -> One[Market]:
     found = await ctx.tx.documents.scan(MARKETS, where={"key": (request.market_id,)}, limit=1)
     if not found.rows:
         raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
-    row, *_ = await told(ctx, [found.rows[0].raw])
-    return One(row, (*found.rows[0].tag, *_entities(row)))
+    (row,) = await told(ctx, [found.rows[0].raw])
+    return One(row, entity_rows.tag(found.rows[0].id, row))
 
 
 async def told(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
     """Rows with the entities that their questions name, as far as they are known now."""
-    names = [references(MARKETS.decode(row)) for row in rows]
-    meant = await directory.named(ctx, [one for held in names for one in held])
-    return [
-        _with_entities(
-            row, {meant[one].id: name for one, name in reversed(held.items()) if one in meant}
-        )
-        for row, held in zip(rows, names, strict=True)
-    ]
+    named_in = [references(MARKETS.decode(row)) for row in rows]
+    return await directory.telling(ctx, rows, named_in, blank=b"[]")
 
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (

@@ -212,11 +212,11 @@ def day_of(cve_id: str, published: datetime | None) -> date:
     return date(int(cve_id[4:8]), 7, 1) if published is None else published.date()
 
 
-def makers(cve: Cve) -> Iterator[str]:
-    """References to those who made what is affected, as of its publication."""
+def makers(cve: Cve) -> Iterator[tuple[str, str]]:
+    """References to those who made what is affected, as of its publication, with their names."""
     day = day_of(cve.cve_id, cve.published_at)
     for vendor in dict.fromkeys(cve.vendors):
-        yield from of_vendor(vendor, day)
+        yield from ((reference, vendor) for reference in of_vendor(vendor, day))
 
 
 def listing(cve: Cve) -> str:
@@ -274,7 +274,7 @@ CVES: Collection[Cve] = Collection(
         "key": keys_of,
         "vendor": lambda cve: map(folded, cve.vendors),
         "product": lambda cve: map(folded, cve.products),
-        "maker": makers,
+        "maker": lambda cve: [reference for reference, _ in makers(cve)],
         "cwe": lambda cve: [one.id for one in cve.weaknesses],
     },
     numbers={

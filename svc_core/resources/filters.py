@@ -47,6 +47,9 @@ _FORMS = {
     "region": str.casefold,
     "subregion": str.casefold,
     "category": str.casefold,
+    "targets_country": str.upper,
+    "targets_sector": str.casefold,
+    "technique": str.upper,
 }
 """How rows write what may be asked for in either case."""
 
