@@ -20,7 +20,7 @@ from svc_core.operation import PATH, QUERY, Context
 from svc_core.ports import Position
 from svc_core.ports.documents import Bounds
 from svc_core.problem import Problem
-from svc_core.resources.filters import Code, Listed, Name, narrowed, sent
+from svc_core.resources.filters import ALTERNATIVES, Code, Listed, Name, narrowed, sent
 from svc_core.resources.finint import (
     FININT,
     FININT_SERIES,
@@ -47,9 +47,8 @@ LISTED: dict[str, Any] = {
     "columns": ("id", "provider", "indicatorCode", "area.code", "period", "value", "name"),
     "summary": "List financial and economic indicators",
     "description": (
-        "Values of indicators, newest period first. The values of one filter are alternatives; "
-        "different filters must all match. `latest=true` gives the newest period of each "
-        "series among what matches."
+        f"Values of indicators, newest period first. {ALTERNATIVES} `latest=true` gives the "
+        "newest period of each series among what matches."
     ),
     "fails": (problem.CONFLICTING_PARAMETERS,),
 }

@@ -14,7 +14,15 @@ from svc_core.operation import Context, Operation
 from svc_core.ports import Document
 from svc_core.resources.actor import Actor
 from svc_core.resources.entity import ENTITIES, WORDS, Entity
-from svc_core.resources.filters import Countries, LatestFirst, Name, Revoked, Several, sent
+from svc_core.resources.filters import (
+    ALTERNATIVES,
+    Countries,
+    LatestFirst,
+    Name,
+    Revoked,
+    Several,
+    sent,
+)
 from svc_core.resources.members import Cursor, Limit
 from svc_core.resources.period import UpdatedSince, after
 from svc_core.resources.relation import RELATIONS
@@ -150,9 +158,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         columns=("attackId", "name", "country.code", "motivations", "targetCountries"),
         summary="List threat actors",
         description=(
-            "Threat actors from ATT&CK, STIX and MISP. The values of one filter are alternatives; "
-            "different filters must all match. What its source revoked or deprecated is left out. "
-            "The row that was written last comes first."
+            f"Threat actors from ATT&CK, STIX and MISP. {ALTERNATIVES} What its source revoked or "
+            "deprecated is left out. The row that was written last comes first."
         ),
     ),
 )

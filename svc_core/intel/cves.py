@@ -23,7 +23,16 @@ from svc_core.resources.cve import (
     folded,
 )
 from svc_core.resources.facts import Severity
-from svc_core.resources.filters import Flag, Name, Part, Range, Several, narrowed, sent
+from svc_core.resources.filters import (
+    ALTERNATIVES,
+    Flag,
+    Name,
+    Part,
+    Range,
+    Several,
+    narrowed,
+    sent,
+)
 from svc_core.resources.members import Cursor, EntityId, Limit, micros
 from svc_core.resources.period import Moment, UpdatedSince, after, moment
 from svc_core.result import Page
@@ -189,8 +198,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         summary="List vulnerabilities",
         description=(
             "One row for each CVE id, from the CVE record, the NVD, CISA's catalogue of exploited "
-            "vulnerabilities, EPSS and advisories. The values of one filter are alternatives; "
-            "different filters must all match. Rows without what they are sorted by come last."
+            f"vulnerabilities, EPSS and advisories. {ALTERNATIVES} Rows without what they are "
+            "sorted by come last."
         ),
     ),
 )

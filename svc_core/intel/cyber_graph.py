@@ -246,10 +246,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         summary="Read the cyber graph",
         description=(
             "Who attacks whom with what: actors, malware, techniques, vulnerabilities and what "
-            "joins them, in pages of edges with their ends; `counts` count the page. A page may "
-            "have fewer edges than there is room for: `nextCursor` tells whether more follow. "
-            "With `rootId` only what is around that node, up to 500 nodes and 2,000 edges. What "
-            "its source revoked or deprecated is left out unless `includeRevoked` asks for it."
+            "joins them, in pages of edges with their ends; a page may be short though a next one "
+            "follows. With `rootId` only what is around that node, up to 500 nodes and 2,000 "
+            "edges. What its source revoked or deprecated is left out unless asked for."
         ),
         fails=(problem.CONFLICTING_PARAMETERS,),
     ),

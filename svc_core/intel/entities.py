@@ -18,7 +18,15 @@ from svc_core.problem import Problem
 from svc_core.resources.cve import CVES
 from svc_core.resources.cve import WORDS as CVE_WORDS
 from svc_core.resources.entity import ENTITIES, WORDS, EntityType
-from svc_core.resources.filters import Countries, Flag, LatestFirst, Revoked, Several, sent
+from svc_core.resources.filters import (
+    ALTERNATIVES,
+    Countries,
+    Flag,
+    LatestFirst,
+    Revoked,
+    Several,
+    sent,
+)
 from svc_core.resources.members import Cursor, EntityId, Limit
 from svc_core.resources.period import UpdatedSince, after
 from svc_core.result import Content, One, Page
@@ -189,10 +197,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         summary="List entities",
         description=(
             "Companies, people, states, vessels, threat actors, malware and what else takes part "
-            "in events. The values of one filter are alternatives; different filters must all "
-            "match. The row that was written last comes first, with `q` the one whose names hold "
-            "most of its words, written as they are. A vulnerability with a CVE id has no other "
-            "name: of them `q` finds the one whose id it is."
+            f"in events. {ALTERNATIVES} The row that was written last comes first, with `q` the "
+            "one whose names hold most of its words, written as they are. Of vulnerabilities with "
+            "a CVE id `q` finds the one whose id it is."
         ),
     ),
     reading(

@@ -17,7 +17,7 @@ from svc_core.constraints import Doc, Example, Pattern
 from svc_core.intel.declared import FININT, bound
 from svc_core.operation import PATH, QUERY, Context, In, Operation
 from svc_core.ports.documents import Bounds
-from svc_core.resources.filters import Range, Several, sent
+from svc_core.resources.filters import ALTERNATIVES, Range, Several, sent
 from svc_core.resources.finance import (
     FILINGS,
     NEVER,
@@ -190,8 +190,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "filed by then; `includeSuperseded=true` lists all of them. `supersedesId` and "
             "`supersededById` lead from one to the next, and `restated` marks another value. A "
             "metric has one row for each period, whichever concepts state it; `concept` without "
-            "`metric` lists the newest of that concept. Periods are told by their dates. The "
-            "values of one filter are alternatives; different filters must all match."
+            f"`metric` lists the newest of that concept. {ALTERNATIVES}"
         ),
     ),
 )

@@ -130,10 +130,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         summary="Read the graph around an entity",
         description=(
             "What the entity is connected to in up to three steps, who says so of each edge, and "
-            "since when until when it held. The ends of all edges are among the nodes. There is "
-            "room for 500 nodes and 2,000 edges, the nearest first and of them the strongest; "
-            "`truncated` says that there is more. An edge to something that nobody told of, or "
-            "that its source revoked, is left out."
+            "since when until when it held, in up to 500 nodes and 2,000 edges: the nearest, and "
+            "of them the strongest. What nobody told of, or its source revoked, is left out."
         ),
     ),
 )

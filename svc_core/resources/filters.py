@@ -42,6 +42,9 @@ LatestFirst = Annotated[
     Maybe[Literal["updatedAt"]], QUERY, Doc("The row written last comes first.")
 ]
 
+ALTERNATIVES = "The values of one filter are alternatives; different filters must all match."
+"""What descriptions of lists say of their filters."""
+
 _FORMS = {
     "country": str.upper,
     "region": str.casefold,
