@@ -14,6 +14,7 @@ from svc_core.intake.contributions import CONTRIBUTIONS, MERGED_ROWS, Contributi
 from svc_core.intake.grouping import ALIKE_MAX, Grouped, alike, grouped
 from svc_core.intake.kinds import Kind
 from svc_core.operation import Context
+from svc_core.ports import Document
 
 ROWS_SCANNED = 500  # contributions of touched rows that are read at once
 JOINED_MAX = 5_000
@@ -29,13 +30,15 @@ Contributions = Mapping[str, Contribution]
 class Joined:
     """Contributions by id with the rows under which they stand, and the rows that change by it.
 
-    `merged` are rows that were taken up, with those that did so; `parted` rows that are back.
+    `merged` are rows that were taken up, with those that did so; `parted` rows that are back. `read`
+    is what was looked at, as it is stored.
     """
 
     after: dict[str, Contribution]
     touched: set[str] = field(factory=set)
     merged: dict[str, str] = field(factory=dict)
     parted: set[str] = field(factory=set)
+    read: dict[str, Contribution] = field(factory=dict)
 
 
 @define
@@ -48,17 +51,17 @@ class _Common:
 
 async def joined(ctx: Context, kind: Kind, before: Contributions, after: Contributions) -> Joined:
     """Contributions that were `before` and are `after`, with others that change rows by it."""
-    found = Joined(dict(after))
+    found = Joined(dict(after), read=dict(before))
     changed = [*before.values(), *after.values()]
     names = {name for one in changed for name in one.names}
     common = _Common(ALIKE_MAX + len(changed))
-    named = await _named(ctx, names, common)
+    named = await _named(ctx, names, common, found.read)
     several = [one for one in (*named.values(), *changed) if len(one.names) > 1]
     known = {name for one in several for name in one.names}
     linked = {one.id: one for one in changed if not known.isdisjoint(one.names)}
     if linked:
         todo = _marks([*linked.values(), *several])
-        stored = await _closure(ctx, todo, names, named, common)
+        stored = await _closure(ctx, todo, names, named, common, found.read)
         held = {id_: after.get(id_, one) for id_, one in (stored | linked).items()}
         told = [one for id_, one in held.items() if id_ in after or id_ not in before]
         await _settle(ctx, found, stored, grouped(kind, told, common.names, ALIKE_MAX))
@@ -88,7 +91,12 @@ async def _settle(ctx: Context, found: Joined, stored: Contributions, placed: Gr
 
 
 async def _closure(
-    ctx: Context, todo: Set[str], names: Set[str], named: Contributions, common: _Common
+    ctx: Context,
+    todo: Set[str],
+    names: Set[str],
+    named: Contributions,
+    common: _Common,
+    read: dict[str, Contribution],
 ) -> dict[str, Contribution]:
     """All that is stored of what these have names in common with; what has `names` is `named`."""
     stored, seen = dict(named), set[str]()
@@ -96,7 +104,8 @@ async def _closure(
         todo = todo - seen
         if not todo or len(stored) > JOINED_MAX:
             break
-        more = await _named(ctx, todo - names, common) | await standing_under(ctx, todo)
+        more = await _named(ctx, todo - names, common, read)
+        more |= await standing_under(ctx, todo, read)
         stored |= more
         seen |= todo
         todo = _marks(more.values())
@@ -107,8 +116,10 @@ def _marks(contributions: Iterable[Contribution]) -> set[str]:
     return {name for one in contributions for name in (*one.names, one.row)}
 
 
-async def _named(ctx: Context, names: Set[str], common: _Common) -> dict[str, Contribution]:
-    """What has these names, but for those that are too `common`."""
+async def _named(
+    ctx: Context, names: Set[str], common: _Common, read: dict[str, Contribution]
+) -> dict[str, Contribution]:
+    """What has these names, but for those that are too `common`; what was `read` is no more."""
     found: dict[str, Contribution] = {}
     names, after = names - common.names, None
     while names:
@@ -116,7 +127,7 @@ async def _named(ctx: Context, names: Set[str], common: _Common) -> dict[str, Co
         page = await ctx.tx.documents.scan(
             CONTRIBUTIONS, where=where, after=after, limit=ROWS_SCANNED
         )
-        found |= {row.id: CONTRIBUTIONS.decode(row.raw) for row in page.rows}
+        found |= _decoded(page.rows, read)
         common.names |= names & alike(found.values(), common.most)
         names, after = names - common.names, page.end
         if after is None:
@@ -124,13 +135,24 @@ async def _named(ctx: Context, names: Set[str], common: _Common) -> dict[str, Co
     return {id_: one for id_, one in found.items() if not names.isdisjoint(one.names)}
 
 
-async def standing_under(ctx: Context, rows: Iterable[str]) -> dict[str, Contribution]:
-    """What is said of these rows, by the ids of the contributions."""
+async def standing_under(
+    ctx: Context, rows: Iterable[str], read: dict[str, Contribution] | None = None
+) -> dict[str, Contribution]:
+    """What is said of these rows, by the ids of the contributions; what was `read` is no more."""
+    read = {} if read is None else read
     where = {"row": tuple(sorted(rows))}
     if not where["row"]:
         return {}
-    told = ctx.every(CONTRIBUTIONS, where=where)
-    return {row.id: CONTRIBUTIONS.decode(row.raw) async for row in told}
+    return _decoded([row async for row in ctx.every(CONTRIBUTIONS, where=where)], read)
+
+
+def _decoded(
+    rows: Iterable[Document[Contribution]], read: dict[str, Contribution]
+) -> dict[str, Contribution]:
+    """Contributions as they are stored; each is decoded once, as that takes the most time here."""
+    found = {row.id: read.get(row.id) or CONTRIBUTIONS.decode(row.raw) for row in rows}
+    read |= found
+    return found
 
 
 # -- rows that were taken up -------------------------------------------------------------------

@@ -99,7 +99,7 @@ async def _told(
     format, or that it is gone, which may go for other keys too.
     """
     rows = sorted(placed.touched) if kind.rules.silent or kind.joined else known
-    stored = await standing_under(ctx, rows)
+    stored = await standing_under(ctx, rows, placed.read | placed.after)
     return by_row((stored | placed.after).values())
 
 

@@ -40,6 +40,7 @@ from svc_core.sources.packed import unpacked
 from svc_http import system
 from svc_http.fetch import Fetched, Fetcher, FetchRefused, NotModified
 from svc_http.runtime.service import Service
+from svc_http.storage.errors import Overloaded, StorageUnavailable
 
 T = TypeVar("T")
 
@@ -340,12 +341,27 @@ async def pull_all(
             tasks.start_soon(work)
     while await tidy(service):
         pass
-    await group_new(service)
-    await fold_new(service)
-    await recap_new(service)
     read = [one.source.id for one in outcomes.values() if one.source and one.status != "failed"]
-    await detect_new(service, read)
+    await follow(service, read)
     return tuple(outcomes[place] for place in range(len(sources)))
+
+
+async def follow(service: Service, read: Sequence[str] = ()) -> None:
+    """Do what follows from what was written, and from the sources that were just `read`.
+
+    Raises:
+        ExceptionGroup: some of it could not be done; the rest was.
+    """
+    failures: list[Exception] = []
+    for work in (group_new, fold_new, recap_new, partial(detect_new, sources=read)):
+        try:
+            await work(service)
+        except (StorageUnavailable, Overloaded):
+            raise
+        except Exception as failure:  # the defect of one pass must not keep the others waiting
+            failures.append(failure)
+    if failures:
+        raise ExceptionGroup("what followed from what was read could not all be done", failures)
 
 
 async def ingest_loop(
@@ -362,10 +378,7 @@ async def pull_due(service: Service, fetcher: Fetcher) -> tuple[Outcome, ...]:
     """Claim the sources that are due now, and pull them; cancelled, give back what is not read."""
     due = await service.storage.across(SOURCES, end=micros(service.now()), limit=ROUND_SOURCES_MAX)
     if not due:
-        await group_new(service)  # what a pass that was cut off has left
-        await fold_new(service)
-        await recap_new(service)
-        await detect_new(service)
+        await follow(service)  # what a pass that was cut off has left
         return ()
     until = service.now() + CLAIM
     seen = [row.document for row in due]

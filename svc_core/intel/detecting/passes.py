@@ -6,12 +6,14 @@ Rule 2: what is too little to judge by claims nothing: a topic needs sources tha
         week, a series and a source ten changes.
 Rule 3: a pass reads `AT_ONCE` subjects in one unit, and writes what it found in another, which
         leaves due what was written meanwhile.
+Rule 4: a subject that cannot be looked at is told of, and due again with its next row.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 
 from svc_core.intake.detectors import raised
+from svc_core.intel import apart
 from svc_core.intel.detecting.news import of_topic, silent
 from svc_core.intel.detecting.rows import of_cell, of_series
 from svc_core.operation import Context, Units
@@ -27,23 +29,40 @@ _Seen = tuple[Sequence[Document[DetectionDue]], list[Signal]]
 
 
 async def detect_new(work: Units, sources: Sequence[str] = ()) -> int:
-    """Look at what is due and at sources that were just read; how many signals came of it."""
-    written = 0
+    """Look at what is due and at sources that were just read; how many signals came of it.
+
+    Raises:
+        ExceptionGroup: some of it cannot be looked at; the rest was.
+    """
+    written, faults = 0, list[Exception]()
     for _ in range(ROUNDS_MAX):
-        seen = await work.read(SYSTEM, _look)
-        if not seen[0]:
+        due = await work.read(SYSTEM, _due)
+        if not due or len(faults) > apart.FAULTS_MAX:
             break
-        written += await work.write(SYSTEM, partial(_write, seen=seen))
+        written += await apart.each(due, partial(_detect, work), partial(_pass_over, work), faults)
     for at in range(0, len(sources), AT_ONCE):
         some = sources[at : at + AT_ONCE]
         found = await work.read(SYSTEM, partial(silent, ids=some))
         if found:
             written += await work.write(SYSTEM, partial(raised, signals=found))
+    apart.tell(faults)
     return written
 
 
-async def _look(ctx: Context) -> _Seen:
-    due = (await ctx.tx.documents.scan(DETECTIONS_DUE, limit=AT_ONCE)).rows
+async def _due(ctx: Context) -> tuple[Document[DetectionDue], ...]:
+    return (await ctx.tx.documents.scan(DETECTIONS_DUE, limit=AT_ONCE)).rows
+
+
+async def _detect(work: Units, due: Sequence[Document[DetectionDue]]) -> int:
+    seen = await work.read(SYSTEM, partial(_look, due=due))
+    return await work.write(SYSTEM, partial(_write, seen=seen))
+
+
+async def _pass_over(work: Units, due: Document[DetectionDue]) -> None:
+    await work.write(SYSTEM, partial(_write, seen=((due,), [])))
+
+
+async def _look(ctx: Context, due: Sequence[Document[DetectionDue]]) -> _Seen:
     told = [DETECTIONS_DUE.decode(row.raw) for row in due]
     return due, [each for one in told for each in await _DETECTED[one.subject](ctx, one.key)]
 

@@ -4,12 +4,14 @@ Rule 1: an incident waits in `INCIDENTS_DUE` until it was looked at; a pass that
         it there.
 Rule 2: each unit of work reads all that may belong together, folds and writes it, so that two
         passes at once do each what the other left.
-Rule 3: rows are written where they say something new; ids that are taken up have a `merged`
+Rule 3: one that cannot be folded is put off for a day and told of, the others are folded.
+Rule 4: rows are written where they say something new; ids that are taken up have a `merged`
         record, ids that are back a `restored` one.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -20,6 +22,7 @@ from svc_core.intake import incidents
 from svc_core.intake.joining import standing_under
 from svc_core.intake.rows import by_row
 from svc_core.intake.signals import follow_severity
+from svc_core.intel import apart
 from svc_core.intel.incidents import members
 from svc_core.intel.incidents.folding import folded, says_the_same, texts
 from svc_core.intel.incidents.grouping import grouped, name_of, survivor
@@ -36,6 +39,8 @@ AT_ONCE = 32
 """Incidents of one unit: some 50 ms on a quiet machine."""
 PASSES_MAX = 400
 """Units in one go, so that who writes without end does not keep a process from reading sources."""
+PUT_OFF = timedelta(days=1)
+"""How long one waits that cannot be folded."""
 HOPS_MAX = 8
 """Marks that may lie between two members; a chain of more is no event."""
 MEMBERS_MAX = 5_000
@@ -44,22 +49,39 @@ ROWS_SCANNED = 500
 
 
 async def fold_new(work: Units) -> int:
-    """Fold the incidents that are due; how many were looked at."""
-    looked = 0
+    """Fold the incidents that are due; how many were looked at.
+
+    Raises:
+        ExceptionGroup: some cannot be folded; the others were.
+    """
+    looked, faults = 0, list[Exception]()
     for _ in range(PASSES_MAX):
         due = await work.read(SYSTEM, _due)
-        if not due:
+        if not due or len(faults) > apart.FAULTS_MAX:
             break
-        stories = await work.read(SYSTEM, partial(_stories, ids=[row.id for row in due]))
-        if stories:
-            await work.aside(partial(_read_names, stories))
-        looked += await work.write(SYSTEM, _unit)
+        ids = [row.id for row in due]
+        looked += await apart.each(ids, partial(_fold, work), partial(_put_off, work), faults)
+    apart.tell(faults)
     return looked
 
 
 async def _due(ctx: Context) -> tuple[Document[IncidentDue], ...]:
     end = micros(ctx.now)
     return (await ctx.tx.documents.scan(INCIDENTS_DUE, end=end, limit=AT_ONCE)).rows
+
+
+async def _fold(work: Units, ids: Sequence[str]) -> int:
+    stories = await work.read(SYSTEM, partial(_stories, ids=ids))
+    if stories:
+        await work.aside(partial(_read_names, stories))
+    return await work.write(SYSTEM, partial(_unit, ids=ids))
+
+
+async def _put_off(work: Units, id_: str) -> None:
+    async def unit(ctx: Context) -> None:
+        await ctx.save(INCIDENTS_DUE, id_, IncidentDue(id_, ctx.now + PUT_OFF))
+
+    await work.write(SYSTEM, unit)
 
 
 async def _stories(ctx: Context, ids: Sequence[str]) -> list[list[Member]]:
@@ -77,8 +99,9 @@ def _read_names(stories: Sequence[Sequence[Member]]) -> None:
         _ = one.mentioned
 
 
-async def _unit(ctx: Context) -> int:
-    due = await _due(ctx)
+async def _unit(ctx: Context, ids: Sequence[str]) -> int:
+    stored = (await ctx.tx.documents.get_many(INCIDENTS_DUE, ids)).values()
+    due = [row for row in stored if row.order <= micros(ctx.now)]
     for row in due:
         await ctx.tx.documents.delete(INCIDENTS_DUE, row.id)
     scene = _Scene(ctx)

@@ -89,7 +89,7 @@ async def test_a_pass_that_is_cut_off_is_finished_by_the_next(
     service = any_house.service
     with pytest.raises(KilledError):
         await detect_new(attrs.evolve(service, storage=Counted(service.storage, 1)))
-    assert await detect_new(service) == 10
+    assert await detect_new(service) == 25
     found = await signals(any_house)
     assert len(found) == len({one.id for one in found}) == 30
     assert {one.type for one in found} == {"indicatorSurprise"}

@@ -10,6 +10,8 @@ import pytest
 from svc_core.intel.incidents import fold_new
 from svc_core.ports import SYSTEM
 from svc_core.resources.incident import INCIDENTS, INCIDENTS_DUE
+from svc_core.resources.osint import OSINT_EVENTS
+from svc_core.resources.signal import DETECTIONS_DUE, DetectionDue
 from svc_http.workers import add_source, pull, pull_all
 from svc_http.workers.ingest import pull_due
 from tests.core.intel.incident_documents import gdacs, gdelt, usgs
@@ -77,3 +79,34 @@ async def test_passes_at_once_write_each_incident_once(any_house: Any, publisher
     now = any_house.service.now()
     left = await rows(any_house, INCIDENTS_DUE)
     assert all(row["at"] > f"{now:%Y-%m-%dT%H:%M:%SZ}" for row in left.values())
+
+
+async def test_one_that_cannot_be_folded_or_looked_at_keeps_no_other_waiting(
+    any_house: Any, publisher: Any
+) -> None:
+    for source in await added(any_house, publisher):
+        await pull(any_house.service, source, any_house.fetcher)
+
+    async def spoil(ctx: Any) -> str:
+        event = OSINT_EVENTS.decode(
+            (await ctx.tx.documents.scan(OSINT_EVENTS, limit=1)).rows[0].raw
+        )
+        await ctx.save(OSINT_EVENTS, event.id, attrs.evolve(event, sources=()))
+        await ctx.save(DETECTIONS_DUE, "sig_0", DetectionDue("sig_0", "cell", "nowhere"))
+        return str(event.incident_id)
+
+    spoiled = await any_house.service.system(spoil)
+    with pytest.raises(ExceptionGroup) as told:
+        await pull_due(any_house.service, any_house.fetcher)
+    assert len(leaves(told.value)) == 2
+    assert len(await rows(any_house)) == COUNT - 1
+    assert not await rows(any_house, DETECTIONS_DUE)
+    assert await pull_due(any_house.service, any_house.fetcher) == ()
+    (due,) = [row for id_, row in (await rows(any_house, INCIDENTS_DUE)).items() if id_ == spoiled]
+    assert due["at"] > f"{any_house.service.now():%Y-%m-%dT%H:%M:%SZ}"
+
+
+def leaves(told: BaseException) -> list[BaseException]:
+    if not isinstance(told, BaseExceptionGroup):
+        return [told]
+    return [leaf for one in told.exceptions for leaf in leaves(one)]
