@@ -49,6 +49,16 @@ async def found(ctx: Context, asked: Iterable[str]) -> dict[str, Document[Any]]:
     return rows
 
 
+async def one(ctx: Context, asked: str) -> Document[Any]:
+    """The row that answers to an id.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    row = (await found(ctx, [asked])).get(asked)
+    return await ctx.load(ENTITIES, asked) if row is None else row
+
+
 async def keys(ctx: Context, asked: Iterable[str]) -> tuple[str, ...]:
     """All ids by which rows may name what these ids mean, for a filter; unknown ones stay."""
     every = dict.fromkeys(asked)

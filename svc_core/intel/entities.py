@@ -175,9 +175,7 @@ async def get_entity(ctx: Context, request: GetEntity) -> One[EntityRow] | Conte
     Raises:
         Problem: NOT_FOUND.
     """
-    document = (await directory.found(ctx, [request.entity_id])).get(request.entity_id)
-    if document is None:
-        raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
+    document = await directory.one(ctx, request.entity_id)
     if ctx.format == STIX.format:
         return await graphs.as_stix(ctx, document.id)
     (body,) = await entity_rows.whole(ctx, [document.raw])

@@ -101,9 +101,7 @@ async def list_financial_observations(
         Problem: NOT_FOUND, INVALID_PARAMETER for a date that does not exist, INVALID_CURSOR.
     """
     asked = request.entity_id
-    entity = (await directory.found(ctx, [asked])).get(asked)
-    if entity is None:
-        raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
+    entity = await directory.one(ctx, asked)
     page = await ctx.page(
         OBSERVATIONS,
         where=_where(request) | {"entity": await directory.keys(ctx, [asked])},
