@@ -18,7 +18,7 @@ from svc_core.ports import Collection, Document
 from svc_core.resources.cve import CVES
 from svc_core.resources.entity import ENTITIES, EntityRef
 
-__all__ = ["HOLDERS", "found", "id_of", "keys", "named", "references", "telling"]
+__all__ = ["HOLDERS", "found", "id_of", "keys", "named", "one", "references", "telling"]
 
 IDS_AT_ONCE = 500
 
@@ -94,15 +94,18 @@ async def references(ctx: Context, asked: Iterable[str]) -> tuple[str, ...]:
 
 
 async def telling(
-    ctx: Context, rows: Sequence[bytes], mentions: Sequence[Mapping[str, str]]
+    ctx: Context,
+    rows: Sequence[bytes],
+    mentions: Sequence[Mapping[str, str]],
+    blank: bytes = b"null",
 ) -> list[bytes]:
     """Rows with the entities that each mentions, by reference and name, as far as they are known.
 
-    Their member `entities` is stored as null, and nothing else of a row can look like that.
+    Their member `entities` is stored `blank`, and nothing else of a row can look like that.
     """
     meant = await named(ctx, chain.from_iterable(mentions))
     return [
-        row.replace(b'"entities":null', b'"entities":%b' % wire.dumps(_refs(held, meant)), 1)
+        row.replace(b'"entities":%b' % blank, b'"entities":%b' % wire.dumps(_refs(held, meant)), 1)
         for row, held in zip(rows, mentions, strict=True)
     ]
 
