@@ -67,9 +67,7 @@ class ListActors:
     ] = UNSET
     include_revoked: Revoked = False
     updated_since: UpdatedSince = UNSET
-    include: Annotated[Several[Include], Doc("What is theirs, and with `q` why it was found.")] = (
-        UNSET
-    )
+    include: Annotated[Several[Include], Doc("Theirs, and with `q` why each was found.")] = UNSET
     q: searching.Q = UNSET
     sort: LatestFirst = UNSET
     limit: Limit = 20

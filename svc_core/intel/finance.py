@@ -52,9 +52,7 @@ class ListFinancialObservations:
     ] = UNSET
     period_type: Annotated[Several[PeriodType], Doc("Comma list of `duration`, `instant`.")] = UNSET
     months: Annotated[Several[Literal["3", "6", "9", "12"]], Doc("Comma list of lengths.")] = UNSET
-    from_: Annotated[Period, In("query", "from"), Doc("Ends in it or later."), Example("2019")] = (
-        UNSET
-    )
+    from_: Annotated[Period, In("query", "from"), Doc("Ends in it or later.")] = UNSET
     to: Annotated[Period, QUERY, Doc("Ends in it or before."), Example("2024-Q3")] = UNSET
     as_of: Annotated[Moment, Doc("As filed by this date (of an instant, in UTC).")] = UNSET
     include_superseded: Annotated[bool, QUERY, Doc("Also what later filings superseded.")] = False

@@ -34,7 +34,7 @@ from svc_core.result import One, Page
 from svc_core.searching import Wanted
 from svc_core.unset import UNSET, Maybe, Unset, given
 
-Sort = Literal["updatedAt", "volume", "closesAt"]
+Sort = Annotated[Maybe[Literal["updatedAt", "volume", "closesAt"]], QUERY]
 
 _ORDERS = {"volume": "volume", "closesAt": "closes"}
 
@@ -57,9 +57,7 @@ class ListMarkets:
     max_probability: Annotated[Part, Doc("The most, likewise.")] = UNSET
     updated_since: UpdatedSince = UNSET
     q: searching.Q = UNSET
-    sort: Annotated[Maybe[Sort], QUERY, Doc("The last written, most traded, or last to close.")] = (
-        UNSET
-    )
+    sort: Annotated[Sort, Doc("The last written, the most traded, or the last to close.")] = UNSET
     include: searching.Include = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET

@@ -57,10 +57,8 @@ class Market:
     mutually_exclusive: Annotated[bool | None, Doc("Whether at most one of its group comes true.")]
     price_basis: Annotated[
         PriceBasis | None,
-        Doc("What the probabilities are: between the quotes, the last trade, of an automatic "
-            "maker, or decided; null where there are none."),
-        Example("mid"),
-    ]  # fmt: skip
+        Doc("Of the probabilities: between quotes, the last trade, a maker's, or decided."),
+    ]
     resolution: Annotated[Resolution | None, Doc("Null until it is resolved.")]
     volume: Amount
     volume24h: Amount
