@@ -162,8 +162,8 @@ class _Scene:
         for name in ("story", "article"):
             self._items(await self._all(NEWS, name, ids))
         reports = by_row((await standing_under(self.ctx, ids)).values()) if ids else {}
-        for row, told in reports.items():
-            self._hold(members.of_report(row, told))
+        for row, each in reports.items():
+            self._hold(members.of_report(row, each))
         return self._marks(self.members)
 
     async def _holders(self, marks: Iterable[str]) -> int:
