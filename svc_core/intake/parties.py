@@ -79,12 +79,11 @@ def _names(one: Contribution) -> list[str]:
 
 def _others(name: str, names: Sequence[str]) -> list[str]:
     """The names beside this one, each in the first of its spellings in capitals or not."""
-    found = {one.casefold(): one for one in reversed(names)}
-    return [
-        found[folded]
-        for folded in dict.fromkeys(one.casefold() for one in names)
-        if folded != name.casefold()
-    ]
+    found: dict[str, str] = {}
+    for one in names:
+        found.setdefault(one.casefold(), one)
+    found.pop(name.casefold(), None)
+    return list(found.values())
 
 
 def _sanctions(told: Sequence[Members], ended: Sequence[Contribution]) -> list[Members]:

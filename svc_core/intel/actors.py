@@ -50,6 +50,7 @@ _ENDS: tuple[tuple[set[Linked], str, str, str], ...] = (
 )
 """By what relations an actor has them, with its end and theirs."""
 
+_ACTORS = {"type": ("threatActor",)}
 _LIVE = {"surface": ("cyber:live",)}
 
 
@@ -84,11 +85,7 @@ async def list_actors(ctx: Context, request: ListActors) -> Page[Actor]:
     if "country" in apart:
         where["attributed"] = apart["country"]
     wanted = searching.Wanted[Entity](
-        where={
-            **where,
-            "type": ("threatActor",),
-            "revoked": ("no", "yes") if request.include_revoked else ("no",),
-        },
+        where={**where, **_ACTORS, **({} if request.include_revoked else {"revoked": ("no",)})},
         is_sorted=not isinstance(request.sort, Unset),
         asked=asked,
         bounds={"start": (after(request.updated_since) or (None,))[0]},

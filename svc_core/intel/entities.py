@@ -159,9 +159,8 @@ async def _merged(
             has_more |= part.more
     rows.sort(key=lambda row: (row.order, row.id), reverse=True)
     shown = rows[: request.limit]
-    end = None
-    if has_more or len(rows) > len(shown):
-        end = Position(shown[-1].order, shown[-1].id)
+    is_last = not has_more and len(rows) == len(shown)
+    end = None if is_last else Position(shown[-1].order, shown[-1].id)
     raws = tuple(row.raw for row in shown)
     if not isinstance(request.include, Unset):
         raws = tuple(searching.with_match(raw, None) for raw in raws)

@@ -83,9 +83,8 @@ async def list_financial_observations(
         limit=request.limit,
         **_bounds(request),
     )
-    return Page[FinancialObservation](
-        tuple(shown(raw, entity.id) for raw in page.rows), page.next_cursor
-    )
+    rows = tuple(shown(raw, entity.id) for raw in page.rows)
+    return Page[FinancialObservation](rows, page.next_cursor)
 
 
 def shown(raw: bytes, entity_id: str) -> bytes:

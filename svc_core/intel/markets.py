@@ -17,7 +17,7 @@ from svc_core.intel.declared import FININT, reading
 from svc_core.operation import PATH, QUERY, Context, Operation
 from svc_core.ports import Bounds
 from svc_core.problem import Problem
-from svc_core.resources.filters import Name, Part, Providers, Several, narrowed, sent
+from svc_core.resources.filters import ALTERNATIVES, Name, Part, Providers, Several, narrowed, sent
 from svc_core.resources.market import (
     MARKETS,
     WORDS,
@@ -147,9 +147,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         columns=("id", "question", "status", "closesAt", "provider"),
         summary="List prediction markets",
         description=(
-            "What people bet on: one row is one proposition with its outcomes. The values of one "
-            "filter are alternatives; different filters must all match. A filter by probability "
-            "may give a page that is short though a next one follows."
+            "What people bet on: one row is one proposition with its outcomes. "
+            f"{ALTERNATIVES} By probability, a page may be short though a next one follows."
         ),
     ),
     reading(
