@@ -184,10 +184,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         description=(
             "Facts of a company's financial reports, each as one filing reports it. Of a fact that "
             "several filings report, the newest is listed, or with `asOf` the newest that had been "
-            "filed by then; `includeSuperseded=true` lists all of them. `supersedesId` and "
-            "`supersededById` lead from one to the next, and `restated` marks another value. A "
-            "metric has one row for each period, whichever concepts state it; `concept` without "
-            f"`metric` lists the newest of that concept. {ALTERNATIVES}"
+            "filed by then; `includeSuperseded=true` lists all of them. A metric has one row for "
+            "each period, whichever concepts state it; `concept` without `metric` lists the newest "
+            f"of that concept. {ALTERNATIVES}"
         ),
     ),
 )
