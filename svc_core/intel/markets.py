@@ -16,7 +16,7 @@ from svc_core.intel import entity_rows
 from svc_core.intel.declared import FININT, reading
 from svc_core.operation import PATH, QUERY, Context, Operation
 from svc_core.ports import Bounds
-from svc_core.resources.filters import Name, Part, Providers, Several, narrowed, sent
+from svc_core.resources.filters import ALTERNATIVES, Name, Part, Providers, Several, narrowed, sent
 from svc_core.resources.market import (
     MARKETS,
     WORDS,
@@ -33,7 +33,7 @@ from svc_core.result import One, Page
 from svc_core.searching import Wanted
 from svc_core.unset import UNSET, Maybe, Unset, given
 
-Sort = Literal["updatedAt", "volume", "closesAt"]
+Sort = Annotated[Maybe[Literal["updatedAt", "volume", "closesAt"]], QUERY]
 
 _ORDERS = {"volume": "volume", "closesAt": "closes"}
 
@@ -56,9 +56,7 @@ class ListMarkets:
     max_probability: Annotated[Part, Doc("The most, likewise.")] = UNSET
     updated_since: UpdatedSince = UNSET
     q: searching.Q = UNSET
-    sort: Annotated[Maybe[Sort], QUERY, Doc("The last written, most traded, or last to close.")] = (
-        UNSET
-    )
+    sort: Annotated[Sort, Doc("The last written, the most traded, or the last to close.")] = UNSET
     include: searching.Include = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
@@ -146,9 +144,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         columns=("id", "question", "status", "closesAt", "provider"),
         summary="List prediction markets",
         description=(
-            "What people bet on: one row is one proposition with its outcomes. The values of one "
-            "filter are alternatives; different filters must all match. A filter by probability "
-            "may give a page that is short though a next one follows."
+            "What people bet on: one row is one proposition with its outcomes. "
+            f"{ALTERNATIVES} By probability, a page may be short though a next one follows."
         ),
     ),
     reading(
