@@ -111,6 +111,12 @@ def _status(row: Mapping[str, Any], now: datetime) -> str:
     return "expired" if is_over else row["status"]
 
 
+def _called(who: Document[Any], role: str) -> dict[str, Any]:
+    """The name that its subject has now: a filing names its company by a number alone."""
+    name = json.loads(who.raw).get("name") if role == "subject" else None
+    return {"name": name} if name else {}
+
+
 async def shown(ctx: Context, raws: Sequence[bytes]) -> list[dict[str, Any]]:
     """Stored signals as they are read now."""
     rows: list[dict[str, Any]] = [json.loads(raw) for raw in raws]
@@ -122,7 +128,10 @@ async def shown(ctx: Context, raws: Sequence[bytes]) -> list[dict[str, Any]]:
             for one in row["entities"]
             if one["entityId"] in known
         }
-        row["entities"] = [one | {"entityId": id_} for (id_, _), one in told.items()]
+        row["entities"] = [
+            one | {"entityId": id_} | _called(known[one["entityId"]], role)
+            for (id_, role), one in told.items()
+        ]
         row["status"] = _status(row, ctx.now)
     return rows
 
@@ -151,7 +160,7 @@ async def _incidents(ctx: Context, asked: Sequence[str]) -> tuple[str, ...]:
 
 async def _one(ctx: Context, document: Document[Signal]) -> One[Signal]:
     (row,) = await shown(ctx, [document.raw])
-    who = ",".join(one["entityId"] for one in row["entities"])
+    who = _text(row["entities"])
     return One(_text(row).encode(), (*document.tag, row["status"], who))
 
 
