@@ -38,6 +38,10 @@ class Node(NamedTuple):
     revoked: bool
     row: Mapping[str, Any]
 
+    def references(self) -> Iterable[str]:
+        """All by which edges may name it."""
+        return derived.references(self.row) if self.id.startswith("ent_") else self.ids
+
 
 @define(eq=False)
 class Neighbours:
@@ -88,7 +92,7 @@ class Neighbours:
         self, nodes: Sequence[str], told: Iterable[dict[str, Any]], room: int
     ) -> list[dict[str, Any]]:
         """Those of the edges that there is room for: no more of their ends are looked up."""
-        owners = {id_: node for node in nodes for id_ in self.nodes[node].ids}
+        owners = {one: node for node in nodes for one in self.nodes[node].references()}
         edges = in_turn(filter(self.wanted.holds, told), ("source", "target"), owners)
         new: set[str] = set()
         at, known = 0, set(self.nodes)
@@ -126,7 +130,7 @@ class Neighbours:
         if is_more and len(held) > 1:
             return [one for node in held for one in await self._derived(type_, [node], share)]
         self.is_cut = self.is_cut or is_more
-        refs = {one for node in held for one in derived.references(node.row)}
+        refs = {one for node in held for one in node.references()}
         every = (edge for row in rows for edge in derived.edges(row))
         return [edge for edge in every if edge["type"] == type_ and edge["source"] in refs]
 
