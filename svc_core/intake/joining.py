@@ -30,8 +30,8 @@ Contributions = Mapping[str, Contribution]
 class Joined:
     """Contributions by id with the rows under which they stand, and the rows that change by it.
 
-    `merged` are rows that were taken up, with those that did so; `parted` rows that are back. `read`
-    is what was looked at, as it is stored.
+    `merged` are rows that were taken up, with those that did so; `parted` rows that are back;
+    `read` is what was looked at, as it is stored.
     """
 
     after: dict[str, Contribution]
@@ -43,9 +43,11 @@ class Joined:
 
 @define
 class _Common:
-    """Names that more than `most` stored rows have, so that they join nothing before or after."""
+    """Names that more than `most` stored rows have, so that they join nothing before or after; and
+    what was `read`."""
 
     most: int
+    read: dict[str, Contribution]
     names: set[str] = field(factory=set)
 
 
@@ -54,14 +56,14 @@ async def joined(ctx: Context, kind: Kind, before: Contributions, after: Contrib
     found = Joined(dict(after), read=dict(before))
     changed = [*before.values(), *after.values()]
     names = {name for one in changed for name in one.names}
-    common = _Common(ALIKE_MAX + len(changed))
-    named = await _named(ctx, names, common, found.read)
+    common = _Common(ALIKE_MAX + len(changed), found.read)
+    named = await _named(ctx, names, common)
     several = [one for one in (*named.values(), *changed) if len(one.names) > 1]
     known = {name for one in several for name in one.names}
     linked = {one.id: one for one in changed if not known.isdisjoint(one.names)}
     if linked:
         todo = _marks([*linked.values(), *several])
-        stored = await _closure(ctx, todo, names, named, common, found.read)
+        stored = await _closure(ctx, todo, names, named, common)
         held = {id_: after.get(id_, one) for id_, one in (stored | linked).items()}
         told = [one for id_, one in held.items() if id_ in after or id_ not in before]
         await _settle(ctx, found, stored, grouped(kind, told, common.names, ALIKE_MAX))
@@ -96,7 +98,6 @@ async def _closure(
     names: Set[str],
     named: Contributions,
     common: _Common,
-    read: dict[str, Contribution],
 ) -> dict[str, Contribution]:
     """All that is stored of what these have names in common with; what has `names` is `named`."""
     stored, seen = dict(named), set[str]()
@@ -104,8 +105,8 @@ async def _closure(
         todo = todo - seen
         if not todo or len(stored) > JOINED_MAX:
             break
-        more = await _named(ctx, todo - names, common, read)
-        more |= await standing_under(ctx, todo, read)
+        more = await _named(ctx, todo - names, common)
+        more |= await standing_under(ctx, todo, common.read)
         stored |= more
         seen |= todo
         todo = _marks(more.values())
@@ -116,10 +117,8 @@ def _marks(contributions: Iterable[Contribution]) -> set[str]:
     return {name for one in contributions for name in (*one.names, one.row)}
 
 
-async def _named(
-    ctx: Context, names: Set[str], common: _Common, read: dict[str, Contribution]
-) -> dict[str, Contribution]:
-    """What has these names, but for those that are too `common`; what was `read` is no more."""
+async def _named(ctx: Context, names: Set[str], common: _Common) -> dict[str, Contribution]:
+    """What has these names, but for those that are too `common`."""
     found: dict[str, Contribution] = {}
     names, after = names - common.names, None
     while names:
@@ -127,7 +126,7 @@ async def _named(
         page = await ctx.tx.documents.scan(
             CONTRIBUTIONS, where=where, after=after, limit=ROWS_SCANNED
         )
-        found |= _decoded(page.rows, read)
+        found |= _decoded(page.rows, common.read)
         common.names |= names & alike(found.values(), common.most)
         names, after = names - common.names, page.end
         if after is None:
@@ -140,17 +139,10 @@ async def standing_under(
 ) -> dict[str, Contribution]:
     """What is said of these rows, by the ids of the contributions; what was `read` is no more."""
     read = {} if read is None else read
-    found: dict[str, Contribution] = {}
-    where, after = {"row": tuple(sorted(rows))}, None
-    while where["row"]:
-        page = await ctx.tx.documents.scan(
-            CONTRIBUTIONS, where=where, after=after, limit=ROWS_SCANNED
-        )
-        found |= _decoded(page.rows, read)
-        after = page.end
-        if after is None:
-            break
-    return found
+    where = {"row": tuple(sorted(rows))}
+    if not where["row"]:
+        return {}
+    return _decoded([row async for row in ctx.every(CONTRIBUTIONS, where=where)], read)
 
 
 def _decoded(

@@ -112,7 +112,7 @@ class Neighbours:
         """The relations that have one of these at this end, of each at most its share."""
         where = {end: tuple(one for node in nodes for one in node.ids)}
         if self.wanted.types is not None:
-            where["type"] = tuple(sorted(self.wanted.types))
+            where["type"] = tuple(self.wanted.types)
         page = await self.ctx.tx.documents.scan(RELATIONS, where=where, limit=share * len(nodes))
         if page.more and len(nodes) > 1:
             return [one for node in nodes for one in await self._scanned(end, [node], share)]

@@ -51,9 +51,7 @@ class Score:
     provider: Annotated[str | None, Doc("Who scores."), Example("nvd")]
     role: Annotated[str, Doc("`primary` or `secondary`."), Example("primary")]
     system: Annotated[Literal["CVSS"], Doc("The system.")] = "CVSS"
-    computed_base_score: Annotated[
-        Maybe[float], Doc("What a vector of CVSS 2 or 3 comes to, where that is another number.")
-    ] = UNSET
+    computed_base_score: Annotated[Maybe[float], Doc("Where its vector comes to another.")] = UNSET
 
 
 @frozen
@@ -160,17 +158,10 @@ class CveFacet:
     assigner: Annotated[Assigner | None, Doc("Who assigned the id.")] = None
     scores: Annotated[tuple[Score, ...], Doc("Of all providers.")] = ()
     score: Annotated[
-        Score | None,
-        Doc(
-            "The one to go by: the assigner's before the NVD's before that of others, and of one "
-            "provider's the newest version."
-        ),
+        Score | None, Doc("To go by: the assigner's, the NVD's, or another's; the newest version.")
     ] = None
     epss: Annotated[Epss | None, Doc("Null where none was read.")] = None
-    kev: Annotated[
-        Maybe[Kev | None],
-        Doc("Null where the catalogue does not list it; absent where no catalogue was read."),
-    ] = UNSET
+    kev: Annotated[Maybe[Kev | None], Doc("Null: unlisted; absent: no catalogue was read.")] = UNSET
     ssvc: Annotated[Ssvc | None, Doc("Null where nobody decided.")] = None
     weaknesses: Annotated[tuple[Weakness, ...], Doc("What kinds of faults it is.")] = ()
     affected: Annotated[tuple[Affected, ...], Doc("Products, each once.")] = ()
@@ -212,11 +203,11 @@ def day_of(cve_id: str, published: datetime | None) -> date:
     return date(int(cve_id[4:8]), 7, 1) if published is None else published.date()
 
 
-def makers(cve: Cve) -> Iterator[str]:
-    """References to those who made what is affected, as of its publication."""
+def makers(cve: Cve) -> Iterator[tuple[str, str]]:
+    """References to those who made what is affected, as of its publication, with their names."""
     day = day_of(cve.cve_id, cve.published_at)
     for vendor in dict.fromkeys(cve.vendors):
-        yield from of_vendor(vendor, day)
+        yield from ((reference, vendor) for reference in of_vendor(vendor, day))
 
 
 def listing(cve: Cve) -> str:
@@ -226,28 +217,14 @@ def listing(cve: Cve) -> str:
     return "known" if cve.entry.known_ransomware_campaign_use == "Known" else "listed"
 
 
-def _instant(at: datetime | None) -> int | None:
-    return None if at is None else micros(at)
+def _of(part: str, name: str, steps: int = 0) -> Any:
+    """Reads a member of a part that a row may lack; a number in so many steps of one."""
 
-
-def _share(name: str) -> Any:
-    def read(cve: Cve) -> int | None:
-        return None if cve.epss is None else round(getattr(cve.epss, name) * SHARE_STEPS)
-
-    return read
-
-
-def _scored(name: str) -> Any:
-    def read(cve: Cve) -> str | None:
-        return None if cve.score is None else getattr(cve.score, name)
+    def read(cve: Cve) -> Any:
+        told = getattr(getattr(cve, part), name, None)
+        return round(told * steps) if steps and told is not None else told
 
     return read
-
-
-def _score(cve: Cve) -> int | None:
-    """The chosen base score in tenths."""
-    score = cve.score
-    return None if score is None or score.base_score is None else round(score.base_score * 10)
 
 
 WORDS: Indexed[Cve] = Indexed(
@@ -266,23 +243,23 @@ CVES: Collection[Cve] = Collection(
     scope="global",
     keys={
         "state": lambda cve: cve.state,
-        "cvss_version": _scored("version"),
-        "severity": _scored("severity"),
+        "cvss_version": _of("score", "version"),
+        "severity": _of("score", "severity"),
         "kev": listing,
     },
     facets={
         "key": keys_of,
         "vendor": lambda cve: map(folded, cve.vendors),
         "product": lambda cve: map(folded, cve.products),
-        "maker": makers,
+        "maker": lambda cve: [reference for reference, _ in makers(cve)],
         "cwe": lambda cve: [one.id for one in cve.weaknesses],
     },
     numbers={
-        "published": lambda cve: _instant(cve.published_at),
-        "modified": lambda cve: _instant(cve.modified_at),
-        "score": _score,
-        "epss": _share("score"),
-        "percentile": _share("percentile"),
+        "published": lambda cve: None if cve.published_at is None else micros(cve.published_at),
+        "modified": lambda cve: None if cve.modified_at is None else micros(cve.modified_at),
+        "score": _of("score", "base_score", 10),
+        "epss": _of("epss", "score", SHARE_STEPS),
+        "percentile": _of("epss", "percentile", SHARE_STEPS),
     },
     ranked={
         "state": ("score", "epss"),

@@ -147,10 +147,7 @@ class EntityCore:
     status: Annotated[EntityStatus, Doc("Whether it exists."), Example("active")] = "unknown"
     industry: Annotated[Industry | None, Doc("What it does; null where untold.")] = None
     listings: Annotated[Maybe[tuple[Listing, ...]], Doc("Of companies: where it trades.")] = UNSET
-    sanctions: Annotated[
-        tuple[Sanction, ...] | None,
-        Doc("Entries of sanctions lists; null while no list was read, empty where none has it."),
-    ] = None
+    sanctions: Annotated[tuple[Sanction, ...] | None, Doc("Null while no list was read.")] = None
     topics: Annotated[tuple[str, ...], Doc("What others file it under."), Example([])] = ()
     birth_dates: Annotated[Maybe[tuple[str, ...]], Doc("Each a day, month, year or span.")] = UNSET
     birth_places: Annotated[Maybe[tuple[str, ...]], Doc("As they are told.")] = UNSET
@@ -159,10 +156,7 @@ class EntityCore:
     identifiers: Annotated[Maybe[tuple[Identifier, ...]], Doc("Papers; they join nothing.")] = UNSET
     validity: Annotated[Validity | None, Doc("When it existed; null where untold.")] = None
     revoked: Annotated[bool, Doc("Whether its source revoked or deprecated it.")] = False
-    merged_ids: Annotated[
-        tuple[str, ...],
-        Doc("Ids that answer with this row: by its other designators, and of rows it took up."),
-    ] = ()
+    merged_ids: Annotated[tuple[str, ...], Doc("Other ids that answer with this row.")] = ()
     sources: Annotated[tuple[SourceRef, ...], Doc("What the row was made from.")]
     created_at: CreatedAt
     updated_at: UpdatedAt

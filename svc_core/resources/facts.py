@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from attrs import frozen
 
+from svc_core.boxes import cells_of
 from svc_core.constraints import Doc, Example, Ge, IdOf, Le
 from svc_core.resources.members import CountryCode, SourceId
 from svc_core.unset import UNSET, Maybe
@@ -89,6 +90,22 @@ class SeverityBasis:
     provider: Annotated[str, Doc("Whose scale it is."), Example("gdacs")]
     scale: Annotated[str, Doc("The scale."), Example("alertlevel")]
     value: Annotated[str | float | None, Doc("What it says there."), Example("Orange")]
+
+
+def point_at(place: "Place | None") -> tuple[float, float] | None:
+    """Where a place is; None where that is not known."""
+    return None if place is None else point_of(place.geometry)
+
+
+def exact_point(place: "Place | None") -> tuple[float, float] | None:
+    """Where a place is that is known to its locality or better."""
+    return point_at(place) if place and place.precision in {"exact", "locality"} else None
+
+
+def cells_at(place: "Place | None") -> tuple[str, ...]:
+    """The cells of a filter by areas in which a place is."""
+    point = point_at(place)
+    return () if point is None else cells_of(*point)
 
 
 def point_of(geometry: Mapping[str, Any] | None) -> tuple[float, float] | None:

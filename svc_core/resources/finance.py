@@ -100,7 +100,7 @@ def _filed(row: StoredObservation) -> int | None:
 
 
 def _day(day: date | None) -> int:
-    return NEVER if day is None else day.toordinal()
+    return (day or date.max).toordinal()
 
 
 OBSERVATIONS: Collection[StoredObservation] = Collection(
@@ -144,14 +144,8 @@ class Filing:
     form: Annotated[str, Doc("Its form."), Example("8-K")]
     filed_date: Annotated[date, Doc("When it was filed."), Example("2024-01-19")]
     report_date: Annotated[date | None, Doc("The day or the period's end it is about.")]
-    accepted_at: Annotated[
-        datetime | None, Doc("When the SEC took it in."), Example("2024-01-19T16:30:30Z")
-    ]
-    items: Annotated[
-        tuple[str, ...] | None,
-        Doc("The items of an 8-K that it reports on; null where untold."),
-        Example(["1.05", "9.01"]),
-    ]
+    accepted_at: Annotated[datetime | None, Doc("When the SEC took it in.")]
+    items: Annotated[tuple[str, ...] | None, Doc("Of an 8-K; null if untold."), Example(["1.05"])]
     description: Annotated[str | None, Doc("In the filer's words."), Example("8-K")]
     url: Annotated[str, Doc("Its address."), Example("https://www.sec.gov/Archives/edgar/data/1")]
     sources: Annotated[tuple[SourceRef, ...], Doc("What the row was made from.")]

@@ -58,9 +58,7 @@ class Indicator:
     unit_multiplier: Annotated[int | None, Doc("Power of ten; null where untold."), Example(6)]
     seasonal_adjustment: Annotated[str | None, Doc("Its provider's code; null where untold.")]
     status: Annotated[
-        Status | None,
-        Doc("SDMX OBS_STATUS: normal, estimated, provisional, forecast, missing."),
-        Example("A"),
+        Status | None, Doc("SDMX OBS_STATUS: normal, estimated, provisional, forecast, missing.")
     ]
     vintage: Annotated[Vintage | None, Doc("Null where its provider keeps none.")]
     released_at: Annotated[datetime | None, Doc("When it was released; null where untold.")]
@@ -68,11 +66,7 @@ class Indicator:
     created_at: CreatedAt
     updated_at: UpdatedAt
     revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
-    previous_value: Annotated[
-        Maybe[float | None],
-        Doc("Of the nearest earlier period with a value; null where none is held."),
-        Example(3.1),
-    ] = UNSET
+    previous_value: Annotated[Maybe[float | None], Doc("Of the last period with a value.")] = UNSET
     change: Annotated[Maybe[float | None], Doc("Since that one."), Example(0.8)] = UNSET
     change_percent: Annotated[Maybe[float | None], Doc("Null where it was zero.")] = UNSET
 

@@ -54,11 +54,7 @@ class Market:
     category: Annotated[str | None, Doc("As its provider files it."), Example("Economics")]
     status: Annotated[MarketStatus, Doc("How far it is."), Example("open")]
     outcomes: Annotated[tuple[Outcome, ...] | None, Doc("Null where its provider lacks them.")]
-    mutually_exclusive: Annotated[
-        bool | None,
-        Doc("Whether at most one of its group (or of its outcomes) comes true; null where untold."),
-        Example(False),
-    ]
+    mutually_exclusive: Annotated[bool | None, Doc("Whether at most one of its group comes true.")]
     price_basis: Annotated[
         PriceBasis | None,
         Doc("What the probabilities are: between the quotes, the last trade, of an automatic "
@@ -71,10 +67,7 @@ class Market:
     liquidity: Amount
     open_interest: Amount
     opens_at: Annotated[datetime | None, Doc("When it opened; null where untold.")]
-    closes_at: Annotated[
-        datetime | None, Doc("When trading ends; null where untold."),
-        Example("2026-06-30T12:00:00Z"),
-    ]  # fmt: skip
+    closes_at: Annotated[datetime | None, Doc("When trading ends; null where untold.")]
     resolves_at: Annotated[datetime | None, Doc("When a decision is expected; null where untold.")]
     rules: Annotated[str | None, Doc("How it is decided; null where untold.")]
     url: Annotated[str | None, Doc("Its page there."), Example("https://polymarket.com/event/fed")]

@@ -17,6 +17,7 @@ from svc_core.resources.members import (
     CreatedAt,
     EntityId,
     ObservationId,
+    Share,
     SourceId,
     UpdatedAt,
 )
@@ -31,13 +32,6 @@ CyberType = Literal[
 Surface = Literal["cyber", "economy"]
 ConfidenceBasis = Literal["provider", "sources"]
 
-ValidFrom = Annotated[
-    str | None,
-    Doc("Since when, as precisely as it is told; null where untold."),
-    Example("2019-03"),
-]
-ValidTo = Annotated[str | None, Doc("Until when; null where untold."), Example(None)]
-
 
 @frozen
 class Evidence:
@@ -49,24 +43,30 @@ class Evidence:
 
 
 @frozen(kw_only=True)
-class Relation:
+class Tie:
+    """What joins two things, and who says so."""
+
+    id: Annotated[str, Doc("Of the relation."), Example("rel_65f1c0de8badf00d12345678")]
+    type: Annotated[RelationType, Doc("What it is."), Example("uses")]
+    directed: Annotated[bool, Doc("False where its ends may be exchanged."), Example(True)]
+    confidence: Annotated[Share, Doc("Its provider's, else n/(n+1) for n sources."), Example(0.5)]
+    confidence_basis: Annotated[ConfidenceBasis, Doc("Said by the provider, or counted.")]
+    valid_from: Annotated[str | None, Doc("As precisely as it is told."), Example("2019-03")] = None
+    valid_to: Annotated[str | None, Doc("Until when; null where untold."), Example(None)] = None
+    attributes: Annotated[Mapping[str, Any], Doc("What else is told, such as `percentage`.")]
+    evidence: Annotated[tuple[Evidence, ...], Doc("Who tells of it, each source once or more.")]
+
+
+@frozen(kw_only=True)
+class Relation(Tie):
     """What joins two rows, as it is stored; graphs show it between the entities that are meant.
 
     Graphs read thousands of them: it is as small as can be. `stix_id` is what a STIX document
     calls it.
     """
 
-    id: str
-    type: RelationType
     source: str
     target: str
-    directed: bool
-    confidence: Annotated[float, Ge(0), Le(1)]
-    confidence_basis: ConfidenceBasis
-    valid_from: ValidFrom = None
-    valid_to: ValidTo = None
-    attributes: Mapping[str, Any]
-    evidence: tuple[Evidence, ...]
     revoked: bool = False
     surface: Surface
     providers: tuple[str, ...]
@@ -97,24 +97,11 @@ RELATIONS: Collection[Relation] = Collection(
 
 
 @frozen(kw_only=True)
-class Edge:
+class Edge(Tie):
     """What joins two nodes of a graph, and who says so."""
 
-    id: Annotated[str, Doc("Of the relation."), Example("rel_65f1c0de8badf00d12345678")]
-    type: Annotated[RelationType, Doc("What it is."), Example("uses")]
     source_id: Annotated[str, Doc("Where it leads from."), Example("ent_65f1c0de8badf00d12345678")]
     target_id: Annotated[str, Doc("Where it leads to."), Example("ent_65f1c0de8badf00d87654321")]
-    directed: Annotated[bool, Doc("False where its ends may be exchanged."), Example(True)]
-    confidence: Annotated[
-        Annotated[float, Ge(0), Le(1)],
-        Doc("By its provider's own word; where that says nothing n/(n+1) for n sources."),
-        Example(0.5),
-    ]
-    confidence_basis: Annotated[ConfidenceBasis, Doc("Said by the provider, or counted.")]
-    valid_from: ValidFrom = None
-    valid_to: ValidTo = None
-    attributes: Annotated[Mapping[str, Any], Doc("What else is told, such as `percentage`.")]
-    evidence: Annotated[tuple[Evidence, ...], Doc("Who tells of it, each source once or more.")]
     revoked: Annotated[Maybe[bool], Doc("True where its source revoked it; else absent.")] = UNSET
 
 

@@ -80,9 +80,10 @@ class Match:
     """Why a row was found."""
 
     score: Annotated[
-        Annotated[float, Ge(0), Le(1)],
-        Doc("The share of what was asked that the row holds, its heading counting twice."),
-        Example(0.75),
+        float,
+        Ge(0),
+        Le(1),
+        Doc("The share of what was asked that it holds; its heading counts twice."),
     ]
     terms: Annotated[tuple[MatchedTerm, ...], Doc("The terms that it holds, weightiest first.")]
     fields: Annotated[tuple[str, ...], Doc("Where they stand."), Example(["name"])]

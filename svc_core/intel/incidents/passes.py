@@ -15,7 +15,6 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-import attrs
 from attrs import define, field
 
 from svc_core.intake import incidents
@@ -31,7 +30,7 @@ from svc_core.intel.incidents.nearby import Known, related
 from svc_core.operation import Context, Units
 from svc_core.ports import SYSTEM, Collection, Document
 from svc_core.resources.incident import INCIDENTS, INCIDENTS_DUE, Incident, IncidentDue
-from svc_core.resources.members import micros
+from svc_core.resources.members import micros, revised
 from svc_core.resources.news import NEWS
 from svc_core.resources.osint import MACHINE, OSINT_EVENTS, mark
 
@@ -163,8 +162,8 @@ class _Scene:
         for name in ("story", "article"):
             self._items(await self._all(NEWS, name, ids))
         reports = by_row((await standing_under(self.ctx, ids)).values()) if ids else {}
-        for row, told in reports.items():
-            self._hold(members.of_report(row, told))
+        for row, each in reports.items():
+            self._hold(members.of_report(row, each))
         return self._marks(self.members)
 
     async def _holders(self, marks: Iterable[str]) -> int:
@@ -251,9 +250,7 @@ class _Scene:
         strayed = [one.id for one in events if one.incident_id != name]
         for id_, stored in (await self.ctx.tx.documents.get_many(OSINT_EVENTS, strayed)).items():
             event = OSINT_EVENTS.decode(stored.raw)
-            event = attrs.evolve(
-                event, incident_id=name, updated_at=self.ctx.now, revision=event.revision + 1
-            )
+            event = revised(event, self.ctx.now, incident_id=name)
             await self.ctx.save(OSINT_EVENTS, id_, event, before=stored)
 
     async def _remove(self, id_: str, into: str | None) -> None:

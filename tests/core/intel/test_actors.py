@@ -6,14 +6,6 @@ import pytest
 
 from svc_core.inputs import inputs
 from svc_core.intel.actors import ListActors
-from tests.core import demo
-
-
-@pytest.fixture(scope="module")
-def filled(house_factory: Any) -> Any:
-    house = house_factory()
-    demo.take_all(house)
-    return house
 
 
 def actors(house: Any, query: str = "") -> list[dict[str, Any]]:

@@ -13,13 +13,6 @@ from tests.core import demo
 from tests.core.cves import cvss, epss, kev, nvd, product, record
 
 
-@pytest.fixture(scope="module")
-def filled(house_factory: Any) -> Any:
-    house = house_factory()
-    demo.take_all(house)
-    return house
-
-
 def ids(house: Any, query: str = "") -> list[str]:
     return [row["cveId"] for row in house.rows("listCves", f"limit=100&{query}")]
 

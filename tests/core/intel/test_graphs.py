@@ -19,20 +19,12 @@ from svc_core.sources.body import Body
 from svc_core.sources.formats import read, recognised
 from svc_core.sources.model import Given
 from svc_http.demo.documents import data_documents
-from tests.core import demo
 from tests.core.intel.incident_documents import fold
 
 Graph = dict[str, Any]
 Edge = dict[str, Any]
 
 APT28, CHOPSTICK = id_of("attack:G0007"), id_of("attack:S0023")
-
-
-@pytest.fixture(scope="module")
-def filled(house_factory: Callable[[], Any]) -> Any:
-    house = house_factory()
-    demo.take_all(house)
-    return house
 
 
 def graph(house: Any, root: str, query: str = "") -> Graph:

@@ -48,13 +48,6 @@ def taken(house: Any) -> Callable[..., list[Any]]:
     return take
 
 
-@pytest.fixture(scope="module")
-def filled(house_factory: Any) -> Any:
-    house = house_factory()
-    demo.take_all(house)
-    return house
-
-
 def questions(house: Any, query: str = "") -> set[str]:
     return {row["question"] for row in house.rows("listMarkets", f"limit=100&{query}")}
 

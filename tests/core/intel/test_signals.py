@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -15,7 +15,7 @@ from svc_core.intel.signals import DismissSignal, dismiss_signal
 from svc_core.linking.references import id_of
 from svc_core.resources.entity import EntityRef
 from svc_core.resources.facts import SourceRef
-from svc_core.resources.signal import SIGNAL_TYPES, Signal, SignalEvidence
+from svc_core.resources.signal import Signal, SignalEvidence, SignalType
 from svc_core.testing.clock import START
 from tests.core.intel.incident_documents import take
 
@@ -57,7 +57,7 @@ def titles(house: House, query: str = "") -> list[str]:
 
 
 def test_every_type_has_one_detector() -> None:
-    assert set(DETECTORS) == set(SIGNAL_TYPES)
+    assert set(DETECTORS) == set(get_args(SignalType))
     for type_, one in DETECTORS.items():
         assert one.type == type_
         assert one.parameters["activeHours"] > 0
