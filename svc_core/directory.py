@@ -113,15 +113,17 @@ async def telling(
 async def taking_part(ctx: Context, rows: Sequence[dict[str, Any]], reference: str) -> None:
     """Have rows name the entities that their references mean, each once in each role.
 
-    `reference` is the member in which the entities of rows have it; unknown ones are left out.
+    `reference` is the member in which the entities of rows have it; unknown ones are left out. A
+    `subject` has its own name: a filing names its company by a number alone.
     """
     meant = await named(ctx, (one[reference] for row in rows for one in row["entities"]))
     for row in rows:
         told: dict[tuple[str, str], dict[str, str]] = {}
         for one in row["entities"]:
             if one[reference] in meant:
-                id_, role = meant[one[reference]].id, one["role"]
-                told.setdefault((id_, role), {"entityId": id_, "name": one["name"], "role": role})
+                who, role = meant[one[reference]], one["role"]
+                name = json.loads(who.raw)["name"] if role == "subject" else one["name"]
+                told.setdefault((who.id, role), {"entityId": who.id, "name": name, "role": role})
         row["entities"] = list(told.values())
 
 

@@ -42,6 +42,10 @@ class Node(NamedTuple):
     revoked: bool
     row: Mapping[str, Any]
 
+    def references(self) -> Iterable[str]:
+        """All by which edges may name it."""
+        return derived.references(self.row) if self.id.startswith("ent_") else self.ids
+
 
 @define(eq=False)
 class Neighbours:
@@ -54,7 +58,6 @@ class Neighbours:
     nodes: dict[str, Node] = field(factory=dict)
     is_cut: bool = False
     _meant: dict[str, Node | None] = field(factory=dict)
-    _known_by: dict[str, str] = field(factory=dict)
 
     async def meant(self, references: Iterable[str]) -> dict[str, Node]:
         """The nodes that these references mean; those of nobody known lack."""
@@ -91,7 +94,7 @@ class Neighbours:
 
     async def _near(self, nodes: Sequence[str], told: Iterable[Told], room: int) -> list[Told]:
         """Those of the edges that there is room for: no more of their ends are looked up."""
-        owners = self._known_by | {id_: node for node in nodes for id_ in self.nodes[node].ids}
+        owners = {one: node for node in nodes for one in self.nodes[node].references()}
         edges = in_turn(filter(self.wanted.holds, told), ENDS, owners)
         new: set[str] = set()
         at, known = 0, set(self.nodes)
@@ -125,11 +128,9 @@ class Neighbours:
         if is_more and len(held) > 1:
             return [one for node in held for one in await self._derived(type_, [node], share)]
         self.is_cut = self.is_cut or is_more
-        refs = {one: node.id for node in held for one in derived.references(node.row)}
+        refs = {one for node in held for one in node.references()}
         every = (edge for row in rows for edge in derived.edges(row))
-        told = [edge for edge in every if edge["type"] == type_ and edge["source"] in refs]
-        self._known_by |= {one: refs[one] for one in (edge["source"] for edge in told)}
-        return told
+        return [edge for edge in every if edge["type"] == type_ and edge["source"] in refs]
 
     def _own(self, node: Node) -> Iterator[Told]:
         """The edges that follow from the row of a node; a place is known by its incident alone."""

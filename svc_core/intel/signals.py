@@ -139,7 +139,7 @@ async def _incidents(ctx: Context, asked: Sequence[str]) -> tuple[str, ...]:
 
 async def _one(ctx: Context, document: Document[Signal]) -> One[Signal]:
     (row,) = await shown(ctx, [document.raw])
-    who = ",".join(one["entityId"] for one in row["entities"])
+    who = _text(row["entities"])
     return One(_text(row).encode(), (*document.tag, row["status"], who))
 
 

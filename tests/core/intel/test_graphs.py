@@ -278,14 +278,9 @@ def test_companies_and_kin_are_no_part_of_the_cyber_graph(filled: Any) -> None:
     assert found.isdisjoint({"owns", "family", "subsidiaryOf", "paid", "directs"})
 
 
-def test_pages_go_on_within_the_makers_of_one_vulnerability(
-    house_factory: Callable[[], Any],
-) -> None:
-    house = house_factory()
-    documents = {one.file_name: one for one in data_documents(house.clock.now())}
-    take(house, "https://sec.example/tickers.json", documents["sec-tickers.json"].body)
-    vendors = ("Microsoft", "Apple", "Cisco", "Fortinet", "Palo Alto Networks")
-    record = {
+def record(*vendors: str) -> bytes:
+    """A vulnerability in products of these."""
+    told = {
         "dataType": "CVE_RECORD", "dataVersion": "5.1",
         "cveMetadata": {"cveId": "CVE-2025-0001", "state": "PUBLISHED",
                         "datePublished": "2025-01-01T00:00:00Z"},
@@ -294,7 +289,26 @@ def test_pages_go_on_within_the_makers_of_one_vulnerability(
             "affected": [{"vendor": one, "product": "Mail"} for one in vendors],
         }},
     }  # fmt: skip
-    take(house, "https://cve.example/1.json", json.dumps(record).encode())
+    return json.dumps(told).encode()
+
+
+def test_a_maker_that_is_known_by_its_name_is_joined_from_both_ends(house: Any) -> None:
+    company = {"cik_str": 1999001, "ticker": "KBSX", "title": "Kestrel Bay Systems Inc"}
+    take(house, "https://sec.example/tickers.json", json.dumps({"0": company}).encode())
+    take(house, "https://cve.example/1.json", record("Kestrel Bay Systems"))
+    (there,) = graph(house, id_of("CVE-2025-0001"))["edges"]
+    assert there["sourceId"] == id_of("cik:0001999001")
+    assert graph(house, there["sourceId"])["edges"] == [there]
+
+
+def test_pages_go_on_within_the_makers_of_one_vulnerability(
+    house_factory: Callable[[], Any],
+) -> None:
+    house = house_factory()
+    documents = {one.file_name: one for one in data_documents(house.clock.now())}
+    take(house, "https://sec.example/tickers.json", documents["sec-tickers.json"].body)
+    vendors = ("Microsoft", "Apple", "Cisco", "Fortinet", "Palo Alto Networks")
+    take(house, "https://cve.example/1.json", record(*vendors))
     whole = edges(house, "limit=100")
     assert len(whole) > 2
     for limit in (1, 2):

@@ -17,6 +17,7 @@ from svc_core.resources.entity import EntityRef
 from svc_core.resources.facts import SourceRef
 from svc_core.resources.signal import Signal, SignalEvidence, SignalType
 from svc_core.testing.clock import START
+from tests.core.intel.incident_documents import take
 
 House = Any
 HOUR = timedelta(hours=1)
@@ -168,6 +169,15 @@ def test_what_is_dismissed_stays_so_though_it_is_found_again(signals: House) -> 
     changes = [one for one in signals.changes() if one["resourceId"] == id_]
     assert [one["changeType"] for one in changes] == ["created", "updated"]
     assert "status" in changes[1]["changedFields"]
+
+
+def test_a_company_that_is_told_by_its_number_has_its_name(house: House) -> None:
+    told = (EntityRef(id_of("cik:0000320193"), "CIK 0000320193", "subject"),)
+    house.run(lambda ctx: raised(ctx, [finding("filed", entities=told)]))
+    apple = {"cik_str": 320193, "ticker": "AAPL", "title": "Apple Inc."}
+    take(house, json.dumps({"0": apple}).encode(), "https://sec.example/")
+    (row,) = house.rows("listSignals")
+    assert [one["name"] for one in row["entities"]] == ["Apple Inc."]
 
 
 def test_an_entity_that_nobody_told_of_is_left_out(signals: House) -> None:
