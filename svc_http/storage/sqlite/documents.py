@@ -363,13 +363,15 @@ def _merged(
     """
     rows: dict[str, Row] = {}
     last: tuple[Any, ...] | None = None
+    most = count
     for run in runs:
         for row in run:
             if last is not None and sort_key(row) <= last:
                 break
             rows[row[0]] = row
         run.close()  # the next one then has its prepared statement
-        if len(rows) >= count:
+        if len(rows) >= most:
+            most = 2 * count  # sorted after each of thousands of runs, they would take seconds
             best = sorted(rows.values(), key=sort_key, reverse=True)[:count]
             rows, last = {row[0]: row for row in best}, sort_key(best[-1])
     return sorted(rows.values(), key=sort_key, reverse=True)
