@@ -18,7 +18,7 @@ from svc_core.ports import Collection, Document
 from svc_core.resources.cve import CVES
 from svc_core.resources.entity import ENTITIES, EntityRef
 
-__all__ = ["HOLDERS", "found", "id_of", "keys", "named", "references", "telling"]
+__all__ = ["HOLDERS", "found", "id_of", "keys", "named", "one", "references", "telling"]
 
 IDS_AT_ONCE = 500
 ALIKE_READ = 50
@@ -50,6 +50,16 @@ async def found(ctx: Context, asked: Iterable[str]) -> dict[str, Document[Any]]:
             for row in page.rows:
                 rows |= dict.fromkeys(some.intersection(_keys(row)), row)
     return rows
+
+
+async def one(ctx: Context, asked: str) -> Document[Any]:
+    """The row that answers to an id.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    row = (await found(ctx, [asked])).get(asked)
+    return await ctx.load(ENTITIES, asked) if row is None else row
 
 
 async def keys(ctx: Context, asked: Iterable[str]) -> tuple[str, ...]:
@@ -87,17 +97,35 @@ async def references(ctx: Context, asked: Iterable[str]) -> tuple[str, ...]:
 
 
 async def telling(
-    ctx: Context, rows: Sequence[bytes], mentions: Sequence[Mapping[str, str]]
+    ctx: Context,
+    rows: Sequence[bytes],
+    mentions: Sequence[Mapping[str, str]],
+    blank: bytes = b"null",
 ) -> list[bytes]:
     """Rows with the entities that each mentions, by reference and name, as far as they are known.
 
-    Their member `entities` is stored as null, and nothing else of a row can look like that.
+    Their member `entities` is stored `blank`, and nothing else of a row can look like that.
     """
     meant = await named(ctx, chain.from_iterable(mentions))
     return [
-        row.replace(b'"entities":null', b'"entities":%b' % wire.dumps(_refs(held, meant)), 1)
+        row.replace(b'"entities":%b' % blank, b'"entities":%b' % wire.dumps(_refs(held, meant)), 1)
         for row, held in zip(rows, mentions, strict=True)
     ]
+
+
+async def taking_part(ctx: Context, rows: Sequence[dict[str, Any]], reference: str) -> None:
+    """Have rows name the entities that their references mean, each once in each role.
+
+    `reference` is the member in which the entities of rows have it; unknown ones are left out.
+    """
+    meant = await named(ctx, (one[reference] for row in rows for one in row["entities"]))
+    for row in rows:
+        told: dict[tuple[str, str], dict[str, str]] = {}
+        for one in row["entities"]:
+            if one[reference] in meant:
+                id_, role = meant[one[reference]].id, one["role"]
+                told.setdefault((id_, role), {"entityId": id_, "name": one["name"], "role": role})
+        row["entities"] = list(told.values())
 
 
 def _refs(mentions: Mapping[str, str], meant: Mapping[str, Document[Any]]) -> tuple[EntityRef, ...]:

@@ -7,20 +7,20 @@ Rule 2: the newest of each series is found by series, so that a page costs as mu
 """
 
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import date
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import attrs
 from attrs import frozen
 
 from svc_core import problem, wire
-from svc_core.constraints import Doc, Example, MaxLen, MinLen
+from svc_core.constraints import Doc, Example
 from svc_core.operation import PATH, QUERY, Context
 from svc_core.ports import Position
 from svc_core.ports.documents import Bounds
 from svc_core.problem import Problem
-from svc_core.resources.filters import Code, Listed, narrowed, sent
+from svc_core.resources.filters import ALTERNATIVES, Code, Listed, Name, narrowed, sent
 from svc_core.resources.finint import (
     FININT,
     FININT_SERIES,
@@ -31,7 +31,7 @@ from svc_core.resources.finint import (
     to_day,
 )
 from svc_core.resources.members import Cursor, Limit
-from svc_core.resources.period import Period, after, spanned
+from svc_core.resources.period import Period, UpdatedSince, after, spanned
 from svc_core.result import One, Page
 from svc_core.unset import UNSET, Maybe, Unset, given
 
@@ -39,10 +39,24 @@ LOOKED_BACK = 10  # earlier rows looked at for one with a value: markets close f
 PERCENT_DIGITS = 6
 SERIES_LOOKED_AT = 200  # for one page: some 20 ms
 
-Name = Annotated[str, MinLen(1), MaxLen(200)]
 Include = Annotated[
     Listed[Literal["change"]], Doc("`change` adds the value before and what changed since.")
 ]
+
+LISTED: dict[str, Any] = {
+    "columns": ("id", "provider", "indicatorCode", "area.code", "period", "value", "name"),
+    "summary": "List financial and economic indicators",
+    "description": (
+        f"Values of indicators, newest period first. {ALTERNATIVES} `latest=true` gives the "
+        "newest period of each series among what matches."
+    ),
+    "fails": (problem.CONFLICTING_PARAMETERS,),
+}
+READ = {
+    "summary": "Read one value of an indicator",
+    "description": "One row, as the list and the change feed name it.",
+}
+"""How operations that list and read them are declared, whatever their path."""
 
 _FILTERS = ("indicator", "provider", "area", "country", "frequency")
 
@@ -54,37 +68,20 @@ _FILTERS = ("indicator", "provider", "area", "country", "frequency")
 class ListIndicators:
     """Values of indicators, newest period first."""
 
-    indicator: Annotated[
-        Listed[Name], Doc("Comma list of indicator codes."), Example(["FI.RES.TOTL.MO"])
-    ] = UNSET
+    indicator: Annotated[Listed[Name], Doc("Comma list of codes of indicators.")] = UNSET
     provider: Annotated[Listed[Name], Doc("Comma list of providers."), Example(["fred"])] = UNSET
     area: Annotated[Listed[Name], Doc("Comma list of area codes of their providers.")] = UNSET
     country: Annotated[Listed[Code], Doc("Comma list of countries."), Example(["BE", "FR"])] = UNSET
-    frequency: Annotated[
-        Listed[Frequency], Doc("Comma list of frequencies."), Example(["Q", "A"])
-    ] = UNSET
-    period_from: Annotated[
-        Period, QUERY, Doc("No period that begins before this date or period."), Example("2024-Q3")
-    ] = UNSET
-    period_to: Annotated[
-        Period, QUERY, Doc("No period that ends after this date or period."), Example("2025")
-    ] = UNSET
-    vintage: Annotated[
-        Maybe[date], QUERY, Doc("Values as they were given on this day."), Example("2026-01-31")
-    ] = UNSET
-    latest: Annotated[
-        bool, QUERY, Doc("Only the newest period of each series."), Example(False)
-    ] = False
-    updated_since: Annotated[
-        Maybe[datetime],
-        QUERY,
-        Doc("Rows whose newest version was written after this instant."),
-        Example("2026-01-31T00:00:00Z"),
-    ] = UNSET
+    frequency: Annotated[Listed[Frequency], Doc("Comma list of frequencies.")] = UNSET
+    period_from: Annotated[Period, QUERY, Doc("Begins then or later."), Example("2024-Q3")] = UNSET
+    period_to: Annotated[Period, QUERY, Doc("Ends then or before."), Example("2025")] = UNSET
+    vintage: Annotated[Maybe[date], QUERY, Doc("Values as they were given on this day.")] = UNSET
+    latest: Annotated[bool, QUERY, Doc("Only the newest period of each series.")] = False
+    updated_since: UpdatedSince = UNSET
     sort: Annotated[
         Maybe[Literal["period", "updatedAt"]],
         QUERY,
-        Doc("The newest period first, or the row written last; not with `latest`."),
+        Doc("The newest comes first; not with `latest`."),
     ] = UNSET
     include: Include = UNSET
     limit: Limit = 20

@@ -8,7 +8,7 @@ A use case receives a `Context` and its request object, and returns one of the c
 `remove`, `page`) are the context's, so that a change record is never forgotten.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from operator import attrgetter
@@ -45,6 +45,8 @@ Req = TypeVar("Req")
 Res = TypeVar("Res")
 
 _RAW = attrgetter("raw")
+
+ROWS_AT_ONCE = 500  # that are read of a store
 
 JSON = Representation("json", "application/json")
 NDJSON = Representation("ndjson", "application/x-ndjson")
@@ -204,6 +206,15 @@ class Context:
             raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
         return document
 
+    async def answering(self, collection: Collection[T], id_: str) -> Document[T]:
+        """The row of a collection with the facet `key` that an id names, its own or a former one.
+
+        Raises:
+            Problem: NOT_FOUND.
+        """
+        found = await self.tx.documents.scan(collection, where={"key": (id_,)}, limit=1)
+        return found.rows[0] if found.rows else await self.load(collection, id_)
+
     async def value(self, collection: Collection[T], id_: str) -> T:
         """What the row holds.
 
@@ -221,6 +232,21 @@ class Context:
         """What the rows hold that are there, by their identifiers."""
         found = await self.tx.documents.get_many(collection, list(dict.fromkeys(ids)))
         return {id_: collection.decode(document.raw) for id_, document in found.items()}
+
+    async def every(
+        self, collection: Collection[T], most: int | None = None, **filters: Any
+    ) -> AsyncIterator[Document[T]]:
+        """All rows that the filters of `Documents.scan` leave, or the first of them."""
+        left, after = most, None
+        while left is None or left > 0:
+            limit = ROWS_AT_ONCE if left is None else min(left, ROWS_AT_ONCE)
+            page = await self.tx.documents.scan(collection, after=after, limit=limit, **filters)
+            for row in page.rows:
+                yield row
+            after = page.end
+            if after is None:
+                return
+            left = None if left is None else left - len(page.rows)
 
     async def unchanged(self, collection: Collection[T], seen: Document[T]) -> T | None:
         """What a row holds that a worker acted on; None once anybody has changed it since."""

@@ -79,11 +79,7 @@ class Wanted(Generic[T]):
 
 
 async def page(
-    ctx: Context,
-    collection: Collection[T],
-    indexed: Indexed[T],
-    request: Any,
-    wanted: Wanted[T],
+    ctx: Context, collection: Collection[T], indexed: Indexed[T], request: Any, wanted: Wanted[T]
 ) -> Page[T]:
     """One page of what a request asks for by its `q`, `include`, `cursor` and `limit`.
 

@@ -19,3 +19,8 @@ def lines(name: str) -> list[str]:
     """The lines of a table, without blank ones and those that begin with `#`."""
     told = read(name).decode().splitlines()
     return [line for line in told if line and not line.startswith("#")]
+
+
+def rows(name: str) -> list[list[str]]:
+    """The lines of a table, each in its columns."""
+    return [line.split("\t") for line in lines(name)]

@@ -8,26 +8,26 @@ Rule 3: of one type there are at most `DAY_MAX` signals a day, by the day on whi
         what is beyond is left out, so that a change of a whole catalogue drowns nothing.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any
 
+import attrs
 from attrs import field, frozen
 
 from svc_core import ids, instants, wire
 from svc_core.intake.contributions import Contribution
 from svc_core.operation import Context
-from svc_core.resources.entity import EntityRef
-from svc_core.resources.facts import Place, SourceRef
+from svc_core.resources.facts import SourceRef
 from svc_core.resources.members import micros
 from svc_core.resources.signal import (
     SIGNALS,
-    Direction,
     Signal,
     SignalDetector,
     SignalEvidence,
     SignalType,
+    SignalWindow,
 )
 
 DAY_MAX = 500
@@ -37,13 +37,12 @@ DIGITS = 4  # of strengths and of what was measured
 
 @frozen
 class Detector:
-    """How signals of one type are found: of which rows, by which numbers; active for `hours`.
+    """How signals of one type are found: by which numbers; active for `hours`.
 
     `base` and `slope` make the strength. Another `version` has other rules.
     """
 
     type: SignalType
-    reads: str
     hours: float
     tags: tuple[str, ...]
     base: float
@@ -66,97 +65,80 @@ _DAY, _WEEK, _MONTH = 24, 24 * 7, 24 * 30
 
 _TABLE = (
     # The measure is 1 where ransomware uses it.
-    Detector("kevAdded", "cve", _MONTH, ("cyber", "exploitation"), 0.7, 0.3),
-    Detector("kevRansomware", "cve", _MONTH, ("cyber", "exploitation", "ransomware"), 0.9, 0),
+    Detector("kevAdded", _MONTH, ("cyber", "exploitation"), 0.7, 0.3),
+    Detector("kevRansomware", _MONTH, ("cyber", "exploitation", "ransomware"), 0.9, 0),
     # How far the score moved.
-    Detector("epssJump", "cve", _WEEK, ("cyber", "exploitation"), 0.3, 1,
+    Detector("epssJump", _WEEK, ("cyber", "exploitation"), 0.3, 1,
              {"deltaMin": 0.2, "percentileBands": [0.5, 0.9, 0.95, 0.99]}),
     # How far the score is above the least.
-    Detector("criticalCve", "cve", 2 * _WEEK, ("cyber", "vulnerability"), 0.5, 0.5,
+    Detector("criticalCve", 2 * _WEEK, ("cyber", "vulnerability"), 0.5, 0.5,
              {"scoreMin": 9.0, "newDays": 30}),
-    Detector("sanctionListed", "entity", _MONTH, ("sanctions",), 0.8, 0),
-    Detector("sanctionDelisted", "entity", _MONTH, ("sanctions",), 0.6, 0),
-    Detector("filing8k105", "filing", 3 * _MONTH, ("cyber", "disclosure"), 0.9, 0,
+    Detector("sanctionListed", _MONTH, ("sanctions",), 0.8, 0),
+    Detector("sanctionDelisted", _MONTH, ("sanctions",), 0.6, 0),
+    Detector("filing8k105", 3 * _MONTH, ("cyber", "disclosure"), 0.9, 0,
              {"item": "1.05"}),
     # How far the probability moved.
-    Detector("marketMove", "market", 2 * _DAY, ("markets",), 0, 2,
+    Detector("marketMove", 2 * _DAY, ("markets",), 0, 2,
              {"deltaMin": 0.1, "windowHours": 24, "volumeMin": 1_000}),
     # How many standard deviations the change is off.
-    Detector("indicatorSurprise", "indicator", _MONTH, ("economy",), 0, 0.25,
+    Detector("indicatorSurprise", _MONTH, ("economy",), 0, 0.25,
              {"samplesMin": 10, "samplesMax": 60, "thresholds": [1.5, 2, 3]}),
-    Detector("toneShift", "newsItem", _DAY, ("news", "sentiment"), 0, 0.25,
+    Detector("toneShift", _DAY, ("news", "sentiment"), 0, 0.25,
              {"windowHours": 24, "baselineDays": 7, "itemsMin": 5, "sourcesMin": 2,
               "samplesMin": 10, "samplesMax": 500, "thresholds": [1.5, 2, 3]}),
     # How many times the threshold was reached.
-    Detector("volumeSpike", "newsItem", _DAY, ("news",), 0, 0.25,
+    Detector("volumeSpike", _DAY, ("news",), 0, 0.25,
              {"windowHours": 2, "baselineDays": 7, "factor": 3, "itemsMin": 5, "sourcesMin": 2,
               "cooldownMinutes": 30, "historyDays": 6}),
-    Detector("sourceSilence", "newsItem", _WEEK, ("health",), 0, 0.25,
+    Detector("sourceSilence", _WEEK, ("health",), 0, 0.25,
              {"samplesMin": 10, "samplesMax": 40, "zMin": 3, "longestGapFactor": 2,
               "hoursMin": 6}),
     # How many types of events.
-    Detector("convergence", "osintEvent", 2 * _DAY, ("situation",), 0, 0.16,
+    Detector("convergence", 2 * _DAY, ("situation",), 0, 0.16,
              {"windowHours": 24, "typesMin": 3, "cellDegrees": 1}),
     # Which of the five severities, counted from 0.
-    Detector("escalation", "incident", _WEEK, ("situation",), 0, 0.25),
+    Detector("escalation", _WEEK, ("situation",), 0, 0.25),
 )  # fmt: skip
 
 DETECTORS: Mapping[SignalType, Detector] = MappingProxyType({one.type: one for one in _TABLE})
 
 
-@frozen(kw_only=True)
-class Finding:
-    """What a detector found; `key` tells it apart from all others of its type."""
+def found(
+    type_: SignalType, key: str, title: str, at: datetime, *,
+    measure: float = 1, tags: Iterable[str] = (), sources: Sequence[SourceRef],
+    observation_ids: Sequence[str] = (), **members: Any,
+) -> Signal:  # fmt: skip
+    """The signal of what was the case `at` a time; `key` tells it apart from others of its type."""
+    detector = DETECTORS[type_]
+    usual = {"summary": None, "direction": "none", "source_count": 1}
+    return Signal(
+        id=ids.derived_id("sig", type_, "", key),
+        type=type_,
+        tags=tuple(dict.fromkeys((*detector.tags, *tags))),
+        title=title,
+        strength=detector.strength(measure),
+        detector=SignalDetector(type_, detector.version, detector.parameters),
+        observation_ids=tuple(observation_ids[:OBSERVATIONS_MAX]),
+        sources=tuple(sources[:SOURCES_MAX]),
+        **(usual | _times(type_, at, at) | members),
+    )
 
-    type: SignalType
-    key: str
-    title: str
-    measure: float
-    evidence: SignalEvidence
-    detected_at: datetime
-    sources: tuple[SourceRef, ...]
-    source_count: int = 1
-    direction: Direction = "none"
-    summary: str | None = None
-    tags: tuple[str, ...] = ()
-    entities: tuple[EntityRef, ...] = ()
-    incident_ids: tuple[str, ...] = ()
-    market_ids: tuple[str, ...] = ()
-    observation_ids: tuple[str, ...] = ()
-    place: Place | None = None
 
-    @property
-    def id(self) -> str:
-        """The id of its signal."""
-        return ids.derived_id("sig", self.type, "", self.key)
+def _times(type_: SignalType, at: datetime, now: datetime) -> dict[str, Any]:
+    """The times of a signal's first version; what lies in the future is found now."""
+    at = min(at, now)
+    ends = at + timedelta(hours=DETECTORS[type_].hours)
+    written = {"created_at": now, "updated_at": now, "revision": 1}
+    return {"detected_at": at, "expires_at": ends, **written}
 
-    def signal(self, now: datetime) -> Signal:
-        """The row that it makes; what lies in the future was found now."""
-        detector = DETECTORS[self.type]
-        at = min(self.detected_at, now)
-        return Signal(
-            id=self.id,
-            type=self.type,
-            tags=tuple(dict.fromkeys((*detector.tags, *self.tags))),
-            title=self.title,
-            summary=self.summary,
-            direction=self.direction,
-            strength=detector.strength(self.measure),
-            detector=SignalDetector(self.type, detector.version, detector.parameters),
-            evidence=self.evidence,
-            entities=self.entities,
-            incident_ids=self.incident_ids,
-            market_ids=self.market_ids,
-            observation_ids=self.observation_ids[:OBSERVATIONS_MAX],
-            place=self.place,
-            source_count=self.source_count,
-            detected_at=at,
-            expires_at=at + timedelta(hours=detector.hours),
-            sources=self.sources[:SOURCES_MAX],
-            created_at=now,
-            updated_at=now,
-            revision=1,
-        )
+
+def measured(
+    observed: float, baseline: float | None, start: datetime | None, end: datetime | None, *,
+    threshold: float | None = None, z_score: float | None = None,
+) -> SignalEvidence:  # fmt: skip
+    """What was measured in a window, against what."""
+    z_score = None if z_score is None else round(z_score, DIGITS)
+    return SignalEvidence(observed, baseline, z_score, SignalWindow(start, end), threshold)
 
 
 def source_of(one: Contribution) -> SourceRef:
@@ -165,21 +147,19 @@ def source_of(one: Contribution) -> SourceRef:
     return wire.from_json(SourceRef, told)
 
 
-async def raised(ctx: Context, findings: Iterable[Finding]) -> int:
+async def raised(ctx: Context, signals: Iterable[Signal]) -> int:
     """Write the signals that are not there yet; how many."""
-    told = {one.id: one for one in findings}
+    told = {one.id: one for one in signals}
     known = await ctx.tx.documents.get_many(SIGNALS, list(told))
     room: dict[tuple[SignalType, datetime], int] = {}
     written = 0
-    for id_, finding in told.items():
-        if id_ in known:
-            continue
-        signal = finding.signal(ctx.now)
+    for id_, one in told.items():
+        signal = attrs.evolve(one, **_times(one.type, one.detected_at, ctx.now))
         day = signal.detected_at.replace(hour=0, minute=0, second=0, microsecond=0)
         place = (signal.type, day)
-        if place not in room:
+        if id_ not in known and place not in room:
             room[place] = DAY_MAX - await _held(ctx, signal.type, day)
-        if room[place] > 0:
+        if id_ not in known and room[place] > 0:
             room[place] -= 1
             written += 1
             await ctx.save(SIGNALS, id_, signal, before=None)

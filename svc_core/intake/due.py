@@ -10,11 +10,10 @@ from math import floor
 from svc_core import ids
 from svc_core.intake.written import Written
 from svc_core.operation import Context
-from svc_core.resources.facts import point_of
+from svc_core.resources.facts import exact_point
 from svc_core.resources.osint import OsintEvent
 from svc_core.resources.signal import DETECTIONS_DUE, DetectionDue
 
-_PRECISE = frozenset({"exact", "locality"})
 _TIMED = frozenset({"instant", "day", None})
 
 
@@ -37,11 +36,8 @@ async def follow_events(ctx: Context, written: Sequence[Written]) -> None:
 
 def cell_of(event: OsintEvent) -> str | None:
     """The cell of one degree that an event lies in; None where place or day is known less well."""
-    place = event.place
-    if place is None or place.precision not in _PRECISE or event.occurred_at is None:
-        return None
-    point = point_of(place.geometry)
-    if point is None or event.date_precision not in _TIMED:
+    point = exact_point(event.place)
+    if point is None or event.occurred_at is None or event.date_precision not in _TIMED:
         return None
     west, south = (min(floor(one), most) for one, most in zip(point, (179, 89), strict=True))
     return f"{west},{south}"

@@ -139,17 +139,10 @@ async def standing_under(
 ) -> dict[str, Contribution]:
     """What is said of these rows, by the ids of the contributions; what was `read` is no more."""
     read = {} if read is None else read
-    found: dict[str, Contribution] = {}
-    where, after = {"row": tuple(sorted(rows))}, None
-    while where["row"]:
-        page = await ctx.tx.documents.scan(
-            CONTRIBUTIONS, where=where, after=after, limit=ROWS_SCANNED
-        )
-        found |= _decoded(page.rows, read)
-        after = page.end
-        if after is None:
-            break
-    return found
+    where = {"row": tuple(sorted(rows))}
+    if not where["row"]:
+        return {}
+    return _decoded([row async for row in ctx.every(CONTRIBUTIONS, where=where)], read)
 
 
 def _decoded(

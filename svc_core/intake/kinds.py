@@ -133,68 +133,30 @@ def _asked(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, Any]
     return members if members.get("question") else None
 
 
+_OF_EVENTS = {"designators": ("scheme", "value"), "actors": ("name", "role")}
 _TABLE = (
-    Kind(
-        "newsItem",
-        "obs",
-        Rules(whole=True),
-        NEWS,
-        kept=("retrievedAt", "storyId"),
-        follows=(items.follow, incidents.follow_items, due.follow_items),
-    ),
-    Kind(
-        "osintEvent",
-        "obs",
-        Rules(
-            precedence=("gdacs", "gdacs-rss"),
-            joined={"designators": ("scheme", "value"), "actors": ("name", "role")},
-        ),
-        OSINT_EVENTS,
-        kept=("incidentId",),
-        joined=True,
-        finish=incidents.finished,
-        follows=(incidents.follow_events, due.follow_events),
-    ),
+    Kind("newsItem", "obs", Rules(whole=True), NEWS, kept=("retrievedAt", "storyId"),
+         follows=(items.follow, incidents.follow_items, due.follow_items)),
+    Kind("osintEvent", "obs", Rules(("gdacs", "gdacs-rss"), joined=_OF_EVENTS), OSINT_EVENTS,
+         kept=("incidentId",), joined=True, finish=incidents.finished,
+         follows=(incidents.follow_events, due.follow_events)),
     Kind("country", "", Rules(("countries", "country-codes", "geonames")), COUNTRIES),
     Kind("place", "plc"),
     Kind("indicator", "fin", Rules(whole=True), FININT, follows=(series.follow, due.follow_values)),
     # A row has the id of its strongest designator, whoever brings it.
-    Kind(
-        "entity",
-        "ent",
-        parties.RULES,
-        ENTITIES,
-        joined=True,
-        schemes=STRENGTH,
-        exclusive=EXCLUSIVE,
-        finish=parties.finished,
-    ),
-    Kind(
-        "cve",
-        "ent",
-        vulnerabilities.RULES,
-        CVES,
-        joined=True,
-        exclusive=EXCLUSIVE,
-        finish=vulnerabilities.finished,
-        quiet=vulnerabilities.is_quiet,
-        earlier="epss",
-        follows=(signals.follow_scores,),
-    ),
+    Kind("entity", "ent", parties.RULES, ENTITIES, joined=True, schemes=STRENGTH,
+         exclusive=EXCLUSIVE, finish=parties.finished),
+    Kind("cve", "ent", vulnerabilities.RULES, CVES, joined=True, exclusive=EXCLUSIVE,
+         finish=vulnerabilities.finished, quiet=vulnerabilities.is_quiet, earlier="epss",
+         follows=(signals.follow_scores,)),
     # A delta names what it changes by an id, a collection by its ends.
     Kind("relation", "rel", relations.RULES, RELATIONS, joined=True, finish=relations.finished),
     Kind("incident", "inc", heard=incidents.follow_reports),
     Kind("market", "mkt", collection=MARKETS, joined=True, finish=_asked),
-    Kind(
-        "financialObservation",
-        "obs",
-        collection=OBSERVATIONS,
-        kept=statements.KEPT,
-        finish=statements.observed,
-        settle=statements.settled,
-    ),
+    Kind("financialObservation", "obs", collection=OBSERVATIONS, kept=statements.KEPT,
+         finish=statements.observed, settle=statements.settled),
     Kind("filing", "obs", collection=FILINGS, finish=statements.filed),
     Kind("mention", "obs", heard=incidents.follow_mentions),
-)
+)  # fmt: skip
 
 KINDS: Mapping[str, Kind] = MappingProxyType({kind.resource: kind for kind in _TABLE})

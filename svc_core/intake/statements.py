@@ -20,6 +20,7 @@ from svc_core.intake.contributions import Contribution
 from svc_core.operation import Context
 from svc_core.ports import Document
 from svc_core.resources.finance import OBSERVATIONS, StoredObservation
+from svc_core.resources.members import revised
 from svc_core.sources import xbrl
 
 KEPT = ("restated", "supersedesId", "supersededById", "supersededDate", "repeatedDate")
@@ -132,7 +133,7 @@ async def settled(ctx: Context, written: Mapping[str, Pair]) -> dict[str, Stored
             if row.id in written:
                 found[row.id] = row
             elif row != by_id[row.id]:
-                newer = attrs.evolve(row, revision=row.revision + 1, updated_at=ctx.now)
+                newer = revised(row, ctx.now)
                 await ctx.tx.documents.put(OBSERVATIONS, row.id, newer)
     return found
 

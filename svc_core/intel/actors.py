@@ -7,19 +7,27 @@ from typing import Annotated, Any, Literal
 from attrs import frozen
 
 from svc_core import directory, searching, wire
-from svc_core.constraints import Doc, Example, MaxLen, Pattern
+from svc_core.constraints import Doc, Example, Pattern
 from svc_core.intel import entity_rows
 from svc_core.intel.declared import CYBER, reading
-from svc_core.operation import QUERY, Context, Operation
+from svc_core.operation import Context, Operation
 from svc_core.ports import Document
 from svc_core.resources.actor import Actor
 from svc_core.resources.entity import ENTITIES, WORDS, Entity
-from svc_core.resources.filters import Countries, Several
+from svc_core.resources.filters import (
+    ALTERNATIVES,
+    Countries,
+    LatestFirst,
+    Name,
+    Revoked,
+    Several,
+    sent,
+)
 from svc_core.resources.members import Cursor, Limit
 from svc_core.resources.period import UpdatedSince, after
 from svc_core.resources.relation import RELATIONS
 from svc_core.result import Page
-from svc_core.unset import UNSET, Maybe, Unset, given
+from svc_core.unset import UNSET, Unset, given
 
 Row = dict[str, Any]
 Linked = Literal["techniques", "software", "campaigns"]
@@ -36,6 +44,12 @@ _TYPES: Mapping[str, tuple[str, ...]] = {
     "software": ("malware", "tool"),
     "campaigns": ("campaign",),
 }
+_ENDS: tuple[tuple[set[Linked], str, str, str], ...] = (
+    ({"techniques", "software"}, "uses", "source", "target"),
+    ({"campaigns"}, "attributed-to", "target", "source"),
+)
+"""By what relations an actor has them, with its end and theirs."""
+
 _LIVE = {"surface": ("cyber:live",)}
 
 
@@ -45,47 +59,32 @@ class ListActors:
 
     country: Annotated[Countries, Doc("Comma list of countries they are attributed to.")] = UNSET
     targets_country: Annotated[Countries, Doc("Comma list of countries they target.")] = UNSET
-    targets_sector: Annotated[
-        Several[Annotated[str, MaxLen(100)]],
-        Doc("Comma list of sectors they target, as their sources write them; case is nothing."),
-        Example(["Government"]),
-    ] = UNSET
+    targets_sector: Annotated[Several[Name], Doc("Comma list of sectors, in any case.")] = UNSET
     technique: Annotated[
         Several[Annotated[str, Pattern("[Tt][0-9]{4}(?:[.][0-9]{3})?", "a technique of ATT&CK")]],
         Doc("Comma list of techniques of ATT&CK that they use."),
         Example(["T1566"]),
     ] = UNSET
-    include_revoked: Annotated[bool, QUERY, Doc("With what its source revoked or deprecated.")] = (
-        False
-    )
+    include_revoked: Revoked = False
     updated_since: UpdatedSince = UNSET
-    include: Annotated[
-        Several[Include],
-        Doc("What they use, what is attributed to them, and with `q` why each was found."),
-    ] = UNSET
+    include: Annotated[Several[Include], Doc("What is theirs, and with `q` why it was found.")] = (
+        UNSET
+    )
     q: searching.Q = UNSET
-    sort: Annotated[
-        Maybe[Literal["updatedAt"]], QUERY, Doc("The row written last comes first.")
-    ] = UNSET
+    sort: LatestFirst = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
 
 
 async def list_actors(ctx: Context, request: ListActors) -> Page[Actor]:
     """A page of threat actors."""
-    where: dict[str, tuple[str, ...]] = {}
-    asked = {}
-    if not isinstance(request.technique, Unset):
-        asked["key"] = tuple(map(str.upper, request.technique))
+    where = sent(request, "targets_country", "targets_sector")
+    apart = sent(request, "country", "technique")
+    asked = {"key": apart["technique"]} if "technique" in apart else {}
+    if asked:
         where["key"] = await _users(ctx, asked["key"])
-    told = {
-        "attributed": (request.country, str.upper),
-        "targets_country": (request.targets_country, str.upper),
-        "targets_sector": (request.targets_sector, str.casefold),
-    }
-    for name, (values, form) in told.items():
-        if not isinstance(values, Unset):
-            where[name] = tuple(map(form, values))
+    if "country" in apart:
+        where["attributed"] = apart["country"]
     wanted = searching.Wanted[Entity](
         where={
             **where,
@@ -134,16 +133,12 @@ async def _link(ctx: Context, rows: Sequence[Row], include: Sequence[Linked]) ->
 
 
 async def _ends(ctx: Context, row: Row, include: Sequence[Linked]) -> list[str]:
-    keys = (row["id"], *row["mergedIds"])
-    found: list[str] = []
-    if {"techniques", "software"} & set(include):
-        where = {"source": keys, "type": ("uses",), **_LIVE}
-        used = await ctx.tx.documents.scan(RELATIONS, where=where, limit=LINKS_MAX)
-        found += [json.loads(one.raw)["target"] for one in used.rows]
-    if "campaigns" in include:
-        where = {"target": keys, "type": ("attributed-to",), **_LIVE}
-        told = await ctx.tx.documents.scan(RELATIONS, where=where, limit=LINKS_MAX)
-        found += [json.loads(one.raw)["source"] for one in told.rows]
+    keys, found = (row["id"], *row["mergedIds"]), list[str]()
+    for names, type_, here, there in _ENDS:
+        if names & set(include):
+            where = {here: keys, "type": (type_,), **_LIVE}
+            told = await ctx.tx.documents.scan(RELATIONS, where=where, limit=LINKS_MAX)
+            found += [json.loads(one.raw)[there] for one in told.rows]
     return found
 
 
@@ -163,9 +158,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         columns=("attackId", "name", "country.code", "motivations", "targetCountries"),
         summary="List threat actors",
         description=(
-            "Threat actors from ATT&CK, STIX and MISP. The values of one filter are alternatives; "
-            "different filters must all match. What its source revoked or deprecated is left out. "
-            "The row that was written last comes first."
+            f"Threat actors from ATT&CK, STIX and MISP. {ALTERNATIVES} What its source revoked or "
+            "deprecated is left out. The row that was written last comes first."
         ),
     ),
 )

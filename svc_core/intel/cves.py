@@ -1,33 +1,44 @@
 """Vulnerabilities: one row for each CVE id, from all who tell of it."""
 
-from datetime import UTC, date, datetime, time
-from math import ceil
+from datetime import UTC, datetime, time
 from typing import Annotated, Any, Literal
 
 from attrs import evolve, frozen
 
-from svc_core import directory, instants, problem, searching, wire
-from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, Pattern
+from svc_core import directory, searching, wire
+from svc_core.constraints import Doc, Example, Pattern
 from svc_core.intel.cve_rows import has_catalogue, whole
 from svc_core.intel.declared import CYBER, reading
 from svc_core.intel.entity_rows import listed
 from svc_core.operation import QUERY, Context, Operation
-from svc_core.problem import Problem
-from svc_core.resources.cve import CVES, SHARE_STEPS, WORDS, Cve, CveState, CvssVersion, folded
+from svc_core.resources.cve import (
+    CVES,
+    SHARE_STEPS,
+    WORDS,
+    Cve,
+    CveState,
+    CvssScore,
+    CvssVersion,
+    folded,
+)
 from svc_core.resources.facts import Severity
-from svc_core.resources.filters import Range, Several, narrowed, sent
+from svc_core.resources.filters import (
+    ALTERNATIVES,
+    Flag,
+    Name,
+    Part,
+    Range,
+    Several,
+    at_least,
+    narrowed,
+    sent,
+)
 from svc_core.resources.members import Cursor, EntityId, Limit, micros
-from svc_core.resources.period import UpdatedSince, after
+from svc_core.resources.period import Moment, UpdatedSince, after, moment
 from svc_core.result import Page
 from svc_core.unset import UNSET, Maybe, Unset, given
 
-Name = Annotated[str, MaxLen(200)]
-When = Annotated[
-    Maybe[str],
-    QUERY,
-    Pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt].{8,34})?", "an RFC 3339 date or date-time"),
-]
-Part = Annotated[Maybe[float], QUERY, Ge(0), Le(1)]
+Least = Annotated[Maybe[CvssScore], QUERY]
 Sort = Literal["updatedAt", "published", "modified", "score", "epss"]
 
 _LISTED = ("known", "listed")
@@ -45,35 +56,19 @@ class ListCves:
         Doc("Comma list of CVE ids."),
         Example(["CVE-2021-44228"]),
     ] = UNSET
-    vendor: Annotated[
-        Several[Name], Doc("Comma list of vendors, as any source writes them; case is nothing.")
-    ] = UNSET
+    vendor: Annotated[Several[Name], Doc("Comma list of vendors, as anybody writes them.")] = UNSET
     product: Annotated[Several[Name], Doc("Comma list of products, likewise.")] = UNSET
-    entity_id: Annotated[
-        Several[EntityId], Doc("Comma list of entities that made what is affected.")
-    ] = UNSET
-    min_score: Annotated[
-        Maybe[float], QUERY, Ge(0), Le(10), Doc("The least base score of `score`."), Example(9.0)
-    ] = UNSET
-    cvss_version: Annotated[
-        Several[CvssVersion], Doc("Comma list of the versions of CVSS that `score` is of.")
-    ] = UNSET
-    severity: Annotated[
-        Several[Severity], Doc("Comma list of the severities of `score`."), Example(["critical"])
-    ] = UNSET
+    entity_id: Annotated[Several[EntityId], Doc("Comma list of whose product is affected.")] = UNSET
+    min_score: Annotated[Least, Doc("The least base score of `score`."), Example(9.0)] = UNSET
+    cvss_version: Annotated[Several[CvssVersion], Doc("Comma list of versions of CVSS.")] = UNSET
+    severity: Annotated[Several[Severity], Doc("Comma list of severities of `score`.")] = UNSET
     kev: Annotated[
-        Maybe[bool],
-        QUERY,
+        Flag,
         Doc(
-            "Whether CISA's catalogue lists it. `false` finds what a catalogue that was read does "
-            "not list: nothing where none was read."
+            "Whether CISA's catalogue lists it. `false` finds what one that was read does not list."
         ),
     ] = UNSET
-    ransomware: Annotated[
-        Maybe[bool],
-        QUERY,
-        Doc("Whether the catalogue tells of its use by ransomware; `false` as of `kev`."),
-    ] = UNSET
+    ransomware: Annotated[Flag, Doc("Whether it tells of use by ransomware; as `kev`.")] = UNSET
     min_epss: Annotated[Part, Doc("The least EPSS score."), Example(0.5)] = UNSET
     min_epss_percentile: Annotated[Part, Doc("The least EPSS percentile."), Example(0.95)] = UNSET
     cwe: Annotated[
@@ -82,20 +77,14 @@ class ListCves:
         Example(["CWE-502"]),
     ] = UNSET
     state: Annotated[Several[CveState], Doc("Comma list of states.")] = UNSET
-    published_from: Annotated[
-        When, Doc("Published at this time or day, or later."), Example("2026-01-01")
-    ] = UNSET
-    published_to: Annotated[
-        When, Doc("Published at this time or day, or earlier."), Example("2026-01-31")
-    ] = UNSET
-    modified_since: Annotated[
-        When, Doc("Whose record changed after this time, or on this day or later.")
-    ] = UNSET
+    published_from: Annotated[Moment, Doc("Published then or after."), Example("2026-01-01")] = (
+        UNSET
+    )
+    published_to: Annotated[Moment, Doc("Published then or before."), Example("2026-01-31")] = UNSET
+    modified_since: Annotated[Moment, Doc("Changed after this time, or from this day on.")] = UNSET
     updated_since: UpdatedSince = UNSET
     q: searching.Q = UNSET
-    sort: Annotated[
-        Maybe[Sort], QUERY, Doc("What comes first: the latest, the gravest, the likeliest.")
-    ] = UNSET
+    sort: Annotated[Maybe[Sort], QUERY, Doc("The latest, gravest or likeliest is first.")] = UNSET
     include: searching.Include = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
@@ -122,19 +111,12 @@ def edge(name: str, text: Maybe[str], *, is_last: bool = False, beyond: bool = F
     Raises:
         Problem: INVALID_PARAMETER for a day or time that does not exist.
     """
-    if isinstance(text, Unset):
+    at = moment(name, text)
+    if at is None:
         return None
-    try:
-        if len(text) > len("2026-01-31"):
-            return micros(instants.parse(text)) + beyond
-        day = date.fromisoformat(text)
-    except ValueError as none:
-        raise Problem(problem.INVALID_PARAMETER, f"{name}: names no day that exists") from none
-    return micros(datetime.combine(day, time.max if is_last else time.min, UTC))
-
-
-def _least(value: Maybe[float], steps: int) -> Range | None:
-    return None if isinstance(value, Unset) else (ceil(round(value * steps, 3)), None)
+    if isinstance(at, datetime):
+        return micros(at) + beyond
+    return micros(datetime.combine(at, time.max if is_last else time.min, UTC))
 
 
 def _ranges(request: ListCves) -> dict[str, Range]:
@@ -142,9 +124,9 @@ def _ranges(request: ListCves) -> dict[str, Range]:
     end = edge("publishedTo", request.published_to, is_last=True)
     changed = edge("modifiedSince", request.modified_since, beyond=True)
     return narrowed(
-        score=_least(request.min_score, 10),
-        epss=_least(request.min_epss, SHARE_STEPS),
-        percentile=_least(request.min_epss_percentile, SHARE_STEPS),
+        score=at_least(request.min_score, 10),
+        epss=at_least(request.min_epss, SHARE_STEPS),
+        percentile=at_least(request.min_epss_percentile, SHARE_STEPS),
         published=None if start is None and end is None else (start, end),
         modified=None if changed is None else (changed, None),
     )
@@ -192,10 +174,7 @@ async def list_cves(ctx: Context, request: ListCves) -> Page[Cve]:
         order=None if order == "updatedAt" else order,
         is_sorted=not isinstance(request.sort, Unset),
         asked=_looked_up(request),
-        bounds={
-            "ranges": _ranges(request),
-            "start": (after(request.updated_since) or (None,))[0],
-        },
+        bounds={"ranges": _ranges(request), "start": (after(request.updated_since) or (None,))[0]},
     )
     page = await searching.page(ctx, CVES, WORDS, request, wanted)
     rows = list(map(wire.dumps, await whole(ctx, page.rows)))
@@ -211,19 +190,12 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "/cyber/cves",
         list_cves,
         scopes=CYBER,
-        columns=(
-            "cveId",
-            "score.severity",
-            "score.baseScore",
-            "epss.score",
-            "state",
-            "title",
-        ),
+        columns=("cveId", "score.severity", "score.baseScore", "epss.score", "state", "title"),
         summary="List vulnerabilities",
         description=(
             "One row for each CVE id, from the CVE record, the NVD, CISA's catalogue of exploited "
-            "vulnerabilities, EPSS and advisories. The values of one filter are alternatives; "
-            "different filters must all match. Rows without what they are sorted by come last."
+            f"vulnerabilities, EPSS and advisories. {ALTERNATIVES} Rows without what they are "
+            "sorted by come last."
         ),
     ),
 )

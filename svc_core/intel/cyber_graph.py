@@ -12,19 +12,19 @@ from typing import Annotated, Any, get_args
 from attrs import frozen
 
 from svc_core import problem
-from svc_core.constraints import Doc, Example, Ge, IdOf, Le
+from svc_core.constraints import Doc
 from svc_core.intel import derived
 from svc_core.intel.declared import CYBER, reading
 from svc_core.intel.derived import AFFECTED
-from svc_core.intel.graphs import RelationTypes, Revoked, shown, text
+from svc_core.intel.graphs import Depth, RelationTypes, shown, text
 from svc_core.intel.neighbours import Neighbours, Node, edge_of
-from svc_core.intel.walk import DEPTH_MAX, NODES_MAX, Edge, Wanted
+from svc_core.intel.walk import NODES_MAX, Edge, Wanted
 from svc_core.operation import QUERY, Context, Operation
 from svc_core.ports import Position
 from svc_core.problem import Problem
 from svc_core.resources.cve import CVES
-from svc_core.resources.filters import Several, sent
-from svc_core.resources.members import Cursor, Limit
+from svc_core.resources.filters import Revoked, Several, sent
+from svc_core.resources.members import Cursor, EntityId, Limit
 from svc_core.resources.relation import RELATIONS, CyberGraph, CyberType
 from svc_core.result import Paged
 from svc_core.unset import UNSET, Maybe, Unset, given
@@ -49,17 +49,9 @@ class GetCyberGraph:
     """Edges of the cyber graph."""
 
     types: RelationTypes = UNSET
-    node_types: Annotated[
-        Several[CyberType],
-        Doc("Comma list of types that both ends must be of."),
-        Example(["actor", "technique"]),
-    ] = UNSET
-    root_id: Annotated[
-        Maybe[Annotated[str, IdOf("ent")]], QUERY, Doc("Only what is around this node.")
-    ] = UNSET
-    depth: Annotated[
-        Maybe[int], QUERY, Ge(1), Le(DEPTH_MAX), Doc("Steps from `rootId`, else 1."), Example(2)
-    ] = UNSET
+    node_types: Annotated[Several[CyberType], Doc("Comma list of types of both ends.")] = UNSET
+    root_id: Annotated[Maybe[EntityId], QUERY, Doc("Only what is around this node.")] = UNSET
+    depth: Annotated[Maybe[Depth], QUERY, Doc("Steps from `rootId`, else 1.")] = UNSET
     include_revoked: Revoked = False
     limit: Limit = 20
     cursor: Cursor = UNSET
@@ -97,8 +89,7 @@ async def get_cyber_graph(ctx: Context, request: GetCyberGraph) -> Paged[CyberGr
 
 def _neighbours(ctx: Context, request: GetCyberGraph) -> tuple[Neighbours, frozenset[str]]:
     """What looks edges up, and the types that their ends may be of."""
-    types = None if isinstance(request.types, Unset) else frozenset(request.types)
-    wanted = Wanted(types, revoked=request.include_revoked, surface="cyber")
+    wanted = Wanted(given(request.types, None), revoked=request.include_revoked, surface="cyber")
     kinds = frozenset(given(request.node_types, get_args(CyberType)))
     return Neighbours(ctx, wanted, lambda node, edge: type_of(node, edge) in kinds), kinds
 
@@ -187,7 +178,7 @@ async def _told(
     if wanted.revoked:
         where["surface"] += ("cyber:revoked",)
     if wanted.types is not None:
-        where["type"] = tuple(sorted(wanted.types))
+        where["type"] = tuple(wanted.types)
     for _ in range(0, ROWS_MAX, ROWS_AT_ONCE):
         rows = await neighbours.ctx.tx.documents.scan(
             RELATIONS, where=where, after=after, limit=ROWS_AT_ONCE
@@ -255,10 +246,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         summary="Read the cyber graph",
         description=(
             "Who attacks whom with what: actors, malware, techniques, vulnerabilities and what "
-            "joins them, in pages of edges with their ends; `counts` count the page. A page may "
-            "have fewer edges than there is room for: `nextCursor` tells whether more follow. "
-            "With `rootId` only what is around that node, up to 500 nodes and 2,000 edges. What "
-            "its source revoked or deprecated is left out unless `includeRevoked` asks for it."
+            "joins them, in pages of edges with their ends; a page may be short though a next one "
+            "follows. With `rootId` only what is around that node, up to 500 nodes and 2,000 "
+            "edges. What its source revoked or deprecated is left out unless asked for."
         ),
         fails=(problem.CONFLICTING_PARAMETERS,),
     ),

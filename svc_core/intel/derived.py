@@ -13,10 +13,9 @@ from attrs import frozen
 
 from svc_core import ids, wire
 from svc_core.linking import guard
-from svc_core.linking.references import of_vendor
 from svc_core.operation import Context
 from svc_core.ports import Collection
-from svc_core.resources.cve import CVES, Cve, day_of
+from svc_core.resources.cve import CVES, Cve, makers
 from svc_core.resources.entity import EntityType
 from svc_core.resources.incident import INCIDENTS
 
@@ -80,11 +79,8 @@ def edges(row: Row) -> Iterator[dict[str, Any]]:
 
 
 def _affected(row: Row) -> Iterator[dict[str, Any]]:
-    cve = wire.from_json(Cve, dict(row))
-    day = day_of(cve.cve_id, cve.published_at)
-    for vendor in dict.fromkeys(cve.vendors):
-        for reference in of_vendor(vendor, day):
-            yield _edge(row, AFFECTED, reference, row["id"], vendor=vendor)
+    for reference, vendor in makers(wire.from_json(Cve, dict(row))):
+        yield _edge(row, AFFECTED, reference, row["id"], vendor=vendor)
 
 
 def _participants(row: Row) -> Iterator[dict[str, Any]]:

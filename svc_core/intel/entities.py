@@ -18,7 +18,15 @@ from svc_core.problem import Problem
 from svc_core.resources.cve import CVES
 from svc_core.resources.cve import WORDS as CVE_WORDS
 from svc_core.resources.entity import ENTITIES, WORDS, EntityType
-from svc_core.resources.filters import Countries, Several, sent
+from svc_core.resources.filters import (
+    ALTERNATIVES,
+    Countries,
+    Flag,
+    LatestFirst,
+    Revoked,
+    Several,
+    sent,
+)
 from svc_core.resources.members import Cursor, EntityId, Limit
 from svc_core.resources.period import UpdatedSince, after
 from svc_core.result import Content, One, Page
@@ -33,9 +41,7 @@ Where = dict[str, tuple[str, ...]]
 class ListEntities:
     """Entities of every kind."""
 
-    type: Annotated[
-        Several[EntityType], Doc("Comma list of types."), Example(["company", "threatActor"])
-    ] = UNSET
+    type: Annotated[Several[EntityType], Doc("Comma list of types."), Example(["company"])] = UNSET
     designator: Annotated[
         Several[Annotated[str, Pattern("[a-z0-9-]{2,20}:.{1,200}", "`scheme:value`")]],
         Doc(
@@ -47,19 +53,12 @@ class ListEntities:
     country: Countries = UNSET
     topic: Annotated[Several[str], Doc("Comma list of what others file it under.")] = UNSET
     sanctioned: Annotated[
-        Maybe[bool],
-        QUERY,
-        Doc("Whether a sanctions list has it now; `false` finds nothing while no list was read."),
-        Example(True),
+        Flag, Doc("Whether a sanctions list has it now; `false` finds nothing while none was read.")
     ] = UNSET
-    include_revoked: Annotated[
-        bool, QUERY, Doc("With what its source revoked or deprecated."), Example(False)
-    ] = False
+    include_revoked: Revoked = False
     updated_since: UpdatedSince = UNSET
     q: searching.Q = UNSET
-    sort: Annotated[
-        Maybe[Literal["updatedAt"]], QUERY, Doc("The row written last comes first.")
-    ] = UNSET
+    sort: LatestFirst = UNSET
     include: searching.Include = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
@@ -175,9 +174,7 @@ async def get_entity(ctx: Context, request: GetEntity) -> One[EntityRow] | Conte
     Raises:
         Problem: NOT_FOUND.
     """
-    document = (await directory.found(ctx, [request.entity_id])).get(request.entity_id)
-    if document is None:
-        raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
+    document = await directory.one(ctx, request.entity_id)
     if ctx.format == STIX.format:
         return await graphs.as_stix(ctx, document.id)
     (body,) = await entity_rows.whole(ctx, [document.raw])
@@ -200,10 +197,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         summary="List entities",
         description=(
             "Companies, people, states, vessels, threat actors, malware and what else takes part "
-            "in events. The values of one filter are alternatives; different filters must all "
-            "match. The row that was written last comes first, with `q` the one whose names hold "
-            "most of its words, written as they are. A vulnerability with a CVE id has no other "
-            "name: of them `q` finds the one whose id it is."
+            f"in events. {ALTERNATIVES} The row that was written last comes first, with `q` the "
+            "one whose names hold most of its words, written as they are. Of vulnerabilities with "
+            "a CVE id `q` finds the one whose id it is."
         ),
     ),
     reading(

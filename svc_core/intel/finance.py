@@ -7,18 +7,17 @@ Rule 2: a metric has one row for each period, whichever concepts state it. Whoev
 """
 
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, datetime
 from typing import Annotated, Any, Literal
 
 from attrs import frozen
 
-from svc_core import directory, instants, problem
+from svc_core import directory
 from svc_core.constraints import Doc, Example, Pattern
 from svc_core.intel.declared import FININT, bound
 from svc_core.operation import PATH, QUERY, Context, In, Operation
 from svc_core.ports.documents import Bounds
-from svc_core.problem import Problem
-from svc_core.resources.filters import Range, Several, sent
+from svc_core.resources.filters import ALTERNATIVES, Range, Several, sent
 from svc_core.resources.finance import (
     FILINGS,
     NEVER,
@@ -29,9 +28,9 @@ from svc_core.resources.finance import (
     PeriodType,
 )
 from svc_core.resources.members import Cursor, EntityId, Limit
-from svc_core.resources.period import Period, spanned
+from svc_core.resources.period import Moment, Period, moment, spanned
 from svc_core.result import Page
-from svc_core.unset import UNSET, Maybe, Unset
+from svc_core.unset import UNSET, Unset
 
 TAXONOMIES = ("us-gaap", "ifrs-full", "dei", "srt", "invest", "ecd", "cyd", "ffd")
 """Where a concept without a taxonomy is looked for."""
@@ -45,48 +44,24 @@ class ListFinancialObservations:
     """What was reported of one company."""
 
     entity_id: Annotated[EntityId, PATH]
-    metric: Annotated[
-        Several[Metric], Doc("Comma list of metrics."), Example(["revenue", "netIncome"])
-    ] = UNSET
+    metric: Annotated[Several[Metric], Doc("Comma list of metrics."), Example(["revenue"])] = UNSET
     concept: Annotated[
         Several[Annotated[str, Pattern("(?:[a-z0-9-]{1,40}:)?[A-Za-z0-9]{1,250}", "a concept")]],
         Doc("Comma list of concepts, each with its taxonomy or without."),
         Example(["us-gaap:Revenues", "Assets"]),
     ] = UNSET
-    period_type: Annotated[
-        Several[PeriodType], Doc("Comma list of `duration` and `instant`."), Example(["duration"])
-    ] = UNSET
-    months: Annotated[
-        Several[Literal["3", "6", "9", "12"]],
-        Doc("Comma list of lengths in months."),
-        Example(["12"]),
-    ] = UNSET
-    from_: Annotated[
-        Period,
-        In("query", "from"),
-        Doc("Only periods that end in this period, on this date or later."),
-        Example("2019"),
-    ] = UNSET
-    to: Annotated[
-        Period,
-        QUERY,
-        Doc("Only periods that end in this period, on this date or before."),
-        Example("2024-Q3"),
-    ] = UNSET
-    as_of: Annotated[
-        Maybe[str],
-        QUERY,
-        Pattern("[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ].{1,40})?", "a date or an instant"),
-        Doc("What had been filed by this date (of an instant, its date in UTC)."),
-        Example("2019-01-31"),
-    ] = UNSET
-    include_superseded: Annotated[
-        bool, QUERY, Doc("Also the rows that later filings superseded."), Example(False)
-    ] = False
+    period_type: Annotated[Several[PeriodType], Doc("Comma list of `duration`, `instant`.")] = UNSET
+    months: Annotated[Several[Literal["3", "6", "9", "12"]], Doc("Comma list of lengths.")] = UNSET
+    from_: Annotated[Period, In("query", "from"), Doc("Ends in it or later."), Example("2019")] = (
+        UNSET
+    )
+    to: Annotated[Period, QUERY, Doc("Ends in it or before."), Example("2024-Q3")] = UNSET
+    as_of: Annotated[Moment, Doc("As filed by this date (of an instant, in UTC).")] = UNSET
+    include_superseded: Annotated[bool, QUERY, Doc("Also what later filings superseded.")] = False
     sort: Annotated[
         Literal["periodEnd", "filedDate"],
         QUERY,
-        Doc("The period that ends last comes first, or what was filed last."),
+        Doc("The last to end, or to be filed, comes first."),
     ] = "periodEnd"
     limit: Limit = 20
     cursor: Cursor = UNSET
@@ -101,9 +76,7 @@ async def list_financial_observations(
         Problem: NOT_FOUND, INVALID_PARAMETER for a date that does not exist, INVALID_CURSOR.
     """
     asked = request.entity_id
-    entity = (await directory.found(ctx, [asked])).get(asked)
-    if entity is None:
-        raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
+    entity = await directory.one(ctx, asked)
     page = await ctx.page(
         OBSERVATIONS,
         where=_where(request) | {"entity": await directory.keys(ctx, [asked])},
@@ -146,12 +119,13 @@ def _where(request: ListFinancialObservations) -> dict[str, tuple[str, ...]]:
 
 
 def _bounds(request: ListFinancialObservations) -> Bounds:
+    day = moment("asOf", request.as_of)
     first, last = spanned("from", request.from_), spanned("to", request.to)
     return {
         "start": None if first is None else first.start.toordinal(),
         "end": None if last is None else last.end.toordinal(),
         "ranges": known(
-            _day(request.as_of),
+            day.date() if isinstance(day, datetime) else day,
             is_whole=request.include_superseded,
             of="repeated" if _is_of_concepts(request) else "superseded",
         ),
@@ -160,16 +134,6 @@ def _bounds(request: ListFinancialObservations) -> Bounds:
 
 def _is_of_concepts(request: ListFinancialObservations) -> bool:
     return isinstance(request.metric, Unset) and not isinstance(request.concept, Unset)
-
-
-def _day(text: Maybe[str]) -> date | None:
-    if isinstance(text, Unset):
-        return None
-    try:
-        is_day = len(text) == len("2019-01-31")
-        return date.fromisoformat(text) if is_day else instants.parse(text).date()
-    except ValueError as none:
-        raise Problem(problem.INVALID_PARAMETER, "asOf: names no date that exists") from none
 
 
 def known(day: date | None, *, is_whole: bool = False, of: str = "superseded") -> dict[str, Range]:
@@ -226,8 +190,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "filed by then; `includeSuperseded=true` lists all of them. `supersedesId` and "
             "`supersededById` lead from one to the next, and `restated` marks another value. A "
             "metric has one row for each period, whichever concepts state it; `concept` without "
-            "`metric` lists the newest of that concept. Periods are told by their dates. The "
-            "values of one filter are alternatives; different filters must all match."
+            f"`metric` lists the newest of that concept. {ALTERNATIVES}"
         ),
     ),
 )

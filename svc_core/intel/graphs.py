@@ -9,25 +9,26 @@ from typing import Annotated, Any
 from attrs import frozen
 
 from svc_core import compact, instants, problem
-from svc_core.constraints import Doc, Example, Ge, Le, Pattern
+from svc_core.constraints import Doc, Example, Ge, Le
 from svc_core.intel import stix
 from svc_core.intel.declared import EXPLORER, reading
 from svc_core.intel.neighbours import Neighbours, Node
 from svc_core.intel.walk import DEPTH_MAX, NODES_MAX, Edge, Walk, Wanted
 from svc_core.operation import PATH, QUERY, STIX, Context, Operation
 from svc_core.problem import Problem
-from svc_core.resources.filters import Several
-from svc_core.resources.members import EntityId
+from svc_core.resources.filters import Revoked, Several
+from svc_core.resources.members import EntityId, Share
+from svc_core.resources.period import Moment, moment
 from svc_core.resources.relation import EntityGraph, RelationType
 from svc_core.result import Content, One
-from svc_core.unset import UNSET, Maybe, Unset
+from svc_core.unset import UNSET, given
 
 text = compact.encoder()
 
 RelationTypes = Annotated[
     Several[RelationType], Doc("Comma list of types of edges."), Example(["owns", "uses"])
 ]
-Revoked = Annotated[bool, QUERY, Doc("With what its source revoked or deprecated."), Example(False)]
+Depth = Annotated[int, Ge(1), Le(DEPTH_MAX)]
 
 _EDGE = (
     "id", "type", "sourceId", "targetId", "directed", "confidence", "confidenceBasis", "validFrom",
@@ -40,24 +41,14 @@ class GetEntityGraph:
     """The graph around one entity."""
 
     entity_id: Annotated[EntityId, PATH]
-    depth: Annotated[int, QUERY, Ge(1), Le(DEPTH_MAX), Doc("Steps from it."), Example(2)] = 1
+    depth: Annotated[Depth, QUERY, Doc("Steps from it."), Example(2)] = 1
     types: RelationTypes = UNSET
-    min_confidence: Annotated[
-        float, QUERY, Ge(0), Le(1), Doc("Only edges that are at least as sure."), Example(0.5)
-    ] = 0
-    at: Annotated[
-        Maybe[str],
-        QUERY,
-        Pattern(
-            "[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt].{1,30})?", "a date or an RFC 3339 date and time"
-        ),
-        Doc("Only what held then, as far as that is told."),
-        Example("2026-01-31"),
-    ] = UNSET
+    min_confidence: Annotated[Share, QUERY, Doc("Only edges at least as sure."), Example(0.5)] = 0
+    at: Annotated[Moment, Doc("Only what held then, as far as told."), Example("2026-01-31")] = (
+        UNSET
+    )
     include_revoked: Revoked = False
-    limit_nodes: Annotated[
-        int, QUERY, Ge(1), Le(NODES_MAX), Doc("Nodes at most; the nearest are shown.")
-    ] = NODES_MAX
+    limit_nodes: Annotated[int, QUERY, Ge(1), Le(NODES_MAX), Doc("The nearest.")] = NODES_MAX
 
 
 async def get_entity_graph(ctx: Context, request: GetEntityGraph) -> One[EntityGraph]:
@@ -66,15 +57,10 @@ async def get_entity_graph(ctx: Context, request: GetEntityGraph) -> One[EntityG
     Raises:
         Problem: NOT_FOUND; INVALID_PARAMETER for a time that is none.
     """
-    at = None if isinstance(request.at, Unset) else _instant(request.at)
+    day = moment("at", request.at)
+    at = instants.render(day) if isinstance(day, datetime) else str(day) if day else None
     neighbours = Neighbours(
-        ctx,
-        Wanted(
-            None if isinstance(request.types, Unset) else frozenset(request.types),
-            request.min_confidence,
-            at,
-            request.include_revoked,
-        ),
+        ctx, Wanted(given(request.types, None), request.min_confidence, at, request.include_revoked)
     )
     root = (await neighbours.meant([request.entity_id])).get(request.entity_id)
     if root is None:
@@ -92,16 +78,6 @@ async def as_stix(ctx: Context, id_: str) -> Content:
     nodes = [neighbours.nodes[one] for one in walk.nodes]
     raw = stix.bundle(root, nodes, list(walk.edges.values()))
     return Content(STIX.media_type, raw, (root.id, sha256(raw).hexdigest()))
-
-
-def _instant(told: str) -> str:
-    """A date as it is, a time in UTC."""
-    try:
-        if len(told) == len("2026-01-31"):
-            return datetime.fromisoformat(told).date().isoformat()
-        return instants.render(instants.parse(told))
-    except ValueError as fault:
-        raise Problem(problem.INVALID_PARAMETER, "at: is no date or time that exists") from fault
 
 
 # -- as answers --------------------------------------------------------------------------------
@@ -154,10 +130,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         summary="Read the graph around an entity",
         description=(
             "What the entity is connected to in up to three steps, who says so of each edge, and "
-            "since when until when it held. The ends of all edges are among the nodes. There is "
-            "room for 500 nodes and 2,000 edges, the nearest first and of them the strongest; "
-            "`truncated` says that there is more. An edge to something that nobody told of, or "
-            "that its source revoked, is left out."
+            "since when until when it held, in up to 500 nodes and 2,000 edges: the nearest, and "
+            "of them the strongest. What nobody told of, or its source revoked, is left out."
         ),
     ),
 )

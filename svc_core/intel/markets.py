@@ -3,21 +3,20 @@
 Rule: a market names its entities by references, and the answer those that they mean now.
 """
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from typing import Annotated, Any, Literal
 
 from attrs import evolve, frozen
 
-from svc_core import directory, problem, searching, wire
-from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, MinLen
+from svc_core import directory, searching
+from svc_core.constraints import Doc, Ge
+from svc_core.intel import entity_rows
 from svc_core.intel.declared import FININT, reading
 from svc_core.operation import PATH, QUERY, Context, Operation
 from svc_core.ports import Bounds
-from svc_core.problem import Problem
-from svc_core.resources.filters import Providers, Several, narrowed, sent
+from svc_core.resources.filters import Name, Part, Providers, Several, narrowed, sent
 from svc_core.resources.market import (
     MARKETS,
     WORDS,
@@ -34,7 +33,7 @@ from svc_core.result import One, Page
 from svc_core.searching import Wanted
 from svc_core.unset import UNSET, Maybe, Unset, given
 
-Share = Annotated[Maybe[float], QUERY, Ge(0), Le(1)]
+Sort = Literal["updatedAt", "volume", "closesAt"]
 
 _ORDERS = {"volume": "volume", "closesAt": "closes"}
 
@@ -46,46 +45,20 @@ _ORDERS = {"volume": "volume", "closesAt": "closes"}
 class ListMarkets:
     """Prediction markets of every provider."""
 
-    status: Annotated[Several[MarketStatus], Doc("Comma list of statuses."), Example(["open"])] = (
-        UNSET
-    )
+    status: Annotated[Several[MarketStatus], Doc("Comma list of statuses.")] = UNSET
     provider: Providers = UNSET
-    category: Annotated[
-        Several[Annotated[str, MinLen(1), MaxLen(200)]],
-        Doc("Comma list of categories, in either case."),
-        Example(["Politics"]),
-    ] = UNSET
-    entity_id: Annotated[
-        Several[EntityId], Doc("Comma list of entities of which the question names one.")
-    ] = UNSET
-    min_volume: Annotated[
-        Maybe[float], QUERY, Ge(0), Doc("Only what was traded as much, in its own unit.")
-    ] = UNSET
-    closes_before: Annotated[
-        Maybe[datetime],
-        QUERY,
-        Doc("Only those whose trading ends before this instant."),
-        Example("2027-01-01T00:00:00Z"),
-    ] = UNSET
-    label: Annotated[
-        Maybe[str],
-        QUERY,
-        MinLen(1),
-        MaxLen(200),
-        Doc("Only those with an outcome of this label, in either case."),
-        Example("Yes"),
-    ] = UNSET
-    min_probability: Annotated[
-        Share, Doc("Only where that outcome is as probable; without `label` it is the first one.")
-    ] = UNSET
-    max_probability: Annotated[Share, Doc("Only where it is not more probable.")] = UNSET
+    category: Annotated[Several[Name], Doc("Comma list of categories, in either case.")] = UNSET
+    entity_id: Annotated[Several[EntityId], Doc("Comma list of entities that it names.")] = UNSET
+    min_volume: Annotated[Maybe[float], QUERY, Ge(0), Doc("The least volume, in its unit.")] = UNSET
+    closes_before: Annotated[Maybe[datetime], QUERY, Doc("Whose trading ends before this.")] = UNSET
+    label: Annotated[Maybe[Name], QUERY, Doc("With such an outcome, in either case.")] = UNSET
+    min_probability: Annotated[Part, Doc("The least of that outcome, else of the first.")] = UNSET
+    max_probability: Annotated[Part, Doc("The most, likewise.")] = UNSET
     updated_since: UpdatedSince = UNSET
     q: searching.Q = UNSET
-    sort: Annotated[
-        Maybe[Literal["updatedAt", "volume", "closesAt"]],
-        QUERY,
-        Doc("What comes first: the row written last, the most traded, or the last to close."),
-    ] = UNSET
+    sort: Annotated[Maybe[Sort], QUERY, Doc("The last written, most traded, or last to close.")] = (
+        UNSET
+    )
     include: searching.Include = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
@@ -109,18 +82,6 @@ def has_share(label: str | None, least: Maybe[float], most: Maybe[float], market
     return any(
         share is not None and given(least, 0.0) <= share <= given(most, 1.0) for share in shares
     )
-
-
-def _with_entities(row: bytes, named_in: Mapping[str, str]) -> bytes:
-    told = json.loads(row)
-    told["entities"] = [
-        {"entityId": id_, "name": name, "role": "mentioned"} for id_, name in named_in.items()
-    ]
-    return wire.dumps(told)
-
-
-def _entities(row: bytes) -> list[str]:
-    return [one["entityId"] for one in json.loads(row)["entities"]]
 
 
 def _bounds(request: ListMarkets) -> Bounds:
@@ -164,23 +125,15 @@ async def get_market(ctx: Context, request: GetMarket) -> One[Market]:
     Raises:
         Problem: NOT_FOUND.
     """
-    found = await ctx.tx.documents.scan(MARKETS, where={"key": (request.market_id,)}, limit=1)
-    if not found.rows:
-        raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
-    row, *_ = await told(ctx, [found.rows[0].raw])
-    return One(row, (*found.rows[0].tag, *_entities(row)))
+    found = await ctx.answering(MARKETS, request.market_id)
+    (row,) = await told(ctx, [found.raw])
+    return One(row, entity_rows.tag(found.id, row))
 
 
 async def told(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
     """Rows with the entities that their questions name, as far as they are known now."""
-    names = [references(MARKETS.decode(row)) for row in rows]
-    meant = await directory.named(ctx, [one for held in names for one in held])
-    return [
-        _with_entities(
-            row, {meant[one].id: name for one, name in reversed(held.items()) if one in meant}
-        )
-        for row, held in zip(rows, names, strict=True)
-    ]
+    named_in = [references(MARKETS.decode(row)) for row in rows]
+    return await directory.telling(ctx, rows, named_in, blank=b"[]")
 
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (

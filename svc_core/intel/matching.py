@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
+from itertools import count
 from typing import Annotated, Any
 
 from attrs import frozen
@@ -14,7 +15,7 @@ from svc_core.intel.candidates import MOST, Candidate, candidate
 from svc_core.linking.matching import Names, Party, party
 from svc_core.linking.screening import Screening
 from svc_core.operation import Context, Operation, Units, local
-from svc_core.ports import SYSTEM, Position, Slice
+from svc_core.ports import SYSTEM, Document, Position, Slice
 from svc_core.resources.entity import ENTITIES, Entity
 from svc_core.result import Page
 from svc_core.sources.identifiers import isin, lei
@@ -72,8 +73,9 @@ def read(line: Line) -> Party:
     Raises:
         ValueError: it cannot be used; the message says why.
     """
-    name, number = (line.name or "").strip(), (line.designator or "").strip()
-    born, kind = (line.birth_date or "").strip(), _plain(line.type)
+    told = (line.name, line.designator, line.birth_date, line.country)
+    name, number, born, land = ((one or "").strip() for one in told)
+    kind = re.sub(r"[\W_]", "", line.type or "").casefold()
     if not name and not number:
         raise ValueError("it has neither a name nor a designator")
     if born and _DATE.fullmatch(born) is None:
@@ -87,13 +89,9 @@ def read(line: Line) -> Party:
         names,
         type=_TYPES[kind] if kind else None,
         designators=frozenset([_designator(number)] if number else []),
-        countries=frozenset([_country(line.country)] if (line.country or "").strip() else []),
+        countries=frozenset([_country(land)] if land else []),
         born=frozenset([born] if born else []),
     )
-
-
-def _plain(text: str | None) -> str:
-    return re.sub(r"[\W_]", "", text or "").casefold()
 
 
 def _designator(told: str) -> str:
@@ -106,41 +104,42 @@ def _designator(told: str) -> str:
     raise ValueError(f"designator {told!r} is no scheme:value, or its check digits are wrong")
 
 
-def _country(told: str | None) -> str:
-    code = country_named(told)
-    if code is None and re.fullmatch("[A-Za-z]{2}", (told or "").strip()):
-        code = (told or "").strip().upper()
+def _country(told: str) -> str:
+    code = country_named(told) or (told.upper() if re.fullmatch("[A-Za-z]{2}", told) else None)
     if code is None:
         raise ValueError(f"country {told!r} is not known; give its ISO 3166-1 code")
     return code
 
 
+def _asked(line: Line) -> Party | str:
+    try:
+        return read(line)
+    except ValueError as fault:
+        return str(fault)
+
+
 async def match_entities(ctx: Context, request: MatchEntities) -> Page[Screened]:
     """The best matches of each line, in the order of the lines."""
-    errors: dict[int, str] = {}
-    asked: dict[int, Party] = {}
-    for at, line in enumerate(request.lines):
-        try:
-            asked[at] = read(line)
-        except ValueError as fault:
-            errors[at] = str(fault)
-    screening = Screening(list(asked.values()))
+    asked = [_asked(line) for line in request.lines]
+    screening = Screening([one for one in asked if isinstance(one, Party)])
     async for rows in _walk(ctx.work):
         await ctx.work.aside(partial(_pass_by, screening, rows))
-    found = {
-        at: tuple(candidate(*one) for one in screening.candidates(place, request.limit))
-        for place, at in enumerate(asked)
-    }
-    told = (Screened(found.get(at, ()), errors.get(at)) for at in range(len(request.lines)))
+    found = (screening.candidates(at, request.limit) for at in count())
+    told = (
+        Screened((), one)
+        if isinstance(one, str)
+        else Screened(tuple(candidate(*each) for each in next(found)))
+        for one in asked
+    )
     return Page(tuple(map(wire.dumps, told)))
 
 
-def _pass_by(screening: Screening, rows: Sequence[tuple[str, bytes]]) -> None:
-    for id_, raw in rows:
-        screening.pass_by(id_, party(json.loads(raw)))
+def _pass_by(screening: Screening, rows: Sequence[Document[Entity]]) -> None:
+    for row in rows:
+        screening.pass_by(row.id, party(json.loads(row.raw)))
 
 
-async def _walk(work: Units) -> AsyncIterator[list[tuple[str, bytes]]]:
+async def _walk(work: Units) -> AsyncIterator[Sequence[Document[Entity]]]:
     """All entities, and then those that were written meanwhile: they moved to the front."""
     newest: int | None = None
     for _ in range(2):
@@ -149,7 +148,7 @@ async def _walk(work: Units) -> AsyncIterator[list[tuple[str, bytes]]]:
             page = await work.read(SYSTEM, partial(_page, after=after, start=start))
             if newest is None and page.rows:
                 newest = page.rows[0].order + 1
-            yield [(row.id, row.raw) for row in page.rows]
+            yield page.rows
             after = page.end
             if after is None:
                 break

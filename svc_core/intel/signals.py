@@ -9,17 +9,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-import attrs
 from attrs import frozen
 
 from svc_core import compact, directory
-from svc_core.constraints import Arg, Doc, Example, Ge, Le, Pattern
+from svc_core.constraints import Arg, Doc, Example, Pattern
 from svc_core.intel.declared import SHARED, reading
 from svc_core.operation import PATH, QUERY, Context, Operation, local
 from svc_core.ports import Document
-from svc_core.resources.filters import Range, Several, narrowed, sent
+from svc_core.resources.filters import Range, Several, at_least, narrowed, sent
 from svc_core.resources.incident import INCIDENTS
-from svc_core.resources.members import Cursor, EntityId, IncidentId, Limit, SignalId, micros
+from svc_core.resources.members import (
+    Cursor,
+    EntityId,
+    IncidentId,
+    Limit,
+    Share,
+    SignalId,
+    micros,
+    revised,
+)
 from svc_core.resources.period import UpdatedSince, When, after, bounds
 from svc_core.resources.signal import (
     NEVER,
@@ -35,38 +43,30 @@ from svc_core.unset import UNSET, Maybe, Unset, given
 INCIDENTS_ASKED = 500  # ids of the incidents of one page, or of one filter
 SIGNALS_TOLD = 500  # of the incidents of one page
 
+_STATES = ("active", "expired", "dismissed")
 _text = compact.encoder()
 
 
 # -- requests ----------------------------------------------------------------------------------
 
 
+Tag = Annotated[str, Pattern("[A-Za-z-]{1,40}", "a tag such as cyber")]
+
+
 @frozen
 class ListSignals:
     """Signals of every detector."""
 
-    type: Annotated[
-        Several[SignalType], Doc("Comma list of types."), Example(["kevAdded", "epssJump"])
-    ] = UNSET
-    tag: Annotated[
-        Several[Annotated[str, Pattern("[A-Za-z-]{1,40}", "a tag such as cyber")]],
-        Doc("Comma list of tags."),
-        Example(["cyber", "markets"]),
-    ] = UNSET
-    min_strength: Annotated[
-        Maybe[float], QUERY, Ge(0), Le(1), Doc("Only what is at least as strong."), Example(0.5)
-    ] = UNSET
+    type: Annotated[Several[SignalType], Doc("Types."), Example(["kevAdded", "epssJump"])] = UNSET
+    tag: Annotated[Several[Tag], Doc("Tags."), Example(["cyber", "markets"])] = UNSET
+    min_strength: Annotated[Maybe[Share], QUERY, Doc("Only what is as strong.")] = UNSET
     entity_id: Annotated[Several[EntityId], Doc("Comma list of entities.")] = UNSET
     incident_id: Annotated[Several[IncidentId], Doc("Comma list of incidents.")] = UNSET
-    status: Annotated[Several[SignalStatus], Doc("Comma list of states."), Example(["active"])] = (
-        UNSET
-    )
+    status: Annotated[Several[SignalStatus], Doc("States."), Example(["active"])] = UNSET
     datetime: When = UNSET
     updated_since: UpdatedSince = UNSET
     sort: Annotated[
-        Literal["detectedAt", "strength"],
-        QUERY,
-        Doc("What comes first: the latest, the strongest."),
+        Literal["detectedAt", "strength"], QUERY, Doc("The latest or the strongest come first.")
     ] = "detectedAt"
     limit: Limit = 20
     cursor: Cursor = UNSET
@@ -91,18 +91,14 @@ class DismissSignal:
 
 def _ended(status: Maybe[tuple[SignalStatus, ...]], now: datetime) -> dict[str, Range]:
     """The range of ends that signals in one of these states have."""
-    asked = frozenset(given(status, ("active", "expired", "dismissed")))
-    at = micros(now)
-    spans: Mapping[frozenset[SignalStatus], tuple[str, Range]] = {
-        frozenset({"active"}): ("end", (at + 1, NEVER - 1)),
-        frozenset({"expired"}): ("end", (1 - NEVER, at)),
-        frozenset({"dismissed"}): ("end", (NEVER, None)),
-        frozenset({"active", "expired"}): ("end", (1 - NEVER, NEVER - 1)),
-        frozenset({"active", "dismissed"}): ("end", (at + 1, None)),
-        frozenset({"expired", "dismissed"}): ("ended", (-NEVER, at)),
-    }
-    name, span = spans.get(asked, ("", (None, None)))
-    return {name: span} if name else {}
+    asked, at = {*given(status, _STATES)}, micros(now)
+    if asked == {*_STATES}:
+        return {}
+    if asked == {"expired", "dismissed"}:
+        return {"ended": (-NEVER, at)}
+    start = 1 - NEVER if "expired" in asked else at + 1 if "active" in asked else NEVER
+    end = None if "dismissed" in asked else NEVER - 1 if "active" in asked else at
+    return {"end": (start, end)}
 
 
 def _status(row: Mapping[str, Any], now: datetime) -> str:
@@ -114,15 +110,8 @@ def _status(row: Mapping[str, Any], now: datetime) -> str:
 async def shown(ctx: Context, raws: Sequence[bytes]) -> list[dict[str, Any]]:
     """Stored signals as they are read now."""
     rows: list[dict[str, Any]] = [json.loads(raw) for raw in raws]
-    asked = {one["entityId"] for row in rows for one in row["entities"]}
-    known = await directory.named(ctx, asked)
+    await directory.taking_part(ctx, rows, "entityId")
     for row in rows:
-        told = {
-            (known[one["entityId"]].id, one["role"]): one
-            for one in row["entities"]
-            if one["entityId"] in known
-        }
-        row["entities"] = [one | {"entityId": id_} for (id_, _), one in told.items()]
         row["status"] = _status(row, ctx.now)
     return rows
 
@@ -142,9 +131,8 @@ async def of_incidents(ctx: Context, rows: Iterable[Mapping[str, Any]]) -> dict[
 
 async def _incidents(ctx: Context, asked: Sequence[str]) -> tuple[str, ...]:
     """All ids of the incidents that these ids name; unknown ones stay."""
-    page = await ctx.tx.documents.scan(
-        INCIDENTS, where={"key": tuple(asked)}, limit=INCIDENTS_ASKED
-    )
+    about = {"key": tuple(asked)}
+    page = await ctx.tx.documents.scan(INCIDENTS, where=about, limit=INCIDENTS_ASKED)
     keys = (key for row in page.rows for key in INCIDENTS.decode(row.raw).keys)
     return tuple(dict.fromkeys([*asked, *keys]))
 
@@ -165,9 +153,8 @@ async def list_signals(ctx: Context, request: ListSignals) -> Page[Signal]:
         where["entity"] = await directory.references(ctx, request.entity_id)
     if not isinstance(request.incident_id, Unset):
         where["incident"] = await _incidents(ctx, request.incident_id)
-    least = given(request.min_strength, None)
     ranges = narrowed(
-        strength=None if least is None else (round(least * STRENGTH_STEPS), None),
+        strength=at_least(request.min_strength, STRENGTH_STEPS),
         updated=after(request.updated_since),
     )
     edges = bounds(request.datetime)
@@ -205,9 +192,7 @@ async def dismiss_signal(ctx: Context, request: DismissSignal) -> One[Signal]:
     document = await ctx.load(SIGNALS, request.signal_id)
     signal = SIGNALS.decode(document.raw)
     if signal.status != "dismissed":
-        told = attrs.evolve(
-            signal, status="dismissed", updated_at=ctx.now, revision=signal.revision + 1
-        )
+        told = revised(signal, ctx.now, status="dismissed")
         document = await ctx.save(SIGNALS, signal.id, told, before=document)
     return await _one(ctx, document)
 

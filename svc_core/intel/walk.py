@@ -33,7 +33,7 @@ APART = frozenset({"paid"})
 class Wanted:
     """What an edge must be. What is None asks for nothing; `at` is a date or a time in UTC."""
 
-    types: frozenset[str] | None = None
+    types: Sequence[str] | None = None
     min_confidence: float = 0
     at: str | None = None
     revoked: bool = False

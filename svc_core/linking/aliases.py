@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import date
 from functools import cache
+from operator import attrgetter
 
 from attrs import frozen
 
@@ -58,32 +59,27 @@ def _has_form(written: str) -> bool:
 @cache
 def beginnings() -> frozenset[str]:
     """The first words of all names, folded."""
-    names = [name for line in data.lines("aliases.tsv") for name in line.split("\t")[0].split("|")]
+    names = [name for row in data.rows("aliases.tsv") for name in row[0].split("|")]
     return frozenset(fold(name.split()[0]) for name in (*names, *table()))
 
 
 @cache
 def _kinds(kind: str) -> frozenset[str]:
     """The names of a kind, as the head of the table tells them."""
-    rows = (line.split("\t") for line in data.lines("aliases.tsv"))
-    return frozenset(normal(name) for row in rows if row[4] == kind for name in row[0].split("|"))
+    told = (row[0].split("|") for row in data.rows("aliases.tsv") if row[4] == kind)
+    return frozenset(normal(name) for names in told for name in names)
 
 
 @cache
 def table() -> Mapping[str, tuple[Alias, ...]]:
     """The aliases by their normalised names, the earliest first."""
     found: dict[str, list[Alias]] = {}
-    for line in data.lines("aliases.tsv"):
-        names, key, start, end = line.split("\t")[:4]
-        alias = Alias(
-            key,
-            date.fromisoformat(start) if start else date.min,
-            date.fromisoformat(end) if end else date.max,
-        )
+    for names, key, start, end, *_ in data.rows("aliases.tsv"):
+        days = date.fromisoformat(start or "0001-01-01"), date.fromisoformat(end or "9999-12-31")
+        alias = Alias(key, *days)
         for name in names.split("|"):
             found.setdefault(normal(name), []).append(alias)
-    return {name: tuple(sorted(held, key=_start)) for name, held in found.items()}
+    return {name: tuple(sorted(held, key=_START)) for name, held in found.items()}
 
 
-def _start(alias: Alias) -> date:
-    return alias.valid_from
+_START = attrgetter("valid_from")

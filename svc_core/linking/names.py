@@ -2,6 +2,7 @@
 
 import re
 from functools import cache, lru_cache
+from itertools import chain
 
 from svc_core import data
 from svc_core.text.frequencies import background
@@ -88,8 +89,8 @@ def _form(words: list[str], place: str) -> int:
 
 @cache
 def _forms(place: str) -> frozenset[str]:
-    rows = (line.split("\t") for line in data.lines("legal_forms.tsv"))
-    return frozenset(form for at, _, forms in rows if at == place for form in forms.split("|"))
+    told = (forms.split("|") for at, _, forms in data.rows("legal_forms.tsv") if at == place)
+    return frozenset(chain.from_iterable(told))
 
 
 @cache

@@ -7,7 +7,7 @@ nor in a line in title case (Mikheev 2002, "Periods, Capitalized Words, etc.").
 import re
 from collections.abc import Iterator
 from functools import cache
-from itertools import dropwhile
+from itertools import chain, dropwhile
 from typing import NamedTuple
 
 from svc_core import data
@@ -91,13 +91,12 @@ def _parts(words: list[str]) -> Iterator[list[str]]:
 
 @cache
 def _words(role: str) -> frozenset[str]:
-    rows = (line.split("\t") for line in data.lines("name_words.tsv"))
-    return frozenset(word for kind, held in rows if kind == role for word in held.split())
+    told = (held.split() for kind, held in data.rows("name_words.tsv") if kind == role)
+    return frozenset(chain.from_iterable(told))
 
 
 @cache
 def _fillers() -> frozenset[str]:
     """Words that begin no name: stop words, labels of pages, months and week days."""
-    rows = (line.split("\t") for line in data.lines("calendar.tsv"))
-    days = (fold(name) for row in rows if row[0] != "language" for name in row[2].split("|"))
-    return stop_words("en") | _words("label") | frozenset(days)
+    days = (row[2].split("|") for row in data.rows("calendar.tsv") if row[0] != "language")
+    return stop_words("en") | _words("label") | frozenset(map(fold, chain.from_iterable(days)))

@@ -120,7 +120,5 @@ def _edits() -> Callable[..., float]:
 
 @cache
 def _letters() -> MappingProxyType[int, str]:
-    pairs = (
-        pair.split("=") for row in data.lines("scripts.tsv") for pair in row.split("\t")[1].split()
-    )
+    pairs = (pair.split("=") for row in data.rows("scripts.tsv") for pair in row[1].split())
     return MappingProxyType({ord(letter): latin for letter, latin in pairs})

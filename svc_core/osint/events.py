@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from attrs import evolve, frozen
 
-from svc_core.constraints import Doc, Example, Ge, Le, MaxLen
+from svc_core.constraints import Doc, Example, MaxLen
 from svc_core.instants import Interval
 from svc_core.intake.taking import strongest_of, survivor
 from svc_core.operation import PATH, QUERY, Context, Operation
@@ -12,17 +12,20 @@ from svc_core.osint import render
 from svc_core.osint.declared import reading
 from svc_core.resources.facts import SEVERITIES, Severity
 from svc_core.resources.filters import (
+    Categories,
     Countries,
+    MinConfidence,
     MinSeverity,
     Providers,
     Range,
     Several,
     Types,
+    at_least,
     narrowed,
     sent,
 )
 from svc_core.resources.members import Cursor, Limit, ObservationId
-from svc_core.resources.osint import CONFIDENCE_STEPS, OSINT_EVENTS, Category, OsintEvent
+from svc_core.resources.osint import CONFIDENCE_STEPS, OSINT_EVENTS, OsintEvent
 from svc_core.resources.period import (
     ALL_TIMES,
     Area,
@@ -56,17 +59,13 @@ class ListEvents:
 
     provider: Providers = UNSET
     type: Types = UNSET
-    category: Annotated[
-        Several[Category], Doc("Comma list of categories."), Example(["disaster", "conflict"])
-    ] = UNSET
+    category: Categories = UNSET
     country: Countries = UNSET
     severity: Annotated[
         Several[Severity], Doc("Comma list of severities."), Example(["high", "critical"])
     ] = UNSET
     min_severity: MinSeverity = UNSET
-    min_confidence: Annotated[
-        Maybe[float], QUERY, Ge(0), Le(1), Doc("Only what is at least as certain."), Example(0.5)
-    ] = UNSET
+    min_confidence: MinConfidence = UNSET
     bbox: Area = UNSET
     datetime: When = UNSET
     updated_since: UpdatedSince = UNSET
@@ -127,14 +126,13 @@ async def found(
 
 async def list_events(ctx: Context, request: ListEvents) -> Page[OsintEvent]:
     """A page of events."""
-    least = given(request.min_confidence, None)
     page = await found(
         ctx,
         request,
         given(request.datetime, ALL_TIMES),
         order=_ORDERS.get(request.sort),
         updated=after(request.updated_since),
-        confidence=None if least is None else (round(least * CONFIDENCE_STEPS), None),
+        confidence=at_least(request.min_confidence, CONFIDENCE_STEPS),
     )
     if isinstance(request.include, Unset):
         return page

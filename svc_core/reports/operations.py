@@ -259,11 +259,12 @@ _GRAPH = json.loads(f"""{{
   "counts": {{"nodes": 3, "edges": 2, "incidentAnchors": 1, "citations": 1}},
   "nodes": [
     {{"id": "report", "type": "report", "kind": null, "label": "Port strikes",
-      "countryCode": null, "degree": 1}},
+      "countryCode": null, "degree": 1, "entityId": null}},
     {{"id": "{_INCIDENT}", "type": "incident", "kind": null,
-      "label": "Antwerp dockworkers join walkout", "countryCode": null, "degree": 2}},
+      "label": "Antwerp dockworkers join walkout", "countryCode": null, "degree": 2,
+      "entityId": null}},
     {{"id": "entity:antwerp", "type": "entity", "kind": "place", "label": "Antwerp",
-      "countryCode": "BE", "degree": 1}}
+      "countryCode": "BE", "degree": 1, "entityId": "ent_65f1c0de8badf00d12345678"}}
   ],
   "edges": [
     {{"id": "reports:report>{_INCIDENT}", "type": "reports", "sourceId": "report",

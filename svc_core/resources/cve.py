@@ -15,7 +15,7 @@ from svc_core.linking.references import of_vendor
 from svc_core.ports import BASE_V2, Collection
 from svc_core.resources.entity import EntityCore, keys_of
 from svc_core.resources.facts import Severity
-from svc_core.resources.members import EntityId, micros
+from svc_core.resources.members import EntityId, Share, micros
 from svc_core.retrieval.listing import Indexed
 from svc_core.unset import UNSET, Maybe, Unset
 
@@ -23,7 +23,8 @@ SHARE_STEPS = 1_000_000  # a share is kept as a whole number of millionths
 
 CveState = Literal["PUBLISHED", "REJECTED"]
 CvssVersion = Literal["2.0", "3.0", "3.1", "4.0"]
-Share = Annotated[float, Ge(0), Le(1)]
+CveId = Annotated[str, Pattern(r"CVE-[0-9]{4}-[0-9]{4,19}", "a CVE id")]
+CvssScore = Annotated[float, Ge(0), Le(10)]
 
 
 # -- parts of a CVE ----------------------------------------------------------------------------
@@ -45,16 +46,12 @@ class Score:
     vector: Annotated[
         str | None, Doc("As published."), Example("CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:C/C:H/I:H/A:H")
     ]
-    base_score: Annotated[
-        Annotated[float, Ge(0), Le(10)] | None, Doc("The number as published."), Example(10.0)
-    ]
+    base_score: Annotated[CvssScore | None, Doc("The number as published."), Example(10.0)]
     severity: Annotated[Severity | None, Doc("In a word."), Example("critical")]
     provider: Annotated[str | None, Doc("Who scores."), Example("nvd")]
     role: Annotated[str, Doc("`primary` or `secondary`."), Example("primary")]
     system: Annotated[Literal["CVSS"], Doc("The system.")] = "CVSS"
-    computed_base_score: Annotated[
-        Maybe[float], Doc("What a vector of CVSS 2 or 3 comes to, where that is another number.")
-    ] = UNSET
+    computed_base_score: Annotated[Maybe[float], Doc("Where its vector comes to another.")] = UNSET
 
 
 @frozen
@@ -81,9 +78,7 @@ class Kev:
     date_added: Annotated[date, Doc("Listed since."), Example("2021-12-10")]
     due_date: Annotated[date | None, Doc("By when agencies must act.")] = None
     required_action: Annotated[str | None, Doc("What they must do.")] = None
-    known_ransomware_campaign_use: Annotated[
-        str | None, Doc("`Known` or `Unknown`."), Example("Known")
-    ] = None
+    known_ransomware_campaign_use: Annotated[str | None, Doc("`Known` or `Unknown`.")] = None
     name: Annotated[str | None, Doc("What the catalogue calls the vulnerability.")] = None
     vendor_project: Annotated[str | None, Doc("Whose product."), Example("Apache")] = None
     product: Annotated[str | None, Doc("Which product."), Example("Log4j2")] = None
@@ -126,9 +121,7 @@ class Affected:
 
     vendor: Annotated[str | None, Doc("Who makes it."), Example("Apache Software Foundation")]
     product: Annotated[str | None, Doc("What it is called."), Example("Apache Log4j2")]
-    entity_id: Annotated[
-        EntityId | None, Doc("The entity that the vendor was or belonged to at that time.")
-    ] = None
+    entity_id: Annotated[EntityId | None, Doc("The vendor, or its owner, at that time.")] = None
     cpes: Annotated[tuple[str, ...], Doc("Its CPE names.")] = ()
     versions: Annotated[tuple[VersionRange, ...], Doc("Its versions.")] = ()
     default_status: Annotated[str | None, Doc("Of versions that are not told.")] = None
@@ -157,32 +150,18 @@ class Exploiter:
 class CveFacet:
     """What is known of a vulnerability beside what every entity has."""
 
-    cve_id: Annotated[
-        str,
-        Pattern(r"CVE-[0-9]{4}-[0-9]{4,19}", "a CVE id"),
-        Doc("Its id."),
-        Example("CVE-2021-44228"),
-    ]
-    state: Annotated[CveState, Doc("A rejected one is no vulnerability."), Example("PUBLISHED")] = (
-        "PUBLISHED"
-    )
+    cve_id: Annotated[CveId, Doc("Its id."), Example("CVE-2021-44228")]
+    state: Annotated[CveState, Doc("A rejected one is no vulnerability.")] = "PUBLISHED"
     title: Annotated[str | None, Doc("In one line; null where untold.")] = None
     published_at: Annotated[datetime | None, Doc("When it was published.")] = None
     modified_at: Annotated[datetime | None, Doc("When its record last changed.")] = None
     assigner: Annotated[Assigner | None, Doc("Who assigned the id.")] = None
     scores: Annotated[tuple[Score, ...], Doc("Of all providers.")] = ()
     score: Annotated[
-        Score | None,
-        Doc(
-            "The one to go by: the assigner's before the NVD's before that of others, and of one "
-            "provider's the newest version."
-        ),
+        Score | None, Doc("To go by: the assigner's, the NVD's, or another's; the newest version.")
     ] = None
     epss: Annotated[Epss | None, Doc("Null where none was read.")] = None
-    kev: Annotated[
-        Maybe[Kev | None],
-        Doc("Null where the catalogue does not list it; absent where no catalogue was read."),
-    ] = UNSET
+    kev: Annotated[Maybe[Kev | None], Doc("Null: unlisted; absent: no catalogue was read.")] = UNSET
     ssvc: Annotated[Ssvc | None, Doc("Null where nobody decided.")] = None
     weaknesses: Annotated[tuple[Weakness, ...], Doc("What kinds of faults it is.")] = ()
     affected: Annotated[tuple[Affected, ...], Doc("Products, each once.")] = ()
@@ -224,11 +203,11 @@ def day_of(cve_id: str, published: datetime | None) -> date:
     return date(int(cve_id[4:8]), 7, 1) if published is None else published.date()
 
 
-def makers(cve: Cve) -> Iterator[str]:
-    """References to those who made what is affected, as of its publication."""
+def makers(cve: Cve) -> Iterator[tuple[str, str]]:
+    """References to those who made what is affected, as of its publication, with their names."""
     day = day_of(cve.cve_id, cve.published_at)
     for vendor in dict.fromkeys(cve.vendors):
-        yield from of_vendor(vendor, day)
+        yield from ((reference, vendor) for reference in of_vendor(vendor, day))
 
 
 def listing(cve: Cve) -> str:
@@ -238,28 +217,14 @@ def listing(cve: Cve) -> str:
     return "known" if cve.entry.known_ransomware_campaign_use == "Known" else "listed"
 
 
-def _instant(at: datetime | None) -> int | None:
-    return None if at is None else micros(at)
+def _of(part: str, name: str, steps: int = 0) -> Any:
+    """Reads a member of a part that a row may lack; a number in so many steps of one."""
 
-
-def _share(name: str) -> Any:
-    def read(cve: Cve) -> int | None:
-        return None if cve.epss is None else round(getattr(cve.epss, name) * SHARE_STEPS)
-
-    return read
-
-
-def _scored(name: str) -> Any:
-    def read(cve: Cve) -> str | None:
-        return None if cve.score is None else getattr(cve.score, name)
+    def read(cve: Cve) -> Any:
+        told = getattr(getattr(cve, part), name, None)
+        return round(told * steps) if steps and told is not None else told
 
     return read
-
-
-def _score(cve: Cve) -> int | None:
-    """The chosen base score in tenths."""
-    score = cve.score
-    return None if score is None or score.base_score is None else round(score.base_score * 10)
 
 
 WORDS: Indexed[Cve] = Indexed(
@@ -278,23 +243,23 @@ CVES: Collection[Cve] = Collection(
     scope="global",
     keys={
         "state": lambda cve: cve.state,
-        "cvss_version": _scored("version"),
-        "severity": _scored("severity"),
+        "cvss_version": _of("score", "version"),
+        "severity": _of("score", "severity"),
         "kev": listing,
     },
     facets={
         "key": keys_of,
         "vendor": lambda cve: map(folded, cve.vendors),
         "product": lambda cve: map(folded, cve.products),
-        "maker": makers,
+        "maker": lambda cve: [reference for reference, _ in makers(cve)],
         "cwe": lambda cve: [one.id for one in cve.weaknesses],
     },
     numbers={
-        "published": lambda cve: _instant(cve.published_at),
-        "modified": lambda cve: _instant(cve.modified_at),
-        "score": _score,
-        "epss": _share("score"),
-        "percentile": _share("percentile"),
+        "published": lambda cve: None if cve.published_at is None else micros(cve.published_at),
+        "modified": lambda cve: None if cve.modified_at is None else micros(cve.modified_at),
+        "score": _of("score", "base_score", 10),
+        "epss": _of("epss", "score", SHARE_STEPS),
+        "percentile": _of("epss", "percentile", SHARE_STEPS),
     },
     ranked={
         "state": ("score", "epss"),

@@ -7,14 +7,14 @@ from typing import Annotated, Any, Literal
 
 from attrs import frozen
 
-from svc_core.constraints import Doc, Example, Ge, Le
+from svc_core.constraints import Doc, Example, Ge
 from svc_core.linking.matching import Names, Party
 from svc_core.linking.names import labels, normal
 from svc_core.linking.screening import found_by
 from svc_core.ports import BASE_V2, Collection
 from svc_core.resources.facts import Designator, SourceRef
-from svc_core.resources.members import CreatedAt, EntityId, UpdatedAt, micros
-from svc_core.retrieval.listing import Indexed, Match
+from svc_core.resources.members import CreatedAt, EntityId, Share, UpdatedAt, micros
+from svc_core.retrieval.listing import Indexed, Matched
 from svc_core.unset import UNSET, Maybe
 
 EntityType = Literal[
@@ -92,9 +92,7 @@ class Attribution:
 
     code: Annotated[str, Doc("ISO 3166-1 alpha-2 code."), Example("RU")]
     basis: Annotated[str, Doc("What it was read from."), Example("attribution")]
-    confidence: Annotated[
-        Annotated[float, Ge(0), Le(1)] | None, Doc("From 0 to 1; null where untold."), Example(0.5)
-    ] = None
+    confidence: Annotated[Share | None, Doc("Null where untold."), Example(0.5)] = None
 
 
 @frozen
@@ -141,49 +139,29 @@ class EntityCore:
     type: Annotated[EntityType, Doc("What it is."), Example("company")]
     name: Annotated[str, Doc("As its strongest source names it."), Example("MICROSOFT CORP")]
     aliases: Annotated[tuple[str, ...], Doc("Other names."), Example([])] = ()
-    weak_aliases: Annotated[
-        tuple[str, ...], Doc("Names that many have, which identify nobody."), Example([])
-    ] = ()
+    weak_aliases: Annotated[tuple[str, ...], Doc("Names of many, which identify nobody.")] = ()
     description: Annotated[str | None, Doc("In some words; null where untold.")] = None
     designators: Annotated[tuple[Designator, ...], Doc("By which others know it.")] = ()
-    jurisdiction: Annotated[
-        str | None, Doc("ISO 3166 code of where it is registered."), Example("US-WA")
-    ] = None
+    jurisdiction: Annotated[str | None, Doc("ISO 3166: where it is from."), Example("US-WA")] = None
     country_codes: Annotated[tuple[str, ...], Doc("ISO 3166-1 alpha-2 codes.")] = ()
     status: Annotated[EntityStatus, Doc("Whether it exists."), Example("active")] = "unknown"
     industry: Annotated[Industry | None, Doc("What it does; null where untold.")] = None
-    listings: Annotated[
-        Maybe[tuple[Listing, ...]], Doc("Where its shares are traded; of companies alone.")
-    ] = UNSET
-    sanctions: Annotated[
-        tuple[Sanction, ...] | None,
-        Doc("Entries of sanctions lists; null while no list was read, empty where none has it."),
-    ] = None
+    listings: Annotated[Maybe[tuple[Listing, ...]], Doc("Of companies: where it trades.")] = UNSET
+    sanctions: Annotated[tuple[Sanction, ...] | None, Doc("Null while no list was read.")] = None
     topics: Annotated[tuple[str, ...], Doc("What others file it under."), Example([])] = ()
-    birth_dates: Annotated[
-        Maybe[tuple[str, ...]], Doc("As exact as they are told: a day, a month, a year or a span.")
-    ] = UNSET
+    birth_dates: Annotated[Maybe[tuple[str, ...]], Doc("Each a day, month, year or span.")] = UNSET
     birth_places: Annotated[Maybe[tuple[str, ...]], Doc("As they are told.")] = UNSET
     gender: Annotated[Maybe[str], Doc("As it is told.")] = UNSET
     addresses: Annotated[Maybe[tuple[str, ...]], Doc("As they are told.")] = UNSET
-    identifiers: Annotated[
-        Maybe[tuple[Identifier, ...]], Doc("Papers and registers: numbers that join nothing.")
-    ] = UNSET
+    identifiers: Annotated[Maybe[tuple[Identifier, ...]], Doc("Papers; they join nothing.")] = UNSET
     validity: Annotated[Validity | None, Doc("When it existed; null where untold.")] = None
-    revoked: Annotated[
-        bool, Doc("Whether its source revoked or deprecated it."), Example(False)
-    ] = False
-    merged_ids: Annotated[
-        tuple[str, ...],
-        Doc("Ids that answer with this row: by its other designators, and of rows it took up."),
-    ] = ()
+    revoked: Annotated[bool, Doc("Whether its source revoked or deprecated it.")] = False
+    merged_ids: Annotated[tuple[str, ...], Doc("Other ids that answer with this row.")] = ()
     sources: Annotated[tuple[SourceRef, ...], Doc("What the row was made from.")]
     created_at: CreatedAt
     updated_at: UpdatedAt
     revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
-    match: Annotated[
-        Maybe[Match | None], Doc("With `include=match` alone: why it was found; null without `q`.")
-    ] = UNSET
+    match: Matched = UNSET
 
     @property
     def names(self) -> Iterator[str]:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from attrs import frozen
 
+from svc_core.boxes import cells_of
 from svc_core.constraints import Doc, Example, Ge, IdOf, Le
 from svc_core.resources.members import CountryCode, SourceId
 from svc_core.unset import UNSET, Maybe
@@ -38,18 +39,10 @@ class SourceRef:
         Doc("The record at its publisher; null where it has no address."),
         Example("https://earthquake.usgs.gov/earthquakes/eventpage/us7000abcd"),
     ]
-    record_id: Annotated[
-        str | None, Doc("What its publisher calls the record."), Example("us7000abcd")
-    ]
-    retrieved_at: Annotated[
-        datetime, Doc("When these words were first read."), Example("2026-01-31T05:52:11Z")
-    ]
-    published_at: Annotated[
-        datetime | None, Doc("When its publisher published the record."), Example(None)
-    ] = None
-    license: Annotated[
-        str | None, Doc("Under which the data may be used."), Example("Public domain")
-    ] = None
+    record_id: Annotated[str | None, Doc("What its publisher calls it."), Example("us7000abcd")]
+    retrieved_at: Annotated[datetime, Doc("When first read."), Example("2026-01-31T05:52:11Z")]
+    published_at: Annotated[datetime | None, Doc("When its publisher published the record.")] = None
+    license: Annotated[str | None, Doc("For using the data."), Example("Public domain")] = None
 
 
 @frozen
@@ -70,9 +63,7 @@ class Place:
     id: Annotated[Annotated[str, IdOf("plc")] | None, Doc("Place identifier."), Example(None)]
     name: Annotated[str | None, Doc("As its provider names it."), Example("Esmeraldas, Ecuador")]
     country_code: CountryCode
-    admin1_code: Annotated[
-        str | None, Doc("ISO 3166-2 code; null where none is known."), Example("EC-E")
-    ]
+    admin1_code: Annotated[str | None, Doc("ISO 3166-2; null where unknown."), Example("EC-E")]
     geometry: Geometry
     precision: Annotated[Precision, Doc("How exactly the place is known."), Example("exact")]
 
@@ -99,6 +90,22 @@ class SeverityBasis:
     provider: Annotated[str, Doc("Whose scale it is."), Example("gdacs")]
     scale: Annotated[str, Doc("The scale."), Example("alertlevel")]
     value: Annotated[str | float | None, Doc("What it says there."), Example("Orange")]
+
+
+def point_at(place: "Place | None") -> tuple[float, float] | None:
+    """Where a place is; None where that is not known."""
+    return None if place is None else point_of(place.geometry)
+
+
+def exact_point(place: "Place | None") -> tuple[float, float] | None:
+    """Where a place is that is known to its locality or better."""
+    return point_at(place) if place and place.precision in {"exact", "locality"} else None
+
+
+def cells_at(place: "Place | None") -> tuple[str, ...]:
+    """The cells of a filter by areas in which a place is."""
+    point = point_at(place)
+    return () if point is None else cells_of(*point)
 
 
 def point_of(geometry: Mapping[str, Any] | None) -> tuple[float, float] | None:

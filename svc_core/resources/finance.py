@@ -55,37 +55,21 @@ class FinancialObservation:
     id: ObservationId
     entity_id: EntityId
     concept: Concept
-    metric: Annotated[
-        Metric | None,
-        Doc("The canonical metric that it states; null where it states none."),
-        Example("revenue"),
-    ]
+    metric: Annotated[Metric | None, Doc("The one that it states, if any."), Example("revenue")]
     value: Annotated[float, Doc("Exactly as reported; money is whole."), Example(265595000000)]
     unit: Annotated[str | None, Doc("UCUM; null for plain money."), Example(None)]
     currency: Annotated[str | None, Doc("ISO 4217; null for no money."), Example("USD")]
     period_type: Annotated[PeriodType, Doc("A span of days, or one day."), Example("duration")]
-    period_start: Annotated[
-        date | None, Doc("Its first day; null for one day."), Example("2017-10-01")
-    ]
+    period_start: Annotated[date | None, Doc("First day; null for one day."), Example("2017-10-01")]
     period_end: Annotated[date, Doc("Its last day."), Example("2018-09-29")]
-    period_months: Annotated[
-        int | None, Doc("3, 6, 9 or 12; null for all other spans."), Example(12)
-    ]
-    fiscal_year: Annotated[
-        int | None, Doc("The fiscal year that the period lies in, by its dates."), Example(2018)
-    ]
-    fiscal_period: Annotated[
-        str | None, Doc("FY, Q1 to Q4, H1, H2 or M9, by its dates."), Example("FY")
-    ]
+    period_months: Annotated[int | None, Doc("3, 6, 9 or 12; null for other spans."), Example(12)]
+    fiscal_year: Annotated[int | None, Doc("Of the period, by its dates."), Example(2018)]
+    fiscal_period: Annotated[str | None, Doc("FY, Q1 to Q4, H1, H2, M9, likewise."), Example("FY")]
     filing: ReportedIn
     frame: Annotated[str | None, Doc("The SEC's frame, where it picked it."), Example("CY2018")]
     restated: Annotated[bool, Doc("Whether a filing before it reported another value.")] = False
-    supersedes_id: Annotated[
-        ObservationId | None, Doc("The same fact in the filing before."), Example(None)
-    ] = None
-    superseded_by_id: Annotated[
-        ObservationId | None, Doc("The same fact in the next filing."), Example(None)
-    ] = None
+    supersedes_id: Annotated[ObservationId | None, Doc("The same in the filing before.")] = None
+    superseded_by_id: Annotated[ObservationId | None, Doc("The same in the next filing.")] = None
     sources: Annotated[tuple[SourceRef, ...], Doc("What the row was made from.")]
     created_at: CreatedAt
     updated_at: UpdatedAt
@@ -116,7 +100,7 @@ def _filed(row: StoredObservation) -> int | None:
 
 
 def _day(day: date | None) -> int:
-    return NEVER if day is None else day.toordinal()
+    return (day or date.max).toordinal()
 
 
 OBSERVATIONS: Collection[StoredObservation] = Collection(
@@ -159,17 +143,9 @@ class Filing:
     accession: Annotated[str, Doc("Its accession number."), Example("0001193125-24-011295")]
     form: Annotated[str, Doc("Its form."), Example("8-K")]
     filed_date: Annotated[date, Doc("When it was filed."), Example("2024-01-19")]
-    report_date: Annotated[
-        date | None, Doc("The day or the period's end it is about."), Example("2024-01-17")
-    ]
-    accepted_at: Annotated[
-        datetime | None, Doc("When the SEC took it in."), Example("2024-01-19T16:30:30Z")
-    ]
-    items: Annotated[
-        tuple[str, ...] | None,
-        Doc("The items of an 8-K that it reports on; null where untold."),
-        Example(["1.05", "9.01"]),
-    ]
+    report_date: Annotated[date | None, Doc("The day or the period's end it is about.")]
+    accepted_at: Annotated[datetime | None, Doc("When the SEC took it in.")]
+    items: Annotated[tuple[str, ...] | None, Doc("Of an 8-K; null if untold."), Example(["1.05"])]
     description: Annotated[str | None, Doc("In the filer's words."), Example("8-K")]
     url: Annotated[str, Doc("Its address."), Example("https://www.sec.gov/Archives/edgar/data/1")]
     sources: Annotated[tuple[SourceRef, ...], Doc("What the row was made from.")]

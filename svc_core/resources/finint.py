@@ -35,9 +35,7 @@ class Vintage:
     """The days on which a value was the one that its provider gave."""
 
     start: Annotated[date, Doc("The first of them."), Example("2026-01-29")]
-    end: Annotated[
-        date | None, Doc("The last that is known of; null for none."), Example("2026-02-25")
-    ]
+    end: Annotated[date | None, Doc("The last known one; null for none."), Example("2026-02-25")]
 
 
 @frozen
@@ -46,15 +44,9 @@ class Indicator:
 
     id: IndicatorId
     provider: Annotated[str, Doc("Who publishes it."), Example("worldbank")]
-    dataset_id: Annotated[
-        str | None, Doc("Its data set there; null for providers without any."), Example("2")
-    ]
-    indicator_code: Annotated[
-        str, Doc("What its provider calls the series."), Example("FI.RES.TOTL.MO")
-    ]
-    name: Annotated[
-        str, Doc("What people call the series."), Example("Total reserves in months of imports")
-    ]
+    dataset_id: Annotated[str | None, Doc("Its data set there; null for none."), Example("2")]
+    indicator_code: Annotated[str, Doc("What its provider calls it."), Example("FI.RES.TOTL.MO")]
+    name: Annotated[str, Doc("What people call the series."), Example("Total reserves")]
     area: IndicatorArea
     frequency: Annotated[Frequency, Doc("SDMX CL_FREQ."), Example("A")]
     period: Annotated[str, Doc("In SDMX notation."), Example("2025")]
@@ -63,34 +55,20 @@ class Indicator:
     value: Annotated[float | None, Doc("Null where it is missing."), Example(3.9)]
     unit: Annotated[str | None, Doc("UCUM; null where no unit is told."), Example(None)]
     currency: Annotated[str | None, Doc("ISO 4217; null for no money."), Example(None)]
-    unit_multiplier: Annotated[
-        int | None, Doc("The power of ten that the value counts; null where untold."), Example(6)
-    ]
-    seasonal_adjustment: Annotated[
-        str | None, Doc("The provider's code for it; null where untold."), Example(None)
-    ]
+    unit_multiplier: Annotated[int | None, Doc("Power of ten; null where untold."), Example(6)]
+    seasonal_adjustment: Annotated[str | None, Doc("Its provider's code; null where untold.")]
     status: Annotated[
-        Status | None,
-        Doc("SDMX OBS_STATUS: normal, estimated, provisional, forecast, missing."),
-        Example("A"),
+        Status | None, Doc("SDMX OBS_STATUS: normal, estimated, provisional, forecast, missing.")
     ]
     vintage: Annotated[Vintage | None, Doc("Null where its provider keeps none.")]
-    released_at: Annotated[
-        datetime | None, Doc("When it was released; null where untold."), Example(None)
-    ]
+    released_at: Annotated[datetime | None, Doc("When it was released; null where untold.")]
     sources: Annotated[tuple[SourceRef, ...], Doc("What the row was made from.")]
     created_at: CreatedAt
     updated_at: UpdatedAt
     revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
-    previous_value: Annotated[
-        Maybe[float | None],
-        Doc("Of the nearest earlier period with a value; null where none is held."),
-        Example(3.1),
-    ] = UNSET
+    previous_value: Annotated[Maybe[float | None], Doc("Of the last period with a value.")] = UNSET
     change: Annotated[Maybe[float | None], Doc("Since that one."), Example(0.8)] = UNSET
-    change_percent: Annotated[
-        Maybe[float | None], Doc("Since that one; null where it was zero."), Example(25.806452)
-    ] = UNSET
+    change_percent: Annotated[Maybe[float | None], Doc("Null where it was zero.")] = UNSET
 
     @property
     def series(self) -> str:

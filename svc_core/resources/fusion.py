@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from attrs import frozen
 
-from svc_core.constraints import Doc, Example, Ge, Le
+from svc_core.constraints import Doc, Example, Ge
 from svc_core.resources.cve import Cve
 from svc_core.resources.entity import Entity
 from svc_core.resources.facts import Measurement
@@ -14,7 +14,7 @@ from svc_core.resources.finance import Filing, FinancialObservation
 from svc_core.resources.finint import Indicator
 from svc_core.resources.incident import Incident
 from svc_core.resources.market import Market
-from svc_core.resources.members import SourceId
+from svc_core.resources.members import Share, SourceId
 
 Coverage = Literal["loaded", "empty", "notLoaded"]
 TimelineKind = Literal[
@@ -22,7 +22,6 @@ TimelineKind = Literal[
     "marketResolved", "incident", "news",
 ]  # fmt: skip
 LinkType = Literal["sameEntity", "vendorOf", "affects", "disclosedIn", "temporal"]
-Share = Annotated[float, Ge(0), Le(1)]
 Count = Annotated[int, Ge(0)]
 
 _LOADED = Doc(
@@ -65,9 +64,7 @@ class FusionCyber:
         Example({"info": 0, "low": 1, "medium": 4, "high": 5, "critical": 2, "unknown": 0}),
     ]
     truncated: Annotated[bool, Doc("Whether there are more than were counted."), Example(False)]
-    cves: Annotated[
-        tuple[Cve, ...], Doc("Up to 25: listed ones, then the likeliest, then the gravest.")
-    ]
+    cves: Annotated[tuple[Cve, ...], Doc("Up to 25: listed ones, then the likeliest and gravest.")]
     incidents: Annotated[tuple[Incident, ...], Doc("The latest that it takes part in, up to 25.")]
     actors: Annotated[tuple[Entity, ...], Doc("Who exploits these or targets it, up to 25.")]
 
@@ -76,14 +73,8 @@ class FusionCyber:
 class FusionMarket:
     """Figures, filings, markets and indicators."""
 
-    financials: Annotated[
-        tuple[FinancialObservation, ...],
-        Doc("Of each metric the newest that had been filed when the window ends."),
-    ]
-    filings: Annotated[
-        tuple[Filing, ...],
-        Doc("8-K and 8-K/A: all that report a cyber incident, then the newest, up to 50."),
-    ]
+    financials: Annotated[tuple[FinancialObservation, ...], Doc("Of each metric the newest filed.")]
+    filings: Annotated[tuple[Filing, ...], Doc("8-K and 8-K/A: cyber incidents, then the newest.")]
     markets: Annotated[tuple[Market, ...], Doc("Whose question names it, up to 25.")]
     indicators: Annotated[tuple[Indicator, ...], Doc("The newest of its country, up to 10.")]
 
@@ -92,13 +83,9 @@ class FusionMarket:
 class TimelineEntry:
     """One thing that happened."""
 
-    at: Annotated[
-        datetime, Doc("When; of a mere date its midnight, UTC."), Example("2026-01-19T00:00:00Z")
-    ]
+    at: Annotated[datetime, Doc("When; a date is its midnight."), Example("2026-01-19T00:00:00Z")]
     kind: Annotated[TimelineKind, Doc("What happened."), Example("kevAdded")]
-    ref_id: Annotated[
-        str, Doc("The row that tells of it."), Example("ent_65f1c0de8badf00d12345678")
-    ]
+    ref_id: Annotated[str, Doc("The row that tells it."), Example("ent_65f1c0de8badf00d12345678")]
     title: Annotated[str, Doc("In one line."), Example("Quillard Gateway command injection")]
     measurement: Annotated[Measurement | None, Doc("What was measured; null for nothing.")]
     source_ids: Annotated[tuple[SourceId, ...], Doc("Who tells of it.")]
@@ -111,19 +98,9 @@ class FusionLink:
     from_id: Annotated[str, Doc("A row."), Example("ent_65f1c0de8badf00d12345678")]
     to_id: Annotated[str, Doc("Another one."), Example("obs_65f1c0de8badf00d12345678")]
     type: Annotated[LinkType, Doc("What joins them."), Example("temporal")]
-    basis: Annotated[
-        str, Doc("What it was read from."), Example("KEV dateAdded to 8-K filedDate; no cause")
-    ]
-    confidence: Annotated[
-        Share,
-        Doc("How sure it is that both belong to the company: of a temporal link no more."),
-        Example(0.85),
-    ]
-    lag_days: Annotated[
-        int | None,
-        Doc("Days from the first to the second, below 0 where that came first; null untold."),
-        Example(17),
-    ]
+    basis: Annotated[str, Doc("What it was read from."), Example("KEV dateAdded to 8-K filedDate")]
+    confidence: Annotated[Share, Doc("How sure it is that both are the company's."), Example(0.85)]
+    lag_days: Annotated[int | None, Doc("Days between; below 0 backwards."), Example(17)]
 
 
 @frozen
@@ -153,12 +130,7 @@ class Fusion:
     coverage: FusionCoverage
     cyber: FusionCyber
     market: FusionMarket
-    timeline: Annotated[
-        tuple[TimelineEntry, ...], Doc("What the rows above tell happened, the earliest first.")
-    ]
+    timeline: Annotated[tuple[TimelineEntry, ...], Doc("What happened, the earliest first.")]
     links: Annotated[tuple[FusionLink, ...], Doc("What joins these rows.")]
-    exposure: Annotated[
-        Exposure | None,
-        Doc("Null where no vulnerabilities or no catalogue of exploited ones were read."),
-    ]
+    exposure: Annotated[Exposure | None, Doc("Null without vulnerabilities or their catalogue.")]
     caveat: Annotated[str, Doc("What the answer does not say.")]

@@ -1,13 +1,11 @@
 """Incidents: what happened, folded of everything that tells of it."""
 
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, Literal
 
 from attrs import frozen
 
-from svc_core.boxes import cells_of
-from svc_core.constraints import Doc, Example, Ge, Le
+from svc_core.constraints import Doc, Example, Ge
 from svc_core.ports import BASE_V2, Collection
 from svc_core.resources.facts import (
     SEVERITIES,
@@ -18,18 +16,20 @@ from svc_core.resources.facts import (
     Severity,
     SeverityBasis,
     SourceRef,
-    point_of,
+    cells_at,
+    point_at,
 )
 from svc_core.resources.members import (
     CreatedAt,
     EntityId,
     IncidentId,
+    Share,
     UpdatedAt,
     micros,
 )
 from svc_core.resources.news import NewsItem
 from svc_core.resources.osint import CONFIDENCE_STEPS, SEVERITY_STEP, Cameo, Category, DatePrecision
-from svc_core.retrieval.listing import Indexed, Match
+from svc_core.retrieval.listing import Indexed, Matched
 from svc_core.unset import UNSET, Maybe, Unset
 
 Status = Literal["emerging", "active", "monitoring", "closed"]
@@ -43,9 +43,7 @@ class Participant:
     entity_id: Annotated[EntityId | None, Doc("Who it is; null where nobody looked.")]
     role: Annotated[Role, Doc("The part that it plays."), Example("actor")]
     name: Annotated[str, Doc("As its source names it."), Example("Port authority")]
-    reference: Annotated[
-        Maybe[str], Doc("Where nobody looked who it is: by what it is known."), Example("name:nato")
-    ] = UNSET
+    reference: Annotated[Maybe[str], Doc("By what it is known."), Example("name:nato")] = UNSET
 
 
 @frozen
@@ -64,7 +62,7 @@ class Incident:
     id: IncidentId
     title: Annotated[
         str,
-        Doc("That of its strongest provider, else the headline that most others resemble."),
+        Doc("Of its strongest provider, else the headline that most others resemble."),
         Example("M 7.1 earthquake near Esmeraldas, Ecuador"),
     ]
     summary: Annotated[str | None, Doc("In words of its sources; null where none were given.")]
@@ -77,14 +75,10 @@ class Incident:
         ),
         Example("active"),
     ]
-    severity: Annotated[
-        Severity, Doc("The gravest that a source gives; `info` where none does."), Example("high")
-    ]
-    severity_basis: Annotated[
-        SeverityBasis | None, Doc("What the severity was read from; null for nothing.")
-    ]
+    severity: Annotated[Severity, Doc("The gravest told; `info` for none."), Example("high")]
+    severity_basis: Annotated[SeverityBasis | None, Doc("What the severity was read from.")]
     confidence: Annotated[
-        Annotated[float, Ge(0), Le(1)],
+        Share,
         Doc(
             "That one at least of its independent sources is right: 0.9 for those who measure or "
             "code events, times their own word of certainty; 0.7 for a shared report; 0.5 for each "
@@ -98,15 +92,9 @@ class Incident:
         Example("2026-01-31T04:12:09Z"),
     ]
     ended_at: Annotated[datetime | None, Doc("When it ended; null while it lasts or unknown.")]
-    date_precision: Annotated[
-        DatePrecision, Doc("How exactly `startedAt` is known."), Example("instant")
-    ]
-    first_seen_at: Annotated[
-        datetime, Doc("When the first of it was taken in."), Example("2026-01-31T05:52:11Z")
-    ]
-    last_seen_at: Annotated[
-        datetime, Doc("When the last of it was taken in."), Example("2026-01-31T05:52:11Z")
-    ]
+    date_precision: Annotated[DatePrecision, Doc("Of `startedAt`."), Example("instant")]
+    first_seen_at: Annotated[datetime, Doc("First taken in."), Example("2026-01-31T05:52:11Z")]
+    last_seen_at: Annotated[datetime, Doc("Last taken in."), Example("2026-01-31T05:52:11Z")]
     place: Annotated[Place | None, Doc("The most precise that is told; null where none is.")]
     measurements: Annotated[tuple[Measurement, ...], Doc("The latest of each metric and provider.")]
     cameo: Annotated[Cameo | None, Doc("The CAMEO code of its gravest event; null without.")]
@@ -114,61 +102,36 @@ class Incident:
     entities: Annotated[tuple[Participant, ...], Doc("Known entities that take part.")]
     article_count: Annotated[int, Ge(0), Doc("Addresses of articles about it."), Example(12)]
     source_count: Annotated[int, Ge(1), Doc("Registrable domains of what tells of it."), Example(7)]
-    observation_count: Annotated[
-        int, Ge(1), Doc("OSINT events, news items and reports that tell of it."), Example(14)
-    ]
-    observation_ids: Annotated[
-        tuple[str, ...], Doc("OSINT events and news items that tell of it, the first 100.")
-    ]
+    observation_count: Annotated[int, Ge(1), Doc("Rows that tell of it."), Example(14)]
+    observation_ids: Annotated[tuple[str, ...], Doc("Events and news items, the first 100.")]
     signal_ids: Annotated[tuple[str, ...], Doc("Signals about it.")] = ()
     related_incident_ids: Annotated[
         tuple[IncidentId, ...],
         Doc("Incidents of others so near in kind, time and place that they may be the same."),
     ] = ()
-    merged_ids: Annotated[
-        tuple[IncidentId, ...], Doc("Ids of incidents that turned out to be this one.")
-    ] = ()
-    footprint: Annotated[
-        Maybe[Geometry], Doc("With `include=footprint` alone: the area that it covers.")
-    ] = UNSET
+    merged_ids: Annotated[tuple[IncidentId, ...], Doc("Ids that answer with this row.")] = ()
+    footprint: Annotated[Maybe[Geometry], Doc("With `include=footprint` alone: its area.")] = UNSET
     track: Annotated[
         Maybe[tuple[TrackPoint, ...] | None],
         Doc("With `include=track` alone: where it was; null where untold."),
     ] = UNSET
     articles: Annotated[
-        Maybe[tuple[NewsItem, ...]],
-        Doc("With `include=articles` alone: up to 20 news items, the latest first."),
+        Maybe[tuple[NewsItem, ...]], Doc("With `include=articles` alone: up to 20, newest first.")
     ] = UNSET
     sources: Annotated[tuple[SourceRef, ...], Doc("What the row was made from, the first 100.")]
     created_at: CreatedAt
     updated_at: UpdatedAt
     revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
-    match: Annotated[
-        Maybe[Match | None], Doc("With `include=match` alone: why it was found; null without `q`.")
-    ] = UNSET
+    match: Matched = UNSET
 
     @property
-    def keys(self) -> Iterator[str]:
+    def keys(self) -> tuple[str, ...]:
         """All ids that answer with it, its own first."""
-        yield self.id
-        yield from self.merged_ids
-
-
-def _providers(incident: Incident) -> tuple[str, ...]:
-    return tuple(one.provider for one in incident.sources)
+        return self.id, *self.merged_ids
 
 
 def _references(incident: Incident) -> tuple[str, ...]:
     return tuple(one.reference for one in incident.entities if not isinstance(one.reference, Unset))
-
-
-def _point(incident: Incident) -> tuple[float, float] | None:
-    return None if incident.place is None else point_of(incident.place.geometry)
-
-
-def _cells(incident: Incident) -> tuple[str, ...]:
-    point = _point(incident)
-    return () if point is None else cells_of(*point)
 
 
 def _gravity(incident: Incident) -> int:
@@ -198,9 +161,9 @@ INCIDENTS: Collection[Incident] = Collection(
         "country": lambda incident: None if incident.place is None else incident.place.country_code,
     },
     facets={
-        "cell": _cells,
+        "cell": lambda incident: cells_at(incident.place),
         "key": lambda incident: incident.keys,
-        "provider": _providers,
+        "provider": lambda incident: [one.provider for one in incident.sources],
         "entity": _references,
     },
     numbers={
@@ -212,7 +175,7 @@ INCIDENTS: Collection[Incident] = Collection(
         "confidence": lambda incident: round(incident.confidence * CONFIDENCE_STEPS),
         "publishers": lambda incident: incident.source_count,
     },
-    place=_point,
+    place=lambda incident: point_at(incident.place),
     search=WORDS,
     kind="incident",
     base=BASE_V2,

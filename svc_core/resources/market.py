@@ -5,13 +5,13 @@ from typing import Annotated, Literal
 
 from attrs import frozen
 
-from svc_core.constraints import Doc, Example, Ge, IdOf, Le
+from svc_core.constraints import Doc, Example, Ge, IdOf
 from svc_core.linking.references import of_text
 from svc_core.ports import BASE_V2, Collection
 from svc_core.resources.entity import EntityRef
 from svc_core.resources.facts import Measurement, SourceRef
-from svc_core.resources.members import CreatedAt, IncidentId, UpdatedAt, micros
-from svc_core.retrieval.listing import Indexed, Match
+from svc_core.resources.members import CreatedAt, IncidentId, Share, UpdatedAt, micros
+from svc_core.retrieval.listing import Indexed, Matched
 from svc_core.unset import UNSET, Maybe
 
 MarketId = Annotated[str, IdOf("mkt")]
@@ -28,11 +28,7 @@ class Outcome:
     """One way in which a question may be decided."""
 
     label: Annotated[str | None, Doc("As its provider names it."), Example("Yes")]
-    probability: Annotated[
-        Annotated[float, Ge(0), Le(1)] | None,
-        Doc("As the market has it; null where nobody quotes it."),
-        Example(0.615),
-    ]
+    probability: Annotated[Share | None, Doc("Null where nobody quotes it."), Example(0.615)]
     price: Annotated[Maybe[Measurement], Doc("What a share of it costs.")] = UNSET
     token_id: Annotated[Maybe[str], Doc("What its provider calls it."), Example("11")] = UNSET
 
@@ -41,12 +37,8 @@ class Outcome:
 class Resolution:
     """How a question was decided."""
 
-    label: Annotated[
-        str | None, Doc("The outcome; null where it is shared between several."), Example("No")
-    ]
-    resolved_at: Annotated[
-        datetime | None, Doc("When; null where untold."), Example("2026-01-30T18:00:00Z")
-    ]
+    label: Annotated[str | None, Doc("The outcome; null where several share it."), Example("No")]
+    resolved_at: Annotated[datetime | None, Doc("When, if told."), Example("2026-01-30T18:00:00Z")]
 
 
 Amount = Annotated[Measurement | None, Doc("In its provider's unit; null where untold.")]
@@ -57,22 +49,12 @@ class Market:
     """One proposition that people bet on, as its provider tells it."""
 
     id: MarketId
-    question: Annotated[
-        str, Doc("What is asked."), Example("Will the Fed cut rates at its next meeting?")
-    ]
+    question: Annotated[str, Doc("What is asked."), Example("Will the Fed cut rates in March?")]
     type: Annotated[Literal["prediction"], Doc("The kind of market.")]
-    category: Annotated[
-        str | None, Doc("As its provider files it; null where it does not."), Example("Economics")
-    ]
+    category: Annotated[str | None, Doc("As its provider files it."), Example("Economics")]
     status: Annotated[MarketStatus, Doc("How far it is."), Example("open")]
-    outcomes: Annotated[
-        tuple[Outcome, ...] | None, Doc("Null where the provider's row lacks them.")
-    ]
-    mutually_exclusive: Annotated[
-        bool | None,
-        Doc("Whether at most one of its group (or of its outcomes) comes true; null where untold."),
-        Example(False),
-    ]
+    outcomes: Annotated[tuple[Outcome, ...] | None, Doc("Null where its provider lacks them.")]
+    mutually_exclusive: Annotated[bool | None, Doc("Whether at most one of its group comes true.")]
     price_basis: Annotated[
         PriceBasis | None,
         Doc("What the probabilities are: between the quotes, the last trade, of an automatic "
@@ -85,40 +67,21 @@ class Market:
     liquidity: Amount
     open_interest: Amount
     opens_at: Annotated[datetime | None, Doc("When it opened; null where untold.")]
-    closes_at: Annotated[
-        datetime | None, Doc("When trading ends; null where untold."),
-        Example("2026-06-30T12:00:00Z"),
-    ]  # fmt: skip
+    closes_at: Annotated[datetime | None, Doc("When trading ends; null where untold.")]
     resolves_at: Annotated[datetime | None, Doc("When a decision is expected; null where untold.")]
     rules: Annotated[str | None, Doc("How it is decided; null where untold.")]
-    url: Annotated[
-        str | None,
-        Doc("Its page at the provider."),
-        Example("https://polymarket.com/event/fed-decision/fed-cut"),
-    ]
+    url: Annotated[str | None, Doc("Its page there."), Example("https://polymarket.com/event/fed")]
     provider: Annotated[str, Doc("Who runs it."), Example("polymarket")]
     provider_market_id: Annotated[str, Doc("What that calls it."), Example("902001")]
-    group_id: Annotated[
-        str | None,
-        Doc("What that calls the group of propositions; null for none."),
-        Example("90200"),
-    ]
-    entities: Annotated[
-        tuple[EntityRef, ...], Doc("Whom its question names, as far as they are known.")
-    ] = ()
-    incident_ids: Annotated[
-        tuple[IncidentId, ...], Doc("Incidents that its question names."), Example([])
-    ] = ()
-    merged_ids: Annotated[
-        tuple[MarketId, ...], Doc("Other ids that answer with this row."), Example([])
-    ] = ()
+    group_id: Annotated[str | None, Doc("What that calls its group, if any."), Example("90200")]
+    entities: Annotated[tuple[EntityRef, ...], Doc("Whom its question names, where known.")] = ()
+    incident_ids: Annotated[tuple[IncidentId, ...], Doc("Incidents that its question names.")] = ()
+    merged_ids: Annotated[tuple[MarketId, ...], Doc("Other ids that answer with this row.")] = ()
     sources: Annotated[tuple[SourceRef, ...], Doc("What the row was made from.")]
     created_at: CreatedAt
     updated_at: UpdatedAt
     revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
-    match: Annotated[
-        Maybe[Match | None], Doc("With `include=match` alone: why it was found; null without `q`.")
-    ] = UNSET
+    match: Matched = UNSET
 
 
 def steps(volume: float) -> int:

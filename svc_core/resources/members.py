@@ -26,6 +26,7 @@ CreatedAt = Annotated[datetime, Doc("When it was created."), Example("2026-01-31
 UpdatedAt = Annotated[
     datetime, Doc("When its newest version was written."), Example("2026-01-31T09:30:00Z")
 ]
+Share = Annotated[float, Ge(0), Le(1)]
 CountryCode = Annotated[
     str | None, Doc("ISO 3166-1 alpha-2 code; null where none is known."), Example("BE")
 ]
@@ -52,6 +53,13 @@ def changed(row: T, now: datetime, **members: Any) -> T:
     """The row with these members, updated now; itself where nothing changes."""
     after: Any = attrs.evolve(row, **members)  # type: ignore[misc]
     return row if after == row else attrs.evolve(after, updated_at=now)
+
+
+def revised(row: T, now: datetime, **members: Any) -> T:
+    """The next revision of a row, with these members."""
+    told: Any = row
+    after: T = attrs.evolve(told, updated_at=now, revision=told.revision + 1, **members)
+    return after
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -12,7 +12,7 @@ from svc_core.constraints import Doc, Example, Ge, Le, MaxLen
 from svc_core.linking.references import of_text
 from svc_core.ports import Collection
 from svc_core.resources.entity import EntityRef
-from svc_core.resources.facts import Place
+from svc_core.resources.facts import Place, SourceRef
 from svc_core.resources.members import (
     CountryCode,
     IncidentId,
@@ -269,6 +269,12 @@ class NewsItem:
     def seen_at(self) -> datetime:
         """The item's date, but not later than it was read: some dates lie in the future."""
         return min(self.dated_at or self.retrieved_at, self.retrieved_at)
+
+    @property
+    def ref(self) -> SourceRef:
+        """Where it was published."""
+        told, read_at = self.source, self.retrieved_at
+        return SourceRef(told.id, "feed", told.name, self.url, None, read_at, self.published_at)
 
 
 @frozen

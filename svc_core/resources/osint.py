@@ -10,7 +10,6 @@ from urllib.parse import SplitResult, urlsplit
 from attrs import frozen
 
 from svc_core import ids
-from svc_core.boxes import cells_of
 from svc_core.constraints import Doc, Example, Ge
 from svc_core.ports import Collection
 from svc_core.resources.facts import (
@@ -22,7 +21,8 @@ from svc_core.resources.facts import (
     Severity,
     SeverityBasis,
     SourceRef,
-    point_of,
+    cells_at,
+    point_at,
 )
 from svc_core.resources.members import (
     CountryCode,
@@ -195,15 +195,6 @@ def marks_of(event: OsintEvent) -> Iterator[str]:
         yield mark(event.cameo.event_code, names["actor"], names["target"], day, name)
 
 
-def _point(event: OsintEvent) -> tuple[float, float] | None:
-    return None if event.place is None else point_of(event.place.geometry)
-
-
-def _cells(event: OsintEvent) -> tuple[str, ...]:
-    point = _point(event)
-    return () if point is None else cells_of(*point)
-
-
 def _severity(event: OsintEvent) -> int | None:
     """By severity, of equally severe ones by time."""
     if event.severity is None:
@@ -224,7 +215,7 @@ OSINT_EVENTS: Collection[OsintEvent] = Collection(
         "country": lambda event: None if event.place is None else event.place.country_code,
         "severity": lambda event: event.severity,
     },
-    facets={"cell": _cells, "mark": marks_of},
+    facets={"cell": lambda event: cells_at(event.place), "mark": marks_of},
     numbers={
         "occurred": lambda event: None if event.occurred_at is None else micros(event.occurred_at),
         "updated": lambda event: micros(event.updated_at),
@@ -233,7 +224,7 @@ OSINT_EVENTS: Collection[OsintEvent] = Collection(
             None if event.confidence is None else round(event.confidence * CONFIDENCE_STEPS)
         ),
     },
-    place=_point,
+    place=lambda event: point_at(event.place),
     kind="osintEvent",
     path="/osint/events",
 )

@@ -4,7 +4,7 @@ Rule: `since` and `until` are the deprecated spelling of one `datetime` (Spec: V
 request uses one spelling, and both mean the same period.
 """
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated
 
 from svc_core import instants, periods, ports, problem
@@ -59,6 +59,12 @@ Period = Annotated[
     ),
 ]
 
+Moment = Annotated[
+    Maybe[str],
+    QUERY,
+    Pattern("[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ].{1,40})?", "an RFC 3339 date or date-time"),
+]
+
 OLD_NAMES = frozenset({"since", "until"})
 """What an operation with both spellings declares as `deprecated`."""
 
@@ -99,6 +105,21 @@ def lying(area: Maybe[Box]) -> ports.Box | None:
 def after(instant: Maybe[datetime]) -> tuple[int | None, int | None] | None:
     """The range of a number of record times later than an instant, for `Context.page`."""
     return None if isinstance(instant, Unset) else (micros(instant) + 1, None)
+
+
+def moment(name: str, text: Maybe[str]) -> date | None:
+    """The day, or the instant in UTC, that an input of this name tells; None where it was not sent.
+
+    Raises:
+        Problem: INVALID_PARAMETER where there is no such day or time.
+    """
+    if isinstance(text, Unset):
+        return None
+    try:
+        is_day = len(text) == len("2026-01-31")
+        return date.fromisoformat(text) if is_day else instants.parse(text)
+    except ValueError as none:
+        raise Problem(problem.INVALID_PARAMETER, f"{name}: names no day or time") from none
 
 
 def spanned(name: str, text: Maybe[str]) -> periods.Period | None:

@@ -17,6 +17,7 @@ from svc_core.resources.members import (
     CreatedAt,
     EntityId,
     ObservationId,
+    Share,
     SourceId,
     UpdatedAt,
 )
@@ -31,13 +32,6 @@ CyberType = Literal[
 Surface = Literal["cyber", "economy"]
 ConfidenceBasis = Literal["provider", "sources"]
 
-ValidFrom = Annotated[
-    str | None,
-    Doc("Since when, as precisely as it is told; null where untold."),
-    Example("2019-03"),
-]
-ValidTo = Annotated[str | None, Doc("Until when; null where untold."), Example(None)]
-
 
 @frozen
 class Evidence:
@@ -45,30 +39,34 @@ class Evidence:
 
     source_id: SourceId
     observation_id: Annotated[ObservationId | None, Doc("The row that tells it.")] = None
-    url: Annotated[
-        str | None, Doc("Where it is told."), Example("https://attack.example/groups/G0007")
-    ] = None
+    url: Annotated[str | None, Doc("Where it is told.")] = None
 
 
 @frozen(kw_only=True)
-class Relation:
+class Tie:
+    """What joins two things, and who says so."""
+
+    id: Annotated[str, Doc("Of the relation."), Example("rel_65f1c0de8badf00d12345678")]
+    type: Annotated[RelationType, Doc("What it is."), Example("uses")]
+    directed: Annotated[bool, Doc("False where its ends may be exchanged."), Example(True)]
+    confidence: Annotated[Share, Doc("Its provider's, else n/(n+1) for n sources."), Example(0.5)]
+    confidence_basis: Annotated[ConfidenceBasis, Doc("Said by the provider, or counted.")]
+    valid_from: Annotated[str | None, Doc("As precisely as it is told."), Example("2019-03")] = None
+    valid_to: Annotated[str | None, Doc("Until when; null where untold."), Example(None)] = None
+    attributes: Annotated[Mapping[str, Any], Doc("What else is told, such as `percentage`.")]
+    evidence: Annotated[tuple[Evidence, ...], Doc("Who tells of it, each source once or more.")]
+
+
+@frozen(kw_only=True)
+class Relation(Tie):
     """What joins two rows, as it is stored; graphs show it between the entities that are meant.
 
     Graphs read thousands of them: it is as small as can be. `stix_id` is what a STIX document
     calls it.
     """
 
-    id: str
-    type: RelationType
     source: str
     target: str
-    directed: bool
-    confidence: Annotated[float, Ge(0), Le(1)]
-    confidence_basis: ConfidenceBasis
-    valid_from: ValidFrom = None
-    valid_to: ValidTo = None
-    attributes: Mapping[str, Any]
-    evidence: tuple[Evidence, ...]
     revoked: bool = False
     surface: Surface
     providers: tuple[str, ...]
@@ -99,35 +97,12 @@ RELATIONS: Collection[Relation] = Collection(
 
 
 @frozen(kw_only=True)
-class Edge:
+class Edge(Tie):
     """What joins two nodes of a graph, and who says so."""
 
-    id: Annotated[str, Doc("Of the relation."), Example("rel_65f1c0de8badf00d12345678")]
-    type: Annotated[RelationType, Doc("What it is."), Example("uses")]
-    source_id: Annotated[
-        str, Doc("The node that it leads from."), Example("ent_65f1c0de8badf00d12345678")
-    ]
-    target_id: Annotated[
-        str, Doc("The node that it leads to."), Example("ent_65f1c0de8badf00d87654321")
-    ]
-    directed: Annotated[bool, Doc("False where its ends may be exchanged."), Example(True)]
-    confidence: Annotated[
-        Annotated[float, Ge(0), Le(1)],
-        Doc("By its provider's own word; where that says nothing n/(n+1) for n sources."),
-        Example(0.5),
-    ]
-    confidence_basis: Annotated[
-        ConfidenceBasis, Doc("Whether the provider says it, or sources were counted.")
-    ]
-    valid_from: ValidFrom = None
-    valid_to: ValidTo = None
-    attributes: Annotated[
-        Mapping[str, Any], Doc("What else is told, such as `percentage`."), Example({})
-    ]
-    evidence: Annotated[tuple[Evidence, ...], Doc("Who tells of it, each source once or more.")]
-    revoked: Annotated[
-        Maybe[bool], Doc("True where its source revoked it; shown with `includeRevoked`.")
-    ] = UNSET
+    source_id: Annotated[str, Doc("Where it leads from."), Example("ent_65f1c0de8badf00d12345678")]
+    target_id: Annotated[str, Doc("Where it leads to."), Example("ent_65f1c0de8badf00d87654321")]
+    revoked: Annotated[Maybe[bool], Doc("True where its source revoked it; else absent.")] = UNSET
 
 
 @frozen
@@ -159,11 +134,7 @@ class EntityGraph:
     edges: Annotated[tuple[Edge, ...], Doc("The strongest first.")]
     counts: GraphSize
     truncated: Annotated[bool, Doc("Whether there is more than there is room for.")]
-    as_of: Annotated[
-        datetime,
-        Doc("`at` where it was asked for, else when the newest of these rows was written."),
-        Example("2026-01-31T05:52:11Z"),
-    ]
+    as_of: Annotated[datetime, Doc("`at`, else when the newest of these rows was written.")]
 
 
 @frozen(kw_only=True)
@@ -175,9 +146,7 @@ class CyberNode:
     label: Annotated[str, Doc("Its name."), Example("APT28")]
     designators: Annotated[tuple[Designator, ...], Doc("By which others know it.")]
     revoked: Annotated[bool, Doc("Whether its source revoked or deprecated it."), Example(False)]
-    tlp: Annotated[
-        str | None, Doc("How far it may be passed on; null where that is not told."), Example(None)
-    ] = None
+    tlp: Annotated[str | None, Doc("How far it may be passed on; null where untold.")] = None
 
 
 @frozen(kw_only=True)
@@ -187,6 +156,4 @@ class CyberGraph:
     nodes: Annotated[tuple[CyberNode, ...], Doc("The ends of the edges of this page.")]
     edges: Annotated[tuple[Edge, ...], Doc("The edges of this page.")]
     counts: GraphSize
-    truncated: Annotated[
-        bool, Doc("Whether a graph around `rootId` had no room for more; pages are no cut.")
-    ]
+    truncated: Annotated[bool, Doc("Whether a graph around `rootId` was cut; pages are no cut.")]

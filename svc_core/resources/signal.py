@@ -2,18 +2,20 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from attrs import frozen
 
-from svc_core.constraints import Doc, Example, Ge, IdOf, Le
+from svc_core.constraints import Doc, Example, Ge, IdOf
 from svc_core.ports import BASE_V2, Collection
 from svc_core.resources.entity import EntityRef
 from svc_core.resources.facts import Place, SourceRef
+from svc_core.resources.market import MarketId
 from svc_core.resources.members import (
     CreatedAt,
     IncidentId,
     ReportId,
+    Share,
     SignalId,
     UpdatedAt,
     micros,
@@ -38,9 +40,7 @@ class SignalDetector:
 
     name: Annotated[str, Doc("The detector."), Example("epssJump")]
     version: Annotated[str, Doc("Its version; other rules have another one."), Example("1")]
-    parameters: Annotated[
-        Mapping[str, Any], Doc("The numbers that it goes by."), Example({"deltaMin": 0.2})
-    ]
+    parameters: Annotated[Mapping[str, Any], Doc("Its numbers."), Example({"deltaMin": 0.2})]
 
 
 @frozen
@@ -56,12 +56,8 @@ class SignalEvidence:
     """What was measured against what; null is what a detector does not measure."""
 
     observed: Annotated[float | None, Doc("What was measured."), Example(0.71)] = None
-    baseline: Annotated[float | None, Doc("What it was before, or usually is."), Example(0.04)] = (
-        None
-    )
-    z_score: Annotated[
-        float | None, Doc("How many standard deviations it is off."), Example(None)
-    ] = None
+    baseline: Annotated[float | None, Doc("What it was or usually is."), Example(0.04)] = None
+    z_score: Annotated[float | None, Doc("How many standard deviations it is off.")] = None
     window: Annotated[SignalWindow | None, Doc("The time that it is about.")] = None
     threshold: Annotated[float | None, Doc("What it had to reach."), Example(0.2)] = None
 
@@ -72,26 +68,16 @@ class Signal:
 
     id: SignalId
     type: Annotated[SignalType, Doc("What was found."), Example("epssJump")]
-    tags: Annotated[
-        tuple[str, ...],
-        Doc("Fields it belongs to, and the topics of the news that it is about."),
-        Example(["cyber", "exploitation"]),
-    ]
+    tags: Annotated[tuple[str, ...], Doc("Fields, and topics of news."), Example(["cyber"])]
     title: Annotated[str, Doc("In one line."), Example("CVE-2026-0001: EPSS 0.04 to 0.71")]
     summary: Annotated[str | None, Doc("In more words; null for none."), Example(None)] = None
     direction: Annotated[Direction, Doc("Where what was measured went."), Example("up")]
-    strength: Annotated[
-        Annotated[float, Ge(0), Le(1)],
-        Doc("From 0 to 1, by the formula of its type."),
-        Example(0.97),
-    ]
+    strength: Annotated[Share, Doc("From 0 to 1, by the formula of its type."), Example(0.97)]
     detector: SignalDetector
     evidence: Annotated[SignalEvidence | None, Doc("Null where nothing was measured.")]
     entities: Annotated[tuple[EntityRef, ...], Doc("Who is involved, as far as known.")] = ()
     incident_ids: Annotated[tuple[IncidentId, ...], Doc("The incidents."), Example([])] = ()
-    market_ids: Annotated[
-        tuple[Annotated[str, IdOf("mkt")], ...], Doc("The prediction markets."), Example([])
-    ] = ()
+    market_ids: Annotated[tuple[MarketId, ...], Doc("The prediction markets."), Example([])] = ()
     observation_ids: Annotated[
         tuple[Annotated[str, IdOf("obs", "fin", noun="observation")], ...],
         Doc("The news items, events, filings and values of indicators that it was read from."),
@@ -99,27 +85,16 @@ class Signal:
     ] = ()
     place: Annotated[Place | None, Doc("Where; null where it is about no place.")] = None
     source_count: Annotated[int, Ge(0), Doc("How many sources tell of it."), Example(1)]
-    detected_at: Annotated[
-        datetime,
-        Doc("When it was the case, by the sources' own word where they say so."),
-        Example("2026-01-31T00:00:00Z"),
-    ]
+    detected_at: Annotated[datetime, Doc("When it was the case."), Example("2026-01-31T00:00:00Z")]
     expires_at: Annotated[
         datetime | None, Doc("Until when it is active."), Example("2026-02-07T00:00:00Z")
     ]
-    status: Annotated[
-        SignalStatus, Doc("`dismissed` by the operator, else by `expiresAt`."), Example("active")
-    ] = "active"
-    report_id: Annotated[
-        ReportId | None, Doc("The report that it was made for; null for none."), Example(None)
-    ] = None
+    status: Annotated[SignalStatus, Doc("`dismissed` by hand, or by `expiresAt`.")] = "active"
+    report_id: Annotated[ReportId | None, Doc("The report that it was made for.")] = None
     sources: Annotated[tuple[SourceRef, ...], Doc("What it was read from, ten at most.")]
     created_at: CreatedAt
     updated_at: UpdatedAt
     revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
-
-
-SIGNAL_TYPES: tuple[SignalType, ...] = get_args(SignalType)
 
 
 def _end(signal: Signal, dismissed: int) -> int | None:

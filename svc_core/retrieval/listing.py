@@ -15,6 +15,7 @@ from attrs import field, frozen
 from svc_core.constraints import Doc, Example, Ge, Le
 from svc_core.retrieval.query import OTHER, Query
 from svc_core.text.words import cut, terms, words
+from svc_core.unset import Maybe
 
 T = TypeVar("T")
 Run = tuple[str, ...]
@@ -79,12 +80,18 @@ class Match:
     """Why a row was found."""
 
     score: Annotated[
-        Annotated[float, Ge(0), Le(1)],
-        Doc("The share of what was asked that the row holds, its heading counting twice."),
-        Example(0.75),
+        float,
+        Ge(0),
+        Le(1),
+        Doc("The share of what was asked that it holds; its heading counts twice."),
     ]
     terms: Annotated[tuple[MatchedTerm, ...], Doc("The terms that it holds, weightiest first.")]
     fields: Annotated[tuple[str, ...], Doc("Where they stand."), Example(["name"])]
+
+
+Matched = Annotated[
+    Maybe[Match | None], Doc("With `include=match` alone: why it was found; null without `q`.")
+]
 
 
 @frozen(eq=False)

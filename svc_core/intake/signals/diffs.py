@@ -6,11 +6,9 @@ from typing import Any
 from attrs import frozen
 
 from svc_core.intake.contributions import Contribution
+from svc_core.intake.detectors import found, measured, source_of
 from svc_core.resources.news import Source
-from svc_core.resources.signal import (
-    SignalEvidence,
-    SignalWindow,
-)
+from svc_core.resources.signal import Signal, SignalType
 
 
 @frozen
@@ -48,5 +46,10 @@ class Diff:
     def evidence(self, observed: float, baseline: float, threshold: float | None = None) -> Any:
         """What was measured, over the time between the two documents."""
         before = self.source.stamp or self.source.health.last_success_at
-        window = SignalWindow(before and min(before, self.stamp), self.stamp)
-        return SignalEvidence(observed, baseline, window=window, threshold=threshold)
+        start = before and min(before, self.stamp)
+        return measured(observed, baseline, start, self.stamp, threshold=threshold)
+
+    def found(self, type_: SignalType, key: str, title: str, **members: Any) -> Signal:
+        """The signal of what changed, by default when that changed."""
+        at = members.pop("at", None) or self.stamp
+        return found(type_, key, title, at, sources=(source_of(self.told),), **members)

@@ -8,7 +8,7 @@ Rule 2: nothing is looked at twice: the work is that of the rows that were writt
 from collections.abc import Callable, Iterable, Mapping
 
 from svc_core.intake.contributions import Contribution
-from svc_core.intake.detectors import Finding, raised
+from svc_core.intake.detectors import found, measured, raised
 from svc_core.intake.signals.diffs import Diff
 from svc_core.intake.signals.markets import moves
 from svc_core.intake.signals.parties import filed, sanctioned
@@ -18,10 +18,7 @@ from svc_core.resources.entity import EntityRef
 from svc_core.resources.facts import SEVERITIES
 from svc_core.resources.incident import Incident
 from svc_core.resources.news import SOURCES
-from svc_core.resources.signal import (
-    SignalEvidence,
-    SignalWindow,
-)
+from svc_core.resources.signal import Signal
 from svc_core.unset import Unset
 
 
@@ -30,12 +27,12 @@ async def follow(
 ) -> None:
     """Write the signals of contributions that were `before` and are `after`."""
     diffs = await _diffs(ctx, before, after)
-    found = [finding for one in diffs for finding in _DETECTED[one.told.resource](one)]
+    signals = [each for one in diffs for each in _DETECTED[one.told.resource](one)]
     for resource, look in (("cve", critical), ("market", moves)):
         some = [one for one in diffs if one.now is not None and one.told.resource == resource]
-        found += await look(ctx, some) if some else ()
-    if found:
-        await raised(ctx, found)
+        signals += await look(ctx, some) if some else ()
+    if signals:
+        await raised(ctx, signals)
 
 
 async def _diffs(
@@ -57,7 +54,7 @@ def _standing(one: Contribution | None) -> Contribution | None:
     return None if one is None or one.gone else one
 
 
-_DETECTED: Mapping[str, Callable[[Diff], Iterable[Finding]]] = {
+_DETECTED: Mapping[str, Callable[[Diff], Iterable[Signal]]] = {
     "cve": listed,
     "entity": sanctioned,
     "filing": filed,
@@ -69,29 +66,28 @@ _DETECTED: Mapping[str, Callable[[Diff], Iterable[Finding]]] = {
 async def follow_severity(ctx: Context, was: Incident, now: Incident) -> None:
     """Write the signal of an incident that became graver by the scale that it was judged by."""
     old, new = was.severity_basis, now.severity_basis
-    grave = SEVERITIES.index(now.severity)
+    before, grave = (SEVERITIES.index(one.severity) for one in (was, now))
     if old is None or new is None or (old.provider, old.scale) != (new.provider, new.scale):
         return
-    if grave <= SEVERITIES.index(was.severity):
+    if grave <= before:
         return
-    found = Finding(
-        type="escalation",
-        key=f"{now.id}|{now.severity}",
-        title=f"{was.severity} to {now.severity}: {now.title}",
+    named = [(one, one.reference) for one in now.entities]
+    signal = found(
+        "escalation",
+        f"{now.id}|{now.severity}",
+        f"{was.severity} to {now.severity}: {now.title}",
+        ctx.now,
         direction="up",
         measure=grave,
-        evidence=SignalEvidence(
-            grave, SEVERITIES.index(was.severity), None, SignalWindow(was.last_seen_at, ctx.now)
-        ),
-        detected_at=ctx.now,
+        evidence=measured(grave, before, was.last_seen_at, ctx.now),
         entities=tuple(
-            EntityRef(one.reference, one.name, one.role)
-            for one in now.entities
-            if not isinstance(one.reference, Unset)
+            EntityRef(told, one.name, one.role)
+            for one, told in named
+            if not isinstance(told, Unset)
         ),
         incident_ids=(now.id,),
         place=now.place,
         sources=now.sources,
         source_count=now.source_count,
     )
-    await raised(ctx, [found])
+    await raised(ctx, [signal])

@@ -5,24 +5,19 @@ from datetime import timedelta
 from typing import Any
 
 from svc_core.analysis.deviation import moved, thinned
-from svc_core.intake.detectors import DETECTORS, Finding, source_of
+from svc_core.intake.detectors import DETECTORS, measured
 from svc_core.intake.signals.diffs import Diff
 from svc_core.linking.references import of_text
 from svc_core.operation import Context
 from svc_core.resources.entity import EntityRef
 from svc_core.resources.members import micros
-from svc_core.resources.signal import (
-    MARKET_POINTS,
-    MarketPoints,
-    SignalEvidence,
-    SignalWindow,
-)
+from svc_core.resources.signal import MARKET_POINTS, MarketPoints, Signal
 
 
-async def moves(ctx: Context, diffs: Sequence[Diff]) -> list[Finding]:
+async def moves(ctx: Context, diffs: Sequence[Diff]) -> list[Signal]:
     """What moved, and the points of each market as they are then."""
     known = await ctx.find_many(MARKET_POINTS, [one.told.row for one in diffs])
-    found: list[Finding] = []
+    signals: list[Signal] = []
     for diff in diffs:
         row = diff.told.row
         before = known.get(row) or MarketPoints(row, None)
@@ -32,12 +27,12 @@ async def moves(ctx: Context, diffs: Sequence[Diff]) -> list[Finding]:
         label, share = price
         at = micros(diff.stamp)
         points = before.points if label == before.label else ()
-        found += _move(diff, label, _prevailing(points, diff), (at, share))
+        signals += _move(diff, label, _prevailing(points, diff), (at, share))
         after = MarketPoints(row, label, thinned(points, (at, share)))
         if after != before:
             await ctx.save(MARKET_POINTS, row, after)
             known[row] = after
-    return found
+    return signals
 
 
 def _price(said: Mapping[str, Any], label: str | None) -> tuple[str, float] | None:
@@ -63,7 +58,7 @@ def _prevailing(points: tuple[tuple[int, float], ...], diff: Diff) -> tuple[tupl
 
 def _move(
     diff: Diff, label: str, points: Sequence[tuple[int, float]], last: tuple[int, float]
-) -> Iterator[Finding]:
+) -> Iterator[Signal]:
     numbers = DETECTORS["marketMove"].numbers
     said, row = diff.told.said, diff.told.row
     amounts = ((said.get(name) or {}).get("value") for name in ("volume24h", "volume"))
@@ -72,24 +67,18 @@ def _move(
     if first is None or volume < numbers["volumeMin"]:
         return
     delta = round(last[1] - first[1], 6)
-    if abs(delta) < numbers["deltaMin"]:
+    if abs(delta) < (least := numbers["deltaMin"]):
         return
     direction = "up" if delta > 0 else "down"
     start = diff.stamp - timedelta(microseconds=last[0] - first[0])
-    yield Finding(
-        type="marketMove",
-        key=f"{row}|{direction}|{diff.stamp:%Y-%m-%d}",
-        title=f"{said['question']} {label}: {first[1]:.0%} to {last[1]:.0%}",
-        direction=direction,  # type: ignore[arg-type]  # one of the two above
+    named = of_text(said["question"], diff.stamp.date())
+    yield diff.found(
+        "marketMove",
+        f"{row}|{direction}|{diff.stamp:%Y-%m-%d}",
+        f"{said['question']} {label}: {first[1]:.0%} to {last[1]:.0%}",
+        direction=direction,
         measure=abs(delta),
-        evidence=SignalEvidence(
-            last[1], first[1], window=SignalWindow(start, diff.stamp), threshold=numbers["deltaMin"]
-        ),
-        detected_at=diff.stamp,
-        entities=tuple(
-            EntityRef(reference, name, "mentioned")
-            for reference, name in of_text(said["question"], diff.stamp.date()).items()
-        ),
+        evidence=measured(last[1], first[1], start, diff.stamp, threshold=least),
+        entities=tuple(EntityRef(one, name, "mentioned") for one, name in named.items()),
         market_ids=(row,),
-        sources=(source_of(diff.told),),
     )

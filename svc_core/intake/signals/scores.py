@@ -5,17 +5,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from svc_core.intake.contributions import Contribution
-from svc_core.intake.detectors import DETECTORS, Finding, raised, source_of
+from svc_core.intake.detectors import DETECTORS, found, measured, raised
 from svc_core.intake.signals.diffs import Diff
 from svc_core.intake.written import Written
 from svc_core.linking.references import id_of, of_vendor
 from svc_core.operation import Context
 from svc_core.resources.cve import CVES, Cve
 from svc_core.resources.entity import EntityRef
-from svc_core.resources.signal import (
-    SignalEvidence,
-    SignalWindow,
-)
+from svc_core.resources.signal import Signal
 from svc_core.sources.values import moment
 from svc_core.unset import UNSET, Unset
 
@@ -25,41 +22,29 @@ _VENDORS_MAX = 5  # vendors of one vulnerability that are named
 # -- vulnerabilities ---------------------------------------------------------------------------
 
 
-def listed(diff: Diff) -> Iterator[Finding]:
+def listed(diff: Diff) -> Iterator[Signal]:
     """What the catalogue of exploited vulnerabilities gained."""
     old, kev = diff.said("kev")
     if kev is None or not diff.has_earlier:
         return
-    uses = [bool(one) and one.get("knownRansomwareCampaignUse") == "Known" for one in (old, kev)]
+    was_used, is_used = (
+        bool(one) and one.get("knownRansomwareCampaignUse") == "Known" for one in (old, kev)
+    )
     day = moment(kev["dateAdded"])
     name = diff.told.said["cveId"]
     common: dict[str, Any] = {
         "summary": kev.get("name"),
         "direction": "up",
+        "evidence": diff.evidence(1, 0),
         "entities": _whom(name, [kev.get("vendorProject")], day),
-        "sources": (source_of(diff.told),),
     }
     if old is None:
-        yield Finding(
-            type="kevAdded",
-            key=f"{name}|{kev['dateAdded']}",
-            title=f"{name} is known to be exploited",
-            measure=float(uses[1]),
-            evidence=diff.evidence(1, 0),
-            detected_at=day or diff.stamp,
-            tags=("ransomware",) if uses[1] else (),
-            **common,
-        )
-    elif uses == [False, True]:
-        yield Finding(
-            type="kevRansomware",
-            key=name,
-            title=f"{name} is known to be used by ransomware",
-            measure=1,
-            evidence=diff.evidence(1, 0),
-            detected_at=diff.stamp,
-            **common,
-        )
+        key, title = f"{name}|{kev['dateAdded']}", f"{name} is known to be exploited"
+        common |= {"measure": float(is_used), "tags": ("ransomware",) if is_used else ()}
+        yield diff.found("kevAdded", key, title, at=day, **common)
+    elif is_used and not was_used:
+        title = f"{name} is known to be used by ransomware"
+        yield diff.found("kevRansomware", name, title, **common)
 
 
 def _whom(cve: str, vendors: Iterable[str | None], day: datetime | None) -> tuple[EntityRef, ...]:
@@ -76,32 +61,31 @@ def _worst(one: Contribution | None) -> float:
     return max((score["baseScore"] or 0 for score in scores), default=0)
 
 
-async def critical(ctx: Context, diffs: Sequence[Diff]) -> list[Finding]:
+async def critical(ctx: Context, diffs: Sequence[Diff]) -> list[Signal]:
     """What became critical by the score that its row goes by."""
     least = DETECTORS["criticalCve"].numbers["scoreMin"]
     rising = [one for one in diffs if _worst(one.now) >= least > _worst(one.was) and _is_new(one)]
     rows = await ctx.find_many(CVES, [one.told.row for one in rising]) if rising else {}
-    found = []
+    signals = []
     for diff in rising:
         cve = rows.get(diff.told.row)
         score = cve and cve.score and cve.score.base_score
         if cve is None or not score or score < least or cve.state != "PUBLISHED":
             continue
-        found.append(
-            Finding(
-                type="criticalCve",
-                key=cve.cve_id,
-                title=f"{cve.cve_id}: CVSS {score}",
+        signals.append(
+            diff.found(
+                "criticalCve",
+                cve.cve_id,
+                f"{cve.cve_id}: CVSS {score}",
+                at=None if diff.was else cve.published_at,
                 summary=cve.title or cve.description,
                 direction="up",
                 measure=score - least,
                 evidence=diff.evidence(score, _worst(diff.was), least),
-                detected_at=(None if diff.was else cve.published_at) or diff.stamp,
                 entities=_whom(cve.cve_id, cve.vendors, cve.published_at),
-                sources=(source_of(diff.told),),
             )
         )
-    return found
+    return signals
 
 
 def _is_new(diff: Diff) -> bool:
@@ -113,12 +97,12 @@ def _is_new(diff: Diff) -> bool:
 
 async def follow_scores(ctx: Context, written: Sequence[Written]) -> None:
     """Write the signals of EPSS scores that moved, in whatever order two days were read."""
-    found = [one for row in written if row.after is not None for one in _jump(row)]
-    if found:
-        await raised(ctx, found)
+    signals = [one for row in written if row.after is not None for one in _jump(row)]
+    if signals:
+        await raised(ctx, signals)
 
 
-def _jump(row: Written) -> Iterator[Finding]:
+def _jump(row: Written) -> Iterator[Signal]:
     cve: Cve = row.after
     now = cve.epss
     was = UNSET if now is None else now.previous
@@ -131,20 +115,17 @@ def _jump(row: Written) -> Iterator[Finding]:
     if abs(delta) < numbers["deltaMin"] and bands[1] <= bands[0]:
         return
     is_new = was.model_version != now.model_version
-    yield Finding(
-        type="epssJump",
-        key=f"{cve.cve_id}|{now.score_date}",
-        title=f"{cve.cve_id}: EPSS {was.score:.2f} to {now.score:.2f}",
+    yield found(
+        "epssJump",
+        f"{cve.cve_id}|{now.score_date}",
+        f"{cve.cve_id}: EPSS {was.score:.2f} to {now.score:.2f}",
+        now.score_date or cve.updated_at,
         summary="The two scores are of different versions of the model." if is_new else None,
         direction="up" if bands[1] > bands[0] or delta > 0 else "down",
         measure=abs(delta),
-        evidence=SignalEvidence(
-            now.score,
-            was.score,
-            window=SignalWindow(was.score_date, now.score_date),
-            threshold=numbers["deltaMin"],
+        evidence=measured(
+            now.score, was.score, was.score_date, now.score_date, threshold=numbers["deltaMin"]
         ),
-        detected_at=now.score_date or cve.updated_at,
         tags=("modelChanged",) if is_new else (),
         entities=_whom(cve.cve_id, cve.vendors, now.score_date),
         sources=tuple(one for one in cve.sources if one.provider == "first-epss"),

@@ -9,22 +9,18 @@ from urllib.parse import urlsplit
 
 from svc_core.analysis.deviation import reached, spread
 from svc_core.instants import render
-from svc_core.intake.detectors import DETECTORS, SOURCES_MAX, Finding
+from svc_core.intake.detectors import DETECTORS, DIGITS, SOURCES_MAX, found, measured
 from svc_core.operation import Context
 from svc_core.ports import Document
 from svc_core.resources.facts import SourceRef
 from svc_core.resources.members import micros
 from svc_core.resources.news import NEWS, SOURCES, NewsItem, Source
-from svc_core.resources.signal import (
-    SignalEvidence,
-    SignalWindow,
-)
+from svc_core.resources.signal import Signal, SignalType
 
 ROWS_MAX = 500  # of one window
 SOURCES_ASKED = 40  # of one topic, whether they were there before
 _HOUR, _DAY, _MICRO = timedelta(hours=1), timedelta(days=1), timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_DIGITS = 4
 
 
 class _Item(NamedTuple):
@@ -40,11 +36,7 @@ class _Item(NamedTuple):
     @property
     def ref(self) -> SourceRef:
         """Where it was published."""
-        item = NEWS.decode(self.raw)
-        told = item.source
-        return SourceRef(
-            told.id, "feed", told.name, item.url, None, item.retrieved_at, item.published_at
-        )
+        return NEWS.decode(self.raw).ref
 
 
 def _item(row: Document[NewsItem]) -> _Item | None:
@@ -59,20 +51,19 @@ def _item(row: Document[NewsItem]) -> _Item | None:
 # -- topics of news ----------------------------------------------------------------------------
 
 
-async def of_topic(ctx: Context, topic: str) -> list[Finding]:
+async def of_topic(ctx: Context, topic: str) -> list[Signal]:
     """What stands out in the news of a topic, by the day that ends with its newest item."""
-    newest = await _items(ctx, topic, end=None, limit=SOURCES_ASKED)
+    newest = await _items(ctx, topic, None, None, SOURCES_ASKED)
     if not newest:
         return []
     end = newest[0].at
-    day = await _items(ctx, topic, start=end - _DAY, end=end)
+    day = await _items(ctx, topic, end - _DAY, end)
     return [*await _spike(ctx, topic, end, day), *await _shift(ctx, topic, end, day)]
 
 
 async def _items(
-    ctx: Context, topic: str, *, end: datetime | None, start: datetime | None = None,
-    limit: int = ROWS_MAX,
-) -> list[_Item]:  # fmt: skip
+    ctx: Context, topic: str, start: datetime | None, end: datetime | None, limit: int = ROWS_MAX
+) -> list[_Item]:
     """The newest items of a topic that have a date, after `start` and not after `end`."""
     page = await ctx.tx.documents.scan(
         NEWS,
@@ -84,7 +75,7 @@ async def _items(
     return [item for item in map(_item, page.rows) if item is not None]
 
 
-async def _spike(ctx: Context, topic: str, end: datetime, day: Sequence[_Item]) -> list[Finding]:
+async def _spike(ctx: Context, topic: str, end: datetime, day: Sequence[_Item]) -> list[Signal]:
     """More items than usual, of sources that were there before; the measure is how much more."""
     numbers = DETECTORS["volumeSpike"].numbers
     window, back = numbers["windowHours"] * _HOUR, numbers["baselineDays"] * _DAY
@@ -106,20 +97,11 @@ async def _spike(ctx: Context, topic: str, end: datetime, day: Sequence[_Item]) 
     if len(recent) < threshold or len(known) < numbers["sourcesMin"]:
         return []
     minute = end.minute - end.minute % numbers["cooldownMinutes"]
-    return [
-        _of_topic(
-            "volumeSpike",
-            f"{topic}|{end:%Y-%m-%dT%H}:{minute:02}",
-            f"{topic}: {len(recent)} items in {numbers['windowHours']} hours",
-            recent,
-            direction="up",
-            measure=len(recent) / threshold,
-            evidence=SignalEvidence(
-                len(recent), round(usual, _DIGITS), None, SignalWindow(start, end), threshold
-            ),
-            tags=(topic,),
-        )
-    ]
+    key = f"{topic}|{end:%Y-%m-%dT%H}:{minute:02}"
+    title = f"{topic}: {len(recent)} items in {numbers['windowHours']} hours"
+    evidence = measured(len(recent), round(usual, DIGITS), start, end, threshold=threshold)
+    more = {"direction": "up", "measure": len(recent) / threshold, "evidence": evidence}
+    return [_of_topic("volumeSpike", key, title, topic, recent, **more)]
 
 
 async def _known(ctx: Context, items: Sequence[_Item], before: datetime) -> set[str]:
@@ -133,63 +115,47 @@ async def _known(ctx: Context, items: Sequence[_Item], before: datetime) -> set[
     return known
 
 
-async def _shift(ctx: Context, topic: str, end: datetime, day: Sequence[_Item]) -> list[Finding]:
+async def _shift(ctx: Context, topic: str, end: datetime, day: Sequence[_Item]) -> list[Signal]:
     """A mean tone that is off that of the week before; the measure is by how many deviations."""
     numbers = DETECTORS["toneShift"].numbers
     toned = [one for one in day if one.tone is not None]
-    if len(toned) < numbers["itemsMin"]:
-        return []
-    if len({one.source_id for one in toned}) < numbers["sourcesMin"]:
+    sources = {one.source_id for one in toned}
+    if len(toned) < numbers["itemsMin"] or len(sources) < numbers["sourcesMin"]:
         return []
     start = end - numbers["windowHours"] * _HOUR
-    week = await _items(
-        ctx,
-        topic,
-        start=start - numbers["baselineDays"] * _DAY,
-        end=start,
-        limit=numbers["samplesMax"],
-    )
-    usual = spread(_tones(week))
+    since = start - numbers["baselineDays"] * _DAY
+    usual = spread(_tones(await _items(ctx, topic, since, start, numbers["samplesMax"])))
     mean = spread(_tones(toned)).mean
     z_score = usual.z_score(mean, len(toned))
     threshold = reached(numbers["thresholds"], z_score)
     if usual.count < numbers["samplesMin"] or z_score is None or threshold is None:
         return []
     direction = "up" if z_score > 0 else "down"
-    return [
-        _of_topic(
-            "toneShift",
-            f"{topic}|{direction}|{end:%Y-%m-%d}",
-            f"{topic}: mean sentiment {usual.mean:+.2f} to {mean:+.2f}",
-            toned,
-            direction=direction,
-            measure=abs(z_score),
-            evidence=SignalEvidence(
-                round(mean, _DIGITS),
-                round(usual.mean, _DIGITS),
-                round(z_score, _DIGITS),
-                SignalWindow(start, end),
-                threshold,
-            ),
-            tags=(topic,),
-        )
-    ]
+    key = f"{topic}|{direction}|{end:%Y-%m-%d}"
+    title = f"{topic}: mean sentiment {usual.mean:+.2f} to {mean:+.2f}"
+    means = round(mean, DIGITS), round(usual.mean, DIGITS)
+    evidence = measured(*means, start, end, threshold=threshold, z_score=z_score)
+    more = {"direction": direction, "measure": abs(z_score), "evidence": evidence}
+    return [_of_topic("toneShift", key, title, topic, toned, **more)]
 
 
 def _tones(items: Sequence[_Item]) -> Iterator[float]:
     return (one.tone for one in items if one.tone is not None)
 
 
-def _of_topic(type_: Any, key: str, title: str, items: Sequence[_Item], **members: Any) -> Finding:
+def _of_topic(
+    type_: SignalType, key: str, title: str, topic: str, items: Sequence[_Item], **members: Any
+) -> Signal:
     tellers = {one.source_id: one for one in reversed(items)}
-    return Finding(
-        type=type_,
-        key=key,
-        title=title,
-        detected_at=items[0].at,
-        sources=tuple(one.ref for one in list(tellers.values())[:SOURCES_MAX]),
+    return found(
+        type_,
+        key,
+        title,
+        items[0].at,
+        tags=(topic,),
+        sources=[one.ref for one in list(tellers.values())[:SOURCES_MAX]],
         source_count=len(tellers),
-        observation_ids=tuple(one.id for one in items),
+        observation_ids=[one.id for one in items],
         incident_ids=tuple(dict.fromkeys(one.story_id for one in items if one.story_id))[:20],
         **members,
     )
@@ -198,24 +164,24 @@ def _of_topic(type_: Any, key: str, title: str, items: Sequence[_Item], **member
 # -- sources -----------------------------------------------------------------------------------
 
 
-async def silent(ctx: Context, ids: Sequence[str]) -> list[Finding]:
+async def silent(ctx: Context, ids: Sequence[str]) -> list[Signal]:
     """Sources that were regular, were read, and had nothing new; not what is over already."""
-    found: list[Finding] = []
+    signals: list[Signal] = []
     limit = DETECTORS["sourceSilence"].numbers["samplesMax"] + 1
     for source in (await ctx.find_many(SOURCES, ids)).values():
         page = await ctx.tx.documents.scan(NEWS, where={"source": (source.id,)}, limit=limit)
         dated = [item for item in map(_item, page.rows) if item is not None]
         if urlsplit(source.location).scheme in {"http", "https"} and dated:
-            found += _silence(source, dated)
-    return [one for one in found if (one.signal(ctx.now).expires_at or ctx.now) > ctx.now]
+            signals += _silence(source, dated)
+    return [one for one in signals if one.expires_at and one.expires_at > ctx.now]
 
 
-def _silence(source: Source, items: Sequence[_Item]) -> Iterator[Finding]:
+def _silence(source: Source, items: Sequence[_Item]) -> Iterator[Signal]:
     """The measure is how many times longer than it had to be the silence is."""
     numbers = DETECTORS["sourceSilence"].numbers
     times = sorted({one.at for one in items})
     gaps = [(after - before) / _HOUR for before, after in pairwise(times)]
-    usual, read_at = spread(gaps), source.health.last_success_at
+    usual, read_at, last = spread(gaps), source.health.last_success_at, times[-1]
     if usual.count < numbers["samplesMin"] or read_at is None:
         return
     threshold = max(
@@ -223,24 +189,19 @@ def _silence(source: Source, items: Sequence[_Item]) -> Iterator[Finding]:
         numbers["longestGapFactor"] * max(gaps),
         usual.mean + numbers["zMin"] * usual.deviation,
     )
-    silence = (read_at - times[-1]) / _HOUR
+    silence = (read_at - last) / _HOUR
     if silence < threshold:
         return
     z_score = usual.z_score(silence)
-    yield Finding(
-        type="sourceSilence",
-        key=f"{source.id}|{render(times[-1])}",
-        title=f"{items[0].ref.name} has published nothing new",
+    hours, mean, least = (round(one, DIGITS) for one in (silence, usual.mean, threshold))
+    yield found(
+        "sourceSilence",
+        f"{source.id}|{render(last)}",
+        f"{items[0].ref.name} has published nothing new",
+        last + threshold * _HOUR,
         direction="down",
         measure=silence / threshold,
-        evidence=SignalEvidence(
-            round(silence, _DIGITS),
-            round(usual.mean, _DIGITS),
-            None if z_score is None else round(z_score, _DIGITS),
-            SignalWindow(times[-1], read_at),
-            round(threshold, _DIGITS),
-        ),
-        detected_at=times[-1] + threshold * _HOUR,
+        evidence=measured(hours, mean, last, read_at, threshold=least, z_score=z_score),
         sources=(items[0].ref,),
         observation_ids=(items[0].id,),
     )

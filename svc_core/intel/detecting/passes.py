@@ -12,27 +12,20 @@ Rule 4: a subject that cannot be looked at is told of, and due again with its ne
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 
-from attrs import frozen
-
-from svc_core.intake.detectors import Finding, raised
+from svc_core.intake.detectors import raised
 from svc_core.intel import apart
 from svc_core.intel.detecting.news import of_topic, silent
 from svc_core.intel.detecting.rows import of_cell, of_series
 from svc_core.operation import Context, Units
 from svc_core.ports import SYSTEM, Document
-from svc_core.resources.signal import (
-    DETECTIONS_DUE,
-    DetectionDue,
-)
+from svc_core.resources.signal import DETECTIONS_DUE, DetectionDue, Signal
 
 AT_ONCE = 5  # subjects: some 50 ms for topics of which there is much news
 ROUNDS_MAX = 2_000  # 10,000 subjects in one go; what is left then waits for the next
 
 
-@frozen
-class _Seen:
-    due: tuple[Document[DetectionDue], ...]
-    found: tuple[Finding, ...]
+_Seen = tuple[Sequence[Document[DetectionDue]], list[Signal]]
+"""What was due, and what was found in it."""
 
 
 async def detect_new(work: Units, sources: Sequence[str] = ()) -> int:
@@ -51,7 +44,7 @@ async def detect_new(work: Units, sources: Sequence[str] = ()) -> int:
         some = sources[at : at + AT_ONCE]
         found = await work.read(SYSTEM, partial(silent, ids=some))
         if found:
-            written += await work.write(SYSTEM, partial(raised, findings=found))
+            written += await work.write(SYSTEM, partial(raised, signals=found))
     apart.tell(faults)
     return written
 
@@ -66,25 +59,23 @@ async def _detect(work: Units, due: Sequence[Document[DetectionDue]]) -> int:
 
 
 async def _pass_over(work: Units, due: Document[DetectionDue]) -> None:
-    await work.write(SYSTEM, partial(_write, seen=_Seen((due,), ())))
+    await work.write(SYSTEM, partial(_write, seen=((due,), [])))
 
 
 async def _look(ctx: Context, due: Sequence[Document[DetectionDue]]) -> _Seen:
-    found: list[Finding] = []
-    for row in due:
-        one = DETECTIONS_DUE.decode(row.raw)
-        found += await _DETECTED[one.subject](ctx, one.key)
-    return _Seen(tuple(due), tuple(found))
+    told = [DETECTIONS_DUE.decode(row.raw) for row in due]
+    return due, [each for one in told for each in await _DETECTED[one.subject](ctx, one.key)]
 
 
 async def _write(ctx: Context, seen: _Seen) -> int:
-    for row in seen.due:
+    due, found = seen
+    for row in due:
         if await ctx.unchanged(DETECTIONS_DUE, row) is not None:
             await ctx.tx.documents.delete(DETECTIONS_DUE, row.id)
-    return await raised(ctx, seen.found)
+    return await raised(ctx, found)
 
 
-_DETECTED: Mapping[str, Callable[[Context, str], Awaitable[list[Finding]]]] = {
+_DETECTED: Mapping[str, Callable[[Context, str], Awaitable[list[Signal]]]] = {
     "topic": of_topic,
     "series": of_series,
     "cell": of_cell,

@@ -1,34 +1,30 @@
 """What stands out among values of indicators, and among events of one place."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
 from svc_core.analysis.deviation import apart, reached, spread
 from svc_core.boxes import Box
-from svc_core.intake.detectors import DETECTORS, Finding
+from svc_core.intake.detectors import DETECTORS, found, measured
 from svc_core.intake.due import cell_of
 from svc_core.operation import Context
 from svc_core.resources.facts import Place
-from svc_core.resources.finint import FININT, Indicator
-from svc_core.resources.osint import OSINT_EVENTS, OsintEvent
+from svc_core.resources.finint import FININT
+from svc_core.resources.osint import OSINT_EVENTS
 from svc_core.resources.period import lying
-from svc_core.resources.signal import (
-    SignalEvidence,
-    SignalWindow,
-)
+from svc_core.resources.signal import Signal
 
 ROWS_MAX = 500  # of one cell
 _HOUR = timedelta(hours=1)
-_DIGITS = 4
 
 
 # -- series of indicators ----------------------------------------------------------------------
 
 
-async def of_series(ctx: Context, series: str) -> list[Finding]:
+async def of_series(ctx: Context, series: str) -> list[Signal]:
     """A newest value whose change is off the changes before it; the measure is by how much."""
     numbers = DETECTORS["indicatorSurprise"].numbers
     page = await ctx.tx.documents.scan(
@@ -39,12 +35,8 @@ async def of_series(ctx: Context, series: str) -> list[Finding]:
         told = json.loads(document.raw)
         newest.setdefault(told["period"], told)
     today = f"{ctx.now:%Y-%m-%d}"
-    rows = [
-        one
-        for one in newest.values()
-        if one["value"] is not None and one["status"] != "F" and one["periodStart"] <= today
-    ]
-    rows = rows[: numbers["samplesMax"] + 2]
+    rows = [one for one in newest.values() if one["value"] is not None and one["status"] != "F"]
+    rows = [one for one in rows if one["periodStart"] <= today][: numbers["samplesMax"] + 2]
     changes = [after["value"] - before["value"] for after, before in pairwise(rows)]
     if len(changes) <= numbers["samplesMin"]:
         return []
@@ -54,39 +46,31 @@ async def of_series(ctx: Context, series: str) -> list[Finding]:
     if z_score is None or threshold is None:
         return []
     row = FININT.decode(json.dumps(rows[0]).encode())
-    return [_surprise(row, series, rows[1]["value"] + usual.mean, z_score, threshold)]
-
-
-def _surprise(
-    row: Indicator, series: str, expected: float, z_score: float, threshold: float
-) -> Finding:
+    expected = round(rows[1]["value"] + usual.mean, 6)
     start, end = (datetime.fromisoformat(f"{day}T00:00:00Z")
                   for day in (row.period_start, row.period_end))  # fmt: skip
     where = row.area.label or row.area.code
-    return Finding(
-        type="indicatorSurprise",
-        key=f"{series}|{row.period}",
-        title=f"{row.name}{f', {where}' if where else ''}: {row.value:g} in {row.period}",
+    signal = found(
+        "indicatorSurprise",
+        f"{series}|{row.period}",
+        f"{row.name}{f', {where}' if where else ''}: {row.value:g} in {row.period}",
+        row.released_at or end,
         direction="up" if z_score > 0 else "down",
         measure=abs(z_score),
-        evidence=SignalEvidence(
-            row.value,
-            round(expected, 6),
-            round(z_score, _DIGITS),
-            SignalWindow(start, end),
-            threshold,
+        evidence=measured(
+            rows[0]["value"], expected, start, end, threshold=threshold, z_score=z_score
         ),
-        detected_at=row.released_at or end,
         observation_ids=(row.id,),
         sources=row.sources,
         source_count=len({one.provider for one in row.sources}),
     )
+    return [signal]
 
 
 # -- cells of the globe ------------------------------------------------------------------------
 
 
-async def of_cell(ctx: Context, cell: str) -> list[Finding]:
+async def of_cell(ctx: Context, cell: str) -> list[Signal]:
     """Events of many types in one place and day, each of an article of its own.
 
     The measure is of how many types.
@@ -94,7 +78,8 @@ async def of_cell(ctx: Context, cell: str) -> list[Finding]:
     numbers = DETECTORS["convergence"].numbers
     west, south = map(int, cell.split(","))
     size = numbers["cellDegrees"]
-    area = Box(west, south, west + size, south + size)
+    east, north = west + size, south + size
+    area = Box(west, south, east, north)
     page = await ctx.tx.documents.scan(
         OSINT_EVENTS, where={"cell": area.cells or ()}, box=lying(area), limit=ROWS_MAX
     )
@@ -109,36 +94,22 @@ async def of_cell(ctx: Context, cell: str) -> list[Finding]:
     types = sorted(apart([(one.type, one.url or one.id) for one in events]))
     if len(types) < numbers["typesMin"]:
         return []
-    return [_convergence(cell, events, types, SignalWindow(start, end))]
-
-
-def _convergence(
-    cell: str, events: Sequence[OsintEvent], types: Sequence[str], window: SignalWindow
-) -> Finding:
-    numbers = DETECTORS["convergence"].numbers
-    west, south = map(int, cell.split(","))
-    east, north = west + numbers["cellDegrees"], south + numbers["cellDegrees"]
     ring = [[west, south], [east, south], [east, north], [west, north], [west, south]]
     countries = {one.place.country_code for one in events if one.place} - {None}
-    place = Place(
-        id=None,
-        name=None,
-        country_code=countries.pop() if len(countries) == 1 else None,
-        admin1_code=None,
-        geometry={"type": "Polygon", "coordinates": [ring]},
-        precision="unknown",
-    )
-    refs = {ref.id: ref for one in events for ref in one.sources}
-    return Finding(
-        type="convergence",
-        key=f"{cell}|{events[0].seen_at:%Y-%m-%d}",
-        title=f"{len(types)} types of events within a degree: {', '.join(types[:5])}",
+    country = countries.pop() if len(countries) == 1 else None
+    signal = found(
+        "convergence",
+        f"{cell}|{end:%Y-%m-%d}",
+        f"{len(types)} types of events within a degree: {', '.join(types[:5])}",
+        end,
         measure=len(types),
-        evidence=SignalEvidence(len(types), None, None, window, numbers["typesMin"]),
-        detected_at=events[0].seen_at,
-        place=place,
-        sources=tuple(refs.values()),
+        evidence=measured(len(types), None, start, end, threshold=numbers["typesMin"]),
+        place=Place(
+            None, None, country, None, {"type": "Polygon", "coordinates": [ring]}, "unknown"
+        ),
+        sources=list({ref.id: ref for one in events for ref in one.sources}.values()),
         source_count=len({one.provider for one in events}),
-        observation_ids=tuple(one.id for one in events),
+        observation_ids=[one.id for one in events],
         incident_ids=tuple(dict.fromkeys(one.incident_id for one in events if one.incident_id)),
     )
+    return [signal]

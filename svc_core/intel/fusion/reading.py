@@ -8,7 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date
-from heapq import nlargest
+from heapq import heappush, heappushpop
 from typing import Any, get_args
 
 from attrs import define, field, frozen
@@ -46,7 +46,6 @@ Row = dict[str, Any]
 Where = Mapping[str, tuple[str, ...]]
 
 COUNTED_MAX = 10_000  # vulnerabilities that are counted: more than any vendor has in a year
-READ_AT_ONCE = 200
 UNKNOWN = "unknown"
 LISTED_MAX = 1_000  # of them listed by the catalogue
 CVES_MAX = ROWS_MAX = 25
@@ -109,34 +108,20 @@ class Whom:
 async def fused(whom: Whom) -> Row:
     """The answer, as it is written."""
     cyber, market, news = await _cyber(whom), await _market(whom), await _news(whom)
-    coverage = await _coverage(
-        whom.ctx,
-        {
-            "cve": cyber["cveCount"],
-            "kev": cyber["kevCount"],
-            "epss": cyber["maxEpss"] is not None,
-            **{name: market[name] for name in ("filings", "financials", "markets")},
-            "news": news,
-        },
-    )
-    loaded = Loaded(
-        whom.entity,
-        whom.window,
-        cyber["cves"],
-        cyber["incidents"],
-        market["financials"],
-        market["filings"],
-        market["markets"],
-        news,
-        owners(whom.references, cyber["cves"]),
-    )
-    start, end = whom.window.start, whom.window.end
+    present = {
+        "cve": cyber["cveCount"],
+        "kev": cyber["kevCount"],
+        "epss": cyber["maxEpss"] is not None,
+        **{name: market[name] for name in ("filings", "financials", "markets")},
+        "news": news,
+    }
+    coverage = await _coverage(whom.ctx, present)
+    owned = owners(whom.references, cyber["cves"])
+    loaded = Loaded(whom.entity, whom.window, cyber, market, news, owned)
+    start, end = (one and instants.render(one) for one in (whom.window.start, whom.window.end))
     return {
         "entity": whom.entity,
-        "window": {
-            "start": start and instants.render(start),
-            "end": end and instants.render(end),
-        },
+        "window": {"start": start, "end": end},
         "coverage": coverage,
         "cyber": cyber,
         "market": market,
@@ -149,28 +134,20 @@ async def fused(whom: Whom) -> Row:
 
 async def _coverage(ctx: Context, present: Mapping[str, Any]) -> dict[str, str]:
     """Of each part whether it was read, and whether it tells anything."""
+    silent = [part for part in FORMATS if not present[part]]
+    read = {part: await _was_read(ctx, FORMATS[part]) for part in silent}
     return {
-        part: "loaded"
-        if present[part]
-        else "empty"
-        if await _was_read(ctx, formats)
-        else "notLoaded"
-        for part, formats in FORMATS.items()
+        part: "notLoaded" if not read.get(part, True) else "empty" if part in read else "loaded"
+        for part in FORMATS
     }
 
 
 async def _was_read(ctx: Context, formats: tuple[str, ...]) -> bool:
     """Whether a document of one of these formats was read."""
-    after = None
-    while True:
-        found = await ctx.tx.documents.scan(
-            SOURCES, where={"format": formats}, after=after, limit=100
-        )
-        if any(SOURCES.decode(row.raw).last_run is not None for row in found.rows):
+    async for row in ctx.every(SOURCES, where={"format": formats}):
+        if SOURCES.decode(row.raw).last_run is not None:
             return True
-        after = found.end
-        if after is None:
-            return False
+    return False
 
 
 # -- cyber -------------------------------------------------------------------------------------
@@ -181,11 +158,16 @@ async def _cyber(whom: Whom) -> Row:
     told = await whom.rows(CVES, {**made, "kev": ("known", "listed")}, LISTED_MAX)
     listed = [row for row in map(json.loads, told) if is_in(whom.window, row["kev"]["dateAdded"])]
     listed.sort(key=lambda row: (row["kev"]["dateAdded"], row["id"]), reverse=True)
-    tally, is_whole = await _tally(whom, made)
+    tally = _Tally()
+    published: Any = {"order": "published", "ranges": {"published": whom.span}}
+    async for one in whom.ctx.every(CVES, COUNTED_MAX + 1, where=made, **published):
+        tally.add(json.loads(one.raw))
+    is_whole = tally.severities.total() <= COUNTED_MAX
     for row in listed:
         if not is_in(whom.window, row["publishedAt"]):
             tally.add(row)
-    rows = {row["id"]: row for row in (*listed, *tally.best)}
+    best = [row for _, row in sorted(tally.best, reverse=True)]
+    rows = {row["id"]: row for row in (*listed, *best)}
     some = [json.dumps(row).encode() for row in list(rows.values())[:CVES_MAX]]
     cves = await cve_rows.whole(whom.ctx, some)
     use = [row["kev"].get("knownRansomwareCampaignUse") for row in listed]
@@ -208,39 +190,20 @@ class _Tally:
 
     severities: Counter[str] = field(factory=Counter)
     epss: float | None = None
-    best: list[Row] = field(factory=list)
+    best: list[tuple[tuple[float, float, str], Row]] = field(factory=list)
 
-    def add(self, *rows: Row) -> None:
-        """Count some more."""
-        self.severities.update((row["score"] or {}).get("severity") or UNKNOWN for row in rows)
-        shares = [row["epss"]["score"] for row in rows if row["epss"]]
-        if shares:
-            self.epss = max(shares) if self.epss is None else max(self.epss, *shares)
-        self.best = nlargest(CVES_MAX, [*self.best, *rows], key=_weight)
+    def add(self, row: Row) -> None:
+        """Count one more."""
+        self.severities[(row["score"] or {}).get("severity") or UNKNOWN] += 1
+        if row["epss"]:
+            self.epss = max(self.epss or 0.0, row["epss"]["score"])
+        push = heappush if len(self.best) < CVES_MAX else heappushpop
+        push(self.best, (_weight(row), row))
 
 
 def _weight(row: Row) -> tuple[float, float, str]:
     score = (row["score"] or {}).get("baseScore")
     return (row["epss"] or {}).get("score") or 0.0, score or 0.0, row["id"]
-
-
-async def _tally(whom: Whom, made: Where) -> tuple[_Tally, bool]:
-    """What was published in the window, and whether that is all of it."""
-    tally, after = _Tally(), None
-    for _ in range(0, COUNTED_MAX, READ_AT_ONCE):
-        part = await whom.ctx.tx.documents.scan(
-            CVES,
-            where=made,
-            order="published",
-            after=after,
-            limit=READ_AT_ONCE,
-            ranges={"published": whom.span},
-        )
-        tally.add(*(json.loads(row.raw) for row in part.rows))
-        after = part.end
-        if after is None:
-            return tally, True
-    return tally, False
 
 
 def owners(references: Sequence[str], cves: Sequence[Row]) -> dict[str, tuple[str, float]]:
@@ -297,12 +260,9 @@ async def _market(whom: Whom) -> Row:
 
 async def _latest(whom: Whom, metric: str) -> Row | None:
     """The newest figure that had been filed by the end of the window: of a year before others."""
-    rows = await whom.rows(
-        OBSERVATIONS,
-        {"entity": whom.ids, "metric": (metric,)},
-        len(_MONTHS) * 2,
-        ranges=finance.known(whom.days[1]),
-    )
+    where = {"entity": whom.ids, "metric": (metric,)}
+    known = finance.known(whom.days[1])
+    rows = await whom.rows(OBSERVATIONS, where, len(_MONTHS) * 2, ranges=known)
     told = [json.loads(finance.shown(row, whom.entity["id"])) for row in rows]
     ending = [row for row in told if row["periodEnd"] == told[0]["periodEnd"]]
     ending.sort(key=lambda row: _MONTHS.index(row["periodMonths"]))
@@ -315,17 +275,10 @@ _MONTHS = (12, 3, 6, 9, None)
 async def _filings(whom: Whom) -> list[Row]:
     """Those that report a cyber incident and the newest, the newest first."""
     first, last = whom.days
+    span: Any = {"since": first, "until": last, "limit": FILINGS_MAX, "form": ("8-K", "8-K/A")}
     found: dict[str, Row] = {}
-    for items in ({"item": (CYBER_ITEM,)}, {}):
-        for one in await finance.filings(
-            whom.ctx,
-            [whom.entity["id"]],
-            since=first,
-            until=last,
-            limit=FILINGS_MAX,
-            form=("8-K", "8-K/A"),
-            **items,
-        ):
+    for items in (span | {"item": (CYBER_ITEM,)}, span):
+        for one in await finance.filings(whom.ctx, [whom.entity["id"]], **items):
             row = json.loads(wire.dumps(one)) | {"entityId": whom.entity["id"]}
             found.setdefault(one.id, row)
     some = list(found.values())[:FILINGS_MAX]

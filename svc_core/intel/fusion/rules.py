@@ -47,11 +47,8 @@ class Loaded:
 
     entity: Row
     window: Interval
-    cves: Sequence[Row] = ()
-    incidents: Sequence[Row] = ()
-    financials: Sequence[Row] = ()
-    filings: Sequence[Row] = ()
-    markets: Sequence[Row] = ()
+    cyber: Row
+    market: Row
     news: Sequence[Row] = ()
     owners: Mapping[str, tuple[str, float]] = field(factory=dict)
 
@@ -68,10 +65,7 @@ def moment(told: str) -> datetime:
 
 def is_in(window: Interval, told: str | None) -> bool:
     """Whether a time is told and lies in the window."""
-    if told is None:
-        return False
-    at = moment(told)
-    return (window.start is None or window.start <= at) and (window.end is None or at <= window.end)
+    return told is not None and window.contains(moment(told))
 
 
 def days_between(first: str, second: str) -> int:
@@ -84,14 +78,16 @@ def days_between(first: str, second: str) -> int:
 
 def timeline(loaded: Loaded) -> list[dict[str, Any]]:
     """What happened in the window, the earliest first; where there is more, the latest of it."""
+    cyber, market = loaded.cyber, loaded.market
     told = chain(
-        *map(_of_cve, loaded.cves),
-        *map(_of_market, loaded.markets),
-        map(_of_filing, loaded.filings),
-        map(_of_financial, loaded.financials),
-        map(_of_incident, loaded.incidents),
-        map(_of_news, loaded.news),
-    )
+        *map(_of_cve, cyber["cves"]),
+        *map(_of_market, market["markets"]),
+        map(_of_filing, market["filings"]),
+        map(_of_financial, market["financials"]),
+        (_entry(one["startedAt"] or one["firstSeenAt"], "incident", one)
+         for one in cyber["incidents"]),
+        (_entry(one["publishedAt"] or one["retrievedAt"], "news", one) for one in loaded.news),
+    )  # fmt: skip
     seen = [one for one in told if is_in(loaded.window, one["at"])]
     for one in seen:
         one["at"] = instants.render(moment(one["at"]))
@@ -100,12 +96,13 @@ def timeline(loaded: Loaded) -> list[dict[str, Any]]:
 
 
 def _entry(
-    at: str | None, kind: str, row: Row, title: str, measured: Row | None = None
+    at: str | None, kind: str, row: Row, title: str | None = None, measured: Row | None = None
 ) -> dict[str, Any]:
-    sources = dict.fromkeys(one["id"] for one in row["sources"])
+    """Something of a row; `sources` are its own where a news item has one."""
+    told = row["sources"] if "sources" in row else [row["source"]]
     return {
-        "at": at, "kind": kind, "refId": row["id"], "title": title, "measurement": measured,
-        "sourceIds": list(sources),
+        "at": at, "kind": kind, "refId": row["id"], "title": title or row["title"],
+        "measurement": measured, "sourceIds": list(dict.fromkeys(one["id"] for one in told)),
     }  # fmt: skip
 
 
@@ -114,34 +111,31 @@ def _of_cve(row: Row) -> Iterator[dict[str, Any]]:
     title = ": ".join(filter(None, (row["cveId"], row["title"])))
     measured = None
     if score.get("baseScore") is not None:
-        measured = {"metric": "baseScore", "value": score["baseScore"], "unit": "1",
-                    "provider": score["provider"], "basis": f"CVSS {score['version']}"}  # fmt: skip
-    kinds = {"cvePublished": (row["publishedAt"], title, measured)}
+        basis = f"CVSS {score['version']}"
+        measured = _share("baseScore", score["baseScore"], score["provider"], basis)
+    listing = [one for one in row["sources"] if one["provider"] == "cisa-kev"]
+    others = [one for one in row["sources"] if one not in listing]
+    publishing = {**row, "sources": others or listing}
+    yield _entry(row["publishedAt"], "cvePublished", publishing, title, measured)
     if kev:
-        kinds["kevAdded"] = (kev["dateAdded"], kev["name"] or title, None)
-    for kind, (at, name, told) in kinds.items():
-        entry = _entry(at, kind, row, name, told)
-        is_kev = kind == "kevAdded"
-        telling = [one["id"] for one in row["sources"] if (one["provider"] == "cisa-kev") == is_kev]
-        yield entry | ({"sourceIds": list(dict.fromkeys(telling))} if telling else {})
+        by_catalogue = {**row, "sources": listing or others}
+        yield _entry(kev["dateAdded"], "kevAdded", by_catalogue, kev["name"] or title)
 
 
 def _of_market(row: Row) -> Iterator[dict[str, Any]]:
-    resolved = (row["resolution"] or {}).get("resolvedAt")
-    yield _entry(row["opensAt"], "marketOpened", row, row["question"])
-    if resolved:
-        yield _entry(resolved, "marketResolved", row, row["question"], _share(row))
-    else:
-        yield _entry(row["closesAt"], "marketCloses", row, row["question"], _share(row))
+    resolved, title = (row["resolution"] or {}).get("resolvedAt"), row["question"]
+    first = (row["outcomes"] or ({"probability": None},))[0]["probability"]
+    share = (
+        None if first is None else _share("probability", first, row["provider"], row["priceBasis"])
+    )
+    yield _entry(row["opensAt"], "marketOpened", row, title)
+    kind = "marketResolved" if resolved else "marketCloses"
+    yield _entry(resolved or row["closesAt"], kind, row, title, share)
 
 
-def _share(row: Row) -> Row | None:
-    for first in (row["outcomes"] or ())[:1]:
-        if first["probability"] is not None:
-            value, basis = first["probability"], {"basis": row["priceBasis"]}
-            told = {"metric": "probability", "value": value, "unit": "1"}
-            return told | {"provider": row["provider"]} | (basis if row["priceBasis"] else {})
-    return None
+def _share(metric: str, value: float, provider: str, basis: str | None) -> Row:
+    told = {"metric": metric, "value": value, "unit": "1", "provider": provider}
+    return told | ({"basis": basis} if basis else {})
 
 
 def _of_filing(row: Row) -> dict[str, Any]:
@@ -157,40 +151,24 @@ def _of_financial(row: Row) -> dict[str, Any]:
     return _entry(row["filing"]["filedDate"], "financial", row, title, measured)
 
 
-def _of_incident(row: Row) -> dict[str, Any]:
-    return _entry(row["startedAt"] or row["firstSeenAt"], "incident", row, row["title"])
-
-
-def _of_news(row: Row) -> dict[str, Any]:
-    entry = {"sources": [row["source"]], "id": row["id"]}
-    return _entry(row["publishedAt"] or row["retrievedAt"], "news", entry, row["title"])
-
-
 # -- links -------------------------------------------------------------------------------------
 
 
 def links(loaded: Loaded) -> list[dict[str, Any]]:
     """What joins the rows, the nearest of those that dates join."""
-    me = loaded.entity["id"]
-    same = (_link(me, id_, "sameEntity", "designator", 1.0) for id_ in loaded.entity["mergedIds"])
-    made = (
-        _link(me, row["id"], "vendorOf", *loaded.owners[row["id"]])
-        for row in loaded.cves
-        if row["id"] in loaded.owners
-    )
-    hit = (
-        _link(row["id"], me, "affects", f"takes part as {one['role']}", row["confidence"])
-        for row in loaded.incidents
-        for one in row["entities"]
-        if one["entityId"] == me and one["role"] in {"target", "victim", "affected"}
-    )
-    told = (
-        _link(me, row["id"], "disclosedIn", basis, sure)
-        for row in loaded.filings
-        for basis, sure in disclosure(row)
-    )
+    me, cyber, owners = loaded.entity["id"], loaded.cyber, loaded.owners
     near = sorted(_temporal(loaded), key=lambda one: (abs(one["lagDays"]), one["toId"]))
-    return [*same, *made, *hit, *told, *near[:TEMPORAL_MAX]]
+    return [
+        *(_link(me, id_, "sameEntity", "designator", 1.0) for id_ in loaded.entity["mergedIds"]),
+        *(_link(me, row["id"], "vendorOf", *owners[row["id"]])
+          for row in cyber["cves"] if row["id"] in owners),
+        *(_link(row["id"], me, "affects", f"takes part as {one['role']}", row["confidence"])
+          for row in cyber["incidents"] for one in row["entities"]
+          if one["entityId"] == me and one["role"] in {"target", "victim", "affected"}),
+        *(_link(me, row["id"], "disclosedIn", basis, sure)
+          for row in loaded.market["filings"] for basis, sure in disclosure(row)),
+        *near[:TEMPORAL_MAX],
+    ]  # fmt: skip
 
 
 def disclosure(filing: Row) -> list[tuple[str, float]]:
@@ -207,34 +185,33 @@ def disclosure(filing: Row) -> list[tuple[str, float]]:
 def _temporal(loaded: Loaded) -> Iterator[dict[str, Any]]:
     """From the day on which the catalogue listed a vulnerability to filings and market points."""
     points = [*_points(loaded)]
-    for row in loaded.cves:
+    for row in loaded.cyber["cves"]:
         added = (row.get("kev") or {}).get("dateAdded")
         if added is None or not is_in(loaded.window, added) or row["id"] not in loaded.owners:
             continue
         owned = loaded.owners[row["id"]][1]
         for id_, what, at, sure in points:
             basis = f"KEV dateAdded to {what}; days between dates, no cause"
-            lag = {"lagDays": days_between(added, at)}
-            yield _link(row["id"], id_, "temporal", basis, min(sure, owned)) | lag
+            lag = days_between(added, at)
+            yield _link(row["id"], id_, "temporal", basis, min(sure, owned), lag=lag)
 
 
 def _points(loaded: Loaded) -> Iterator[tuple[str, str, str, float]]:
-    for row in loaded.filings:
+    for row in loaded.market["filings"]:
         for _, sure in disclosure(row):
             yield row["id"], f"{row['form']} filedDate", row["filedDate"], sure
-    for row in loaded.markets:
+    for row in loaded.market["markets"]:
         resolved = (row["resolution"] or {}).get("resolvedAt")
-        points = {"opensAt": row["opensAt"], "resolvedAt": resolved}
-        for name, at in points.items():
+        for name, at in (("opensAt", row["opensAt"]), ("resolvedAt", resolved)):
             if is_in(loaded.window, at):
                 yield row["id"], f"market {name}", str(at), NAME
 
 
-def _link(from_id: str, to_id: str, type_: str, basis: str, sure: float) -> dict[str, Any]:
-    return {
-        "fromId": from_id, "toId": to_id, "type": type_, "basis": basis, "confidence": sure,
-        "lagDays": None,
-    }  # fmt: skip
+def _link(
+    from_id: str, to_id: str, type_: str, basis: str, sure: float, *, lag: int | None = None
+) -> dict[str, Any]:
+    ends = {"fromId": from_id, "toId": to_id}
+    return {**ends, "type": type_, "basis": basis, "confidence": sure, "lagDays": lag}
 
 
 # -- exposure ----------------------------------------------------------------------------------
@@ -247,11 +224,8 @@ def exposure(
     if "notLoaded" in (coverage["cve"], coverage["kev"]):
         return None
     disclosed = max((sure for row in filings for _, sure in disclosure(row)), default=0.0)
-    observed = {
-        "kev": cyber["kevCount"],
-        "ransomware": cyber["ransomwareCount"],
-        "critical": cyber["bySeverity"]["critical"],
-    }
+    counts = cyber["kevCount"], cyber["ransomwareCount"], cyber["bySeverity"]["critical"]
+    observed = dict(zip(_HALVES, counts, strict=True))
     values = {name: (n, n / (n + _HALVES[name])) for name, n in observed.items()}
     if coverage["epss"] != "notLoaded":
         values["epss"] = (cyber["maxEpss"] or 0.0, cyber["maxEpss"] or 0.0)

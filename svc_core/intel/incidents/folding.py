@@ -47,6 +47,7 @@ def folded(
     status, until = status_of(group, now)
     started = _started(group)
     observed = [one.id for one in group if one.observed]
+    read_at = [ref.retrieved_at for one in group for ref in one.sources]
     refs = _unique((ref for one in group for ref in one.sources), _whence)
     row = Incident(
         title=first.title,
@@ -61,8 +62,8 @@ def folded(
         if all(one.ended_at or one.rank > group[0].rank for one in group)
         else None,
         date_precision=started.precision or "day",
-        first_seen_at=min(one.seen_at for one in group),
-        last_seen_at=max(one.last_at for one in group),
+        first_seen_at=min(read_at),
+        last_seen_at=max(read_at),
         place=_place(group),
         measurements=tuple(_measured(group)),
         cameo=gravest.cameo or next((one.cameo for one in group if one.cameo), None),

@@ -1,7 +1,7 @@
 """Which members tell of the same event, and by which id it goes."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 
 from svc_core.intel.incidents.members import PRESS, Member
 from svc_core.resources.incident import Incident
@@ -11,26 +11,29 @@ ALIKE_MAX = 100
 """Incidents that may have one mark in common and be one: a mark of more says nothing."""
 
 
-def grouped(members: Sequence[Member]) -> list[list[Member]]:
-    """The members of each event, in an order that depends on nothing but them.
+def grouped(members: Sequence[Member], mute: Set[str] = frozenset()) -> list[list[Member]]:
+    """The members of each event, in an order that depends on nothing but them; `mute` marks join
+    nothing.
 
     What the press tells apart stays apart, however alike machines read it.
     """
     told = {
         one.id
-        for group in _joined(members, lambda one: one.marks)
+        for group in _joined(members, lambda one: one.marks, mute)
         if any(each.provider == PRESS for each in group)
         for one in group
     }
-    return _joined(members, lambda one: one.marks if one.id in told else (*one.marks, *one.weak))
+    return _joined(
+        members, lambda one: one.marks if one.id in told else (*one.marks, *one.weak), mute
+    )
 
 
 def _joined(
-    members: Sequence[Member], marks: Callable[[Member], Iterable[str]]
+    members: Sequence[Member], marks: Callable[[Member], Iterable[str]], mute: Set[str]
 ) -> list[list[Member]]:
     homes: dict[str, set[str]] = defaultdict(set)
     for one in members:
-        for each in marks(one):
+        for each in set(marks(one)) - mute:
             homes[each].add(one.home)
     leaders: dict[str, str] = {}
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, get_args
 
 from attrs import field, frozen
 
@@ -22,13 +22,12 @@ from svc_core.resources.facts import (
     SeverityBasis,
     SourceRef,
 )
-from svc_core.resources.incident import Participant
+from svc_core.resources.incident import Participant, Role
 from svc_core.resources.news import NewsItem
 from svc_core.resources.osint import (
     MACHINE,
     Cameo,
     OsintEvent,
-    incident_of,
     marks_of,
     page_of,
     told_by,
@@ -40,13 +39,10 @@ RANKS = ("usgs", "gdacs", "reliefweb", "eonet", "ucdp", "acled", REPORT, PRESS, 
 """Whose word counts first, as those who measure come before those who repeat."""
 
 NAME_CHARS = 200  # a longer one is no name
-ROLES = frozenset({"actor", "target", "victim", "affected", "mentioned"})
-EXACT = frozenset({"exact", "locality"})
+ROLES = frozenset(get_args(Role))
 
-_WORDS = {
-    "alert": "emerging", "ongoing": "active", "current": "active", "past": "closed",
-    "alert-archive": "closed",
-}  # fmt: skip
+_WORDS = {"alert": "emerging", "ongoing": "active", "current": "active", "past": "closed",
+          "alert-archive": "closed"}  # fmt: skip
 """What ReliefWeb calls the status of a disaster."""
 
 
@@ -67,8 +63,6 @@ class Member:
     title: str
     began_at: datetime
     told_at: datetime
-    seen_at: datetime
-    last_at: datetime
     sources: tuple[SourceRef, ...] = field(repr=False)
     weak: tuple[str, ...] = ()
     observed: bool = True
@@ -144,7 +138,6 @@ def mentioned_as(event: OsintEvent) -> str:
 def of_event(event: OsintEvent, mentions: Sequence[Contribution] = ()) -> Member:
     """An event of a provider, and what it says of the articles that mention it."""
     machine = event.provider == MACHINE
-    home = incident_of(event.id, event.provider, event.url)
     marks = tuple(marks_of(event))
     measured = event.measurements or ()
     read = [_time(one.as_of) for one in measured if isinstance(one.as_of, str)]
@@ -154,31 +147,19 @@ def of_event(event: OsintEvent, mentions: Sequence[Contribution] = ()) -> Member
     sure = [event.confidence, *(one.get("confidence") for one in said)]
     urls = [event.url, *(one.get("url") for one in said)]
     return Member(
-        id=event.id,
-        home=home,
-        provider=event.provider,
+        **{name: getattr(event, name) for name in _AS_TOLD},
+        home=marks[0],
         marks=marks[:1] if machine else marks,
         weak=marks[1:] if machine else (),
-        title=event.title,
         began_at=told[0],
         told_at=told[-1],
-        seen_at=min(one.retrieved_at for one in event.sources),
-        last_at=max(one.retrieved_at for one in event.sources),
-        sources=event.sources,
-        summary=event.summary,
         categories=(event.category,) if event.category not in {None, "other"} else (),
         word=_word(event),
-        severity=event.severity,
         basis=event.severity_basis,
         certainty=max((one for one in sure if one is not None), default=None),
         started_at=event.occurred_at,
-        ended_at=event.ended_at,
         precision=event.date_precision,
-        place=event.place,
-        type=event.type,
         measurements=measured,
-        cameo=event.cameo,
-        designators=event.designators,
         people=tuple(
             Participant(None, _role(one.role), one.name, f"name:{normal(one.name)}")
             for one in event.actors or ()
@@ -186,8 +167,12 @@ def of_event(event: OsintEvent, mentions: Sequence[Contribution] = ()) -> Member
         ),
         articles=frozenset(filter(None, map(told_by, urls if machine else ()))),
         sites=frozenset(filter(None, map(site, urls))) or frozenset({event.provider}),
-        incident_id=event.incident_id,
     )
+
+
+_AS_TOLD = ("id", "provider", "title", "summary", "severity", "ended_at", "place", "type", "cameo",
+            "designators", "sources", "incident_id")  # fmt: skip
+"""Members of an event that are those of its incident."""
 
 
 def _time(told: str) -> datetime | None:
@@ -222,14 +207,7 @@ def of_item(item: NewsItem, story: str) -> Member:
         title=item.title,
         began_at=dated,
         told_at=dated,
-        seen_at=item.retrieved_at,
-        last_at=item.retrieved_at,
-        sources=(
-            SourceRef(
-                item.source.id, "feed", item.source.name, item.url, None, item.retrieved_at,
-                item.published_at,
-            ),
-        ),
+        sources=(item.ref,),
         summary=item.summary or None,
         categories=tuple(dict.fromkeys(one for one in categories if one != "other")),
         started_at=dated.replace(hour=0, minute=0, second=0, microsecond=0),
@@ -249,39 +227,32 @@ def of_report(row: str, told: Sequence[Contribution]) -> Member | None:
     said = fold(Rules(joined={"designators": ("scheme", "value"), "entities": ("name",)}), told)
     if said is None:
         return None
-    read_at = [one.read_at for one in told if not one.gone]
+    live = [one for one in told if not one.gone]
     started = said.get("startedAt") and wire.from_json(datetime, said["startedAt"])
-    names = [one.ref.get("url") for one in told if not one.gone]
-    dated = [one.stamp for one in told if one.stamp and not one.gone]
+    basis = said.get("severityBasis") and wire.from_json(SeverityBasis, said["severityBasis"])
+    dated = [one.stamp for one in live if one.stamp] or [one.read_at for one in live]
+    named = [one for one in said.get("entities") or () if len(one["name"]) <= NAME_CHARS]
     return Member(
         id=row,
         home=row,
         provider=REPORT,
         marks=(row,),
         title=said["title"],
-        began_at=started or min(dated or read_at),
-        told_at=max(dated or read_at),
-        seen_at=min(read_at),
-        last_at=max(read_at),
+        began_at=started or min(dated),
+        told_at=max(dated),
         sources=tuple(wire.from_json(SourceRef, one) for one in said["sources"]),
         observed=False,
         summary=said.get("summary"),
         categories=(said["category"],) if said.get("category") else (),
         word=said.get("status"),
         severity=said.get("severity"),
-        basis=_read(SeverityBasis, said.get("severityBasis")),
+        basis=basis,
         started_at=started,
         precision=said.get("datePrecision"),
         designators=tuple(wire.from_json(Designator, one) for one in said.get("designators") or ()),
-        people=tuple(
-            _named(one) for one in said.get("entities") or () if len(one["name"]) <= NAME_CHARS
-        ),
-        sites=frozenset(site(url) or said["provider"] for url in names),
+        people=tuple(map(_named, named)),
+        sites=frozenset(site(one.ref.get("url")) or said["provider"] for one in live),
     )
-
-
-def _read(model: Any, told: Any) -> Any:
-    return None if told is None else wire.from_json(model, told)
 
 
 def _named(told: Mapping[str, Any]) -> Participant:

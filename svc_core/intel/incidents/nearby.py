@@ -14,9 +14,9 @@ from typing import Any
 from attrs import frozen
 
 from svc_core.boxes import Box
-from svc_core.intel.incidents.members import EXACT, Member
+from svc_core.intel.incidents.members import Member
 from svc_core.operation import Context
-from svc_core.resources.facts import Place, point_of
+from svc_core.resources.facts import exact_point
 from svc_core.resources.members import micros
 from svc_core.resources.osint import OSINT_EVENTS
 from svc_core.resources.period import lying
@@ -113,23 +113,16 @@ async def _near(
     where = {**cells, rule.name: alike if rule is _HAZARDS else one.categories, "provider": others}
     near = await scan(where=where, box=lying(area), limit=EVENTS_READ)
     events = [OSINT_EVENTS.decode(row.raw) for row in near.rows]
-    told = [(event.incident_id, _point(event.place)) for event in events]
+    told = [(event.incident_id, exact_point(event.place)) for event in events]
     kms = [(id_, distance_km(point, at)) for id_, at in told if id_ is not None and at is not None]
     return [(id_, km) for id_, km in kms if km <= rule.km]
-
-
-def _point(place: Place | None) -> Point | None:
-    """Where a place is that is known exactly."""
-    if place is None or place.precision not in EXACT:
-        return None
-    return point_of(place.geometry)
 
 
 def _sought(group: Sequence[Member]) -> Iterator[tuple[Member, _Rule, Point]]:
     seen: set[object] = set()
     for one in group:
         rule = rule_of(one)
-        point = _point(one.place)
+        point = exact_point(one.place)
         key = (one.provider, one.type, point, one.started_at)
         if rule is not None and point is not None and one.started_at and key not in seen:
             seen.add(key)

@@ -1,14 +1,15 @@
 """Incidents: lists, and one with what is told of it besides."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from hashlib import sha256
 from typing import Annotated, Any, Literal
 
 from attrs import evolve, frozen
 
-from svc_core import directory, problem, searching, wire
-from svc_core.constraints import Doc, Example, Ge, Le, MaxLen
+from svc_core import directory, searching, wire
+from svc_core.constraints import Doc, Example, Ge, MaxLen
 from svc_core.intake.fold import strongest
 from svc_core.intake.joining import standing_under
 from svc_core.intake.kinds import KINDS
@@ -16,21 +17,22 @@ from svc_core.intake.rows import by_row
 from svc_core.intel.declared import SHARED, reading
 from svc_core.intel.signals import of_incidents
 from svc_core.operation import PATH, QUERY, Context, Operation
-from svc_core.ports import Document
-from svc_core.problem import Problem
 from svc_core.resources.facts import SEVERITIES
 from svc_core.resources.filters import (
+    Categories,
     Countries,
+    MinConfidence,
     MinSeverity,
     Providers,
     Several,
+    at_least,
     narrowed,
     sent,
 )
 from svc_core.resources.incident import INCIDENTS, WORDS, Incident, Status
 from svc_core.resources.members import Cursor, EntityId, IncidentId, Limit
 from svc_core.resources.news import NEWS, mentions, whole
-from svc_core.resources.osint import CONFIDENCE_STEPS, Category
+from svc_core.resources.osint import CONFIDENCE_STEPS
 from svc_core.resources.period import Area, UpdatedSince, When, after, bounds, cells, lying
 from svc_core.result import One, Page
 from svc_core.unset import UNSET, Maybe, Unset, given
@@ -49,21 +51,13 @@ _ORDERS = {"startedAt": "started", "severity": "gravity", "updatedAt": "updated"
 class ListIncidents:
     """Incidents of every kind."""
 
-    category: Annotated[
-        Several[Category], Doc("Comma list of categories."), Example(["disaster", "cyber"])
-    ] = UNSET
-    status: Annotated[
-        Several[Status], Doc("Comma list of statuses."), Example(["emerging", "active"])
-    ] = UNSET
+    category: Categories = UNSET
+    status: Annotated[Several[Status], Doc("Statuses."), Example(["emerging", "active"])] = UNSET
     min_severity: MinSeverity = UNSET
-    min_confidence: Annotated[
-        Maybe[float], QUERY, Ge(0), Le(1), Doc("Only what is at least as certain."), Example(0.5)
-    ] = UNSET
+    min_confidence: MinConfidence = UNSET
     entity_id: Annotated[Several[EntityId], Doc("Comma list of entities that take part.")] = UNSET
     provider: Providers = UNSET
-    min_sources: Annotated[
-        Maybe[int], QUERY, Ge(1), Doc("Only what so many publishers tell."), Example(2)
-    ] = UNSET
+    min_sources: Annotated[Maybe[int], QUERY, Ge(1), Doc("Publishers at least.")] = UNSET
     country: Countries = UNSET
     bbox: Area = UNSET
     datetime: When = UNSET
@@ -106,7 +100,7 @@ async def list_incidents(ctx: Context, request: ListIncidents) -> Page[Incident]
         where["severity"] = SEVERITIES[SEVERITIES.index(request.min_severity) :]
     if not isinstance(request.entity_id, Unset):
         where["entity"] = await directory.references(ctx, request.entity_id)
-    least = given(request.min_confidence, None)
+    span = bounds(request.datetime)
     wanted = searching.Wanted[Incident](
         where=where,
         order=_ORDERS.get(given(request.sort, "")),
@@ -115,9 +109,11 @@ async def list_incidents(ctx: Context, request: ListIncidents) -> Page[Incident]
         bounds={
             "ranges": narrowed(
                 updated=after(request.updated_since),
-                confidence=None if least is None else (round(least * CONFIDENCE_STEPS), None),
-                publishers=_from(request.min_sources),
-                started=_span(request),
+                confidence=at_least(request.min_confidence, CONFIDENCE_STEPS),
+                publishers=at_least(request.min_sources),
+                started=None
+                if isinstance(request.datetime, Unset)
+                else (span["start"], span["end"]),
             ),
             "box": lying(request.bbox),
         },
@@ -126,42 +122,12 @@ async def list_incidents(ctx: Context, request: ListIncidents) -> Page[Incident]
     return evolve(page, rows=await shown(ctx, page.rows))
 
 
-def _span(request: ListIncidents) -> tuple[int | None, int | None] | None:
-    span = bounds(request.datetime)
-    return None if isinstance(request.datetime, Unset) else (span["start"], span["end"])
-
-
-def _from(least: Maybe[int]) -> tuple[int, None] | None:
-    return None if isinstance(least, Unset) else (least, None)
-
-
 async def shown(ctx: Context, rows: Sequence[bytes]) -> tuple[bytes, ...]:
     """The rows with the entities and signals that are known now."""
     told = [json.loads(row) for row in rows]
-    meant = await directory.named(
-        ctx, (one["reference"] for row in told for one in row["entities"])
-    )
+    await directory.taking_part(ctx, told, "reference")
     about = await of_incidents(ctx, told)
-    return tuple(
-        wire.dumps(
-            row
-            | {
-                "entities": _known(row["entities"], meant),
-                "signalIds": about.get(row["id"], []),
-            }
-        )
-        for row in told
-    )
-
-
-def _known(told: Iterable[Any], meant: Mapping[str, Document[Any]]) -> list[dict[str, str]]:
-    found: dict[tuple[str, str], dict[str, str]] = {}
-    for one in told:
-        row = meant.get(one["reference"])
-        if row is not None:
-            name = {"entityId": row.id, "role": one["role"], "name": one["name"]}
-            found.setdefault((row.id, one["role"]), name)
-    return list(found.values())
+    return tuple(wire.dumps(row | {"signalIds": about.get(row["id"], [])}) for row in told)
 
 
 async def get_incident(ctx: Context, request: GetIncident) -> One[Incident]:
@@ -170,7 +136,7 @@ async def get_incident(ctx: Context, request: GetIncident) -> One[Incident]:
     Raises:
         Problem: NOT_FOUND.
     """
-    document = await found(ctx, request.incident_id)
+    document = await ctx.answering(INCIDENTS, request.incident_id)
     row = INCIDENTS.decode(document.raw)
     more = {name: await _MORE[name](ctx, row) for name in given(request.include, ())}
     (raw,) = await shown(ctx, [document.raw])
@@ -179,30 +145,7 @@ async def get_incident(ctx: Context, request: GetIncident) -> One[Incident]:
     return One(raw, (*document.tag, sha256(raw).hexdigest()[:16]))
 
 
-async def found(ctx: Context, id_: str) -> Document[Incident]:
-    """The incident that answers to an id.
-
-    Raises:
-        Problem: NOT_FOUND.
-    """
-    row = await ctx.tx.documents.get(INCIDENTS, id_)
-    if row is None:
-        rows = await ctx.tx.documents.scan(INCIDENTS, where={"key": (id_,)}, limit=1)
-        row = next(iter(rows.rows), None)
-    if row is None:
-        raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
-    return row
-
-
 # -- what is added -----------------------------------------------------------------------------
-
-
-async def _footprint(ctx: Context, row: Incident) -> bytes:
-    return await _said(ctx, row, "footprint")
-
-
-async def _track(ctx: Context, row: Incident) -> bytes:
-    return await _said(ctx, row, "track")
 
 
 async def _said(ctx: Context, row: Incident, member: str) -> bytes:
@@ -225,7 +168,11 @@ async def _articles(ctx: Context, row: Incident) -> bytes:
     return b"[%b]" % b",".join(told)
 
 
-_MORE = {"footprint": _footprint, "track": _track, "articles": _articles}
+_MORE: Mapping[Include, Callable[[Context, Incident], Awaitable[bytes]]] = {
+    "footprint": partial(_said, member="footprint"),
+    "track": partial(_said, member="track"),
+    "articles": _articles,
+}
 
 
 # -- declarations ------------------------------------------------------------------------------

@@ -15,7 +15,6 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-import attrs
 from attrs import define, field
 
 from svc_core.intake import incidents
@@ -25,13 +24,13 @@ from svc_core.intake.signals import follow_severity
 from svc_core.intel import apart
 from svc_core.intel.incidents import members
 from svc_core.intel.incidents.folding import folded, says_the_same, texts
-from svc_core.intel.incidents.grouping import grouped, name_of, survivor
+from svc_core.intel.incidents.grouping import ALIKE_MAX, grouped, name_of, survivor
 from svc_core.intel.incidents.members import Member
 from svc_core.intel.incidents.nearby import Known, related
 from svc_core.operation import Context, Units
 from svc_core.ports import SYSTEM, Collection, Document
 from svc_core.resources.incident import INCIDENTS, INCIDENTS_DUE, Incident, IncidentDue
-from svc_core.resources.members import micros
+from svc_core.resources.members import micros, revised
 from svc_core.resources.news import NEWS
 from svc_core.resources.osint import MACHINE, OSINT_EVENTS, mark
 
@@ -43,6 +42,9 @@ PUT_OFF = timedelta(days=1)
 """How long one waits that cannot be folded."""
 HOPS_MAX = 8
 """Marks that may lie between two members; a chain of more is no event."""
+ALIKE_READ = 5 * ALIKE_MAX
+"""Events with one mark that are read to see how many incidents have it: beyond, it says nothing,
+and a unit that read them all would hold the writer for seconds."""
 MEMBERS_MAX = 2_000
 """Members that are looked at in one unit, some 200 ms; of a single incident what is beyond is left
 out, several are then folded each in a unit of its own."""
@@ -121,6 +123,7 @@ class _Scene:
     rows: dict[str, Document[Incident]] = field(factory=dict)
     known: dict[str, Incident] = field(factory=dict)
     members: dict[str, Member] = field(factory=dict)
+    mute: set[str] = field(factory=set)
     nearby: Known = field(factory=dict)
 
     # -- what may belong together --------------------------------------------------------------
@@ -154,28 +157,28 @@ class _Scene:
         """The marks of the members that have these marks."""
         every = tuple(sorted(marks))
         ids = tuple(one for one in every if one.startswith("inc_"))
-        await self._events(await self._all(OSINT_EVENTS, "mark", every))
+        if await self._holders(every) > ALIKE_READ:
+            marks = [one for one in every if not one.startswith("inc_")]
+            self.mute |= {one for one in marks if await self._holders([one]) > ALIKE_READ}
+        told = tuple(one for one in every if one not in self.mute)
+        await self._events(await self._all(OSINT_EVENTS, "mark", told))
         for name in ("story", "article"):
             self._items(await self._all(NEWS, name, ids))
         reports = by_row((await standing_under(self.ctx, ids)).values()) if ids else {}
-        for row, told in reports.items():
-            self._hold(members.of_report(row, told))
+        for row, each in reports.items():
+            self._hold(members.of_report(row, each))
         return self._marks(self.members)
+
+    async def _holders(self, marks: Iterable[str]) -> int:
+        """How many events have one of these marks, or one more than are read."""
+        where = {"mark": tuple(marks)}
+        return await self.ctx.tx.documents.count(OSINT_EVENTS, where=where, limit=ALIKE_READ + 1)
 
     async def _all(
         self, collection: Collection[Any], name: str, values: tuple[str, ...]
     ) -> list[Document[Any]]:
-        found: list[Document[Any]] = []
-        after = None
-        while values and len(found) < MEMBERS_MAX:
-            page = await self.ctx.tx.documents.scan(
-                collection, where={name: values}, after=after, limit=ROWS_SCANNED
-            )
-            found += page.rows
-            after = page.end
-            if after is None:
-                break
-        return found
+        every = self.ctx.every(collection, MEMBERS_MAX, where={name: values})
+        return [row async for row in every] if values else []
 
     async def _events(self, rows: Iterable[Document[Any]]) -> None:
         new = [OSINT_EVENTS.decode(row.raw) for row in rows if row.id not in self.members]
@@ -203,7 +206,7 @@ class _Scene:
 
     async def write(self) -> None:
         """Write the incidents that these members make, and what became of the others."""
-        groups = grouped(list(self.members.values()))
+        groups = grouped(list(self.members.values()), self.mute)
         names = {name_of(group): at for at, group in enumerate(groups)}
         into = {
             id_: names[id_] if id_ in names else survivor(row, groups)
@@ -250,9 +253,7 @@ class _Scene:
         strayed = [one.id for one in events if one.incident_id != name]
         for id_, stored in (await self.ctx.tx.documents.get_many(OSINT_EVENTS, strayed)).items():
             event = OSINT_EVENTS.decode(stored.raw)
-            event = attrs.evolve(
-                event, incident_id=name, updated_at=self.ctx.now, revision=event.revision + 1
-            )
+            event = revised(event, self.ctx.now, incident_id=name)
             await self.ctx.save(OSINT_EVENTS, id_, event, before=stored)
 
     async def _remove(self, id_: str, into: str | None) -> None:

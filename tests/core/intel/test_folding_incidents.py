@@ -39,7 +39,7 @@ def test_the_publisher_of_an_address_is_its_registrable_domain(
 def member(id_: str, provider: str = PRESS, **told: Any) -> Member:
     usual: dict[str, Any] = {
         "home": f"inc_{id_}", "marks": (f"inc_{id_}",), "title": id_, "began_at": NOON,
-        "told_at": NOON, "seen_at": NOON, "last_at": NOON, "sites": frozenset({f"{id_}.example"}),
+        "told_at": NOON, "sites": frozenset({f"{id_}.example"}),
         "sources": (SourceRef("src_a", provider, "A", None, id_, NOON),),
     }  # fmt: skip
     return Member(id=id_, provider=provider, **(usual | told))

@@ -342,7 +342,9 @@ def test_a_timeline_is_sorted_and_lies_in_its_window(times: list[datetime]) -> N
         for at, told in enumerate(times)
     ]  # fmt: skip
     window = Interval(datetime(2024, 6, 1, tzinfo=UTC), datetime(2025, 6, 1, tzinfo=UTC))
-    entries = fused.timeline(fused.Loaded({"id": "e", "mergedIds": []}, window, news=news))
+    cyber, market = {"cves": [], "incidents": []}, {"markets": [], "filings": [], "financials": []}
+    loaded = fused.Loaded({"id": "e", "mergedIds": []}, window, cyber, market, news)
+    entries = fused.timeline(loaded)
     seen = [fused.moment(one["at"]) for one in entries]
     assert seen == sorted(seen)
     assert len(seen) == sum(window.contains(told.replace(microsecond=0)) for told in times)

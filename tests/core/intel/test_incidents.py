@@ -14,8 +14,9 @@ from svc_core import drive
 from svc_core.intake import taking
 from svc_core.intake.contributions import CONTRIBUTIONS
 from svc_core.intake.incidents import note
-from svc_core.intel.incidents import fold_new
+from svc_core.intel.incidents import fold_new, passes
 from svc_core.intel.incidents.grouping import ALIKE_MAX
+from svc_core.intel.incidents.members import of_event
 from svc_core.intel.incidents.nearby import around, distance_km
 from svc_core.resources.incident import INCIDENTS, INCIDENTS_DUE
 from svc_core.resources.osint import OSINT_EVENTS
@@ -272,6 +273,24 @@ def test_a_mark_that_everybody_has_says_nothing(told_of: Any) -> None:
     take_two = told_of(gdelt(*rows))
     assert len(take_two) == 100  # the first page
     assert all(row["observationCount"] == 1 for row in take_two)
+
+
+def test_no_unit_reads_all_that_have_a_mark_that_everybody_has(
+    house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passes, "ALIKE_READ", 2 * passes.AT_ONCE)
+    many = 4 * passes.AT_ONCE
+    rows = [{"id": at, "url": f"https://pier.example/{at}"} for at in range(many)]
+    take(house, gdelt(*rows), "https://gdelt.example/")
+    read: list[str] = []
+    monkeypatch.setattr(
+        passes.members,
+        "of_event",
+        lambda event, told: read.append(event.id) or of_event(event, told),
+    )
+    fold(house)
+    assert sorted(set(read)) == sorted(read)
+    assert house.run(lambda ctx: ctx.tx.documents.count(INCIDENTS, limit=1_000)) == many
 
 
 # -- ids ---------------------------------------------------------------------------------------

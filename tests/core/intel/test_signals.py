@@ -5,17 +5,17 @@ from collections.abc import Sequence
 from datetime import timedelta
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from svc_core import ids, problem
-from svc_core.intake.detectors import DETECTORS, Finding, raised
+from svc_core.intake.detectors import DETECTORS, found, raised
 from svc_core.intel.signals import DismissSignal, dismiss_signal
 from svc_core.linking.references import id_of
 from svc_core.resources.entity import EntityRef
 from svc_core.resources.facts import SourceRef
-from svc_core.resources.signal import SIGNAL_TYPES, SignalEvidence
+from svc_core.resources.signal import Signal, SignalEvidence, SignalType
 from svc_core.testing.clock import START
 
 House = Any
@@ -23,27 +23,25 @@ HOUR = timedelta(hours=1)
 INCIDENT = "inc_" + "1" * 24
 
 
-def finding(key: str, *, hours: float = 1, **members: Any) -> Finding:
+def finding(key: str, *, hours: float = 1, **members: Any) -> Signal:
     """Something that was found so many hours ago."""
     usual: dict[str, Any] = {
-        "type": "marketMove",
-        "title": key,
+        "type_": "marketMove",
         "measure": 0.2,
         "evidence": SignalEvidence(0.5, 0.3, threshold=0.1),
-        "detected_at": START - hours * HOUR,
         "sources": (SourceRef(ids.derived_id("src", "a", "", key), "manifold", "M", None, None,
                               START),),
     }  # fmt: skip
-    return Finding(key=key, **(usual | members))
+    return found(key=key, title=key, at=START - hours * HOUR, **(usual | members))
 
 
 ROWS = (
     finding("move", hours=1),
     finding("strong", hours=2, measure=0.5),
     finding("over", hours=49),
-    finding("kev", hours=3, type="kevAdded", measure=0, tags=("ransomware",),
+    finding("kev", hours=3, type_="kevAdded", measure=0, tags=("ransomware",),
             entities=(EntityRef(id_of("cik:0000320193"), "Apple", "vendor"),)),
-    finding("grave", hours=4, type="escalation", measure=3, incident_ids=(INCIDENT,)),
+    finding("grave", hours=4, type_="escalation", measure=3, incident_ids=(INCIDENT,)),
 )  # fmt: skip
 
 
@@ -58,7 +56,7 @@ def titles(house: House, query: str = "") -> list[str]:
 
 
 def test_every_type_has_one_detector() -> None:
-    assert set(DETECTORS) == set(SIGNAL_TYPES)
+    assert set(DETECTORS) == set(get_args(SignalType))
     for type_, one in DETECTORS.items():
         assert one.type == type_
         assert one.parameters["activeHours"] > 0

@@ -199,14 +199,15 @@ def _told(path: Path) -> list[str]:
 
 
 def test_whenever_a_restore_is_killed_a_whole_database_stands_there(tmp_path: Path) -> None:
+    before = tmp_path / "before"
+    before.mkdir()
+    _written(before / "svc.db", "old", "older")
+    _written(before / "copy.db", "new")
     step, seen = 0, set()
     while True:
         step += 1
-        folder = tmp_path / str(step)
-        folder.mkdir()
+        folder = shutil.copytree(before, tmp_path / str(step))
         target, copy = folder / "svc.db", folder / "copy.db"
-        _written(target, "old", "older")
-        _written(copy, "new")
         was_killed = _killed_at(step, lambda t=target, c=copy: restore(c, t))  # type: ignore[misc]
         # Looked at in a copy of the folder, so that looking mends nothing.
         seen.add(tuple(_told(Path(shutil.copytree(folder, f"{folder}-seen")) / "svc.db")))

@@ -1,0 +1,15 @@
+"""A house that has read the demo, for all tests that only ask."""
+
+from typing import Any
+
+import pytest
+
+from tests.core import demo
+
+
+@pytest.fixture(scope="session")
+def filled(house_factory: Any) -> Any:
+    """A house with the documents of the demo; nobody adds to it."""
+    house = house_factory()
+    demo.take_all(house)
+    return house
