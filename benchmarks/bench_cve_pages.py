@@ -155,8 +155,9 @@ async def measured(sizes: tuple[int, int], folder: Path, repeats: int) -> int:
     for name, one in asked():
         (few, some), (many, found) = [await timed(each, one, repeats) for each in (short, long)]
         print(f"{name:48} {few:9.0f} {many:9.0f} {many / few:6.2f}  {some:4} {found:4}", flush=True)
-        missed += many > GOAL * few
-        total += 1
+        if some == found:  # a page of fewer rows is another page
+            missed += many > GOAL * few
+            total += 1
     print(f"at most {GOAL} times: {total - missed} of {total}")
     for store in (short, long):
         await store.close()

@@ -21,6 +21,8 @@ from svc_core.resources.entity import ENTITIES, EntityRef
 __all__ = ["HOLDERS", "found", "id_of", "keys", "named", "one", "references", "telling"]
 
 IDS_AT_ONCE = 500
+ALIKE_READ = 50
+"""Entities of one name that are read: one that so many have means none of them."""
 
 HOLDERS: tuple[Collection[Any], ...] = (ENTITIES, CVES)
 """The collections of rows whose ids begin with `ent_`."""
@@ -36,8 +38,9 @@ async def found(ctx: Context, asked: Iterable[str]) -> dict[str, Document[Any]]:
     left = list(dict.fromkeys(asked))
     rows: dict[str, Document[Any]] = {}
     for holder in HOLDERS:
-        rows |= await ctx.tx.documents.get_many(holder, left)
-    left = [one for one in left if one not in rows]
+        if left:
+            rows |= await ctx.tx.documents.get_many(holder, left)
+            left = [one for one in left if one not in rows]
     for at in range(0, len(left), IDS_AT_ONCE):
         some = set(left[at : at + IDS_AT_ONCE])
         for holder in HOLDERS:
@@ -138,12 +141,20 @@ def _refs(mentions: Mapping[str, str], meant: Mapping[str, Document[Any]]) -> tu
 
 async def _holding(ctx: Context, asked: Iterable[str]) -> Mapping[str, _Held]:
     """The entities that have the names and symbols of references."""
-    sought = [{facet: values} for facet, values in guard.sought(asked).items() if values]
-    return {
-        row.id: _Held(row, json.loads(row.raw))
-        for where in sought
-        async for row in ctx.every(ENTITIES, where=where)
-    }
+    sought = guard.sought(asked).items()
+    rows = [row for facet, values in sought for row in await _having(ctx, facet, values)]
+    return {row.id: _Held(row, json.loads(row.raw)) for row in rows}
+
+
+async def _having(ctx: Context, facet: str, values: Sequence[str]) -> Sequence[Document[Any]]:
+    """The entities that have one of these values; of a name that a thousand have, some."""
+    limit = IDS_AT_ONCE if len(values) > 1 else ALIKE_READ
+    page = await ctx.tx.documents.scan(ENTITIES, where={facet: tuple(values)}, limit=limit)
+    if page.more and len(values) > 1:
+        half = len(values) // 2
+        some = await _having(ctx, facet, values[:half])
+        return [*some, *await _having(ctx, facet, values[half:])]
+    return page.rows
 
 
 def _keys(row: Document[Any]) -> list[str]:

@@ -45,8 +45,9 @@ HOPS_MAX = 8
 ALIKE_READ = 5 * ALIKE_MAX
 """Events with one mark that are read to see how many incidents have it: beyond, it says nothing,
 and a unit that read them all would hold the writer for seconds."""
-MEMBERS_MAX = 5_000
-"""Members that are looked at in one unit; what is beyond is left out."""
+MEMBERS_MAX = 2_000
+"""Members that are looked at in one unit, some 200 ms; of a single incident what is beyond is left
+out, several are then folded each in a unit of its own."""
 ROWS_SCANNED = 500
 
 
@@ -108,6 +109,8 @@ async def _unit(ctx: Context, ids: Sequence[str]) -> int:
         await ctx.tx.documents.delete(INCIDENTS_DUE, row.id)
     scene = _Scene(ctx)
     await scene.read({row.id for row in due})
+    if len(scene.members) > MEMBERS_MAX and len(due) > 1:
+        raise OverflowError("more members than one unit may hold")
     await scene.write()
     return len(due)
 

@@ -32,8 +32,8 @@ PROBED_MAX = 200
 """Counting stops here: enough to tell a rare filter from a common one, in about 10 µs."""
 
 SORTED_MAX = 500
-"""And here where a list is sorted by a number. So many rows are sorted in about 4 ms; where a
-filter leaves fewer, a walk in the order of the number would pass over more of a large list."""
+"""And here where a list is sorted by a number, or narrowed by numbers alone. So many rows are
+sorted in about 4 ms; with fewer, a walk in order would pass over more of a large list."""
 
 RUN_ROWS_MAX = 20_000
 """Rows between the bounds of a search that are looked for in the order: about 2 ms. Of more, the
@@ -252,12 +252,12 @@ class SqliteDocuments:
         if wanted.is_whole:
             return order
         ordered = list(wanted.where)
-        most = PROBED_MAX
         if order is not None:
             ranked = table.collection.ranked
             ordered = [*(name for name in wanted.where if order in ranked.get(name, ())), order]
-            most = SORTED_MAX if len(ordered) == 1 else PROBED_MAX
         spans = [span.name for span in wanted.spans if not span.wraps]
+        is_single = len(ordered) == (order is not None)  # the order that is asked for, or none
+        most = SORTED_MAX if is_single else PROBED_MAX
         choices = [*ordered, *(name for name in (*wanted.where, *spans) if name not in ordered)]
         if len(choices) < 2 and ordered:
             return choices[0]
@@ -363,13 +363,15 @@ def _merged(
     """
     rows: dict[str, Row] = {}
     last: tuple[Any, ...] | None = None
+    most = count
     for run in runs:
         for row in run:
             if last is not None and sort_key(row) <= last:
                 break
             rows[row[0]] = row
         run.close()  # the next one then has its prepared statement
-        if len(rows) >= count:
+        if len(rows) >= most:
+            most = 2 * count  # sorted after each of thousands of runs, they would take seconds
             best = sorted(rows.values(), key=sort_key, reverse=True)[:count]
             rows, last = {row[0]: row for row in best}, sort_key(best[-1])
     return sorted(rows.values(), key=sort_key, reverse=True)
