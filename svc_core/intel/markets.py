@@ -10,13 +10,12 @@ from typing import Annotated, Any, Literal
 
 from attrs import evolve, frozen
 
-from svc_core import directory, problem, searching
+from svc_core import directory, searching
 from svc_core.constraints import Doc, Ge
 from svc_core.intel import entity_rows
 from svc_core.intel.declared import FININT, reading
 from svc_core.operation import PATH, QUERY, Context, Operation
 from svc_core.ports import Bounds
-from svc_core.problem import Problem
 from svc_core.resources.filters import Name, Part, Providers, Several, narrowed, sent
 from svc_core.resources.market import (
     MARKETS,
@@ -126,11 +125,9 @@ async def get_market(ctx: Context, request: GetMarket) -> One[Market]:
     Raises:
         Problem: NOT_FOUND.
     """
-    found = await ctx.tx.documents.scan(MARKETS, where={"key": (request.market_id,)}, limit=1)
-    if not found.rows:
-        raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
-    (row,) = await told(ctx, [found.rows[0].raw])
-    return One(row, entity_rows.tag(found.rows[0].id, row))
+    found = await ctx.answering(MARKETS, request.market_id)
+    (row,) = await told(ctx, [found.raw])
+    return One(row, entity_rows.tag(found.id, row))
 
 
 async def told(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:

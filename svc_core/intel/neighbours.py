@@ -50,6 +50,7 @@ class Neighbours:
     nodes: dict[str, Node] = field(factory=dict)
     is_cut: bool = False
     _meant: dict[str, Node | None] = field(factory=dict)
+    _known_by: dict[str, str] = field(factory=dict)
 
     async def meant(self, references: Iterable[str]) -> dict[str, Node]:
         """The nodes that these references mean; those of nobody known lack."""
@@ -88,7 +89,7 @@ class Neighbours:
         self, nodes: Sequence[str], told: Iterable[dict[str, Any]], room: int
     ) -> list[dict[str, Any]]:
         """Those of the edges that there is room for: no more of their ends are looked up."""
-        owners = {id_: node for node in nodes for id_ in self.nodes[node].ids}
+        owners = self._known_by | {id_: node for node in nodes for id_ in self.nodes[node].ids}
         edges = in_turn(filter(self.wanted.holds, told), ("source", "target"), owners)
         new: set[str] = set()
         at, known = 0, set(self.nodes)
@@ -126,9 +127,11 @@ class Neighbours:
         if is_more and len(held) > 1:
             return [one for node in held for one in await self._derived(type_, [node], share)]
         self.is_cut = self.is_cut or is_more
-        refs = {one for node in held for one in derived.references(node.row)}
+        refs = {one: node.id for node in held for one in derived.references(node.row)}
         every = (edge for row in rows for edge in derived.edges(row))
-        return [edge for edge in every if edge["type"] == type_ and edge["source"] in refs]
+        told = [edge for edge in every if edge["type"] == type_ and edge["source"] in refs]
+        self._known_by |= {one: refs[one] for one in (edge["source"] for edge in told)}
+        return told
 
     def _own(self, node: Node) -> Iterator[dict[str, Any]]:
         """The edges that follow from the row of a node; a place is known by its incident alone."""

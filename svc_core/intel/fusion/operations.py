@@ -50,10 +50,7 @@ async def get_fusion(ctx: Context, request: GetFusion) -> One[Fusion]:
             where the window ends before it starts.
     """
     window = window_of(request, ctx.now)
-    found = (await directory.found(ctx, [request.entity_id])).get(request.entity_id)
-    entity = None if found is None else await ctx.tx.documents.get(ENTITIES, found.id)
-    if entity is None:
-        raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
+    entity = await ctx.load(ENTITIES, (await directory.one(ctx, request.entity_id)).id)
     told = _text(await fused(await Whom.of(ctx, window, entity))).encode()
     return One(told, (entity.id, sha256(told).hexdigest()))
 
