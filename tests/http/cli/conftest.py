@@ -35,6 +35,7 @@ class Ran:
     @property
     def json(self) -> Any:
         """The one JSON value on stdout; anything beside it is an error."""
+        assert self.out, self.err
         return json.loads(self.out)
 
 
