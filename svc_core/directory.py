@@ -10,12 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from svc_core import problem, wire
+from svc_core import wire
 from svc_core.linking import guard
 from svc_core.linking.references import id_of, is_id
 from svc_core.operation import Context
 from svc_core.ports import Collection, Document
-from svc_core.problem import Problem
 from svc_core.resources.cve import CVES
 from svc_core.resources.entity import ENTITIES, EntityRef
 
@@ -57,9 +56,7 @@ async def one(ctx: Context, asked: str) -> Document[Any]:
         Problem: NOT_FOUND.
     """
     row = (await found(ctx, [asked])).get(asked)
-    if row is None:
-        raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
-    return row
+    return await ctx.load(ENTITIES, asked) if row is None else row
 
 
 async def keys(ctx: Context, asked: Iterable[str]) -> tuple[str, ...]:

@@ -39,9 +39,7 @@ LOOKED_BACK = 10  # earlier rows looked at for one with a value: markets close f
 PERCENT_DIGITS = 6
 SERIES_LOOKED_AT = 200  # for one page: some 20 ms
 
-Include = Annotated[
-    Listed[Literal["change"]], Doc("`change` adds the value before and what changed since.")
-]
+Include = Annotated[Listed[Literal["change"]], Doc("`change` adds the value before it.")]
 
 LISTED: dict[str, Any] = {
     "columns": ("id", "provider", "indicatorCode", "area.code", "period", "value", "name"),

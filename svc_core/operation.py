@@ -206,6 +206,15 @@ class Context:
             raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
         return document
 
+    async def answering(self, collection: Collection[T], id_: str) -> Document[T]:
+        """The row of a collection with the facet `key` that an id names, its own or a former one.
+
+        Raises:
+            Problem: NOT_FOUND.
+        """
+        found = await self.tx.documents.scan(collection, where={"key": (id_,)}, limit=1)
+        return found.rows[0] if found.rows else await self.load(collection, id_)
+
     async def value(self, collection: Collection[T], id_: str) -> T:
         """What the row holds.
 

@@ -28,6 +28,7 @@ from svc_core.unset import Maybe, Unset, given
 
 T = TypeVar("T")
 _Hit = tuple[Document[T], Match | None]
+_Some = tuple[list[_Hit[T]], Position | None]
 
 COUNTED_MAX = 10_000  # rows that hold a word: what more of them hold is no rarer
 ROWS_MAX = 100_000  # that are counted: beside them few rows hold a word
@@ -172,9 +173,7 @@ class _Seen(Generic[T]):
         return self.asked is not None and self.is_ranked and end.rank < self.asked.least
 
 
-async def _found(
-    ctx: Context, seen: _Seen[T], after: Position | None, limit: int
-) -> tuple[list[_Hit[T]], Position | None]:
+async def _found(ctx: Context, seen: _Seen[T], after: Position | None, limit: int) -> _Some[T]:
     """Rows in their order, and where to go on."""
     rows: list[_Hit[T]] = []
     is_judged = seen.asked is not None or seen.wanted.keep is not None
@@ -196,9 +195,7 @@ async def _found(
     return rows, after
 
 
-async def _sorted(
-    ctx: Context, seen: _Seen[T], after: Position | None, limit: int
-) -> tuple[list[_Hit[T]], Position | None]:
+async def _sorted(ctx: Context, seen: _Seen[T], after: Position | None, limit: int) -> _Some[T]:
     """The best rows in another order, and where to go on."""
     best, _ = await _found(ctx, seen, None, SORTED_MAX)
     placed = {

@@ -30,12 +30,11 @@ from svc_core.accounts.model import (
 )
 from svc_core.constraints import Arg, Doc, IdOf
 from svc_core.operation import OPERATOR, Actor, Context, Operation, local
-from svc_core.ports import Collection, Position, T, Transaction
+from svc_core.ports import Collection, T, Transaction
 from svc_core.problem import Problem
 from svc_core.result import One, Page
 
 CHOICES_TOLD = 10  # workspaces named to whoever has to say which one
-PAGE_ROWS = 1_000  # read at a time: most installations have fewer rows altogether
 
 
 @frozen
@@ -278,14 +277,8 @@ async def _every(
     ctx: Context, collection: Collection[T], where: Mapping[str, tuple[str, ...]] | None = None
 ) -> tuple[T, ...]:
     """Every row, newest first: what is left out of these lists would be taken for missing."""
-    found: list[T] = []
-    after: Position | None = None
-    while True:
-        rows = await ctx.tx.documents.scan(collection, where=where, after=after, limit=PAGE_ROWS)
-        found += [collection.decode(row.raw) for row in rows.rows]
-        after = rows.end
-        if after is None:
-            return tuple(found)
+    every = ctx.every(collection, where=where or {})
+    return tuple([collection.decode(row.raw) async for row in every])
 
 
 async def _workspace(ctx: Context, id_: str) -> Workspace:

@@ -309,8 +309,7 @@ def _labels() -> frozenset[str]:
 def _places() -> Mapping[str, tuple[str, str | None]]:
     """The name and country of each place by each of its names; a country wins, then a region."""
     found: dict[str, tuple[str, str | None]] = {key: (key.title(), None) for key in _words("place")}
-    for line in reversed(data.lines("places.tsv")):
-        _, code, names = line.split("\t")
+    for _, code, names in reversed(data.rows("places.tsv")):
         first, *_ = held = names.split("|")
         found |= {fold(name): (first, code or None) for name in held}
     return found

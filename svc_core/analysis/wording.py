@@ -58,8 +58,7 @@ class Wording:
 @cache
 def _wordings() -> Mapping[str, Wording]:
     found: dict[str, dict[str, str]] = {}
-    for line in data.lines("frame.tsv"):
-        language, name, text = line.split("\t")
+    for language, name, text in data.rows("frame.tsv"):
         found.setdefault(language, {})[name] = text
     return {language: Wording(language, texts) for language, texts in found.items()}
 

@@ -11,6 +11,9 @@ from attrs import field, frozen
 from svc_core import wire
 from svc_core.ports import Collection, Record
 
+Members = dict[str, Any]
+"""Of a row, in wire names."""
+
 PAIRS = frozenset({"merge", "distinct"})
 KEY_CHARS = 100  # a longer key is told by the row that it gives
 

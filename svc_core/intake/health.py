@@ -183,8 +183,7 @@ def shown_name(source: Source) -> str:
 
 
 def _resolutions(kind: str) -> Mapping[str, str]:
-    rows = (line.split("\t") for line in data.lines("resolutions.tsv"))
-    return {code: told for by, code, told in rows if by == kind}
+    return {code: told for by, code, told in data.rows("resolutions.tsv") if by == kind}
 
 
 _BY_STATUS = _resolutions("status")

@@ -93,11 +93,7 @@ async def _settle(ctx: Context, found: Joined, stored: Contributions, placed: Gr
 
 
 async def _closure(
-    ctx: Context,
-    todo: Set[str],
-    names: Set[str],
-    named: Contributions,
-    common: _Common,
+    ctx: Context, todo: Set[str], names: Set[str], named: Contributions, common: _Common
 ) -> dict[str, Contribution]:
     """All that is stored of what these have names in common with; what has `names` is `named`."""
     stored, seen = dict(named), set[str]()

@@ -21,11 +21,11 @@ from svc_core.intake import (
     statements,
     vulnerabilities,
 )
-from svc_core.intake.contributions import Contribution
+from svc_core.intake.contributions import Contribution, Members
 from svc_core.intake.fold import Rules, fold, standing
 from svc_core.intake.written import Written
 from svc_core.operation import Context
-from svc_core.ports import Collection, Document
+from svc_core.ports import Collection
 from svc_core.resources.countries import COUNTRIES
 from svc_core.resources.cve import CVES
 from svc_core.resources.entity import ENTITIES
@@ -38,12 +38,10 @@ from svc_core.resources.relation import RELATIONS
 from svc_core.sources.model import Record
 from svc_core.sources.parties import EXCLUSIVE, STRENGTH
 
-Finish = Callable[[dict[str, Any], Sequence[Contribution]], dict[str, Any] | None]
+Finish = Callable[[Members, Sequence[Contribution]], Members | None]
 Follow = Callable[[Context, Sequence[Written]], Awaitable[None]]
 Heard = Callable[[Context, Sequence[Contribution]], Awaitable[None]]
-Settle = Callable[
-    [Context, Mapping[str, tuple[Document[Any] | None, Any]]], Awaitable[Mapping[str, Any]]
-]
+Settle = Callable[[Context, Mapping[str, statements.Pair]], Awaitable[Mapping[str, Any]]]
 Quiet = Callable[[Sequence[str], Mapping[str, Any], Mapping[str, Any]], bool]
 
 

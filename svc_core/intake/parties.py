@@ -5,7 +5,7 @@ from contextlib import suppress
 from datetime import date
 from typing import Any
 
-from svc_core.intake.contributions import PAIRS, Contribution
+from svc_core.intake.contributions import PAIRS, Contribution, Members
 from svc_core.intake.fold import Rules, ranked, united
 from svc_core.linking.references import id_of
 
@@ -44,9 +44,7 @@ _OF_PARTIES = frozenset({"birthDates", "birthPlaces", "gender", "addresses", "id
 _ACTORS = frozenset({"threatActor", "campaign"})
 
 
-def finished(
-    members: dict[str, Any], contributions: Sequence[Contribution]
-) -> dict[str, Any] | None:
+def finished(members: Members, contributions: Sequence[Contribution]) -> Members | None:
     """The members of an entity's row; None without a name."""
     if members.get("name") is None:
         return None
@@ -81,17 +79,14 @@ def _names(one: Contribution) -> list[str]:
 
 def _others(name: str, names: Sequence[str]) -> list[str]:
     """The names beside this one, each in the first of its spellings in capitals or not."""
-    found = {one.casefold(): one for one in reversed(names)}
-    return [
-        found[folded]
-        for folded in dict.fromkeys(one.casefold() for one in names)
-        if folded != name.casefold()
-    ]
+    found: dict[str, str] = {}
+    for one in names:
+        found.setdefault(one.casefold(), one)
+    found.pop(name.casefold(), None)
+    return list(found.values())
 
 
-def _sanctions(
-    told: Sequence[Mapping[str, Any]], ended: Sequence[Contribution]
-) -> list[dict[str, Any]]:
+def _sanctions(told: Sequence[Members], ended: Sequence[Contribution]) -> list[Members]:
     """The listings, those that ended last; one that another source tells as well did not end."""
     past = sorted(ended, key=lambda one: one.id)
     every = [*told, *(listing for one in past for listing in one.ended)]
@@ -109,12 +104,9 @@ def _dated(listing: Mapping[str, Any]) -> dict[str, Any]:
 
 def _listings(told: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The listings but for tickers that another one tells with their market."""
-    placed = {one["ticker"] for one in told if one.get("exchangeName") or one.get("mic")}
-    return [
-        one
-        for one in told
-        if one.get("exchangeName") or one.get("mic") or one["ticker"] not in placed
-    ]
+    placed = [one for one in told if one.get("exchangeName") or one.get("mic")]
+    known = {one["ticker"] for one in placed}
+    return [one for one in told if one in placed or one["ticker"] not in known]
 
 
 def _facet(members: Mapping[str, Any], told: Sequence[Contribution]) -> dict[str, Any]:

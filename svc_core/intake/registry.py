@@ -188,6 +188,12 @@ async def claim(
     return tuple([await _due(ctx, SOURCES.decode(row.raw), until) for row in due])
 
 
+async def hold(ctx: Context, ids: Sequence[str], until: datetime) -> None:
+    """Put sources off, for who asked to read them now, due or not."""
+    for source in (await ctx.find_many(SOURCES, ids)).values():
+        await _due(ctx, source, until)
+
+
 async def release(ctx: Context, ids: Sequence[str], until: datetime) -> None:
     """Let others read at once what was claimed until then and is not read."""
     for source in (await ctx.find_many(SOURCES, ids)).values():

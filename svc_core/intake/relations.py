@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from svc_core import directory, ids
-from svc_core.intake.contributions import Contribution
+from svc_core.intake.contributions import Contribution, Members
 from svc_core.intake.fold import Rules, standing
 from svc_core.sources.vulnerabilities import CVE_ID
 
@@ -23,9 +23,7 @@ _STIX = re.compile("relationship--[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TIME = re.compile(r"[0-9]{4}(-[0-9]{2}(-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z?)?)?)?")
 
 
-def finished(
-    members: dict[str, Any], contributions: Sequence[Contribution]
-) -> dict[str, Any] | None:
+def finished(members: Members, contributions: Sequence[Contribution]) -> Members | None:
     """The members of a relation's row; None where it has not two ends."""
     ends = [members[end] for end in _ENDS if members.get(end)]
     if len(set(ends)) < len(_ENDS):

@@ -146,16 +146,12 @@ async def distinct_from(ctx: Context, ids: Iterable[str]) -> frozenset[str]:
 # -- the operator's word -----------------------------------------------------------------------
 
 
+_REF = {"id": OPERATOR, "provider": "operator", "name": "Operator", "url": None, "recordId": None}
+
+
 def _word(ctx: Context, pair: str, first: str, second: str) -> Contribution:
     """What the operator says of two entities, the first of which is to be the row's."""
     key = "+".join(sorted((first, second)))
-    ref = {
-        "id": OPERATOR,
-        "provider": "operator",
-        "name": "Operator",
-        "url": None,
-        "recordId": None,
-    }
     return Contribution(
         id=contribution_id(OPERATOR, "entity", key, first),
         row=first,
@@ -165,7 +161,7 @@ def _word(ctx: Context, pair: str, first: str, second: str) -> Contribution:
         key=f"operator:{key}",
         digest=digest(wire.dumps([pair, first, second]), ()),
         said={},
-        ref=ref,
+        ref=_REF,
         read_at=ctx.now,
         names=(first, second),
         gone=pair == "distinct",
@@ -221,12 +217,9 @@ def _apart(one: Entity, other: Entity) -> str:
 
 
 async def _joined_by(ctx: Context, row: str, id_: str) -> str:
-    told = [
-        one
-        for one in (await standing_under(ctx, [row])).values()
-        if id_ in one.names and not one.pair
-    ]
-    sources = sorted({one.source for one in told if len(one.names) > 1})
+    told = (await standing_under(ctx, [row])).values()
+    mine = [one for one in told if id_ in one.names and len(one.names) > 1 and not one.pair]
+    sources = sorted({one.source for one in mine})
     return (
         f"Sources give {id_} and {row} one designator, so no operator merged them. To part them, "
         f"correct what they say, or: svc sources remove {' '.join(sources)} --withdraw"

@@ -136,11 +136,7 @@ def judged(source: Source, one: Reading, now: datetime) -> Reading:
 async def unknown(ctx: Context, readings: Sequence[Reading]) -> list[Reading]:
     """The readings that would write something now."""
     known = await ctx.find_many(CONTRIBUTIONS, [one.contribution.id for one in readings])
-    return [
-        one
-        for one in readings
-        if _kept(known.get(one.contribution.id), one.contribution) is not None
-    ]
+    return [one for one in readings if _kept(known.get(one.contribution.id), one.contribution)]
 
 
 def _kept(before: Contribution | None, told: Contribution) -> Contribution | None:
@@ -226,9 +222,8 @@ def _ended(one: Contribution) -> dict[str, Any]:
 
 async def settle(ctx: Context, before: Contribution | None, word: Contribution) -> Taken:
     """Write what the operator says, in place of what he said `before`."""
-    return await _change(
-        ctx, {} if before is None else {before.id: before}, {word.id: word}, {}, {}
-    )
+    was = {} if before is None else {before.id: before}
+    return await _change(ctx, was, {word.id: word}, {}, {})
 
 
 async def withdraw_items(ctx: Context, source: str, limit: int) -> Taken:

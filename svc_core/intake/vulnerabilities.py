@@ -9,7 +9,7 @@ Rule 3: a score of EPSS that moves by less than is worth telling is told nobody,
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from svc_core.intake.contributions import Contribution
+from svc_core.intake.contributions import Contribution, Members
 from svc_core.intake.fold import Rules, ranked
 from svc_core.resources.cve import folded
 from svc_core.sources.cvss import base_score
@@ -26,9 +26,7 @@ MOVED = 0.01
 BANDS = (0.5, 0.9, 0.95, 0.99)
 
 
-def finished(
-    members: dict[str, Any], contributions: Sequence[Contribution]
-) -> dict[str, Any] | None:
+def finished(members: Members, contributions: Sequence[Contribution]) -> Members | None:
     """The members of a CVE's row; None where nothing names it."""
     if members.get("cveId") is None:
         return None

@@ -50,6 +50,7 @@ _ENDS: tuple[tuple[set[Linked], str, str, str], ...] = (
 )
 """By what relations an actor has them, with its end and theirs."""
 
+_ACTORS = {"type": ("threatActor",)}
 _LIVE = {"surface": ("cyber:live",)}
 
 
@@ -67,9 +68,7 @@ class ListActors:
     ] = UNSET
     include_revoked: Revoked = False
     updated_since: UpdatedSince = UNSET
-    include: Annotated[Several[Include], Doc("What is theirs, and with `q` why it was found.")] = (
-        UNSET
-    )
+    include: Annotated[Several[Include], Doc("Theirs, and with `q` why each was found.")] = UNSET
     q: searching.Q = UNSET
     sort: LatestFirst = UNSET
     limit: Limit = 20
@@ -86,11 +85,7 @@ async def list_actors(ctx: Context, request: ListActors) -> Page[Actor]:
     if "country" in apart:
         where["attributed"] = apart["country"]
     wanted = searching.Wanted[Entity](
-        where={
-            **where,
-            "type": ("threatActor",),
-            "revoked": ("no", "yes") if request.include_revoked else ("no",),
-        },
+        where={**where, **_ACTORS, **({} if request.include_revoked else {"revoked": ("no",)})},
         is_sorted=not isinstance(request.sort, Unset),
         asked=asked,
         bounds={"start": (after(request.updated_since) or (None,))[0]},

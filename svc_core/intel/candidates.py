@@ -9,13 +9,13 @@ from typing import Annotated, Any
 
 from attrs import frozen
 
-from svc_core.constraints import Doc, Example, Ge, Le
+from svc_core.constraints import Doc, Example
 from svc_core.intake.settling import distinct_from
 from svc_core.linking.matching import Match, Party, party
 from svc_core.linking.screening import Screening, found_by
 from svc_core.operation import Context
 from svc_core.resources.entity import ENTITIES, EntityType
-from svc_core.resources.members import EntityId
+from svc_core.resources.members import EntityId, Share
 
 MOST = 10
 _NEAR = 100  # rows that share the most telling words with an entity
@@ -30,25 +30,16 @@ class Candidate:
     entity_id: EntityId
     name: Annotated[str, Doc("As its row names it."), Example("Microsoft Corporation")]
     type: EntityType
-    score: Annotated[Annotated[float, Ge(0), Le(1)], Doc("How alike both are."), Example(0.94)]
-    features: Annotated[
-        Mapping[str, float],
-        Doc("What the score is the sum of, within 0 and 1: the strongest likeness, and facts."),
-        Example({"name": 0.94}),
-    ]
+    score: Annotated[Share, Doc("How alike both are."), Example(0.94)]
+    features: Annotated[Mapping[str, float], Doc("What it is the sum of, within 0 and 1.")]
     reasons: Annotated[tuple[str, ...], Doc("The same in words.")]
 
 
 def candidate(id_: str, known: Party, match: Match) -> Candidate:
     """What is told of a match."""
-    return Candidate(
-        id_,
-        known.names.written[0] if known.names.written else id_,
-        known.type,  # type: ignore[arg-type]  # that of a row
-        match.score,
-        match.features,
-        match.reasons,
-    )
+    type_: Any = known.type  # that of a row
+    name = next(iter(known.names.written), id_)
+    return Candidate(id_, name, type_, match.score, match.features, match.reasons)
 
 
 async def candidates(ctx: Context, row: bytes) -> tuple[Candidate, ...]:

@@ -77,9 +77,7 @@ class ListCves:
         Example(["CWE-502"]),
     ] = UNSET
     state: Annotated[Several[CveState], Doc("Comma list of states.")] = UNSET
-    published_from: Annotated[Moment, Doc("Published then or after."), Example("2026-01-01")] = (
-        UNSET
-    )
+    published_from: Annotated[Moment, Doc("Published then or later.")] = UNSET
     published_to: Annotated[Moment, Doc("Published then or before."), Example("2026-01-31")] = UNSET
     modified_since: Annotated[Moment, Doc("Changed after this time, or from this day on.")] = UNSET
     updated_since: UpdatedSince = UNSET

@@ -94,6 +94,10 @@ def _neighbours(ctx: Context, request: GetCyberGraph) -> tuple[Neighbours, froze
     return Neighbours(ctx, wanted, lambda node, edge: type_of(node, edge) in kinds), kinds
 
 
+Some = tuple[list[Edge], Position | None]
+"""Edges of a page, and the position to go on from."""
+
+
 def type_of(node: Node, edge: Edge) -> CyberType | None:
     """What a node is to an edge: whose products are affected is a vendor."""
     type_ = TYPES.get(node.type)
@@ -120,7 +124,7 @@ async def _around(
 
 async def _page(
     neighbours: Neighbours, after: Position | None, limit: int, *, has_makers: bool
-) -> tuple[list[Edge], Position | None]:
+) -> Some:
     """Some edges, and the position to go on from: those that are told of, then those of makers."""
     edges: list[Edge] = []
     if after is None or after.id.startswith(RELATIONS.prefix):
@@ -138,9 +142,7 @@ _MAKERS = Position(2**63 - 1, CVES.prefix)
 """Where the edges begin that vulnerabilities make."""
 
 
-async def _affected(
-    neighbours: Neighbours, after: Position, limit: int
-) -> tuple[list[Edge], Position | None]:
+async def _affected(neighbours: Neighbours, after: Position, limit: int) -> Some:
     """Some edges of makers, in the order of the vulnerabilities, and the position to go on from.
 
     A position within those of one vulnerability is its id with the number of those before it.
@@ -168,9 +170,7 @@ async def _affected(
     return edges, after
 
 
-async def _told(
-    neighbours: Neighbours, after: Position | None, limit: int
-) -> tuple[list[Edge], Position | None]:
+async def _told(neighbours: Neighbours, after: Position | None, limit: int) -> Some:
     """Some edges in the order of their rows, and the position to go on from."""
     edges: list[Edge] = []
     wanted = neighbours.wanted

@@ -159,9 +159,8 @@ async def _merged(
             has_more |= part.more
     rows.sort(key=lambda row: (row.order, row.id), reverse=True)
     shown = rows[: request.limit]
-    end = None
-    if has_more or len(rows) > len(shown):
-        end = Position(shown[-1].order, shown[-1].id)
+    is_last = not has_more and len(rows) == len(shown)
+    end = None if is_last else Position(shown[-1].order, shown[-1].id)
     raws = tuple(row.raw for row in shown)
     if not isinstance(request.include, Unset):
         raws = tuple(searching.with_match(raw, None) for raw in raws)
@@ -210,10 +209,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         scopes=EXPLORER,
         summary="Read an entity",
         description=(
-            "One entity. An id of an entity that turned out to be another one answers with that "
-            "other, under its own `id`; `mergedIds` lists them. A vulnerability has its facet "
-            "`cve`, a threat actor or campaign its facet `actor`. With `format=stix` it is a STIX "
-            "2.1 bundle with what it is directly connected to, as its graph has it."
+            "One entity. An id of one that turned out to be another answers with that other, under "
+            "its own `id`. A vulnerability has its facet `cve`, actors and campaigns `actor`. "
+            "With `format=stix` it is a STIX 2.1 bundle with what it is directly connected to."
         ),
         media=(JSON, STIX),
         examples={STIX.media_type: stix.EXAMPLE},

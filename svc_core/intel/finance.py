@@ -52,9 +52,7 @@ class ListFinancialObservations:
     ] = UNSET
     period_type: Annotated[Several[PeriodType], Doc("Comma list of `duration`, `instant`.")] = UNSET
     months: Annotated[Several[Literal["3", "6", "9", "12"]], Doc("Comma list of lengths.")] = UNSET
-    from_: Annotated[Period, In("query", "from"), Doc("Ends in it or later."), Example("2019")] = (
-        UNSET
-    )
+    from_: Annotated[Period, In("query", "from"), Doc("Ends in it or later.")] = UNSET
     to: Annotated[Period, QUERY, Doc("Ends in it or before."), Example("2024-Q3")] = UNSET
     as_of: Annotated[Moment, Doc("As filed by this date (of an instant, in UTC).")] = UNSET
     include_superseded: Annotated[bool, QUERY, Doc("Also what later filings superseded.")] = False
@@ -85,9 +83,8 @@ async def list_financial_observations(
         limit=request.limit,
         **_bounds(request),
     )
-    return Page[FinancialObservation](
-        tuple(shown(raw, entity.id) for raw in page.rows), page.next_cursor
-    )
+    rows = tuple(shown(raw, entity.id) for raw in page.rows)
+    return Page[FinancialObservation](rows, page.next_cursor)
 
 
 def shown(raw: bytes, entity_id: str) -> bytes:
@@ -187,10 +184,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         description=(
             "Facts of a company's financial reports, each as one filing reports it. Of a fact that "
             "several filings report, the newest is listed, or with `asOf` the newest that had been "
-            "filed by then; `includeSuperseded=true` lists all of them. `supersedesId` and "
-            "`supersededById` lead from one to the next, and `restated` marks another value. A "
-            "metric has one row for each period, whichever concepts state it; `concept` without "
-            f"`metric` lists the newest of that concept. {ALTERNATIVES}"
+            "filed by then; `includeSuperseded=true` lists all of them. A metric has one row for "
+            "each period, whichever concepts state it; `concept` without `metric` lists the newest "
+            f"of that concept. {ALTERNATIVES}"
         ),
     ),
 )

@@ -25,9 +25,7 @@ from svc_core.unset import UNSET, given
 
 text = compact.encoder()
 
-RelationTypes = Annotated[
-    Several[RelationType], Doc("Comma list of types of edges."), Example(["owns", "uses"])
-]
+RelationTypes = Annotated[Several[RelationType], Doc("Comma list of types."), Example(["owns"])]
 Depth = Annotated[int, Ge(1), Le(DEPTH_MAX)]
 
 _EDGE = (
@@ -44,9 +42,7 @@ class GetEntityGraph:
     depth: Annotated[Depth, QUERY, Doc("Steps from it."), Example(2)] = 1
     types: RelationTypes = UNSET
     min_confidence: Annotated[Share, QUERY, Doc("Only edges at least as sure."), Example(0.5)] = 0
-    at: Annotated[Moment, Doc("Only what held then, as far as told."), Example("2026-01-31")] = (
-        UNSET
-    )
+    at: Annotated[Moment, Doc("Only what held then, if told."), Example("2026-01-31")] = UNSET
     include_revoked: Revoked = False
     limit_nodes: Annotated[int, QUERY, Ge(1), Le(NODES_MAX), Doc("The nearest.")] = NODES_MAX
 

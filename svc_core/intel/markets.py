@@ -10,14 +10,13 @@ from typing import Annotated, Any, Literal
 
 from attrs import evolve, frozen
 
-from svc_core import directory, problem, searching
+from svc_core import directory, searching
 from svc_core.constraints import Doc, Ge
 from svc_core.intel import entity_rows
 from svc_core.intel.declared import FININT, reading
 from svc_core.operation import PATH, QUERY, Context, Operation
 from svc_core.ports import Bounds
-from svc_core.problem import Problem
-from svc_core.resources.filters import Name, Part, Providers, Several, narrowed, sent
+from svc_core.resources.filters import ALTERNATIVES, Name, Part, Providers, Several, narrowed, sent
 from svc_core.resources.market import (
     MARKETS,
     WORDS,
@@ -34,7 +33,7 @@ from svc_core.result import One, Page
 from svc_core.searching import Wanted
 from svc_core.unset import UNSET, Maybe, Unset, given
 
-Sort = Literal["updatedAt", "volume", "closesAt"]
+Sort = Annotated[Maybe[Literal["updatedAt", "volume", "closesAt"]], QUERY]
 
 _ORDERS = {"volume": "volume", "closesAt": "closes"}
 
@@ -57,9 +56,7 @@ class ListMarkets:
     max_probability: Annotated[Part, Doc("The most, likewise.")] = UNSET
     updated_since: UpdatedSince = UNSET
     q: searching.Q = UNSET
-    sort: Annotated[Maybe[Sort], QUERY, Doc("The last written, most traded, or last to close.")] = (
-        UNSET
-    )
+    sort: Annotated[Sort, Doc("The last written, the most traded, or the last to close.")] = UNSET
     include: searching.Include = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
@@ -126,11 +123,9 @@ async def get_market(ctx: Context, request: GetMarket) -> One[Market]:
     Raises:
         Problem: NOT_FOUND.
     """
-    found = await ctx.tx.documents.scan(MARKETS, where={"key": (request.market_id,)}, limit=1)
-    if not found.rows:
-        raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
-    (row,) = await told(ctx, [found.rows[0].raw])
-    return One(row, entity_rows.tag(found.rows[0].id, row))
+    found = await ctx.answering(MARKETS, request.market_id)
+    (row,) = await told(ctx, [found.raw])
+    return One(row, entity_rows.tag(found.id, row))
 
 
 async def told(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
@@ -149,9 +144,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         columns=("id", "question", "status", "closesAt", "provider"),
         summary="List prediction markets",
         description=(
-            "What people bet on: one row is one proposition with its outcomes. The values of one "
-            "filter are alternatives; different filters must all match. A filter by probability "
-            "may give a page that is short though a next one follows."
+            "What people bet on: one row is one proposition with its outcomes. "
+            f"{ALTERNATIVES} By probability, a page may be short though a next one follows."
         ),
     ),
     reading(

@@ -23,6 +23,10 @@ NODES_AT_ONCE = 20
 SCANNED_MAX = 2_000  # edges looked at for one step of a walk: some 30 ms
 LOOKED_UP = 100  # edges whose ends are looked up at once
 SCANNED_MIN = 10  # of a single node
+ENDS = ("source", "target")
+
+Told = dict[str, Any]
+"""A relation whose ends are still references."""
 
 
 class Node(NamedTuple):
@@ -38,10 +42,6 @@ class Node(NamedTuple):
     revoked: bool
     row: Mapping[str, Any]
 
-    def references(self) -> Iterable[str]:
-        """All by which edges may name it."""
-        return derived.references(self.row) if self.id.startswith("ent_") else self.ids
-
 
 @define(eq=False)
 class Neighbours:
@@ -54,6 +54,7 @@ class Neighbours:
     nodes: dict[str, Node] = field(factory=dict)
     is_cut: bool = False
     _meant: dict[str, Node | None] = field(factory=dict)
+    _known_by: dict[str, str] = field(factory=dict)
 
     async def meant(self, references: Iterable[str]) -> dict[str, Node]:
         """The nodes that these references mean; those of nobody known lack."""
@@ -78,37 +79,32 @@ class Neighbours:
     async def at(self, nodes: Sequence[str], room: int) -> list[Edge]:
         """The edges at these nodes, which were met before, with room for so many others."""
         share = max(SCANNED_MIN, SCANNED_MAX // len(nodes))
-        told: list[dict[str, Any]] = []
+        told: list[Told] = []
         for at in range(0, len(nodes), NODES_AT_ONCE):
             some = [self.nodes[one] for one in nodes[at : at + NODES_AT_ONCE]]
-            for end in ("source", "target"):
+            for end in ENDS:
                 told += await self._scanned(end, some, share)
             for type_ in filter(self.wanted.names, derived.FACETS):
                 told += await self._derived(type_, some, share)
             told += [edge for node in some for edge in self._own(node)]
         return await self.between(await self._near(nodes, told, room))
 
-    async def _near(
-        self, nodes: Sequence[str], told: Iterable[dict[str, Any]], room: int
-    ) -> list[dict[str, Any]]:
+    async def _near(self, nodes: Sequence[str], told: Iterable[Told], room: int) -> list[Told]:
         """Those of the edges that there is room for: no more of their ends are looked up."""
-        owners = {one: node for node in nodes for one in self.nodes[node].references()}
-        edges = in_turn(filter(self.wanted.holds, told), ("source", "target"), owners)
+        owners = self._known_by | {id_: node for node in nodes for id_ in self.nodes[node].ids}
+        edges = in_turn(filter(self.wanted.holds, told), ENDS, owners)
         new: set[str] = set()
         at, known = 0, set(self.nodes)
         while at < len(edges) and len(new) <= room:
             some = edges[at : at + LOOKED_UP]
-            met = await self.meant(one[end] for one in some for end in ("source", "target"))
+            met = await self.meant(one[end] for one in some for end in ENDS)
             new |= {node.id for node in met.values()} - known
             at += LOOKED_UP
-        rest = [one for one in edges[at:] if self._is_met(one["source"], one["target"])]
+        rest = [one for one in edges[at:] if all(self._meant.get(one[end]) for end in ENDS)]
         self.is_cut = self.is_cut or len(rest) < len(edges[at:])
         return [*edges[:at], *rest]
 
-    def _is_met(self, *references: str) -> bool:
-        return all(self._meant.get(one) is not None for one in references)
-
-    async def _scanned(self, end: str, nodes: Sequence[Node], share: int) -> list[dict[str, Any]]:
+    async def _scanned(self, end: str, nodes: Sequence[Node], share: int) -> list[Told]:
         """The relations that have one of these at this end, of each at most its share."""
         where = {end: tuple(one for node in nodes for one in node.ids)}
         if self.wanted.types is not None:
@@ -119,35 +115,36 @@ class Neighbours:
         self.is_cut = self.is_cut or page.more
         return [edge_of(row.raw) for row in page.rows]
 
-    async def _derived(self, type_: str, nodes: Sequence[Node], share: int) -> list[dict[str, Any]]:
+    async def _derived(self, type_: str, nodes: Sequence[Node], share: int) -> list[Told]:
         """The edges of a type that other rows make to some of these, of each at most its share."""
         held = [node for node in nodes if node.type in derived.FACETS[type_].types]
         if not held:
             return []
-        rows, is_more = await derived.scanned(
-            self.ctx, type_, [node.row for node in held], share * len(held)
-        )
+        of, most = [node.row for node in held], share * len(held)
+        rows, is_more = await derived.scanned(self.ctx, type_, of, most)
         if is_more and len(held) > 1:
             return [one for node in held for one in await self._derived(type_, [node], share)]
         self.is_cut = self.is_cut or is_more
-        refs = {one for node in held for one in node.references()}
+        refs = {one: node.id for node in held for one in derived.references(node.row)}
         every = (edge for row in rows for edge in derived.edges(row))
-        return [edge for edge in every if edge["type"] == type_ and edge["source"] in refs]
+        told = [edge for edge in every if edge["type"] == type_ and edge["source"] in refs]
+        self._known_by |= {one: refs[one] for one in (edge["source"] for edge in told)}
+        return told
 
-    def _own(self, node: Node) -> Iterator[dict[str, Any]]:
+    def _own(self, node: Node) -> Iterator[Told]:
         """The edges that follow from the row of a node; a place is known by its incident alone."""
         for edge in derived.edges(node.row):
             if edge["type"] == derived.LOCATED:
                 self._meant[edge["target"]] = self.nodes[edge["target"]] = _place(node.row)
             yield edge
 
-    async def between(self, told: Sequence[dict[str, Any]]) -> list[Edge]:
+    async def between(self, told: Sequence[Told]) -> list[Edge]:
         """Relations as edges between the nodes that they mean, each once."""
-        ends = (one[end] for one in told for end in ("source", "target"))
+        ends = (one[end] for one in told for end in ENDS)
         meant = await self.meant(ends)
         return joined(self._between(told, meant))
 
-    def _between(self, told: Iterable[dict[str, Any]], meant: Mapping[str, Node]) -> Iterator[Edge]:
+    def _between(self, told: Iterable[Told], meant: Mapping[str, Node]) -> Iterator[Edge]:
         for one in told:
             source, target = meant.get(one["source"]), meant.get(one["target"])
             if source is None or target is None or source is target:
@@ -166,9 +163,9 @@ class Neighbours:
 # -- rows as edges and nodes -------------------------------------------------------------------
 
 
-def edge_of(raw: bytes) -> dict[str, Any]:
+def edge_of(raw: bytes) -> Told:
     """A stored relation, whose ends are still references."""
-    told: dict[str, Any] = json.loads(str(raw, "utf-8"))
+    told: Told = json.loads(str(raw, "utf-8"))
     return told
 
 
@@ -176,9 +173,8 @@ async def _rows(ctx: Context, references: Sequence[str]) -> dict[str, Document[A
     incidents = tuple(one for one in references if one.startswith("inc_"))
     rows = await directory.named(ctx, [one for one in references if one not in incidents])
     if incidents:
-        page = await ctx.tx.documents.scan(
-            INCIDENTS, where={"key": incidents}, limit=len(incidents)
-        )
+        where = {"key": incidents}
+        page = await ctx.tx.documents.scan(INCIDENTS, where=where, limit=len(incidents))
         for row in page.rows:
             ids = {row.id, *json.loads(row.raw)["mergedIds"]}
             rows |= dict.fromkeys(ids.intersection(incidents), row)

@@ -57,9 +57,7 @@ class Indicator:
     currency: Annotated[str | None, Doc("ISO 4217; null for no money."), Example(None)]
     unit_multiplier: Annotated[int | None, Doc("Power of ten; null where untold."), Example(6)]
     seasonal_adjustment: Annotated[str | None, Doc("Its provider's code; null where untold.")]
-    status: Annotated[
-        Status | None, Doc("SDMX OBS_STATUS: normal, estimated, provisional, forecast, missing.")
-    ]
+    status: Annotated[Status | None, Doc("Normal, estimated, provisional, forecast, missing.")]
     vintage: Annotated[Vintage | None, Doc("Null where its provider keeps none.")]
     released_at: Annotated[datetime | None, Doc("When it was released; null where untold.")]
     sources: Annotated[tuple[SourceRef, ...], Doc("What the row was made from.")]

@@ -8,7 +8,7 @@ from attrs import frozen
 from svc_core.constraints import Doc, Example, Ge, IdOf
 from svc_core.linking.references import of_text
 from svc_core.ports import BASE_V2, Collection
-from svc_core.resources.entity import EntityRef
+from svc_core.resources.entity import EntityRef, keys_of
 from svc_core.resources.facts import Measurement, SourceRef
 from svc_core.resources.members import CreatedAt, IncidentId, Share, UpdatedAt, micros
 from svc_core.retrieval.listing import Indexed, Matched
@@ -57,10 +57,8 @@ class Market:
     mutually_exclusive: Annotated[bool | None, Doc("Whether at most one of its group comes true.")]
     price_basis: Annotated[
         PriceBasis | None,
-        Doc("What the probabilities are: between the quotes, the last trade, of an automatic "
-            "maker, or decided; null where there are none."),
-        Example("mid"),
-    ]  # fmt: skip
+        Doc("Of the probabilities: between quotes, the last trade, a maker's, or decided."),
+    ]
     resolution: Annotated[Resolution | None, Doc("Null until it is resolved.")]
     volume: Amount
     volume24h: Amount
@@ -129,11 +127,7 @@ MARKETS: Collection[Market] = Collection(
         "provider": lambda market: market.provider,
         "category": lambda market: market.category and market.category.casefold(),
     },
-    facets={
-        "key": lambda market: (market.id, *market.merged_ids),
-        "label": _labels,
-        "entity": references,
-    },
+    facets={"key": keys_of, "label": _labels, "entity": references},
     numbers={
         "volume": _volume,
         "closes": lambda market: None if market.closes_at is None else micros(market.closes_at),

@@ -160,8 +160,7 @@ def declared(
 
 @cache
 def _lines() -> Mapping[str, list[str]]:
-    rows = (line.split("\t") for line in data.lines("formats.tsv"))
-    return {id_: members for id_, *members in rows}
+    return {id_: members for id_, *members in data.rows("formats.tsv")}
 
 
 # -- feeds -------------------------------------------------------------------------------------

@@ -78,10 +78,9 @@ _DEPTHS = {
 
 @cache
 def _kinds() -> Mapping[tuple[str, str], tuple[str, str]]:
-    rows = (line.split("\t") for line in data.lines("event_types.tsv"))
     return {
         (scheme, code.casefold()): (type_, category)
-        for scheme, codes, type_, category in rows
+        for scheme, codes, type_, category in data.rows("event_types.tsv")
         for code in codes.split(",")
     }
 

@@ -167,8 +167,7 @@ def midnight(value: object) -> datetime | None:
 @cache
 def _countries() -> Mapping[str, Mapping[str, str]]:
     codes: dict[str, dict[str, str]] = {"alpha2": {}, "alpha3": {}, "numeric": {}, "fips": {}}
-    for line in data.lines("countries.tsv"):
-        alpha2, alpha3, numeric, fips, *_ = line.split("\t")
+    for alpha2, alpha3, numeric, fips, *_ in data.rows("countries.tsv"):
         codes["alpha2"][alpha2] = alpha2
         codes["alpha3"][alpha3] = codes["numeric"][numeric] = alpha2
         codes["fips"] |= dict.fromkeys(fips.split(","), alpha2)

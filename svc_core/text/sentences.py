@@ -20,8 +20,7 @@ _SEPARATORS = ("|", "•", "·")
 @cache
 def _table() -> dict[tuple[str, str], list[str]]:
     found: dict[tuple[str, str], list[str]] = {}
-    for line in data.lines("sentences.tsv"):
-        kind, language, words = line.split("\t")
+    for kind, language, words in data.rows("sentences.tsv"):
         found.setdefault((kind, language), []).append(words)
     return found
 

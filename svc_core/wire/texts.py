@@ -3,7 +3,6 @@
 Rule: only the ASCII spelling that the documents show. `int()` also takes "١٢", "1_0" and " 5 ".
 """
 
-import math
 import re
 from collections.abc import Callable
 from datetime import date, datetime
@@ -19,7 +18,7 @@ from svc_core.wire.strict import constrained, literal_hook, read_date, read_inst
 Read = Callable[[str], Any]
 
 _INTEGER = re.compile(r"-?0*[0-9]{1,16}")
-_NUMBER = re.compile(r"-?[0-9]{1,16}(?:\.[0-9]{1,20})?")
+_NUMBER = re.compile(r"-?[0-9]{1,16}(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,3})?")
 _BOOLEANS = {"true": True, "false": False}
 
 
@@ -68,7 +67,7 @@ def _integer(text: str) -> int:
 
 
 def _number(text: str) -> float:
-    if _NUMBER.fullmatch(text) is None or not math.isfinite(number := float(text)):
+    if _NUMBER.fullmatch(text) is None or abs(number := float(text)) > NUMBER_MAX:
         raise ValueError("must be a decimal number")
     return number
 

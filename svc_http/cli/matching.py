@@ -14,6 +14,7 @@ from cyclopts import Parameter
 
 from svc_core.host import Progress
 from svc_core.intel.matching import CELL_CHARS, LINES_MAX
+from svc_core.sources.body import FIELD_CHARS
 from svc_http.cli import show
 from svc_http.cli.failures import Usage
 from svc_http.cli.files import content
@@ -93,6 +94,7 @@ def _lines(table: bytes) -> Iterator[tuple[int, dict[str, str], str | None]]:
     except UnicodeDecodeError as fault:
         raise Usage(f"the table is not UTF-8: {fault.reason} at byte {fault.start}") from fault
     first = text.partition("\n")[0]
+    csv.field_size_limit(FIELD_CHARS)  # of the whole process: whoever read before set it
     rows = csv.reader(io.StringIO(text), delimiter=max(",;\t", key=first.count))
     try:
         columns = [_column(heading) for heading in next(rows, [])]

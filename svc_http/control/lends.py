@@ -29,7 +29,7 @@ from svc_http.runtime.opening import fetcher, recorder
 from svc_http.runtime.runtime import Runtime
 from svc_http.runtime.service import Service
 from svc_http.settings import SettingsError
-from svc_http.workers import pull_all
+from svc_http.workers import pull_now
 from svc_http.workers.speak import Recorder
 
 
@@ -66,7 +66,7 @@ class _Publishers:
             tell(Progress(next(done), len(sources), location))
 
         async with self.fetcher() as fetcher:
-            return await pull_all(self.service, sources, fetcher, heard, force=force, tell=tell)
+            return await pull_now(self.service, sources, fetcher, heard, force=force, tell=tell)
 
 
 @frozen

@@ -6,7 +6,7 @@ point it leaves either nothing or a whole result.
 
 from svc_http.workers.deliver import deliver_loop, purge_deliveries, take_over
 from svc_http.workers.forget import forget_loop
-from svc_http.workers.ingest import add_source, ingest_loop, pull, pull_all
+from svc_http.workers.ingest import add_source, ingest_loop, pull, pull_all, pull_now
 from svc_http.workers.renew import renew_secrets
 from svc_http.workers.reporting import make_report
 from svc_http.workers.schedule import schedule_loop
@@ -19,6 +19,7 @@ __all__ = [
     "make_report",
     "pull",
     "pull_all",
+    "pull_now",
     "purge_deliveries",
     "renew_secrets",
     "schedule_loop",

@@ -10,8 +10,9 @@ Rule 3: one document is read and written at a time, however many sources are due
 
 from asyncio import CancelledError
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
-from datetime import timedelta
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
 from functools import partial
 from http import HTTPStatus
 from typing import Any, TypeVar
@@ -382,10 +383,34 @@ async def pull_due(service: Service, fetcher: Fetcher) -> tuple[Outcome, ...]:
         return ()
     until = service.now() + CLAIM
     seen = [row.document for row in due]
-    try:
+    async with _given_back(service, [row.id for row in seen], until):
         claimed = await service.system(partial(registry.claim, seen=seen, until=until))
         return await pull_all(service, claimed, fetcher)
+
+
+async def pull_now(
+    service: Service,
+    sources: Sequence[Source],
+    fetcher: Fetcher,
+    on_progress: Callable[[Outcome], None] = lambda _: None,
+    *,
+    force: bool = False,
+    tell: Tell = silent,
+) -> tuple[Outcome, ...]:
+    """Pull every source as `pull_all` does, due or not, while no worker finds it due."""
+    ids, until = [source.id for source in sources], service.now() + CLAIM
+    async with _given_back(service, ids, until):
+        for start in range(0, len(ids), ROUND_SOURCES_MAX):
+            some = ids[start : start + ROUND_SOURCES_MAX]
+            await service.system(partial(registry.hold, ids=some, until=until))
+        return await pull_all(service, sources, fetcher, on_progress, force=force, tell=tell)
+
+
+@asynccontextmanager
+async def _given_back(service: Service, ids: Sequence[str], until: datetime) -> AsyncIterator[None]:
+    """Let others read at once what is not read when this is cancelled."""
+    try:
+        yield
     except CancelledError:
-        ids = [row.id for row in seen]
         await service.system(partial(registry.release, ids=ids, until=until))
         raise

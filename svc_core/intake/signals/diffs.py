@@ -6,8 +6,9 @@ from typing import Any
 from attrs import frozen
 
 from svc_core.intake.contributions import Contribution
-from svc_core.intake.detectors import measured
+from svc_core.intake.detectors import found, measured, source_of
 from svc_core.resources.news import Source
+from svc_core.resources.signal import Signal, SignalType
 
 
 @frozen
@@ -47,3 +48,8 @@ class Diff:
         before = self.source.stamp or self.source.health.last_success_at
         start = before and min(before, self.stamp)
         return measured(observed, baseline, start, self.stamp, threshold=threshold)
+
+    def found(self, type_: SignalType, key: str, title: str, **members: Any) -> Signal:
+        """The signal of what changed, by default when that changed."""
+        at = members.pop("at", None) or self.stamp
+        return found(type_, key, title, at, sources=(source_of(self.told),), **members)

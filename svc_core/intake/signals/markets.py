@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from svc_core.analysis.deviation import moved, thinned
-from svc_core.intake.detectors import DETECTORS, found, measured, source_of
+from svc_core.intake.detectors import DETECTORS, measured
 from svc_core.intake.signals.diffs import Diff
 from svc_core.linking.references import of_text
 from svc_core.operation import Context
@@ -72,15 +72,13 @@ def _move(
     direction = "up" if delta > 0 else "down"
     start = diff.stamp - timedelta(microseconds=last[0] - first[0])
     named = of_text(said["question"], diff.stamp.date())
-    yield found(
+    yield diff.found(
         "marketMove",
         f"{row}|{direction}|{diff.stamp:%Y-%m-%d}",
         f"{said['question']} {label}: {first[1]:.0%} to {last[1]:.0%}",
-        diff.stamp,
         direction=direction,
         measure=abs(delta),
         evidence=measured(last[1], first[1], start, diff.stamp, threshold=least),
         entities=tuple(EntityRef(one, name, "mentioned") for one, name in named.items()),
         market_ids=(row,),
-        sources=(source_of(diff.told),),
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from svc_core.intake.detectors import DETECTORS, found, measured, source_of
+from svc_core.intake.detectors import DETECTORS, measured
 from svc_core.intake.signals.diffs import Diff
 from svc_core.linking.references import id_of
 from svc_core.resources.entity import EntityRef
@@ -35,16 +35,15 @@ def sanctioned(diff: Diff) -> Iterator[Signal]:
         dates = sorted(filter(None, (one.get("listedDate") for one in entries)))
         since = moment(dates[-1]) if dates and word == "listed" else None
         lists = sorted({one.get("listName") or one.get("authority") or "" for one in entries})
-        yield found(
+        yield diff.found(
             type_,
             "|".join([told.key, *map(" ".join, gained), *dates[-1:]]),
             f"{name} is {word}: {', '.join(filter(None, lists))}",
-            since or diff.stamp,
+            at=since,
             summary=next(filter(None, (one.get("reason") for one in entries)), None),
             direction=direction,
             evidence=diff.evidence(len(now), len(was)),
             entities=(EntityRef(reference, name, "target"),),
-            sources=(source_of(told),),
         )
 
 
@@ -64,15 +63,14 @@ def filed(diff: Diff) -> Iterator[Signal]:
     if had or not has or not str(said.get("form")).startswith("8-K"):
         return
     at = moment(said.get("acceptedAt") or said.get("filedDate"))
-    yield found(
+    yield diff.found(
         "filing8k105",
         diff.told.key,
         f"{said['form']} with item {item}: material cybersecurity incident",
-        at or diff.stamp,
+        at=at,
         summary=f"Filed by CIK {said.get('cik')}, accession {said.get('accession')}.",
         direction="up",
         evidence=measured(1, 0, None, at),
         entities=(EntityRef(id_of(said["entity"]), f"CIK {said.get('cik')}", "subject"),),
         observation_ids=(diff.told.row,),
-        sources=(source_of(diff.told),),
     )

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from svc_core.intake.contributions import Contribution
-from svc_core.intake.detectors import DETECTORS, found, measured, raised, source_of
+from svc_core.intake.detectors import DETECTORS, found, measured, raised
 from svc_core.intake.signals.diffs import Diff
 from svc_core.intake.written import Written
 from svc_core.linking.references import id_of, of_vendor
@@ -37,15 +37,14 @@ def listed(diff: Diff) -> Iterator[Signal]:
         "direction": "up",
         "evidence": diff.evidence(1, 0),
         "entities": _whom(name, [kev.get("vendorProject")], day),
-        "sources": (source_of(diff.told),),
     }
     if old is None:
         key, title = f"{name}|{kev['dateAdded']}", f"{name} is known to be exploited"
         common |= {"measure": float(is_used), "tags": ("ransomware",) if is_used else ()}
-        yield found("kevAdded", key, title, day or diff.stamp, **common)
+        yield diff.found("kevAdded", key, title, at=day, **common)
     elif is_used and not was_used:
         title = f"{name} is known to be used by ransomware"
-        yield found("kevRansomware", name, title, diff.stamp, **common)
+        yield diff.found("kevRansomware", name, title, **common)
 
 
 def _whom(cve: str, vendors: Iterable[str | None], day: datetime | None) -> tuple[EntityRef, ...]:
@@ -74,17 +73,16 @@ async def critical(ctx: Context, diffs: Sequence[Diff]) -> list[Signal]:
         if cve is None or not score or score < least or cve.state != "PUBLISHED":
             continue
         signals.append(
-            found(
+            diff.found(
                 "criticalCve",
                 cve.cve_id,
                 f"{cve.cve_id}: CVSS {score}",
-                (None if diff.was else cve.published_at) or diff.stamp,
+                at=None if diff.was else cve.published_at,
                 summary=cve.title or cve.description,
                 direction="up",
                 measure=score - least,
                 evidence=diff.evidence(score, _worst(diff.was), least),
                 entities=_whom(cve.cve_id, cve.vendors, cve.published_at),
-                sources=(source_of(diff.told),),
             )
         )
     return signals

@@ -20,8 +20,6 @@ from svc_core.resources.period import When
 from svc_core.result import One
 from svc_core.unset import UNSET, Maybe, Unset, given
 
-DEFAULT_DAYS = 365
-
 _text = compact.encoder()
 
 
@@ -34,7 +32,7 @@ class GetFusion:
     from_: Annotated[
         Maybe[date],
         In("query", "from"),
-        Doc("From this day on; default: 365 days before the last one."),
+        Doc("From this day on; default: from the beginning."),
         Example("2025-01-01"),
     ] = UNSET
     to: Annotated[
@@ -50,10 +48,7 @@ async def get_fusion(ctx: Context, request: GetFusion) -> One[Fusion]:
             where the window ends before it starts.
     """
     window = window_of(request, ctx.now)
-    found = (await directory.found(ctx, [request.entity_id])).get(request.entity_id)
-    entity = None if found is None else await ctx.tx.documents.get(ENTITIES, found.id)
-    if entity is None:
-        raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
+    entity = await ctx.load(ENTITIES, (await directory.one(ctx, request.entity_id)).id)
     told = _text(await fused(await Whom.of(ctx, window, entity))).encode()
     return One(told, (entity.id, sha256(told).hexdigest()))
 
@@ -73,11 +68,11 @@ def window_of(request: GetFusion, now: datetime) -> Interval:
             )
         return request.datetime
     last = given(request.to, now.date())
-    first = given(request.from_, date.fromordinal(max(last.toordinal() - DEFAULT_DAYS, 1)))
-    if first > last:
+    first = given(request.from_, None)
+    if first is not None and first > last:
         raise Problem(problem.INVALID_PARAMETER, "from: must not be later than to")
-    end = datetime.combine(last, time(23, 59, 59), UTC)
-    return Interval(datetime.combine(first, time(), UTC), end)
+    start = None if first is None else datetime.combine(first, time(), UTC)
+    return Interval(start, datetime.combine(last, time(23, 59, 59), UTC))
 
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (

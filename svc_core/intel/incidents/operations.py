@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from attrs import evolve, frozen
 
-from svc_core import directory, problem, searching, wire
+from svc_core import directory, searching, wire
 from svc_core.constraints import Doc, Example, Ge, MaxLen
 from svc_core.intake.fold import strongest
 from svc_core.intake.joining import standing_under
@@ -17,8 +17,6 @@ from svc_core.intake.rows import by_row
 from svc_core.intel.declared import SHARED, reading
 from svc_core.intel.signals import of_incidents
 from svc_core.operation import PATH, QUERY, Context, Operation
-from svc_core.ports import Document
-from svc_core.problem import Problem
 from svc_core.resources.facts import SEVERITIES
 from svc_core.resources.filters import (
     Categories,
@@ -138,28 +136,13 @@ async def get_incident(ctx: Context, request: GetIncident) -> One[Incident]:
     Raises:
         Problem: NOT_FOUND.
     """
-    document = await found(ctx, request.incident_id)
+    document = await ctx.answering(INCIDENTS, request.incident_id)
     row = INCIDENTS.decode(document.raw)
     more = {name: await _MORE[name](ctx, row) for name in given(request.include, ())}
     (raw,) = await shown(ctx, [document.raw])
     raw = b"".join([raw[:-1], *(b',"%b":%b' % (n.encode(), v) for n, v in more.items()), b"}"])
     # Entities, items and tracks may change where the row does not.
     return One(raw, (*document.tag, sha256(raw).hexdigest()[:16]))
-
-
-async def found(ctx: Context, id_: str) -> Document[Incident]:
-    """The incident that answers to an id.
-
-    Raises:
-        Problem: NOT_FOUND.
-    """
-    row = await ctx.tx.documents.get(INCIDENTS, id_)
-    if row is None:
-        rows = await ctx.tx.documents.scan(INCIDENTS, where={"key": (id_,)}, limit=1)
-        row = next(iter(rows.rows), None)
-    if row is None:
-        raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
-    return row
 
 
 # -- what is added -----------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from attrs import evolve
 from svc_core import accounts
 from svc_core.access import keys as rules
 from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES, Member, add_member
-from svc_core.accounts.operations import PAGE_ROWS
+from svc_core.operation import ROWS_AT_ONCE
 from svc_core.ports import Transaction
 
 NOBODY = "usr_" + "0" * 24
@@ -362,7 +362,7 @@ def test_no_list_ends_before_its_last_row(office: Any) -> None:
     first = office.key(workspace_id=oldest.id, name="first").key
 
     async def crowd(ctx: Any) -> None:
-        for number in range(PAGE_ROWS):
+        for number in range(ROWS_AT_ONCE):
             at = ctx.now + timedelta(seconds=number + 1)
             home = evolve(oldest, id=ctx.ids.new("wsp"), created_at=at)
             person = evolve(owner, id=ctx.ids.new("usr"), created_at=at)
@@ -387,7 +387,7 @@ def test_no_list_ends_before_its_last_row(office: Any) -> None:
         (lambda ctx: accounts.list_keys(ctx, oldest.id), first),
     ):
         rows = office.run(listed)
-        assert len(rows) == PAGE_ROWS + 1
+        assert len(rows) == ROWS_AT_ONCE + 1
         assert rows[-1] == last
         assert len({row.id for row in rows}) == len(rows)
     # The owner is the member who came first, and the first key's name is still taken.

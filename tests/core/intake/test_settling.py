@@ -22,6 +22,8 @@ from svc_core.sources.formats import FORMATS, Document
 from svc_core.sources.model import About
 from svc_core.sources.parties import entity, registered
 from svc_core.testing.clock import START
+from tests.core import demo
+from tests.core.cves import record
 
 Make = Callable[..., Any]
 
@@ -349,6 +351,8 @@ def test_what_cannot_be_settled_is_refused_with_what_to_do(house: Any) -> None:
     assert refused(house, "part", "ftm:unknown")[0] == "NOT_FOUND"
     assert refused(house, "merge", "cik:1", "cik:1")[0] == "VALIDATION_FAILED"
     assert refused(house, "distinct", "cik:1", "cik:1")[0] == "VALIDATION_FAILED"
+    demo.take(house, "cve", record("CVE-2024-0001"))
+    assert refused(house, "part", "CVE-2024-0001")[0] == "RESOURCE_CONFLICT"
     code, detail = refused(house, "part", "ftm:x")
     assert code == "RESOURCE_CONFLICT"
     assert f"svc sources remove {house.add('/both').id} --withdraw" in detail

@@ -4,10 +4,11 @@ import json
 import os
 from collections import Counter
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 from svc_core.intake.contributions import CONTRIBUTIONS
@@ -204,7 +205,9 @@ def test_a_jump_from_one_model_to_another_says_so(house: House) -> None:
     assert one.summary is not None
 
 
-def nvd(score: float, *, published: str, modified: str = "2026-01-20T00:00:00.000") -> Document:
+def nvd(
+    score: float, *, published: str, modified: str = "2026-01-20T00:00:00.000", status: str = ""
+) -> Document:
     metric = {
         "source": "nvd@nist.gov",
         "type": "Primary",
@@ -220,7 +223,7 @@ def nvd(score: float, *, published: str, modified: str = "2026-01-20T00:00:00.00
         "sourceIdentifier": "a@b.example",
         "published": published,
         "lastModified": modified,
-        "vulnStatus": "Analyzed",
+        "vulnStatus": status or "Analyzed",
         "descriptions": [{"lang": "en", "value": "Opens the gate."}],
         "metrics": {"cvssMetricV31": [metric]},
         "references": [],
@@ -247,6 +250,7 @@ NEW, OLD = "2026-01-15T00:00:00.000", "2020-01-15T00:00:00.000"
         ([nvd(9.0, published=NEW)], [0.5]),
         ([nvd(10.0, published=NEW)], [1.0]),
         ([nvd(9.8, published=OLD)], []),
+        ([nvd(9.8, published=NEW, status="Rejected")], []),
         ([nvd(7.0, published=OLD), nvd(9.8, published=OLD, modified="2026-01-21T00:00:00.000")],
          [0.9]),
         ([nvd(9.8, published=NEW), nvd(9.9, published=NEW, modified="2026-01-21T00:00:00.000")],
@@ -383,6 +387,22 @@ def test_a_probability_that_moves_by_a_tenth_in_a_day_is_told(
         assert one.evidence.window is not None
         assert one.market_ids
         assert one.evidence.threshold == 0.1
+
+
+@pytest.mark.parametrize(("hours", "count"), [(-1, 0), (0, 0), (4, 1), (30, 0)])
+def test_a_price_holds_until_its_source_was_last_read(house: House, hours: int, count: int) -> None:
+    source = house.add("https://cat.example/a")
+    house.take(source, market(0.3, T0))
+
+    async def read(ctx: Any) -> None:
+        row, at = await ctx.load(SOURCES, source.id), T0 // 1_000 + hours * 3_600
+        held = SOURCES.decode(row.raw)
+        health = attrs.evolve(held.health, last_success_at=datetime.fromtimestamp(at, UTC))
+        await ctx.save(SOURCES, source.id, attrs.evolve(held, health=health))
+
+    house.run(read)
+    house.take(source, market(0.5, T0 + 26 * HOUR))
+    assert len(signals(house)) == count
 
 
 @pytest.mark.parametrize(("volume", "count"), [(999, 0), (1_000, 1)])

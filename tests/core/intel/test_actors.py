@@ -68,6 +68,8 @@ def test_what_was_asked_for_is_there_though_there_is_none(filled: Any) -> None:
     assert {link["attackId"] for link in one["software"]} == {"S0559", "S0002"}
     assert [link["name"] for link in one["campaigns"]] == ["SolarWinds Compromise"]
     assert any(row["software"] == [] for row in every)
+    (alone,) = [row for row in actors(filled, "include=campaigns") if row["attackId"] == "G0016"]
+    assert alone == {name: value for name, value in one.items() if name != "software"}
 
 
 def test_a_technique_that_nobody_uses_finds_nobody(filled: Any) -> None:

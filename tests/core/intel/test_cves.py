@@ -94,6 +94,34 @@ def test_makers_and_exploiters_are_looked_up(filled: Any) -> None:
     assert other["exploitedBy"] == []
 
 
+def test_what_is_unknown_or_revoked_exploits_nothing(house: Any) -> None:
+    about = {"created": "2026-01-01T00:00:00Z", "modified": "2026-01-01T00:00:00Z"}
+
+    def id_(type_: str, number: int) -> str:
+        return f"{type_}--40000000-0000-4000-8000-{number:012d}"
+
+    flaw = {
+        "type": "vulnerability",
+        "id": id_("vulnerability", 0),
+        "name": "CVE-2024-0001",
+        "external_references": [{"source_name": "cve", "external_id": "CVE-2024-0001"}],
+    }
+    tools = [
+        {"type": "malware", "id": id_("malware", number), "name": name, "is_family": True} | more
+        for number, name, more in ((1, "Reed", {}), (2, "Rush", {"revoked": True}))
+    ]  # fmt: skip
+    ties = [
+        {"type": "relationship", "id": id_("relationship", number), "target_ref": flaw["id"],
+         "relationship_type": "exploits", "source_ref": id_("malware", number)}
+        for number in (1, 2, 3)
+    ]  # fmt: skip
+    objects = [one | about for one in (flaw, *tools, *ties)]
+    demo.take(house, "stix", {"type": "bundle", "id": id_("bundle", 0), "objects": objects})
+    demo.take(house, "cve", record("CVE-2024-0001"))
+    (row,) = house.rows("listCves")
+    assert [one["name"] for one in row["exploitedBy"]] == ["Reed"]
+
+
 # -- bounds ------------------------------------------------------------------------------------
 
 WHEN = [

@@ -134,6 +134,8 @@ def test_an_actor_of_two_catalogues_is_one_with_who_uses_each_name(filled: Any) 
     assert ("Sednit", "misp-galaxy") in used
     assert set(row["aliases"]) == {name for name, _ in used}
     assert row["id"] == shown(filled, "misp-galaxy:20000000-0000-4000-8000-000000000001")["id"]
+    refused = filled.refused("getEntity", path={"entityId": "ent_" + "0" * 24})
+    assert refused.type is problem.NOT_FOUND
 
 
 def test_a_cve_is_an_entity_with_a_facet(filled: Any) -> None:

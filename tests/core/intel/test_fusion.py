@@ -236,6 +236,14 @@ def test_the_window_leaves_out_what_lies_outside(story: Any) -> None:
     assert fusion(story, "datetime=2025-03-01T00:00:00Z/..")["cyber"]["cveCount"] == 2
 
 
+def test_without_a_window_all_is_told_up_to_today(story: Any) -> None:
+    one = fusion(story, query="")
+    assert one["window"]["start"] is None
+    assert (one["cyber"]["cveCount"], one["cyber"]["kevCount"]) == (3, 2)
+    assert len(one["market"]["filings"]) == 4
+    assert [row["at"][:10] for row in one["timeline"][:2]] == ["2023-05-05", "2023-09-09"]
+
+
 def test_its_parts_are_told_apart_from_what_was_never_read(house: Any) -> None:
     told(house, "tickers.json")
     one = fusion(house)

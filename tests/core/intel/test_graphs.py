@@ -12,6 +12,7 @@ import pytest
 from svc_core import problem
 from svc_core.directory import id_of
 from svc_core.inputs import inputs
+from svc_core.intel import cyber_graph, neighbours
 from svc_core.intel.cyber_graph import GetCyberGraph
 from svc_core.intel.graphs import GetEntityGraph
 from svc_core.resources.relation import RELATIONS
@@ -19,7 +20,7 @@ from svc_core.sources.body import Body
 from svc_core.sources.formats import read, recognised
 from svc_core.sources.model import Given
 from svc_http.demo.documents import data_documents
-from tests.core.intel.incident_documents import fold
+from tests.core.intel.incident_documents import fold, gdelt, rss
 
 Graph = dict[str, Any]
 Edge = dict[str, Any]
@@ -142,6 +143,23 @@ def test_a_step_further_holds_what_is_nearer(filled: Any) -> None:
         assert {e["id"] for e in one["edges"]} < {e["id"] for e in other["edges"]}
 
 
+@pytest.mark.parametrize(
+    ("scanned", "looked_up", "query"),
+    [(1, 100, "depth=2"), (2_000, 1, "depth=2&limitNodes=3")],
+)
+def test_of_what_has_too_many_edges_some_are_shown(
+    filled: Any, monkeypatch: pytest.MonkeyPatch, scanned: int, looked_up: int, query: str
+) -> None:
+    whole = graph(filled, APT28, "depth=2")
+    monkeypatch.setattr(neighbours, "SCANNED_MAX", scanned)
+    monkeypatch.setattr(neighbours, "SCANNED_MIN", 1)
+    monkeypatch.setattr(neighbours, "LOOKED_UP", looked_up)
+    cut = graph(filled, APT28, query)
+    assert cut["truncated"]
+    assert labels(cut) < labels(whole)
+    assert {one["id"] for one in cut["edges"]} < {one["id"] for one in whole["edges"]}
+
+
 def test_a_graph_that_is_cut_says_so(filled: Any) -> None:
     whole = graph(filled, APT28, "depth=2")
     cut = graph(filled, APT28, "depth=2&limitNodes=3")
@@ -184,6 +202,24 @@ def test_who_takes_part_in_an_incident_is_joined_to_it(house_factory: Callable[[
     assert "incident" in {node["type"] for node in found[0]["nodes"]}
 
 
+def test_where_an_incident_was_is_a_step_from_it(house: Any) -> None:
+    take(house, "https://sec.example/tickers.json", json.dumps(TICKERS).encode())
+    for host in ("pier.example", "quay.example"):
+        take(house, f"https://{host}/", rss(host, "A mill of Quillard Systems shuts in La Paz"))
+    take(house, "https://gdelt.example/", gdelt({"id": 1, "url": "https://pier.example/0"}))
+    fold(house)
+    ((company,), (event,)) = (house.rows(name) for name in ("listEntities", "listIncidents"))
+    assert labels(graph(house, company["id"])) == {company["name"], event["title"]}
+    found = graph(house, company["id"], "depth=2")
+    (place,) = [node for node in found["nodes"] if node["type"] == "place"]
+    assert (place["label"], place["countryCode"]) == (event["place"]["name"], "BO")
+    (edge,) = [one for one in found["edges"] if one["targetId"] == place["id"]]
+    assert (edge["type"], edge["sourceId"]) == ("locatedIn", event["id"])
+
+
+TICKERS = {"0": {"cik_str": 1999001, "ticker": "QLSY", "title": "Quillard Systems Inc"}}
+
+
 # -- who attacks whom with what ----------------------------------------------------------------
 
 
@@ -196,6 +232,17 @@ def test_pages_of_any_size_have_the_same_edges_once(filled: Any) -> None:
     around = edges(filled, f"limit=100&rootId={APT28}&depth=2")
     assert edges(filled, f"limit=2&rootId={APT28}&depth=2") == around
     assert around
+
+
+def test_pages_go_on_behind_what_is_looked_at_for_one(
+    filled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = edges(filled, "limit=100")
+    for name in ("ROWS_AT_ONCE", "CVES_AT_ONCE"):
+        monkeypatch.setattr(cyber_graph, name, 2)
+    for name in ("ROWS_MAX", "CVES_MAX"):
+        monkeypatch.setattr(cyber_graph, name, 4)
+    assert edges(filled, "limit=7") == whole
 
 
 QUERIES = [

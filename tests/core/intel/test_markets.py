@@ -134,15 +134,21 @@ def test_a_market_that_nobody_quotes_has_no_share(house: Any, taken: Any) -> Non
 
 
 def test_a_rare_share_is_found_however_many_rows_are_passed_over(house: Any, taken: Any) -> None:
-    taken(*(gamma(n) for n in range(300)), gamma(999, outcomePrices='["0.9", "0.1"]'))
-    found, cursor, pages = [], "", 0
+    rare = (gamma(n, outcomePrices='["0.9", "0.1"]') for n in (998, 999))
+    taken(*(gamma(n) for n in range(300)), *rare)
+    for sort in ("", "&sort=closesAt"):
+        assert sorted(_walked(house, f"minProbability=0.9&limit=1{sort}")) == ["998", "999"]
+
+
+def _walked(house: Any, query: str) -> list[str]:
+    found, cursor, pages = list[str](), "", 0
     while cursor is not None and pages < 9:
-        reply = house.send("listMarkets", query=f"minProbability=0.9&limit=1{cursor}")
+        reply = house.send("listMarkets", query=f"{query}{cursor}")
         body = json.loads(reply.body)
         found += [row["providerMarketId"] for row in body["data"]]
         after = body["meta"]["page"]["nextCursor"]
         cursor, pages = None if after is None else f"&cursor={after}", pages + 1
-    assert found == ["999"]
+    return found
 
 
 def test_lists_are_sorted_and_their_pages_join(filled: Any) -> None:

@@ -535,6 +535,16 @@ NATURAL: list[tuple[dict[str, Any], dict[str, Any]]] = [
         natural(position(1, magnitudeUnit="furlong"), title=None),
         {"title": "Storm", "track.0.measurement": None},
     ),
+    (
+        natural(
+            position(1),
+            sources=[
+                {"id": "A", "url": "https://earthquake.usgs.gov/earthquakes/eventpage/us7000abcd"},
+                {"id": "B", "url": "https://www.gdacs.org/r.aspx?eventtype=TC&eventid=1001"},
+            ],
+        ),
+        {"designators.1.value": "us7000abcd", "designators.2.value": "TC1001"},
+    ),
 ]
 
 

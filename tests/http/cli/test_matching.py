@@ -1,5 +1,6 @@
 """`svc entities match`: tables of names in, explained matches out."""
 
+import csv
 import json
 from collections.abc import Callable
 from io import BytesIO, TextIOWrapper
@@ -10,6 +11,7 @@ import pytest
 
 from svc_core.intel.matching import CELL_CHARS
 from svc_core.linking.references import id_of
+from svc_core.sources.body import FIELD_CHARS
 from svc_http.cli import matching
 
 Svc = Callable[..., Any]
@@ -76,7 +78,7 @@ REFUSED = [
     (b"colour\nred\n", "names no column"),
     (b"", "names no column"),
     (b"name\n\xff\n", "not UTF-8"),
-    (b'name\n"' + b"x" * 200_000 + b'"\n', "line 2"),
+    (b'name\n"' + b"x" * (FIELD_CHARS + 1) + b'"\n', "line 2"),
 ]
 
 
@@ -86,3 +88,10 @@ def test_what_is_no_table_is_refused(known: Svc, here: Path, table: bytes, reaso
     refused = known("entities", "match", "a.csv")
     assert refused.code == 2
     assert reason in refused.err
+
+
+def test_a_long_cell_is_told_on_its_line_whatever_was_read_before(known: Svc, here: Path) -> None:
+    csv.field_size_limit(131_072)  # as a process begins
+    (here / "a.csv").write_bytes(b"name\n" + b"x" * 200_000 + b"\n")
+    (told,) = known("entities", "match", "a.csv", "--json").json
+    assert "1000 characters" in told["error"]

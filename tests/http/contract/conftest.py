@@ -559,12 +559,7 @@ class World:
         self.run(self._make_accounts())
         if not is_sown:
             return self
-        self.take_news(range(30))
-        self.take_data()
-        self.run(group_new(self.hands))
-        self.run(fold_new(self.hands))
-        self.run(detect_new(self.hands))
-        self.system(_about_an_incident)
+        self.take_everything()
         for key in ("a", "b", "personal"):
             self.sow(key)
             self._remember(key, ENTITY)
@@ -639,6 +634,15 @@ class World:
 
         self.system(happened)
         self.run(recap_new(self.hands))
+
+    def take_everything(self) -> None:
+        """Take in news and data, and tell what follows from them."""
+        self.take_news(range(30))
+        self.take_data()
+        self.run(group_new(self.hands))
+        self.run(fold_new(self.hands))
+        self.run(detect_new(self.hands))
+        self.system(_about_an_incident)
 
     def take_data(self) -> None:
         """Take in what the demo has of countries, indicators, companies, threats and markets."""

@@ -272,8 +272,7 @@ def check(parts, sent, stays):
 )
 def test_a_storm_of_random_requests_meets_no_defect(make_world, store, seed, count):
     world = make_world(store, rate_limits=False, is_sown=False)
-    world.take_news(range(30))
-    world.take_data()
+    world.take_everything()
     storm = Storm(world, seed)
     seen = Counter()
 

@@ -26,6 +26,7 @@ from svc_http.workers.ingest import (
     PART_ROWS_MIN,
     Outcome,
     pull_due,
+    pull_now,
 )
 from tests.counted import Counted, KilledError
 
@@ -481,6 +482,26 @@ async def test_of_two_workers_one_reads_a_source(
             tasks.start_soon(work)
     assert [outcome.status for outcome in outcomes] == ["taken"] * 5
     assert len(publisher.requests) == 5
+
+
+async def test_what_is_read_on_demand_is_read_by_no_worker_meanwhile(
+    any_house: Any, publisher: Any, feed: Make
+) -> None:
+    """Else the run of one of them finds the rows of the other, and tells of none that are new."""
+    url = publisher.publish("/feed", feed("A"))
+    source = await add_source(any_house.service, url)
+    others: list[Outcome] = []
+
+    class Interrupted:
+        async def fetch(self, *given: Any, **asked: Any) -> Any:
+            others.extend(await pull_due(any_house.service, any_house.fetcher))
+            return await any_house.fetcher.fetch(*given, **asked)
+
+    outcomes = await pull_now(any_house.service, [source], Interrupted())  # type: ignore[arg-type]
+    assert others == []
+    assert [one.run.created for one in outcomes] == [1]
+    any_house.clock.advance(source.cadence_seconds)
+    assert len(await pull_due(any_house.service, any_house.fetcher)) == 1
 
 
 async def test_the_loop_takes_in_what_becomes_due_and_ends_when_cancelled(
