@@ -145,7 +145,7 @@ def test_a_step_further_holds_what_is_nearer(filled: Any) -> None:
 
 @pytest.mark.parametrize(
     ("scanned", "looked_up", "query"),
-    [(1, 100, "depth=2"), (2_000, 1, "depth=2&limitNodes=3")],
+    [(1, 100, "depth=2"), (5, 100, "depth=2"), (2_000, 1, "depth=2&limitNodes=3")],
 )
 def test_of_what_has_too_many_edges_some_are_shown(
     filled: Any, monkeypatch: pytest.MonkeyPatch, scanned: int, looked_up: int, query: str
