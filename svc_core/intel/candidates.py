@@ -29,7 +29,7 @@ class Candidate:
 
     entity_id: EntityId
     name: Annotated[str, Doc("As its row names it."), Example("Microsoft Corporation")]
-    type: EntityType
+    type: Annotated[EntityType, Doc("What it is."), Example("company")]
     score: Annotated[Share, Doc("How alike both are."), Example(0.94)]
     features: Annotated[Mapping[str, float], Doc("What it is the sum of, within 0 and 1.")]
     reasons: Annotated[tuple[str, ...], Doc("The same in words.")]

@@ -23,6 +23,7 @@ from svc_core.resources.filters import (
     Countries,
     Flag,
     LatestFirst,
+    Name,
     Revoked,
     Several,
     sent,
@@ -51,7 +52,7 @@ class ListEntities:
         Example(["cik:0000789019"]),
     ] = UNSET
     country: Countries = UNSET
-    topic: Annotated[Several[str], Doc("Comma list of what others file it under.")] = UNSET
+    topic: Annotated[Several[Name], Doc("Comma list of what others file it under.")] = UNSET
     sanctioned: Annotated[
         Flag, Doc("Whether a sanctions list has it now; `false` finds nothing while none was read.")
     ] = UNSET

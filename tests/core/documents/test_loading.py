@@ -11,7 +11,7 @@ from svc_core import reports
 
 ROOT = Path(__file__).parents[3]
 WRITERS = ("svc_core.openapi", "svc_core.schema", "svc_core.reference", "svc_core.inputs")
-MAKERS = ("svc_core.reports.making", "svc_core.analysis.stories", "svc_core.retrieval")
+MAKERS = ("svc_core.reports.making", "svc_core.analysis.stories")
 
 
 def test_the_catalogue_loads_only_what_answers_need() -> None:
