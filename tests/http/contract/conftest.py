@@ -370,6 +370,14 @@ async def _about_an_incident(ctx: Context) -> None:
     await ctx.save(SIGNALS, signal.id, signal)
 
 
+async def _more_signals(ctx: Context) -> None:
+    """Have a few more signals like the newest."""
+    newest = (await ctx.tx.documents.scan(SIGNALS, limit=1)).rows[0]
+    for number in range(4):
+        signal = attrs.evolve(SIGNALS.decode(newest.raw), id=f"sig_{number:024}")
+        await ctx.save(SIGNALS, signal.id, signal)
+
+
 class World:
     """Tenants, keys and rows, made by the use cases that make them in earnest.
 
@@ -539,7 +547,7 @@ class World:
     def _path_value(self, item: Input, key: str, operation: Operation[Any, Any]) -> str:
         if item.id_of is not None and item.id_of.prefixes == ("obs",):  # of several kinds of rows
             id_ = self.observed[operation.address.rpartition("/")[0]]
-            self._remember(key, id_)
+            self.remember(key, id_)
             return id_
         if item.id_of is not None:
             return self.id_for(item.id_of, key)
@@ -562,7 +570,7 @@ class World:
         self.take_everything()
         for key in ("a", "b", "personal"):
             self.sow(key)
-            self._remember(key, ENTITY)
+            self.remember(key, ENTITY)
         return self
 
     async def _make_accounts(self) -> None:
@@ -639,10 +647,21 @@ class World:
         """Take in news and data, and tell what follows from them."""
         self.take_news(range(30))
         self.take_data()
+        self.follow()
+        self.system(_about_an_incident)
+
+    def follow(self) -> None:
+        """Tell what follows from what was taken in."""
         self.run(group_new(self.hands))
         self.run(fold_new(self.hands))
         self.run(detect_new(self.hands))
-        self.system(_about_an_incident)
+
+    def take_more(self) -> None:
+        """Take in data, and have a few rows of what follows from it."""
+        self.take_data()
+        self.follow()
+        self.system(_more_signals)
+        self.remember("a", ENTITY)
 
     def take_data(self) -> None:
         """Take in what the demo has of countries, indicators, companies, threats and markets."""
@@ -730,9 +749,9 @@ class World:
     def _note(self, key: str, body: Any) -> None:
         """Remember the identifiers of an answer, newest last."""
         for id_ in reversed(list(_ids_in(body))):
-            self._remember(key, id_)
+            self.remember(key, id_)
 
-    def _remember(self, key: str, id_: str) -> None:
+    def remember(self, key: str, id_: str) -> None:
         known = self.rows[key][id_.partition("_")[0]]
         if id_ in known:
             known.remove(id_)

@@ -33,7 +33,7 @@ def full(town):
     for first in range(0, 12, 3):
         town.clock.forward(days=1)
         town.take_news(range(first, first + 3))
-    town.take_data()
+    town.take_more()
     for _ in range(4):
         town.clock.forward(minutes=10)
         town.plant("a")
@@ -268,11 +268,13 @@ def test_a_feed_shows_what_everybody_sees_and_ones_own_alone(full):
     assert {kind for kind, _ in shared} == {
         "country",
         "entity",
+        "incident",
         "indicator",
         "market",
         "newsItem",
         "osintEvent",
         "recap",
+        "signal",
     }
     assert {kind for kind, _ in ours - shared} == {
         "profile",
