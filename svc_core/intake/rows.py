@@ -57,7 +57,7 @@ async def refold(
     ids = sorted(placed.touched)
     stored = await ctx.tx.documents.get_many(collection, ids)
     told = await _told(ctx, kind, placed, [row for row in ids if row in stored])
-    built: dict[str, tuple[Document[Any] | None, Any]] = {}
+    built: dict[str, tuple[Any, Any]] = {}
     said: dict[str, Mapping[str, Any] | None] = {}
     quiet: list[Written] = []
     for row in ids:
@@ -77,7 +77,7 @@ async def refold(
         value = settled.get(row, first)
         if value is not None:
             await _write(ctx, collection, row, value, before, is_back=row in placed.parted)
-        elif before is not None:
+        else:
             await _remove(ctx, collection, before, placed.merged.get(row))
         old = None if before is None else collection.decode(before.raw)
         changes.append(Written(old, value, words.get(row) or _words(kind, said[row], value)))

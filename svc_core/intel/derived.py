@@ -85,9 +85,8 @@ def _affected(row: Row) -> Iterator[dict[str, Any]]:
 
 def _participants(row: Row) -> Iterator[dict[str, Any]]:
     times = {"validFrom": row["startedAt"], "validTo": row["endedAt"]}
-    for one in row["entities"]:
-        if one.get("reference"):
-            yield _edge(row, MENTIONED, one["reference"], row["id"], role=one["role"]) | times
+    for one in [each for each in row["entities"] if each.get("reference")]:
+        yield _edge(row, MENTIONED, one["reference"], row["id"], role=one["role"]) | times
 
 
 def label_of(place: Row | None) -> str | None:

@@ -292,10 +292,9 @@ async def published(ctx: Context, finished: Finished) -> tuple[ReportRow, bool]:
 async def _identified(ctx: Context, finished: Finished) -> ReportFacets:
     """The facets with the entities that the graph names."""
     facets = finished.facets
-    if facets.graph is None:
-        return facets
     day = finished.row.period.end.date()
-    return attrs.evolve(facets, graph=await graph.identified(ctx, facets.graph, day))
+    drawn = facets.graph and await graph.identified(ctx, facets.graph, day)
+    return attrs.evolve(facets, graph=drawn)
 
 
 async def _voice(ctx: Context, row: ReportRow) -> None:

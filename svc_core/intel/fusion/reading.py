@@ -144,10 +144,8 @@ async def _coverage(ctx: Context, present: Mapping[str, Any]) -> dict[str, str]:
 
 async def _was_read(ctx: Context, formats: tuple[str, ...]) -> bool:
     """Whether a document of one of these formats was read."""
-    async for row in ctx.every(SOURCES, where={"format": formats}):
-        if SOURCES.decode(row.raw).last_run is not None:
-            return True
-    return False
+    rows = [row.raw async for row in ctx.every(SOURCES, where={"format": formats})]
+    return any(SOURCES.decode(raw).last_run is not None for raw in rows)
 
 
 # -- cyber -------------------------------------------------------------------------------------

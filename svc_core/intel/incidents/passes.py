@@ -177,7 +177,7 @@ class _Scene:
     async def _all(
         self, collection: Collection[Any], name: str, values: tuple[str, ...]
     ) -> list[Document[Any]]:
-        every = self.ctx.every(collection, MEMBERS_MAX, where={name: values})
+        every = self.ctx.every(collection, MEMBERS_MAX + 1, where={name: values})
         return [row async for row in every] if values else []
 
     async def _events(self, rows: Iterable[Document[Any]]) -> None:
@@ -191,12 +191,10 @@ class _Scene:
         for row in rows:
             if row.id not in self.members:
                 item = NEWS.decode(row.raw)
-                if item.story_id is not None:
-                    self._hold(members.of_item(item, item.story_id))
+                self._hold(members.of_item(item, item.story_id) if item.story_id else None)
 
     def _hold(self, one: Member | None) -> None:
-        if one is not None:
-            self.members[one.id] = one
+        self.members |= {one.id: one} if one else {}
 
     def _marks(self, ids: Iterable[str]) -> set[str]:
         held = (self.members[id_] for id_ in ids if id_ in self.members)

@@ -1,0 +1,141 @@
+"""What is bounded ends the same when the bound is met: passes, scenes, lists, graphs, facts."""
+
+import json
+from typing import Any
+
+import pytest
+
+from svc_core import drive, searching
+from svc_core.intake import statements
+from svc_core.intel import neighbours
+from svc_core.intel.detecting import detect_new
+from svc_core.intel.detecting import passes as detecting
+from svc_core.intel.detecting.news import of_topic
+from svc_core.intel.fusion.reading import owners
+from svc_core.intel.incidents import fold_new, members
+from svc_core.intel.incidents import passes as folding
+from svc_core.linking.references import id_of
+from svc_core.resources.entity import ENTITIES
+from svc_http.demo.documents import data_documents
+from tests.core import demo
+from tests.core.cves import product, record
+from tests.core.intel.incident_documents import rss, take
+from tests.core.news.test_grouping import Work
+
+
+def world(house: Any, *names: str) -> None:
+    """Some documents of the demo, with what follows from them."""
+    documents = {one.file_name: one for one in data_documents(house.clock.now())}
+    for name in names:
+        demo.take(house, name, documents[name].body, **documents[name].options)
+
+
+def shown(house: Any) -> list[tuple[str, int]]:
+    rows = house.rows("listIncidents", "limit=100")
+    return sorted((row["id"], row["observationCount"]) for row in rows)
+
+
+@pytest.mark.parametrize(
+    "bounds", [{"MEMBERS_MAX": 0}, {"HOPS_MAX": 1}, {"PASSES_MAX": 1}], ids=str
+)
+def test_events_alone_are_folded_the_same_within_any_bound(
+    house_factory: Any, monkeypatch: pytest.MonkeyPatch, bounds: dict[str, int]
+) -> None:
+    found = []
+    for bound in ({}, bounds):
+        house = house_factory()
+        world(house, "usgs.json", "misp-event.json")
+        for name, number in bound.items():
+            monkeypatch.setattr(folding, name, number)
+        drive.run(fold_new(Work(house)))
+        found.append(shown(house))
+    assert found[0] == found[1] != []
+
+
+def test_what_others_took_back_is_no_member() -> None:
+    assert members.of_report("inc_" + "0" * 24, []) is None
+
+
+def test_a_pass_ends_and_leaves_the_rest_due(house: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    take(house, rss("quay.example", "Port strike in Chile", "Vote in Chile"), "https://q.example")
+    monkeypatch.setattr(detecting, "ROUNDS_MAX", 1)
+    monkeypatch.setattr(detecting, "AT_ONCE", 1)
+    assert drive.run(detect_new(Work(house))) == 0
+
+
+def test_a_topic_without_news_stands_out_in_nothing(house: Any) -> None:
+    assert house.run(lambda ctx: of_topic(ctx, "shipping")) == []
+
+
+def test_a_vendor_that_is_another_company_is_not_the_company_s() -> None:
+    product = {"product": "Mail"}
+    row = {
+        "id": "ent_a",
+        "cveId": "CVE-2025-0001",
+        "publishedAt": "2025-01-01T00:00:00Z",
+        "affected": [{"vendor": "Cisco", **product}, {"vendor": "Microsoft", **product}],
+    }
+    ((id_, (basis, _)),) = owners([id_of("cik:0000789019")], [row]).items()
+    assert (id_, basis) == ("ent_a", "vendor Microsoft as of 2025-01-01")
+
+
+def test_a_page_of_which_nothing_looked_at_is_meant_goes_on(
+    house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world(house, "polymarket.json", "kalshi.json")
+    query = "label=Yes&minProbability=0.6"
+    every = [row["id"] for row in house.rows("listMarkets", f"{query}&limit=100")]
+    monkeypatch.setattr(searching, "AT_ONCE", 1)
+    monkeypatch.setattr(searching, "LOOKED_AT_MAX", 1)
+    seen, cursor, pages = [], "", 0
+    while cursor is not None:
+        sent = f"{query}&limit=1" + (f"&cursor={cursor}" if cursor else "")
+        body = json.loads(house.send("listMarkets", query=sent).body)
+        seen += [row["id"] for row in body["data"]]
+        cursor, pages = body["meta"]["page"]["nextCursor"], pages + 1
+    assert seen == every
+    assert pages > len(every) > 0
+
+
+def test_facts_of_many_rows_are_chained_one_by_one(
+    house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world(house, "sec-companyfacts-microsoft.json")
+    (company,) = house.rows("listEntities", "designator=cik:789019")
+    asked = {"path": {"entityId": company["id"]}, "query": "includeSuperseded=true&limit=100"}
+    before = json.loads(house.send("listFinancialObservations", **asked).body)["data"]
+    monkeypatch.setattr(statements, "ROWS_SCANNED", 1)
+    documents = {one.file_name: one for one in data_documents(house.clock.now())}
+    demo.take(house, "the same again", documents["sec-companyfacts-microsoft.json"].body)
+    after = json.loads(house.send("listFinancialObservations", **asked).body)["data"]
+    assert [row["id"] for row in after] == [row["id"] for row in before]
+
+
+def test_a_node_with_much_leaves_room_for_others(
+    house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world(house, "sec-tickers.json")
+    for number in range(4):
+        made = product("Microsoft" if number else "Apple", "Mail")
+        demo.take(house, f"cve{number}", record(f"CVE-2025-000{number}", affected=[made]))
+    monkeypatch.setattr(neighbours, "SCANNED_MIN", 1)
+    monkeypatch.setattr(neighbours, "SCANNED_MAX", 1)
+    asked = "designator=cik:789019,cik:320193"
+    nodes = [row["id"] for row in house.rows("listEntities", asked)]
+
+    async def edges(ctx: Any) -> list[Any]:
+        found = neighbours.Neighbours(ctx, neighbours.Wanted())
+        await found.meant(nodes)
+        return await found.at(nodes, 10)
+
+    found = house.run(edges)
+    assert {one[end] for one in found for end in neighbours.ENDS} >= set(nodes)
+
+
+def test_the_first_rows_of_a_walk_are_as_many_as_asked_for(house: Any) -> None:
+    world(house, "sec-tickers.json")
+
+    async def first(ctx: Any) -> list[str]:
+        return [row.id async for row in ctx.every(ENTITIES, 2)]
+
+    assert len(house.run(first)) == 2
