@@ -15,13 +15,14 @@ from urllib.parse import urlsplit
 from attrs import frozen
 
 from svc_core.operation import Context
-from svc_core.ports import Collection
+from svc_core.ports import Collection, Document
 from svc_core.resources.cve import CVES, Cve
 from svc_core.resources.facts import SourceRef
 from svc_core.resources.incident import INCIDENTS, Incident
 from svc_core.resources.members import micros
 from svc_core.resources.osint import OSINT_EVENTS, OsintEvent
 from svc_core.resources.signal import SIGNALS, Signal
+from svc_core.searching import COUNTED_MAX
 from svc_core.text.evidence import Evidence
 
 T = TypeVar("T")
@@ -76,15 +77,30 @@ async def observed(
     found: list[Evidence] = []
     earliest = micros((times[0] or times[1]) - RECENT)
     for kind in _FOUND:
-        rows = await ctx.tx.documents.search(
-            kind.collection, weights, start=earliest, limit=ROWS_MAX
-        )
-        held = [kind.collection.decode(row.raw) for row in rows.rows]
+        rows = await _holding(ctx, kind.collection, weights, earliest)
+        held = [kind.collection.decode(row.raw) for row in rows]
         if kind is _INCIDENTS:
             found += await _events(ctx, held, times, taken=taken)
             held = [one for one in held if not (one.article_count or one.observation_ids)]
         found += _within(kind, held, times, taken=taken)
     return found
+
+
+async def _holding(
+    ctx: Context, collection: Collection[T], weights: Mapping[str, int], start: int
+) -> tuple[Document[T], ...]:
+    """Rows that hold any of the terms but for those that very many rows hold: to look through
+    these would keep others waiting. Where no others are held, the latest rows.
+    """
+    documents = ctx.tx.documents
+    holding = {
+        term: await documents.count(collection, words=(term,), limit=COUNTED_MAX)
+        for term in weights
+    }
+    rare = {term: weights[term] for term, count in holding.items() if count < COUNTED_MAX}
+    if weights and not any(holding[term] for term in rare):
+        return (await documents.scan(collection, start=start, limit=ROWS_MAX)).rows
+    return (await documents.search(collection, rare, start=start, limit=ROWS_MAX)).rows
 
 
 async def _events(

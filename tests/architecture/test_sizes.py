@@ -34,7 +34,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.payments": 74,
     "svc_core.ports": 404,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_core.profiles": 346,  # faults that strangers found are mended
-    "svc_core.reports": 1893,  # incidents, entities, graphs, cyber, markets, fusion
+    "svc_core.reports": 1902,  # reports look through no very common words
     "svc_core.resources": 2615,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_core.sources": 4713,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_core.testing": 2545,  # incidents, entities, graphs, cyber, markets, fusion

@@ -9,7 +9,7 @@ import pytest
 from svc_core import drive, reports
 from svc_core.intel.detecting import detect_new
 from svc_core.intel.incidents import fold_new
-from svc_core.reports import Window
+from svc_core.reports import Window, observed
 from svc_core.reports.observed import RECENT, is_of
 from svc_core.testing.clock import START
 from tests.core import demo
@@ -75,6 +75,17 @@ def test_a_report_cites_what_was_observed_as_it_cites_news(house: Any) -> None:
     every = {source["id"] for source in quake["sources"]}
     events = house.rows("listOsintEvents", "limit=100")
     assert every & {event["id"] for event in events if event["provider"] == "usgs"}
+
+
+def test_words_that_very_many_rows_hold_are_passed_over(
+    house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world(house)
+    usgs = {row["id"] for row in house.rows("listOsintEvents", "provider=usgs&limit=100")}
+    for most in (observed.COUNTED_MAX, 1):
+        monkeypatch.setattr(observed, "COUNTED_MAX", most)
+        told = made(house, "Earthquake near Esmeraldas in Ecuador")
+        assert usgs & {source["id"] for source in told["sources"]}
 
 
 def test_vulnerabilities_and_signals_of_the_period_are_evidence(house: Any) -> None:

@@ -240,6 +240,7 @@ BEYOND = "lies beyond ±9007199254740991, so send it as a string"
         (b'[{"a":{"b":1,"b":1}}]', '/0/a: the member "b" is sent more than once'),
         (rb'"\u0000"', "(body): holds U+0000 or an unpaired surrogate"),
         (rb'{"a":["x","\ud800"]}', "/a/1: holds U+0000 or an unpaired surrogate"),
+        (rb'[{"a":[1]},"\ud800"]', "/1: holds U+0000 or an unpaired surrogate"),
         (rb'{"a":{"b\ud800":1}}', "/a/b?: holds U+0000 or an unpaired surrogate"),
         (b"1e400", f"(body): {BEYOND}"),
         (b'{"a/b":[1,{"c":9007199254740992}],"d":1e400}', f"/a~1b/1/c: {BEYOND}"),
