@@ -94,7 +94,8 @@ def test_no_worker_asks_more_often_as_rows_grow(make_world: Callable[..., Any]) 
     few = calls(lambda: world.take_news(range(30, 32)))
     assert calls(lambda: world.take_news(range(40, 140))) == few
     world.take_news(range(200, 300))
-    assert sum(calls(lambda: world.make_report("a")).values()) < 30  # of 202 items
+    # Of 202 items; each word of the topic is counted once in each of four collections.
+    assert sum(calls(lambda: world.make_report("a")).values()) < 60
 
 
 def _kinds(operation: Any) -> set[str]:
