@@ -193,7 +193,8 @@ async def _profile(bench: Bench, reports: int) -> str:
         for _ in range(min(200, reports)):
             other = ctx.ids.new("rpt")
             await ctx.create(REPORTS, other, attrs.evolve(row, id=other))
-            longer = attrs.evolve(facets, report_id=other, text=LONG * 1_500)
+            own = tuple(attrs.evolve(one, id=ctx.ids.new("sig")) for one in facets.signals or ())
+            longer = attrs.evolve(facets, report_id=other, text=LONG * 1_500, signals=own)
             await ctx.create(FACETS, other, longer)
 
     for _ in range(0, reports - 1, 200):
@@ -273,6 +274,12 @@ async def profiles(bench: Bench) -> None:
     listed = await bench.run("listSubscriptions", query={"limit": "1"})
     path = {"subscriptionId": listed["data"][0]["id"]}
     await bench.run("updateSubscription", {"delivery": {"webhookIds": bench.webhooks}}, path=path)
+
+
+async def knowledge(bench: Bench) -> None:
+    """Thousands of reports of before there was an index."""
+    await bench.run("reindexKnowledge", {})
+    await bench.run("retrieveKnowledge", {"query": "port strikes"})
 
 
 async def delete_profile(bench: Bench) -> None:
@@ -433,6 +440,7 @@ CASES: dict[str, tuple[Case, str]] = {
         "createWorkspace createUser setPlan createKey revokeKey grandfatherKey regenerateKey"
         " deleteKey listLockouts clearLockouts",
     ),
+    "knowledge": (knowledge, "reindexKnowledge retrieveKnowledge"),
     "deleteProfile, forget": (delete_profile, "deleteProfile"),
 }
 """What is measured, and the operations that it stands for."""

@@ -2,8 +2,23 @@
 
 from typing import Any
 
-from svc_core import accounts, changes, intel, news, osint, profiles, reports, webhooks
+from svc_core import (
+    accounts,
+    agent,
+    automations,
+    changes,
+    indexing,
+    intel,
+    knowledge,
+    news,
+    osint,
+    profiles,
+    projects,
+    reports,
+    webhooks,
+)
 from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES, lockouts
+from svc_core.agent import CREDITS, THREAD_TURNS, THREADS
 from svc_core.changes import operations as feed
 from svc_core.corpus import TERM_COUNTS, TERMS
 from svc_core.embeddings import VECTORS
@@ -17,6 +32,7 @@ from svc_core.operation import Operation
 from svc_core.ports import Collection
 from svc_core.reports import local_operations as reports_local
 from svc_core.resources.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
+from svc_core.resources.automation import AUTOMATIONS, RUNS, WORK
 from svc_core.resources.countries import COUNTRIES
 from svc_core.resources.cve import CVES
 from svc_core.resources.entity import ENTITIES
@@ -36,6 +52,7 @@ from svc_core.resources.news import (
 )
 from svc_core.resources.osint import OSINT_EVENTS
 from svc_core.resources.profile import DUE, LEAVING, PROFILES, SUBSCRIPTIONS
+from svc_core.resources.project import PROJECTS
 from svc_core.resources.relation import RELATIONS
 from svc_core.resources.report import FACETS, REPORTS
 from svc_core.resources.signal import DETECTIONS_DUE, MARKET_POINTS, SIGNALS
@@ -51,21 +68,27 @@ from svc_core.resources.webhook import (
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *reports.OPERATIONS,
     *profiles.OPERATIONS,
+    *projects.OPERATIONS,
+    *automations.OPERATIONS,
     *news.OPERATIONS,
     *osint.OPERATIONS,
     *intel.OPERATIONS,
+    *knowledge.OPERATIONS,
     *webhooks.OPERATIONS,
     *ledger.OPERATIONS,
+    *agent.OPERATIONS,
     *changes.OPERATIONS,
 )
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *accounts.LOCAL_OPERATIONS,
     *lockouts.LOCAL_OPERATIONS,
+    *agent.LOCAL_OPERATIONS,
     *sources.LOCAL_OPERATIONS,
     *offers.LOCAL_OPERATIONS,
     *settling.LOCAL_OPERATIONS,
     *intel.LOCAL_OPERATIONS,
+    *knowledge.LOCAL_OPERATIONS,
     *reports_local.LOCAL_OPERATIONS,
     *ledger_local.LOCAL_OPERATIONS,
     *feed.LOCAL_OPERATIONS,
@@ -77,6 +100,9 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     USERS,
     MEMBERS,
     KEYS,
+    CREDITS,
+    THREADS,
+    THREAD_TURNS,
     SOURCES,
     NEWS,
     NEWS_TEXTS,
@@ -104,11 +130,16 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     SIGNALS,
     MARKET_POINTS,
     DETECTIONS_DUE,
+    *indexing.COLLECTIONS,
     MARKETS,
     PROFILES,
     SUBSCRIPTIONS,
     DUE,
     LEAVING,
+    PROJECTS,
+    AUTOMATIONS,
+    RUNS,
+    WORK,
     REPORTS,
     FACETS,
     AUDIO,

@@ -14,17 +14,19 @@ Rule 4: items of before terms were kept are counted later, a few at a time (`to_
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import Final
+from typing import Final, TypeVar, Unpack
 from urllib.parse import urlsplit
 
 import attrs
 from attrs import define, field, frozen
 
 from svc_core.operation import Context
-from svc_core.ports import Collection, Document
+from svc_core.ports import Collection, Document, Filters
 from svc_core.resources.news import NEWS, NEWS_TEXTS, UNGROUPED, NewsItem, NewsText, Ungrouped
 from svc_core.text.evidence import Evidence
 from svc_core.text.frequencies import Frequencies
+
+T = TypeVar("T")
 
 FAN: Final = 8
 """Segments of one level that are merged into one: a table has few segments, and each count is
@@ -293,26 +295,26 @@ async def candidates(
     terms: Mapping[str, float],
     table: Frequencies,
     *,
-    start: int | None = None,
-    end: int | None = None,
+    texts: Collection[T] = NEWS_TEXTS,  # type: ignore[assignment]  # the usual ones
     limit: int,
-) -> tuple[Document[NewsText], ...]:
+    **filters: Unpack[Filters],
+) -> tuple[Document[T], ...]:
     """At most `limit` items that hold any of the terms, those with the most telling ones first.
 
     Of `WINDOW_MAX` items and more they are at most `BEST_MAX`.
 
-    `terms` are those of a question with a factor on the weight of each; `start` and `end` bound,
-    both included, when items were taken in, in microseconds since 1970.
+    `terms` are those of a question with a factor on the weight of each; the `filters` are those of
+    `Documents.search`, of which `start` and `end` bound when items of news were taken in.
     """
     documents = ctx.tx.documents
     items, share = table.total, 1.0
-    if (start, end) != (None, None):
-        items = await documents.count(NEWS_TEXTS, start=start, end=end, limit=WINDOW_MAX)
+    if any(bound is not None for bound in filters.values()):
+        items = await documents.count(texts, limit=WINDOW_MAX, **filters)
         share = 1.0 if items >= WINDOW_MAX else items / max(items, table.total, 1)
     if items >= WINDOW_MAX:
         limit = min(limit, BEST_MAX)
     weights = weighed(_telling(terms, table, share), table)
-    found = await documents.search(NEWS_TEXTS, weights, start=start, end=end, limit=limit)
+    found = await documents.search(texts, weights, limit=limit, **filters)
     return found.rows
 
 

@@ -12,7 +12,7 @@ Rule 5: an item that has no vector has no likeness, which is not a likeness of 0
 
 from array import array
 from base64 import b64decode, b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from math import fsum, isfinite, sqrt
@@ -23,7 +23,7 @@ from attrs import field, frozen
 
 from svc_core.operation import Context, Units
 from svc_core.ports import SYSTEM, Collection, Document, Position
-from svc_core.resources.members import ObservationId, micros
+from svc_core.resources.members import micros
 from svc_core.resources.news import NEWS_TEXTS, NewsText
 
 TEXT_CHARS: Final = 700
@@ -95,7 +95,7 @@ class Embedder(Protocol):
 class Vector:
     """The vector of an item; `data` in base64, empty where its words can have none."""
 
-    id: ObservationId
+    id: str
     taken_at: datetime
     model: str
     version: int
@@ -183,7 +183,7 @@ async def make(work: Units, embedder: Embedder, wanted: Sequence[Lacking]) -> No
     """
     for start in range(0, len(wanted), BATCH):
         batch = wanted[start : start + BATCH]
-        vectors = await _vectors(embedder, batch)
+        vectors = await vectors_of(embedder, [one.text for one in batch])
         made = [
             Vector(one.id, one.taken_at, embedder.model, one.version, b64encode(vector).decode())
             for one, vector in zip(batch, vectors, strict=True)
@@ -191,9 +191,13 @@ async def make(work: Units, embedder: Embedder, wanted: Sequence[Lacking]) -> No
         await work.write(SYSTEM, partial(_keep, made=made))
 
 
-async def _vectors(embedder: Embedder, batch: Sequence[Lacking]) -> Sequence[bytes]:
-    """The vectors of a batch; those of words that the model refuses are empty."""
-    texts = [one.text for one in batch if one.text]
+async def vectors_of(embedder: Embedder, batch: Sequence[str]) -> Sequence[bytes]:
+    """The vectors of at most `BATCH` texts; those of texts that the model refuses are empty.
+
+    Raises:
+        NotEmbedded: the model gives none.
+    """
+    texts = list(filter(None, batch))
     try:
         made = iter(await embedder.embed(texts) if texts else ())
     except NotEmbedded as failure:
@@ -201,8 +205,8 @@ async def _vectors(embedder: Embedder, batch: Sequence[Lacking]) -> Sequence[byt
             raise
         if len(batch) == 1:
             return [b""]
-        return [vector for one in batch for vector in await _vectors(embedder, [one])]
-    return [next(made) if one.text else b"" for one in batch]
+        return [vector for one in batch for vector in await vectors_of(embedder, [one])]
+    return [next(made) if one else b"" for one in batch]
 
 
 async def _keep(ctx: Context, made: Sequence[Vector]) -> None:
@@ -295,15 +299,19 @@ async def _held(
 def _compared(
     embedder: Embedder, asked: bytes, rows: Sequence[Document[Vector]], named: frozenset[str]
 ) -> Likeness:
-    vectors = [VECTORS.decode(row.raw) for row in rows]
-    fitting = [
-        (vector.id, data)
+    near = cosines(embedder, asked, (VECTORS.decode(row.raw) for row in rows))
+    values = dict(zip(near, compared(list(near.values())), strict=True))
+    others = [id_ for id_, value in values.items() if id_ not in named and value > 0]
+    others = sorted(others, key=lambda id_: (-values[id_], id_))[:NEAR_MAX]
+    kept = {id_: values[id_] for id_ in (*named, *others) if id_ in values}
+    return Likeness(embedder.model, kept, tuple(others))
+
+
+def cosines(embedder: Embedder, asked: bytes, vectors: Iterable[Vector]) -> dict[str, float]:
+    """How near those vectors come to a question, by id, that its model made."""
+    fitting = {
+        vector.id: data
         for vector in vectors
         if vector.model == embedder.model and len(data := vector.packed) == len(asked)
-    ]
-    found = compared(embedder.cosines(asked, [data for _, data in fitting]))
-    values = {id_: value for (id_, _), value in zip(fitting, found, strict=True)}
-    others = [id_ for id_, value in values.items() if id_ not in named and value > 0]
-    near = tuple(sorted(others, key=lambda id_: (-values[id_], id_))[:NEAR_MAX])
-    kept = {id_: values[id_] for id_ in (*named, *near) if id_ in values}
-    return Likeness(embedder.model, kept, near)
+    }
+    return dict(zip(fitting, embedder.cosines(asked, [*fitting.values()]), strict=True))

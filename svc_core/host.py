@@ -1,6 +1,7 @@
 """What use cases may know of the deployment that runs them, and what it lends them."""
 
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import Any, Protocol
 
 from attrs import field, frozen
@@ -48,6 +49,8 @@ class Host:
     own machine may do, such as webhooks to loopback addresses. `allow_erasure` names the
     workspaces whose ledger content may be erased; `"*"` in it names all. `speaks` says that reports
     can be spoken; `media_base_url` is where a CDN has the files, None where this service has them.
+    `threads_kept` is how long a conversation may be silent; `ui_finish_reason` says that the
+    UI message stream tells why an answer ended in a member of its own.
     `lends` holds what only a host can reach (publishers, voices, files), each by the Protocol that
     a feature declares for it.
     """
@@ -58,4 +61,6 @@ class Host:
     signer: Signer | None = None
     speaks: bool = False
     media_base_url: str | None = None
+    threads_kept: timedelta = timedelta(days=30)
+    ui_finish_reason: bool = False
     lends: Mapping[type, Any] = field(factory=dict, repr=False)

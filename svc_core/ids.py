@@ -37,6 +37,7 @@ PREFIXES: Mapping[str, str] = MappingProxyType(
         "aut": "automation",
         "run": "automation run",
         "thr": "thread",
+        "msg": "message",
         "req": "request",
         "chg": "change",
         "rct": "payment receipt",

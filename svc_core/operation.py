@@ -34,7 +34,7 @@ from svc_core.ports import (
     Transaction,
 )
 from svc_core.problem import Problem, ProblemType
-from svc_core.result import Created, Empty, One, Page
+from svc_core.result import Accepted, Created, Empty, One, Page
 from svc_core.unset import UNSET, Maybe, Unset
 from svc_core.wire import Fault
 from svc_core.wire.shapes import is_union
@@ -115,6 +115,7 @@ class Details(TypedDict, total=False):
     changed_fields: tuple[str, ...] | None
     last_state: bytes | None
     merged_into_id: str | None
+    owner: str | None
 
 
 class Units(Protocol):
@@ -199,12 +200,19 @@ class Context:
         """The row.
 
         Raises:
-            Problem: NOT_FOUND; whether another tenant has it is not told.
+            Problem: NOT_FOUND; whether another tenant, or another person of this one, has it is
+                not told.
         """
         document = await self.tx.documents.get(collection, id_)
-        if document is None:
+        if document is None or not self.shows(collection, document):
             raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
         return document
+
+    def shows(self, collection: Collection[T], document: Document[T]) -> bool:
+        """Whether the row is one that the caller is shown."""
+        if not collection.owner:
+            return True
+        return collection.owner_of(collection.decode(document.raw)) == self.actor.user_id
 
     async def answering(self, collection: Collection[T], id_: str) -> Document[T]:
         """The row of a collection with the facet `key` that an id names, its own or a former one.
@@ -268,7 +276,8 @@ class Context:
         Raises:
             Problem: VALIDATION_FAILED, naming by `pointer` and position each that is not there.
         """
-        there = await self.tx.documents.get_many(collection, ids)
+        found = await self.tx.documents.get_many(collection, ids)
+        there = {id_ for id_, document in found.items() if self.shows(collection, document)}
         faults = [
             Fault(f"{pointer}/{at}", f"is no {collection.kind} of this workspace")
             for at, id_ in enumerate(ids)
@@ -312,7 +321,9 @@ class Context:
             ) from stale
         kind: ChangeType = "created" if document.version == 1 else "updated"
         fields = None if before is None else changed_fields(before.raw, document.raw)
-        await self.record(collection, id_, kind, document.version, changed_fields=fields)
+        await self.record(
+            collection, id_, kind, document.version, value=value, changed_fields=fields
+        )
         return document
 
     async def _before(
@@ -347,20 +358,31 @@ class Context:
         if document is None:
             raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
         state = document.raw if collection.scope == "global" else None
-        await self.record(collection, id_, "deleted", document.version + 1, last_state=state)
+        value = collection.decode(document.raw) if collection.owner else None
+        await self.record(
+            collection, id_, "deleted", document.version + 1, value=value, last_state=state
+        )
         return document
 
     async def record(
         self,
-        collection: Collection[Any],
+        collection: Collection[T],
         id_: str,
         change_type: ChangeType,
         version: int,
+        *,
+        value: T | None = None,
         **details: Unpack[Details],
     ) -> None:
-        """Write the change record of one row, where its collection publishes changes."""
+        """Write the change record of one row, where its collection publishes changes.
+
+        `value` is what the row holds, or held, where the record depends on it.
+        """
         if collection.kind is None:
             return
+        path = collection.address(id_)
+        if collection.owner and value is not None:
+            path, details["owner"] = collection.home(value, id_), collection.owner_of(value)
         change = Change(
             id=self.ids.new("chg"),
             change_type=change_type,
@@ -368,7 +390,7 @@ class Context:
             resource_id=id_,
             version=version,
             occurred_at=self.now,
-            path=collection.address(id_),
+            path=path,
             everybody=collection.scope == "global",
             **details,
         )
@@ -387,7 +409,8 @@ class Context:
     ) -> Page[T]:
         """One page of a list, continued from the cursor `after`, with the cursor to the next.
 
-        A filter in `where` that was not sent filters nothing; `order` names a declared number to
+        Of rows that have an owner there are the caller's own. A filter in `where` that was not
+        sent filters nothing; `order` names a declared number to
         sort by, and `bounds` are those of `Documents.scan`. `asked` are filters as they were sent
         whose values in `where` were looked up, and may be others when the next page is read.
 
@@ -399,6 +422,8 @@ class Context:
             for name, value in (where or {}).items()
             if not isinstance(value, Unset)
         }
+        if collection.owner:
+            filters[collection.owner] = (self.actor.user_id or "",)
         binding = self.list_binding({**filters, **(asked or {})}, order, **bounds)
         rows = await self.tx.documents.scan(
             collection,
@@ -511,13 +536,19 @@ class Operation(Generic[Req, Res]):
     `replay` makes the body of a kept answer what may be shown of it now; without it, it is as kept.
     `live` names the query parameter that, when true, has its answer as an event stream and as
     nothing else; without it the others are offered.
+    A `lenient` one is for clients that were not made for this service: it takes any `Accept` and
+    any content type, and says 400 where others say 408 or 413 of a body.
     A path may end in `{+name}`: the rest of the path with its slashes (RFC 6570, 3.2.3).
 
     `ahead` says of a request what is to be read on a snapshot before its unit of work, so that no
     other writer waits for that; what it read, or None, is `Context.ahead` then.
 
+    A `personal` one works on rows of one person: its answers are kept for that person alone, and
+    the operator, who says nothing else, runs it for the owner of the workspace.
+
     `unit` says what it runs in: one unit of work that reads, one that writes, or several of its
-    own. `svc GROUP VERB` runs it, and documents show it under the `tag` of its group; one without a
+    own; one that is `queued`, for its work is long, runs once at a time for each tenant.
+    `svc GROUP VERB` runs it, and documents show it under the `tag` of its group; one without a
     verb is run by a command that stands by hand.
     `columns` are the members of a row that a table shows, as paths with dots, those of most weight
     first: a narrow terminal leaves out the last. `notes` are those that say what is wrong with a
@@ -554,6 +585,8 @@ class Operation(Generic[Req, Res]):
     fields: tuple[str, ...] = ()
     fails: tuple[ProblemType, ...] = ()
     timeless: bool = False
+    lenient: bool = False
+    queued: bool = False
     deprecated: frozenset[str] = frozenset()
     examples: Mapping[str, Any] = field(factory=dict)
     group: str = ""
@@ -563,6 +596,7 @@ class Operation(Generic[Req, Res]):
     notes: tuple[str, ...] = ()
     local: bool = False
     roles: frozenset[str] = frozenset()
+    personal: bool = False
     unit: Literal["read", "write", "several"] = field()
 
     @tag.default
@@ -585,6 +619,8 @@ class Operation(Generic[Req, Res]):
     def success(self) -> int:
         """The status of its success, which follows from its results."""
         kinds = {kind for kind, _ in self.results}
+        if Accepted in kinds:
+            return 202
         return 201 if Created in kinds else 204 if kinds == {Empty} else 200
 
     @property
@@ -652,4 +688,34 @@ def local(
         unit=unit,
         roles=roles,
         **members,
+    )
+
+
+def own(
+    id_: str,
+    command: str,
+    address: str,
+    summary: str,
+    run: Callable[[Context, Any], Awaitable[Any]],
+    **members: Any,
+) -> Operation[Any, Any]:
+    """An operation on rows of one person: `command` is its group and verb, `address` its method
+    and path, and its scope that of the group.
+
+    Its request class and its response are those that `run` is annotated with.
+    """
+    _, request, response = run.__annotations__.values()
+    group, _, verb = command.partition(" ")
+    method, _, path = address.partition(" ")
+    reads = method == "GET"
+    usual = {
+        "request": request,
+        "response": response,
+        "scopes": frozenset({f"{group}:{'read' if reads else 'write'}"}),
+        "idempotency": "none" if reads else "optional",
+        "timeless": reads,
+    }
+    known: Any = {"method": method, "path": path, "group": group, "verb": verb}
+    return Operation(
+        id=id_, summary=summary, run=run, personal=True, **known, **{**usual, **members}
     )

@@ -26,7 +26,18 @@ from svc_core.ports import Answer
 from svc_core.problem import Problem, describe
 from svc_core.reading import MERGE_PATCH, Call, Prepared, Query, Site, prepare
 from svc_core.reading import declaration as _declared
-from svc_core.result import Bare, Content, Created, Empty, Fields, One, Page, Redirect, Tag
+from svc_core.result import (
+    Accepted,
+    Bare,
+    Content,
+    Created,
+    Empty,
+    Fields,
+    One,
+    Page,
+    Redirect,
+    Tag,
+)
 from svc_core.stream import Stream
 
 __all__ = [
@@ -135,8 +146,8 @@ async def _once(
 ) -> Reply:
     """The answer kept under the key, or the work and its answer, kept from now on."""
     raw = idempotency.raw_digest(prepared.body, prepared.path_values)
-    answers = context.tx.answers
-    stored = await answers.get(operation.id, key)
+    answers, kind = context.tx.answers, _kind(operation, context)
+    stored = await answers.get(kind, key)
     answer = idempotency.repeated(stored, raw, context.now)
     if answer is not None:
         return await _replayed(operation, context, answer, key)
@@ -149,8 +160,13 @@ async def _once(
             raise Problem(problem.IDEMPOTENCY_CONFLICT, "The key was used for another request.")
     reply = await _run(operation, prepared, context, site, body)
     kept = Answer(raw + fingerprint, reply.status, reply.headers, reply.body, context.now)
-    await answers.put(operation.id, key, _sealed(operation, context, key, kept))
+    await answers.put(kind, key, _sealed(operation, context, key, kept))
     return attrs.evolve(reply, headers=(*reply.headers, ("Idempotency-Key", key)))
+
+
+def _kind(operation: Operation[Any, Any], context: Context) -> str:
+    """What keys are told apart by besides the tenant."""
+    return f"{operation.id} {context.actor.user_id}" if operation.personal else operation.id
 
 
 async def _with_target(target: Target, prepared: Prepared, context: Context) -> Context:
@@ -268,10 +284,11 @@ def _render(
     match result:
         case Page():
             return _render_page(operation, prepared, context, site, result)
-        case Created():
+        case Created() | Accepted():
             location = ("Location", site.base_url + result.location)
             tagged = ("ETag", tag_of(context, JSON, result.tag))
-            return Reply(201, JSON.media_type, envelope.one(result.raw), (location, tagged))
+            body = envelope.one(result.raw)
+            return Reply(operation.success, JSON.media_type, body, (location, tagged))
         case Empty():
             return Reply(204)
         case Stream():

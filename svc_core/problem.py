@@ -133,9 +133,15 @@ INVALID_IDEMPOTENCY_KEY = ProblemType("INVALID_IDEMPOTENCY_KEY", 400, "Invalid I
     "Use 8 to 200 visible ASCII characters, one header line.")
 UNSUPPORTED_MODEL = ProblemType("UNSUPPORTED_MODEL", 400, "Unsupported model",
     "Omit model or use svc-agent or agent-svc.")
+ATTACHMENTS_NOT_SUPPORTED = ProblemType("ATTACHMENTS_NOT_SUPPORTED", 400,
+    "Attachments not supported", "Send the messages named in detail as text alone.")
 STREAM_REQUIRED = ProblemType("STREAM_REQUIRED", 400, "Streaming required", "Set stream to true.")
 WEBHOOK_URL_NOT_ALLOWED = ProblemType("WEBHOOK_URL_NOT_ALLOWED", 400, "Webhook URL not allowed",
     "Use a public https URL on an allowed port.")
+THREAD_NOT_FOUND = ProblemType("THREAD_NOT_FOUND", 400, "No such thread",
+    "Leave out the thread to begin a new one, or name one of this account.")
+REQUEST_TOO_LARGE = ProblemType("REQUEST_TOO_LARGE", 400, "Request larger than an agent takes",
+    "Send fewer or shorter messages; detail names the bound.")
 TIMESTAMP_INVALID = ProblemType("TIMESTAMP_INVALID", 400, "Not a timestamp the ledger can seal",
     "Send RFC 3339 with an offset, from year 1 to 9999.")
 TIMESTAMP_LEAP_SECOND = ProblemType("TIMESTAMP_LEAP_SECOND", 400, "Leap seconds cannot be sealed",
@@ -208,6 +214,10 @@ IDEMPOTENCY_IN_PROGRESS = _retryable("IDEMPOTENCY_IN_PROGRESS", 409,
     "Request with this key still running", "Retry the same request after Retry-After.")
 RESOURCE_CONFLICT = ProblemType("RESOURCE_CONFLICT", 409, "Conflicts with current state",
     "Read the resource and adapt the request.")
+RUN_IN_PROGRESS = ProblemType("RUN_IN_PROGRESS", 409, "The automation is running",
+    "Wait until the run that detail names has finished.")
+AUTOMATION_ARCHIVED = ProblemType("AUTOMATION_ARCHIVED", 409, "The automation is archived",
+    "Restore it first.")
 DUPLICATE_RECORD = ProblemType("DUPLICATE_RECORD", 409, "Record is already in the ledger",
     "Use the record that is there.")
 TARGET_NOT_IN_FORCE = ProblemType("TARGET_NOT_IN_FORCE", 409, "Target is not in force",
@@ -234,12 +244,14 @@ RATE_LIMITED = _retryable("RATE_LIMITED", 429, "Rate limit exceeded", _WAIT)
 AGENT_RATE_LIMITED = _retryable("AGENT_RATE_LIMITED", 429, "Agent rate limit exceeded", _WAIT)
 PAYMENT_RATE_LIMITED = _retryable("PAYMENT_RATE_LIMITED", 429, "Wallet or endpoint limit exceeded",
     _WAIT)
+UPSTREAM_RATE_LIMITED = _retryable("UPSTREAM_RATE_LIMITED", 429, "Agent provider is busy", _WAIT)
 AUTH_LOCKED = _retryable("AUTH_LOCKED", 429, "Authentication temporarily locked",
     "Wait Retry-After seconds and use a valid key, or have the operator run svc lockouts clear.")
 HEADERS_TOO_LARGE = ProblemType("HEADERS_TOO_LARGE", 431, "Header fields too large",
     "Send fewer or smaller header fields.")
 INTERNAL_ERROR = ProblemType("INTERNAL_ERROR", 500, "Internal error",
     "Retry reads; retry writes only with the same Idempotency-Key; quote requestId to support.")
+UPSTREAM_ERROR = _retryable("UPSTREAM_ERROR", 500, "Agent provider failed", "Ask again later.")
 NOT_IMPLEMENTED = ProblemType("NOT_IMPLEMENTED", 501, "Not implemented",
     "Use chunked or Content-Length framing.")
 SERVICE_UNAVAILABLE = _retryable("SERVICE_UNAVAILABLE", 503, "Service temporarily unavailable")
@@ -257,3 +269,12 @@ CATALOGUE: Mapping[str, ProblemType] = MappingProxyType(
     {kind.code: kind for kind in list(globals().values()) if isinstance(kind, ProblemType)}
 )
 """Every problem type by its code, in the order of their statuses."""
+
+LENIENT: Mapping[ProblemType, ProblemType] = MappingProxyType(
+    {
+        REQUEST_TIMEOUT: BAD_REQUEST,
+        BODY_TOO_LARGE: REQUEST_TOO_LARGE,
+        UNSUPPORTED_MEDIA_TYPE: MALFORMED_JSON,
+    }
+)
+"""What a `lenient` operation says of a body, in place of what others say."""

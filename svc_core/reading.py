@@ -113,8 +113,9 @@ def _prepare_read(
 def _prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared:
     declared = declaration(operation)
     query, unread = _query(call.query)
-    representation = _represent(operation, call.header("accept"), query.given)
-    if declared.reads_body:
+    accept = None if operation.lenient else call.header("accept")
+    representation = _represent(operation, accept, query.given)
+    if declared.reads_body and not operation.lenient:
         _check_content(operation, call.header)
     values = _path_values(declared, call.path_values, site)
     if unread is not None:

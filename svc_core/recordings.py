@@ -8,11 +8,11 @@ Rule 3: a file is kept or removed by whoever has its turn, one at a time among a
         so that neither clocks nor commits that are minutes late harm the file.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from svc_core import ids, problem
+from svc_core import ids, indexing, problem
 from svc_core.operation import Context
 from svc_core.ports import Document
 from svc_core.problem import Problem
@@ -81,6 +81,7 @@ async def forget_reports(ctx: Context, profile_id: str) -> None:
     found = await ctx.tx.documents.scan(
         REPORTS, where={"profile_id": (profile_id,)}, limit=FORGET_AT_ONCE
     )
+    await indexing.forget_reports(ctx, [row.id for row in found.rows])
     for row in found.rows:
         await ctx.remove(REPORTS, row.id)
         await ctx.remove(FACETS, row.id)
@@ -97,8 +98,13 @@ async def shown(ctx: Context, rows: Sequence[bytes]) -> tuple[bytes, ...]:
     if not left.rows:
         return tuple(rows)
     owners = [REPORTS.decode(raw).profile_id for raw in rows]
-    gone = await ctx.tx.documents.get_many(LEAVING, list(dict.fromkeys(owners)))
+    gone = await leaving(ctx, owners)
     return tuple(raw for raw, owner in zip(rows, owners, strict=True) if owner not in gone)
+
+
+async def leaving(ctx: Context, profile_ids: Iterable[str]) -> frozenset[str]:
+    """Those of some profiles that are gone, and whose reports nobody sees any more."""
+    return frozenset(await ctx.tx.documents.get_many(LEAVING, list(dict.fromkeys(profile_ids))))
 
 
 async def load_report(ctx: Context, report_id: str) -> Document[ReportRow]:

@@ -6,7 +6,7 @@ the status, the header fields and the body of it. An answer without an end of it
 """
 
 from collections.abc import Mapping
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from attrs import field, frozen
 
@@ -51,6 +51,15 @@ class Created(Generic[T]):
 
 
 @frozen
+class Accepted(Generic[T]):
+    """Work that will be done: 202 with what tells of it, its `Location` and `ETag`."""
+
+    raw: bytes
+    tag: Tag
+    location: str
+
+
+@frozen
 class Page(Generic[T]):
     """A page of rows in wire bytes; `meta` holds members beside `pageCount` and `page`.
 
@@ -61,7 +70,7 @@ class Page(Generic[T]):
     rows: tuple[bytes, ...]
     next_cursor: str | None = None
     next_parameter: str = "cursor"
-    meta: Mapping[str, str] = field(factory=dict)
+    meta: Mapping[str, Any] = field(factory=dict)
     fields: Fields = ()
     failed: bool = False
 

@@ -2,8 +2,8 @@
 
 Rule 1: a direction is always given. A default makes a member optional to send, yet it is always
         present in answers, so one class has two schemas. The description tells the default.
-Rule 2: requests are closed (`additionalProperties: false`), answers are open: clients must expect
-        members that are added later.
+Rule 2: requests are closed (`additionalProperties: false`) unless their shape is that of others,
+        answers are open: clients must expect members that are added later.
 Rule 3: `type` stands beside every `const` and `enum`, because generators of clients ask for it.
 Rule 4: the same annotations give the same schema, member for member, in the same order.
 """
@@ -212,7 +212,7 @@ class Schemas:
         if required:
             schema["required"] = required
         if direction == "input":
-            schema["additionalProperties"] = False
+            schema["additionalProperties"] = shapes.is_open(annotation)
         return schema
 
 

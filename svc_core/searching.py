@@ -7,9 +7,11 @@ Rule 2: what the store cannot filter by is looked for among what it gives, a bou
 Rule 3: with a question and a sort, the best rows are sorted, a bounded number of them.
 Rule 4: a word that very many rows hold is asked for only where no rarer one is; rows that hold it
         then come in the order of the list, as it tells none from another.
+Rule 5: where the words of rows are kept beside them, those are sought, and what the rows are
+        narrowed to is looked at one by one (Rule 2).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from attrs import field, frozen
@@ -27,6 +29,7 @@ from svc_core.text.frequencies import Frequencies
 from svc_core.unset import Maybe, Unset, given
 
 T = TypeVar("T")
+_Pair = tuple[Document[T], Document[Any]]  # a row, and what holds its words
 _Hit = tuple[Document[T], Match | None]
 _Some = tuple[list[_Hit[T]], Position | None]
 
@@ -54,7 +57,8 @@ class Wanted(Generic[T]):
     """What a list is narrowed to beside a question, as `Context.page` takes it.
 
     `keep` says of a row whether it is one; `asked` are filters as they were sent whose values are
-    looked up, or that `keep` goes by. It `is_sorted` where the order was asked for.
+    looked up, or that `keep` goes by. It `is_sorted` where the order was asked for. `beside` are
+    the rows that hold the words of these, by the same ids and no earlier in order.
     """
 
     where: Mapping[str, Maybe[str | tuple[str, ...]]]
@@ -63,6 +67,7 @@ class Wanted(Generic[T]):
     keep: Callable[[T], bool] | None = None
     asked: Mapping[str, tuple[str, ...]] = field(factory=dict)
     bounds: Bounds = field(factory=Bounds)
+    beside: Collection[Any] | None = None
 
     @property
     def sent(self) -> dict[str, tuple[str, ...]]:
@@ -80,9 +85,11 @@ class Wanted(Generic[T]):
 
 
 async def page(
-    ctx: Context, collection: Collection[T], indexed: Indexed[T], request: Any, wanted: Wanted[T]
+    ctx: Context, collection: Collection[T], indexed: Indexed[Any], request: Any, wanted: Wanted[T]
 ) -> Page[T]:
     """One page of what a request asks for by its `q`, `include`, `cursor` and `limit`.
+
+    `indexed` reads the rows, or those beside them.
 
     Raises:
         Problem: INVALID_CURSOR when the cursor is not one of this list with these filters.
@@ -94,7 +101,9 @@ async def page(
     after = Position(*sealed[:3]) if sealed else None
     asked = None
     if question is not None:
-        asked = await _weighed(ctx, collection, indexed.sought(question), sealed[3:])
+        asked = await _weighed(
+            ctx, wanted.beside or collection, indexed.sought(question), sealed[3:]
+        )
     seen = _Seen(collection, indexed, wanted, asked)
     if seen.is_ranked and wanted.is_sorted:
         rows, end = await _sorted(ctx, seen, after, request.limit)
@@ -116,9 +125,14 @@ class _Seen(Generic[T]):
     """What is looked for, and in what."""
 
     collection: Collection[T]
-    indexed: Indexed[T]
+    indexed: Indexed[Any]
     wanted: Wanted[T]
     asked: Asked | None
+
+    @property
+    def beside(self) -> Collection[Any] | None:
+        """What holds the words of the rows, where it is not they."""
+        return self.wanted.beside if self.asked is not None else None
 
     @property
     def is_ranked(self) -> bool:
@@ -133,25 +147,67 @@ class _Seen(Generic[T]):
         every = self.asked.sought.every
         return [int(self.asked.is_common), *(self.asked.weights.get(one, 0) for one in every)]
 
-    async def fetch(self, ctx: Context, after: Position | None, limit: int) -> Slice[T]:
-        """Some rows of the store, as far as that can tell."""
+    async def fetch(
+        self, ctx: Context, after: Position | None, limit: int
+    ) -> tuple[list[_Pair[T]], Position | None]:
+        """Some rows of the store, as far as that can tell, and where they go on."""
+        documents = ctx.tx.documents
+        part = await self._part(ctx, after, limit)
+        if self.beside is None:
+            return [(row, row) for row in part.rows], part.end
+        ids = [row.id for row in part.rows]
+        if self.is_ranked:
+            rows = await documents.get_many(self.collection, ids)
+            return [(rows[one.id], one) for one in part.rows if one.id in rows], part.end
+        held = await documents.get_many(self.beside, ids)
+        return [(row, held[row.id]) for row in part.rows if row.id in held], part.end
+
+    async def _part(self, ctx: Context, after: Position | None, limit: int) -> Slice[Any]:
         filters, documents = self.wanted.filters, ctx.tx.documents
-        if self.asked is not None and self.is_ranked:
-            return await documents.search(
-                self.collection, self.asked.wanted, after=after, limit=limit, **filters
+        if self.asked is None or not self.is_ranked:
+            return await documents.scan(
+                self.collection, order=self.wanted.order, after=after, limit=limit, **filters
             )
-        return await documents.scan(
-            self.collection, order=self.wanted.order, after=after, limit=limit, **filters
+        if self.beside is not None:
+            filters = {"start": filters.get("start")}
+        sought = self.beside or self.collection
+        return await documents.search(
+            sought, self.asked.wanted, after=after, limit=limit, **filters
         )
 
-    def judged(self, document: Document[T]) -> tuple[bool, Match | None]:
+    def judged(self, pair: _Pair[T]) -> tuple[bool, Match | None]:
         """Whether a row is one that is looked for, and why."""
-        if self.asked is None and self.wanted.keep is None:
-            return True, None
-        row = self.collection.decode(document.raw)
-        match = None if self.asked is None else self.indexed.match(row, self.asked)
-        is_kept = self.wanted.keep is None or self.wanted.keep(row)
-        return is_kept and (match is not None or self.asked is None), match
+        row, words = pair
+        match = None
+        if self.asked is not None:
+            match = self.indexed.match(self._words(words), self.asked)
+            if match is None:
+                return False, None
+        if self.beside is not None and self.is_ranked and not self._is_wanted(row):
+            return False, None
+        return self.wanted.keep is None or self.wanted.keep(self.collection.decode(row.raw)), match
+
+    def _words(self, words: Document[Any]) -> Any:
+        return (self.beside or self.collection).decode(words.raw)
+
+    def _is_wanted(self, document: Document[T]) -> bool:
+        """Whether a row that the store did not narrow is where it must lie."""
+        row, filters = self.collection.decode(document.raw), self.wanted.filters
+        numbers = [(document.order, (filters.get("start"), filters.get("end")))]
+        for name, span in (filters.get("ranges") or {}).items():
+            number = self.collection.numbers[name](row)
+            numbers.append((NO_NUMBER if number is None else number, span))
+        return all(
+            (low is None or number >= low) and (high is None or NO_NUMBER < number <= high)
+            for number, (low, high) in numbers
+        ) and all(
+            not set(values).isdisjoint(self._values(name, row))
+            for name, values in self.wanted.sent.items()
+        )
+
+    def _values(self, name: str, row: T) -> Iterable[str | None]:
+        facet, key = self.collection.facets.get(name), self.collection.keys.get(name)
+        return facet(row) if facet else (key(row),) if key else ()
 
     def number(self, row: T) -> int:
         """What the list is sorted by."""
@@ -160,13 +216,13 @@ class _Seen(Generic[T]):
         told = self.collection.numbers[self.wanted.order](row)
         return NO_NUMBER if told is None else told
 
-    def place(self, document: Document[T]) -> Position:
+    def place(self, pair: _Pair[T]) -> Position:
         """Where the list goes on after a row."""
-        row = self.collection.decode(document.raw)
+        document, words = pair
         if self.asked is not None and self.is_ranked:
-            rank = self.indexed.rank(row, self.asked)
-            return Position(self.collection.order(row), document.id, rank)
-        return Position(self.number(row), document.id)
+            rank = self.indexed.rank(self._words(words), self.asked)
+            return Position(words.order, document.id, rank)
+        return Position(self.number(self.collection.decode(document.raw)), document.id)
 
     def is_over(self, end: Position) -> bool:
         """Whether no row after this one can be about the question."""
@@ -179,15 +235,14 @@ async def _found(ctx: Context, seen: _Seen[T], after: Position | None, limit: in
     is_judged = seen.asked is not None or seen.wanted.keep is not None
     size = max(limit, AT_ONCE) if is_judged else limit
     for _ in range(0, LOOKED_AT_MAX, size):
-        part = await seen.fetch(ctx, after, size)
-        for at, document in enumerate(part.rows):
-            is_one, match = seen.judged(document)
+        part, after = await seen.fetch(ctx, after, size)
+        for at, pair in enumerate(part):
+            is_one, match = seen.judged(pair)
             if is_one:
-                rows.append((document, match))
-            if len(rows) == limit and at + 1 < len(part.rows):
-                is_over = seen.is_over(seen.place(part.rows[at + 1]))
-                return rows, None if is_over else seen.place(document)
-        after = part.end
+                rows.append((pair[0], match))
+            if len(rows) == limit and at + 1 < len(part):
+                is_over = seen.is_over(seen.place(part[at + 1]))
+                return rows, None if is_over else seen.place(pair)
         if after is None or seen.is_over(after):
             return rows, None
         if len(rows) == limit:

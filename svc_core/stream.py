@@ -34,13 +34,19 @@ class Watch(Protocol):
         ...
 
 
+async def nothing() -> None:
+    """Settle nothing."""
+
+
 @frozen(eq=False)
 class Stream:
-    """An answer in parts, each sent as soon as it is there.
+    """An answer in parts, each sent as soon as it is there; an empty one is a place to stop at.
 
     `heartbeat` is sent in every long silence. `farewell` makes the last part when the host ends
-    the stream: from the problem that ended it, as JSON, or from None where the client may simply
-    reconnect.
+    the stream: from the problem that ended it, as JSON, or from None when it has had its time.
+    The head waits for the first part for as long as `patience_seconds`: what refuses until then is
+    the whole answer. It ends after `seconds_max`, or when the host says. `settle` is awaited once,
+    after the last part and however it ended, also where nothing was sent.
     """
 
     media_type: str
@@ -48,6 +54,9 @@ class Stream:
     heartbeat: bytes
     farewell: Callable[[bytes | None], bytes]
     fields: Fields = ()
+    patience_seconds: float = 0.0
+    seconds_max: float | None = None
+    settle: Callable[[], Awaitable[None]] = nothing
 
 
 # -- server-sent events ------------------------------------------------------------------------

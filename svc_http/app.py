@@ -27,9 +27,11 @@ from svc_core.ports import Ids, Storage
 from svc_http import system
 from svc_http.control.channel import Control, address
 from svc_http.control.lends import operator
+from svc_http.mcp import endpoint
 from svc_http.media.pages import MediaPages
 from svc_http.media.places import media_of
 from svc_http.media.port import Media
+from svc_http.providers.chat import Chat
 from svc_http.providers.embedding import Embeddings
 from svc_http.providers.speech import Speech
 from svc_http.requests import adapter, report_pages
@@ -60,6 +62,7 @@ class Service(Starlette):
             *adapter.resources(operations, runtime),
             *Pages(operations, runtime).resources(),
             *report_pages.resources(runtime),
+            *endpoint.resources(runtime),
         ]
         if runtime.media is not None:
             resources += MediaPages(runtime, runtime.media).resources()
@@ -68,7 +71,8 @@ class Service(Starlette):
         )
         self.router = Dispatcher(resources, routes, lifespan=_lifespan)
         # The router's own application: nobody puts middleware between it and the edge.
-        self.edge = Edge(self.router.app, runtime)
+        lenient = frozenset(operation.address for operation in operations if operation.lenient)
+        self.edge = Edge(self.router.app, runtime, lenient)
         runtime.metrics.gauge(
             "svc_requests_in_flight",
             "Requests being worked on; not those that wait for their client, nor this one.",
@@ -85,7 +89,9 @@ class Service(Starlette):
             lambda: not runtime.shared.circuit.is_down,
         )
         runtime.metrics.gauge(
-            "svc_streams_open", "Event streams being sent.", lambda: len(runtime.streams)
+            "svc_streams_open",
+            "Event streams being sent.",
+            lambda: sum(map(len, runtime.streams.values())),
         )
 
     def build_middleware_stack(self) -> ASGIApp:
@@ -123,6 +129,7 @@ def build(
     routes: Iterable[BaseRoute] = (),
     speech: Speech | None = None,
     embedder: Embeddings | None = None,
+    chat: Chat | None = None,
     media: Media | None = None,
     number: int | None = None,
     shared: Shared | None = None,
@@ -152,6 +159,7 @@ def build(
         signs=any(operation.signs for operation in operations),
         speech=speech,
         embedder=embedder,
+        chat=chat,
         media=media or media_of(settings, storage),
         number=number,
         shared=shared,

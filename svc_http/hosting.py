@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute
 from svc_http import app
 from svc_http.fetch import Fetcher
 from svc_http.runtime.looks import Looks, exposed
-from svc_http.runtime.opening import checked, embedder, fetcher, open_shared, poster, speech
+from svc_http.runtime.opening import chat, checked, embedder, fetcher, open_shared, poster, speech
 from svc_http.runtime.secret import secured
 from svc_http.runtime.uses import write_last_uses
 from svc_http.server.working import check_media, chosen, count_uses, own_store
@@ -56,10 +56,12 @@ async def assembled(
     given: Settings, *, number: int | None = None, routes: Iterable[BaseRoute] = ()
 ) -> AsyncIterator[Assembled]:
     """Everything of a service but its control socket and its start; closed again at the end."""
-    voice, model = speech(given), embedder(given)
+    voice, model, asked = speech(given), embedder(given), chat(given)
     async with AsyncExitStack() as stack:
         if model is not None:
             stack.push_async_callback(model.aclose)
+        if asked is not None:
+            stack.push_async_callback(asked.aclose)
         shared = open_shared(given)
         stack.push_async_callback(shared.close)
         store = await own_store(given, shared)
@@ -75,6 +77,7 @@ async def assembled(
             routes=routes,
             speech=voice,
             embedder=model,
+            chat=asked,
             number=number,
             shared=shared,
         )

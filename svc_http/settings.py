@@ -24,6 +24,7 @@ from svc_core.constraints import Doc
 from svc_http.settings_text import (
     DATABASE,
     Reader,
+    amounts,
     argv,
     choice,
     contact,
@@ -56,6 +57,8 @@ EXAMPLE_DSN = "postgresql://user@host:5432/name"
 
 WORKERS = ("ingest", "schedule", "deliver", "speak", "embed", "automations")
 """What the service does of its own accord, as `workers` names it."""
+
+CREDITS_MAX = 1_000_000_000
 
 PROCESSES_MAX = 64
 """More of them than any machine has processors to give."""
@@ -154,6 +157,13 @@ class Settings:
         "line breaks. Empty it a day after a rotation.",
         read=secrets,
         secret=True,
+    )
+    chat_credits: tuple[tuple[str, int], ...] = _setting(
+        (),
+        "pro=1000,elite=10000",
+        "The questions of each workspace in a month (UTC) by its plan, where they are to be others "
+        "than those of the plan table.",
+        read=amounts(CREDITS_MAX, *plans.DEFAULT_PLANS.plans),
     )
     plans: str = _setting(
         "default",
@@ -296,6 +306,44 @@ class Settings:
         "How many dimensions are asked for there. Default: those of the model.",
         read=integer(16, 4_096),
     )
+    agent_url: str | None = _setting(
+        None,
+        "http://127.0.0.1:11434/v1",
+        "The address of OpenAI's form, without `/chat/completions`, of a model that calls tools; "
+        "it answers the agent's questions and is sent them with what is found. Default: answers "
+        "are made without a model, of sentences that are found.",
+        read=web_origin,
+    )
+    agent_model: str | None = _setting(
+        None, "qwen3:8b", "The model that is asked for there; needed with `agent_url`."
+    )
+    agent_key: str | None = _setting(
+        None, "sk-...", "The key that is sent there as a bearer. Default: none.", secret=True
+    )
+    agent_max_steps: int = _setting(
+        6,
+        "6",
+        "How often the model is asked for one answer; the last time it has no tools.",
+        read=integer(1, 20),
+    )
+    agent_max_output_tokens: int = _setting(
+        2_000,
+        "2000",
+        "How many tokens the model may write each time.",
+        read=integer(16, 100_000),
+    )
+    agent_fallback: Literal["none", "embedded"] = _setting(
+        "none",
+        "embedded",
+        "Who answers where the model cannot begin: nobody, or the service without a model. Not "
+        "where its credits are used up: that is 402.",
+    )
+    rewrite_reports: bool = _setting(
+        False,
+        "true",
+        "Whether the model of `agent_url` rewrites the sections of reports. Each of its sentences "
+        "is checked against the items that it cites; a section without any stays as it was.",
+    )
     media: str | None = _setting(
         None,
         "s3://bucket/prefix",
@@ -310,6 +358,19 @@ class Settings:
         "Where a CDN serves that folder or bucket. Default: this service serves them, at addresses "
         "that expire after an hour.",
         read=web_origin,
+    )
+    thread_days: int = _setting(
+        30,
+        "7",
+        "How many days a conversation with the agent is kept after its last turn; 0 keeps none, "
+        "and then only the messages that a client sends again are context.",
+        read=integer(0, 3_650),
+    )
+    ui_finish_reason: bool = _setting(
+        False,
+        "true",
+        "Whether the end of a UI message stream has `finishReason`, for `onFinish` of the AI SDK; "
+        "its versions before 5.0.92 then take no answer. The message's metadata has it anyway.",
     )
     body_bytes_max: int = _setting(
         _MIB, "1048576", "The largest request body, in bytes.", read=integer(1024, 64 * _MIB)
@@ -385,6 +446,10 @@ class Settings:
             raise _refused("media", "is missing, and db keeps nothing on a disk")
         if self.media_place == DATABASE and self.media_base_url is not None:
             raise _refused("media", "is database, where no CDN finds what media_base_url serves")
+        if self.agent_url is not None and self.agent_model is None:
+            raise _refused("agent_model", "is missing, and agent_url is set")
+        if self.rewrite_reports and self.agent_url is None:
+            raise _refused("agent_url", "is missing, and rewrite_reports is set")
         if self.counters == "database" and self.dsn is None:
             raise _refused("counters", "is database, and db is no PostgreSQL database")
 

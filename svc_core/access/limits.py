@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from attrs import field, frozen
 
-from svc_core.ports import Pool
+from svc_core.ports import Counted, Pool
 
 MINUTE_SECONDS = 60
 DAY_SECONDS = 86_400
@@ -72,6 +72,22 @@ AGENT = Family(
     "X-Svc-Agent-RateLimit-{kind}-{span}",
     "X-Svc-Agent-RateLimit-Account-{kind}-{span}",
 )
+
+
+def of_account(tenant: str) -> tuple[Pool, ...]:
+    """The agent's pools of an account, for a turn that no key asked for."""
+    return AGENT.pools(("", AGENT_KEY_RATE), (tenant, AGENT_ACCOUNT_RATE))[2:]
+
+
+def opens_at(pools: Sequence[Pool], counted: Counted, second: int) -> int | None:
+    """The Unix second at which the pools open that refused; None where none did."""
+    seen = {MINUTE_SECONDS: counted.minute, DAY_SECONDS: counted.day}
+    ends = [
+        (max(seen[pool.seconds], second // pool.seconds) + 1) * pool.seconds
+        for pool, used in zip(pools, counted.used, strict=True)
+        if used >= pool.limit
+    ]
+    return max(ends, default=None)
 
 
 def _lower(name: str) -> bytes:

@@ -10,6 +10,7 @@ The spec states two sets of numbers; both are presets, and a settings file may r
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
+import attrs
 from attrs import field, frozen
 from attrs.validators import ge
 
@@ -19,7 +20,8 @@ class Plan:
     """One row of the plan table.
 
     `keys_max` bounds the active keys of one workspace; the rates are requests per fixed UTC
-    minute and per UTC day, for each key and again for the account as a whole.
+    minute and per UTC day, for each key and again for the account as a whole. `chat_credits` are
+    turns of the agent per UTC month and account.
     """
 
     name: str
@@ -27,6 +29,7 @@ class Plan:
     keys_max: int = field(validator=ge(0))
     per_minute: int = field(validator=ge(0))
     per_day: int = field(validator=ge(0))
+    chat_credits: int = field(default=0, validator=ge(0))
 
     def admits(self, *, grandfathered: bool) -> bool:
         """Whether a key may call under this plan now."""
@@ -59,6 +62,12 @@ class PlanTable:
         """This table with the given rows put in or exchanged."""
         return PlanTable.of([*self.plans.values(), *plans])
 
+    def giving(self, credits: Iterable[tuple[str, int]]) -> "PlanTable":
+        """This table with other chat credits for the plans that are named."""
+        return self.replacing(
+            *(attrs.evolve(self.plan(name), chat_credits=count) for name, count in credits)
+        )
+
 
 _FREE = Plan("free", new_keys=False, keys_max=0, per_minute=0, per_day=0)
 _LITE = Plan("lite", new_keys=False, keys_max=2, per_minute=10, per_day=500)
@@ -67,15 +76,17 @@ DEFAULT_PLANS = PlanTable.of(
     [
         _FREE,
         _LITE,
-        Plan("pro", new_keys=True, keys_max=5, per_minute=30, per_day=5_000),
-        Plan("elite", new_keys=True, keys_max=25, per_minute=120, per_day=50_000),
+        Plan("pro", new_keys=True, keys_max=5, per_minute=30, per_day=5_000, chat_credits=500),
+        Plan(
+            "elite", new_keys=True, keys_max=25, per_minute=120, per_day=50_000, chat_credits=5_000
+        ),
     ]
 )
 """The numbers of the interface reference."""
 
 KEY_GUIDE_PLANS = DEFAULT_PLANS.replacing(
-    Plan("pro", new_keys=True, keys_max=10, per_minute=30, per_day=5_000),
-    Plan("elite", new_keys=True, keys_max=100, per_minute=300, per_day=50_000),
+    Plan("pro", new_keys=True, keys_max=10, per_minute=30, per_day=5_000, chat_credits=500),
+    Plan("elite", new_keys=True, keys_max=100, per_minute=300, per_day=50_000, chat_credits=5_000),
 )
 """The numbers of the key guide, where it differs from the interface reference."""
 

@@ -1,7 +1,6 @@
 """Workspaces, people and API keys: managed by local operations, never over HTTP."""
 
 from svc_core.access.creation import KeyWish
-from svc_core.accounts.model import KEYS, MEMBERS, USERS, WORKSPACES, Member, User, Workspace
 from svc_core.accounts.operations import (
     LOCAL_OPERATIONS,
     Admission,
@@ -15,6 +14,7 @@ from svc_core.accounts.operations import (
     find_key,
     find_workspace,
     grandfather_key,
+    in_the_name_of,
     list_keys,
     list_users,
     list_workspaces,
@@ -24,6 +24,7 @@ from svc_core.accounts.operations import (
     set_plan,
     show_key,
 )
+from svc_core.resources.account import KEYS, MEMBERS, USERS, WORKSPACES, Member, User, Workspace
 
 __all__ = [
     "KEYS",
@@ -46,6 +47,7 @@ __all__ = [
     "find_key",
     "find_workspace",
     "grandfather_key",
+    "in_the_name_of",
     "list_keys",
     "list_users",
     "list_workspaces",

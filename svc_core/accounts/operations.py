@@ -18,7 +18,11 @@ from svc_core.access.creation import KeyWish, Role
 from svc_core.access.keys import ApiKey, KeyState
 from svc_core.access.plans import Plan, PlanTable
 from svc_core.access.scopes import SCOPES
-from svc_core.accounts.model import (
+from svc_core.constraints import Arg, Doc, IdOf
+from svc_core.operation import OPERATOR, Actor, Context, Operation, local
+from svc_core.ports import Collection, T, Transaction
+from svc_core.problem import Problem
+from svc_core.resources.account import (
     EMAIL_MAX,
     KEYS,
     MEMBERS,
@@ -27,11 +31,8 @@ from svc_core.accounts.model import (
     Member,
     User,
     Workspace,
+    plan_name,
 )
-from svc_core.constraints import Arg, Doc, IdOf
-from svc_core.operation import OPERATOR, Actor, Context, Operation, local
-from svc_core.ports import Collection, T, Transaction
-from svc_core.problem import Problem
 from svc_core.result import One, Page
 
 CHOICES_TOLD = 10  # workspaces named to whoever has to say which one
@@ -62,15 +63,7 @@ async def find_key(tx: Transaction, digest_hex: str, plans: PlanTable) -> Admiss
     if not found.rows:
         return None
     key = KEYS.decode(found.rows[0].raw)
-    return Admission(key, plans.plan(await _plan_name(tx, key)))
-
-
-async def _plan_name(tx: Transaction, key: ApiKey) -> str:
-    if key.workspace_id is not None:
-        workspace = await tx.documents.get(WORKSPACES, key.workspace_id)
-        return "free" if workspace is None else WORKSPACES.decode(workspace.raw).plan
-    user = await tx.documents.get(USERS, key.user_id)
-    return "free" if user is None else USERS.decode(user.raw).plan
+    return Admission(key, plans.plan(await plan_name(tx, key.tenant) or "free"))
 
 
 # -- workspaces and people ---------------------------------------------------------------------
@@ -186,11 +179,18 @@ async def _holder(ctx: Context, wish: KeyWish) -> _Holder:
         user = await _user(ctx, wish.user_id)
         return _Holder(user.id, "owner", user.plan)
     workspace = await _workspace(ctx, wish.workspace_id)
-    members = await _every(ctx, MEMBERS, {"workspace_id": (workspace.id,)})
-    roles = {member.user_id: member.role for member in members}
-    owner = next((user for user, role in roles.items() if role == "owner"), "")
-    user_id = wish.user_id or owner
+    roles = await _roles(ctx, workspace.id)
+    user_id = wish.user_id or _owner(roles)
     return _Holder(user_id, roles.get(user_id, "none"), workspace.plan)
+
+
+async def _roles(ctx: Context, workspace_id: str) -> dict[str, Role]:
+    members = await _every(ctx, MEMBERS, {"workspace_id": (workspace_id,)})
+    return {member.user_id: member.role for member in members}
+
+
+def _owner(roles: Mapping[str, Role]) -> str:
+    return next((user for user, role in roles.items() if role == "owner"), "")
 
 
 async def list_keys(ctx: Context, account: str | None = None) -> tuple[ApiKey, ...]:
@@ -343,8 +343,12 @@ async def _some_workspaces(ctx: Context) -> list[Workspace]:
     return [WORKSPACES.decode(row.raw) for row in found.rows]
 
 
-async def acting(ctx: Context, account: str | None, author: str | None) -> Actor:
+async def acting(
+    ctx: Context, account: str | None, author: str | None, *, is_personal: bool = False
+) -> Actor:
     """The operator in a workspace or for a person (`account`), in the name of `author` if given.
+
+    What `is_personal` is done for the owner of the workspace, where no author is given.
 
     Raises:
         Problem: NOT_FOUND or VALIDATION_FAILED, as `find_workspace`; NOT_FOUND for the author.
@@ -355,6 +359,8 @@ async def acting(ctx: Context, account: str | None, author: str | None) -> Actor
     else:
         home = (await find_workspace(ctx, account)).id
         actor = Actor(home, workspace_id=home, scopes=frozenset(SCOPES), roles=OPERATOR)
+    if author is None and is_personal and actor.user_id is None:
+        return attrs.evolve(actor, user_id=_owner(await _roles(ctx, actor.tenant)))
     if author is None:
         return actor
     key = await ctx.find(KEYS, author)
@@ -366,6 +372,19 @@ async def acting(ctx: Context, account: str | None, author: str | None) -> Actor
         problem.NOT_FOUND,
         f"{actor.tenant} has no key or member {author!r}; see: svc keys list, svc users list",
     )
+
+
+async def in_the_name_of(ctx: Context, tenant: str, user_id: str) -> Actor:
+    """A person in their workspace, or by themself, for what is done in their name.
+
+    Raises:
+        Problem: FORBIDDEN where they are no longer one of it.
+    """
+    if tenant == user_id:
+        return Actor(tenant, user_id=user_id, scopes=frozenset(SCOPES))
+    if await ctx.find(MEMBERS, f"{tenant}:{user_id}") is None:
+        raise Problem(problem.FORBIDDEN, "Its owner is no longer a member of the workspace.")
+    return Actor(tenant, workspace_id=tenant, user_id=user_id, scopes=frozenset(SCOPES))
 
 
 # -- requests and rows -------------------------------------------------------------------------
@@ -688,7 +707,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Show the plan table in force",
         _list_plans,
         unit="read",
-        columns=("name", "newKeys", "keysMax", "perMinute", "perDay"),
+        columns=("name", "newKeys", "keysMax", "perMinute", "perDay", "chatCredits"),
     ),
     _local(
         "setPlan",

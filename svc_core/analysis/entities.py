@@ -118,6 +118,11 @@ def mentions(readings: Iterable[Reading], case: Case | None = None) -> tuple[Men
     return tuple(sorted(found, key=lambda mention: (-mention.count, mention.key)))
 
 
+def is_place(name: str) -> bool:
+    """Whether a name is that of a place."""
+    return fold(name) in _places()
+
+
 def _of(reading: Reading, case: Case) -> Iterator[Mention]:
     for text in _lines(reading):
         for match in _CVE.finditer(text):

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from attrs import frozen
 
 from svc_core import cursor, envelope, problem, stream, wire
-from svc_core.changes.render import ChangeRow, Place, ResourceType, dumps, tail
+from svc_core.changes.render import ChangeRow, Place, ResourceType, dumps, shown, tail
 from svc_core.constraints import Doc, Example, Pattern
 from svc_core.ids import EXAMPLE_DIGITS
 from svc_core.operation import (
@@ -87,7 +87,7 @@ async def page(ctx: Context, request: ListChanges) -> Page[ChangeRow]:
     epoch = await ctx.tx.changes.epoch()
     after = await _start(ctx, request.after, epoch)
     types = None if isinstance(request.types, Unset) else request.types
-    found = await ctx.tx.changes.read(after, types=types, limit=request.limit)
+    found = await shown(ctx, after, types=types, limit=request.limit)
     reached = cursor.Watermark(epoch, found.position.everybody, found.position.own)
     watermark = cursor.seal_watermark(reached, ctx.actor.tenant)
     return Page(
@@ -177,7 +177,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "and misses nothing. A deleted resource is a tombstone, with its last state where "
             "everybody reads it; an updated one names the members that changed; a merged one "
             "names what it lives on in. A key sees global changes and those of its workspace or "
-            "user; a caller who pays per request sees global changes only. After the service was "
+            "user, of projects and automations only its person's own; a caller who pays per "
+            "request sees global changes only. After the service was "
             "restored from a backup, an old watermark answers 410 `WATERMARK_GONE`: start again "
             "without one. With `tail=true` the answer is an event stream that stays open: one "
             "`change` event for each row, whose id is the watermark after it, a comment after 15 "
@@ -193,6 +194,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         tier=T3_ENRICHED,  # the spec lets it be paid for and shows no price: the least there is
         fails=(problem.INVALID_WATERMARK, problem.WATERMARK_GONE),
         timeless=True,
+        personal=True,
         media=(JSON, SSE),
         live="tail",
         examples=_EXAMPLES,

@@ -3,6 +3,7 @@
 Rule 1: every row is one event whose id is the watermark after it; a client that names its last
         one misses nothing and gets nothing twice.
 Rule 2: rows come in commit order, as pages give them.
+Rule 3: rows about what belongs to one person are left out for everybody else, and counted.
 """
 
 import json
@@ -16,13 +17,15 @@ from attrs import evolve, frozen
 from svc_core import compact, cursor, instants, stream
 from svc_core.constraints import Doc, Example, IdOf
 from svc_core.operation import SSE, Context
-from svc_core.ports import Change, ChangeType, FeedPosition
+from svc_core.ports import Change, ChangeSlice, ChangeType, FeedPosition
 from svc_core.stream import Stream, Watch
 
 _text = compact.encoder()
 
 # The kinds of every collection that publishes its changes; a test holds the two together.
 ResourceType = Literal[
+    "automation",
+    "automationRun",
     "country",
     "entity",
     "incident",
@@ -31,6 +34,7 @@ ResourceType = Literal[
     "newsItem",
     "osintEvent",
     "profile",
+    "project",
     "recap",
     "report",
     "signal",
@@ -101,6 +105,30 @@ def dumps(change: Change) -> bytes:
     return _text(members).encode()
 
 
+# -- whose rows they are -----------------------------------------------------------------------
+
+LOOKS_MAX: Final = 10
+"""Reads for one page; one that holds little but other people's rows is shorter than was asked."""
+
+
+async def shown(
+    ctx: Context, after: FeedPosition, *, types: tuple[str, ...] | None, limit: int
+) -> ChangeSlice:
+    """At most `limit` entries after the position that the caller is shown; others advance it."""
+    changes: list[Change] = []
+    for _ in range(LOOKS_MAX):
+        found = await ctx.tx.changes.read(after, types=types, limit=limit - len(changes))
+        after = found.position
+        changes += (change for change in found.changes if _is_for(ctx, change))
+        if not found.more or len(changes) == limit:
+            break
+    return ChangeSlice(tuple(changes), after, found.more)
+
+
+def _is_for(ctx: Context, change: Change) -> bool:
+    return change.owner is None or change.owner == ctx.actor.user_id
+
+
 # -- the event stream --------------------------------------------------------------------------
 
 PAGE_ROWS: Final = 200
@@ -138,18 +166,20 @@ async def _parts(place: Place, watch: Watch) -> AsyncIterator[bytes]:
 async def _page(place: Place, ctx: Context) -> tuple[bytes, Place, bool]:
     # All types are read, because only so does the count of rows tell the watermark of each.
     found = await ctx.tx.changes.read(place.position, limit=PAGE_ROWS)
-    frames = b"".join(_frames(place, found.changes, ctx.actor.tenant))
+    frames = b"".join(_frames(place, found.changes, ctx))
     return frames, evolve(place, position=found.position), found.more
 
 
-def _frames(place: Place, changes: Sequence[Change], tenant: str) -> list[bytes]:
+def _frames(place: Place, changes: Sequence[Change], ctx: Context) -> list[bytes]:
     frames = []
     everybody, own = place.position.everybody, place.position.own
     for change in changes:
         everybody, own = everybody + change.everybody, own + (not change.everybody)
+        if not _is_for(ctx, change):
+            continue
         if not place.types or change.resource_type in place.types:
             mark = cursor.Watermark(place.epoch, everybody, own)
-            data, id_ = dumps(change), cursor.seal_watermark(mark, tenant)
+            data, id_ = dumps(change), cursor.seal_watermark(mark, ctx.actor.tenant)
             frames.append(stream.event("change", data, id_))
     return frames
 

@@ -16,7 +16,7 @@ from typing import Any
 import attrs
 from attrs import field, frozen
 
-from svc_core import ids, instants, wire
+from svc_core import ids, indexing, instants, wire
 from svc_core.intake.contributions import Contribution
 from svc_core.operation import Context
 from svc_core.resources.facts import SourceRef
@@ -152,7 +152,7 @@ async def raised(ctx: Context, signals: Iterable[Signal]) -> int:
     told = {one.id: one for one in signals}
     known = await ctx.tx.documents.get_many(SIGNALS, list(told))
     room: dict[tuple[SignalType, datetime], int] = {}
-    written = 0
+    written: list[Signal] = []
     for id_, one in told.items():
         signal = attrs.evolve(one, **_times(one.type, one.detected_at, ctx.now))
         day = signal.detected_at.replace(hour=0, minute=0, second=0, microsecond=0)
@@ -161,9 +161,10 @@ async def raised(ctx: Context, signals: Iterable[Signal]) -> int:
             room[place] = DAY_MAX - await _held(ctx, signal.type, day)
         if id_ not in known and room[place] > 0:
             room[place] -= 1
-            written += 1
+            written.append(signal)
             await ctx.save(SIGNALS, id_, signal, before=None)
-    return written
+    await indexing.index_signals(ctx, written)
+    return len(written)
 
 
 async def _held(ctx: Context, type_: SignalType, day: datetime) -> int:

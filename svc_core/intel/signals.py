@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from attrs import frozen
 
-from svc_core import compact, directory
+from svc_core import compact, directory, indexing
 from svc_core.constraints import Arg, Doc, Example, Pattern
 from svc_core.intel.declared import SHARED, reading
 from svc_core.operation import PATH, QUERY, Context, Operation, local
@@ -194,6 +194,7 @@ async def dismiss_signal(ctx: Context, request: DismissSignal) -> One[Signal]:
     if signal.status != "dismissed":
         told = revised(signal, ctx.now, status="dismissed")
         document = await ctx.save(SIGNALS, signal.id, told, before=document)
+        await indexing.index_signals(ctx, [told])
     return await _one(ctx, document)
 
 

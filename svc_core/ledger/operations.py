@@ -705,6 +705,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         response=One[Verification],
         run=verify_ledger,
         unit="several",
+        queued=True,
         fails=(problem.OVERLOADED,),
         signs=True,
     ),

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from attrs import evolve, frozen
 
-from svc_core import directory, problem, wire
+from svc_core import directory, problem, searching, wire
 from svc_core.analysis.topics import TOPICS, Topic
 from svc_core.constraints import Doc, Example, Ge, Le, Pattern
 from svc_core.intake.activity import items_last_day
@@ -27,9 +27,11 @@ from svc_core.resources.members import (
 )
 from svc_core.resources.news import (
     NEWS,
+    NEWS_TEXTS,
     RECAPS,
     SENTIMENT_STEPS,
     TOPIC_ACTIVITY,
+    WORDS,
     NewsItem,
     Recap,
     TopicActivity,
@@ -38,6 +40,7 @@ from svc_core.resources.news import (
 )
 from svc_core.resources.period import UpdatedSince, When, after, bounds
 from svc_core.result import One, Page
+from svc_core.searching import Wanted
 from svc_core.unset import UNSET, Maybe, Unset, given
 
 READ = frozenset({"news:read"})
@@ -86,11 +89,13 @@ class ListNews:
     ] = UNSET
     datetime: When = UNSET
     updated_since: UpdatedSince = UNSET
+    q: searching.Q = UNSET
     sort: Annotated[
-        Literal["publishedAt", "recordedAt", "sentiment"],
+        Maybe[Literal["publishedAt", "recordedAt", "sentiment"]],
         QUERY,
-        Doc("What the list is ordered by, the highest first."),
-    ] = "publishedAt"
+        Doc("What the list is ordered by, the highest first; without `q` the newest."),
+    ] = UNSET
+    include: searching.Include = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
 
@@ -178,8 +183,7 @@ async def list_news(ctx: Context, request: ListNews) -> Page[NewsItem]:
     if not isinstance(languages, Unset):
         languages = tuple(language.lower() for language in languages)
     asked = given(request.entity_id, None)
-    page = await ctx.page(
-        NEWS,
+    wanted = Wanted[NewsItem](
         where={
             "topics": request.topics,
             "language": languages,
@@ -187,11 +191,13 @@ async def list_news(ctx: Context, request: ListNews) -> Page[NewsItem]:
             "story": request.story_id,
             "entity": UNSET if asked is None else await directory.references(ctx, asked),
         },
-        order=_ORDERS[request.sort],
-        **(bounds(request.datetime) | {"ranges": _ranges(request)}),
-        after=request.cursor,
-        limit=request.limit,
+        order=_ORDERS.get(given(request.sort, "")),
+        is_sorted=not isinstance(request.sort, Unset),
+        asked={"entity": asked or ()},
+        bounds=bounds(request.datetime) | {"ranges": _ranges(request)},
+        beside=NEWS_TEXTS,
     )
+    page = await searching.page(ctx, NEWS, WORDS, request, wanted)
     return evolve(page, rows=tuple(await _told(ctx, page.rows)))
 
 
@@ -201,7 +207,7 @@ async def _told(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
     return await directory.telling(ctx, list(map(whole, rows)), held)
 
 
-_ORDERS = {"publishedAt": None, "recordedAt": "recorded", "sentiment": "sentiment"}
+_ORDERS = {"recordedAt": "recorded", "sentiment": "sentiment"}
 
 
 def _ranges(request: ListNews) -> dict[str, tuple[int | None, int | None]]:
@@ -298,9 +304,10 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         path="/news",
         summary="List news items",
         description=(
-            "News items, newest first. The values of one filter are alternatives; different "
-            "filters must all match. Until the first item has been taken in, the answer is 503 "
-            "`NEWS_NOT_READY`."
+            "News items, newest first, or those that hold the words of `q`, the best first: a page "
+            "of them may be short though a next one follows. The values of one filter are "
+            "alternatives; different filters must all match. Until the first item has been taken "
+            "in, the answer is 503 `NEWS_NOT_READY`."
         ),
         request=ListNews,
         response=Page[NewsItem],

@@ -7,9 +7,10 @@ from typing import Annotated, Any, Literal, get_args
 from attrs import frozen
 
 from svc_core.constraints import Doc, Example, Ge
+from svc_core.knowledge.rows import Mode, RetrievalBounds
 from svc_core.media import Representation
 from svc_core.operation import GEOJSON, JSON, NDJSON, SSE, Operation
-from svc_core.result import Bare, Content, Created, Empty, One, Page, Paged, Redirect
+from svc_core.result import Accepted, Bare, Content, Created, Empty, One, Page, Paged, Redirect
 from svc_core.schema import Schema, Schemas, name_of
 from svc_core.stream import Stream
 from svc_core.unset import UNSET, Maybe
@@ -35,6 +36,8 @@ class PageMeta:
     watermark: Annotated[
         Maybe[str], Doc("Change feed only: the position after the last row, to be kept.")
     ] = UNSET
+    mode: Annotated[Maybe[Mode], Doc("Retrieval only: how the rows were found.")] = UNSET
+    bounds: Annotated[Maybe[RetrievalBounds], Doc("Retrieval only: what it looked at.")] = UNSET
 
 
 @frozen
@@ -119,7 +122,7 @@ def _json_bodies(operation: Operation[Any, Any], schemas: Schemas) -> Iterator[S
             yield _page(model, schemas)
         elif kind is Paged:
             yield _paged(model, schemas)
-        elif kind in (One, Created):
+        elif kind in (One, Created, Accepted):
             yield _one(model, schemas)
         elif kind is Bare:
             yield schemas.of(model, "output")

@@ -87,7 +87,9 @@ def _of_inputs(operation: Operation[Any, Any]) -> Iterator[ProblemType]:
     if "path" in places:
         yield problem.NOT_FOUND
     if "body" in places:
-        yield from _BODY
+        yield from (
+            (problem.LENIENT.get(kind, kind) for kind in _BODY) if operation.lenient else _BODY
+        )
     # An `Accept` that excludes every offer is refused, but never on the agent streams.
     if any(offer.media_type != EVENT_STREAM for offer in operation.media):
         yield problem.NOT_ACCEPTABLE

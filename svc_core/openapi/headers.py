@@ -6,7 +6,7 @@ from typing import Any
 from svc_core import problem
 from svc_core.operation import Operation
 from svc_core.problem import ProblemType
-from svc_core.result import Created, Page, Paged
+from svc_core.result import Accepted, Created, Page, Paged
 from svc_core.schema import Schema
 
 _TEXT: Schema = {"type": "string"}
@@ -67,6 +67,10 @@ HEADERS: dict[str, Schema] = {
     ),
     "X-Svc-Ledger-Root": _header("The Merkle root of that many records, base64."),
     "X-Svc-Ledger-Vkey": _header("The key that verifies checkpoints (C2SP signed-note)."),
+    "X-Thread-Id": _header("The thread of the answer; send it to go on from there."),
+    "X-Svc-Agent": _header("Who answers.", {"type": "string", "const": "svc-agent"}),
+    "X-Svc-Agent-Mode": _header("How; there is one mode.", {"type": "string", "const": "standard"}),
+    "X-Vercel-AI-UI-Message-Stream": _header("Version of the stream of messages."),
     "PAYMENT-REQUIRED": _header("What to pay and how, as base64 JSON (x402)."),
 }
 
@@ -99,7 +103,7 @@ def of_success(operation: Operation[Any, Any], results: Iterable[type]) -> list[
         names += ACCOUNT_LIMITS
     if operation.pool == "agent":
         names += AGENT_LIMITS
-    if Created in results:
+    if Created in results or Accepted in results:
         names.append("Location")
     if Page in results or Paged in results:
         names.append("Link")

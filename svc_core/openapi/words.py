@@ -10,7 +10,7 @@ from typing import Any
 from svc_core import idempotency
 from svc_core.inputs import inputs
 from svc_core.operation import Operation
-from svc_core.result import Bare, Content, Created, One, Page, Paged
+from svc_core.result import Accepted, Bare, Content, Created, One, Page, Paged
 
 CURSORS = ("cursor", "after")  # the parameters that continue a list; the change feed's is the last
 TAGGED = frozenset({One, Bare, Content})
@@ -75,7 +75,7 @@ def _of_versions(operation: Operation[Any, Any]) -> Iterator[str]:
             "has written meanwhile, the answer is 412 and nothing is written. Without it the "
             "change is made to whatever version there is."
         )
-    if any(kind is Created for kind, _ in operation.results):
+    if any(kind in (Created, Accepted) for kind, _ in operation.results):
         yield "The answer names the new resource in `Location` and its version in `ETag`."
 
 

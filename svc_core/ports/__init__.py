@@ -142,7 +142,8 @@ class Change:
 
     `changed_fields` are the members of an updated row that have other values than before, and
     `last_state` is a deleted global row as it was. The resource of a merge is what was taken up,
-    `merged_into_id` what it lives on in; it is restored when the merge is undone.
+    `merged_into_id` what it lives on in; it is restored when the merge is undone. One with an
+    `owner` is for that person alone of the tenant; whoever shows the feed leaves it out for others.
     """
 
     id: str
@@ -156,6 +157,7 @@ class Change:
     changed_fields: tuple[str, ...] | None = None
     last_state: bytes | None = None
     merged_into_id: str | None = None
+    owner: str | None = None
 
 
 @frozen

@@ -53,7 +53,9 @@ class Collection(Generic[T]):
     (WGS 84). `ranked` are numbers by which rows of one value of a key are often sorted: a store may
     keep an index of both. `search` gives the space-joined tokens of the text index. `kind` is the
     `resourceType` of its changes, or None where changes are not published; what is published can
-    be read, under `base` at `path`, which is the collection's name unless another is given.
+    be read, under `base` at `path`, which is the collection's name unless another is given. Rows
+    that are part of another have its identifier for the `*` in their path, which `parent` gives.
+    `owner` names the key that says whose a row is: it is shown to that person alone of the tenant.
     """
 
     name: str
@@ -70,6 +72,8 @@ class Collection(Generic[T]):
     kind: str | None = None
     base: str = BASE_V1
     path: str = ""
+    parent: Callable[[T], str] | None = None
+    owner: str = ""
 
     @property
     def number_names(self) -> tuple[str, ...]:
@@ -99,6 +103,17 @@ class Collection(Generic[T]):
     def address(self, id_: str) -> str | None:
         """The path of the row `id_` under the origin; None where changes are not published."""
         return None if self.kind is None else f"{self.base}{self.path or '/' + self.name}/{id_}"
+
+    def home(self, value: T, id_: str) -> str | None:
+        """The path of the row `id_` that holds `value`."""
+        path = self.address(id_)
+        if path is None or self.parent is None:
+            return path
+        return path.replace("*", self.parent(value), 1)
+
+    def owner_of(self, value: T) -> str | None:
+        """Who alone is shown the row; None where the whole tenant is."""
+        return self.keys[self.owner](value) if self.owner else None
 
     def decode(self, raw: bytes) -> T:
         """The value behind stored bytes."""

@@ -115,6 +115,7 @@ async def generate_report(ctx: Context, request: GenerateReport) -> One[MadeRepo
     """
     from svc_core.reports import making  # noqa: PLC0415 - see above
     from svc_core.reports.likening import likened  # noqa: PLC0415 - see above
+    from svc_core.reports.rewriting import rewritten  # noqa: PLC0415 - see above
 
     if request.start is not None and request.start >= (request.end or ctx.now):
         raise Problem(problem.VALIDATION_FAILED, "/start: must be before the end")
@@ -125,6 +126,7 @@ async def generate_report(ctx: Context, request: GenerateReport) -> One[MadeRepo
     material = await work.read(tenant, lambda unit: making.gather(unit, request.profile_id, window))
     material = await likened(work, ctx.host, material)
     finished = await work.aside(partial(making.compose, material, ctx.now))
+    finished = await rewritten(ctx.host, material, finished)
     made, is_new = await work.write(tenant, lambda unit: making.published(unit, finished))
     told: Any = wire.to_json(made)
     return One(wire.dumps({**told, "isNew": is_new}))

@@ -18,7 +18,7 @@ from typing import Literal
 import attrs
 from attrs import field, frozen
 
-from svc_core import canonical, corpus, ids, schedule, wire
+from svc_core import canonical, corpus, ids, indexing, schedule, wire
 from svc_core.analysis.entities import names_of
 from svc_core.operation import Context
 from svc_core.ports import Document
@@ -282,7 +282,9 @@ async def published(ctx: Context, finished: Finished) -> tuple[ReportRow, bool]:
         return await ctx.value(REPORTS, same), False
     await forget_audio(ctx, finished.row.id)  # of the words that it had before
     await ctx.save(REPORTS, finished.row.id, finished.row)
-    await ctx.save(FACETS, finished.row.id, await _identified(ctx, finished))
+    facets = await _identified(ctx, finished)
+    await ctx.save(FACETS, finished.row.id, facets)
+    await indexing.index_report(ctx, finished.row, facets)
     await _note(ctx, finished)
     await announce(ctx, finished.row, finished.facets)
     await _voice(ctx, finished.row)

@@ -21,6 +21,12 @@ EntityId = Annotated[str, IdOf("ent")]
 RecapId = Annotated[str, IdOf("rcp")]
 WebhookId = Annotated[str, IdOf("whk")]
 SignalId = Annotated[str, IdOf("sig")]
+SubjectId = Annotated[str, IdOf("sbj")]
+ProjectId = Annotated[str, IdOf("prj")]
+AutomationId = Annotated[str, IdOf("aut")]
+RunId = Annotated[str, IdOf("run")]
+ThreadId = Annotated[str, IdOf("thr")]
+OwnerId = Annotated[str, IdOf("usr"), Doc("The person whose it is; nobody else sees it.")]
 
 CreatedAt = Annotated[datetime, Doc("When it was created."), Example("2026-01-31T09:30:00Z")]
 UpdatedAt = Annotated[

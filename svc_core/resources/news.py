@@ -22,9 +22,11 @@ from svc_core.resources.members import (
     micros,
 )
 from svc_core.resources.osint import told_by
+from svc_core.retrieval.listing import Indexed, Matched
 from svc_core.sources.formats import FORMATS
 from svc_core.sources.model import Rejection
-from svc_core.text.evidence import places
+from svc_core.text.evidence import TEXT_MAX, places
+from svc_core.unset import UNSET
 
 SUMMARY_MAX = 600  # characters: a paragraph, so that a list of items stays a list
 HealthStatus = Literal["ok", "stale", "staleContent", "partial", "error", "disabled", "neverRun"]
@@ -259,6 +261,7 @@ class NewsItem:
         Doc("When this version was written here; null for items of before that was kept."),
         Example("2026-01-31T05:52:11Z"),
     ] = None
+    match: Matched = UNSET
 
     @property
     def dated_at(self) -> datetime | None:
@@ -361,6 +364,17 @@ NEWS_TEXTS: Collection[NewsText] = Collection(
     scope="global",
     keys={"uncounted": lambda words: "yes" if words.terms is None else None},
     search=_tokens,
+)
+
+
+def _kept(words: NewsText) -> dict[str, list[str]]:
+    """Its terms by where they stand."""
+    title, lead, rest = (words.read().terms or "").split("\n")
+    return {"title": title.split(), "text": [*lead.split(), *rest.split()]}
+
+
+WORDS: Indexed[NewsText] = Indexed(
+    lambda words: {"title": [words.title], "text": [words.text[:TEXT_MAX]]}, kept=_kept
 )
 
 

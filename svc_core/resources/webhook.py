@@ -21,9 +21,10 @@ from svc_core.resources.members import ONE_LINE, CreatedAt, ProfileId, UpdatedAt
 from svc_core.vault import sealed_with
 
 REPORT_GENERATED: Final = "dev.svc.report.generated.v1"
+RUN_FINISHED: Final = "dev.svc.automation.run.finished.v1"
 TEST: Final = "dev.svc.webhook.test.v1"
-EventType = Literal["dev.svc.report.generated.v1"]
-ALL_EVENTS: tuple[EventType, ...] = (REPORT_GENERATED,)
+EventType = Literal["dev.svc.report.generated.v1", "dev.svc.automation.run.finished.v1"]
+DEFAULT_EVENTS: tuple[EventType, ...] = (REPORT_GENERATED,)
 
 FAILURES_MAX = 5
 """Spec: Events, 2: "five consecutive failed attempts disable the webhook"."""

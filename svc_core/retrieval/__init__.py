@@ -6,6 +6,6 @@ Rule 3: the same items with the same table of frequencies give the same answer.
 """
 
 from svc_core.retrieval.query import Query
-from svc_core.retrieval.ranking import Hit, Ranking, rank
+from svc_core.retrieval.ranking import Hit, Ranking, answers, rank
 
-__all__ = ["Hit", "Query", "Ranking", "rank"]
+__all__ = ["Hit", "Query", "Ranking", "answers", "rank"]

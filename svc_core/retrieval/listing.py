@@ -31,13 +31,15 @@ _WHOLE = 0.4  # of a term's weight is that of the word as it was written
 class Sought:
     """A question: tokens with their shares of a term's weight, and those of what means the same.
 
-    Rows must hold one of `phrases`, as runs of words side by side, and none of `excluded`.
+    Rows must hold one of `phrases`, as runs of words side by side, and none of `excluded`. Where it
+    `is_headed`, a heading counts twice.
     """
 
     tokens: Mapping[str, float]
     others: Mapping[str, float] = field(factory=dict)
     phrases: tuple[Run, ...] = ()
     excluded: tuple[Run, ...] = ()
+    is_headed: bool = True
 
     @property
     def every(self) -> dict[str, float]:
@@ -59,12 +61,19 @@ class Asked:
     @property
     def wanted(self) -> dict[str, int]:
         """What a store looks for: the tokens, and each of them in a heading."""
+        if not self.sought.is_headed:
+            return dict(self.weights)
         return {**self.weights, **{_HEADING + token: n for token, n in self.weights.items()}}
 
     @property
     def least(self) -> float:
         """What the tokens of a row that is about the question weigh more than, headings aside."""
         return CUT * sum(self.weights.get(token, 0) for token in self.sought.tokens)
+
+    @property
+    def most(self) -> float:
+        """What the tokens of a row that holds all that was asked weigh."""
+        return (1 + self.sought.is_headed) * self.least / CUT
 
 
 @frozen
@@ -98,12 +107,14 @@ Matched = Annotated[
 class Indexed(Generic[T]):
     """How rows are found by words: their texts by the names of fields, the first the heading.
 
-    Of names, what `bare` leaves out is not asked for beside other words: legal forms.
+    Of names, what `bare` leaves out is not asked for beside other words: legal forms. Of rows whose
+    terms are `kept`, by the same fields, words are compared as those and headings count once.
     """
 
     fields: Callable[[T], Mapping[str, Iterable[str]]]
     is_names: bool = False
     bare: Callable[[str], str] = str
+    kept: Callable[[T], Mapping[str, Sequence[str]]] | None = None
 
     def __call__(self, row: T) -> str:
         """The tokens of a row, as a collection keeps them."""
@@ -120,6 +131,9 @@ class Indexed(Generic[T]):
         query = Query.of(asked)
         same = dict.fromkeys(run[0] for _, runs in query.others for run in runs if len(run) == 1)
         others = dict.fromkeys((term for term in same if term not in query.asked), OTHER)
+        if self.kept is not None:
+            tokens = dict.fromkeys(query.asked, 1.0)
+            return Sought(_some(tokens), _some(others), written.phrases, written.excluded, False)
         tokens = dict(_shares(query.asked, written.asked))
         return Sought(_some(tokens), _some(others), written.phrases, written.excluded)
 
@@ -140,7 +154,7 @@ class Indexed(Generic[T]):
             weights[bare] = weights.get(bare, 0) + weight
         ranked = sorted(weights.items(), key=lambda each: (-each[1], each[0]))
         return Match(
-            round(min(1.0, sum(found.values()) / (2 * asked.least / CUT)), 6),
+            round(min(1.0, sum(found.values()) / asked.most), 6),
             tuple(MatchedTerm(term, weight / WEIGHT) for term, weight in ranked),
             tuple(name for name, tokens in held.items() if not found.keys().isdisjoint(tokens)),
         )
@@ -153,8 +167,10 @@ class Indexed(Generic[T]):
             not sought.phrases or any(_holds(texts, run) for run in sought.phrases)
         )
 
-    def _held(self, row: T) -> dict[str, list[str]]:
+    def _held(self, row: T) -> Mapping[str, Sequence[str]]:
         """The tokens of each field."""
+        if self.kept is not None:
+            return self.kept(row)
         held = {
             name: [token for text in texts for token in self._tokens(text)]
             for name, texts in self.fields(row).items()

@@ -84,19 +84,19 @@ def _hits(
     frequencies: Frequencies,
     likeness: Mapping[str, float],
 ) -> list[Hit]:
-    answers = _answers(query, looked, frequencies)
+    shares = answers(query, looked, frequencies)
     near = [likeness.get(one.evidence.id) for one in looked]
-    asked = [soft + _LIKENESS * (like or 0.0) for soft, like in zip(answers, near, strict=True)]
+    asked = [soft + _LIKENESS * (like or 0.0) for soft, like in zip(shares, near, strict=True)]
     at = [at for at, share in enumerate(asked) if share > 0]
     fed = _feedback([looked[one] for one in at], [asked[one] for one in at], frequencies)
     return [
-        Hit(looked[one], round(asked[one] + _FEEDBACK * like, 9), answers[one], like, near[one])
+        Hit(looked[one], round(asked[one] + _FEEDBACK * like, 9), shares[one], like, near[one])
         for one, like in zip(at, fed, strict=True)
     ]
 
 
-def _answers(query: Query, held: Sequence[Reading], frequencies: Frequencies) -> list[float]:
-    """What share of the question each item answers, 0..1 (`soft`)."""
+def answers(query: Query, held: Sequence[Reading], frequencies: Frequencies) -> list[float]:
+    """What share of the question each item answers by its words, 0..1 (`soft`)."""
     idf = {term: frequencies.idf(term) * factor for term, factor in query.asked.items()}
     raising = {run: _PHRASE * sum(map(frequencies.idf, run)) for run in query.phrases}
     asked = sum(idf.values()) or sum(raising.values())

@@ -52,6 +52,7 @@ def changes(*, everybody: bool) -> st.SearchStrategy[Change]:
         changed_fields=st.none() | st.lists(st.text(max_size=3), max_size=2).map(tuple),
         last_state=st.none() | st.text(max_size=3).map(str.encode),
         merged_into_id=st.none() | st.text(max_size=3),
+        owner=st.none() | st.text(max_size=3),
     )
 
 

@@ -6,7 +6,7 @@ Rule 2: what a feed adds around the news ("Read more", "[...]", "submitted by ..
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from svc_core import data
@@ -74,8 +74,10 @@ _LETTERS = re.compile(r"[^\W\d_]")
 _UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
 
 
-def sentences(text: str) -> list[str]:
+def sentences(text: str, least: int = _WORDS_MIN) -> list[str]:
     """The quotable sentences of `text`, in order, without repeats; an unfinished tail is dropped.
+
+    They have at least so many words.
 
     A line is a paragraph, and no sentence runs from one into the next.
 
@@ -83,7 +85,7 @@ def sentences(text: str) -> list[str]:
     """
     lines = _MARKUP.sub(" ", text).splitlines()
     found = [_clean(run) for line in lines for run in _split(_fold_space(line))]
-    kept = list(dict.fromkeys(run for run in found if _is_quotable(run)))
+    kept = list(dict.fromkeys(run for run in found if _is_quotable(run, least)))
     finished = [run for run in kept if _FINISHED.search(run)]
     return finished or [run for run in kept if not run.endswith(("...", "…"))] or kept
 
@@ -99,17 +101,24 @@ def _fold_space(text: str) -> str:
     return _SPACE.sub(" ", text).strip()
 
 
-def _split(text: str) -> list[str]:
-    runs: list[str] = []
+def breaks(text: str) -> Iterator[tuple[int, int]]:
+    """Between the sentences of a text on one line: where one ends, and where the next begins."""
     start = 0
     for match in _BREAK.finditer(text):
         closing = "" if match[0].strip() in _SEPARATORS else match[0].rstrip()
-        run = text[start : match.start()] + closing
-        ending = run[-_ENDING_CHARS:]
-        if _ABBREVIATION.search(ending) or _ORDINAL.search(ending):
-            continue
-        runs.append(run)
-        start = match.end()
+        end = match.start() + len(closing)
+        ending = text[start:end][-_ENDING_CHARS:]
+        if not _ABBREVIATION.search(ending) and not _ORDINAL.search(ending):
+            yield end, match.end()
+            start = match.end()
+
+
+def _split(text: str) -> list[str]:
+    runs: list[str] = []
+    start = 0
+    for end, after in breaks(text):
+        runs.append(text[start:end])
+        start = after
     return [*runs, text[start:]]
 
 
@@ -118,13 +127,13 @@ def _clean(run: str) -> str:
     return _DATELINE.sub("", run, count=1).strip(" |•·")
 
 
-def _is_quotable(run: str) -> bool:
+def _is_quotable(run: str, least: int) -> bool:
     if len(run) > _SENTENCE_LENGTH_MAX or _BOILERPLATE.match(run) or _CAPTION.search(run):
         return False
     if _UNSPACED.search(run):
         return len(run) >= 8
     words = [word for word in run.split() if _LETTERS.search(word)]
-    return len(words) >= _WORDS_MIN and not run.isupper()
+    return len(words) >= least and not run.isupper()
 
 
 # -- how well a sentence or headline can speak --------------------------------------------------

@@ -10,7 +10,7 @@ Rule 4: scripts without spaces (Chinese, Japanese, Thai ...) become overlapping 
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 from svc_core import data
@@ -57,9 +57,9 @@ def terms(text: str, language: str | None = None, *, whole: bool = False) -> lis
     """
     found: list[str] = []
     stops = stop_words(language)
-    written = _WORD.findall(_joined(text))
-    shouted = _is_shouted(written)
-    for word in written:
+    held = written(text)
+    shouted = _is_shouted(held)
+    for word in held:
         if _UNSPACED_START.match(word):
             found.extend(_pairs(fold(word)))
             continue
@@ -70,9 +70,27 @@ def terms(text: str, language: str | None = None, *, whole: bool = False) -> lis
     return found
 
 
+def spans(text: str) -> Iterator[tuple[int, int, str]]:
+    """Where the terms of `text` stand, from start to end in code points, stop words among them.
+
+    What only punctuation splits (`U.S.`, `12,000`) is not mended.
+    """
+    for found in _WORD.finditer(text):
+        start, end = found.span()
+        if _UNSPACED_START.match(found[0]) and end - start > 2:
+            yield from ((at, at + 2, fold(text[at : at + 2])) for at in range(start, end - 1))
+        else:
+            yield start, end, cut(fold(found[0]))
+
+
+def written(text: str) -> list[str]:
+    """The words of `text` as they are written, whole."""
+    return _WORD.findall(_joined(text))
+
+
 def words(text: str) -> list[str]:
     """The words of `text`, folded and whole."""
-    return [fold(word) for word in _WORD.findall(_joined(text))]
+    return [fold(word) for word in written(text)]
 
 
 def cut(word: str) -> str:

@@ -15,7 +15,7 @@ from svc_core.resources.members import Cursor, Limit, WebhookId, changed
 from svc_core.resources.period import When, bounds
 from svc_core.resources.profile import PROFILES
 from svc_core.resources.webhook import (
-    ALL_EVENTS,
+    DEFAULT_EVENTS,
     DELIVERIES,
     QUEUES,
     REPORT_GENERATED,
@@ -86,7 +86,7 @@ class WebhookInput:
 
     url: Annotated[Url, Arg(positional=True)]
     description: Description = None
-    events: Events = ALL_EVENTS
+    events: Events = DEFAULT_EVENTS
     profile_ids: ProfileIds = ()
     secret: OwnSecret = UNSET
 

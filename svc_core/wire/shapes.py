@@ -22,6 +22,12 @@ _KINDS: Mapping[Any, tuple[type, ...]] = {
 }
 
 
+class Open:
+    """A base of classes whose shape is that of others, who may send more members than are read."""
+
+    __slots__ = ()
+
+
 def split(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
     """The type inside `Annotated` and its metadata, in written order."""
     if is_annotated(annotation):
@@ -70,6 +76,11 @@ def is_mapping(annotation: Any) -> bool:
 def is_model(annotation: Any) -> bool:
     """Whether it is an attrs class, plain or with its type arguments."""
     return attrs.has(get_origin(annotation) or annotation)
+
+
+def is_open(annotation: Any) -> bool:
+    """Whether members that the class does not know are passed over where it is sent."""
+    return issubclass(get_origin(annotation) or annotation, Open)
 
 
 def may_be_unset(annotation: Any) -> bool:

@@ -120,7 +120,10 @@ def _model_hook(class_: Any, converter: Converter) -> Hook:
     read = cast(
         Hook,
         make_dict_structure_fn(
-            class_, converter, _cattrs_forbid_extra_keys=True, **renamed(class_)
+            class_,
+            converter,
+            _cattrs_forbid_extra_keys=not shapes.is_open(class_),
+            **renamed(class_),
         ),
     )
     return _guarded(dict, "must be an object", read)

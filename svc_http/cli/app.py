@@ -18,6 +18,8 @@ _BY_HAND: Final = {
     "serve": ("serve:serve", "Run the server; --demo needs no setup."),
     "worker": ("worker:worker", "Run the background workers, without a server."),
     "db": ("database:app", "Check, migrate, copy, back up and restore the database."),
+    "ask": ("ask:ask", "Ask a question; the answer comes with its sources."),
+    "mcp": ("mcp:mcp", "Serve the tools to a language model, over stdio."),
     "openapi": ("documents:openapi", "Print the OpenAPI 3.1 document."),
     "doctor": ("doctor:doctor", "Check that the server has everything it needs."),
     "version": ("documents:version", "Print the versions of svc, Python and SQLite."),

@@ -244,7 +244,7 @@ class Command:
             yield parameter("out", Path, says)
         if operation.binding != "system":
             yield inspect.Parameter("workspace", KEYWORD, annotation=Workspace, default=None)
-            if operation.unit != "read":
+            if operation.unit != "read" or operation.personal:
                 yield inspect.Parameter("author", KEYWORD, annotation=Author, default=None)
 
     def run(self, given: Mapping[str, Any], common: Common) -> int:

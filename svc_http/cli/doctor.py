@@ -18,7 +18,7 @@ from svc_http.cli.judging import Check
 from svc_http.cli.options import Common
 from svc_http.cli.reach import is_answering
 from svc_http.control import channel
-from svc_http.runtime.opening import embedder, open_shared
+from svc_http.runtime.opening import chat, embedder, open_shared
 from svc_http.server.hypercorn import PortBusy, listen
 from svc_http.settings import MEMORY, Settings, SettingsError
 from svc_http.settings_text import shown
@@ -95,6 +95,8 @@ def _service(common: Common) -> Iterator[Check]:
         return
     if settings.embeddings != "none":
         yield _embeddings(settings)
+    if settings.agent_url is not None:
+        yield _agent(settings)
     if settings.counting_place != "memory":
         yield _counters(settings)
     if settings.db == MEMORY:
@@ -138,6 +140,24 @@ def _embeddings(settings: Settings) -> Check:
         return Check("embeddings", True, asyncio.run(look()))
     except (SettingsError, NotEmbedded) as wrong:
         return Check("embeddings", False, str(wrong))
+
+
+def _agent(settings: Settings) -> Check:
+    heard: list[BaseException] = []
+
+    async def look() -> None:
+        model = chat(settings)
+        if model is None:
+            raise AssertionError("the settings name a model")
+        model.told = heard.append
+        try:
+            await model.write([("Answer with one word.", "Are you ready?")])
+        finally:
+            await model.aclose()
+
+    asyncio.run(look())
+    told = str(heard[0]) if heard else str(settings.agent_model)
+    return Check("agent", not heard, told)
 
 
 def _database(settings: Settings) -> Iterator[Check]:

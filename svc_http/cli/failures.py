@@ -31,13 +31,18 @@ def tell(line: str, code: int) -> int:
     return code
 
 
+_EXTRAS = {"mcp": "mcp", "mcp_types": "mcp"}
+"""Which extra brings a library, where it is not that of the server."""
+
+
 def missing(failure: BaseException | None) -> int | None:
     """Tell which library of an extra is not installed; None when it is not about that."""
     while failure is not None:
         name = getattr(failure, "name", None) if isinstance(failure, ModuleNotFoundError) else None
         if name and name.partition(".")[0] not in {"svc_core", "svc_http"}:
             library = name.partition(".")[0]
-            cure = "pip install 'svc-intelligence[server]'"
+            extra = _EXTRAS.get(library, "server")
+            cure = f"pip install 'svc-intelligence[{extra}]'"
             return tell(f"{library} is not installed; run: {cure}", USAGE)
         failure = failure.__cause__
     return None

@@ -5,6 +5,7 @@ A PostgreSQL database is everybody's: a command works on it whatever servers run
 """
 
 import asyncio
+import json
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +19,7 @@ from svc_http.cli.failures import Usage
 from svc_http.cli.options import Common
 from svc_http.cli.show import bar, words
 from svc_http.control import channel
+from svc_http.control.channel import Take
 
 if TYPE_CHECKING:
     from svc_http.settings import Settings
@@ -29,8 +31,12 @@ LOOK_SECONDS = 0.05
 """How often it looks."""
 
 
-def ask(common: Common, operation: str, **given: Any) -> Mapping[str, Any]:
+def ask(
+    common: Common, operation: str, take: Take = channel.ignore, **given: Any
+) -> Mapping[str, Any]:
     """The whole answer of an operation; the members of its request are those of `Asked`.
+
+    What `take` is given are the parts of one that comes as a stream.
 
     Raises:
         Refused: it was refused.
@@ -41,8 +47,8 @@ def ask(common: Common, operation: str, **given: Any) -> Mapping[str, Any]:
     named = common.named_server()
     with bar(words(operation)) as tell:
         if named is not None:
-            return channel.ask(channel.parse(named), asked, tell)
-        return _find(common.settings(), asked, tell)
+            return channel.ask(channel.parse(named), asked, tell, take)
+        return _find(common.settings(), asked, tell, take)
 
 
 def call(common: Common, operation: str, **given: Any) -> Any:
@@ -69,21 +75,21 @@ def is_answering(socket_path: Path) -> bool:
     return True
 
 
-def _find(settings: "Settings", asked: dict[str, Any], tell: Tell) -> Mapping[str, Any]:
+def _find(settings: "Settings", asked: dict[str, Any], tell: Tell, take: Take) -> Mapping[str, Any]:
     from svc_http.storage.errors import StoreBusy  # noqa: PLC0415 - a server saves us the import
 
     if settings.dsn is not None:
-        return _here(settings, asked, tell)
+        return _here(settings, asked, tell, take)
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
-            return channel.ask(channel.address(settings.file), asked, tell)
+            return channel.ask(channel.address(settings.file), asked, tell, take)
         except channel.BrokeOff:
             raise  # what was asked may have been done: it is not done again here
         except channel.Unreachable:
             pass
         try:
-            return _here(settings, asked, tell)
+            return _here(settings, asked, tell, take)
         except StoreBusy:
             # A server that is starting, or another command.
             if time.monotonic() > deadline:
@@ -95,7 +101,7 @@ _OFFERS = {"listFormats", "listPresets"}
 """What can be told without any database."""
 
 
-def _here(given: "Settings", asked: dict[str, Any], tell: Tell) -> Mapping[str, Any]:
+def _here(given: "Settings", asked: dict[str, Any], tell: Tell, take: Take) -> Mapping[str, Any]:
     """The answer of this process, with the store opened for as long as it takes."""
     from svc_http import system  # noqa: PLC0415 - a server saves us these imports
     from svc_http.control import lends, operator  # noqa: PLC0415
@@ -120,6 +126,9 @@ def _here(given: "Settings", asked: dict[str, Any], tell: Tell) -> Mapping[str, 
     checked(given)
     failures: list[BaseException] = []
 
+    async def pass_on(part: bytes) -> None:
+        take(part.decode())
+
     async def carry_out() -> bytes:
         shared = open_shared(given)
         store = await open_store(given, shared)
@@ -129,7 +138,7 @@ def _here(given: "Settings", asked: dict[str, Any], tell: Tell) -> Mapping[str, 
             )
             await runtime.unlock()
             line = channel.line(asked)
-            return await lends.operator(runtime, failures.append).answer(line, tell)
+            return await lends.operator(runtime, failures.append).answer(line, tell, pass_on)
         finally:
             await store.close()
             await shared.close()
@@ -137,4 +146,4 @@ def _here(given: "Settings", asked: dict[str, Any], tell: Tell) -> Mapping[str, 
     answer = asyncio.run(carry_out())
     if failures:
         raise failures[0]  # nobody else is here to hear of it
-    return channel.told(answer)
+    return channel.told(json.loads(answer))

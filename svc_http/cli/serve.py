@@ -20,6 +20,7 @@ from svc_http import settings
 from svc_http.cli.failures import REFUSED, Usage, tell
 from svc_http.cli.options import load, parameter
 from svc_http.demo.seed import Seeded
+from svc_http.mcp import endpoint
 from svc_http.providers.espeak import CURE
 from svc_http.requests.pages import service_version
 from svc_http.server import processes, serving
@@ -104,6 +105,7 @@ def addresses(opened: Opened) -> dict[str, str]:
         "v2": origin + BASE_V2,
         "docs": f"{origin}/docs",
         "dashboard": f"{origin}/",
+        "mcp": f"{origin}{endpoint.PATH}",
         "admin": opened.admin,
     }
     return found if opened.seeded is None else found | {"key": opened.seeded.key}
@@ -128,6 +130,7 @@ def _places(opened: Opened) -> Iterator[str]:
     origin = opened.settings.origin
     yield f"API         {origin}{BASE_V1}   (v2: {origin}{BASE_V2})"
     yield f"Docs        {origin}/docs   (OpenAPI: /openapi.json, for SDK tools: /openapi.flat.json)"
+    yield f"MCP         {origin}{endpoint.PATH}   (over stdio: svc mcp)"
 
 
 def _lines(opened: Opened) -> Iterator[str]:
@@ -170,6 +173,7 @@ def _demo_lines(opened: Opened, seeded: Seeded) -> Iterator[str]:
         patient = "curl -sfL --retry 5 --retry-all-errors"
         yield f"  {patient} -H 'Authorization: Bearer {seeded.key}' '{audio}' -o report.mp3"
     program = _program()
+    yield f'  {program} ask "Which vulnerabilities are exploited?" --server {opened.admin}'
     yield f"  {program} reports list --server {opened.admin}"
     yield f"  {program} ledger fold {seeded.subject.subject_id} --server {opened.admin}"
     yield ""

@@ -138,7 +138,12 @@ def _text(value: Any) -> str:
         return f"{value['count']} {words(value['reason'])}{example}"
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {_text(member)}" for name, member in value.items())
-    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", str(value))
+    return clean(str(value))
+
+
+def clean(text: str) -> str:
+    """A text without what would steer a terminal."""
+    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 _REJECTION = {"reason", "count", "sample"}

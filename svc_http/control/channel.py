@@ -1,10 +1,11 @@
 """The control socket: operations for a running server, from its own user on its own machine.
 
-A connection carries one request line, then any number of `{"progress": ...}` lines, then one line
-with the answer (`control.operator`).
+A connection carries one request line, then any number of `{"progress": ...}` and, of an answer that
+comes as a stream, `{"part": TEXT}` lines, then one line with the answer (`control.operator`).
 
 Rule 1: only the user who runs the server can open the socket (mode 0600); there is no other check.
-Rule 2: a command runs to its end, whether or not anybody still listens.
+Rule 2: a command runs to its end, whether or not anybody still listens; a stream ends with whoever
+        listened.
 """
 
 import asyncio
@@ -13,8 +14,8 @@ import os
 import socket
 import stat
 import tempfile
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 _text = compact.encoder(ascii_only=True)
 
 PREFIX = "unix:"
+
+Take = Callable[[str], None]
+"""Takes a part of an answer that comes as a stream."""
 
 PATH_BYTES_MAX = 100
 """Of a socket's path: the least that systems hold is 104 bytes, the final zero included."""
@@ -220,7 +224,25 @@ class Control:
             if not transport.is_closing() and transport.get_write_buffer_size() < BUFFER_BYTES_MAX:
                 writer.write(_progress_line(progress))
 
-        return await self._operator.answer(body, tell)
+        async with asyncio.timeout(None) as listened:
+            watching: list[asyncio.Task[None]] = []
+
+            async def watch() -> None:
+                with suppress(OSError):
+                    await reader.read()
+                listened.reschedule(0)
+
+            async def pass_on(part: bytes) -> None:
+                if not watching:
+                    watching.append(asyncio.create_task(watch()))
+                writer.write(_text({"part": part.decode()}).encode() + b"\n")
+                await writer.drain()
+
+            try:
+                return await self._operator.answer(body, tell, pass_on)
+            finally:
+                for task in watching:
+                    task.cancel()
 
 
 def _bound(path: Path) -> tuple[socket.socket, int]:
@@ -257,7 +279,11 @@ def line(asked: Mapping[str, Any]) -> bytes:
     return _text(asked).encode() + b"\n"
 
 
-def ask(path: Path, asked: Mapping[str, Any], tell: Tell) -> Mapping[str, Any]:
+def ignore(_: str) -> None:
+    """Take no part of an answer."""
+
+
+def ask(path: Path, asked: Mapping[str, Any], tell: Tell, take: Take = ignore) -> Mapping[str, Any]:
     """What the server at `path` answers to a request (`control.operator.Asked`).
 
     Raises:
@@ -266,6 +292,19 @@ def ask(path: Path, asked: Mapping[str, Any], tell: Tell) -> Mapping[str, Any]:
         Unsafe: somebody else's server could be there.
         Refused: the operation was refused.
     """
+    with closing(_heard(path, asked)) as lines:
+        for answer in lines:
+            if "part" in answer:
+                take(answer["part"])
+            elif "progress" in answer:
+                tell(Progress(**answer["progress"]))
+            else:
+                return told(answer)
+    raise BrokeOff(f"the server at {path} ended before it answered; look before repeating")
+
+
+def _heard(path: Path, asked: Mapping[str, Any]) -> Generator[Mapping[str, Any], None, None]:
+    """The lines of an answer, as they come."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         _connect(connection, path)
         connection.settimeout(SILENCE_SECONDS)
@@ -273,18 +312,13 @@ def ask(path: Path, asked: Mapping[str, Any], tell: Tell) -> Mapping[str, Any]:
             with suppress(ConnectionError):  # a refusal may come before all is said; it is read
                 connection.sendall(line(asked))
             with connection.makefile("rb") as lines:
-                for text in lines:
-                    answer = json.loads(text)
-                    if "progress" not in answer:
-                        return told(text)
-                    tell(Progress(**answer["progress"]))
+                yield from map(json.loads, lines)
         except OSError as broken:
             raise BrokeOff(
                 f"the server at {path} broke off: {broken}; look before repeating"
             ) from broken
         except ValueError as broken:
             raise BrokeOff(f"the server at {path} ended within its answer") from broken
-    raise BrokeOff(f"the server at {path} ended before it answered; look before repeating")
 
 
 def _connect(connection: socket.socket, path: Path) -> None:
@@ -295,13 +329,12 @@ def _connect(connection: socket.socket, path: Path) -> None:
         raise Unreachable(f"no server answers at {PREFIX}{path}") from refused
 
 
-def told(answered: bytes) -> Mapping[str, Any]:
+def told(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     """What the line of an answer says.
 
     Raises:
         Refused: that the command was refused.
     """
-    answer = json.loads(answered)
     if "ok" in answer:
         result: Mapping[str, Any] = answer["ok"]
         return result

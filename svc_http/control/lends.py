@@ -11,7 +11,6 @@ import attrs
 from attrs import frozen
 
 from svc_core import problem
-from svc_core.access.plans import PlanTable
 from svc_core.host import Progress, Tell
 from svc_core.intake.operations import Outcome, SourceReader
 from svc_core.ledger.local_operations import Exports, UnreadableExport
@@ -109,7 +108,6 @@ def operator(runtime: Runtime, failed: Callable[[BaseException], None]) -> Opera
     make = partial(recorder, runtime.settings, runtime.storage, runtime.media)
     lent: Mapping[type, Any] = {
         **service.host.lends,
-        PlanTable: runtime.plans,
         SourceReader: _Publishers(service, partial(fetcher, runtime.settings)),
         Speaker: Voice(service, make),
         Exports: _Files(),

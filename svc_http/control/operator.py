@@ -12,8 +12,10 @@ Rule 2: `account` is a workspace by id or name, or a person by id. Without it th
         has the resource which the operation names, else the only workspace there is.
 """
 
+import asyncio
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import aclosing
 from typing import Any, Final, cast
 from urllib.parse import urlencode
 
@@ -24,14 +26,18 @@ from svc_core import accounts, compact, pipeline, problem, wire
 from svc_core.catalog import COLLECTIONS, LOCAL_OPERATIONS, OPERATIONS
 from svc_core.host import Tell
 from svc_core.inputs import inputs
-from svc_core.operation import OPERATOR, Actor, Context, Operation
+from svc_core.operation import JSON, OPERATOR, Actor, Context, Operation
 from svc_core.pipeline import Call, Reply, Site
 from svc_core.ports import SYSTEM, Collection, SharedUnavailable, Transaction
 from svc_core.problem import Problem, describe
+from svc_core.stream import Stream, Watch
 from svc_core.wire import Json, WireError
 from svc_http import system
 from svc_http.runtime.service import Service
 from svc_http.storage.errors import Overloaded, StorageUnavailable
+
+PassOn = Callable[[bytes], Awaitable[None]]
+"""Takes a part of a stream; whoever gives it is cancelled once nobody is there."""
 
 ALL: Final[Mapping[str, Operation[Any, Any]]] = {
     operation.id: operation for operation in (*OPERATIONS, *LOCAL_OPERATIONS)
@@ -64,10 +70,21 @@ class Operator:
     site: Callable[[], Site]
     failed: Callable[[BaseException], None]
 
-    async def answer(self, line: bytes, tell: Tell) -> bytes:
-        """The answer to one request, whatever it is: one line of JSON."""
+    async def answer(self, line: bytes, tell: Tell, pass_on: PassOn | None = None) -> bytes:
+        """The answer to one request, whatever it is: one line of JSON.
+
+        One that comes as a stream is passed on in its parts, and the answer is that it is over.
+
+        Raises:
+            ConnectionError: nobody takes the parts.
+        """
         try:
-            return _told(await self._run(_read(line), tell))
+            reply = await self._run(_read(line), tell)
+            if reply.stream is not None and reply.stream.seconds_max and pass_on is not None:
+                reply = await _passed_on(reply, reply.stream, pass_on)
+            return _told(reply)
+        except ConnectionError:
+            raise
         except Problem as refusal:
             return self.refuse(refusal)
         except StorageUnavailable as failure:
@@ -136,7 +153,7 @@ class Operator:
         account = asked.account or await self._owner(operation, asked)
 
         async def unit(ctx: Context) -> Actor:
-            return await accounts.acting(ctx, account, asked.author)
+            return await accounts.acting(ctx, account, asked.author, is_personal=operation.personal)
 
         actor = await self.service.read(SYSTEM, unit)
         if operation.binding == "workspace" and actor.workspace_id is None:
@@ -183,6 +200,26 @@ def _operation(id_: str) -> Operation[Any, Any]:
     if id_ in ALL:
         return ALL[id_]
     raise Problem(problem.VALIDATION_FAILED, f"/operation: there is no {id_!r}")
+
+
+async def _passed_on(reply: Reply, stream: Stream, pass_on: PassOn) -> Reply:
+    """The answer without its stream, once that has come to its end."""
+    try:
+        async with asyncio.timeout(stream.seconds_max):
+            await pass_on(b"")  # from here on somebody has to listen
+            async with aclosing(stream.parts(_NOTHING_NEW)) as parts:  # type: ignore[type-var]
+                async for part in parts:
+                    await pass_on(part)
+                    await asyncio.sleep(0)  # neither of them need have waited for anything
+    except TimeoutError:
+        await pass_on(stream.farewell(None))
+    finally:
+        await asyncio.shield(stream.settle())
+    return attrs.evolve(reply, stream=None, media_type=JSON.media_type)
+
+
+_NOTHING_NEW: Final = cast(Watch, None)
+"""What waits for commits is not asked for here: only streams with an end are passed on."""
 
 
 def _told(reply: Reply) -> bytes:

@@ -1,36 +1,27 @@
 """Embeddings from an address of OpenAI's form: `POST {base}/embeddings`.
 
-Rule 1: the address is the operator's own word, so private networks may be reached, and no others
-        that are not public; no redirect, proxy, cookie or variable of the environment has a part.
-Rule 2: what is sent and read is bounded in number, bytes and time; what may pass is tried again.
-Rule 3: a refusal of words is told apart from one of everything by words that cannot be refused.
+Rule 1: what is sent and read is bounded in number, bytes and time; what may pass is tried again.
+Rule 2: a refusal of words is told apart from one of everything by words that cannot be refused.
 """
 
 import asyncio
 import json
-import ssl
 from collections.abc import Sequence
-from contextlib import aclosing
 from http import HTTPStatus
 from math import isfinite
 from typing import Any, Final
 
 import anyio
-import httpcore2
 from attrs import field, frozen
-from httpx2 import URL
 
-from svc_core.egress import PRIVATE
 from svc_http import system
-from svc_http.fetch.guard import Guard, connections, target
-from svc_http.fetch.model import FetchRefused
 from svc_http.providers.embedding import EmbeddingFailed
+from svc_http.providers.upstream import Unanswered, Upstream, phrased
 
 TEXTS_AT_ONCE: Final = 32
 """In one request; servers take from 32 (Text Embeddings Inference) to 2,048 (OpenAI)."""
 ANSWER_BYTES: Final = 8 * 1024 * 1024
 """Of one answer: 32 vectors of 4,096 dimensions with 20 characters each are 2.6 MB."""
-CONNECT_SECONDS: Final = 3.0
 TOTAL_SECONDS: Final = 30.0
 """One exchange; a slow machine needs a second a text."""
 WAITS: Final = (0.5, 2.0)
@@ -39,8 +30,6 @@ WAIT_MAX: Final = 10.0
 """As long as a server may ask to be left alone while we wait for it."""
 AWAY_SECONDS: Final = 10.0
 """How long it is not asked again once all attempts failed, so that reports need not wait."""
-SAID_CHARS: Final = 200
-"""Of what a server says of its refusal."""
 _PROBE: Final = ("news",)
 _PASSING: Final = frozenset({408, 429, 500, 502, 503, 504})
 _OF_THE_WORDS: Final = frozenset({400, 413, 422})
@@ -86,8 +75,7 @@ class Endpoint:
         self._place = place
         self._waits = waits
         self._total_seconds = total_seconds
-        self._url = URL(f"{place.url}/embeddings")
-        self._pool: httpcore2.AsyncConnectionPool | None = None
+        self._upstream = Upstream(f"{place.url}/embeddings", place.key, "svc-embeddings")
         self._away: tuple[float, EmbeddingFailed] | None = None
 
     @property
@@ -110,8 +98,7 @@ class Endpoint:
 
     async def aclose(self) -> None:
         """Drop what is under way."""
-        if self._pool is not None:
-            await self._pool.aclose()
+        await self._upstream.aclose()
 
     async def _some(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         if self._away is not None and system.monotonic() < self._away[0]:
@@ -120,9 +107,9 @@ class Endpoint:
             answer = await self._answer(texts)
             if answer.status in _OF_THE_WORDS and texts is not _PROBE:
                 await self._some(_PROBE)
-                raise self._failed(_refusal(answer, self._place.key), is_refusal=True)
+                raise self._failed(self._refusal(answer), is_refusal=True)
             if answer.status != HTTPStatus.OK:
-                raise self._failed(_refusal(answer, self._place.key))
+                raise self._failed(self._refusal(answer))
             return await asyncio.to_thread(self._read, answer.body, len(texts))
         except EmbeddingFailed as failure:
             if not failure.is_refusal:
@@ -143,22 +130,16 @@ class Endpoint:
         return await self._exchange(texts)
 
     async def _exchange(self, texts: Sequence[str]) -> _Answer:
-        if self._pool is None:
-            # Reading the root certificates takes 0.1 s, and plain http needs none.
-            plain = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if self._url.scheme == "http" else None
-            self._pool = connections(Guard(PRIVATE), plain)
         try:
             with anyio.fail_after(self._total_seconds):
-                return await self._post(self._pool, self._body(texts))
-        except FetchRefused as refused:
-            raise self._failed(f"cannot be asked: {refused.message}") from refused
-        except (TimeoutError, httpcore2.TimeoutException) as late:
+                async with self._upstream.post(self._asked(texts), "application/json") as told:
+                    return _Answer(told.status, await told.body(ANSWER_BYTES), told.wait_seconds)
+        except Unanswered as why:
+            raise self._failed(str(why)) from why
+        except TimeoutError as late:
             raise self._failed(f"did not answer within {self._total_seconds:g} seconds") from late
-        except (httpcore2.NetworkError, httpcore2.ProtocolError) as broken:
-            why = str(broken) or type(broken).__name__
-            raise self._failed(f"cannot be reached, or broke off: {why}") from broken
 
-    def _body(self, texts: Sequence[str]) -> bytes:
+    def _asked(self, texts: Sequence[str]) -> dict[str, Any]:
         asked: dict[str, Any] = {
             "model": self._place.model,
             "input": list(texts),
@@ -166,29 +147,7 @@ class Endpoint:
         }
         if self._place.dimensions is not None:
             asked["dimensions"] = self._place.dimensions
-        return json.dumps(asked).encode()
-
-    async def _post(self, pool: httpcore2.AsyncConnectionPool, body: bytes) -> _Answer:
-        fields = [
-            ("Host", self._url.netloc.decode("ascii")),
-            ("User-Agent", "svc-embeddings"),
-            ("Accept", "application/json"),
-            ("Content-Type", "application/json"),
-            ("Content-Length", str(len(body))),
-        ]
-        if self._place.key is not None:
-            fields.append(("Authorization", f"Bearer {self._place.key}"))
-        timeouts = {"timeout": {"connect": CONNECT_SECONDS}}
-        async with pool.stream(
-            "POST", target(self._url), headers=fields, content=body, extensions=timeouts
-        ) as response:
-            held = bytearray()
-            async with aclosing(response.aiter_stream()) as chunks:
-                async for chunk in chunks:
-                    held += chunk
-                    if len(held) > ANSWER_BYTES:
-                        raise self._failed(f"answers more than {ANSWER_BYTES} bytes")
-            return _Answer(response.status, bytes(held), _wait(response.headers))
+        return asked
 
     def _read(self, body: bytes, count: int) -> Sequence[Sequence[float]]:
         """The vectors of an answer, in the order of the texts."""
@@ -204,38 +163,13 @@ class Endpoint:
         return made
 
     def _failed(self, why: str, *, is_refusal: bool = False) -> EmbeddingFailed:
-        shown = _hidden(why, self._place.key)
-        return EmbeddingFailed(f"{self._url} {shown}", is_refusal=is_refusal)
+        shown = self._upstream.hidden(why)
+        return EmbeddingFailed(f"{self._upstream.url} {shown}", is_refusal=is_refusal)
 
-
-def _hidden(text: str, key: str | None) -> str:
-    return text.replace(key, "...") if key else text
-
-
-def _wait(headers: Sequence[tuple[bytes, bytes]]) -> float | None:
-    """The seconds that a server asks to be left alone; its dates are not read."""
-    asked = next((value for name, value in headers if name.lower() == b"retry-after"), b"")
-    return float(asked) if asked.isdigit() and len(asked) < 6 else None
-
-
-def _refusal(answer: _Answer, key: str | None) -> str:
-    known = answer.status in HTTPStatus.__members__.values()
-    phrase = f" {HTTPStatus(answer.status).phrase}" if known else ""
-    cure = _CURES.get(answer.status)
-    said = _hidden(_said(answer.body), key)[:SAID_CHARS]
-    return (
-        f"answered {answer.status}{phrase}"
-        + (f": {said}" if said else "")
-        + (f"; {cure}" if cure else "")
-    )
-
-
-def _said(body: bytes) -> str:
-    """What an error says of itself, on one line."""
-    try:
-        error = json.loads(body)["error"]
-        said = error["message"] if isinstance(error, dict) else error
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return ""
-    words = " ".join(str(said).split())
-    return "".join(mark for mark in words if mark.isprintable())
+    def _refusal(self, answer: _Answer) -> str:
+        cure, said = _CURES.get(answer.status), self._upstream.said(answer.body)
+        return (
+            f"answered {phrased(answer.status)}"
+            + (f": {said}" if said else "")
+            + (f"; {cure}" if cure else "")
+        )

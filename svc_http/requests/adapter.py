@@ -124,32 +124,38 @@ class Endpoint:
     async def _flow(self, exchange: Exchange, case: _Case, answer: Ready, stream: Stream) -> None:
         """Answer with a stream; it was counted when it was let in, and is not counted again."""
         runtime, actor = self._runtime, case.grant.actor
+        limits = exchange.limit_headers  # as they were when it was counted
+        facts = runtime.gate.facts(exchange)
 
         def context(tx: Transaction, now: datetime) -> Context:
             return self._context(tx, case._replace(now=now))
 
         async def still() -> None:
-            gate, now = runtime.gate, runtime.now()
-            await gate.let_in(self._uncounted, exchange, gate.facts(exchange), now)
+            gate = runtime.gate
+            if not gate.is_unchanged(facts):
+                shown = gate.facts(exchange)
+                await gate.let_in(self._uncounted, exchange, shown, runtime.now())
 
+        streams, block = runtime.streams[self._operation.pool], runtime.gate.block(exchange)
+        whose = {"key": actor.key_id or "", "address": block, "workspace": actor.tenant}
         flow = Flow(
             exchange=exchange,
             stream=stream,
             watch=Following(runtime.storage, actor.tenant, context, runtime.commits, runtime.now),
+            begin=lambda: respond.begin(exchange, answer, limits),
+            room=streams.one(**whose),
             still=still,
             drain=runtime.drain,
             origin=runtime.origin,
         )
-        block = runtime.gate.block(exchange)
-        with runtime.streams.one(key=actor.key_id or "", address=block, workspace=actor.tenant):
-            await respond.begin(exchange, answer)
-            await flow.run()
+        await flow.run()
 
     def _key(self, exchange: Exchange, grant: Grant, site: Site) -> Hashable:
         actor = grant.actor
         return (
             self._id,
             actor.tenant,
+            actor.user_id if self._operation.personal else None,
             actor.scopes,
             exchange.path,
             exchange.query,
@@ -202,11 +208,12 @@ class Endpoint:
             context = self._context(tx, case, prepared.if_match, seen)
             return await pipeline.perform(operation, prepared, context, case.site)
 
-        if operation.unit == "several":
-            # Long work: one at a time of each kind for each tenant.
+        if operation.queued:
             turn = tenant, self._id
             async with self._runtime.turns.take(turn, exchange, problem.OVERLOADED):
                 return await unit(cast(Transaction, None))
+        if operation.unit == "several":
+            return await unit(cast(Transaction, None))
         return await (store.write if operation.writes else store.read)(tenant, unit)
 
     def _context(

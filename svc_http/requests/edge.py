@@ -50,8 +50,11 @@ ALWAYS_ANSWERED = frozenset({"/livez", "/readyz", "/metrics"})
 class Edge:
     """The ASGI application around the router."""
 
-    def __init__(self, app: ASGIApp, runtime: Runtime) -> None:
+    def __init__(
+        self, app: ASGIApp, runtime: Runtime, lenient: frozenset[str] = frozenset()
+    ) -> None:
         self._app = app
+        self._lenient = lenient
         self._runtime = runtime
         self._journal = runtime.journal
         self._metrics = runtime.metrics
@@ -135,7 +138,7 @@ class Edge:
             await self._app(exchange.scope, exchange.receive, exchange.relay)
             return
         except Problem as refusal:
-            refused = refusal
+            refused = self._as_said(exchange, refusal)
         except ClientGoneError:
             return
         except StorageUnavailable as failure:
@@ -158,6 +161,13 @@ class Edge:
         # An answer that has begun cannot be taken back: it ends here, visibly cut short.
         if not exchange.status:
             await respond.refuse(exchange, refused, self._runtime.origin)
+
+    def _as_said(self, exchange: Exchange, refusal: Problem) -> Problem:
+        """The refusal in the words of the operation at that path."""
+        kind = problem.LENIENT.get(refusal.type)
+        if kind is None or exchange.path not in self._lenient:
+            return refusal
+        return Problem(kind, refusal.detail, resolution=refusal.resolution)
 
     def _turn_away(self, exchange: Exchange) -> None:
         if self._runtime.drain.is_set():
@@ -227,6 +237,9 @@ def judge(exchange: Exchange) -> None:
         )
     if target.translate(None, _PLAIN_PATH) or raw[:1] != b"/":
         _judge_target(exchange, raw)
+    root = scope.get("root_path")
+    if root and exchange.path.startswith(root):
+        exchange.path = exchange.path[len(root) :] or "/"
     lines = scope["headers"]
     if len(lines) == len(fields):
         size = len(b"".join([*fields, *fields.values()]))
@@ -248,9 +261,6 @@ def judge(exchange: Exchange) -> None:
         _judge_upgrade(exchange)
     if b"expect" in fields and not _members(fields[b"expect"]) <= {b"100-continue"}:
         raise Problem(problem.EXPECTATION_FAILED)
-    root = scope.get("root_path")
-    if root and exchange.path.startswith(root):
-        exchange.path = exchange.path[len(root) :] or "/"
 
 
 def _judge_target(exchange: Exchange, raw: bytes) -> None:

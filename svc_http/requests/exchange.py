@@ -44,7 +44,8 @@ EXPOSED = (
     "ETag, Location, Link, X-Request-Id, X-Svc-API-Version, X-Svc-Schema-Version, X-Svc-Agent, "
     "X-Svc-Agent-Mode, X-Svc-Ledger-Size, X-Svc-Ledger-Root, X-Svc-Ledger-Vkey, X-Thread-Id, "
     "Accept-Ranges, Content-Range, Idempotency-Key, Idempotency-Replayed, PAYMENT-REQUIRED, "
-    f"PAYMENT-RESPONSE, Deprecation, Sunset, {', '.join(HEADER_NAMES)}"
+    "PAYMENT-RESPONSE, Deprecation, Sunset, X-Vercel-AI-UI-Message-Stream, "
+    f"{', '.join(HEADER_NAMES)}"
 )
 """The fields that a page of another origin may read; `*` would not cover Authorization's kin."""
 

@@ -178,6 +178,15 @@ class Gate:
             finally:
                 self._lookups.release()
 
+    def is_unchanged(self, facts: Facts) -> bool:
+        """Whether the key that was shown is known to be what it was, within a second."""
+        bearer = facts.bearer
+        if not isinstance(bearer, Bearer):
+            return False
+        return facts.principal is not None and facts.principal is self._principals.fresh(
+            bearer.digest_hex
+        )
+
     def _is_known(self, facts: Facts) -> bool:
         """Whether the caller shows a key that was there when it was last looked up."""
         bearer = facts.bearer

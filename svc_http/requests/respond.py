@@ -1,6 +1,6 @@
 """Answers as bytes: replies of operations and refusals, with the fields that belong to them."""
 
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Iterable, Sequence
 from email.utils import format_datetime
 from functools import lru_cache
 
@@ -18,10 +18,14 @@ from svc_http.settings import Settings
 
 _CSP = b"content-security-policy"
 _REFUSALS = (Representation("problem", problem.MEDIA_TYPE), JSON, HTML)
-_NO_STORE = (b"cache-control", b"no-store")
-_PRIVATE_NO_STORE = (b"cache-control", b"private, no-store")
-_PRIVATE_NO_CACHE = (b"cache-control", b"private, no-cache")
-_PUBLIC = (b"cache-control", b"public, max-age=300")
+_CACHE_CONTROL = b"cache-control"
+_NO_STORE = (_CACHE_CONTROL, b"no-store")
+_PRIVATE_NO_STORE = (_CACHE_CONTROL, b"private, no-store")
+_PRIVATE_NO_CACHE = (_CACHE_CONTROL, b"private, no-cache")
+_PUBLIC = (_CACHE_CONTROL, b"public, max-age=300")
+_DO_NOT_RETRY = (b"x-should-retry", b"false")
+PATIENCE_SECONDS = 60
+"""Who is to wait longer is told not to: clients of OpenAI's kind would sleep until then."""
 _VARY = (b"vary", b"Authorization, Accept")
 
 
@@ -79,7 +83,8 @@ def ready(
     headers = [*usual, *own, *extra]
     if reply.media_type is not None:
         headers.append((b"content-type", reply.media_type.encode()))
-    headers.append(_caching(operation, own))
+    if not any(name == _CACHE_CONTROL for name, _ in own):
+        headers.append(_caching(operation, own))
     if len(operation.media) > 1:
         headers.append(_VARY)
     if reply.status not in BODILESS and reply.stream is None:
@@ -105,10 +110,9 @@ def send(exchange: Exchange, answer: Ready) -> Awaitable[None]:
     return exchange.finish(answer.status, headers, answer.body)
 
 
-def begin(exchange: Exchange, answer: Ready) -> Awaitable[None]:
+def begin(exchange: Exchange, answer: Ready, limits: Sequence[Header]) -> Awaitable[None]:
     """Send the head of an answer whose body comes in parts."""
-    headers = [*answer.headers, *exchange.limit_headers, exchange.id_header]
-    return exchange.begin(answer.status, headers)
+    return exchange.begin(answer.status, [*answer.headers, *limits, exchange.id_header])
 
 
 def refuse(exchange: Exchange, refusal: Problem, origin: str) -> Awaitable[None]:
@@ -129,10 +133,23 @@ def refuse(exchange: Exchange, refusal: Problem, origin: str) -> Awaitable[None]
     ]
     if refusal.type is problem.NOT_ACCEPTABLE:
         headers.append(_VARY)
+    if _is_in_vain(exchange, refusal):
+        headers.append(_DO_NOT_RETRY)
     said = {name for name, _ in headers}
     headers += [pair for pair in exchange.limit_headers if pair[0] not in said]
     headers.append(exchange.id_header)
     return exchange.finish(refusal.type.status, headers, body)
+
+
+def _is_in_vain(exchange: Exchange, refusal: Problem) -> bool:
+    """Whether a client that asks again by itself gets the same, waits too long, or pays twice."""
+    match refusal.type.status:
+        case 409:
+            return not refusal.type.retryable
+        case 429:
+            return int(refusal.headers.get("Retry-After", 0)) > PATIENCE_SECONDS
+        case status:
+            return status == 500 and exchange.method != "GET"
 
 
 def _is_for_people(exchange: Exchange) -> bool:

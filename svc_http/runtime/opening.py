@@ -3,13 +3,16 @@
 import shlex
 from pathlib import Path
 
+from svc_core.agent.embedded import Embedded
 from svc_core.ports import Storage
 from svc_http import storage
 from svc_http.fetch import PRIVATE, USER_AGENT, Fetcher
 from svc_http.fetch.post import Poster
 from svc_http.media.places import media_of
 from svc_http.media.port import Media
+from svc_http.providers import chat as chats
 from svc_http.providers import embedding, espeak
+from svc_http.providers.chat import Chat
 from svc_http.providers.command import CommandSpeech
 from svc_http.providers.embedding import Embeddings, Local
 from svc_http.providers.endpoint import Endpoint, Place
@@ -71,6 +74,20 @@ def embedder(given: Settings) -> Embeddings | None:
         given.embeddings_dimensions,
     )
     return Embeddings(Endpoint(place))
+
+
+def chat(given: Settings) -> Chat | None:
+    """The model that answers questions, to be closed by whoever has it; None without one."""
+    if given.agent_url is None or given.agent_model is None:
+        return None
+    place = chats.Place(
+        given.agent_url,
+        given.agent_model,
+        given.agent_key,
+        given.agent_max_steps,
+        given.agent_max_output_tokens,
+    )
+    return Chat(place, fallback=Embedded() if given.agent_fallback == "embedded" else None)
 
 
 def recorder(given: Settings, storage: Storage, kept: Media | None = None) -> Recorder:

@@ -6,7 +6,7 @@ One is made by `app.build`. Endpoints and workers receive it; nothing global exi
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -16,23 +16,29 @@ from svc_core.access import address, plans
 from svc_core.access.counters import MemoryCounters
 from svc_core.access.lockout import MemoryLockouts
 from svc_core.access.plans import PlanTable
+from svc_core.agent.embedded import Embedded
+from svc_core.agent.ports import Backend, Tools
 from svc_core.corpus import Tables
 from svc_core.embeddings import Embedder
 from svc_core.host import Host
+from svc_core.knowledge.retrieving import TimeLimit
 from svc_core.ledger.signing_key import kept_signer, stored_signer
 from svc_core.pipeline import Site
 from svc_core.ports import SYSTEM, Ids, SharedUnavailable, Storage
 from svc_core.reports.page import Typesetter
+from svc_core.reports.rewriting import Writer
+from svc_core.tools import CatalogueTools
 from svc_core.vault import VaultError
 from svc_http import system
 from svc_http.media.port import Media
 from svc_http.pages import markup
+from svc_http.providers.chat import Chat
 from svc_http.providers.embedding import Embeddings
 from svc_http.providers.speech import Speech
 from svc_http.requests.gather import Gate, Principals
 from svc_http.requests.load import Load
 from svc_http.requests.page_cache import PageCache
-from svc_http.requests.streams import Open
+from svc_http.requests.streams import rooms
 from svc_http.requests.tallied import SharedGate
 from svc_http.requests.turns import Turns
 from svc_http.runtime.commits import Commits
@@ -53,9 +59,20 @@ more and finishes or gives back what it has; cancelled again, because that took 
 Closing = Callable[[], Awaitable[None]]
 
 
-def _host(settings: Settings, embedder: Embeddings | None, *, speaks: bool) -> Host:
+def _host(
+    settings: Settings,
+    plan_table: PlanTable,
+    embedder: Embeddings | None,
+    chat: Chat | None,
+    *,
+    speaks: bool,
+) -> Host:
     """What the core is told of who runs it."""
     lends: dict[type, Any] = {Typesetter: markup.Typesetter(settings.origin), Tables: Tables()}
+    lends |= {PlanTable: plan_table, TimeLimit: asyncio.wait_for, Backend: chat or Embedded()}
+    lends[Tools] = CatalogueTools(Site(settings.origin, aliases=False))
+    if chat is not None and settings.rewrite_reports:
+        lends[Writer] = chat
     if embedder is not None:
         lends[Embedder] = embedder
     return Host(
@@ -64,6 +81,8 @@ def _host(settings: Settings, embedder: Embeddings | None, *, speaks: bool) -> H
         allow_erasure=frozenset(settings.allow_erasure),
         speaks=speaks,
         media_base_url=settings.media_base_url,
+        threads_kept=timedelta(days=settings.thread_days),
+        ui_finish_reason=settings.ui_finish_reason,
         lends=lends,
     )
 
@@ -85,6 +104,7 @@ class Runtime:
         signs: bool = False,
         speech: Speech | None = None,
         embedder: Embeddings | None = None,
+        chat: Chat | None = None,
         media: Media | None = None,
         number: int | None = None,
         shared: Shared | None = None,
@@ -96,10 +116,11 @@ class Runtime:
         self.now = now
         self.monotonic = monotonic
         self.ids = ids
-        self.plans = plan_table or plans.PRESETS[settings.plans]
+        table = plan_table or plans.PRESETS[settings.plans]
+        self.plans = table.giving(settings.chat_credits)
         self.keyring = keyring(settings.secret, settings.secret_previous)
         self.media = media
-        self.host = _host(settings, embedder, speaks=speech is not None)
+        self.host = _host(settings, self.plans, embedder, chat, speaks=speech is not None)
         self.shared = in_memory(monotonic) if shared is None else shared
         counters = self.shared.counters
         own = counters if isinstance(counters, MemoryCounters) else None
@@ -107,13 +128,14 @@ class Runtime:
         self.gate = self._make_gate(monotonic)
         self.pages = PageCache()
         self.commits = Commits(storage)
-        self.streams = Open()
+        self.streams = rooms()
         self.load = Load(settings.in_flight_max, self.gate.block)
         self.turns = Turns(settings.in_flight_max)
         self.metrics = Metrics()
         self.journal = Journal.of(settings, number)
-        if embedder is not None:
-            embedder.told = partial(self.journal.failure, "embeddings")
+        for name, provider in (("embeddings", embedder), ("agent", chat)):
+            if provider is not None:
+                provider.told = partial(self.journal.failure, name)
         self.drain = asyncio.Event()
         self.is_started = False
         # Whether somebody serves on the same socket once this has drained.

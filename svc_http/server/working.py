@@ -1,8 +1,9 @@
 """What runs beside the requests, or without any: the background workers that the settings choose.
 
 Rule 1: each claims what it does in the store, so that any number of processes may run each.
-Rule 2: whoever has workers looks after the store as well: old answers and deliveries are forgotten,
-        secrets sealed anew, files without a row and reports without a profile removed.
+Rule 2: whoever has workers looks after the store as well: old answers, deliveries and
+        conversations are forgotten, secrets sealed anew, files without a row and reports without a
+        profile removed, reports and signals indexed.
 Rule 3: only who has the store alone may take over what was under way before it began. Over a store
         of several processes, what a dead one held is free when its time is over.
 """
@@ -23,6 +24,7 @@ from svc_http.providers.speech import Speech
 from svc_http.runtime.journal import LogFile
 from svc_http.runtime.metrics import Metrics
 from svc_http.runtime.opening import (
+    chat,
     checked,
     embedder,
     fetcher,
@@ -42,8 +44,10 @@ from svc_http.settings import Settings, SettingsError
 from svc_http.shared import Shared
 from svc_http.storage import Store, StoreBusy, Unusable
 from svc_http.workers import (
+    automate,
     deliver_loop,
     forget_loop,
+    forget_threads,
     ingest_loop,
     purge_deliveries,
     renew_secrets,
@@ -53,6 +57,7 @@ from svc_http.workers import (
 )
 from svc_http.workers.deliver import Sender
 from svc_http.workers.embed import embed_loop
+from svc_http.workers.index import index_loop
 from svc_http.workers.speak import speak_loop, sweep_loop
 
 PATIENCE_SECONDS = 1.0
@@ -128,10 +133,12 @@ def run(given: Settings, on_ready: Callable[[], None], read: Read | None = None)
 
 
 async def _work(given: Settings, on_ready: Callable[[], None], restarts: Restarts) -> None:
-    voice, model = speech(given), embedder(given)
+    voice, model, asked = speech(given), embedder(given), chat(given)
     async with AsyncExitStack() as stack:
         if model is not None:
             stack.push_async_callback(model.aclose)
+        if asked is not None:
+            stack.push_async_callback(asked.aclose)
         try:
             shared = open_shared(given)
             stack.push_async_callback(shared.close)
@@ -154,6 +161,7 @@ async def _work(given: Settings, on_ready: Callable[[], None], restarts: Restart
             workers=chosen(given, reader, sender, voice, model),
             speech=voice,
             embedder=model,
+            chat=asked,
             media=media_of(given, store),
             shared=shared,
         )
@@ -183,6 +191,7 @@ def chosen(
         "ingest": lambda runtime: ingest_loop(runtime.service, reader),
         "schedule": lambda runtime: schedule_loop(runtime.service),
         "deliver": partial(_deliver, sender),
+        "automations": _automate,
     }
     if voice is not None:
         named["speak"] = _speak
@@ -194,6 +203,7 @@ def chosen(
         _renew,
         _sweep,
         _forget,
+        partial(_index, model),
     )
 
 
@@ -229,6 +239,14 @@ async def _deliver(sender: Sender, runtime: Runtime) -> None:
     await deliver_loop(runtime.service, sender, runtime.commits, failed)
 
 
+async def _automate(runtime: Runtime) -> None:
+    failed = partial(runtime.journal.failure, "automation")
+    counters = runtime.shared.counters if runtime.settings.rate_limits else None
+    if runtime.settings.dsn is None:
+        await automate.take_over(runtime.service)
+    await automate.automate_loop(runtime.service, counters, runtime.commits, failed)
+
+
 async def _speak(runtime: Runtime) -> None:
     failed = partial(runtime.journal.failure, "speech")
     recording = recorder(runtime.settings, runtime.storage, runtime.media)
@@ -239,6 +257,10 @@ async def _speak(runtime: Runtime) -> None:
 
 async def _embed(model: Embeddings, runtime: Runtime) -> None:
     await embed_loop(runtime.service, model, runtime.commits, runtime.shared.leases)
+
+
+async def _index(model: Embeddings | None, runtime: Runtime) -> None:
+    await index_loop(runtime.service, model, runtime.commits, runtime.shared.leases)
 
 
 async def _sweep(runtime: Runtime) -> None:
@@ -264,6 +286,7 @@ async def _purge(runtime: Runtime) -> None:
             if await leases.take("purge", holder, 2 * PURGE_SECONDS):
                 await purge_answers(runtime.service)
                 await purge_deliveries(runtime.service)
+                await forget_threads(runtime.service)
         await asyncio.sleep(PURGE_SECONDS)
 
 

@@ -16,17 +16,21 @@ _json = compact.encoder(ascii_only=True)
 def written(change: Change) -> str | None:
     """The text; None where there is nothing to say."""
     state = None if change.last_state is None else change.last_state.decode()
-    details = (change.changed_fields, state, change.merged_into_id)
-    return None if details == (None, None, None) else _json(details)
+    details = [change.changed_fields, state, change.merged_into_id, change.owner]
+    while details and details[-1] is None:
+        details.pop()
+    return _json(details) if details else None
 
 
 def read(text: str | None) -> dict[str, Any]:
     """The members of the change that the text tells of."""
     if text is None:
         return {}
-    fields, state, merged_into_id = json.loads(text)
+    told: list[Any] = json.loads(text)
+    fields, state, merged_into_id, owner = told + [None] * (4 - len(told))
     return {
         "changed_fields": None if fields is None else tuple(fields),
         "last_state": None if state is None else state.encode(),
         "merged_into_id": merged_into_id,
+        "owner": owner,
     }

@@ -5,7 +5,7 @@ point it leaves either nothing or a whole result.
 """
 
 from svc_http.workers.deliver import deliver_loop, purge_deliveries, take_over
-from svc_http.workers.forget import forget_loop
+from svc_http.workers.forget import forget_loop, forget_threads
 from svc_http.workers.ingest import add_source, ingest_loop, pull, pull_all, pull_now
 from svc_http.workers.renew import renew_secrets
 from svc_http.workers.reporting import make_report
@@ -15,6 +15,7 @@ __all__ = [
     "add_source",
     "deliver_loop",
     "forget_loop",
+    "forget_threads",
     "ingest_loop",
     "make_report",
     "pull",

@@ -1,4 +1,5 @@
-"""Removes the reports of profiles that were deleted, as many at a time as no writer waits long for.
+"""Removes the reports of profiles that were deleted, and conversations that are over, as many at a
+time as no writer waits long for.
 
 Each unit of work is whole, so any number of workers may do this, and one that is killed leaves the
 rest to the next. What cannot be removed is left for a while, and is in the way of no other profile.
@@ -7,7 +8,9 @@ rest to the next. What cannot be removed is left for a while, and is in the way 
 from functools import partial
 from typing import Final
 
+from svc_core.agent import THREADS, threads
 from svc_core.recordings import forget_reports
+from svc_core.resources.members import micros
 from svc_core.resources.profile import LEAVING
 from svc_http.runtime.commits import Commits
 from svc_http.runtime.service import Failed, Service
@@ -40,3 +43,14 @@ async def forget(service: Service, failed: Failed) -> None:
             except Exception as failure:  # one profile's broken reports must not stop the others
                 stuck.add(profile_id)
                 failed(failure)
+
+
+async def forget_threads(service: Service) -> None:
+    """Remove the conversations of every account in which nothing was said for long enough."""
+    kept = service.host.threads_kept
+    end = micros(service.now() - kept) - 1
+    while over := await service.storage.across(THREADS, end=end, limit=ROUND_MAX):
+        for row in over:
+            unit = partial(threads.forget, id_=row.document.id, kept=kept)
+            while await service.write(row.tenant, unit):
+                continue

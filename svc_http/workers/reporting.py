@@ -6,6 +6,7 @@ import anyio.to_thread
 
 from svc_core.reports import Finished, Window, compose, gather, publish
 from svc_core.reports.likening import likened
+from svc_core.reports.rewriting import rewritten
 from svc_core.resources.report import ReportRow
 from svc_http.runtime.service import Service
 
@@ -43,4 +44,5 @@ async def composed(
     """
     material = await service.read(tenant, lambda ctx: gather(ctx, profile_id, window))
     material = await likened(service, service.host, material)
-    return await anyio.to_thread.run_sync(compose, material, service.now())
+    finished = await anyio.to_thread.run_sync(compose, material, service.now())
+    return await rewritten(service.host, material, finished)

@@ -46,6 +46,7 @@ def declared(root: Path) -> dict[str, set[str]]:
         "postgres": server | _names(extras["postgres"]),
         "redis": server | _names(extras["redis"]),
         "s3": server | _names(extras["s3"]),
+        "mcp": server | _names(extras["mcp"]) | {"mcp_types"},
     }
 
 
@@ -62,6 +63,8 @@ def _kind(module: str) -> str:
         return module.rpartition(".")[2]  # which is loaded where the settings name it
     if module == "svc_http.media.bucket":
         return "s3"  # loaded when a bucket is used, and says which extra it needs
+    if module in {"svc_http.mcp.server", "svc_http.mcp.speaking", "svc_http.cli.callers"}:
+        return "mcp"  # loaded by the first message, or by `svc mcp`
     # The feed reader is loaded when a feed is read, and says which extra it needs; so is what
     # compares names.
     is_lazy = "sources" in module or module == "svc_core.linking.similarity"

@@ -36,12 +36,13 @@ class House:
         self.keyring = Keyring({1: b"k" * 32}, 1)
         self.store = MemoryStorage(catalog.COLLECTIONS)
         self.site = Site(base_url="https://api.example")
+        self.user: str | None = None
+        """The person behind the key."""
         self.operations = {operation.id: operation for operation in catalog.OPERATIONS}
 
     def context(self, tx: Transaction, tenant: str, operation: str) -> Context:
-        return Context(
-            tx, self.clock.now(), self.ids, Actor(tenant), operation, keyring=self.keyring
-        )
+        actor = Actor(tenant, user_id=self.user)
+        return Context(tx, self.clock.now(), self.ids, actor, operation, keyring=self.keyring)
 
     def run(self, usecase: Callable[[Context], Awaitable[R]], tenant: str = SYSTEM) -> R:
         async def unit(tx: Transaction) -> R:

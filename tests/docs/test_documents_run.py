@@ -24,7 +24,7 @@ from svc_http.cli.app import tree
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LANGUAGES = {"console", "python", "javascript", "sh", "json", "toml", "ini", "text"}
-SESSIONS = ("README.md", "docs/index.md", "docs/running.md", "docs/ledger.md")
+SESSIONS = ("README.md", "docs/index.md", "docs/agent.md", "docs/running.md", "docs/ledger.md")
 BEGIN, END = "\x1e", "\x1f"
 
 
@@ -102,7 +102,7 @@ def test_sessions_give_what_the_document_shows(
 ) -> None:
     steps = _steps(documents[name].replace("127.0.0.1:8000", f"127.0.0.1:{demo.port}"))
     environment = {"PATH": f"{folder / 'bin'}:/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
-    if name == "docs/index.md":
+    if name in ("docs/index.md", "docs/agent.md"):
         environment |= {"SVC_KEY": demo.key, "SVC_SERVER": demo.admin}
 
     found = _session(steps, folder / "work", environment)

@@ -232,7 +232,8 @@ def test_eight_workers_disable_a_dead_webhook_after_five_attempts(fleet: Fleet, 
     together(partial(ask, origin, f"{hooks}/{hook}/test", key, {}) for origin in fleet.origins * 10)
     until(lambda: ask(fleet.origins[1], f"{hooks}/{hook}", key).data["status"] == "disabled")
     told = every(fleet.origins[1], f"{hooks}/{hook}/deliveries", key)
-    assert Counter(row["status"] for row in told) == {"failed": 5, "skipped": 15}
+    # Who asks once it is disabled is refused, so that there may be fewer than 20.
+    assert Counter(row["status"] for row in told) == {"failed": 5, "skipped": len(told) - 5}
     for worker in fleet.workers[2:]:
         assert worker.end() == 0  # whatever it had under way is over
     assert len(sink.got) == 5

@@ -419,8 +419,11 @@ def refused() -> Callable[..., Any]:
 class Wire:
     """A Hypercorn on a free loopback port in a thread of its own, asked by bytes."""
 
-    def __init__(self, body_seconds_max: float = 60, **more: Any) -> None:
+    def __init__(
+        self, body_seconds_max: float = 60, parts: Callable[[], Any] = dict, **more: Any
+    ) -> None:
         self.key = ""
+        self._parts = parts
         self._settings = {"body_seconds_max": body_seconds_max, "rate_limits": False, **more}
         self.listening = hypercorn.listen("127.0.0.1", 0)
         self.port = self.listening.getsockname()[1]
@@ -429,8 +432,9 @@ class Wire:
 
     def _main(self) -> None:
         with asyncio.Runner(loop_factory=hypercorn.loop_factory()) as runner:
-            house = House(make_settings(**self._settings))
-            self.key = house.key()
+            house = House(make_settings(**self._settings), **self._parts())
+            self.key = house.key("agent:svc", "news:read", "profiles:write")
+            self.house = house
             self.log = house.log
             self.service = house.service
             self.loop = runner.get_loop()
@@ -448,6 +452,9 @@ class Wire:
 
     def stop(self) -> None:
         self.loop.call_soon_threadsafe(self.service.drain)
+        self.join()
+
+    def join(self) -> None:
         self._thread.join(60)
         assert not self._thread.is_alive()
 

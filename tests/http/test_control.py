@@ -7,7 +7,7 @@ import socket
 import stat
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from svc_core.host import Progress, silent
 from svc_core.operation import Context, Operation, local
 from svc_core.problem import Problem
 from svc_core.result import One
+from svc_core.stream import Stream
 from svc_http import system
 from svc_http.control import channel, lends, operator
 from svc_http.control.channel import BrokeOff, Control, Refused, Unreachable, Unsafe
@@ -101,6 +102,32 @@ class House:
             ctx.borrow(House)
             return One(wire.dumps(request))
 
+        def streaming(parts: Any, seconds: float | None) -> Any:
+            async def settled() -> None:
+                self.ended.release()
+
+            async def run(_ctx: Context, _request: Echo) -> Stream:
+                bye = lambda _: b"bye"  # noqa: E731
+                return Stream("text/x", parts, b"", bye, seconds_max=seconds, settle=settled)
+
+            return run
+
+        async def counted(_watch: Any) -> AsyncIterator[bytes]:
+            for part in (b"one", b"", "zw\u00f6lf".encode()):
+                yield part
+
+        async def endless(_watch: Any) -> AsyncIterator[bytes]:
+            while True:
+                yield b"x" * 10_000
+
+        async def mute(_watch: Any) -> AsyncIterator[bytes]:
+            await self.go.wait()
+            yield b""
+
+        async def refusing(_watch: Any) -> AsyncIterator[bytes]:
+            yield b"one"
+            raise Problem(problem.CHAT_CREDITS_EXHAUSTED, "None are left.")
+
         def raising(failure: Exception) -> Any:
             async def run(_ctx: Context, _request: Echo) -> One[Echo]:
                 raise failure
@@ -114,6 +141,12 @@ class House:
             "flood": flood,
             "wait": wait,
             "lend": lend,
+            "stream": streaming(counted, 60.0),
+            "slow": streaming(endless, 0.05),
+            "endless": streaming(endless, 60.0),
+            "mute": streaming(mute, 60.0),
+            "refusing": streaming(refusing, 60.0),
+            "tail": streaming(endless, None),
             "break": raising(ValueError("secret words")),
             "disk": raising(StorageUnavailable("disk full")),
             "queue": raising(Overloaded("queue full")),
@@ -181,6 +214,44 @@ def test_progress_that_nobody_reads_is_dropped_and_the_answer_is_not(house: Hous
             *told, answer = lines.readlines()
     assert json.loads(answer)["ok"]["body"]["data"] == {"text": "whole"}
     assert 0 < len(told) < 20_000
+
+
+def parts_of(house: House, operation: str) -> list[str]:
+    parts: list[str] = []
+    answer = channel.ask(house.path, asked(operation), silent, parts.append)
+    assert (answer["status"], answer["body"]) == (200, None)
+    return parts
+
+
+def test_the_parts_of_a_stream_come_before_its_end(house: House) -> None:
+    assert parts_of(house, "stream") == ["", "one", "", "zw\u00f6lf"]
+    assert house.ended.acquire(timeout=10)
+
+
+def test_a_stream_that_has_had_its_time_says_goodbye(house: House) -> None:
+    assert parts_of(house, "slow")[-1] == "bye"
+    assert house.ended.acquire(timeout=10)
+
+
+def test_a_stream_that_is_refused_is_a_refusal(house: House) -> None:
+    with pytest.raises(Refused, match="None are left"):
+        parts_of(house, "refusing")
+    assert house.ended.acquire(timeout=10)
+
+
+def test_a_stream_without_an_end_is_given_over_http_alone(house: House) -> None:
+    with pytest.raises(Refused, match="over HTTP alone"):
+        parts_of(house, "tail")
+
+
+@pytest.mark.parametrize("how", ["endless", "mute"])
+def test_a_stream_ends_with_whoever_listened(house: House, how: str) -> None:
+    with raw(house.path) as line:
+        line.sendall(channel.line(asked(how)))
+        assert line.recv(8) == b'{"part":'
+    assert house.ended.acquire(timeout=10)
+    assert ask(house, "echo", text="still there") == {"text": "still there"}
+    assert house.defects == []
 
 
 REFUSALS = [

@@ -27,7 +27,13 @@ def test_every_setting_is_documented_with_an_example_that_is_accepted():
         assert getattr(load(given), name) is not None
 
 
-BESIDE = {"tls_cert": {"SVC_TLS_KEY": "key.pem"}, "tls_key": {"SVC_TLS_CERT": "cert.pem"}}
+MODEL = {"SVC_AGENT_URL": "http://127.0.0.1:11434/v1", "SVC_AGENT_MODEL": "small"}
+BESIDE = {
+    "tls_cert": {"SVC_TLS_KEY": "key.pem"},
+    "tls_key": {"SVC_TLS_CERT": "cert.pem"},
+    "agent_url": MODEL,
+    "rewrite_reports": MODEL,
+}
 
 
 def test_nothing_given_is_the_defaults():
@@ -79,6 +85,10 @@ def test_values_of_a_file_keep_their_types(tmp_path):
         ("counters", "database", "db is no PostgreSQL database"),
         ("counters_down", "ignore", "must be one of refuse, admit"),
         ("body_bytes_max", "12", "from 1024"),
+        ("chat_credits", "pro", "must be a whole number"),
+        ("chat_credits", "pro=-1", "must be a whole number"),
+        ("chat_credits", "gold=1", "must be NAME=NUMBER, the names some of free, lite, pro"),
+        ("chat_credits", "", "must be NAME=NUMBER"),
         ("workers", "true", "must be all, none, or some of ingest, schedule"),
         ("workers", "all,none", "must be all, none"),
         ("workers", ",", "must be all, none"),
@@ -321,3 +331,15 @@ def test_a_secret_that_cannot_be_kept_is_refused(tmp_path):
 def test_settings_are_never_altered():
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
         Settings().port = 1
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"SVC_AGENT_URL": "http://h/v1"}, "'agent_model' is missing, and agent_url is set"),
+        ({"SVC_REWRITE_REPORTS": "true"}, "'agent_url' is missing, and rewrite_reports is set"),
+    ],
+)
+def test_a_model_is_named_whole(given, told):
+    with pytest.raises(SettingsError, match=told):
+        load(given)

@@ -1,21 +1,36 @@
 """A service on a free port, with a key and a few rows, for clients that other tools made.
 
-    python tests/interop/service.py
+    python tests/interop/service.py [SVC_SETTING=VALUE...]
 
 prints one line of JSON, `{"origin", "key", "reportId"}`, once it listens, and serves until SIGTERM.
-The rows are the examples of the published document: what it shows is what is served.
+The rows are the examples of the published document: what it shows is what is served. The agent
+plays a part: it calls a tool, cites what it found and a record, and fails where it is asked to.
 """
 
 import asyncio
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
-from svc_core import accounts, wire
+import attrs
+
+from svc_core import accounts, problem, wire
 from svc_core.access import plans
 from svc_core.access.scopes import SCOPES
 from svc_core.accounts import KeyWish
+from svc_core.agent.events import (
+    Event,
+    Failed,
+    Finished,
+    Source,
+    Step,
+    Text,
+    ToolCall,
+    ToolDone,
+    Usage,
+)
+from svc_core.agent.ports import Backend, Toolbox, Turn
 from svc_core.catalog import COLLECTIONS, OPERATIONS
 from svc_core.cursor import Keyring
 from svc_core.openapi import document
@@ -30,20 +45,45 @@ from svc_core.resources.report import (
     ReportGraph,
     ReportSignal,
 )
-from svc_http import system
+from svc_http import settings, system
 from svc_http.app import build
 from svc_http.server import hypercorn
-from svc_http.settings import Settings
 from svc_http.storage import MemoryStorage
 
 SECRET = "0123456789abcdef" * 4
+
+
+class Part:
+    """A backend that answers every question in the same words."""
+
+    async def open(self, turn: Turn, tools: Toolbox) -> AsyncIterator[Event]:
+        return self._play(turn, tools)
+
+    async def _play(self, turn: Turn, tools: Toolbox) -> AsyncIterator[Event]:
+        yield Step()
+        yield ToolCall("a", "search_reports", {"limit": 5})
+        (report,) = (await tools.call("search_reports", {"limit": 5})).found
+        source = Source(1, report.id, report.title, f"{tools.origin}{report.path}")
+        yield ToolDone("a", (source,))
+        yield Step()
+        yield source
+        yield Source(2, "clm_65f1c0de8badf00d12345678", "The registry lists Zug", None)
+        for words in ("Dockers ", "struck [1]. ", "Zug is \u2028 listed [2]. \U0001f6a2"):
+            yield Text(words)
+        if "fail" in turn.question.lower():
+            yield Failed(problem.UPSTREAM_UNAVAILABLE.code, "The provider is gone.")
+        yield Finished(usage=Usage(len(turn.question.split()), 8))
 
 
 def main() -> None:
     listening = hypercorn.listen("127.0.0.1", 0)
     origin = f"http://127.0.0.1:{listening.getsockname()[1]}"
     storage = MemoryStorage(COLLECTIONS)
-    service = build(Settings(base_url=origin, db=":memory:", secret=SECRET), storage)
+    told = dict(each.split("=", 1) for each in sys.argv[1:])
+    own = {"SVC_BASE_URL": origin, "SVC_DB": ":memory:", "SVC_SECRET": SECRET}
+    service = build(settings.load({**own, **told}), storage)
+    runtime = service.runtime
+    runtime.host = attrs.evolve(runtime.host, lends={**runtime.host.lends, Backend: Part()})
     with asyncio.Runner() as runner:
         key, report_id = runner.run(_fill(storage))
 

@@ -1,10 +1,9 @@
-"""The flat document makes a Python client that works against the service."""
+"""Clients for Python: one made of the flat document, and OpenAI's."""
 
 import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,31 +12,9 @@ from svc_core.catalog import OPERATIONS
 from svc_core.openapi import document
 
 HERE = Path(__file__).parent
-ROOT = HERE.parent.parent
-
-pytestmark = pytest.mark.needs("openapi_python_client")
 
 
-@pytest.fixture(scope="module")
-def served() -> Iterator[dict[str, str]]:
-    """What the service says when it listens."""
-    # By way of `-c`, so that the service is found in this folder where it is not installed.
-    code = f"import runpy; runpy.run_path({str(HERE / 'service.py')!r}, run_name='__main__')"
-    with subprocess.Popen(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        try:
-            yield json.loads(line)
-        finally:
-            process.terminate()
-
-
+@pytest.mark.needs("openapi_python_client")
 def test_a_generated_python_client_works(served: dict[str, str], tmp_path: Path) -> None:
     source = tmp_path / "openapi.flat.json"
     described = document(OPERATIONS, base_url=served["origin"], flat=True)
@@ -59,6 +36,15 @@ def test_a_generated_python_client_works(served: dict[str, str], tmp_path: Path)
     told = [served["origin"], served["key"], served["reportId"]]
     used = subprocess.run(
         [sys.executable, str(shutil.copy(HERE / "sample.py", tmp_path)), *told],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert used.returncode == 0, used.stderr
+
+
+@pytest.mark.needs("openai")
+def test_openai_s_client_reads_what_the_agent_answers(served: dict[str, str]) -> None:
+    used = subprocess.run(
+        [sys.executable, str(HERE / "agent" / "completions.py"), served["origin"], served["key"]],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert used.returncode == 0, used.stderr

@@ -160,7 +160,8 @@ def a_change(number: int, *, everybody: bool = False) -> Change:
     made = Change(f"chg_{number}", kind, "note", f"n{number}", 1, START, None, everybody)
     if kind == "created":
         return made
-    return evolve(made, changed_fields=("a",), last_state='"é"'.encode(), merged_into_id="n0")
+    state = '"é"'.encode()
+    return evolve(made, changed_fields=("a",), last_state=state, merged_into_id="n0", owner="usr_a")
 
 
 def draft(number: int, subject: str | None = None, target: str | None = None) -> Draft:

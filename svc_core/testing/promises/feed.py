@@ -73,6 +73,8 @@ class FeedPromises(Bench):
             evolve(made, change_type="deleted", last_state='{"name":"é\\u0000"}'.encode()),
             evolve(made, change_type="merged", merged_into_id="b"),
             evolve(made, change_type="restored"),
+            evolve(made, owner="c"),
+            evolve(made, change_type="updated", changed_fields=("name",), owner="c"),
         )
         for change in changes:
             self.sync.append(ANN, change)

@@ -3,18 +3,18 @@ import pytest
 from svc_core.access.plans import DEFAULT_PLANS, KEY_GUIDE_PLANS, PRESETS, Plan
 from svc_core.access.scopes import SCOPES, unknown
 
-# The spec's table: plan, new keys, keys, per minute, per day.
+# The spec's table: plan, new keys, keys, per minute, per day, chat credits.
 REFERENCE = [
-    ("free", False, 0, 0, 0),
-    ("lite", False, 2, 10, 500),
-    ("pro", True, 5, 30, 5_000),
-    ("elite", True, 25, 120, 50_000),
+    ("free", False, 0, 0, 0, 0),
+    ("lite", False, 2, 10, 500, 0),
+    ("pro", True, 5, 30, 5_000, 500),
+    ("elite", True, 25, 120, 50_000, 5_000),
 ]
 GUIDE = [
-    ("free", False, 0, 0, 0),
-    ("lite", False, 2, 10, 500),
-    ("pro", True, 10, 30, 5_000),
-    ("elite", True, 100, 300, 50_000),
+    ("free", False, 0, 0, 0, 0),
+    ("lite", False, 2, 10, 500, 0),
+    ("pro", True, 10, 30, 5_000, 500),
+    ("elite", True, 100, 300, 50_000, 5_000),
 ]
 
 
@@ -87,3 +87,11 @@ def test_there_are_the_eighteen_scopes_of_the_spec_and_each_says_what_it_grants(
 
 def test_names_that_are_no_scope_are_told_in_order():
     assert unknown(["reports:read", "x", "intel:all", "agent:svc"]) == ["x", "intel:all"]
+
+
+def test_chat_credits_of_a_plan_may_be_others_than_those_of_its_table():
+    table = DEFAULT_PLANS.giving([("pro", 7), ("free", 1)])
+    credits = {name: plan.chat_credits for name, plan in table.plans.items()}
+    assert credits == {"free": 1, "lite": 0, "pro": 7, "elite": 5_000}
+    assert table.plan("pro").per_day == 5_000
+    assert DEFAULT_PLANS.plan("pro").chat_credits == 500

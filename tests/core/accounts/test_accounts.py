@@ -410,3 +410,30 @@ def test_an_author_is_a_key_or_a_member_of_the_workspace_that_is_acted_in(office
     assert office.run(acting(stranger.id, stranger.id)).tenant == stranger.id
     for author in (theirs.id, stranger.id, NOBODY):
         assert office.refused(acting(home.id, author))[0] == "NOT_FOUND"
+
+
+def test_what_is_one_persons_is_done_for_the_owner_unless_an_author_is_named(office: Any) -> None:
+    home, stranger = office.workspace("acme"), office.user()
+    owner = office.key(workspace_id=home.id).key.user_id
+
+    def acting(account: str, author: str | None = None) -> Any:
+        return lambda ctx: accounts.acting(ctx, account, author, is_personal=True)
+
+    assert office.run(acting(home.id)).user_id == owner
+    assert office.run(acting(stranger.id)).user_id == stranger.id
+    office.run(lambda ctx: accounts.add_member(ctx, home.id, stranger.id, "member"))
+    assert office.run(acting(home.id, stranger.id)).user_id == stranger.id
+
+
+def test_a_name_is_that_of_a_member_or_of_a_person_alone(office: Any) -> None:
+    home, person = office.workspace("acme"), office.user()
+
+    def named(tenant: str) -> Any:
+        return lambda ctx: accounts.in_the_name_of(ctx, tenant, person.id)
+
+    assert office.refused(named(home.id))[0] == "FORBIDDEN"
+    office.run(lambda ctx: accounts.add_member(ctx, home.id, person.id, "member"))
+    actor = office.run(named(home.id))
+    assert (actor.tenant, actor.workspace_id, actor.user_id) == (home.id, home.id, person.id)
+    alone = office.run(named(person.id))
+    assert (alone.tenant, alone.workspace_id, alone.user_id) == (person.id, None, person.id)

@@ -249,6 +249,13 @@ def test_the_same_class_gives_the_same_bytes(kit: SimpleNamespace) -> None:
 
 
 @frozen
+class Guest(wire.Open):
+    """A shape of others, who may send more."""
+
+    size: int
+
+
+@frozen
 class Sample:
     """Bounds of every kind."""
 
@@ -259,6 +266,7 @@ class Sample:
     mode: Literal["x", "y"]
     items: Annotated[tuple[Literal[1, 2], ...], MaxLen(1)]
     leaf: Maybe[Leaf] = UNSET
+    guest: Guest | None = None
     names: Annotated[Mapping[str, bool], MinLen(1)] | None = None
 
 
@@ -280,7 +288,11 @@ GOOD: dict[str, Any] = {
 VALIDATOR = jsonschema.Draft202012Validator(json_schema(Sample, "input"))
 
 
-@given(st.dictionaries(st.sampled_from([*GOOD, "leaf", "names", "other"]), candidates, max_size=3))
+@given(
+    st.dictionaries(
+        st.sampled_from([*GOOD, "leaf", "guest", "names", "other"]), candidates, max_size=3
+    )
+)
 def test_the_schema_and_the_reader_agree(change: dict[str, Any]) -> None:
     value = GOOD | change
     try:

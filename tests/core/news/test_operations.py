@@ -1,12 +1,13 @@
 """Listing news items and the forty topics."""
 
+import json
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from svc_core import instants, problem
+from svc_core import instants, problem, searching
 from svc_core.analysis.topics import TOPICS
 from svc_core.testing.clock import START
 
@@ -115,3 +116,96 @@ def test_topics_show_their_feeds_languages_and_items(stocked: Any) -> None:
     stocked.clock.advance(26 * 3_600)
     later = next(row for row in stocked.rows("listNewsFeeds") if row["id"] == "energy")
     assert later["itemCount24h"] == 0
+
+
+# -- by words ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def told(house: Any, make_document: Make, make_entry: Make) -> Any:
+    """Items of two sources whose titles say less than their texts."""
+    texts = {
+        "Walkout at the quay": "Dockworkers of Arvenport walked out. "
+        + "Cranes stand idle. " * 60
+        + "The harbourmaster Piet Oldenzaal asked for patience.",
+        "Harbour dues rise": "Arvenport asks more of tankers from spring on.",
+        "Rain expected": "Showers reach the coast.",
+    }
+    for number, topic in enumerate(["shipping", "energy"]):
+        source = house.add(f"https://words{number}.org/feed", topics=(topic,))
+        entries = [
+            make_entry(
+                f"{number}{place}",
+                title=f"{title} {number}",
+                text=text,
+                published_at=START - timedelta(hours=place, minutes=number),
+            )
+            for place, (title, text) in enumerate(texts.items())
+        ]
+        house.take(source, make_document(*entries))
+    return house
+
+
+ASKED = [
+    ("q=Oldenzaal", ["Walkout at the quay 0", "Walkout at the quay 1"]),
+    ("q=arvenport tankers", ["Harbour dues rise 0", "Harbour dues rise 1"]),
+    ("q=arvenport -tankers", ["Walkout at the quay 0", "Walkout at the quay 1"]),
+    ('q="piet oldenzaal"', ["Walkout at the quay 0", "Walkout at the quay 1"]),
+    ('q="oldenzaal piet"', []),
+    ("q=zeppelin", []),
+    ("q=the", []),
+    ("q=arvenport tankers&topics=energy", ["Harbour dues rise 1"]),
+    ("q=arvenport tankers&language=fr", []),
+    ("q=arvenport&datetime=2026-01-02T03:04:00Z/..", ["Walkout at the quay 0"]),
+    ("q=tankers&datetime=../2026-01-02T02:03:30Z", ["Harbour dues rise 1"]),
+    ("q=tankers&minSentiment=1", []),
+    ("q=tankers&maxSentiment=1", ["Harbour dues rise 0", "Harbour dues rise 1"]),
+    ("q=tankers&updatedSince=2027-01-01T00:00:00Z", []),
+]
+
+
+@pytest.mark.parametrize(("query", "titles"), ASKED)
+def test_news_are_found_by_words_of_their_whole_text(told: Any, query: str, titles: Any) -> None:
+    assert sorted(row["title"] for row in told.rows("listNews", query)) == titles
+
+
+def test_a_match_tells_what_was_found_where(told: Any) -> None:
+    query = "q=quay oldenzaal zeppelin&include=match"
+    rows = told.rows("listNews", query)
+    match = rows[0]["match"]
+    assert match["fields"] == ["title", "text"]
+    assert {one["term"] for one in match["terms"]} == {"oldenz", "quay"}
+    assert 0.5 < match["score"] < 1
+    assert told.rows("listNews", "q=quay&include=match")[0]["match"]["score"] == 1
+    assert told.rows("listNews", "include=match")[0]["match"] is None
+
+
+def test_found_news_are_sorted_where_a_sort_is_asked_for(told: Any) -> None:
+    rows = told.rows("listNews", "q=arvenport&sort=publishedAt")
+    assert [row["title"] for row in rows] == [
+        "Walkout at the quay 0",
+        "Walkout at the quay 1",
+        "Harbour dues rise 0",
+        "Harbour dues rise 1",
+    ]
+
+
+@pytest.mark.parametrize("sort", ["", "&sort=publishedAt", "&sort=sentiment"])
+def test_pages_of_found_news_join(told: Any, sort: str) -> None:
+    whole = [row["id"] for row in told.rows("listNews", f"q=arvenport{sort}")]
+    found, more = [], ""
+    while more is not None:
+        body = json.loads(told.send("listNews", query=f"q=arvenport{sort}&limit=1{more}").body)
+        found += [row["id"] for row in body["data"]]
+        cursor = body["meta"]["page"]["nextCursor"]
+        more = None if cursor is None else f"&cursor={cursor}"
+    assert found == whole
+    assert len(whole) == 4
+
+
+def test_words_that_very_many_news_hold_are_found_in_the_order_of_the_list(
+    told: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "COUNTED_MAX", 2)
+    titles = [row["title"] for row in told.rows("listNews", "q=arvenport&topics=energy")]
+    assert titles == ["Walkout at the quay 1", "Harbour dues rise 1"]

@@ -94,7 +94,7 @@ def parts(model: Any, seen: set[Any]) -> set[Any]:
 EVERY = sorted({part for model in MODELS for part in parts(model, set())}, key=str)
 
 
-ASKED_FOR = frozenset({"previousValue", "change", "changePercent"})
+ASKED_FOR = frozenset({"previousValue", "change", "changePercent", "match"})
 """What `include` adds: absent where it is not asked for, null where it is and nobody knows."""
 
 

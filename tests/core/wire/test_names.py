@@ -19,6 +19,7 @@ from svc_core import wire
         ("self_", "self"),
         ("sha256", "sha256"),
         ("x402_version", "x402Version"),
+        ("stream_options", "stream_options"),
     ],
 )
 def test_wire_names_are_camel_case(name: str, spelled: str) -> None:

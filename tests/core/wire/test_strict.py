@@ -31,6 +31,16 @@ def test_defaults_stand_in_for_what_was_not_sent(models: SimpleNamespace) -> Non
     assert read.leaf is UNSET
 
 
+@frozen
+class Guest(wire.Open):
+    size: int
+
+
+def test_a_shape_of_others_may_have_more_members() -> None:
+    assert wire.structure(Guest, {"size": 1, "colour": "red"}) == Guest(1)
+    assert faults(Guest, {"size": "1", "colour": 2}) == [("/size", "must be an integer")]
+
+
 def test_every_shape_is_read(models: SimpleNamespace) -> None:
     value = LEAST | {
         "number": 100,

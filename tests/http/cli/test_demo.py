@@ -18,7 +18,7 @@ from svc_core.access.scopes import SCOPES
 
 def test_one_line_of_json_tells_where_everything_is(demo: Any) -> None:
     found = demo.addresses
-    assert sorted(found) == ["admin", "api", "dashboard", "docs", "key", "v2"]
+    assert sorted(found) == ["admin", "api", "dashboard", "docs", "key", "mcp", "v2"]
     assert found["api"].endswith("/api/v1")
     assert found["v2"].endswith("/api/v2")
     assert re.fullmatch("svc_[0-9a-f]{64}", found["key"])
@@ -191,7 +191,7 @@ def test_every_line_to_try_works_as_it_is_printed(
         )  # fmt: skip
         assert json.loads(found.stdout)[0]["prefix"] in export
         commands = [line.strip() for line in block.splitlines() if "--server unix:" in line]
-        assert len(commands) == 2
+        assert len(commands) == 3
         for command in commands:
             ran = subprocess.run(
                 ["sh", "-c", command], env=environ,

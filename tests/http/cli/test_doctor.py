@@ -1,5 +1,6 @@
 """`svc doctor` finds what is risky in production, says why, and what cures it."""
 
+import json
 import os
 import resource
 import shutil
@@ -151,3 +152,26 @@ def test_the_model_of_meaning_is_asked_for_a_vector(
     assert (works["ok"], works["detail"]) == (True, "text-embedding-3-small, 5 dimensions")
     assert (refused["ok"], "401 Unauthorized: who are you" in refused["detail"]) == (False, True)
     assert [asked["input"] for _, asked in place.asked] == [["news"], ["news"]]
+
+
+# -- the agent's model -------------------------------------------------------------------------
+
+
+def test_the_model_that_answers_is_asked_for_a_word(
+    svc: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def told() -> dict[str, Any]:
+        checks = svc("doctor", "--json").json["checks"]
+        return next(check for check in checks if check["name"] == "agent")
+
+    said = {"choices": [{"index": 0, "delta": {"content": "Yes"}, "finish_reason": "stop"}]}
+    with served() as place:
+        monkeypatch.setenv("SVC_AGENT_URL", place.url)
+        monkeypatch.setenv("SVC_AGENT_MODEL", "small")
+        place.says(200, b"data: " + json.dumps(said).encode() + b"\n\n")
+        works = told()
+        place.says(401, {"error": {"message": "who are you"}})
+        refused = told()
+
+    assert (works["ok"], works["detail"]) == (True, "small")
+    assert (refused["ok"], "answered 401" in refused["detail"]) == (False, True)

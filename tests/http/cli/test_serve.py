@@ -47,7 +47,7 @@ def test_what_was_answered_survives_a_kill(
     tmp_path: Path, serving_: Callable[..., Any], spawn: Callable[..., Any]
 ) -> None:
     with serving_("--db", "svc.db", "--port", 0, cwd=tmp_path) as running:
-        assert sorted(running.addresses) == ["admin", "api", "dashboard", "docs", "v2"]
+        assert sorted(running.addresses) == ["admin", "api", "dashboard", "docs", "mcp", "v2"]
         made = spawn("keys", "create", "--name", "a", "--json", cwd=tmp_path).json
         wish = {"name": "Ports", "topic": "Port strikes", "frequency": "manual"}
         created = running.http.post(

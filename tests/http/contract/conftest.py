@@ -26,6 +26,7 @@ from svc_core import accounts, catalog, openapi, problem
 from svc_core.access import plans
 from svc_core.access.scopes import SCOPES
 from svc_core.accounts import KEYS, KeyWish
+from svc_core.automations import running
 from svc_core.constraints import IdOf
 from svc_core.inputs import Input, inputs
 from svc_core.intake import registry, taking
@@ -39,11 +40,12 @@ from svc_core.operation import Context, Operation
 from svc_core.payments import NOBODY
 from svc_core.reports import speaking
 from svc_core.resources.audio import Recording
+from svc_core.resources.automation import AUTOMATIONS, WORK, RunOutput
 from svc_core.resources.members import micros
 from svc_core.resources.news import NEWS
 from svc_core.resources.signal import SIGNALS
 from svc_core.resources.webhook import QUEUES, WEBHOOKS, WEBHOOKS_MAX
-from svc_core.result import Created
+from svc_core.result import Accepted, Created
 from svc_core.sources import formats
 from svc_core.sources.body import Body
 from svc_core.sources.model import Given
@@ -387,6 +389,7 @@ class World:
     """
 
     step_seconds = 1.0
+    agent_step_seconds = 900.0
     """How far the clock goes with every request, so that quotas matter only where they should."""
 
     def __init__(
@@ -449,7 +452,11 @@ class World:
     ) -> list[httpx2.Response]:
         """Several requests at once."""
         waiting = list(asks)
+        agents = {operation.address for operation in self.operations if operation.pool == "agent"}
+        is_asked = any(ask.path in agents for ask in waiting)
         self.clock.forward(seconds=self.step_seconds)
+        if is_asked and self.step_seconds:
+            self.clock.forward(seconds=self.agent_step_seconds)
         self.ticks += 0.4
         bearer = None if key is None else f"Bearer {self.keys.get(key, key)}"
 
@@ -495,6 +502,8 @@ class World:
         if operation.tag == "Webhooks" and key in self.tenants:
             self.tell_webhooks()
             self._make_room(key)
+        if operation.tag == "Automations" and key in self.tenants:
+            self._make_ready(key)
         described = self.contract.described(operation)
         parameters = {(item["in"], item["name"]): item for item in described["parameters"]}
         path, query, headers = operation.address, [], {}
@@ -739,6 +748,25 @@ class World:
         gone = self.run(self.hands.write(self.tenants[key], clear))
         self.rows[key]["whk"] = [id_ for id_ in self.rows[key]["whk"] if id_ not in gone]
 
+    def _make_ready(self, key: str) -> None:
+        """End the runs of a tenant and restore its automations, so that each may be run."""
+
+        async def ready(ctx: Context) -> None:
+            async for row in ctx.every(WORK):
+                work = WORK.decode(row.raw)
+                if work.run_id is not None:
+                    await ctx.save(WORK, row.id, attrs.evolve(work, due_at=ctx.now))
+                    until = ctx.now + timedelta(seconds=30)
+                    task = await running.take(ctx, row.id, "test", until)
+                    assert task is not None
+                    if await running.begin(ctx, task) is not None:
+                        await running.end(ctx, task, "succeed", output=RunOutput("Done.", ()))
+            async for row in ctx.every(AUTOMATIONS, where={"status": ("archived",)}):
+                automation = AUTOMATIONS.decode(row.raw)
+                await ctx.save(AUTOMATIONS, row.id, attrs.evolve(automation, status="active"))
+
+        self.run(self.hands.write(self.tenants[key], ready))
+
     def make_report(self, key: str) -> str:
         """Publish a report about the newest profile of a key."""
         profile_id = self.rows[key]["prf"][-1]
@@ -778,7 +806,7 @@ async def _sent(session: Any, ask: Ask, bearer: str | None) -> httpx2.Response:
 
 def _creates(operation: Operation[Any, Any]) -> bool:
     kinds = {kind for kind, _ in operation.results}
-    return Created in kinds
+    return Created in kinds or Accepted in kinds
 
 
 def _ids_in(body: Any) -> Iterator[str]:

@@ -12,6 +12,7 @@ from attrs import evolve, frozen
 
 from svc_core import accounts, catalog, cursor, openapi, passes, pipeline, problem
 from svc_core.access.plans import DEFAULT_PLANS
+from svc_core.agent.credits import CREDITS, ChatCredits
 from svc_core.ledger.append.rules import check_new
 from svc_core.operation import Actor, Operation
 from svc_core.problem import CATALOGUE, Problem
@@ -22,11 +23,9 @@ from svc_core.result import Empty
 from svc_http.requests import turns
 
 LATER = {
-    "UNSUPPORTED_MODEL": "the agent streams",
-    "STREAM_REQUIRED": "the agent streams",
-    "SUBSCRIPTION_REQUIRED": "the agent streams",
-    "CHAT_CREDITS_EXHAUSTED": "the agent streams",
     "PROVIDER_CREDITS_EXHAUSTED": "the agent streams",
+    "UPSTREAM_RATE_LIMITED": "the agent streams with a model",
+    "UPSTREAM_ERROR": "the agent streams with a model",
     "UPSTREAM_UNAVAILABLE": "the agent streams",
     "UPSTREAM_TIMEOUT": "the agent streams",
     "PAYMENT_INVALID": "payments",
@@ -263,6 +262,39 @@ def _(stage):
     return world.send_all([stage.ask("GET", agent.address)] * 6, "pro")[-1]
 
 
+def asking(stage, **members):
+    """A question to the agent, as a completion."""
+    ask = stage.shared.ask_of(stage.shared.operation("createChatCompletion"))
+    body = {**json.loads(ask.body), **members}
+    return ask.evolve(body=json.dumps(body).encode())
+
+
+PICTURE = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:,"}}]}
+QUESTIONS = {
+    problem.UNSUPPORTED_MODEL: {"model": "gpt-4o"},
+    problem.STREAM_REQUIRED: {"stream": False},
+    problem.ATTACHMENTS_NOT_SUPPORTED: {"messages": [PICTURE]},
+    problem.THREAD_NOT_FOUND: {"threadId": "thr_" + "0" * 24},
+    problem.REQUEST_TOO_LARGE: {"extra": "x" * 2**20},
+}
+for _kind, _members in QUESTIONS.items():
+    gives(_kind)(lambda stage, members=_members: stage.shared.send(asking(stage, **members)))
+
+
+@gives(problem.SUBSCRIPTION_REQUIRED)
+def _(stage):
+    return stage.shared.send(asking(stage), "lite")
+
+
+@gives(problem.CHAT_CREDITS_EXHAUSTED)
+def _(stage):
+    ask, world = asking(stage), stage.make_world(is_sown=False)
+    used = ChatCredits(f"{world.clock():%Y-%m}", used=500)
+    tenant = world.tenants["pro"]
+    world.run(world.hands.write(tenant, lambda ctx: ctx.create(CREDITS, used.period, used)))
+    return world.send(ask, "pro")
+
+
 @gives(problem.WATERMARK_GONE)
 def _(stage):
     world = stage.shared
@@ -359,6 +391,26 @@ def _(stage):
             )
 
     stage.shared.system(twice)
+
+
+def run_of(stage):
+    """Whoever asks for a run of the newest automation, which has none."""
+    return stage.shared.ask_of(stage.shared.operation("runAutomation"))
+
+
+@gives(problem.RUN_IN_PROGRESS)
+def _(stage):
+    ask = run_of(stage)
+    assert stage.shared.send(ask).status_code == 202
+    return stage.shared.send(ask.having(idempotency_key=None))
+
+
+@gives(problem.AUTOMATION_ARCHIVED)
+def _(stage):
+    ask = run_of(stage)
+    archive = stage.shared.ask_of(stage.shared.operation("archiveAutomation"))
+    assert stage.shared.send(archive).status_code == 200
+    return stage.shared.send(ask)
 
 
 # -- the service itself ------------------------------------------------------------------------

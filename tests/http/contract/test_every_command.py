@@ -103,8 +103,9 @@ class Desk:
         monkeypatch.setattr(world, "step_seconds", 0.0)
         monkeypatch.setenv("COLUMNS", "300")
 
-    def _ask(self, _path, asked, tell):
-        return channel.told(self.world.run(self.operator.answer(channel.line(asked), tell)))
+    def _ask(self, _path, asked, tell, _take=None):
+        answer = self.world.run(self.operator.answer(channel.line(asked), tell))
+        return channel.told(json.loads(answer))
 
     def run(self, *words, json=True):
         line = [str(word) for word in words]
@@ -144,7 +145,8 @@ class Desk:
         name, rows = flag.item.name, self.world.rows[key]
         made = {
             "name": lambda: f"desk {next(_numbers)}",
-            "workspace": lambda: self.world.tenants["pro"],
+            **dict.fromkeys(("workspace", "workspaceId"), lambda: self.world.tenants["pro"]),
+            "credits": lambda: 1,
             "plan": lambda: "pro",
             "keyId": self._key,
             "locations": lambda: [self._feed()],

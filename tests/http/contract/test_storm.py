@@ -3,6 +3,7 @@
 A seed makes one storm, so a failure is found again; the message names the request.
 """
 
+import asyncio
 import json
 import random
 import re
@@ -191,14 +192,14 @@ async def give(app, parts, dice):
         messages.append({"type": "http.request", "body": body[:cut], "more_body": True})
         body = body[cut:]
     messages.append({"type": "http.request", "body": body, "more_body": False})
-    if stays := dice.random() > 0.02:
-        messages.append({"type": "http.disconnect"})
-    else:
+    if not (stays := dice.random() > 0.02):
         messages = [*messages[: dice.randrange(len(messages))], {"type": "http.disconnect"}]
     sent, waiting = [], iter(messages)
 
     async def receive():
-        return next(waiting, {"type": "http.disconnect"})
+        for message in waiting:
+            return message
+        return await asyncio.Future() if stays else {"type": "http.disconnect"}
 
     async def send(message):
         sent.append(message)

@@ -17,7 +17,7 @@ from svc_core.problem import Problem
 from svc_core.stream import Stream
 from svc_core.testing.clock import START
 from svc_http.requests import streams
-from svc_http.requests.exchange import Exchange
+from svc_http.requests.exchange import ClientGoneError, Exchange
 from svc_http.requests.load import Load
 from svc_http.requests.streams import Flow, Following, Open
 from svc_http.runtime.commits import Commits
@@ -38,7 +38,10 @@ class Client:
 
     def __init__(self) -> None:
         self.said = b""
+        self.is_begun = False
         self.is_over = False
+        self.is_told_the_end = False
+        self.sending = asyncio.Event()
         self.heard = asyncio.Event()
         self.leaving = asyncio.Event()
         self.reading = asyncio.Event()
@@ -49,6 +52,11 @@ class Client:
         return {"type": "http.disconnect"}
 
     async def send(self, message: Any) -> None:
+        if message["type"] == "http.response.start":
+            self.is_begun = True
+            return
+        self.is_told_the_end = not message["more_body"]
+        self.sending.set()
         await self.reading.wait()
         self.said += message.get("body", b"")
         self.is_over = not message["more_body"]
@@ -68,10 +76,20 @@ def flow(client: Client, parts: Callable[[Any], AsyncIterator[bytes]], **how: An
         return None
 
     watch = Following(storage, "", lambda tx, now: tx, Commits(storage), lambda: None)  # type: ignore[arg-type,return-value]
+    exchange = Exchange(scope, client.receive, client.send, 1_000, load)
+    told = {field.name for field in attrs.fields(Stream)} & set(how)
     made = Flow(
-        exchange=Exchange(scope, client.receive, client.send, 1_000, load),
-        stream=Stream("text/plain", parts, b"[beat]", farewell),
+        exchange=exchange,
+        stream=Stream(
+            "text/plain",
+            parts,
+            b"[beat]",
+            how.pop("farewell", farewell),
+            **{name: how.pop(name) for name in told - {"farewell"}},
+        ),
         watch=watch,
+        begin=lambda: exchange.begin(200, []),
+        room=contextlib.nullcontext(),
         still=may,
         drain=asyncio.Event(),
         origin="https://api.example.org",
@@ -106,12 +124,12 @@ def test_parts_that_end_end_the_answer() -> None:
 
 
 def test_its_time_is_over_with_a_word() -> None:
-    client = run(told(seconds=0.05))
+    client = run(told(seconds_max=0.05))
     assert (client.said, client.is_over) == (b"one[end ]", True)
 
 
 def test_silence_is_broken_by_heartbeats() -> None:
-    client = run(told(seconds=1.0, heartbeat_seconds=0.03))
+    client = run(told(seconds_max=1.0, heartbeat_seconds=0.03))
     assert client.said.startswith(b"one[beat][beat]")
     assert client.said.endswith(b"[end ]")
 
@@ -159,32 +177,91 @@ def test_a_key_that_may_no_longer_read_is_told_nothing_more() -> None:
     assert (client.said, client.is_over) == (b"one[end API_KEY_REVOKED]", True)
 
 
+def test_an_end_that_is_for_nobody_any_more_is_no_end() -> None:
+    is_revoked = False
+
+    async def still() -> None:
+        if is_revoked:
+            raise Problem(problem.API_KEY_REVOKED)
+
+    async def parts(_: Any) -> AsyncIterator[bytes]:
+        nonlocal is_revoked
+        yield b"one"
+        is_revoked = True
+        yield b"[end]"
+
+    client = run(told(parts, still=still, farewell=lambda _: b""))
+    assert (client.said, client.is_told_the_end) == (b"one", False)
+
+
+@pytest.mark.parametrize(
+    ("held_up", "last"), [("key", b"SHUTTING_DOWN"), ("beat", b"SHUTTING_DOWN"), ("time", b"")]
+)
+def test_what_was_made_goes_out_before_the_end(held_up: str, last: bytes) -> None:
+    async def go() -> Client:
+        client, drain = Client(), asyncio.Event()
+        made, asking = asyncio.Event(), asyncio.Event()
+
+        async def parts(_: Any) -> AsyncIterator[bytes]:
+            yield b"one"
+            await made.wait()
+            yield b"two"
+            await asyncio.Event().wait()
+
+        async def still() -> None:
+            if made.is_set():
+                asking.set()
+                if held_up != "beat":
+                    await asyncio.Event().wait()
+
+        how: dict[str, Any] = {"heartbeat_seconds": 0.01} if held_up == "beat" else {}
+        if held_up == "time":
+            how["seconds_max"] = 0.1
+        running = asyncio.create_task(flow(client, parts, drain=drain, still=still, **how).run())
+        await client.heard.wait()
+        if held_up == "beat":
+            client.reading.clear()
+            client.sending.clear()
+            await client.sending.wait()
+        made.set()
+        await asking.wait()
+        if held_up != "time":
+            drain.set()
+            for _ in range(9):
+                await asyncio.sleep(0)
+        client.reading.set()
+        async with asyncio.timeout(SOON):
+            await running
+        return client
+
+    client = run(go())
+    assert client.said.replace(b"[beat]", b"") == b"onetwo[end %b]" % last
+    assert client.is_over
+
+
 @pytest.mark.parametrize(
     ("failure", "code"),
     [
         (Problem(problem.WATERMARK_GONE), b"WATERMARK_GONE"),
         (StorageUnavailable("disk full"), b"STORAGE_UNAVAILABLE"),
         (Overloaded(), b"OVERLOADED"),
+        (RuntimeError("a defect"), b"INTERNAL_ERROR"),
     ],
 )
-def test_what_goes_wrong_is_told_within(failure: Exception, code: bytes) -> None:
+def test_what_goes_wrong_is_told_within_and_what_is_no_refusal_goes_to_the_log(
+    failure: Exception, code: bytes
+) -> None:
     async def broken(_: Any) -> AsyncIterator[bytes]:
         yield b"one"
         raise failure
 
-    client = run(told(broken))
-    assert (client.said, client.is_over) == (b"one[end %b]" % code, True)
-
-
-def test_a_defect_is_for_the_edge_and_cuts_the_answer_short() -> None:
-    async def broken(_: Any) -> AsyncIterator[bytes]:
-        yield b"one"
-        raise RuntimeError("a defect")
-
     client = Client()
-    with pytest.raises(RuntimeError):
+    expected = (
+        contextlib.nullcontext() if code == b"WATERMARK_GONE" else pytest.raises(type(failure))
+    )
+    with expected:
         run(flow(client, broken).run())
-    assert (client.said, client.is_over) == (b"one", False)
+    assert (client.said, client.is_over) == (b"one[end %b]" % code, True)
 
 
 def test_whoever_leaves_is_noticed_and_everything_is_given_back() -> None:
@@ -236,8 +313,143 @@ def test_a_farewell_waits_for_nobody() -> None:
         drain.set()
         async with asyncio.timeout(SOON):
             await running
+        # What was not taken whole has no end: nobody takes it for an answer.
+        assert not client.is_told_the_end
 
     run(go())
+
+
+class Bill:
+    """How often a stream was settled."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    async def settle(self) -> None:
+        await asyncio.sleep(0)
+        self.times += 1
+
+
+async def refuses(_: Any) -> AsyncIterator[bytes]:
+    raise Problem(problem.PROVIDER_CREDITS_EXHAUSTED)
+    yield b""
+
+
+async def waits(_: Any) -> AsyncIterator[bytes]:
+    await asyncio.Event().wait()
+    yield b""
+
+
+def test_what_refuses_while_the_head_waits_is_the_whole_answer() -> None:
+    client, bill = Client(), Bill()
+    with pytest.raises(Problem, match="PROVIDER_CREDITS_EXHAUSTED"):
+        run(flow(client, refuses, patience_seconds=SOON, settle=bill.settle).run())
+    assert (client.is_begun, client.said, bill.times) == (False, b"", 1)
+
+
+def test_whoever_leaves_while_the_head_waits_is_noticed() -> None:
+    async def go() -> None:
+        client.leaving.set()
+        async with asyncio.timeout(SOON):
+            await flow(client, waits, patience_seconds=SOON, settle=bill.settle).run()
+
+    client, bill = Client(), Bill()
+    with pytest.raises(ClientGoneError):
+        run(go())
+    assert (client.is_begun, bill.times) == (False, 1)
+
+
+def test_the_end_of_the_server_while_the_head_waits_is_a_refusal() -> None:
+    async def go() -> None:
+        drain = asyncio.Event()
+        drain.set()
+        async with asyncio.timeout(SOON):
+            await flow(client, waits, patience_seconds=SOON, drain=drain).run()
+
+    client = Client()
+    with pytest.raises(Problem, match="SHUTTING_DOWN") as caught:
+        run(go())
+    assert caught.value.headers["Retry-After"]
+    assert not client.is_begun
+
+
+def test_a_head_waits_no_longer_than_it_may_and_what_fails_later_is_told_within() -> None:
+    async def late(_: Any) -> AsyncIterator[bytes]:
+        await client.heard.wait()
+        raise Problem(problem.PROVIDER_CREDITS_EXHAUSTED)
+        yield b""
+
+    client, bill = Client(), Bill()
+    run(flow(client, late, patience_seconds=0.01, settle=bill.settle).run())
+    assert client.said == b"[beat][end PROVIDER_CREDITS_EXHAUSTED]"
+    assert (client.is_begun, client.is_over, bill.times) == (True, True, 1)
+
+
+def test_a_stream_without_a_part_is_an_empty_answer() -> None:
+    async def empty(_: Any) -> AsyncIterator[bytes]:
+        yield b""
+
+    client = run(told(empty, patience_seconds=SOON))
+    assert (client.is_begun, client.said, client.is_over) == (True, b"", True)
+
+
+def test_who_never_waits_leaves_room_for_everybody_else() -> None:
+    async def endless(_: Any) -> AsyncIterator[bytes]:
+        while True:
+            yield b""
+
+    async def go() -> None:
+        client = Client()
+        running = asyncio.create_task(flow(client, endless, settle=bill.settle).run())
+        await asyncio.sleep(0)
+        client.leaving.set()
+        async with asyncio.timeout(SOON):
+            await running
+
+    bill = Bill()
+    run(go())
+    assert bill.times == 1
+
+
+@pytest.mark.parametrize("how", ["cancelled", "no room", "broken pipe", "slow"])
+def test_whatever_happens_it_is_settled_once(how: str) -> None:
+    async def go() -> None:
+        client = Client()
+        more: dict[str, Any] = {"settle": bill.settle}
+        if how == "no room":
+            more["room"] = Open(most=0).one(key="k")
+        if how == "slow":
+            more["slow_seconds"] = 0.01
+            client.reading.clear()
+        made = flow(client, one_and_wait, **more)
+        if how == "broken pipe":
+            made.exchange._send = broken
+        running = asyncio.create_task(made.run())
+        if how == "cancelled":
+            await client.heard.wait()
+            running.cancel()
+        async with asyncio.timeout(SOON):
+            await asyncio.gather(running, return_exceptions=True)
+        await asyncio.sleep(0)
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    async def broken(message: Any) -> None:
+        raise OSError(113, "No route to host")
+
+    bill = Bill()
+    run(go())
+    assert bill.times == 1
+
+
+def test_streams_of_one_kind_take_no_room_of_another() -> None:
+    found = streams.rooms()
+    with contextlib.ExitStack() as held:
+        for number in range(streams.AGENT_STREAMS_MAX):
+            whose = {"key": f"k{number}", "address": f"a{number}", "workspace": f"w{number}"}
+            held.enter_context(found["agent"].one(**whose))
+        with pytest.raises(Problem, match="OVERLOADED"):
+            held.enter_context(found["agent"].one(key="k", address="a", workspace="w"))
+        held.enter_context(found["account"].one(key="k", address="a", workspace="w"))
 
 
 @pytest.mark.parametrize(
@@ -372,13 +584,13 @@ def test_a_stream_is_counted_once_and_seen_in_the_metrics(whole: Any) -> None:
         assert "content-length" not in seat.fields
         assert "access-control-expose-headers" in seat.fields
         left = int(seat.fields["x-ratelimit-remaining-minute"])
-        assert len(whole.service.runtime.streams) == 1
+        assert len(whole.service.runtime.streams["account"]) == 1
         again = Seat(whole, key)
         await again.until(b"retry")
         assert int(again.fields["x-ratelimit-remaining-minute"]) == left - 1
         await seat.leave()
         await again.leave()
-        assert len(whole.service.runtime.streams) == 0
+        assert len(whole.service.runtime.streams["account"]) == 0
         assert whole.service.edge.under_way == 0
 
     whole.run(go())

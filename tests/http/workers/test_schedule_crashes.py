@@ -25,7 +25,7 @@ from svc_core.profiles import operations as profiles
 from svc_core.resources.profile import DUE, ProfileInput
 from svc_core.resources.report import FACETS, REPORTS, ReportRow
 from svc_core.resources.webhook import (
-    ALL_EVENTS,
+    DEFAULT_EVENTS,
     DELIVERIES,
     EVENTS,
     WAITING,
@@ -112,7 +112,7 @@ async def furnish(house: Any, number: int = PROFILES) -> list[str]:
         id=HOOK,
         url="https://hooks.example.com/svc",
         description=None,
-        events=ALL_EVENTS,
+        events=DEFAULT_EVENTS,
         profile_ids=(),
         created_at=now,
         updated_at=now,

@@ -1,14 +1,14 @@
 """Workspaces, users, memberships and keys as they are stored: for the system alone."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from attrs import frozen
 
 from svc_core.access.creation import NAME_MAX, Role
 from svc_core.access.keys import ApiKey
 from svc_core.constraints import MaxLen, MinLen
-from svc_core.ports import Collection
+from svc_core.ports import Collection, Transaction
 from svc_core.resources.members import micros
 
 EMAIL_MAX = 254  # RFC 5321 4.5.3.1.3: a path has 256 characters, brackets included
@@ -90,3 +90,14 @@ KEYS: Collection[ApiKey] = Collection(
     scope="system",
     keys={"digest": lambda key: key.digest_hex, "account": lambda key: key.tenant},
 )
+
+
+async def plan_name(tx: Transaction, tenant: str) -> str | None:
+    """The plan that a workspace, or a person of their own, is on; for units of the system."""
+    accounts: tuple[Collection[Any], ...] = (WORKSPACES, USERS)
+    for collection in accounts:
+        document = await tx.documents.get(collection, tenant)
+        if document is not None:
+            plan: str = collection.decode(document.raw).plan
+            return plan
+    return None

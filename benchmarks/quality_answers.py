@@ -1,0 +1,30 @@
+"""How well questions are answered from texts, without a model.
+
+    python -m benchmarks.quality_answers [dev|report]
+
+Words and constants are chosen on the half `dev` alone, whose faults can be shown. Documents and
+questions are those of `tests/data/answers`; `tests/core/agent/test_telling.py` holds the floors.
+"""
+
+import sys
+
+from tests.answers import UNTOLD, measured, questions
+
+HALVES = ("dev", "report")
+
+
+def main(halves: list[str]) -> None:
+    """Print the figures of each half."""
+    for half in halves or HALVES:
+        counts = measured(half, print if half in halves else lambda _: None)
+        told = sum(one.told != UNTOLD for one in questions(half))
+        untold = len(questions(half)) - told
+        print(f"{half}: {told} answerable, {untold} not")
+        print(f"  answered rightly        {counts['right'] / told:.2f}")
+        print(f"  declined, answerable    {counts['declined wrongly'] / told:.2f}")
+        print(f"  declined, unanswerable  {counts['declined rightly'] / untold:.2f}")
+        print(f"  supported sentences     {counts['supported']} of {counts['sentences']}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

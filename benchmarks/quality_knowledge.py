@@ -1,0 +1,110 @@
+"""What share of the reports about a question the knowledge finds, by words and by both.
+
+    python benchmarks/quality_knowledge.py
+
+Needs the extra `semantic`. The reports and the questions are made by hand, each question with the
+reports that it is about: most of them share few words, as people do not ask in the words of a
+report. Exit code 1 when a goal is missed.
+"""
+
+import asyncio
+import sys
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+import attrs
+
+from svc_core import catalog
+from svc_core.access import plans
+from svc_core.cursor import Keyring
+from svc_core.embeddings import Embedder
+from svc_core.host import Host
+from svc_core.indexing import OWN, index_report
+from svc_core.knowledge.reindexing import tend
+from svc_core.knowledge.retrieving import retrieve
+from svc_core.knowledge.rows import KnowledgeQuery, Mode
+from svc_core.operation import Actor
+from svc_core.resources.report import (
+    Period,
+    ReportContent,
+    ReportCounts,
+    ReportFacets,
+    ReportLinks,
+    ReportRow,
+)
+from svc_http import system
+from svc_http.providers.embedding import Embeddings, Local
+from svc_http.runtime.service import Service
+from svc_http.storage import MemoryStorage
+
+DATA = Path(__file__).parent / "data"
+TENANT = "wsp_" + "0" * 24
+AT = 10
+HYBRID_GOAL = 0.9
+START = datetime(2026, 1, 1, tzinfo=UTC)
+MODES: tuple[Mode, ...] = ("lexical", "semantic", "hybrid")
+
+
+def lines(name: str) -> list[list[str]]:
+    """The rows of a table."""
+    text = (DATA / f"knowledge_{name}.tsv").read_text("utf-8")
+    return [line.split("\t") for line in text.splitlines()]
+
+
+def report(number: int, name: str, title: str, text: str) -> tuple[ReportRow, ReportFacets]:
+    """One report, a day after the other."""
+    end = START + timedelta(days=number)
+    period, links = Period(end - timedelta(days=1), end), ReportLinks("", None, "", "", "")
+    counts = ReportCounts(1, 0, 0, 0)
+    row = ReportRow(
+        name, "prf_" + "0" * 24, title, text, "en", end, period, "ready", False, counts, links
+    )
+    facets = ReportFacets(
+        (), (), (), (), (), report_id=name, digest="", signals=(), graph=None,
+        content=ReportContent("", ""), text=f"{title}\n\n{text}",
+    )  # fmt: skip
+    return row, facets
+
+
+async def recalls() -> dict[Mode, float]:
+    """The mean share of its reports that a question has among the first ten, by mode."""
+    embedder = Embeddings(Local())
+    host, ring = Host(lends={Embedder: embedder}), Keyring({1: b"k" * 32}, 1)
+    store = MemoryStorage(catalog.COLLECTIONS)
+    service = Service(store, system.SystemIds(), system.now, ring, plans.PRESETS["default"], host)
+    for number, told in enumerate(lines("reports")):
+        row, facets = report(number, *told)
+        await service.write(TENANT, partial(index_report, row=row, facets=facets))
+    while await tend(service, TENANT, OWN, embedder) is not None:
+        pass
+    context = service.context(None, Actor(TENANT), service.now())  # type: ignore[arg-type]
+    ctx = attrs.evolve(context, units=service)
+    found: dict[Mode, float] = {}
+    questions = lines("questions")
+    for mode in MODES:
+        shares = []
+        for question, names in questions:
+            wanted = set(names.split(","))
+            asked = KnowledgeQuery(question, kinds=("report",), limit=AT, mode=mode)
+            rows = (await retrieve(ctx, asked)).rows
+            shares.append(len(wanted & {row.id for row in rows}) / len(wanted))
+        found[mode] = sum(shares) / len(shares)
+    return found
+
+
+def main() -> int:
+    """Measure, print, judge."""
+    found = asyncio.run(recalls())
+    print(f"{'knowledge':12} {f'recall@{AT}':>10}")
+    for mode, share in found.items():
+        print(f"{mode:12} {share:>10.3f}")
+    is_met = found["hybrid"] >= max(HYBRID_GOAL, found["lexical"])
+    print(
+        f"goal: hybrid at least {HYBRID_GOAL}, and not below lexical{'' if is_met else ' MISSED'}"
+    )
+    return int(not is_met)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+"""One answer on its way to whoever asked: a backend's events as frames, and what is left of it.
+
+Rule 1: what refuses does so before anything is written. A thread is kept from the first word on,
+        and a turn before its end is told, so that whoever has read an answer can go on from it.
+Rule 2: a turn is charged once it is answered, or as soon as the client was given any text; one that
+        failed or was left before that is refunded.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from functools import partial
+from typing import Any, Final
+
+from attrs import define, field
+
+from svc_core import stream
+from svc_core.agent import credits, threads
+from svc_core.agent.credits import Reservation
+from svc_core.agent.encoder import Encoder
+from svc_core.agent.ports import Backend, Toolbox, Turn
+from svc_core.agent.request import Asked
+from svc_core.agent.threads import Place
+from svc_core.agent.transcript import Transcript
+from svc_core.operation import SSE, Units
+from svc_core.result import Fields
+from svc_core.stream import Stream, Watch
+
+FIRST_SECONDS: Final = 20.0
+"""How long a backend may still refuse with a status of its own."""
+SECONDS_MAX: Final = 120.0
+
+_UNBUFFERED: Final = (("Cache-Control", "no-cache, no-transform"), ("X-Accel-Buffering", "no"))
+
+
+@define(eq=False)
+class Answer:
+    """An answer that is being given; `is_kept` says whether its thread is."""
+
+    work: Units
+    asked: Asked
+    turn: Turn
+    thread: Place
+    is_kept: bool
+    message_id: str
+    encoder: Encoder
+    reservation: Reservation
+    _heard: Transcript = field(factory=Transcript, init=False)
+    _is_begun: bool = field(default=False, init=False)
+    _is_written: bool = field(default=False, init=False)
+
+    def stream(self, backend: Backend, tools: Toolbox, fields: Fields) -> Stream:
+        """The answer as it comes."""
+        return Stream(
+            SSE.media_type,
+            partial(self._parts, backend, tools),
+            stream.HEARTBEAT,
+            self.encoder.farewell,
+            fields=(("X-Thread-Id", self.thread.id), *fields, *_UNBUFFERED),
+            patience_seconds=FIRST_SECONDS,
+            seconds_max=SECONDS_MAX,
+            settle=self._settle,
+        )
+
+    async def _parts(self, backend: Backend, tools: Toolbox, _: Watch) -> AsyncIterator[bytes]:
+        events: Any = await backend.open(self.turn, tools)
+        async with aclosing(events):
+            self._is_begun = True
+            yield self.encoder.open()
+            is_new = self.is_kept and self.thread.is_new
+            async for event in events:
+                self._heard.hear(event)
+                frames = self.encoder.feed(event)
+                if self.encoder.end is not None:
+                    await self._keep()
+                    yield frames
+                    return
+                yield frames
+                if is_new and self._heard.text:  # no first word waits for this
+                    is_new = False
+                    await self._write(partial(threads.begin, id_=self.thread.id))
+        last = self.encoder.close()
+        await self._keep()
+        yield last
+
+    async def _settle(self) -> None:
+        try:
+            if self._is_begun or self.encoder.end is not None:
+                await self._keep()
+        finally:
+            await credits.settle(self.work, self.reservation, refund=not self._heard.is_answered)
+
+    async def _keep(self) -> None:
+        if not self.is_kept or self._is_written:
+            return
+        kept = self._heard.kept(self.thread.id, self.turn, self.asked.metadata)
+        await self._write(partial(threads.append, id_=self.message_id, turn=kept))
+        self._is_written = True
+
+    async def _write(self, unit: Any) -> None:
+        await self.work.write(self.reservation.tenant, unit)

@@ -1,0 +1,83 @@
+"""Events as OpenAI's `chat.completion.chunk`s.
+
+Rule 1: tools are the service's own business: no client is told of them, for it would run them.
+Rule 2: the first chunk has the role, the last with a choice has the reason; one about usage has
+        no choice, and a failure is a frame of its own, which every client raises.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+
+from svc_core.agent import events
+from svc_core.agent.encoder import TITLE_MAX, Chunk, Encoder
+from svc_core.agent.events import Event, FinishReason, Source, Usage
+
+MODEL: Final = "svc-agent"
+CITATIONS_MAX: Final = 100  # that are told of one answer
+
+_CITATION: Final = re.compile(r"\[([0-9]{1,3})\]")
+
+
+class ChunkEncoder(Encoder):
+    """The frames of one completion; `created` is in seconds of Unix time."""
+
+    def __init__(self, id_: str, created: int, *, includes_usage: bool = False) -> None:
+        super().__init__()
+        self._same = {
+            "id": id_,
+            "object": "chat.completion.chunk",
+            "created": created,
+            "model": MODEL,
+        }
+        self._includes_usage = includes_usage
+        self._texts: list[str] = []
+        self._cited: dict[int, Source] = {}
+
+    def _opening(self) -> Iterator[Chunk]:
+        yield self._chunk({"role": "assistant", "content": ""})
+
+    def _chunks(self, event: Event) -> Iterator[Chunk]:
+        match event:
+            case events.Source(number):
+                self._cited[number] = event
+            case events.Text(text):
+                self._texts.append(text)
+                yield self._chunk({"content": text})
+            case events.Finished(reason, usage):
+                annotations = list(islice(self._annotations(), CITATIONS_MAX))
+                if annotations:
+                    yield self._chunk({"annotations": annotations})
+                yield self._chunk({}, reason)
+                if self._includes_usage:
+                    yield {**self._same, "choices": [], "usage": _counts(usage)}
+            case events.Failed(code, text):
+                yield {
+                    "error": {"message": text, "type": "server_error", "param": None, "code": code}
+                }
+            case _:
+                pass
+
+    def _chunk(self, delta: Chunk, reason: FinishReason | None = None) -> Chunk:
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
+        usage = {"usage": None} if self._includes_usage else {}
+        return {**self._same, "choices": [choice], **usage}
+
+    def _annotations(self) -> Iterator[Chunk]:
+        """Where the text cites what; places are counted in code points."""
+        for citation in _CITATION.finditer("".join(self._texts)):
+            source = self._cited.get(int(citation[1]))
+            if source is not None and source.url is not None:
+                cited = {"url": source.url, "title": source.title[:TITLE_MAX]}
+                place = {"start_index": citation.start(), "end_index": citation.end()}
+                yield {"type": "url_citation", "url_citation": {**cited, **place}}
+
+
+def _counts(usage: Usage) -> Chunk:
+    read, written = usage.read, usage.written
+    return {
+        "prompt_tokens": read,
+        "completion_tokens": written,
+        "total_tokens": read + written,
+    }

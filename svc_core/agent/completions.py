@@ -1,0 +1,201 @@
+"""What an endpoint of OpenAI's form streams (`chat.completion.chunk`), whatever its habits.
+
+Rule 1: calls are told by their presence, not by the reason that an answer ends for; an answer that
+        ends without a reason is cut short.
+Rule 2: nothing of a failure but its kind is for callers; what was said of it is for the operator.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from attrs import define, field, frozen
+
+from svc_core import problem
+from svc_core.agent.events import Usage
+from svc_core.problem import Problem
+
+LINE_BYTES_MAX: Final = 1024 * 1024
+CALLS_MAX: Final = 8
+"""Of one step; what is called beyond them is passed over."""
+ARGUMENTS_CHARS_MAX: Final = 8_000
+_WAIT_SECONDS: Final = 10
+_WAIT_SECONDS_MAX: Final = 3_600
+_POOR: Final = ("insufficient_quota", "credit balance is too low", "insufficient credits")
+
+
+class UpstreamFailed(Problem):
+    """The endpoint refused, broke off or makes no sense; `said` is for the operator alone."""
+
+    def __init__(self, said: str, type_: problem.ProblemType = problem.UPSTREAM_ERROR) -> None:
+        super().__init__(type_)
+        self.said = said
+
+
+def refusal(status: int, said: str, wait_seconds: float | None = None) -> UpstreamFailed:
+    """What a status other than 200 means for a caller."""
+    told = f"answered {status}: {said}"
+    if status == 402 or (status in (400, 429) and any(one in said.lower() for one in _POOR)):
+        return UpstreamFailed(told, problem.PROVIDER_CREDITS_EXHAUSTED)
+    if status != 429:
+        return UpstreamFailed(told)
+    failed = UpstreamFailed(told, problem.UPSTREAM_RATE_LIMITED)
+    wait = min(max(int(wait_seconds or _WAIT_SECONDS), 1), _WAIT_SECONDS_MAX)
+    failed.headers = {"Retry-After": str(wait)}
+    return failed
+
+
+class Frames:
+    """The data of server-sent events, from their bytes."""
+
+    def __init__(self) -> None:
+        self._held = b""
+
+    def feed(self, more: bytes) -> Iterator[str]:
+        """The data of each line that is whole; comments and other fields are passed over.
+
+        Raises:
+            UpstreamFailed: a line is too long.
+        """
+        *lines, self._held = (self._held + more).replace(b"\r", b"\n").split(b"\n")
+        if len(self._held) > LINE_BYTES_MAX:
+            raise UpstreamFailed("a line of its answer has no end")
+        for line in lines:
+            name, _, value = line.partition(b":")
+            text = value.decode("utf-8", "replace").strip()
+            if name == b"data" and text:
+                yield text
+            elif name == b"error":  # llama.cpp names the field so
+                yield '{"error": %s}' % (text or '""')
+
+    def end(self) -> Iterator[str]:
+        """That of a last line without an end."""
+        return self.feed(b"\n")
+
+
+@frozen
+class Call:
+    """A tool as the model calls it; `arguments` are None where they are no JSON object."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any] | None
+
+
+@define
+class _Slot:
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        return _object(self.arguments) is not None
+
+
+@define
+class Completion:
+    """One answer of the endpoint, as its chunks come; it counts those that have words."""
+
+    finish: str | None = None
+    usage: Usage | None = None
+    pieces: int = 0
+    _slots: list[_Slot] = field(factory=list)
+    _by_index: dict[int, _Slot] = field(factory=dict)
+
+    def feed(self, data: str) -> str:
+        """The words that a chunk adds.
+
+        Raises:
+            UpstreamFailed: it tells of a failure, or is no chunk.
+        """
+        if data == "[DONE]":
+            return ""
+        try:
+            chunk = json.loads(data)
+            if chunk.get("error") is not None:
+                raise _told(chunk["error"])
+            self.usage = _usage(chunk.get("usage")) or self.usage
+            return "".join([self._choice(one) for one in (chunk.get("choices") or ())[:1]])
+        except (ValueError, AttributeError, TypeError, KeyError, RecursionError) as fault:
+            raise UpstreamFailed("sends what is no chunk of an answer") from fault
+
+    def _choice(self, choice: dict[str, Any]) -> str:
+        self.finish = choice.get("finish_reason") or self.finish
+        delta = choice.get("delta") or {}
+        for fragment in delta.get("tool_calls") or ():
+            self._take(fragment)
+        content = delta.get("content")
+        if not isinstance(content, str):
+            return ""
+        self.pieces += bool(content)
+        return content
+
+    def _take(self, fragment: dict[str, Any]) -> None:
+        function = fragment.get("function") or {}
+        slot = self._slot(fragment.get("index"), fragment.get("id"), function.get("name"))
+        more = function.get("arguments")
+        slot.arguments += json.dumps(more) if isinstance(more, dict) else more or ""
+        if len(slot.arguments) > ARGUMENTS_CHARS_MAX:
+            raise UpstreamFailed("calls a tool with arguments that have no end")
+
+    def _slot(self, index: int | None, id_: str | None, name: str | None) -> _Slot:
+        """The call that a fragment goes on with, or a new one.
+
+        Some endpoints leave out the index, the id or both, or give all calls the index 0.
+        """
+        last = self._slots[-1] if self._slots else None
+        slot = last if index is None else self._by_index.get(index)
+        other = slot is not None and id_ and slot.id and slot.id != id_
+        again = slot is not None and name and slot.name and not id_ and slot.is_whole
+        anew = index is None and name and (slot is None or slot.id != (id_ or ""))
+        if slot is None or other or again or anew:
+            slot = _Slot()
+            self._slots.append(slot)
+            if index is not None:
+                self._by_index[index] = slot
+        slot.id, slot.name = slot.id or id_ or "", slot.name or name or ""
+        return slot
+
+    def calls(self, step: int) -> list[Call]:
+        """The tools that are called, with ids of our own."""
+        held = [slot for slot in self._slots if slot.name][:CALLS_MAX]
+        return [
+            Call(f"call_{step}_{place}", slot.name, _object(slot.arguments or "{}"))
+            for place, slot in enumerate(held, 1)
+        ]
+
+    def end(self) -> None:
+        """Take the end of the stream.
+
+        Raises:
+            UpstreamFailed: it was cut short, or filtered away.
+        """
+        if self.finish is None:
+            raise UpstreamFailed("broke off in the middle of its answer")
+        if self.finish in ("content_filter", "error"):
+            raise UpstreamFailed(f"ended its answer with {self.finish}")
+
+
+def _object(arguments: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _told(error: Any) -> UpstreamFailed:
+    """The failure that a chunk tells of; its code is a status where it is one."""
+    code = error.get("code") if isinstance(error, dict) else None
+    said = json.dumps(error)
+    if any(one in said.lower() for one in _POOR):
+        return refusal(402, said)
+    return refusal(code if isinstance(code, int) else 500, said)
+
+
+def _usage(told: Any) -> Usage | None:
+    if not isinstance(told, dict):
+        return None
+    read, written = told.get("prompt_tokens"), told.get("completion_tokens")
+    return Usage(read, written) if isinstance(read, int) and isinstance(written, int) else None

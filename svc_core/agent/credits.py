@@ -1,0 +1,205 @@
+"""Chat credits: how many turns an account has in a UTC month (Spec: Agent streams).
+
+Rule 1: a turn is reserved before it begins, in one unit of work of its account, so that of any
+        number at once exactly as many begin as there are credits.
+Rule 2: a reservation is settled once: charged or refunded, by whoever comes first.
+Rule 3: one that nobody settled, as after a crash, counts for nothing once it has expired, and is
+        dropped by the next turn.
+"""
+
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Annotated, Any
+
+import attrs
+from attrs import frozen
+
+from svc_core import problem, wire
+from svc_core.access.plans import PlanTable
+from svc_core.constraints import Arg, Doc, Ge, IdOf, Le
+from svc_core.operation import Context, Operation, Units, local
+from svc_core.ports import SYSTEM, Collection
+from svc_core.problem import Problem
+from svc_core.resources.account import plan_name
+from svc_core.result import One
+
+RESERVED_FOR = timedelta(minutes=10)
+"""Several times what a turn may take."""
+
+GRANT_MAX = 1_000_000
+
+
+@frozen
+class Held:
+    """A turn under way."""
+
+    id: str
+    until: datetime
+
+
+@frozen
+class ChatCredits:
+    """What an account was granted beside its plan and has used in one `period`, as `2026-01`."""
+
+    period: str
+    granted: int = 0
+    used: int = 0
+    held: tuple[Held, ...] = ()
+
+
+CREDITS: Collection[ChatCredits] = Collection(
+    name="chat_credits",
+    model=ChatCredits,
+    prefix="",
+    order=lambda credits: int(credits.period.replace("-", "")),
+)
+"""One row for each month with turns or grants, under its period."""
+
+
+@frozen
+class Reservation:
+    """The credit of one turn of an account."""
+
+    tenant: str
+    period: str
+    id: str
+
+
+async def reserve(work: Units, tenant: str) -> Reservation:
+    """Take a credit for one turn of `tenant`: a workspace, or a person with a key of their own.
+
+    It reads the plan in a unit of the system and writes in one of the tenant, which both end
+    before this returns; `settle` is to follow within ten minutes.
+
+    Raises:
+        Problem: SUBSCRIPTION_REQUIRED where the plan has none and none were granted;
+            CHAT_CREDITS_EXHAUSTED where all are used or under way.
+    """
+    planned = await work.read(SYSTEM, partial(_planned, tenant=tenant))
+    return await work.write(tenant, partial(_reserve, planned=planned))
+
+
+async def settle(work: Units, reservation: Reservation, *, refund: bool) -> bool:
+    """Charge a turn, or give its credit back; whether this did it, as the first to come."""
+    unit = partial(_settle, reservation=reservation, refund=refund)
+    return await work.write(reservation.tenant, unit)
+
+
+async def _planned(ctx: Context, tenant: str) -> int:
+    plan = await plan_name(ctx.tx, tenant)
+    if plan is None:
+        raise Problem(problem.NOT_FOUND, f"There is no account {tenant}.")
+    return ctx.borrow(PlanTable).plan(plan).chat_credits
+
+
+async def _reserve(ctx: Context, planned: int) -> Reservation:
+    kept = await _current(ctx)
+    granted = planned + kept.granted
+    if granted == 0:
+        raise Problem(problem.SUBSCRIPTION_REQUIRED, "The plan has no chat credits.")
+    if kept.used + len(kept.held) >= granted:
+        first = f"{_renewal(ctx.now):%Y-%m-%d}"
+        detail = f"All {granted} of {kept.period} are used; they are renewed on {first} (UTC)."
+        raise Problem(problem.CHAT_CREDITS_EXHAUSTED, detail)
+    held = Held(ctx.ids.random(8).hex(), ctx.now + RESERVED_FOR)
+    await ctx.save(CREDITS, kept.period, attrs.evolve(kept, held=(*kept.held, held)))
+    return Reservation(ctx.actor.tenant, kept.period, held.id)
+
+
+async def _settle(ctx: Context, reservation: Reservation, refund: bool) -> bool:
+    kept = await ctx.value(CREDITS, reservation.period)
+    rest = tuple(one for one in kept.held if one.id != reservation.id)
+    if len(rest) == len(kept.held):
+        return False
+    used = kept.used if refund else kept.used + 1
+    await ctx.save(CREDITS, kept.period, attrs.evolve(kept, used=used, held=rest))
+    return True
+
+
+async def _current(ctx: Context) -> ChatCredits:
+    """This month's, without what has expired."""
+    period = f"{ctx.now:%Y-%m}"
+    kept = await ctx.find(CREDITS, period) or ChatCredits(period)
+    return attrs.evolve(kept, held=tuple(one for one in kept.held if one.until > ctx.now))
+
+
+def _renewal(now: datetime) -> datetime:
+    return (now.replace(day=1) + timedelta(days=31)).replace(day=1)
+
+
+# -- the operator's ----------------------------------------------------------------------------
+
+
+AccountId = Annotated[
+    str,
+    IdOf("wsp", "usr", noun="workspace or user"),
+    Arg(positional=True),
+    Doc("wsp_..., or usr_... for the personal keys of a user."),
+]
+
+
+@frozen
+class ShowCredits:
+    """Whose are meant."""
+
+    workspace_id: AccountId
+
+
+@frozen
+class GrantCredits:
+    """To whom, and how many."""
+
+    workspace_id: AccountId
+    credits: Annotated[
+        int, Ge(1), Le(GRANT_MAX), Arg(positional=True), Doc("Turns more, in this month.")
+    ]
+
+
+@frozen
+class CreditsShown:
+    """The chat credits of one UTC month; `used` counts the turns under way."""
+
+    workspace_id: str
+    period: str
+    granted: int
+    used: int
+    left: int
+
+
+async def show_credits(ctx: Context, request: ShowCredits) -> One[CreditsShown]:
+    """How many there are and were used."""
+    return await _shown(ctx.work, request.workspace_id)
+
+
+async def grant_credits(ctx: Context, request: GrantCredits) -> One[CreditsShown]:
+    """Give an account more, beside those of its plan."""
+    await ctx.work.read(SYSTEM, partial(_planned, tenant=request.workspace_id))
+    await ctx.work.write(request.workspace_id, partial(_grant, more=request.credits))
+    return await _shown(ctx.work, request.workspace_id)
+
+
+async def _grant(ctx: Context, more: int) -> None:
+    kept = await _current(ctx)
+    granted = min(kept.granted + more, GRANT_MAX)
+    await ctx.save(CREDITS, kept.period, attrs.evolve(kept, granted=granted))
+
+
+async def _shown(work: Units, tenant: str) -> One[CreditsShown]:
+    planned = await work.read(SYSTEM, partial(_planned, tenant=tenant))
+    kept = await work.read(tenant, _current)
+    granted, used = planned + kept.granted, kept.used + len(kept.held)
+    return One(wire.dumps(CreditsShown(tenant, kept.period, granted, used, max(granted - used, 0))))
+
+
+_local: Any = partial(local, unit="several", binding="system")
+
+LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    _local("showCredits", "credits show", "Show the chat credits of this month", show_credits),
+    _local(
+        "grantCredits",
+        "credits grant",
+        "Give more chat credits for this month",
+        grant_credits,
+        description="They come beside those of the plan, and end with the month (UTC).",
+    ),
+)

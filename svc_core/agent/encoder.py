@@ -1,0 +1,141 @@
+"""What both wire formats keep, whatever run of events comes.
+
+Rule 1: exactly one end is told, `[DONE]` is the last frame, and nothing follows it; a run that has
+        no end of its own failed.
+Rule 2: every tool that was called has its result before its step ends, by an id of its own.
+Rule 3: a source is told once, and no more of them, or of text, than an answer may have.
+Rule 4: a frame is one line of JSON in ASCII, so that half a surrogate pair stops no answer.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, TypeAlias
+
+import attrs
+
+from svc_core import compact, problem
+from svc_core.agent import events
+from svc_core.agent.events import Event, Failed, Finished, Text, ToolFailed, Usage
+
+Chunk: TypeAlias = dict[str, Any]
+
+TEXT_MAX: Final = 16_000  # characters of an answer: clients send it back with every turn
+SOURCES_MAX: Final = 20
+TITLE_MAX: Final = 200  # characters of a source's title
+TOOL_BYTES_MAX: Final = 4096  # of what a tool was asked, and of what it found
+
+_OPENED: Final = b": stream-open\n\n"
+_DONE: Final = b"data: [DONE]\n\n"
+_CUT_SHORT: Final = Failed(problem.INTERNAL_ERROR.code, "The answer ended before it was whole.")
+_LATE: Final = Failed(problem.UPSTREAM_TIMEOUT.code, "The answer took longer than it may.")
+_UNANSWERED: Final = "The tool gave no answer."
+
+_json: Final = compact.encoder(ascii_only=True)
+
+
+class Encoder(ABC):
+    """The frames of one answer; `end` is how it ended, once it has."""
+
+    def __init__(self) -> None:
+        self.end: Finished | Failed | None = None
+        self._is_open = False
+        self._calls = 0
+        self._pending: dict[str, str] = {}
+        self._sources: set[int] = set()
+        self._left = TEXT_MAX
+        self._words = 0
+
+    def open(self) -> bytes:
+        """The first frames, behind a comment that says at once that the stream is open."""
+        if self._is_open:
+            return b""
+        self._is_open = True
+        return _OPENED + _framed(self._opening())
+
+    def feed(self, event: Event) -> bytes:
+        """The frames of one event; none after the end."""
+        if self.end is not None:
+            return b""
+        if type(event) is Text and self._is_open and 0 < len(event.text) <= self._left:
+            self._count(event.text)  # nearly every one: as below, at a third of the cost
+            return _framed(self._chunks(event))
+        told = (chunk for each in self._lawful(event) for chunk in self._chunks(each))
+        return self.open() + _framed(told) + self._done()
+
+    def close(self, failed: Failed | None = None) -> bytes:
+        """The last frames of a run that stopped: none where its end was told."""
+        return self.feed(failed or _CUT_SHORT)
+
+    def farewell(self, told: bytes | None) -> bytes:
+        """The last frames where the host ends the stream: see `svc_core.stream.Stream`."""
+        if told is None:
+            return self.close(_LATE)
+        why = json.loads(told)
+        return self.close(Failed(why["code"], why["detail"]))
+
+    @abstractmethod
+    def _opening(self) -> Iterable[Chunk]: ...
+
+    @abstractmethod
+    def _chunks(self, event: Event) -> Iterable[Chunk]: ...
+
+    def _done(self) -> bytes:
+        return b"" if self.end is None else _DONE
+
+    def _lawful(self, event: Event) -> Iterator[Event]:
+        """What of an event keeps the rules, with what they ask for before it."""
+        match event:
+            case events.Step():
+                yield from self._resolved(list(self._pending))
+                yield event
+            case events.ToolCall(id_):
+                yield from self._resolved([id_])
+                self._calls += 1
+                self._pending[id_] = f"call_{self._calls}"
+                yield attrs.evolve(event, id=self._pending[id_])
+            case events.ToolDone(id_) | events.ToolFailed(id_):
+                if id_ in self._pending:
+                    yield attrs.evolve(event, id=self._pending.pop(id_))
+            case events.Source(number):
+                if number not in self._sources and len(self._sources) < SOURCES_MAX:
+                    self._sources.add(number)
+                    yield event
+            case events.Text(text):
+                yield from self._bounded(text)
+            case _:
+                yield from self._ended(event)
+
+    def _resolved(self, ids: Iterable[str]) -> Iterator[Event]:
+        for id_ in ids:
+            if id_ in self._pending:
+                yield ToolFailed(self._pending.pop(id_), _UNANSWERED)
+
+    def _bounded(self, text: str) -> Iterator[Event]:
+        kept = text[: self._left]
+        self._count(kept)
+        if kept:
+            yield Text(kept)
+        if len(kept) < len(text):
+            yield from self._ended(Finished("length", Usage(written=self._words)))
+
+    def _count(self, text: str) -> None:
+        self._left -= len(text)
+        self._words += len(text.split())
+
+    def _ended(self, end: Finished | Failed) -> Iterator[Event]:
+        yield from self._resolved(list(self._pending))
+        self.end = end
+        yield end
+
+
+def little(value: object) -> object:
+    """The value, or an empty object where it has no JSON form of at most `TOOL_BYTES_MAX`."""
+    try:
+        return value if len(_json(value)) <= TOOL_BYTES_MAX else {}
+    except (TypeError, ValueError, RecursionError):
+        return {}
+
+
+def _framed(chunks: Iterable[Chunk]) -> bytes:
+    return b"".join(b"data: %b\n\n" % _json(chunk).encode() for chunk in chunks)

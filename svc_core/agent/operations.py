@@ -1,0 +1,189 @@
+"""The operations of the agent: a question in, a stream of events out (Spec: Agent streams)."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any, Final, TypeAlias
+
+import attrs
+from attrs import frozen
+
+from svc_core import problem
+from svc_core.agent import credits, samples, threads
+from svc_core.agent.answering import Answer
+from svc_core.agent.chunks import ChunkEncoder
+from svc_core.agent.encoder import Encoder
+from svc_core.agent.ports import Backend, Tools
+from svc_core.agent.request import Asked, CompletionRequest, UiRequest, of_completion, of_ui
+from svc_core.agent.ui_stream import UiEncoder
+from svc_core.constraints import Doc, Example, IdOf, MaxLen, MinLen
+from svc_core.operation import BODY, PATH, SSE, Context, Operation, header
+from svc_core.problem import ProblemType
+from svc_core.result import Empty, Fields
+from svc_core.stream import Stream
+from svc_core.unset import UNSET, Maybe, given
+
+AGENT = frozenset({"agent:svc"})
+
+NATIVE: Final[Fields] = (
+    ("X-Vercel-AI-UI-Message-Stream", "v1"),
+    ("X-Svc-Agent", "svc-agent"),
+    ("X-Svc-Agent-Mode", "standard"),
+)
+
+ThreadHeader: TypeAlias = Annotated[
+    Maybe[Annotated[str, MinLen(1), MaxLen(64)]],
+    header("X-Thread-Id"),
+    Doc("Continues this thread, as `threadId` in the body does."),
+    Example("thr_65f1c0de8badf00d12345678"),
+]
+
+
+@frozen
+class ChatStream:
+    """A turn of a conversation."""
+
+    body: Annotated[UiRequest, BODY]
+    thread: ThreadHeader = UNSET
+
+
+@frozen
+class ChatCompletion:
+    """A turn of a conversation, as OpenAI's clients ask for it."""
+
+    body: Annotated[CompletionRequest, BODY]
+    thread: ThreadHeader = UNSET
+
+
+@frozen
+class ResumedChat:
+    """Whose stream is to be resumed."""
+
+    chat_id: Annotated[
+        str, PATH, MinLen(1), MaxLen(128), Doc("The client's own name of the conversation.")
+    ]
+
+
+async def chat_stream(ctx: Context, request: ChatStream) -> Stream:
+    """Answer the last message of a conversation."""
+    asked = of_ui(request.body, ctx.now)
+    encoder = partial(UiEncoder, tells_reason=ctx.host.ui_finish_reason)
+    return await _answer(ctx, asked, request.thread, encoder, NATIVE)
+
+
+async def chat_completion(ctx: Context, request: ChatCompletion) -> Stream:
+    """Answer the last message of a conversation, in OpenAI's chunks."""
+    asked = of_completion(request.body, ctx.now)
+
+    def chunks(message_id: str, _: str) -> Encoder:
+        id_ = message_id.replace("msg_", "chatcmpl-")
+        return ChunkEncoder(id_, int(ctx.now.timestamp()), includes_usage=asked.includes_usage)
+
+    return await _answer(ctx, asked, request.thread, chunks)
+
+
+async def _answer(
+    ctx: Context,
+    asked: Asked,
+    named: Maybe[str],
+    encoder: Callable[[str, str], Encoder],
+    fields: Fields = (),
+) -> Stream:
+    kept, tenant = ctx.host.threads_kept, ctx.actor.tenant
+    ways = asked.thread_id, given(named, None), asked.client_id
+    thread = await ctx.work.read(tenant, lambda unit: threads.find(unit, *ways, kept=kept))
+    backend, tools = ctx.borrow(Backend), ctx.borrow(Tools).of(ctx.work, ctx.actor, ctx.now)
+    message_id = ctx.ids.new("msg")
+    answer = Answer(
+        ctx.work,
+        asked,
+        # Who sends what was said before may have changed it; who does not goes on from the thread.
+        attrs.evolve(asked.turn, history=asked.turn.history or thread.history),
+        thread,
+        bool(kept),
+        message_id,
+        encoder(message_id, thread.id),
+        await credits.reserve(ctx.work, tenant),
+    )
+    return answer.stream(backend, tools, fields)
+
+
+async def resumed(_: Context, __: ResumedChat) -> Empty:
+    """Say that there is nothing to resume: who leaves a stream ends it."""
+    return Empty()
+
+
+_FAILS: Final[tuple[ProblemType, ...]] = (
+    problem.ATTACHMENTS_NOT_SUPPORTED,
+    problem.THREAD_NOT_FOUND,
+    problem.CONFLICTING_PARAMETERS,
+    problem.SUBSCRIPTION_REQUIRED,
+    problem.CHAT_CREDITS_EXHAUSTED,
+    problem.PROVIDER_CREDITS_EXHAUSTED,
+    problem.UPSTREAM_RATE_LIMITED,
+    problem.UPSTREAM_ERROR,
+    problem.STORAGE_UNAVAILABLE,
+)
+_MESSAGE: Final = {"role": "user", "parts": [{"type": "text", "text": samples.QUESTION}]}
+
+
+def _streamed(asked: dict[str, Any], answer: Encoder, **own: Any) -> Operation[Any, Any]:
+    """What both streams declare, with an example of a body and its answer."""
+    return Operation(
+        group="agent",
+        method="POST",
+        response=Stream,
+        scopes=AGENT,
+        pool="agent",
+        media=(SSE,),
+        unit="several",
+        lenient=True,
+        examples={"body": asked, SSE.media_type: samples.stream(answer)},
+        **own,
+    )
+
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    _streamed(
+        {"messages": [_MESSAGE]},
+        UiEncoder(IdOf("msg").example, IdOf("thr").example),
+        id="streamChat",
+        path="/agent-svc/chat/stream",
+        summary="Ask the agent",
+        description="Answers the last message as a UI message stream.",
+        request=ChatStream,
+        run=chat_stream,
+        fields=("X-Thread-Id", *(name for name, _ in NATIVE)),
+        fails=_FAILS,
+    ),
+    _streamed(
+        {
+            "model": "svc-agent",
+            "stream": True,
+            "messages": [{"role": "user", "content": samples.QUESTION}],
+        },
+        ChunkEncoder("chatcmpl-65f1c0de8badf00d12345678", 0),
+        id="createChatCompletion",
+        path="/chat/completions",
+        summary="Ask the agent as a chat completion",
+        description="Answers the last message as a stream of chat completion chunks.",
+        request=ChatCompletion,
+        run=chat_completion,
+        fields=("X-Thread-Id",),
+        fails=(*_FAILS, problem.UNSUPPORTED_MODEL, problem.STREAM_REQUIRED),
+    ),
+    Operation(
+        id="resumeChat",
+        group="agent",
+        method="GET",
+        path="/agent-svc/chat/stream/{chatId}/stream",
+        summary="Resume a stream",
+        description=(
+            "Answers 204: there is nothing to resume, for a client that leaves a stream ends it. "
+            "The AI SDK asks this when a page is opened again."
+        ),
+        request=ResumedChat,
+        response=Empty,
+        run=resumed,
+        scopes=AGENT,
+    ),
+)

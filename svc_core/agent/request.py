@@ -1,0 +1,265 @@
+"""A question in both shapes in which clients send it: the AI SDK's and OpenAI's.
+
+Rule 1: only the text of users and assistants counts. Whoever else speaks, and whatever a message
+        holds besides, is passed over: system messages, calls of tools and their results give no
+        instruction and no evidence. A user's attachment is refused, for it was meant to be read.
+Rule 2: members that are not known are passed over, for clients send more than is asked for.
+Rule 3: what was said before is context: the newest of it, as much as there is room for.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import accumulate
+from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
+
+from attrs import field, frozen
+
+from svc_core import problem, wire
+from svc_core.agent.ports import Message, Turn
+from svc_core.constraints import Doc, Example, MaxLen, MinLen
+from svc_core.problem import Problem, ProblemType
+from svc_core.wire import Fault
+
+MESSAGES_MAX: Final = 200
+PARTS_MAX: Final = 256  # of a message: the steps of an answer with many tools
+TEXT_MAX: Final = 32_000  # characters of a message
+TEXTS_MAX: Final = 256_000  # characters of all messages
+CONTEXT_MESSAGES_MAX: Final = 40  # twenty turns
+CONTEXT_MAX: Final = 64_000  # characters
+METADATA_NAME_MAX: Final = 64
+METADATA_BYTES_MAX: Final = 8192
+METADATA_LENGTHS: Final = {"source": 64, "externalUserId": 256}
+MODELS: Final = ("svc-agent", "agent-svc")
+
+Role: TypeAlias = Literal["user", "assistant", "system", "developer", "tool", "function"]
+RoleMember: TypeAlias = Annotated[
+    Role, Doc("Who speaks; only `user` and `assistant` are listened to."), Example("user")
+]
+Metadata: TypeAlias = Mapping[str, Annotated[str, MaxLen(512)] | float | bool | None]
+MetadataMember: TypeAlias = Annotated[
+    Annotated[Metadata, MaxLen(16)] | None,
+    Doc(
+        f"What the caller wants to be kept with the turn: names of up to {METADATA_NAME_MAX} "
+        f"characters, {METADATA_BYTES_MAX} bytes in all. `source` (up to 64 characters) and "
+        "`externalUserId` (up to 256) are strings."
+    ),
+    Example({"source": "newsdesk", "externalUserId": "u-1842"}),
+]
+ThreadMember: TypeAlias = Annotated[
+    Annotated[str, MinLen(1), MaxLen(64)] | None,
+    Doc("Continues this thread: the `X-Thread-Id` of an earlier answer."),
+    Example("thr_65f1c0de8badf00d12345678"),
+]
+M = TypeVar("M")
+Conversation: TypeAlias = Annotated[
+    tuple[M, ...],
+    MinLen(1),
+    MaxLen(MESSAGES_MAX),
+    Doc("What was said, oldest first; the last is the question, of a user."),
+]
+_TEXTS: Final = f"Up to {TEXT_MAX} characters in a message, {TEXTS_MAX} in all."
+
+
+@frozen
+class Part(wire.Open):
+    """A part of a message."""
+
+    type: Annotated[str, Doc("`text`; a user's message may hold no other."), Example("text")]
+    text: Annotated[str, Doc(f"What is said. {_TEXTS}"), Example("Who is behind it?")] = ""
+
+
+@frozen
+class UiMessage(wire.Open):
+    """A message of the AI SDK."""
+
+    role: RoleMember
+    parts: Annotated[tuple[Part, ...], MaxLen(PARTS_MAX), Doc("What is said, and what is shown.")]
+
+
+@frozen
+class UiRequest(wire.Open):
+    """A conversation as the AI SDK sends it; members that are not named here are passed over."""
+
+    messages: Conversation[UiMessage]
+    id: Annotated[
+        Annotated[str, MaxLen(128)] | None,
+        Doc("The client's own name of the conversation; one that comes again continues it."),
+        Example("chat-1842"),
+    ] = None
+    thread_id: ThreadMember = None
+    metadata: MetadataMember = None
+
+
+@frozen
+class CompletionMessage(wire.Open):
+    """A message of OpenAI's."""
+
+    role: RoleMember
+    content: Annotated[
+        str | Annotated[tuple[Part, ...], MaxLen(PARTS_MAX)] | None,
+        Doc(f"What is said: a text, or parts that are texts. {_TEXTS}"),
+        Example("Who is behind it?"),
+    ] = None
+
+
+@frozen
+class ResponseFormat(wire.Open):
+    """How the answer is written: in words."""
+
+    type: Annotated[Literal["text"], Doc("The only one.")]
+
+
+@frozen
+class StreamOptions(wire.Open):
+    """What is streamed besides."""
+
+    include_usage: Annotated[
+        bool | None, Doc("Whether the last chunk tells how many words were read and written.")
+    ] = None
+
+
+Unusable: TypeAlias = Annotated[tuple[Any, ...], MaxLen(0)]
+
+
+@frozen
+class CompletionRequest(wire.Open):
+    """A conversation as OpenAI's clients send it; members that are not named here are passed over,
+    among them all that would steer a model."""
+
+    messages: Conversation[CompletionMessage]
+    stream: Annotated[bool | None, Doc("Must be true."), Example(True)] = None
+    model: Annotated[
+        str | None, Doc("`svc-agent` or `agent-svc`, or left out."), Example("svc-agent")
+    ] = None
+    thread_id: ThreadMember = None
+    metadata: MetadataMember = None
+    stream_options: Annotated[StreamOptions | None, Doc("What is streamed besides.")] = None
+    n: Annotated[Literal[1] | None, Doc("One answer.")] = None
+    response_format: Annotated[ResponseFormat | None, Doc("Text.")] = None
+    tools: Annotated[Unusable | None, Doc("None: the agent has tools of its own.")] = None
+    functions: Annotated[Unusable | None, Doc("None: the agent has tools of its own.")] = None
+
+
+@frozen
+class Asked:
+    """What a request asks for, whatever its shape.
+
+    `thread_id` is what it continues, `client_id` its client's own name of the conversation.
+    """
+
+    turn: Turn
+    thread_id: str | None = None
+    client_id: str | None = None
+    metadata: Mapping[str, Any] = field(factory=dict)
+    includes_usage: bool = False
+
+
+def of_ui(sent: UiRequest, now: datetime) -> Asked:
+    """What the AI SDK's shape asks for.
+
+    Raises:
+        Problem: VALIDATION_FAILED or ATTACHMENTS_NOT_SUPPORTED.
+    """
+    said = [_Said(message.role, message.parts, "parts") for message in sent.messages]
+    return _asked(said, sent, now, client_id=sent.id)
+
+
+def of_completion(sent: CompletionRequest, now: datetime) -> Asked:
+    """What OpenAI's shape asks for.
+
+    Raises:
+        Problem: VALIDATION_FAILED, UNSUPPORTED_MODEL, STREAM_REQUIRED or
+            ATTACHMENTS_NOT_SUPPORTED.
+    """
+    said = [_Said(message.role, _parts(message.content), "content") for message in sent.messages]
+    usage = sent.stream_options is not None and bool(sent.stream_options.include_usage)
+    asked = _asked(said, sent, now, includes_usage=usage)
+    if sent.model not in (None, *MODELS):
+        raise Problem(problem.UNSUPPORTED_MODEL, f"/model: must be one of: {', '.join(MODELS)}")
+    if not sent.stream:
+        raise Problem(problem.STREAM_REQUIRED, "/stream: must be true")
+    return asked
+
+
+# -- what was said -----------------------------------------------------------------------------
+
+
+@frozen
+class _Said:
+    role: Role
+    parts: tuple[Part, ...]
+    member: str
+
+    @property
+    def text(self) -> str:
+        return "\n".join(part.text for part in self.parts if part.type == "text")
+
+
+def _parts(content: str | tuple[Part, ...] | None) -> tuple[Part, ...]:
+    return (Part("text", content),) if isinstance(content, str) else content or ()
+
+
+def _faults(said: list[_Said]) -> Iterator[Fault]:
+    texts = [len(each.text) for each in said]
+    for at, length in enumerate(texts):
+        if length > TEXT_MAX:
+            where = f"/messages/{at}/{said[at].member}"
+            yield Fault(where, f"must have at most {TEXT_MAX} characters of text")
+    if sum(texts) > TEXTS_MAX:
+        yield Fault("/messages", f"must have at most {TEXTS_MAX} characters of text")
+    last = said[-1]
+    where = f"/messages/{len(said) - 1}"
+    if last.role != "user":
+        yield Fault(f"{where}/role", "must be user in the last message")
+    elif not last.text.strip() and not any(_attachments(len(said) - 1, last)):
+        yield Fault(f"{where}/{last.member}", "must hold text in the last message")
+
+
+def _metadata_faults(metadata: Mapping[str, Any]) -> Iterator[Fault]:
+    for name in metadata:
+        if len(name) > METADATA_NAME_MAX:
+            reason = f"must have a name of at most {METADATA_NAME_MAX} characters"
+            yield Fault(f"/metadata/{wire.escape(name)}", reason)
+    for name, most in METADATA_LENGTHS.items():
+        value = metadata.get(name, "")
+        if not isinstance(value, str) or len(value) > most:
+            yield Fault(f"/metadata/{name}", f"must be a string of at most {most} characters")
+    if len(wire.dumps(metadata)) > METADATA_BYTES_MAX:
+        yield Fault("/metadata", f"must have at most {METADATA_BYTES_MAX} bytes")
+
+
+def _attachments(at: int, said: _Said) -> Iterator[Fault]:
+    for number, part in enumerate(said.parts):
+        if said.role == "user" and part.type != "text":
+            where = f"/messages/{at}/{said.member}/{number}"
+            yield Fault(where, f"is of type {part.type[:32]!r}")
+
+
+def _refuse(kind: ProblemType, faults: Iterable[Fault]) -> None:
+    found = list(faults)
+    if found:
+        raise Problem(kind, problem.describe(found))
+
+
+def _asked(
+    said: list[_Said], sent: UiRequest | CompletionRequest, now: datetime, **more: Any
+) -> Asked:
+    metadata = sent.metadata or {}
+    _refuse(problem.VALIDATION_FAILED, (*_faults(said), *_metadata_faults(metadata)))
+    attached = (fault for at, each in enumerate(said) for fault in _attachments(at, each))
+    _refuse(problem.ATTACHMENTS_NOT_SUPPORTED, attached)
+    messages = [
+        Message(each.role, each.text)
+        for each in said
+        if each.role in ("user", "assistant") and each.text.strip()
+    ]
+    earlier = newest(messages[:-1], CONTEXT_MESSAGES_MAX, CONTEXT_MAX)
+    turn = Turn(messages[-1].text.strip(), now, earlier)
+    return Asked(turn, sent.thread_id, metadata=metadata, **more)
+
+
+def newest(said: Sequence[Message], most: int, chars: int) -> tuple[Message, ...]:
+    """The newest of some messages, oldest first, as many as there is room for."""
+    sizes = accumulate(len(message.text) for message in reversed(said[-most:]))
+    fit = sum(size <= chars for size in sizes)
+    return tuple(said[len(said) - fit :])

@@ -1,0 +1,30 @@
+"""The question and the answer that documents show."""
+
+from typing import Final
+
+from svc_core.agent.encoder import Encoder
+from svc_core.agent.events import Event, Finished, Source, Step, Text, ToolCall, ToolDone, Usage
+from svc_core.constraints import IdOf
+
+QUESTION: Final = "Why is the port of Valparaiso closed?"
+
+_REPORT: Final = Source(
+    1,
+    IdOf("rpt").example,
+    "Port strikes",
+    f"https://api.example.com/api/v1/reports/{IdOf('rpt').example}",
+)
+_ANSWER: Final[tuple[Event, ...]] = (
+    Step(),
+    ToolCall("", "search_reports", {"limit": 5}),
+    ToolDone("", (_REPORT,)),
+    Step(),
+    _REPORT,
+    Text("Dockers have been on strike since Monday [1]."),
+    Finished(usage=Usage(read=7, written=8)),
+)
+
+
+def stream(encoder: Encoder) -> str:
+    """The answer in frames."""
+    return b"".join([encoder.open(), *map(encoder.feed, _ANSWER)]).decode()

@@ -1,0 +1,168 @@
+"""Threads: conversations that go on over several requests.
+
+Rule 1: a thread is its account's: of a workspace whichever of its keys asks, else of a person. One
+        of another account, one that is over and one that never was are refused alike.
+Rule 2: turns stand in the order in which they ended, however many go on at once.
+Rule 3: what is kept of a turn is what was asked and answered, never what tools gave. It goes once
+        nothing was said for the time that the operator chose; with none, nothing is kept, and the
+        identifier only tells which answers belong together.
+"""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+import attrs
+from attrs import field, frozen
+
+from svc_core import ids, problem
+from svc_core.agent.events import FinishReason, Source, Usage
+from svc_core.agent.ports import Message
+from svc_core.agent.request import Metadata
+from svc_core.operation import Context
+from svc_core.ports import Collection
+from svc_core.problem import Problem
+from svc_core.resources.members import micros
+
+TURNS_MAX: Final = 200
+"""Turns that are kept of a thread: as many as one request may have messages."""
+CONTEXT_TURNS: Final = 20
+CONTEXT_BYTES: Final = 64 * 1024
+"""What a new question is told of its thread, the newest first."""
+FORGOTTEN_MAX: Final = 50
+"""Turns that go in one unit of work: a few megabytes at most."""
+
+
+@frozen
+class Thread:
+    """A conversation: how many turns it had, and when the last one ended."""
+
+    turns: int
+    last_at: datetime
+
+
+@frozen(kw_only=True)
+class KeptTurn:
+    """A question and what was answered; `number` counts the turns of its thread from 1.
+
+    One that is `incomplete` ended before its answer did: `text` is what the client was sent.
+    `metadata` is what the caller told of the question.
+    """
+
+    thread_id: str
+    number: int = 0
+    asked_at: datetime
+    question: str
+    text: str
+    sources: tuple[Source, ...] = ()
+    finish_reason: FinishReason | None = None
+    usage: Usage | None = None
+    metadata: Metadata = field(factory=dict)
+    incomplete: bool = False
+
+
+THREADS: Collection[Thread] = Collection(
+    name="threads", model=Thread, prefix="thr", order=lambda thread: micros(thread.last_at)
+)
+
+THREAD_TURNS: Collection[KeptTurn] = Collection(
+    name="thread_turns",
+    model=KeptTurn,
+    prefix="msg",
+    order=lambda turn: turn.number,
+    keys={"thread_id": lambda turn: turn.thread_id},
+)
+"""Each under the id of the message that answered."""
+
+
+@frozen
+class Place:
+    """The thread of a question, and what was said in it, oldest first."""
+
+    id: str
+    is_new: bool = False
+    history: tuple[Message, ...] = ()
+
+
+async def find(
+    ctx: Context, sent: str | None, named: str | None, alias: str | None, *, kept: timedelta
+) -> Place:
+    """The thread that a question is meant for, or a new one; nothing is written.
+
+    The body has `sent` its id and the header `named` it; `alias` is what the client itself calls
+    its conversation, which names a thread of the account from the first question on. Threads end
+    when nothing was said for as long as they are `kept`.
+
+    Raises:
+        Problem: CONFLICTING_PARAMETERS for two that differ; THREAD_NOT_FOUND.
+    """
+    if sent and named and sent != named:
+        detail = "threadId and X-Thread-Id name different threads."
+        raise Problem(problem.CONFLICTING_PARAMETERS, detail)
+    id_ = sent or named
+    if id_ is None and alias is None:
+        return Place(ctx.ids.new("thr"), is_new=True)
+    if id_ is None:
+        # Derived, so that whoever asks first in two processes begins the same thread.
+        id_ = ids.derived_id("thr", "thread", ctx.actor.tenant, alias or "")
+    elif not await _is_there(ctx, id_, kept):
+        raise Problem(problem.THREAD_NOT_FOUND, "No such thread is visible to this key.")
+    history = await _history(ctx, id_, kept)
+    return Place(id_, is_new=not history, history=history)
+
+
+async def _is_there(ctx: Context, id_: str, kept: timedelta) -> bool:
+    if not kept:
+        return ids.is_id("thr", id_)
+    thread = await ctx.find(THREADS, id_)
+    return thread is not None and thread.last_at >= ctx.now - kept
+
+
+async def _history(ctx: Context, id_: str, kept: timedelta) -> tuple[Message, ...]:
+    since, left = ctx.now - kept, CONTEXT_BYTES
+    said: list[Message] = []
+    rows = ctx.every(THREAD_TURNS, CONTEXT_TURNS, where={"thread_id": (id_,)})
+    async for row in rows:
+        turn = THREAD_TURNS.decode(row.raw)
+        left -= len(turn.question.encode()) + len(turn.text.encode())
+        if left < 0 or turn.asked_at < since:
+            break
+        said += [Message("assistant", turn.text), Message("user", turn.question)]
+    return tuple(reversed(said))
+
+
+async def begin(ctx: Context, id_: str) -> None:
+    """Have the thread, so that it can be gone on with from its first answer on."""
+    if await ctx.find(THREADS, id_) is None:
+        await ctx.create(THREADS, id_, Thread(0, ctx.now))
+
+
+async def append(ctx: Context, id_: str, turn: KeptTurn) -> None:
+    """Put a turn that ended at the end of its thread, under the id of its message, once."""
+    if await ctx.find(THREAD_TURNS, id_) is not None:
+        return
+    thread = await ctx.find(THREADS, turn.thread_id) or Thread(0, ctx.now)
+    number = thread.turns + 1
+    last_at = max(ctx.now, thread.last_at)
+    await ctx.save(THREADS, turn.thread_id, Thread(number, last_at))
+    await ctx.create(THREAD_TURNS, id_, attrs.evolve(turn, number=number))
+    await _forget_turns(ctx, turn.thread_id, end=number - TURNS_MAX)
+
+
+async def forget(ctx: Context, *, id_: str, kept: timedelta) -> bool:
+    """Remove a thread that is over, a few turns at a time; whether there is more to remove."""
+    thread = await ctx.find(THREADS, id_)
+    if thread is None or thread.last_at >= ctx.now - kept:
+        return False
+    if await _forget_turns(ctx, id_):
+        return True
+    await ctx.remove(THREADS, id_)
+    return False
+
+
+async def _forget_turns(ctx: Context, id_: str, end: int | None = None) -> int:
+    where = {"thread_id": (id_,)}
+    found = ctx.every(THREAD_TURNS, FORGOTTEN_MAX, where=where, end=end)
+    old = [row.id async for row in found]
+    for turn_id in old:
+        await ctx.remove(THREAD_TURNS, turn_id)
+    return len(old)

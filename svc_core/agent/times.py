@@ -1,0 +1,179 @@
+"""When a question means: the span of time that its words name, read at a moment."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from functools import cache
+
+from attrs import frozen
+
+from svc_core import data, instants, periods
+from svc_core.text.words import fold
+
+_DAY = timedelta(days=1)
+_UNITS = {"hour": timedelta(hours=1), "day": _DAY, "week": 7 * _DAY}
+_LETTERS = {"week": "W", "month": "M", "quarter": "Q", "year": "A"}
+_NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7}
+_AGO = re.compile(
+    rf"\b(?:(?:last|past|previous)\s+(\d{{1,4}}|{'|'.join(_NUMBERS)})|past)\s+"
+    r"(hour|day|week|month|quarter|year)s?\b",
+    re.IGNORECASE,
+)
+_ORDINALS = ("first", "second", "third", "fourth")
+_ORDINAL = re.compile(rf"\b({'|'.join(_ORDINALS)}) quarter (?:of )?(?=\d{{4}})", re.IGNORECASE)
+_NAMED = re.compile(r"\b(this|last|previous)\s+(week|month|quarter|year)\b", re.IGNORECASE)
+_NEAR = re.compile(r"\b(today|yesterday)\b", re.IGNORECASE)
+_ABSOLUTE = (
+    r"\b(?:(?P<iso>\d{{4}}-\d\d-\d\d)"
+    r"|(?P<month>\d{{4}}-\d\d)"
+    r"|(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<name>{0})\.?,?\s+(?P<of>\d{{4}})"
+    r"|(?P<first>{0})\.?\s+(?P<nth>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<year>\d{{4}})"
+    r"|(?P<whole>{0})\.?,?\s+(?P<in>\d{{4}})"
+    r"|(?P<quarter>q[1-4])\s*(?:of\s+)?(?P<quarters>\d{{4}})|(?P<turned>\d{{4}})[\s-]?(?P<q>q[1-4])"
+    r"|(?:(?P<fiscal>fy|fiscal(?:\s+year)?)\s*)?(?P<alone>(?:19|20)\d\d))(?![\d.]*\d)"
+)
+_OPEN_END = ("since", "after", "from", "starting")
+_OPEN_START = ("before", "until", "till", "by", "up to")
+
+
+@frozen
+class Span:
+    """From one instant up to another, not included; None is open. `text` is how it was said.
+
+    `period` is the one that was named, such as `2025-Q2`; `is_fiscal` where it is a company's.
+    """
+
+    start: datetime | None
+    end: datetime | None
+    text: str
+    period: str | None = None
+    is_fiscal: bool = False
+
+    @property
+    def interval(self) -> str:
+        """As operations take it; they include the end."""
+        first = None if self.start is None else instants.render(self.start)
+        return f"{first or '..'}/{self.last or '..'}"
+
+    @property
+    def last(self) -> str | None:
+        """The last instant of it."""
+        return None if self.end is None else instants.render(self.end - timedelta(microseconds=1))
+
+    def holds(self, told: object) -> bool:
+        """Whether a date or an instant, as rows write it, lies in it."""
+        text = str(told or "")
+        try:
+            at = instants.parse(text if "T" in text else f"{text}T00:00:00Z")
+        except instants.InstantError:
+            return False
+        return (self.start is None or at >= self.start) and (self.end is None or at < self.end)
+
+
+def _numbered(text: str) -> str:
+    """A question whose quarters are numbers: "third quarter of 2025" is "Q3 2025"."""
+    return _ORDINAL.sub(lambda found: f"Q{_ORDINALS.index(found[1].lower()) + 1} ", text)
+
+
+def span(text: str, now: datetime) -> Span | None:
+    """The time that a question names; None where it names none."""
+    folded = fold(_numbered(text))
+    return _relative(folded, now) or _joined(folded, list(_absolute(folded)))
+
+
+def without(text: str) -> str:
+    """A question without the words that name a time."""
+    text = _numbered(text)
+    for pattern in (_AGO, _NAMED, _NEAR, _dates()):
+        text = pattern.sub(" ", text)
+    return text
+
+
+def _relative(text: str, now: datetime) -> Span | None:
+    today = _midnight(now.date())
+    if ago := _AGO.search(text):
+        count, unit = _NUMBERS.get(ago[1]) or int(ago[1] or 1), ago[2]
+        months = {"month": 1, "quarter": 3, "year": 12}.get(unit)
+        start = now - count * _UNITS[unit] if months is None else _months_ago(now, count * months)
+        return Span(start, None, ago[0])
+    if named := _NAMED.search(text):
+        period = periods.containing(now.date(), _LETTERS[named[2]])
+        if named[1] != "this":
+            period = periods.containing(period.start - _DAY, _LETTERS[named[2]])
+        return _of(period, named[0])
+    if near := _NEAR.search(text):
+        start = today if near[1] == "today" else today - _DAY
+        return Span(start, start + _DAY, near[1])
+    return None
+
+
+def _months_ago(now: datetime, months: int) -> datetime:
+    year, month = divmod(now.year * 12 + now.month - 1 - months, 12)
+    if year < 1:
+        return datetime.min.replace(tzinfo=UTC)
+    first = now.replace(year=year, month=month + 1, day=1)
+    return first + _DAY * (min(now.day, _last(first.date())) - 1)
+
+
+def _last(day: date) -> int:
+    return periods.containing(day, "M").end.day
+
+
+def _joined(text: str, told: list[tuple[int, Span]]) -> Span | None:
+    """What the words before the first date make of it, and of a second."""
+    if not told:
+        return None
+    at, first = told[0]
+    before = text[:at].rstrip(" (")
+    if len(told) > 1 and before.endswith(("between", "from")):
+        return Span(first.start, told[1][1].end, f"{first.text} to {told[1][1].text}")
+    if before.endswith(_OPEN_END):
+        start = first.end if before.endswith("after") else first.start
+        return Span(start, None, f"since {first.text}")
+    if before.endswith(_OPEN_START):
+        end = first.start if before.endswith("before") else first.end
+        return Span(None, end, f"until {first.text}")
+    return first
+
+
+def _absolute(text: str) -> Iterator[tuple[int, Span]]:
+    for match in _dates().finditer(text):
+        try:
+            period = periods.parse(_written(match))
+        except ValueError:
+            continue
+        yield match.start(), _of(period, match[0].strip(), is_fiscal=bool(match["fiscal"]))
+
+
+def _written(match: re.Match[str]) -> str:
+    """A date as periods are written."""
+    told = {name: value for name, value in match.groupdict().items() if value}
+    if quarter := told.get("quarter") or told.get("q"):
+        return f"{told.get('quarters') or told.get('turned')}-{quarter.upper()}"
+    name = told.get("name") or told.get("first") or told.get("whole")
+    if name is None:
+        return told.get("iso") or told.get("month") or told["alone"]
+    year = told.get("of") or told.get("year") or told.get("in")
+    day = told.get("day") or told.get("nth")
+    return f"{year}-{_months()[name]:02}" + (f"-{int(day):02}" if day else "")
+
+
+def _of(period: periods.Period, text: str, *, is_fiscal: bool = False) -> Span:
+    end = period.end + _DAY if period.end < date.max else period.end
+    return Span(_midnight(period.start), _midnight(end), text, period.text, is_fiscal)
+
+
+def _midnight(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)
+
+
+@cache
+def _months() -> dict[str, int]:
+    rows = (row for row in data.rows("calendar.tsv") if row[0] == "month")
+    return {fold(name): int(number) for _, number, names in rows for name in names.split("|")}
+
+
+@cache
+def _dates() -> re.Pattern[str]:
+    names = sorted(_months(), key=len, reverse=True)
+    return re.compile(_ABSOLUTE.format("|".join(map(re.escape, names))), re.IGNORECASE)

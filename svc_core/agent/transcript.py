@@ -1,0 +1,69 @@
+"""What an answer comes to, for whoever reads it whole."""
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Any
+
+from attrs import define, field
+
+from svc_core import problem
+from svc_core.agent.encoder import SOURCES_MAX, TEXT_MAX
+from svc_core.agent.events import Event, Failed, Finished, Source, Text, Usage
+from svc_core.agent.ports import Turn
+from svc_core.agent.request import Metadata
+from svc_core.agent.threads import KeptTurn
+
+
+@define
+class Transcript:
+    """The text, the sources and the end of an answer, as much of them as one may have."""
+
+    text: str = ""
+    sources: list[Source] = field(factory=list)
+    end: Finished | Failed | None = None
+
+    def hear(self, event: Event) -> None:
+        """Take in what happens; nothing comes after the end."""
+        if self.end is not None:
+            return
+        match event:
+            case Text(text):
+                left = TEXT_MAX - len(self.text)
+                self.text += text[:left]
+                if len(text) > left:
+                    self.end = Finished("length", Usage(written=len(self.text.split())))
+            case Source() if len(self.sources) < SOURCES_MAX and event not in self.sources:
+                self.sources.append(event)
+            case Finished() | Failed():
+                self.end = event
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether anything was said, or was all that there is to say."""
+        return isinstance(self.end, Finished) or bool(self.text)
+
+    def kept(self, thread_id: str, turn: Turn, metadata: Metadata | None = None) -> KeptTurn:
+        """It as a turn of a thread."""
+        end = self.end if isinstance(self.end, Finished) else None
+        return KeptTurn(
+            thread_id=thread_id,
+            asked_at=turn.now,
+            question=turn.question,
+            text=self.text,
+            sources=tuple(self.sources),
+            finish_reason=None if end is None else end.reason,
+            usage=None if end is None else end.usage,
+            metadata=metadata or {},
+            incomplete=end is None,
+        )
+
+
+async def transcribe(events: AsyncIterator[Event], transcript: Transcript) -> None:
+    """Hear an answer to its end; what was heard until then stays where it is cut short."""
+    given: Any = events
+    async with aclosing(given):
+        async for event in given:
+            transcript.hear(event)
+    if transcript.end is None:
+        text = "The answer ended before it was whole."
+        transcript.end = Failed(problem.INTERNAL_ERROR.code, text)

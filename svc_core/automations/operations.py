@@ -1,0 +1,328 @@
+"""The operations of automations and their runs (Spec: Automations).
+
+Rule 1: an automation is its owner's alone; to others of the workspace it is not there.
+Rule 2: archiving gives up a run that has not begun; one that has goes on to its end.
+Rule 3: one run at a time: a second is refused while one is queued or running.
+"""
+
+from typing import Annotated, Any
+
+import attrs
+from attrs import frozen
+
+from svc_core import problem
+from svc_core.automations import rules, running
+from svc_core.constraints import Doc
+from svc_core.operation import BODY, PATH, QUERY, Context, Operation, Target, own
+from svc_core.problem import Problem, describe
+from svc_core.resources.automation import (
+    AUTOMATIONS,
+    AUTOMATIONS_MAX,
+    RUNS,
+    Automation,
+    AutomationInput,
+    AutomationPatch,
+    AutomationRun,
+    RunStatus,
+)
+from svc_core.resources.members import AutomationId, Cursor, Limit, RunId, changed
+from svc_core.resources.project import PROJECTS, Archivable
+from svc_core.result import Accepted, Created, One, Page
+from svc_core.unset import UNSET, Maybe
+from svc_core.wire import Fault
+
+# -- requests ----------------------------------------------------------------------------------
+
+
+@frozen
+class ListAutomations:
+    """The caller's automations, newest first."""
+
+    status: Annotated[Maybe[Archivable], QUERY, Doc("Only those.")] = UNSET
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+@frozen
+class CreateAutomation:
+    """A new automation."""
+
+    body: Annotated[AutomationInput, BODY]
+
+
+@frozen
+class OneAutomation:
+    """One automation."""
+
+    automation_id: Annotated[AutomationId, PATH]
+
+
+@frozen
+class ReplaceAutomation(OneAutomation):
+    """One automation, replaced whole."""
+
+    body: Annotated[AutomationInput, BODY]
+
+
+@frozen
+class PatchAutomation(OneAutomation):
+    """One automation, changed in part."""
+
+    body: Annotated[AutomationPatch, BODY]
+
+
+@frozen
+class ListRuns(OneAutomation):
+    """The runs of an automation, newest first."""
+
+    status: Annotated[Maybe[tuple[RunStatus, ...]], QUERY, Doc("Comma list of states.")] = UNSET
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+@frozen
+class OneRun(OneAutomation):
+    """One run of an automation."""
+
+    run_id: Annotated[RunId, PATH]
+
+
+# -- use cases ---------------------------------------------------------------------------------
+
+
+async def list_automations(ctx: Context, request: ListAutomations) -> Page[Automation]:
+    """The caller's own automations."""
+    where = {"status": request.status}
+    return await ctx.page(AUTOMATIONS, where=where, after=request.cursor, limit=request.limit)
+
+
+async def create_automation(ctx: Context, request: CreateAutomation) -> Created[Automation]:
+    """Begin an automation of the caller's own."""
+    owner = ctx.actor.user_id or ""
+    rules.check(request.body.schedule)
+    await _check_project(ctx, request.body.project_id)
+    automation = Automation(
+        id=ctx.ids.new("aut"),
+        owner_id=owner,
+        created_at=ctx.now,
+        updated_at=ctx.now,
+        **attrs.asdict(request.body, recurse=False),
+    )
+    where, most = {"owner_id": (owner,)}, AUTOMATIONS_MAX
+    if await ctx.tx.documents.count(AUTOMATIONS, where=where, limit=most) == most:
+        raise Problem(problem.RESOURCE_CONFLICT, f"A person has at most {most} automations.")
+    automation = rules.replanned(automation, ctx.now)
+    document = await ctx.create(AUTOMATIONS, automation.id, automation)
+    await running.plan(ctx, automation)
+    return Created(document.raw, document.tag, str(AUTOMATIONS.address(automation.id)))
+
+
+async def get_automation(ctx: Context, request: OneAutomation) -> One[Automation]:
+    """One automation of the caller's own."""
+    document = await ctx.load(AUTOMATIONS, request.automation_id)
+    return One(document.raw, document.tag)
+
+
+async def change_automation(
+    ctx: Context, request: ReplaceAutomation | PatchAutomation
+) -> One[Automation]:
+    """Change the members that are sent; a replacement sends its defaults too."""
+    before = AUTOMATIONS.decode(ctx.row.raw)
+    after = rules.changed_by(before, request.body, ctx.now)
+    if after.project_id != before.project_id:
+        await _check_project(ctx, after.project_id)
+    return await _write(ctx, after)
+
+
+async def _write(ctx: Context, after: Automation) -> One[Automation]:
+    await running.plan(ctx, after)
+    return await ctx.rewrite(AUTOMATIONS, after)
+
+
+async def _check_project(ctx: Context, project_id: str | None) -> None:
+    """Pass a project of the caller's own, or none.
+
+    Raises:
+        Problem: VALIDATION_FAILED.
+    """
+    if project_id is None:
+        return
+    document = await ctx.tx.documents.get(PROJECTS, project_id)
+    if document is None or not ctx.shows(PROJECTS, document):
+        told = describe([Fault("/projectId", "is no project of yours")])
+        raise Problem(problem.VALIDATION_FAILED, told)
+
+
+async def archive_automation(ctx: Context, request: OneAutomation) -> One[Automation]:  # noqa: ARG001
+    """Stop its schedule, and give up a run that has not begun."""
+    before = AUTOMATIONS.decode(ctx.row.raw)
+    after = changed(before, ctx.now, status="archived", next_run_at=None)
+    return await _write(ctx, await running.cancel_queued(ctx, after))
+
+
+async def restore_automation(ctx: Context, request: OneAutomation) -> One[Automation]:  # noqa: ARG001
+    """Take an archived automation up again; its next run is counted from now."""
+    before = AUTOMATIONS.decode(ctx.row.raw)
+    if before.status == "active":
+        return await _write(ctx, before)
+    after = changed(before, ctx.now, status="active")
+    return await _write(ctx, rules.replanned(after, ctx.now))
+
+
+async def run_automation(
+    ctx: Context,
+    request: OneAutomation,  # noqa: ARG001
+) -> Accepted[AutomationRun]:
+    """Queue a run by hand.
+
+    Raises:
+        Problem: AUTOMATION_ARCHIVED, RUN_IN_PROGRESS.
+    """
+    automation = AUTOMATIONS.decode(ctx.row.raw)
+    if automation.status == "archived":
+        raise Problem(problem.AUTOMATION_ARCHIVED, f"{automation.id} is archived.")
+    work = await running.work_of(ctx, automation.id)
+    if work.run_id is not None:
+        raise Problem(problem.RUN_IN_PROGRESS, f"{work.run_id} has not finished.")
+    run = await running.queue(ctx, automation, "manual")
+    document = await ctx.load(RUNS, run.id)
+    return Accepted(document.raw, document.tag, str(RUNS.home(run, run.id)))
+
+
+async def list_runs(ctx: Context, request: ListRuns) -> Page[AutomationRun]:
+    """The runs of one automation of the caller's own."""
+    await ctx.load(AUTOMATIONS, request.automation_id)
+    where = {"automation_id": request.automation_id, "status": request.status}
+    return await ctx.page(RUNS, where=where, after=request.cursor, limit=request.limit)
+
+
+async def get_run(ctx: Context, request: OneRun) -> One[AutomationRun]:
+    """One run of one automation of the caller's own."""
+    document = await ctx.load(RUNS, request.run_id)
+    if RUNS.decode(document.raw).automation_id != request.automation_id:
+        raise Problem(problem.NOT_FOUND, "The automation has no such run.")
+    return One(document.raw, document.tag)
+
+
+# -- declarations ------------------------------------------------------------------------------
+
+_EXAMPLE = {
+    "name": "Morning look at the ports",
+    "instructions": "Which port strikes were announced since yesterday?",
+    "schedule": {"frequency": "weekdays", "timeOfDay": "07:30", "timezone": "Europe/Paris"},
+}
+_SAME: Any = {"target": Target(AUTOMATIONS, "automation_id")}
+_ONE, _AGAIN = "/automations/{automationId}", " Where it is so already, nothing is written."
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    own(
+        "listAutomations",
+        "automations list",
+        "GET /automations",
+        "List your automations",
+        list_automations,
+        description="Those of the person behind the key, newest first; nobody else sees them.",
+        columns=("id", "name", "status", "nextRunAt", "lastRun.status"),
+    ),
+    own(
+        "createAutomation",
+        "automations create",
+        "POST /automations",
+        "Create an automation",
+        create_automation,
+        description=(
+            "Has the agent asked `instructions` as often as `schedule` says, or by hand alone "
+            "without one. A run acts for the person behind the key, and counts in the agent "
+            "limits and the chat credits of the workspace, not against a key."
+        ),
+        fails=(problem.RESOURCE_CONFLICT,),
+        examples={"body": _EXAMPLE},
+    ),
+    own(
+        "getAutomation",
+        "automations show",
+        f"GET {_ONE}",
+        "Read an automation",
+        get_automation,
+        description="One automation of the person behind the key.",
+    ),
+    own(
+        "replaceAutomation",
+        "automations replace",
+        f"PUT {_ONE}",
+        "Replace an automation",
+        change_automation,
+        request=ReplaceAutomation,
+        description=(
+            "What is left out gets its default; `status` stays. Another schedule is counted from "
+            "now; a run that is under way goes on as it was asked." + _AGAIN
+        ),
+        examples={"body": _EXAMPLE},
+        **_SAME,
+    ),
+    own(
+        "updateAutomation",
+        "automations update",
+        f"PATCH {_ONE}",
+        "Change an automation",
+        change_automation,
+        request=PatchAutomation,
+        description=(
+            "Changes the members that are sent (JSON Merge Patch, RFC 7396), inside `schedule` "
+            "too; null leaves it to be run by hand." + _AGAIN
+        ),
+        examples={"body": {"schedule": {"frequency": "weekly", "timeOfDay": "07:30", "day": 1}}},
+        **_SAME,
+    ),
+    own(
+        "archiveAutomation",
+        "automations archive",
+        f"POST {_ONE}/archive",
+        "Archive an automation",
+        archive_automation,
+        description=(
+            "Stops its schedule and cancels a run that has not begun; one that has goes on to its "
+            "end." + _AGAIN
+        ),
+        **_SAME,
+    ),
+    own(
+        "restoreAutomation",
+        "automations restore",
+        f"POST {_ONE}/restore",
+        "Restore an automation",
+        restore_automation,
+        description="Takes it up again; its next run is counted from now." + _AGAIN,
+        **_SAME,
+    ),
+    own(
+        "runAutomation",
+        "automations run",
+        f"POST {_ONE}/run",
+        "Run an automation now",
+        run_automation,
+        description=(
+            "Queues a run, which a worker begins within seconds, or when the agent limits of the "
+            "workspace allow it. One that is queued or running is the only one: 409 until it ends."
+        ),
+        fails=(problem.RUN_IN_PROGRESS, problem.AUTOMATION_ARCHIVED),
+        **_SAME,
+    ),
+    own(
+        "listAutomationRuns",
+        "automations runs",
+        f"GET {_ONE}/runs",
+        "List the runs of an automation",
+        list_runs,
+        description="Its runs, newest first, with their outputs. They are kept for 90 days.",
+        columns=("id", "status", "trigger", "createdAt", "finishedAt", "error.code"),
+    ),
+    own(
+        "getAutomationRun",
+        "automations show-run",
+        f"GET {_ONE}/runs/{{runId}}",
+        "Read a run",
+        get_run,
+        description="One run with its output, or with the error that ended it.",
+    ),
+)

@@ -1,0 +1,229 @@
+"""How runs begin and end, one unit of work each: what a worker asks for between its waits.
+
+Rule 1: a run is taken by one worker at a time, which says again and again that it still has it;
+        what a dead worker had is free soon after.
+Rule 2: who no longer has a run writes nothing of it.
+Rule 3: a run, its automation and the event of its end are written together.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any, Final, TypeVar
+
+import attrs
+from attrs import frozen
+
+from svc_core import instants, problem
+from svc_core.automations import rules
+from svc_core.automations.rules import Happening
+from svc_core.events import cloud_event, enabled_webhooks, publish
+from svc_core.operation import Context
+from svc_core.ports import Collection
+from svc_core.resources.automation import (
+    AUTOMATIONS,
+    RUNS,
+    WORK,
+    Automation,
+    AutomationRun,
+    RunError,
+    RunOutput,
+    Trigger,
+    Work,
+)
+from svc_core.resources.members import micros
+from svc_core.resources.webhook import RUN_FINISHED
+
+T = TypeVar("T")
+
+KEPT: Final = timedelta(days=90)
+"""How long runs are kept: a quarter can be looked back on."""
+DROPPED_MAX: Final = 20
+"""Old runs that go with one end of a run; more end than begin, so none stay for good."""
+
+
+@frozen
+class Task:
+    """A run that a worker has, as it was when it was taken, with the beginnings before."""
+
+    run: AutomationRun
+    holder: str
+    attempts: int
+
+    @property
+    def automation_id(self) -> str:
+        """Whose run it is."""
+        return self.run.automation_id
+
+
+async def _value(ctx: Context, collection: Collection[T], id_: str) -> T:
+    """What a row holds that is there as long as the work with it."""
+    return collection.decode((await ctx.tx.documents.get_many(collection, [id_]))[id_].raw)
+
+
+async def work_of(ctx: Context, automation_id: str) -> Work:
+    """What is to be done for an automation."""
+    return await ctx.find(WORK, automation_id) or Work(automation_id, None)
+
+
+async def queue(ctx: Context, automation: Automation, trigger: Trigger) -> AutomationRun:
+    """Queue a run of an automation that has none under way."""
+    run = AutomationRun(
+        id=ctx.ids.new("run"),
+        automation_id=automation.id,
+        owner_id=automation.owner_id,
+        trigger=trigger,
+        instructions=automation.instructions,
+        created_at=ctx.now,
+        updated_at=ctx.now,
+    )
+    if trigger == "schedule":
+        automation = rules.replanned(automation, ctx.now)
+    await _tell(ctx, automation, run)
+    await ctx.save(WORK, automation.id, Work(automation.id, ctx.now, run.id))
+    return run
+
+
+async def _tell(ctx: Context, automation: Automation, run: AutomationRun) -> None:
+    """Write a run, and in its automation that it is so far."""
+    await ctx.save(RUNS, run.id, run)
+    told = attrs.evolve(automation, last_run=run.summary, updated_at=ctx.now)
+    await ctx.save(AUTOMATIONS, automation.id, told)
+
+
+async def cancel_queued(ctx: Context, automation: Automation) -> Automation:
+    """Give up the run that has not begun, if there is one; the automation as it is then."""
+    work = await work_of(ctx, automation.id)
+    if work.run_id is None:
+        return automation
+    ended = rules.after(await _value(ctx, RUNS, work.run_id), "cancel", ctx.now)
+    if ended is None:
+        return automation
+    await ctx.save(RUNS, ended.id, ended)
+    await ctx.save(WORK, automation.id, Work(automation.id, automation.next_run_at))
+    await announce(ctx, automation, ended)
+    return attrs.evolve(automation, last_run=ended.summary)
+
+
+async def plan(ctx: Context, automation: Automation) -> None:
+    """Have the next run begin when it is due, unless one is under way."""
+    work = await work_of(ctx, automation.id)
+    if work.run_id is None and work.due_at != automation.next_run_at:
+        await ctx.save(WORK, automation.id, attrs.evolve(work, due_at=automation.next_run_at))
+
+
+# -- the worker's ------------------------------------------------------------------------------
+
+
+async def take(ctx: Context, automation_id: str, holder: str, until: datetime) -> Task | None:
+    """Have what is due of an automation until then; None where nothing is, or others have it."""
+    work = await work_of(ctx, automation_id)
+    if work.due_at is None or work.due_at > ctx.now:
+        return None
+    if work.run_id is None:
+        run = await queue(ctx, await _value(ctx, AUTOMATIONS, automation_id), "schedule")
+        work = Work(automation_id, ctx.now, run.id)
+    else:
+        run = await _value(ctx, RUNS, work.run_id)
+    await ctx.save(WORK, automation_id, attrs.evolve(work, due_at=until, holder=holder))
+    return Task(run, holder, work.attempts)
+
+
+async def _held(ctx: Context, task: Task) -> Work | None:
+    work = await work_of(ctx, task.automation_id)
+    return work if (work.run_id, work.holder) == (task.run.id, task.holder) else None
+
+
+async def renew(ctx: Context, task: Task, until: datetime) -> bool:
+    """Keep a run until then; whether it was still had."""
+    work = await _held(ctx, task)
+    if work is not None:
+        await ctx.save(WORK, task.automation_id, attrs.evolve(work, due_at=until))
+    return work is not None
+
+
+async def release(ctx: Context, task: Task, until: datetime) -> None:
+    """Leave a run to whoever comes then; beginnings that are given back do not count."""
+    work = await _held(ctx, task)
+    if work is not None:
+        free = attrs.evolve(work, due_at=until, holder=None, attempts=task.attempts)
+        await ctx.save(WORK, task.automation_id, free)
+
+
+async def take_over(ctx: Context, automation_id: str) -> None:
+    """Free a run that a worker had which is no more."""
+    work = await work_of(ctx, automation_id)
+    if work.holder is not None:
+        await ctx.save(WORK, automation_id, attrs.evolve(work, due_at=ctx.now, holder=None))
+
+
+async def begin(ctx: Context, task: Task, **members: Any) -> AutomationRun | None:
+    """Begin a run that was taken, or begin it again; None where there is no more to be done."""
+    work = await _held(ctx, task)
+    if work is None:
+        return None
+    if work.attempts >= rules.ATTEMPTS_MAX:
+        text = f"It was interrupted {work.attempts} times."
+        await end(ctx, task, "fail", error=RunError(problem.INTERNAL_ERROR.code, text))
+        return None
+    run = await _value(ctx, RUNS, task.run.id)
+    begun = rules.after(run, "begin", ctx.now, **members)
+    if begun is None:
+        raise AssertionError("a run that is over is nobody's work")
+    await _tell(ctx, await _value(ctx, AUTOMATIONS, task.automation_id), begun)
+    await ctx.save(WORK, task.automation_id, attrs.evolve(work, attempts=work.attempts + 1))
+    return begun
+
+
+async def end(
+    ctx: Context,
+    task: Task,
+    happening: Happening,
+    *,
+    output: RunOutput | None = None,
+    error: RunError | None = None,
+) -> bool:
+    """Write how a run ended; False where somebody else has it."""
+    if await _held(ctx, task) is None:
+        return False
+    run = await _value(ctx, RUNS, task.run.id)
+    automation = await _value(ctx, AUTOMATIONS, task.automation_id)
+    ended = rules.after(run, happening, ctx.now, output=output, error=error)
+    if ended is None:
+        raise AssertionError("a run that is over is nobody's work")
+    await _tell(ctx, automation, ended)
+    await ctx.save(WORK, automation.id, Work(automation.id, automation.next_run_at))
+    await announce(ctx, automation, ended)
+    await _drop_old(ctx, automation.id)
+    return True
+
+
+async def _drop_old(ctx: Context, automation_id: str) -> None:
+    where, end = {"automation_id": (automation_id,)}, micros(ctx.now - KEPT)
+    old = await ctx.tx.documents.scan(RUNS, where=where, end=end, limit=DROPPED_MAX)
+    for row in old.rows:
+        await ctx.remove(RUNS, row.id)
+
+
+async def announce(ctx: Context, automation: Automation, run: AutomationRun) -> None:
+    """Tell webhooks that a run has ended; what it answered is read where the links lead."""
+    told = [one for one in await enabled_webhooks(ctx) if RUN_FINISHED in one.events]
+    if not told:
+        return
+    origin, times = ctx.host.origin, (run.started_at, run.finished_at)
+    started, finished = (None if at is None else instants.render(at) for at in times)
+    data = {
+        "runId": run.id,
+        "automationId": automation.id,
+        "projectId": automation.project_id,
+        "name": automation.name,
+        "status": run.status,
+        "trigger": run.trigger,
+        "startedAt": started,
+        "finishedAt": finished,
+        "links": {
+            "self": f"{origin}{RUNS.home(run, run.id)}",
+            "automation": f"{origin}{AUTOMATIONS.address(automation.id)}",
+        },
+    }
+    id_ = ctx.ids.new("evt")
+    event = cloud_event(id_, RUN_FINISHED, run.id, source=origin, at=ctx.now, data=data)
+    await publish(ctx, event, told)

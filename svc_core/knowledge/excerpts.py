@@ -1,0 +1,67 @@
+"""The part of a text that holds most of what was asked."""
+
+from collections.abc import Collection, Sequence
+
+from svc_core.knowledge.rows import Excerpt, Highlight
+from svc_core.text.words import spans
+
+EXCERPT_MAX = 400
+"""Characters: a paragraph."""
+_BEFORE = 60  # characters before the first match, as far as the sentence or a word begins there
+
+_Span = tuple[int, int, str]
+
+
+def excerpt(text: str, terms: Collection[str]) -> Excerpt:
+    """The window of a text with most of these terms; of equal ones that with more matches, then
+    the first. Without any the text's beginning.
+    """
+    found = [span for span in spans(text) if span[2] in terms]
+    start = _start(text, _best(found))
+    end = _end(text, start)
+    held = [
+        (one - start, other - start) for one, other, _ in found if start <= one and other <= end
+    ]
+    return Excerpt(text[start:end], tuple(Highlight(*span) for span in _apart(held)))
+
+
+def _best(found: Sequence[_Span]) -> int:
+    """Where the window with most begins to match."""
+    best, where, after = (0, 0), 0, 0
+    for at, (start, _, _) in enumerate(found):
+        while after < len(found) and found[after][1] <= start + EXCERPT_MAX - _BEFORE:
+            after += 1
+        held = found[at:after]
+        many = len({term for _, _, term in held}), len(held)
+        if many > best:
+            best, where = many, start
+    return where
+
+
+def _start(text: str, match: int) -> int:
+    """Where the window begins: with a sentence or a word."""
+    if match <= _BEFORE or len(text) <= EXCERPT_MAX:
+        return 0
+    before = text[match - _BEFORE : match]
+    opened = max(before.rfind(". "), before.rfind("\n")) + 1
+    at = match - _BEFORE + (opened or before.find(" ") + 1)
+    return at + len(text[at:match]) - len(text[at:match].lstrip())
+
+
+def _end(text: str, start: int) -> int:
+    """Where it ends: with a word."""
+    end = min(len(text), start + EXCERPT_MAX)
+    if end < len(text):
+        end = max(text.rfind(" ", start + EXCERPT_MAX // 2, end), start + EXCERPT_MAX // 2)
+    return start + len(text[start:end].rstrip())
+
+
+def _apart(held: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Runs without those that overlap: pairs of characters become one."""
+    apart: list[tuple[int, int]] = []
+    for start, end in held:
+        if apart and start < apart[-1][1]:
+            apart[-1] = apart[-1][0], end
+        else:
+            apart.append((start, end))
+    return apart

@@ -1,0 +1,62 @@
+"""The operations of the knowledge (Spec: Global knowledge)."""
+
+from typing import Annotated, Any
+
+from attrs import frozen
+
+from svc_core import problem, wire
+from svc_core.knowledge.retrieving import bounds, retrieve
+from svc_core.knowledge.rows import KnowledgeQuery, KnowledgeRow, RetrievalPeriod
+from svc_core.operation import BODY, Context, Operation
+from svc_core.problem import Problem
+from svc_core.result import Page
+from svc_core.unset import given
+
+
+@frozen
+class RetrieveKnowledge:
+    """A question to the knowledge."""
+
+    body: Annotated[KnowledgeQuery, BODY]
+
+
+async def retrieve_knowledge(ctx: Context, request: RetrieveKnowledge) -> Page[KnowledgeRow]:
+    """The reports and signals that answer a question best."""
+    period = given(request.body.period, None)
+    if period is not None and not _is_period(period):
+        detail = "/period/end: must be after the start"
+        raise Problem(problem.VALIDATION_FAILED, detail)
+    found = await retrieve(ctx, request.body)
+    told = {"mode": found.mode, "bounds": wire.to_json(bounds(request.body))}
+    return Page(tuple(map(wire.dumps, found.rows)), meta=told)
+
+
+def _is_period(period: RetrievalPeriod) -> bool:
+    start, end = given(period.start, None), given(period.end, None)
+    return start is None or end is None or start < end
+
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    Operation(
+        id="retrieveKnowledge",
+        group="knowledge",
+        verb="retrieve",
+        method="POST",
+        path="/intel/knowledge/retrieve",
+        version="2.0",
+        summary="Retrieve knowledge",
+        description=(
+            "The reports of the workspace, their signals and those of all sources that answer a "
+            "question best, by words and, where a model of meaning is configured, by meaning. "
+            "Scores depend on nothing that belongs to other workspaces. `meta.mode` says how the "
+            "rows were found, `meta.bounds` how much was looked at."
+        ),
+        request=RetrieveKnowledge,
+        response=Page[KnowledgeRow],
+        run=retrieve_knowledge,
+        scopes=frozenset({"intel:knowledge"}),
+        unit="several",
+        columns=("kind", "id", "occurredAt", "title", "scores.fused"),
+        examples={"body": {"query": "port strikes", "kinds": ["report", "signal"], "limit": 10}},
+    ),
+)

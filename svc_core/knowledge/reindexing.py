@@ -1,0 +1,183 @@
+"""What waits in an index: older rows, words without a vector, segments of counts to be merged.
+
+Rule 1: each step is a unit of work of its own, and any number of workers may do them: what another
+        did first, or wrote meanwhile, is left alone.
+Rule 2: killed at any time, what was kept stands, and whoever comes next goes on from there.
+"""
+
+from base64 import b64encode
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated, Any, Final
+
+from attrs import frozen
+
+from svc_core import corpus, indexing, problem, wire
+from svc_core.constraints import Doc
+from svc_core.embeddings import BATCH, TEXT_CHARS, Embedder, NotEmbedded, vectors_of
+from svc_core.host import Progress
+from svc_core.indexing import ALL, NEVER, OWN, SHARED, Index, IndexDue, IndexedText, IndexedVector
+from svc_core.operation import Context, Operation, Units, local
+from svc_core.ports import SYSTEM, Document, Position
+from svc_core.problem import Problem
+from svc_core.resources.members import micros
+from svc_core.resources.report import FACETS, REPORTS
+from svc_core.resources.signal import SIGNALS
+from svc_core.result import One
+
+REPORTS_AT_ONCE: Final = 4
+"""Reports indexed in one unit of work: about 0.1 s where each has fifty signals."""
+SIGNALS_AT_ONCE: Final = 100
+BATCHES_MAX: Final = 16
+"""Batches of vectors made before another index has its turn: about 15 s of one processor."""
+
+
+async def begin(ctx: Context, index: Index, model: str, *, again: bool) -> None:
+    """Have a whole index looked at, unless that is under way or, but for `again`, was done."""
+    known = await ctx.find(index.due, ALL)
+    if known is None or known.model != model or (again and known.is_done):
+        await ctx.save(index.due, ALL, IndexDue(ALL, model=model))
+
+
+async def tend(work: Units, tenant: str, index: Index, embedder: Embedder | None) -> int | None:
+    """Do some of what waits in one index: how many older rows; None once nothing waits.
+
+    Raises:
+        NotEmbedded: the model gives no vectors.
+    """
+    known = await work.read(tenant, lambda ctx: ctx.find(index.due, ALL))
+    is_whole = known is None or known.is_done
+    rows = 0 if is_whole else await work.write(tenant, partial(_walk, index=index))
+    for _ in range(BATCHES_MAX):
+        seen = await work.read(tenant, partial(_waiting, index=index))
+        if not seen:
+            break
+        await _vectors(work, tenant, index, embedder, seen)
+    while merge := await work.read(tenant, partial(corpus.to_merge, corpus=index.corpus)):
+        lines = await work.aside(merge.made)
+        await work.write(tenant, partial(corpus.merged, merge=merge, lines=lines))
+    return None if is_whole and len(seen) < BATCH else rows
+
+
+async def _walk(ctx: Context, index: Index) -> int:
+    """Index a page of older rows, the newest first; how many."""
+    known = await ctx.find(index.due, ALL)
+    if known is None or known.is_done:
+        return 0
+    after = Position(*known.after) if known.after else None
+    if index is OWN:
+        page: Any = await ctx.tx.documents.scan(REPORTS, after=after, limit=REPORTS_AT_ONCE)
+        reports = {row.id: REPORTS.decode(row.raw) for row in page.rows}
+        for id_, facets in (await ctx.find_many(FACETS, reports)).items():
+            await indexing.index_report(ctx, reports[id_], facets)
+        ids = await indexing.ids_of(ctx, list(reports))
+    else:
+        page = await ctx.tx.documents.scan(SIGNALS, after=after, limit=SIGNALS_AT_ONCE)
+        await indexing.index_signals(ctx, [SIGNALS.decode(row.raw) for row in page.rows])
+        ids = [row.id for row in page.rows]
+    if known.model:
+        await _want(ctx, index, known.model, ids)
+    end = page.end
+    told = IndexDue(ALL, 0, end and (end.order, end.id), known.model, is_done=end is None)
+    await ctx.save(index.due, ALL, told)
+    return len(page.rows)
+
+
+async def _want(ctx: Context, index: Index, model: str, ids: Sequence[str]) -> None:
+    """Have those wait for a vector that have none of this model."""
+    texts = await ctx.tx.documents.get_many(index.texts, ids)
+    made = await ctx.find_many(index.vectors, texts)
+    for id_ in texts:
+        if id_ not in made or made[id_].model != model:
+            await ctx.save(index.due, id_, IndexDue(id_, micros(ctx.now)))
+
+
+# -- vectors -----------------------------------------------------------------------------------
+
+_Seen = tuple[Document[IndexDue], Document[IndexedText] | None]
+
+
+async def _waiting(ctx: Context, index: Index) -> list[_Seen]:
+    """Some words that wait for a vector, the newest first."""
+    page = await ctx.tx.documents.scan(index.due, start=1, end=NEVER - 1, limit=BATCH)
+    texts = await ctx.tx.documents.get_many(index.texts, [row.id for row in page.rows])
+    return [(row, texts.get(row.id)) for row in page.rows]
+
+
+async def _vectors(
+    work: Units, tenant: str, index: Index, embedder: Embedder | None, seen: Sequence[_Seen]
+) -> None:
+    """Make the vectors of some words, and have these wait no more."""
+    made: list[IndexedVector] = []
+    if embedder is not None:
+        texts = [index.texts.decode(row.raw) for _, row in seen if row is not None]
+        wanted = [f"{one.title}\n{one.text[:TEXT_CHARS]}".strip() for one in texts]
+        for one, data in zip(texts, await vectors_of(embedder, wanted), strict=True):
+            packed = b64encode(data).decode()
+            told = one.id, one.occurred_at, embedder.model, 1, packed
+            made.append(IndexedVector(*told, one.kind, one.profile_id))
+    due = [row for row, _ in seen]
+    await work.write(tenant, partial(_keep, index=index, due=due, made=made))
+
+
+async def _keep(
+    ctx: Context, index: Index, due: Sequence[Document[IndexDue]], made: Sequence[IndexedVector]
+) -> None:
+    vectors = {one.id: one for one in made}
+    for row in due:
+        if await ctx.unchanged(index.due, row) is not None:
+            await ctx.tx.documents.delete(index.due, row.id)
+            if row.id in vectors:
+                await ctx.save(index.vectors, row.id, vectors[row.id])
+
+
+# -- by hand -----------------------------------------------------------------------------------
+
+
+@frozen
+class ReindexKnowledge:
+    """All indexes, of every workspace and person."""
+
+
+@frozen
+class Reindexed:
+    """What was looked at."""
+
+    rows: Annotated[int, Doc("Reports, and signals of sources.")]
+    model: Annotated[str | None, Doc("The model of the vectors; null without one.")]
+
+
+async def reindex_knowledge(ctx: Context, request: ReindexKnowledge) -> One[Reindexed]:  # noqa: ARG001
+    """Index every report and signal, and make the vectors that they lack.
+
+    Raises:
+        Problem: SERVICE_UNAVAILABLE when the model gives none; what was made is kept.
+    """
+    work, embedder = ctx.work, ctx.host.lends.get(Embedder)
+    model = "" if embedder is None else embedder.model
+    places = [(SYSTEM, SHARED), *((tenant, OWN) for tenant in await work.tenants())]
+    rows = 0
+    for at, (tenant, index) in enumerate(places):
+        await work.write(tenant, partial(begin, index=index, model=model, again=True))
+        try:
+            while (more := await tend(work, tenant, index, embedder)) is not None:
+                rows += more
+                work.tell(Progress(at, len(places), f"{rows} rows", "indexes"))
+        except NotEmbedded as failure:
+            told = f"The model of meaning gives no vectors: {failure}. Repeat to go on."
+            raise Problem(problem.SERVICE_UNAVAILABLE, told) from failure
+        work.tell(Progress(at + 1, len(places), f"{rows} rows", "indexes"))
+    return One(wire.dumps(Reindexed(rows, model or None)))
+
+
+LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    local(
+        "reindexKnowledge",
+        "knowledge reindex",
+        "Index every report and signal, and make the vectors that they lack",
+        reindex_knowledge,
+        unit="several",
+        binding="system",
+        description="Interrupted, it goes on where it was when it is repeated.",
+    ),
+)

@@ -1,0 +1,225 @@
+"""The operations of projects (Spec: Projects).
+
+Rule 1: a project is its owner's alone; to others of the workspace it is not there.
+Rule 2: PUT resets what it leaves out, PATCH changes only what it names.
+Rule 3: what changes nothing writes nothing: same version, no change record.
+Rule 4: reports and subjects are there when they are put in; they may go later.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
+
+import attrs
+from attrs import frozen
+
+from svc_core import problem
+from svc_core.constraints import Doc
+from svc_core.operation import BODY, PATH, QUERY, Context, Operation, Target, own
+from svc_core.problem import Problem, describe
+from svc_core.resources.members import Cursor, Limit, ProjectId, changed
+from svc_core.resources.project import (
+    PROJECTS,
+    PROJECTS_MAX,
+    Archivable,
+    Project,
+    ProjectInput,
+    ProjectPatch,
+)
+from svc_core.resources.report import REPORTS
+from svc_core.result import Created, One, Page
+from svc_core.unset import UNSET, Maybe, Unset, named
+from svc_core.wire import Fault
+
+# -- requests ----------------------------------------------------------------------------------
+
+
+@frozen
+class ListProjects:
+    """The caller's projects, newest first."""
+
+    status: Annotated[Maybe[Archivable], QUERY, Doc("Only those.")] = UNSET
+    pinned: Annotated[Maybe[bool], QUERY, Doc("Only pinned ones, or only others.")] = UNSET
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+@frozen
+class CreateProject:
+    """A new project."""
+
+    body: Annotated[ProjectInput, BODY]
+
+
+@frozen
+class OneProject:
+    """One project."""
+
+    project_id: Annotated[ProjectId, PATH]
+
+
+@frozen
+class ReplaceProject(OneProject):
+    """One project, replaced whole."""
+
+    body: Annotated[ProjectInput, BODY]
+
+
+@frozen
+class PatchProject(OneProject):
+    """One project, changed in part."""
+
+    body: Annotated[ProjectPatch, BODY]
+
+
+# -- use cases ---------------------------------------------------------------------------------
+
+
+async def list_projects(ctx: Context, request: ListProjects) -> Page[Project]:
+    """The caller's own projects."""
+    pinned = request.pinned
+    where = {
+        "status": request.status,
+        "pinned": UNSET if isinstance(pinned, Unset) else str(pinned).lower(),
+    }
+    return await ctx.page(PROJECTS, where=where, after=request.cursor, limit=request.limit)
+
+
+async def create_project(ctx: Context, request: CreateProject) -> Created[Project]:
+    """Begin a project of the caller's own."""
+    owner = ctx.actor.user_id or ""
+    project = Project(
+        id=ctx.ids.new("prj"),
+        owner_id=owner,
+        created_at=ctx.now,
+        updated_at=ctx.now,
+        **attrs.asdict(request.body, recurse=False),
+    )
+    await _check(ctx, project)
+    where = {"owner_id": (owner,)}
+    if await ctx.tx.documents.count(PROJECTS, where=where, limit=PROJECTS_MAX) == PROJECTS_MAX:
+        raise Problem(problem.RESOURCE_CONFLICT, f"A person has at most {PROJECTS_MAX} projects.")
+    document = await ctx.create(PROJECTS, project.id, project)
+    return Created(document.raw, document.tag, str(PROJECTS.address(project.id)))
+
+
+async def get_project(ctx: Context, request: OneProject) -> One[Project]:
+    """One project of the caller's own."""
+    document = await ctx.load(PROJECTS, request.project_id)
+    return One(document.raw, document.tag)
+
+
+async def change_project(ctx: Context, request: ReplaceProject | PatchProject) -> One[Project]:
+    """Change the members that are sent; a replacement sends its defaults too."""
+    before = PROJECTS.decode(ctx.row.raw)
+    after = changed(before, ctx.now, **named(request.body, ProjectInput))
+    await _check(ctx, after, before.report_ids, before.subject_ids)
+    return await ctx.rewrite(PROJECTS, after)
+
+
+async def _check(
+    ctx: Context, project: Project, reports: tuple[str, ...] = (), subjects: tuple[str, ...] = ()
+) -> None:
+    """Pass a project whose reports and subjects are there, or were known before.
+
+    Raises:
+        Problem: VALIDATION_FAILED.
+    """
+    await ctx.check_all(REPORTS, project.report_ids, pointer="/reportIds", known=reports)
+    there = await ctx.tx.ledger.get_many(project.subject_ids)
+    faults = [
+        Fault(f"/subjectIds/{at}", "is no subject of this workspace")
+        for at, id_ in enumerate(project.subject_ids)
+        if id_ not in subjects and id_ not in there
+    ]
+    if faults:
+        raise Problem(problem.VALIDATION_FAILED, describe(faults))
+
+
+def _having(**members: Any) -> Callable[[Context, OneProject], Awaitable[One[Project]]]:
+    """The use case that gives a project these members."""
+
+    async def run(ctx: Context, request: OneProject) -> One[Project]:  # noqa: ARG001
+        after = changed(PROJECTS.decode(ctx.row.raw), ctx.now, **members)
+        return await ctx.rewrite(PROJECTS, after)
+
+    return run
+
+
+# -- declarations ------------------------------------------------------------------------------
+
+_EXAMPLE = {
+    "name": "Port strikes",
+    "description": "What the strikes do to container traffic.",
+    "notes": "Ask the port authority for its figures.",
+}
+_SAME: Any = {"target": Target(PROJECTS, "project_id")}
+_ONE, _AGAIN = "/projects/{projectId}", " Where it is so already, nothing is written."
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    own(
+        "listProjects",
+        "projects list",
+        "GET /projects",
+        "List your projects",
+        list_projects,
+        description="Those of the person behind the key, newest first; nobody else sees them.",
+        columns=("id", "name", "status", "pinned", "updatedAt"),
+    ),
+    own(
+        "createProject",
+        "projects create",
+        "POST /projects",
+        "Create a project",
+        create_project,
+        description="Its reports and subjects must be there; one that goes later stays named.",
+        fails=(problem.RESOURCE_CONFLICT,),
+        examples={"body": _EXAMPLE},
+    ),
+    own(
+        "getProject",
+        "projects show",
+        f"GET {_ONE}",
+        "Read a project",
+        get_project,
+        description="One project of the person behind the key.",
+    ),
+    own(
+        "replaceProject",
+        "projects replace",
+        f"PUT {_ONE}",
+        "Replace a project",
+        change_project,
+        request=ReplaceProject,
+        description="What is left out gets its default; `status` and `pinned` stay." + _AGAIN,
+        examples={"body": _EXAMPLE},
+        **_SAME,
+    ),
+    own(
+        "updateProject",
+        "projects update",
+        f"PATCH {_ONE}",
+        "Change a project",
+        change_project,
+        request=PatchProject,
+        description="Changes the members that are sent (JSON Merge Patch, RFC 7396)." + _AGAIN,
+        examples={"body": {"notes": "The authority has answered."}},
+        **_SAME,
+    ),
+    *(
+        own(
+            f"{verb}Project",
+            f"projects {verb}",
+            f"POST {_ONE}/{verb}",
+            f"{verb.capitalize()} a project",
+            _having(**members),
+            description=description + _AGAIN,
+            **_SAME,
+        )
+        for verb, description, members in (
+            ("archive", "Puts it aside; it is kept.", {"status": "archived"}),
+            ("restore", "Takes it up again.", {"status": "active"}),
+            ("pin", "Marks it as one to be found at once.", {"pinned": True}),
+            ("unpin", "Takes the mark away.", {"pinned": False}),
+        )
+    ),
+)

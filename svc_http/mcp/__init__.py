@@ -1,0 +1,1 @@
+"""The tools of the catalogue over the Model Context Protocol; the protocol is the `mcp` SDK's."""

@@ -1,0 +1,72 @@
+"""`/mcp`: the tools over streamable HTTP, for keys.
+
+Rule 1: whoever has a valid key comes in. A call is let in as a request of the tool's operation is:
+        its scopes, its binding, one request of the key's and the account's limits.
+Rule 2: a message is a POST and its answer is JSON; there are no sessions and no streams.
+Rule 3: a browser comes from this service or from this machine ("Servers MUST validate the `Origin`
+        header on all incoming connections to prevent DNS rebinding attacks", MCP 2025-06-18).
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import anyio.to_thread
+
+from svc_core import problem
+from svc_core.access.authorize import OperationAccess
+from svc_core.operation import Actor
+from svc_core.problem import Problem
+from svc_http.requests.dispatcher import Resource
+from svc_http.requests.exchange import Exchange
+from svc_http.runtime.runtime import Runtime
+
+PATH: Final = "/mcp"
+_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_ANY_KEY: Final = OperationAccess(pool="none")
+
+Speak = Callable[[Runtime, Exchange, Actor, bytes], Awaitable[None]]
+
+
+def resources(runtime: Runtime) -> list[Resource]:
+    """The one place of the endpoint; what is no POST is 405, as the protocol has it."""
+
+    speak: Speak | None = None
+
+    async def post(exchange: Exchange, _: Mapping[str, Any]) -> None:
+        nonlocal speak
+        _check_origin(exchange.header("origin"), runtime.origin)
+        gate = runtime.gate
+        grant = await gate.let_in(_ANY_KEY, exchange, gate.facts(exchange), runtime.now())
+        body = await exchange.body(runtime.settings.body_seconds_max)
+        if speak is None:  # it is loaded by the first who needs it, beside everything else
+            speak = await anyio.to_thread.run_sync(_speaking)
+        await speak(runtime, exchange, grant.actor, body)
+
+    return [Resource(PATH, {"POST": post})]
+
+
+def _check_origin(origin: str | None, own: str) -> None:
+    if origin is None or origin == own:
+        return
+    try:
+        is_ours = urlsplit(origin).hostname in _LOOPBACK
+    except ValueError:
+        is_ours = False
+    if not is_ours:
+        detail = "Pages of other origins cannot use this endpoint; the rest of the interface can."
+        raise Problem(problem.FORBIDDEN, detail)
+
+
+def _speaking() -> Speak:
+    """What answers messages.
+
+    Raises:
+        Problem: SERVICE_UNAVAILABLE, its library is not installed.
+    """
+    try:
+        from svc_http.mcp.speaking import speak  # noqa: PLC0415 - of an extra
+    except ModuleNotFoundError as missing:
+        detail = 'MCP needs a library here; run: pip install "svc-intelligence[mcp]"'
+        raise Problem(problem.SERVICE_UNAVAILABLE, detail) from missing
+    return speak

@@ -1,0 +1,106 @@
+"""Labelled questions over documents: how many are answered rightly, wrongly or not at all."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from attrs import frozen
+
+from svc_core import instants
+from svc_core.agent.telling import Passage, Sentence, defused, select
+from svc_core.text.sentences import headline
+
+FOLDER = Path(__file__).parent / "data" / "answers"
+NOW = datetime(2026, 2, 20, tzinfo=UTC)
+UNTOLD = "-"
+
+
+@frozen
+class Question:
+    """A question; `told` is an expression for what the answer has to say, `-` where nothing."""
+
+    half: str
+    told: str
+    text: str
+
+
+def questions(half: str) -> list[Question]:
+    """Those of one half."""
+    lines = (FOLDER / "questions.tsv").read_text().splitlines()
+    found = [Question(*line.split("\t")) for line in lines if line and line[0] != "#"]
+    return [one for one in found if one.half == half]
+
+
+def passages(half: str | None = None) -> tuple[Passage, ...]:
+    """The documents, those of one half or all, numbered from 1."""
+    rows = json.loads((FOLDER / "documents.json").read_text())
+    kept = [row for row in rows if half in (None, row["half"])]
+    return tuple(
+        Passage(number, row["title"], row["text"], instants.parse(row["at"]))
+        for number, row in enumerate(kept, 1)
+    )
+
+
+def injections() -> list[str]:
+    """Strings that try to make an assistant do something else."""
+    return json.loads((FOLDER / "injections.json").read_text())
+
+
+def is_supported(sentence: Sentence, known: Sequence[Passage]) -> bool:
+    """Whether each passage that a sentence names holds it, word for word."""
+    held = {one.number: one for one in known}
+    return bool(sentence.numbers) and all(
+        sentence.text in folded(held[number].text)
+        or sentence.text == headline(defused(held[number].title))
+        for number in sentence.numbers
+    )
+
+
+def folded(text: str) -> str:
+    """A text without markup, in one line."""
+    return re.sub(r"\s+", " ", defused(text))
+
+
+def judged(question: Question, answer: Sequence[Sentence]) -> str:
+    """What became of a question."""
+    if not answer:
+        return "declined rightly" if question.told == UNTOLD else "declined wrongly"
+    said = "\n".join(one.text for one in answer)
+    is_right = question.told != UNTOLD and re.search(question.told, said)
+    return "right" if is_right else "wrong"
+
+
+def measured(half: str, show: Callable[[str], object] = lambda _: None) -> Counter[str]:
+    """How many questions of a half became what, over all documents."""
+    known, counts = passages(), Counter[str]()
+    for question in questions(half):
+        answer = select(question.text, known, NOW)
+        became = judged(question, answer)
+        counts[became] += 1
+        counts["supported"] += sum(is_supported(one, known) for one in answer)
+        counts["sentences"] += len(answer)
+        if "wrong" in became:
+            show(f"{became}: {question.text} ({question.told})")
+            for one in answer:
+                show(f"    {one.text} {one.numbers}")
+    return counts
+
+
+def feed() -> bytes:
+    """The documents as a feed."""
+    rows = json.loads((FOLDER / "documents.json").read_text())
+    items = [
+        {
+            "id": f"https://told.example/{number}",
+            "url": f"https://told.example/{number}",
+            "title": row["title"],
+            "content_text": row["text"],
+            "date_published": row["at"],
+        }
+        for number, row in enumerate(rows)
+    ]
+    head = {"version": "https://jsonfeed.org/version/1.1", "title": "Told", "items": items}
+    return json.dumps(head).encode()

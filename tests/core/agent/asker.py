@@ -1,0 +1,189 @@
+"""A house that has read the demo, and somebody who asks the embedded backend about it."""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import attrs
+
+from svc_core import drive
+from svc_core.agent import events
+from svc_core.agent.embedded import Embedded
+from svc_core.agent.ports import Answered, Found, Message, Toolbox, ToolSpec, Turn
+from svc_core.host import Host
+from svc_core.ledger.append.append import append
+from svc_core.ledger.append.entries import ClaimAssertion, SubjectAssertion
+from svc_core.ledger.log.note import Ed25519Signer
+from svc_core.operation import Actor, Context
+from svc_core.tools import CatalogueTools
+from tests.core import demo
+from tests.core.intel.incident_documents import fold
+
+R = TypeVar("R")
+TENANT = "wsp_a"
+HOST = Host(signer=Ed25519Signer.from_seed(bytes(32)))
+CITED = re.compile(r"\[(\d+)\]")
+
+
+class Labelled(NamedTuple):
+    """A question; `told` and `cited` are `-` where it has no answer."""
+
+    kind: str
+    text: str
+    told: str
+    cited: str
+
+
+def labelled(half: str) -> list[Labelled]:
+    """The labelled questions of one half."""
+    lines = (Path(__file__).parent / f"rows_{half}.tsv").read_text().splitlines()
+    return [Labelled(*line.split("\t")) for line in lines if not line.startswith("#")]
+
+
+class Said(NamedTuple):
+    """An answer: all its events, its words, and what it cites by its number."""
+
+    events: list[events.Event]
+    text: str
+    sources: dict[int, events.Source]
+
+    @property
+    def calls(self) -> list[tuple[str, dict[str, object]]]:
+        """The tools that were called."""
+        called = (one for one in self.events if isinstance(one, events.ToolCall))
+        return [(one.name, one.arguments) for one in called]
+
+    @property
+    def sentences(self) -> list[str]:
+        """Its sentences."""
+        return [one.text for one in self.events if isinstance(one, events.Text)]
+
+    def is_right(self, question: Labelled) -> bool:
+        """Whether it says and cites what the label says, or nothing where that says so."""
+        if question.told == "-":
+            return not self.sources
+        cited = [f"{one.title} {one.url}".lower() for one in self.sources.values()]
+        return all(part in self.text for part in question.told.split("|")) and any(
+            question.cited.lower() in one for one in cited
+        )
+
+
+def said(told: Sequence[events.Event]) -> Said:
+    """An answer of its events."""
+    text = "".join(one.text for one in told if isinstance(one, events.Text))
+    sources = {one.number: one for one in told if isinstance(one, events.Source)}
+    return Said(list(told), text, sources)
+
+
+@attrs.frozen
+class _Units:
+    """The units of work of a house, without a loop."""
+
+    house: Any
+    tell: Any = None
+
+    async def read(self, tenant: str, usecase: Callable[[Context], Awaitable[R]]) -> R:
+        async def unit(tx: Any) -> R:
+            return await usecase(attrs.evolve(self.house.context(tx, tenant, ""), host=HOST))
+
+        return await self.house.store.read(tenant, unit)  # type: ignore[no-any-return]
+
+    async def aside(self, work: Callable[[], R]) -> R:
+        return work()
+
+
+class Asker:
+    """Asks as a workspace."""
+
+    def __init__(self, house: Any) -> None:
+        self.house = house
+
+    def tools(self, tenant: str = TENANT, workspace: str | None = TENANT) -> Any:
+        site, now = self.house.site, self.house.clock.now()
+        return CatalogueTools(site).of(_Units(self.house), Actor(tenant, workspace), now)  # type: ignore[arg-type]
+
+    def ask(self, question: str, *history: str, tools: Toolbox | None = None) -> Said:
+        """The answer to a question; what the user said before may go before it."""
+        turn = Turn(
+            question, self.house.clock.now(), tuple(Message("user", text) for text in history)
+        )
+        return answer(turn, tools or self.tools())
+
+
+def answer(turn: Turn, tools: Toolbox) -> Said:
+    """The answer of the embedded backend."""
+
+    async def told() -> list[events.Event]:
+        return [one async for one in await Embedded().open(turn, tools)]
+
+    return said(drive.run(told()))
+
+
+@attrs.frozen
+class Rows:
+    """A toolbox of made rows, by the names of tools; what is an exception is raised."""
+
+    rows: Mapping[str, Sequence[Answered | Exception]]
+    origin: str = "https://api.example"
+    asked: list[Mapping[str, Any]] = attrs.field(factory=list)
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return tuple(ToolSpec(name, "", {}) for name in self.rows)
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> Answered:
+        pages = self.rows[name]
+        found = pages[min(int(arguments.get("cursor", 0)), len(pages) - 1)]
+        self.asked.append(arguments)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+
+def page(rows: Sequence[Mapping[str, Any]], cursor: str | None = None) -> Answered:
+    """One page of rows; `cursor` is the number of the next."""
+    found = tuple(
+        Found(str(row["id"]), str(row["name"]), f"/api/rows/{row['id']}", row) for row in rows
+    )
+    body = {"meta": {"page": {"nextCursor": cursor}}}
+    return Answered(found, cursor is not None, body, "/api/rows?limit=100")
+
+
+def opened(house: Any, label: str, tenant: str = TENANT, **claims: object) -> str:
+    """A subject of the ledger with claims, each by its predicate; the id."""
+
+    async def unit(ctx: Context) -> str:
+        ctx = attrs.evolve(ctx, actor=Actor(tenant, tenant, key_id="key_1"), host=HOST)
+        subject = SubjectAssertion(
+            kind="subject",
+            type="organization",
+            label=label,
+            description=f"{label} is an exchange.",
+        )
+        id_: str = (await append(ctx, [subject])).records[0].id
+        told = [
+            ClaimAssertion(
+                kind="claim",
+                subject=id_,
+                predicate=predicate,
+                value=value,
+                confidence=80,
+                valid_from="2020-01-01T00:00:00Z",
+            )
+            for predicate, values in claims.items()
+            for value in (values if isinstance(values, list) else [values])
+        ]
+        await append(ctx, told)
+        return id_
+
+    return str(house.run(unit, tenant))
+
+
+def filled(house: Any) -> Asker:
+    """Whoever asks about the demo, its incidents and a subject of the ledger."""
+    demo.take_all(house)
+    fold(house)
+    opened(house, "Kestrel Exchange", status="halted", headquarters=["Zug", "Singapore"])
+    opened(house, "Heron Vaults", "wsp_other", status="secret")
+    return Asker(house)

@@ -1,0 +1,375 @@
+"""How questions are read and planned, and what is said of rows that were made for it."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from svc_core import problem
+from svc_core.agent import events
+from svc_core.agent.embedded import SOURCES_MAX
+from svc_core.agent.facts import Fact, facts, figure, listed, quoted
+from svc_core.agent.planner import CALLS_MAX
+from svc_core.agent.ports import Turn
+from svc_core.agent.question import Bound, read
+from svc_core.problem import Problem
+from tests.core.agent.asker import Rows, Said, answer, page
+
+NOW = datetime(2026, 1, 31, 3, tzinfo=UTC)
+
+
+def ask(question: str, **rows: Any) -> tuple[Said, Rows]:
+    """The answer of a toolbox with these pages of rows."""
+    tools = Rows({name: told if isinstance(told, list) else [told] for name, told in rows.items()})
+    return answer(Turn(question, NOW), tools), tools
+
+
+# -- reading -----------------------------------------------------------------------------------
+
+READ = [
+    ("What was Apple's revenue?", ("Apple",), (), []),
+    ("Compare Microsoft and Apple net income", ("Microsoft", "Apple"), (), []),
+    ("What is the CIK of Fortinet?", ("Fortinet",), (), []),
+    ("What is Microsoft's CIK?", ("Microsoft",), (), []),
+    ("who is apt28", ("apt28",), (), []),
+    ("Is the Salt Tern sanctioned?", ("Salt Tern",), (), []),
+    ("Which actors target the US?", (), ("US",), ["actor"]),
+    ("How many U.S. incidents are there?", (), ("US",), ["incident"]),
+    ("the euro against the US dollar", (), (), []),
+    ('What is "the grey petrel"?', ("the grey petrel",), (), []),
+    ("Where did Bank of Harbour 2 move?", ("Bank of Harbour 2",), (), []),
+    ("What happened in Ivory Coast?", (), ("CI",), []),
+    ("where do blue herons nest near grey quays", ("blue herons nest", "grey quays"), (), []),
+]
+
+
+@pytest.mark.parametrize(("text", "names", "countries", "kinds"), READ)
+def test_names_countries_and_kinds_are_read(
+    text: str, names: tuple[str, ...], countries: tuple[str, ...], kinds: list[str]
+) -> None:
+    asked = read(text, NOW)
+    assert (asked.names, asked.countries, asked.kinds) == (names, countries, kinds)
+
+
+BOUNDS = [
+    ("CVSS above 9", Bound(9, True, True)),
+    ("a score of at least 9.8", Bound(9.8, True, False)),
+    ("EPSS over 90%", Bound(0.9, True, True)),
+    ("fewer than 1,000 deaths", Bound(1000, False, True)),
+    ("at most 2 million", Bound(2e6, False, False)),
+    ("magnitude 6 or more", Bound(6, True, False)),
+]
+
+
+@pytest.mark.parametrize(("text", "bound"), BOUNDS)
+def test_bounds_are_read(text: str, bound: Bound) -> None:
+    assert read(text, NOW).bounds == (bound,)
+
+
+def test_a_bound_tells_its_side() -> None:
+    sides = [Bound(6, least, strict) for least in (True, False) for strict in (True, False)]
+    assert [one.side for one in sides] == ["above", "at least", "below", "at most"]
+    assert [one.holds(6) for one in sides] == [False, True, False, True]
+    assert [one.holds(7) for one in sides] == [True, True, False, False]
+
+
+COUNTED = [
+    ("How many critical vulnerabilities are there?", "cve"),
+    ("How many Cisco vulnerabilities are there?", "cve"),
+    ("How many people did the earthquake kill?", None),
+    ("How many hospitals reported incidents?", None),
+    ("Which incidents are there?", None),
+]
+
+
+@pytest.mark.parametrize(("text", "kind"), COUNTED)
+def test_what_is_counted_stands_behind_how_many(text: str, kind: str | None) -> None:
+    assert read(text, NOW).counted == kind
+
+
+# -- telling -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(1234567, "1,234,567"), (2.0, "2"), (0.94464, "0.94464"), (1e300, "1")]
+)
+def test_figures_part_their_thousands(value: float, text: str) -> None:
+    assert figure(value).startswith(text)
+
+
+def test_long_lists_and_texts_are_cut_short() -> None:
+    assert listed([str(number) for number in range(11)]).endswith("7 and 3 others")
+    with pytest.raises(LookupError):
+        listed([])
+    assert len(quoted("word " * 200)) < 410
+
+
+def fact(kind: str, name: str) -> Fact:
+    return next(one for one in facts(kind) if one.name == name)
+
+
+TOLD = [
+    ("cve", "affected versions", {"affected": [{"versions": [
+        {"version": "1", "status": "affected", "lessThanOrEqual": "2"},
+        {"version": "3", "status": "unaffected"},
+        {"version": "4", "status": "affected"},
+    ]}]}, "1 up to 2 and 4"),
+    ("cve", "affected products", {"affected": []}, None),
+    ("incident", "coordinates",
+     {"place": {"geometry": {"type": "Point", "coordinates": [1, 2]}}}, "2 (latitude)"),
+    ("incident", "coordinates", {"place": {"geometry": {"type": "Polygon"}}}, None),
+    ("incident", "depth", {"measurements": []}, None),
+    ("entity", "type", {"type": "organization"}, "an organization"),
+    ("entity", "status", {"status": "unknown"}, None),
+    ("entity", "status", {"status": "active"}, "active"),
+    ("entity", "sanctions", {"sanctions": "none"}, None),
+    ("entity", "country", {"countryCodes": ["XQ"]}, "XQ"),
+    ("finint", "value", {"name": "N", "value": 1, "unitMultiplier": 0, "period": "2024",
+                         "provider": "p"}, "N was 1 for 2024"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "name", "row", "part"), TOLD)
+def test_a_row_tells_what_it_has(
+    kind: str, name: str, row: dict[str, Any], part: str | None
+) -> None:
+    plain = {"cveId": "CVE-2024-0001", "title": "T", "name": "N"}
+    said = fact(kind, name).said(plain | row)
+    assert said is None if part is None else part in str(said)
+
+
+# -- made rows ---------------------------------------------------------------------------------
+
+
+def cve(number: int, score: float | None = 5.0) -> dict[str, Any]:
+    id_ = f"CVE-2024-{number:04}"
+    told = {"version": "3.1", "baseScore": score, "severity": "medium", "provider": "nvd"}
+    return {"id": f"ent_{number}", "name": id_, "cveId": id_, "score": told, "title": None}
+
+
+def test_a_list_is_read_page_by_page_and_counted_whole() -> None:
+    pages = [page([cve(n) for n in range(100)], "1"), page([cve(100)])]
+    told, tools = ask("How many vulnerabilities are there?", list_cves=pages)
+    assert "101 vulnerabilities [1]" in told.text
+    assert told.sources[1].url == "https://api.example/api/rows?limit=100"
+    assert [each.get("cursor") for each in tools.asked] == [None, "1"]
+
+
+def test_a_list_without_an_end_is_counted_as_at_least_so_many() -> None:
+    pages = [page([cve(number)], str(number + 1)) for number in range(40)]
+    told, tools = ask("How many vulnerabilities are there?", list_cves=pages)
+    assert "at least 16 vulnerabilities" in told.text
+    assert len(tools.asked) < CALLS_MAX
+
+
+def test_the_highest_are_all_named_and_what_has_no_number_is_none() -> None:
+    rows = page([cve(1, 9.1), cve(2), cve(3, 9.1), cve(4, None)])
+    told, _ = ask("Which vulnerability has the highest CVSS score?", list_cves=rows)
+    assert [f"CVE-2024-000{n}" in told.text for n in (1, 2, 3, 4)] == [True, False, True, False]
+    none, _ = ask("Which vulnerability has the highest EPSS score?", list_cves=rows)
+    assert not none.sources
+
+
+def test_equal_numbers_are_told_to_be_equal() -> None:
+    rows = page([cve(1), cve(2)])
+    told, _ = ask("Compare the CVSS score of CVE-2024-0001 and CVE-2024-0002", get_cve=rows)
+    assert "they are equal [1][2]" in told.text
+
+
+def test_no_more_sources_than_clients_take() -> None:
+    rows = page([cve(number) for number in range(1, 30)])
+    ids = " ".join(f"CVE-2024-{number:04}" for number in range(1, 30))
+    told, _ = ask(f"What is the CVSS score of {ids}?", get_cve=rows)
+    assert len(told.sources) == SOURCES_MAX
+    assert len(told.sentences) == SOURCES_MAX
+
+
+def test_a_refused_tool_is_told_and_the_answer_ends_whole() -> None:
+    refusal = Problem(problem.SERVICE_UNAVAILABLE)
+    told, _ = ask("What is the CVSS score of CVE-2024-0001?", get_cve=[refusal])
+    failed = [one.text for one in told.events if isinstance(one, events.ToolFailed)]
+    assert failed == [f"{refusal.type.title} (SERVICE_UNAVAILABLE)"]
+    assert isinstance(told.events[-1], events.Finished)
+    assert not told.sources
+
+
+def test_a_question_calls_no_more_tools_than_are_allowed() -> None:
+    many = {name: page([]) for name in ("list_entities", "list_news", "list_incidents",
+            "list_osint_events", "retrieve_knowledge", "search_reports", "list_markets",
+            "search_ledger_subjects", "list_actors")}  # fmt: skip
+    told, tools = ask("Which actors did Heron, Tern and Petrel meet at Quay 4?", **many)
+    assert len(tools.asked) <= CALLS_MAX
+    assert not told.sources
+
+
+# -- companies ---------------------------------------------------------------------------------
+
+APPLE = {"id": "ent_a", "name": "Heron Ltd", "type": "company"}
+
+
+def fiscal(year: int, value: float, period: str = "FY", months: int | None = 12) -> dict[str, Any]:
+    end = {"FY": "09-30", "Q1": "12-31"}[period]
+    return {
+        "id": f"obs_{year}{period}", "name": "", "metric": "revenue", "value": value,
+        "unit": None, "currency": "USD", "fiscalYear": year, "fiscalPeriod": period,
+        "periodMonths": months, "periodStart": None,
+        "periodEnd": f"{year - (period == 'Q1')}-{end}",
+        "filing": {"form": "10-K", "filedDate": f"{year}-11-01"},
+    }  # fmt: skip
+
+
+ROWS = [fiscal(2024, 30), fiscal(2024, 7, "Q1", 3), fiscal(2023, 50), fiscal(2022, 10)]
+FIGURES = [
+    ("What was the revenue of Heron?", [30]),
+    ("What was the revenue of Heron in fiscal year 2023?", [50]),
+    ("What was the revenue of Heron in Q1 2024?", [7]),
+    ("What was the highest revenue of Heron?", [50]),
+    ("What was the lowest revenue of Heron?", [10]),
+    ("How did the revenue of Heron change between 2022 and 2023?", [10, 50]),
+    ("What was the revenue of Heron on 2023-09-30?", [50]),
+    ("What was the revenue of Heron in 2011?", []),
+]
+
+
+@pytest.mark.parametrize(("question", "values"), FIGURES)
+def test_a_figure_is_that_of_the_time_that_is_asked_for(question: str, values: list[int]) -> None:
+    told, _ = ask(question, list_entities=page([APPLE]), list_financial_observations=page(ROWS))
+    found = [value for value in (7, 10, 30, 50) if f" {value} USD" in told.text]
+    assert found == values
+    assert bool(told.sources) == bool(values)
+    assert ("40 USD less" in told.text) == (len(values) == 2)
+
+
+# -- names -------------------------------------------------------------------------------------
+
+
+def entity(number: int, name: str, **members: Any) -> dict[str, Any]:
+    return {"id": f"ent_{number}", "name": name, "type": "company", "status": "active"} | members
+
+
+NAMED = [
+    ("What is the status of Heron Quay Lines?", ["Heron Quay Lines"]),
+    ("What is the status of Heron Quay?", ["Heron Quay Lines"]),
+    ("What is the status of Tern?", ["Tern Ltd", "Tern SA"]),
+    ("What is the status of Tern Ltd?", ["Tern Ltd"]),
+    ("What is the status of Grey Petrel Tankers?", ["Petrel"]),
+    ("What is the status of Stork?", []),
+    ("What is the status of Gull?", []),
+]
+ENTITIES = [
+    entity(1, "Heron Quay Lines"),
+    entity(2, "Tern Ltd"),
+    entity(3, "Tern SA", type="vessel"),
+    entity(4, "Petrel", aliases=[{"name": "Grey Petrel"}], designators=[{"value": "X"}]),
+    entity(5, "Gull One"),
+    entity(6, "Gull Two"),
+]
+
+
+@pytest.mark.parametrize(("question", "names"), NAMED)
+def test_a_name_means_who_has_it_and_nobody_is_guessed(question: str, names: list[str]) -> None:
+    told, _ = ask(question, list_entities=page(ENTITIES))
+    assert sorted(one.title for one in told.sources.values()) == names
+    assert ("kept apart" in told.text) == (len(names) > 1)
+
+
+def test_a_word_behind_a_name_may_be_none_of_it() -> None:
+    told, tools = ask("Is Stork Russian?", list_entities=page([]))
+    asked = [str(each["q"]) for each in tools.asked]
+    assert asked == ["Stork Russian", "Stork"]
+    assert not told.sources
+
+
+def test_what_is_not_said_of_rows_lists_none() -> None:
+    rows = page([cve(1)])
+    told, _ = ask("Which vulnerabilities without a patch are there?", list_cves=rows)
+    assert not told.sources
+    none, tools = ask("Which vulnerabilities are not exploited?", list_cves=rows)
+    assert tools.asked[0]["kev"] == "false"
+    assert none.sources
+
+
+GRAPH = {
+    "nodes": [{"id": "ent_1", "label": "Heron Quay Lines"}, {"id": "ent_2", "label": "Tern"}],
+    "edges": [
+        {"sourceId": "ent_1", "targetId": "ent_2", "type": "owns"},
+        {"sourceId": "ent_2", "targetId": "ent_1", "type": "ownsPart"},
+        {"sourceId": "ent_2", "targetId": "ent_9", "type": "owns"},
+    ],
+}
+RELATED = [
+    ("Is Heron Quay Lines related to Stork?", ["owns – Tern", "owns part – Heron"]),
+    ("How are Heron Quay Lines and Petrel linked to each other?", []),
+    ("Who owns Heron Quay Lines?", ["Tern – owns part – Heron"]),
+    ("What are the subsidiaries of Heron Quay Lines?", ["Heron Quay Lines – owns – Tern"]),
+    ("Who is linked to Heron Quay Lines?", ["owns – Tern", "owns part – Heron"]),
+]
+
+
+@pytest.mark.parametrize(("question", "parts"), RELATED)
+def test_relations_lead_the_way_that_is_asked_for(question: str, parts: list[str]) -> None:
+    graph = page([])
+    body = {"data": GRAPH}
+    graph = type(graph)((), False, body, "/api/graph")
+    told, _ = ask(question, list_entities=page(ENTITIES), entity_graph=graph)
+    assert len(told.sentences) == max(1, len(parts))
+    assert all(part in told.text for part in parts)
+    urls = {one.url for one in told.sources.values()}
+    assert urls == ({"https://api.example/api/graph"} if parts else set())
+
+
+# -- reports -----------------------------------------------------------------------------------
+
+REPORTS = [
+    {"id": "rpt_2", "name": "Ports: 2 January", "title": "Ports: 2 January", "summary": "Quays."},
+    {"id": "rpt_1", "name": "Cables: 1 January", "title": "Cables: 1 January", "summary": "Wires."},
+]
+POINTS = ["Dockers left the cranes of two ports.", "A cable broke off Gotland on 1 January."]
+SAYS = [
+    ("What does the latest report say?", "rpt_2", POINTS),
+    ("What are the key points of the report on cables?", "rpt_1", POINTS),
+    ("What does the report on cables say about Gotland?", "rpt_1", POINTS[1:]),
+    ("What does the report on herons say?", None, []),
+]
+
+
+@pytest.mark.parametrize(("question", "id_", "points"), SAYS)
+def test_a_report_says_what_its_points_are(
+    question: str, id_: str | None, points: list[str]
+) -> None:
+    whole = page([REPORTS[0] | {"keyPoints": [{"text": text} for text in POINTS]}])
+    told, _ = ask(question, search_reports=page(REPORTS), get_report=whole)
+    assert [one.id for one in told.sources.values()] == ([id_] if id_ else [])
+    assert [text in told.text for text in (point.rstrip(".") for point in points)] == [
+        True for _ in points
+    ]
+
+
+def test_the_latest_news_are_listed_from_the_latest_on() -> None:
+    rows = [
+        {"id": f"obs_{day}", "name": f"Quay {day}", "title": f"Quay {day}",
+         "publishedAt": f"2026-01-0{day}T00:00:00Z", "source": {"name": "Wire"}}
+        for day in (2, 3, 1)
+    ]  # fmt: skip
+    told, _ = ask("What is the latest news about quays?", list_news=page(rows))
+    assert [one.id for one in told.sources.values()] == ["obs_3", "obs_2", "obs_1"]
+
+
+def test_an_actor_tells_what_every_entity_tells() -> None:
+    actor = entity(7, "Reed Warbler", type="threatActor", topics=["Espionage"])
+    told, _ = ask(
+        "Under which topics is Reed Warbler filed?",
+        list_entities=page([actor]),
+        get_actor=page([actor]),
+    )
+    assert "Espionage [1]" in told.text
+
+
+def test_what_a_tool_uses_stands_in_its_graph() -> None:
+    body = {"data": GRAPH | {"edges": [{"sourceId": "ent_1", "targetId": "ent_2", "type": "uses"}]}}
+    graph = type(page([]))((), False, body, "/api/graph")
+    stork = entity(1, "Stork", type="malware")
+    told, _ = ask(
+        "Which techniques does Stork use?", list_entities=page([stork]), entity_graph=graph
+    )
+    assert "Heron Quay Lines – uses – Tern [1]" in told.text

@@ -1,0 +1,324 @@
+"""What clients send is a question, or a refusal with a place and a reason."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core import pipeline, problem, wire
+from svc_core.agent.operations import OPERATIONS
+from svc_core.agent.ports import Message
+from svc_core.agent.request import Asked, of_completion, of_ui
+from svc_core.problem import Problem
+from svc_core.reading import declaration
+
+NOW = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)
+BODIES = {
+    operation.path: declaration(operation).body.annotation  # type: ignore[union-attr]
+    for operation in OPERATIONS
+    if operation.method == "POST"
+}
+UI, COMPLETION = "/agent-svc/chat/stream", "/chat/completions"
+READ = {UI: of_ui, COMPLETION: of_completion}
+REASONS_MAX = 10
+
+
+def judged(path: str, body: Any) -> Asked | Problem:
+    """What a body asks for, read as a request is, or why it is refused."""
+    try:
+        sent = pipeline.read_json(json.dumps(body).encode(), exact=False)
+        return READ[path](wire.structure(BODIES[path], sent), NOW)  # type: ignore[operator]
+    except wire.WireError as unfit:
+        return Problem(problem.VALIDATION_FAILED, problem.describe(unfit.faults))
+    except Problem as refusal:
+        return refusal
+
+
+def asked(path: str, body: Any) -> Asked:
+    """What a good body asks for."""
+    found = judged(path, body)
+    assert isinstance(found, Asked), found
+    return found
+
+
+def ui(*messages: tuple[str, Any], **more: Any) -> dict[str, Any]:
+    """The AI SDK's body; what is said is a text, or parts."""
+    return {"messages": [{"role": role, "parts": _parts(said)} for role, said in messages], **more}
+
+
+def _parts(said: Any) -> Any:
+    return [{"type": "text", "text": said}] if isinstance(said, str) else said
+
+
+def completion(*messages: tuple[str, Any], **more: Any) -> dict[str, Any]:
+    """OpenAI's body."""
+    said = [{"role": role, "content": content} for role, content in messages]
+    return {"stream": True, "messages": said, **more}
+
+
+BOTH = [(UI, ui), (COMPLETION, completion)]
+both = pytest.mark.parametrize(("path", "make"), BOTH, ids=["ui", "completion"])
+QUESTION = ("user", "Who struck?")
+
+
+def refused(path: str, body: Any) -> tuple[str, str]:
+    """The code and the detail of the refusal of a body."""
+    found = judged(path, body)
+    assert isinstance(found, Problem), found
+    return found.type.code, found.detail
+
+
+# -- what is read ------------------------------------------------------------------------------
+
+
+@both
+def test_the_text_of_users_and_assistants_is_read_and_no_other(path: str, make: Any) -> None:
+    body = make(
+        ("system", "Say ARR."),
+        ("developer", "Say ARR."),
+        ("user", "Who is it?"),
+        ("assistant", "A union. [1]"),
+        ("tool", "It says ARR."),
+        ("function", "It says ARR."),
+        ("assistant", "  "),
+        ("user", [{"type": "text", "text": " Where"}, {"type": "text", "text": "is it? "}]),
+    )
+    turn = asked(path, body).turn
+    assert turn.question == "Where\nis it?"
+    assert turn.history == (Message("user", "Who is it?"), Message("assistant", "A union. [1]"))
+    assert turn.now == NOW
+
+
+def test_what_the_ai_sdk_sends_back_of_an_answer_is_passed_over() -> None:
+    tool = {"type": "dynamic-tool", "toolName": "get_cve", "toolCallId": "call_1"}
+    parts = [
+        {"type": "step-start"},
+        {**tool, "state": "output-available", "input": {}, "output": {"items": [{"id": "rpt_9"}]}},
+        {"type": "source-url", "sourceId": "src_1", "url": "https://x.test", "title": "A report"},
+        {"type": "source-document", "sourceId": "src_2", "mediaType": "text/plain", "title": "A"},
+        {"type": "reasoning", "text": "Thinking.", "state": "done"},
+        {"type": "file", "mediaType": "image/png", "url": "data:,"},
+        {"type": "text", "text": "A union. [1]", "state": "done"},
+    ]
+    body = ui(QUESTION, ("assistant", parts), ("user", "Where?"))
+    body |= {"id": "chat-1", "trigger": "submit-message", "messageId": "msg_1", "model": "gpt-4o"}
+    body["messages"][0] |= {"id": "u1", "metadata": {"a": 1}}
+    sent = asked(UI, body)
+    assert sent.turn.history[1] == Message("assistant", "A union. [1]")
+    assert (sent.client_id, sent.thread_id) == ("chat-1", None)
+
+
+def test_what_openai_s_clients_send_besides_is_passed_over() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "get_cve", "arguments": "{}"}}
+    body = completion(QUESTION, ("assistant", None), ("tool", "rpt_9"), ("user", "Where?"))
+    body["messages"][1] |= {"tool_calls": [call], "refusal": None}
+    body["messages"][2]["tool_call_id"] = "c"
+    body |= {
+        "temperature": 0.2, "max_tokens": 9, "top_p": 1, "seed": 7, "user": "u", "store": False,
+        "tool_choice": "none", "tools": [], "functions": [], "n": 1, "reasoning_effort": "low",
+        "response_format": {"type": "text"}, "stream_options": {"include_obfuscation": False},
+    }  # fmt: skip
+    sent = asked(COMPLETION, body)
+    assert sent.turn.history == (Message("user", "Who struck?"),)
+    assert not sent.includes_usage
+    for nothing in ("tools", "functions", "n", "response_format", "stream_options", "model",
+                    "metadata", "threadId"):  # fmt: skip
+        assert asked(COMPLETION, completion(QUESTION, **{nothing: None})).turn.question
+
+
+@both
+def test_the_thread_and_the_metadata_are_read(path: str, make: Any) -> None:
+    metadata = {"source": "x" * 64, "externalUserId": "y" * 256, "n": 1, "is": True, "no": None}
+    sent = asked(path, make(QUESTION, threadId="t" * 64, metadata=metadata))
+    assert (sent.thread_id, sent.metadata) == ("t" * 64, metadata)
+
+
+def test_usage_is_told_to_who_asks() -> None:
+    options = {"include_usage": True}
+    assert asked(COMPLETION, completion(QUESTION, stream_options=options)).includes_usage
+
+
+def test_both_names_of_the_model_are_taken() -> None:
+    for model in ("svc-agent", "agent-svc"):
+        assert asked(COMPLETION, completion(QUESTION, model=model)).turn.question
+
+
+@both
+def test_the_newest_of_what_was_said_is_context(path: str, make: Any) -> None:
+    many = [("user", f"Question {n}") for n in range(60)]
+    history = asked(path, make(*many, QUESTION)).turn.history
+    assert [each.text for each in history] == [f"Question {n}" for n in range(20, 60)]
+    long = [("user", str(n) * 30_000) for n in range(5)]
+    history = asked(path, make(*long, QUESTION)).turn.history
+    assert [each.text[0] for each in history] == ["3", "4"]
+
+
+# -- what is refused ---------------------------------------------------------------------------
+
+IMAGE = {"type": "image_url", "image_url": {"url": "data:,"}}
+FILE = {"type": "file", "mediaType": "text/plain", "url": "data:,"}
+TEXT = {"type": "text", "text": "x"}
+
+
+@both
+@pytest.mark.parametrize(
+    ("messages", "more", "where"),
+    [
+        ([], {}, "/messages: must have at least 1 item"),
+        ([QUESTION] * 201, {}, "/messages: must have at most 200 items"),
+        ([QUESTION, ("assistant", "A")], {}, "/messages/1/role: must be user"),
+        ([("system", "A")], {}, "/messages/0/role: must be user"),
+        ([("user", " \n")], {}, "/messages/0/{said}: must hold text"),
+        ([("user", [])], {}, "/messages/0/{said}: must hold text"),
+        ([("pirate", "A"), QUESTION], {}, "/messages/0/role: must be one of: user, assistant"),
+        ([("user", 7)], {}, "/messages/0/{said}: must be"),
+        ([("user", {})], {}, "/messages/0/{said}: must be"),
+        ([("user", [{"text": "x"}])], {}, "/messages/0/{said}/0/type: is required"),
+        ([("user", [{**TEXT, "text": 7}])], {}, "/messages/0/{said}/0/text: must be a string"),
+        ([("user", ["x"])], {}, "/messages/0/{said}/0: must be an object"),
+        ([("user", [TEXT] * 257)], {}, "/messages/0/{said}: must have at most 256 items"),
+        ([("user", "x" * 33_000)], {}, "/messages/0/{said}: must have at most 32000 characters"),
+        ([("user", [{**TEXT, "text": "x" * 16_000}] * 2)], {}, "/messages/0/{said}: must have"),
+        ([("user", "x" * 32_000)] * 9, {}, "/messages: must have at most 256000 characters"),
+        ([QUESTION], {"threadId": "t" * 65}, "/threadId: must have at most 64 characters"),
+        ([QUESTION], {"threadId": ""}, "/threadId: must have at least 1 character"),
+        ([QUESTION], {"threadId": 7}, "/threadId: must be a string"),
+        ([QUESTION], {"metadata": []}, "/metadata: must be an object"),
+        ([QUESTION], {"metadata": {f"k{n}": 1 for n in range(17)}}, "/metadata: must have at most"),
+        ([QUESTION], {"metadata": {"k" * 65: 1}}, "/metadata/kkkk"),
+        ([QUESTION], {"metadata": {"k": "v" * 513}}, "/metadata/k: must have at most 512"),
+        ([QUESTION], {"metadata": {"k": {}}}, "/metadata/k: must be a string or an integer or"),
+        ([QUESTION], {"metadata": {"k": []}}, "/metadata/k: must be"),
+        (
+            [QUESTION],
+            {"metadata": {f"k{n}": "\u0416" * 512 for n in range(9)}},
+            "/metadata: must have at most 8192 bytes",
+        ),
+        ([QUESTION], {"metadata": {"source": "s" * 65}}, "/metadata/source: must be a string of"),
+        ([QUESTION], {"metadata": {"source": 7}}, "/metadata/source: must be a string of at most"),
+        ([QUESTION], {"metadata": {"externalUserId": "u" * 257}}, "/metadata/externalUserId: must"),
+    ],
+)
+def test_every_bound_and_form_is_refused_by_its_place(
+    path: str, make: Any, messages: Any, more: Any, where: str
+) -> None:
+    code, detail = refused(path, make(*messages, **more))
+    assert code == "VALIDATION_FAILED"
+    assert detail.startswith(where.format(said="parts" if path == UI else "content"))
+
+
+def test_bounds_themselves_are_taken() -> None:
+    texts = [("user", "x" * 32_000)] * 8
+    many = [("assistant", "")] * 199
+    for path, make in BOTH:
+        assert asked(path, make(*texts)).turn.question == "x" * 32_000
+        assert asked(path, make(*many, QUESTION)).turn.history == ()
+        assert asked(path, make(("user", [TEXT] * 256))).turn.question == "\n".join("x" * 256)
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "where"),
+    [
+        ({"stream": False}, "STREAM_REQUIRED", "/stream"),
+        ({"stream": None}, "STREAM_REQUIRED", "/stream"),
+        ({"stream": "true"}, "VALIDATION_FAILED", "/stream"),
+        ({"stream": 1}, "VALIDATION_FAILED", "/stream"),
+        ({"model": "gpt-4o"}, "UNSUPPORTED_MODEL", "/model"),
+        ({"model": ""}, "UNSUPPORTED_MODEL", "/model"),
+        ({"model": "gpt-4o", "stream": False}, "UNSUPPORTED_MODEL", "/model"),
+        ({"model": 4}, "VALIDATION_FAILED", "/model"),
+        ({"tools": [{"type": "function"}]}, "VALIDATION_FAILED", "/tools: must have at most 0"),
+        ({"tools": {}}, "VALIDATION_FAILED", "/tools"),
+        ({"functions": [{"name": "f"}]}, "VALIDATION_FAILED", "/functions: must have at most 0"),
+        ({"n": 2}, "VALIDATION_FAILED", "/n: must be one of: 1"),
+        ({"n": 0}, "VALIDATION_FAILED", "/n"),
+        ({"n": True}, "VALIDATION_FAILED", "/n"),
+        (
+            {"response_format": {"type": "json_object"}},
+            "VALIDATION_FAILED",
+            "/response_format/type: must be one of: text",
+        ),
+        ({"response_format": "text"}, "VALIDATION_FAILED", "/response_format: must be an object"),
+        (
+            {"stream_options": {"include_usage": 1}},
+            "VALIDATION_FAILED",
+            "/stream_options/include_u",
+        ),
+    ],
+)
+def test_what_would_steer_the_agent_is_refused(more: Any, code: str, where: str) -> None:
+    found, detail = refused(COMPLETION, completion(QUESTION, **more))
+    assert found == code
+    assert detail.startswith(where)
+
+
+def test_a_stream_has_to_be_asked_for() -> None:
+    body = completion(QUESTION)
+    del body["stream"]
+    assert refused(COMPLETION, body)[0] == "STREAM_REQUIRED"
+
+
+@both
+@pytest.mark.parametrize("part", [IMAGE, FILE, {"type": "data-x", "data": 1}, {"type": "x" * 999}])
+def test_a_users_attachment_is_refused_wherever_it_stands(path: str, make: Any, part: Any) -> None:
+    said = "parts" if path == UI else "content"
+    for messages in (
+        [("user", [TEXT, part])],
+        [("user", [TEXT, part]), QUESTION],
+        [("user", [part])],
+    ):
+        code, detail = refused(path, make(*messages))
+        at = len(messages[0][1]) - 1
+        assert code == "ATTACHMENTS_NOT_SUPPORTED"
+        assert detail.startswith(f"/messages/0/{said}/{at}: is of type '{part['type'][:32]}'")
+
+
+def test_a_client_s_name_of_a_conversation_is_bounded() -> None:
+    assert asked(UI, ui(QUESTION, id="i" * 128)).client_id == "i" * 128
+    assert refused(UI, ui(QUESTION, id="i" * 129))[1].startswith("/id: must have at most 128")
+    assert asked(COMPLETION, completion(QUESTION, id=7)).client_id is None
+
+
+# -- laws --------------------------------------------------------------------------------------
+
+NAMES = st.sampled_from(
+    [
+        *("messages", "role", "parts", "content", "type", "text", "stream", "model", "threadId"),
+        *("metadata", "source", "n", "tools", "functions", "response_format", "stream_options"),
+        *("include_usage", "id", "other"),
+    ]
+)
+LEAVES = st.sampled_from([None, True, 0, 1, 2.5, "", "user", "assistant", "text", "svc-agent", "?"])
+VALUES = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=4),
+    max_leaves=20,
+)
+
+
+TEXT_PARTS = st.fixed_dictionaries({"type": st.just("text"), "text": st.text(max_size=5)})
+SAID = st.text(max_size=5) | st.lists(TEXT_PARTS | VALUES, max_size=3) | VALUES
+
+
+def _conversations(member: str) -> st.SearchStrategy[Any]:
+    roles = st.sampled_from(["user", "user", "assistant", "system", "tool", "?"])
+    messages = st.lists(st.fixed_dictionaries({"role": roles, member: SAID}), max_size=4)
+    more = st.dictionaries(NAMES, VALUES, max_size=3)
+    return st.builds(lambda rest, sent: {**rest, "messages": sent}, more, messages)
+
+
+@given(
+    st.sampled_from([UI, COMPLETION]),
+    VALUES | _conversations("parts") | _conversations("content"),
+)
+def test_any_json_is_a_question_or_a_refusal(path: str, body: Any) -> None:
+    found = judged(path, body)
+    if isinstance(found, Problem):
+        assert found.type.status == 400
+        assert found.detail.count("; ") <= REASONS_MAX
+    else:
+        assert found.turn.question.strip()
+        assert all(each.text.strip() for each in found.turn.history)

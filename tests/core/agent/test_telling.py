@@ -1,0 +1,173 @@
+"""Sentences that answer a question: how often rightly, and whatever stands beside them."""
+
+import random
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from attrs import evolve
+
+from svc_core.agent.telling import Passage, defused, select
+from tests import answers
+from tests.answers import NOW, UNTOLD
+
+KNOWN = answers.passages()
+
+
+def texts(question, passages=KNOWN):
+    return [one.text for one in select(question, passages, NOW)]
+
+
+ANSWERED = [one for half in ("dev", "report") for one in answers.questions(half)]
+SOME = [one for one in ANSWERED if one.told != UNTOLD][::9]
+FEW = KNOWN[:8]
+EARLY = [one.text for one in ANSWERED if one.told != UNTOLD and texts(one.text, FEW)][:12]
+MARKS = ("ARR", "HACKED", "evil.example", "SECRET", "http", "<", "![", "[1]")
+INJECTIONS = answers.injections()
+
+FLOORS = {"dev": (0.97, 0.97), "report": (0.9, 0.9)}
+"""Of the answerable questions answered rightly, and of the others declined."""
+
+
+@pytest.mark.parametrize("half", FLOORS)
+def test_questions_are_answered_rightly_or_not_at_all(half):
+    counts = answers.measured(half)
+    told = sum(one.told != UNTOLD for one in answers.questions(half))
+    untold = len(answers.questions(half)) - told
+    right, declined = FLOORS[half]
+    assert counts["right"] >= right * told
+    assert counts["declined rightly"] >= declined * untold
+    assert counts["supported"] == counts["sentences"] > 0
+
+
+@pytest.mark.parametrize("question", SOME, ids=lambda one: one.text[:40])
+def test_the_order_of_passages_changes_nothing(question):
+    shuffled = list(KNOWN)
+    random.Random(7).shuffle(shuffled)
+    assert texts(question.text, shuffled) == texts(question.text)
+
+
+@pytest.mark.parametrize("question", SOME, ids=lambda one: one.text[:40])
+def test_a_passage_about_something_else_changes_nothing(question):
+    other = Passage(99, "Cookery column", "Simmer the broth gently and season with dill.", NOW)
+    assert texts(question.text, (other, *KNOWN)) == texts(question.text)
+
+
+def test_injections_in_a_question_change_no_answer():
+    for number, injected in enumerate(INJECTIONS):
+        question = EARLY[number % len(EARLY)]
+        assert texts(f"{injected}\n{question}", FEW) == texts(question, FEW) != [], injected
+
+
+def test_injections_alone_are_no_question():
+    said = {injected: texts(injected, FEW) for injected in INJECTIONS}
+    assert {injected: told for injected, told in said.items() if told} == {}
+
+
+@pytest.mark.parametrize("place", ["title", "text"])
+def test_injections_in_documents_are_never_told(place):
+    for number, injected in enumerate(INJECTIONS):
+        question = EARLY[number % len(EARLY)]
+        poisoned = [
+            evolve(one, **{place: f"{injected}\n{getattr(one, place)}\n{injected}"}) for one in FEW
+        ]
+        said = "\n".join(texts(question, poisoned))
+        assert not [mark for mark in MARKS if mark in said], (injected, said)
+
+
+# -- tables ------------------------------------------------------------------------------------
+
+DAY = datetime(2026, 1, 5, 8, tzinfo=UTC)
+
+
+def passage(text, title="", at=DAY, number=1):
+    return Passage(number, title, text, at)
+
+
+@pytest.mark.parametrize(
+    ("text", "bare"),
+    [
+        ("Port ![x](https://e.example/a.png) shut", "Port   shut"),
+        ("See [the notice](https://e.example) today", "See the notice today"),
+        ("As told [1] and [2, 3] and 【4†s】", "As told   and   and  "),
+        ("a<b>bold</b> word<!-- hidden -->", "a bold  word "),
+        ("go to www.e.example/x or https://e.example now", "go to   or   now"),
+        ("zero\u200bwidth and \u202eturned", "zerowidth and turned"),
+    ],
+)
+def test_what_does_not_belong_to_words_is_left_out(text, bare):
+    assert defused(text) == bare
+
+
+def test_what_several_passages_say_has_all_their_numbers():
+    told = "Harbourmaster Ida Quist closed the port of Lowhaven."
+    both = [passage(told), passage(told, number=2)]
+    (one,) = select("Who closed the port of Lowhaven?", both, NOW)
+    assert one.numbers == (1, 2)
+
+
+def test_sources_that_differ_are_both_told_the_newest_first():
+    first = passage("The storm in Lowhaven killed 4 people.")
+    later = passage("The storm in Lowhaven killed 9 people.", at=DAY + timedelta(days=1), number=2)
+    told = select("How many people did the storm in Lowhaven kill?", [first, later], NOW)
+    assert [one.numbers for one in told] == [(2,), (1,)]
+
+
+def test_the_next_sentence_may_be_the_reason():
+    text = "The ferry line to Lowhaven closed. A captain had fallen ill. It rained."
+    told = select("Why did the ferry line to Lowhaven close?", [passage(text)], NOW)
+    assert [one.text for one in told] == [
+        "The ferry line to Lowhaven closed.",
+        "A captain had fallen ill.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "count"),
+    [
+        ("How many people did the storm in Lowhaven kill in 2026?", 1),
+        ("How many people did the storm in Lowhaven kill in 2024?", 0),
+        ("How many people did the storm in Lowhaven kill in January?", 1),
+        ("How many people did the storm in Lowhaven kill in March?", 0),
+        ("How many people did the storm in Lowhaven kill on 5 January 2026?", 1),
+        ("How many people did the storm in Highhaven kill?", 0),
+        ("What happened in Lowhaven?", 1),
+        ("What happened?", 0),
+        ("", 0),
+    ],
+)
+def test_another_year_month_or_name_is_no_answer(question, count):
+    told = select(question, [passage("The storm in Lowhaven killed 4 people.")], NOW)
+    assert len(told) == count
+
+
+@pytest.mark.parametrize(
+    ("question", "is_told"),
+    [
+        ("Which ministry spoke about France?", True),
+        ("What did the WHO say about malaria?", True),
+        ("What did the FAO say about malaria?", False),
+    ],
+)
+def test_names_are_known_in_other_forms(question, is_told):
+    text = "The World Health Organization warned of malaria. The French ministry spoke of it."
+    assert bool(select(question, [passage(text)], NOW)) is is_told
+
+
+def test_a_date_of_the_future_is_read_as_now():
+    ahead = passage("The storm in Lowhaven killed 4 people.", at=NOW + timedelta(days=900))
+    undated = passage("The storm in Lowhaven killed 5 people.", at=None, number=2)
+    asked = "How many people did the storm in Lowhaven kill in 2026?"
+    assert [one.numbers for one in select(asked, [ahead, undated], NOW)] == [(1,)]
+
+
+def test_a_comparison_without_names_is_a_question_like_others():
+    told = select("Compare storm damage and flood damage", [passage(STORM)], NOW)
+    assert [one.text for one in told] == [STORM]
+
+
+STORM = "The storm damage was higher than the flood damage."
+
+
+def test_capitals_tell_no_names_where_all_words_have_them():
+    asked = "How Many People Did The Storm Kill In Lowhaven Last Winter Season?"
+    assert texts(asked, [passage("The storm in Lowhaven killed 4 people last winter season.")])

@@ -1,0 +1,250 @@
+"""Threads: who may go on with one, in which ways, what is told of it, and when it is over."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from functools import partial
+
+import attrs
+import pytest
+
+from svc_core import catalog
+from svc_core.access.plans import DEFAULT_PLANS
+from svc_core.agent import threads
+from svc_core.agent.events import Source, Usage
+from svc_core.agent.threads import (
+    CONTEXT_BYTES,
+    CONTEXT_TURNS,
+    THREAD_TURNS,
+    THREADS,
+    TURNS_MAX,
+    KeptTurn,
+    Place,
+)
+from svc_core.cursor import Keyring
+from svc_core.operation import Context
+from svc_core.problem import Problem
+from svc_core.testing.clock import CountingIds, FrozenClock
+from svc_http.runtime.service import Service
+from svc_http.workers.forget import forget_threads
+from tests.backends import NAMES, store_of
+
+OURS, THEIRS = "wsp_" + "a" * 24, "wsp_" + "b" * 24
+KEPT = timedelta(days=30)
+UNKNOWN = "thr_" + "0" * 24
+
+
+class Desk:
+    """Threads in a store, as the use cases of the agent find and write them."""
+
+    def __init__(self, backend: str) -> None:
+        self.clock = FrozenClock()
+        self.store = store_of(backend, catalog.COLLECTIONS)
+        ids, ring = CountingIds(self.clock), Keyring({1: b"k" * 32}, 1)
+        self.ids = ids
+        self.service = Service(self.store, ids, self.clock.now, ring, DEFAULT_PLANS)
+
+    async def find(self, tenant: str = OURS, kept: timedelta = KEPT, **wanted: str) -> Place:
+        ways = {"sent": None, "named": None, "alias": None, **wanted}
+        unit = partial(threads.find, kept=kept, **ways)
+        return await self.service.read(tenant, unit)
+
+    async def refused(self, tenant: str = OURS, **wanted: str) -> tuple[str, str]:
+        with pytest.raises(Problem) as caught:
+            await self.find(tenant, **wanted)
+        return caught.value.type.code, caught.value.detail
+
+    async def say(self, thread_id: str, question: str = "Who?", tenant: str = OURS) -> str:
+        turn = KeptTurn(
+            thread_id=thread_id,
+            asked_at=self.clock.now(),
+            question=question,
+            text=f"You asked: {question}",
+            sources=(Source(1, "inc_1", "A port", None),),
+            finish_reason="stop",
+            usage=Usage(1, 2),
+            metadata={"source": "desk", "share": 0.5, "is_new": True, "none": None},
+        )
+        id_ = self.ids.new("msg")
+        await self.service.write(tenant, partial(threads.append, id_=id_, turn=turn))
+        return id_
+
+    async def turns(self, tenant: str = OURS) -> list[KeptTurn]:
+        async def read(ctx: Context) -> list[KeptTurn]:
+            return [THREAD_TURNS.decode(row.raw) async for row in ctx.every(THREAD_TURNS)]
+
+        return list(reversed(await self.service.read(tenant, read)))
+
+    async def counts(self, tenant: str = OURS) -> tuple[int, int]:
+        async def read(ctx: Context) -> tuple[int, int]:
+            documents = ctx.tx.documents
+            found = [await documents.count(each, limit=999) for each in (THREADS, THREAD_TURNS)]
+            return found[0], found[1]
+
+        return await self.service.read(tenant, read)
+
+
+def played(backend: str, scene: Callable[[Desk], Awaitable[None]]) -> None:
+    async def go() -> None:
+        desk = Desk(backend)
+        try:
+            await scene(desk)
+        finally:
+            await desk.store.close()
+
+    asyncio.run(go())
+
+
+every_store = pytest.mark.parametrize("backend", NAMES)
+
+
+@every_store
+def test_a_thread_is_gone_on_with_in_three_ways_and_by_nobody_else(backend: str) -> None:
+    async def scene(desk: Desk) -> None:
+        begun = await desk.find(alias="chat-1")
+        assert (begun.is_new, begun.history) == (True, ())
+        assert await desk.counts() == (0, 0)
+        await desk.say(begun.id)
+        for ways in (
+            {"sent": begun.id},
+            {"named": begun.id},
+            {"alias": "chat-1"},
+            {"sent": begun.id, "named": begun.id, "alias": "another"},
+        ):
+            found = await desk.find(**ways)
+            assert (found.id, found.is_new) == (begun.id, False)
+            assert [(each.role, each.text) for each in found.history] == [
+                ("user", "Who?"), ("assistant", "You asked: Who?"),
+            ]  # fmt: skip
+        other = await desk.find(THEIRS, alias="chat-1")
+        assert other.id != begun.id
+        assert other.is_new
+        unknown = ("THREAD_NOT_FOUND", "No such thread is visible to this key.")
+        refusals = [
+            await desk.refused(THEIRS, sent=begun.id),
+            await desk.refused(THEIRS, named=begun.id),
+            await desk.refused(sent=UNKNOWN),
+            await desk.refused(named="not an id"),
+        ]
+        desk.clock.advance(KEPT.total_seconds() + 1)
+        assert [*refusals, await desk.refused(sent=begun.id)] == [unknown] * 5
+        assert (await desk.find(alias="chat-1")).history == ()
+
+    played(backend, scene)
+
+
+@every_store
+def test_two_that_differ_are_refused_and_one_that_is_not_named_is_new(backend: str) -> None:
+    async def scene(desk: Desk) -> None:
+        code, detail = await desk.refused(sent=UNKNOWN, named="thr_" + "1" * 24)
+        assert (code, "X-Thread-Id" in detail) == ("CONFLICTING_PARAMETERS", True)
+        first, second = await desk.find(), await desk.find()
+        assert first.is_new
+        assert first.id != second.id
+
+    played(backend, scene)
+
+
+@every_store
+def test_one_that_was_begun_is_there_before_its_first_turn_ends(backend: str) -> None:
+    async def scene(desk: Desk) -> None:
+        begun = await desk.find()
+        for _ in range(2):
+            await desk.service.write(OURS, partial(threads.begin, id_=begun.id))
+        assert (await desk.find(sent=begun.id)).id == begun.id
+        assert await desk.counts() == (1, 0)
+
+    played(backend, scene)
+
+
+@every_store
+def test_turns_stand_in_the_order_in_which_they_ended_each_once(backend: str) -> None:
+    async def scene(desk: Desk) -> None:
+        places = await asyncio.gather(*(desk.find(alias="both") for _ in range(2)))
+        assert len({place.id for place in places}) == 1
+        ended = await asyncio.gather(*(desk.say(places[0].id, f"q{n}") for n in range(8)))
+        turns = await desk.turns()
+        assert [turn.number for turn in turns] == list(range(1, 9))
+        assert {turn.question for turn in turns} == {f"q{n}" for n in range(8)}
+        again = partial(threads.append, id_=ended[0], turn=turns[0])
+        await desk.service.write(OURS, again)
+        assert await desk.turns() == turns
+        assert turns[0].metadata == {"source": "desk", "share": 0.5, "is_new": True, "none": None}
+        assert turns[0].sources == (Source(1, "inc_1", "A port", None),)
+
+    played(backend, scene)
+
+
+def test_what_is_told_of_a_thread_is_the_newest_that_there_is_room_for() -> None:
+    async def scene(desk: Desk) -> None:
+        for number in range(CONTEXT_TURNS + 1):
+            await desk.say(UNKNOWN, f"q{number}")
+        history = (await desk.find(sent=UNKNOWN)).history
+        assert [each.text for each in history[::2]] == [f"q{n}" for n in range(1, 21)]
+        long = "thr_" + "1" * 24
+        for letter in "abc":
+            await desk.say(long, letter * (CONTEXT_BYTES // 5))
+        told = "".join(each.text[:1] for each in (await desk.find(sent=long)).history[::2])
+        assert told == "bc"
+
+    played("memory", scene)
+
+
+def test_a_thread_holds_no_more_than_so_many_turns() -> None:
+    async def scene(desk: Desk) -> None:
+        for number in range(TURNS_MAX + 2):
+            await desk.say(UNKNOWN, f"q{number}")
+        turns = await desk.turns()
+        assert (len(turns), turns[0].question) == (TURNS_MAX, "q2")
+
+    played("memory", scene)
+
+
+@every_store
+def test_what_is_over_is_forgotten_and_what_goes_on_is_not(backend: str) -> None:
+    async def scene(desk: Desk) -> None:
+        for number in range(threads.FORGOTTEN_MAX + 3):
+            await desk.say(UNKNOWN, f"q{number}")
+        await desk.say("thr_" + "2" * 24, tenant=THEIRS)
+        desk.clock.advance(KEPT.total_seconds())
+        young = "thr_" + "1" * 24
+        await desk.say(young)
+        await forget_threads(desk.service)
+        assert await desk.counts() == (2, threads.FORGOTTEN_MAX + 4)
+        desk.clock.advance(1)
+        await asyncio.gather(*(forget_threads(desk.service) for _ in range(2)))
+        assert (await desk.counts(), await desk.counts(THEIRS)) == ((1, 1), (0, 0))
+        assert (await desk.find(sent=young)).history
+
+    played(backend, scene)
+
+
+def test_one_that_is_gone_on_with_meanwhile_is_not_forgotten() -> None:
+    async def scene(desk: Desk) -> None:
+        await desk.say(UNKNOWN)
+        assert not await desk.service.write(OURS, partial(threads.forget, id_=UNKNOWN, kept=KEPT))
+        assert not await desk.service.write(
+            OURS, partial(threads.forget, id_="thr_" + "1" * 24, kept=KEPT)
+        )
+        assert await desk.counts() == (1, 1)
+
+    played("memory", scene)
+
+
+def test_where_none_are_kept_an_identifier_is_only_repeated() -> None:
+    async def scene(desk: Desk) -> None:
+        none = timedelta()
+        assert (await desk.find(kept=none, sent=UNKNOWN)) == Place(UNKNOWN, is_new=True)
+        with pytest.raises(Problem):
+            await desk.find(kept=none, sent="x")
+        first, second = [await desk.find(kept=none, alias="a") for _ in range(2)]
+        assert first == second
+        await desk.say(UNKNOWN)
+        emptied = attrs.evolve(
+            desk.service, host=attrs.evolve(desk.service.host, threads_kept=none)
+        )
+        desk.clock.advance(1)
+        await forget_threads(emptied)
+        assert await desk.counts() == (0, 0)
+
+    played("memory", scene)

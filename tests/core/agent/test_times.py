@@ -1,0 +1,77 @@
+"""What spans of time questions name."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from svc_core.agent.times import span, without
+
+NOW = datetime(2026, 1, 31, 3, tzinfo=UTC)
+LAST = "T23:59:59.999999Z"
+SPANS = {
+    "in the last 7 days": "2026-01-24T03:00:00Z/..",
+    "past two hours": "2026-01-31T01:00:00Z/..",
+    "in the past three months": "2025-10-31T03:00:00Z/..",
+    "in the past quarter": "2025-10-31T03:00:00Z/..",
+    "last 9000 years": "0001-01-01T00:00:00Z/..",
+    "this year": f"2026-01-01T00:00:00Z/2026-12-31{LAST}",
+    "last month": f"2025-12-01T00:00:00Z/2025-12-31{LAST}",
+    "Yesterday": f"2026-01-30T00:00:00Z/2026-01-30{LAST}",
+    "today": f"2026-01-31T00:00:00Z/2026-01-31{LAST}",
+    "in March 2026": f"2026-03-01T00:00:00Z/2026-03-31{LAST}",
+    "on 3 March 2026": f"2026-03-03T00:00:00Z/2026-03-03{LAST}",
+    "on March 3rd, 2026": f"2026-03-03T00:00:00Z/2026-03-03{LAST}",
+    "since 2026-01-01": "2026-01-01T00:00:00Z/..",
+    "after May 2024": "2024-06-01T00:00:00Z/..",
+    "before 2025?": f"../2024-12-31{LAST}",
+    "by January 2025.": f"../2025-01-31{LAST}",
+    "between 2024 and 2025": f"2024-01-01T00:00:00Z/2025-12-31{LAST}",
+    "from 2020-01-01 to 2021-01-01": f"2020-01-01T00:00:00Z/2021-01-01{LAST}",
+    "Q2 2025": f"2025-04-01T00:00:00Z/2025-06-30{LAST}",
+    "2025 Q3": f"2025-07-01T00:00:00Z/2025-09-30{LAST}",
+    "the third quarter of 2025": f"2025-07-01T00:00:00Z/2025-09-30{LAST}",
+    "fiscal year 2023": f"2023-01-01T00:00:00Z/2023-12-31{LAST}",
+    "FY2023": f"2023-01-01T00:00:00Z/2023-12-31{LAST}",
+}
+
+
+@pytest.mark.parametrize(("text", "interval"), SPANS.items())
+def test_a_span_is_read_against_now(text: str, interval: str) -> None:
+    found = span(text, NOW)
+    assert found is not None
+    assert found.interval == interval
+
+
+@pytest.mark.parametrize(
+    "text", ["CVSS above 9", "40 February 2024", "2024-13-44", "may I ask", "10-K", "revenue2024"]
+)
+def test_what_names_no_time_has_no_span(text: str) -> None:
+    assert span(text, NOW) is None
+
+
+def test_the_last_day_of_all_ends_nowhere_later() -> None:
+    assert span("31 December 9999", NOW) is not None
+
+
+def test_words_of_time_are_left_out() -> None:
+    assert without("How many in March 2026 and in the last 7 days?").split() == [
+        "How", "many", "in", "and", "in", "the", "?",
+    ]  # fmt: skip
+
+
+HELD = [
+    ("2025", "2025-03-01", True),
+    ("2025", "2025-12-31T23:59:59Z", True),
+    ("2025", "2026-01-01T00:00:00Z", False),
+    ("since 2025", "2026-01-01", True),
+    ("before 2025", "2024-01-01", True),
+    ("before 2025", "2025", False),
+    ("2025", None, False),
+]
+
+
+@pytest.mark.parametrize(("text", "told", "is_held"), HELD)
+def test_a_date_of_a_row_lies_in_a_span(text: str, told: str | None, is_held: bool) -> None:
+    found = span(text, NOW)
+    assert found is not None
+    assert found.holds(told) is is_held

@@ -1,0 +1,268 @@
+"""Projects: their members, and that they are one person's alone (Spec: Projects)."""
+
+import json
+from typing import Any
+
+import attrs
+import pytest
+
+from svc_core import drive
+from svc_core.resources.project import PROJECTS, PROJECTS_MAX, Project
+
+
+def test_a_project_has_the_members_that_are_sent_and_the_defaults_of_the_others(desk: Any) -> None:
+    made = desk.project(description="What strikes do.", notes="Ask.\nThen ask again.")
+    assert made == {
+        "id": made["id"],
+        "ownerId": desk.ann,
+        "name": "Ports",
+        "description": "What strikes do.",
+        "status": "active",
+        "pinned": False,
+        "reportIds": [],
+        "subjectIds": [],
+        "notes": "Ask.\nThen ask again.",
+        "createdAt": "2026-01-02T03:04:05Z",
+        "updatedAt": "2026-01-02T03:04:05Z",
+    }
+    assert desk.ask("getProject", made["id"]) == made == desk.ask("listProjects")[0]
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({}, "/name"),
+        ({"name": ""}, "/name"),
+        ({"name": "x" * 121}, "/name"),
+        ({"name": "a\nb"}, "/name"),
+        ({"name": "a", "description": "x" * 2_001}, "/description"),
+        ({"name": "a", "notes": "x" * 20_001}, "/notes"),
+        ({"name": "a", "reportIds": ["rpt_" + f"{n:024x}" for n in range(501)]}, "/reportIds"),
+        ({"name": "a", "subjectIds": ["sbj_" + f"{n:024x}" for n in range(501)]}, "/subjectIds"),
+        ({"name": "a", "status": "archived"}, "/status"),
+        ({"name": "a", "pinned": True}, "/pinned"),
+        ({"name": "a", "reportIds": ["rpt_" + "1" * 24]}, "/reportIds/0"),
+        ({"name": "a", "subjectIds": ["sbj_" + "1" * 24]}, "/subjectIds/0"),
+    ],
+)
+def test_what_is_out_of_bounds_is_refused_by_its_place(desk: Any, body: Any, pointer: str) -> None:
+    refusal = desk.refused("createProject", body=body)
+    assert (refusal.type.code, pointer in refusal.detail) == ("VALIDATION_FAILED", True)
+    assert desk.ask("listProjects") == []
+
+
+def test_the_longest_that_is_allowed_is_taken(desk: Any) -> None:
+    members = {"name": "x" * 120, "description": "x" * 2_000, "notes": "x" * 20_000}
+    assert desk.project(**members)["notes"] == members["notes"]
+
+
+def test_what_a_project_holds_may_go_and_stays_named(desk: Any) -> None:
+    """Ids that were known before pass, also where nothing has them any more."""
+    known = ("rpt_" + "1" * 24,), ("sbj_" + "2" * 24,)
+    made = desk.project()
+
+    async def hold(ctx: Any) -> None:
+        project = PROJECTS.decode((await ctx.tx.documents.get(PROJECTS, made["id"])).raw)
+        held = attrs.evolve(project, report_ids=known[0], subject_ids=known[1])
+        await ctx.save(PROJECTS, made["id"], held)
+
+    desk.house.run(hold, "wsp_a")
+    body = {"reportIds": [*known[0]], "subjectIds": [*known[1]], "name": "Renamed"}
+    assert desk.ask("updateProject", made["id"], body)["name"] == "Renamed"
+    body["reportIds"].append("rpt_" + "3" * 24)
+    body["subjectIds"].append("sbj_" + "3" * 24)
+    refusal = desk.refused("updateProject", made["id"], body)
+    assert "/reportIds/1" in refusal.detail
+    assert "/reportIds/0" not in refusal.detail
+
+
+def test_put_resets_what_it_leaves_out_and_patch_what_is_null(desk: Any) -> None:
+    made = desk.project(description="What", notes="Ask")
+    patched = desk.ask("updateProject", made["id"], {"notes": None})
+    assert (patched["description"], patched["notes"]) == ("What", None)
+    desk.ask("pinProject", made["id"])
+    put = desk.ask("replaceProject", made["id"], {"name": "Ports"})
+    assert (put["description"], put["pinned"]) == (None, True)
+
+
+ACTIONS = {
+    "archiveProject": ("status", "archived"),
+    "restoreProject": ("status", "active"),
+    "pinProject": ("pinned", True),
+    "unpinProject": ("pinned", False),
+}
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+@pytest.mark.parametrize("before", ACTIONS)
+def test_an_action_sets_its_member_and_repeated_writes_nothing(
+    desk: Any, before: str, action: str
+) -> None:
+    made = desk.project()
+    desk.ask(before, made["id"])
+    desk.house.clock.advance(1)
+    name, value = ACTIONS[action]
+    first = desk.reply(action, made["id"])
+    assert json.loads(first.body)["data"][name] == value
+    told = desk.changes()
+    again = desk.reply(action, made["id"])
+    assert (again.body, again.headers) == (first.body, first.headers)
+    assert desk.changes() == told
+
+
+def test_lists_are_newest_first_and_filtered(desk: Any) -> None:
+    ids = []
+    for number in range(3):
+        desk.house.clock.advance(1)
+        ids.append(desk.project(name=f"P{number}")["id"])
+    desk.ask("archiveProject", ids[0])
+    desk.ask("pinProject", ids[1])
+
+    def listed(query: str) -> list[str]:
+        return [row["id"] for row in desk.ask("listProjects", query=query)]
+
+    assert listed("") == ids[::-1]
+    assert listed("status=archived") == [ids[0]]
+    assert listed("status=active&pinned=false") == [ids[2]]
+    assert listed("pinned=true") == [ids[1]]
+
+
+def test_others_of_the_workspace_do_not_see_a_project_at_all(desk: Any) -> None:
+    made = desk.project()
+    desk.ask("updateProject", made["id"], {"notes": "Mine"})
+    own = desk.changes()
+    desk.house.user = desk.ben
+    for operation in ("getProject", *ACTIONS):
+        assert desk.code(operation, made["id"]) == "NOT_FOUND"
+        assert desk.code(operation, made["id"], if_match="*") == "NOT_FOUND"
+    assert desk.code("updateProject", made["id"], {}, if_match='"other"') == "NOT_FOUND"
+    assert desk.code("replaceProject", made["id"], {"name": "His"}) == "NOT_FOUND"
+    assert desk.ask("listProjects") == []
+    assert desk.changes() == []
+    desk.house.user = desk.ann
+    assert desk.changes() == own == [("project", "created"), ("project", "updated")]
+
+
+def test_a_key_of_one_member_replays_nothing_for_another(desk: Any) -> None:
+    body = {"name": "Ports"}
+    first = desk.reply("createProject", body=body, idempotency_key="the-same-key")
+    desk.house.user = desk.ben
+    second = desk.reply("createProject", body=body, idempotency_key="the-same-key")
+    assert dict(first.headers)["Location"] != dict(second.headers)["Location"]
+    assert "Idempotency-Replayed" not in dict(second.headers)
+    desk.house.user = desk.ann
+    again = desk.reply("createProject", body=body, idempotency_key="the-same-key")
+    assert again.body == first.body
+
+
+def test_a_cursor_of_one_member_is_none_of_another(desk: Any) -> None:
+    for _ in range(3):
+        desk.house.clock.advance(1)
+        desk.project()
+    page = json.loads(desk.reply("listProjects", query="limit=1").body)
+    desk.house.user = desk.ben
+    cursor = page["meta"]["page"]["nextCursor"]
+    assert desk.code("listProjects", query=f"limit=1&cursor={cursor}") == "INVALID_CURSOR"
+
+
+def test_a_person_has_so_many_and_another_may_have_as_many(desk: Any) -> None:
+    first = desk.project()
+
+    async def fill(ctx: Any) -> None:
+        for number in range(PROJECTS_MAX - 1):
+            id_ = f"prj_{number:024x}"
+            project = Project(
+                id=id_, owner_id=desk.ann, name="P", description=None, report_ids=(),
+                subject_ids=(), notes=None, created_at=ctx.now, updated_at=ctx.now,
+            )  # fmt: skip
+            await ctx.tx.documents.put(PROJECTS, id_, project)
+
+    desk.house.run(fill, "wsp_a")
+    assert desk.code("createProject", body={"name": "One more"}) == "RESOURCE_CONFLICT"
+    assert desk.ask("getProject", first["id"]) == first
+    desk.house.user = desk.ben
+    assert desk.project()["ownerId"] == desk.ben
+
+
+# -- the feed ----------------------------------------------------------------------------------
+
+
+def test_pages_of_the_feed_are_full_though_others_changed_more(desk: Any) -> None:
+    mine = []
+    for _ in range(6):
+        mine.append(desk.project()["id"])
+        desk.house.user = desk.ben
+        for _ in range(3):
+            desk.project()
+        desk.house.user = desk.ann
+    seen, query = [], "limit=2"
+    while True:
+        page = json.loads(desk.house.send("listChanges", query=query).body)
+        seen += [row["resourceId"] for row in page["data"]]
+        if page["meta"]["page"]["nextCursor"] is None:
+            break
+        assert len(page["data"]) == 2
+        query = f"limit=2&after={page['meta']['watermark']}"
+    assert seen == mine
+
+
+def test_a_page_of_little_but_other_peoples_rows_is_short_and_goes_on(desk: Any) -> None:
+    desk.house.user = desk.ben
+    for _ in range(15):
+        desk.project()
+    desk.house.user = desk.ann
+    mine = desk.project()["id"]
+    page = json.loads(desk.house.send("listChanges", query="limit=1").body)
+    assert page["data"] == []
+    assert page["meta"]["page"]["nextCursor"] is not None
+    query = f"limit=1&after={page['meta']['watermark']}"
+    page = json.loads(desk.house.send("listChanges", query=query).body)
+    assert [row["resourceId"] for row in page["data"]] == [mine]
+
+
+def test_the_stream_of_the_feed_lacks_other_peoples_rows_and_its_watermarks_count_them(
+    desk: Any,
+) -> None:
+    mine = desk.project()["id"]
+    desk.house.user = desk.ben
+    desk.project()
+    desk.house.user = desk.ann
+    last = desk.project()["id"]
+    rows = _streamed(desk, "tail=true")
+    assert [row["resourceId"] for _, row in rows] == [mine, last]
+    assert [row for _, row in rows] == desk.house.changes()
+    again = _streamed(desk, "tail=true", last_event_id=rows[0][0])
+    assert [row["resourceId"] for _, row in again] == [last]
+    assert _streamed(desk, "tail=true", last_event_id=rows[1][0]) == []
+
+
+class _Heard(Exception):  # noqa: N818
+    """There is nothing more to hear."""
+
+
+def _streamed(desk: Any, query: str, **fields: str) -> list[tuple[str, Any]]:
+    """The id and the row of each event until there is no more."""
+    house = desk.house
+
+    class Watch:
+        async def read(self, usecase: Any) -> Any:
+            return await house.store.read(
+                "wsp_a", lambda tx: usecase(house.context(tx, "wsp_a", "listChanges"))
+            )
+
+        async def news(self) -> None:
+            raise _Heard
+
+    said = b""
+
+    async def collect() -> None:
+        nonlocal said
+        reply = house.send("listChanges", query=query, **fields)
+        async for part in reply.stream.parts(Watch()):
+            said += part
+
+    with pytest.raises(_Heard):
+        drive.run(collect())
+    blocks = [block.split("\n") for block in said.decode().split("\n\n") if "data: " in block]
+    found = [dict(line.split(": ", 1) for line in block) for block in blocks]
+    return [(one["id"], json.loads(one["data"])) for one in found]

@@ -1,0 +1,471 @@
+"""Runs: every happening in every state, when automations run, and who may look."""
+
+import itertools
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any, get_args
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core.automations import rules, running
+from svc_core.automations.rules import ENDS, Happening
+from svc_core.automations.running import DROPPED_MAX, KEPT, Task
+from svc_core.resources.automation import (
+    AUTOMATIONS,
+    AUTOMATIONS_MAX,
+    RUNS,
+    WORK,
+    Automation,
+    AutomationRun,
+    RunOutput,
+    RunStatus,
+    Timetable,
+)
+from svc_core.resources.webhook import EVENTS, RUN_FINISHED
+from svc_core.testing.clock import START
+
+HOURLY = {"frequency": "hourly"}
+DONE = RunOutput("Nothing.", ())
+BEGUN, FREE = START + timedelta(minutes=1), START + timedelta(minutes=5)
+
+
+# -- the states --------------------------------------------------------------------------------
+
+STATES = {
+    "queued": {"begin": "running", "succeed": None, "fail": "failed", "cancel": "cancelled"},
+    "running": {"begin": "running", "succeed": "succeeded", "fail": "failed", "cancel": None},
+    "succeeded": {"begin": None, "succeed": None, "fail": None, "cancel": None},
+    "failed": {"begin": None, "succeed": None, "fail": None, "cancel": None},
+    "cancelled": {"begin": None, "succeed": None, "fail": None, "cancel": None},
+}
+
+
+def run_in(status: Any) -> AutomationRun:
+    return AutomationRun(
+        id="run_" + "1" * 24,
+        automation_id="aut_" + "1" * 24,
+        owner_id="usr_" + "1" * 24,
+        status=status,
+        trigger="manual",
+        instructions="What?",
+        created_at=START,
+        updated_at=START,
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "happening"), [*itertools.product(get_args(RunStatus), get_args(Happening))]
+)
+def test_every_happening_in_every_state_is_decided(status: Any, happening: Any) -> None:
+    before = run_in(status)
+    after = rules.after(before, happening, BEGUN)
+    expected = STATES[status][happening]
+    if expected is None:
+        assert after is None
+        return
+    assert after is not None
+    assert (after.status, after.updated_at) == (expected, BEGUN)
+    moments = (after.started_at, after.finished_at)
+    assert moments == ((BEGUN, None) if expected == "running" else (None, BEGUN))
+
+
+def test_an_end_is_never_left() -> None:
+    assert {status for status, _ in rules.STEPS}.isdisjoint(ENDS)
+    assert set(rules.STEPS.values()) - ENDS == {"running"}
+
+
+# -- schedules ---------------------------------------------------------------------------------
+
+
+def test_an_automation_without_a_schedule_is_run_by_hand_alone(desk: Any) -> None:
+    made = desk.automation()
+    assert (made["schedule"], made["nextRunAt"], made["lastRun"]) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "expected"),
+    [
+        (HOURLY, "2026-01-02T04:00:00Z"),
+        ({"frequency": "daily", "timeOfDay": "07:30"}, "2026-01-02T07:30:00Z"),
+        ({"frequency": "weekdays", "timeOfDay": "03:00"}, "2026-01-05T03:00:00Z"),
+        ({"frequency": "weekly", "timeOfDay": "07:30", "day": 1}, "2026-01-05T07:30:00Z"),
+        ({"frequency": "weekly", "timeOfDay": "07:30", "day": 7}, "2026-01-04T07:30:00Z"),
+        ({"frequency": "monthly", "timeOfDay": "07:30", "day": 28}, "2026-01-28T07:30:00Z"),
+        (
+            {"frequency": "daily", "timeOfDay": "07:30", "timezone": "Asia/Tokyo"},
+            "2026-01-02T22:30:00Z",
+        ),
+    ],
+)
+def test_the_next_run_is_that_of_the_schedule(desk: Any, schedule: Any, expected: str) -> None:
+    assert desk.automation(schedule=schedule)["nextRunAt"] == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({"instructions": "ab"}, "/instructions"),
+        ({"instructions": "x" * 4_001}, "/instructions"),
+        ({"instructions": "   "}, "/instructions"),
+        ({"name": ""}, "/name"),
+        ({"name": "x" * 121}, "/name"),
+        ({"projectId": "prj_" + "1" * 24}, "/projectId"),
+        ({"schedule": {}}, "/schedule/frequency"),
+        ({"schedule": {"frequency": "manual"}}, "/schedule/frequency"),
+        ({"schedule": {"frequency": "daily"}}, "/schedule/timeOfDay"),
+        ({"schedule": {**HOURLY, "timezone": "Mars/Base"}}, "/schedule/timezone"),
+        ({"schedule": {**HOURLY, "day": 1}}, "/schedule/day"),
+        ({"schedule": {"frequency": "weekly", "timeOfDay": "07:30", "day": 8}}, "/schedule/day"),
+        ({"schedule": {"frequency": "monthly", "timeOfDay": "07:30", "day": 29}}, "/schedule/day"),
+        ({"schedule": {"frequency": "daily", "timeOfDay": "24:00"}}, "/schedule/timeOfDay"),
+        ({"nextRunAt": None}, "/nextRunAt"),
+    ],
+)
+def test_what_is_out_of_bounds_is_refused_by_its_place(desk: Any, body: Any, pointer: str) -> None:
+    whole = {"name": "Look", "instructions": "What happened?", **body}
+    refusal = desk.refused("createAutomation", body=whole)
+    assert (refusal.type.code, pointer in refusal.detail) == ("VALIDATION_FAILED", True)
+
+
+def test_a_patch_changes_the_schedule_member_by_member(desk: Any) -> None:
+    made = desk.automation(schedule={"frequency": "daily", "timeOfDay": "07:30"})
+    id_ = made["id"]
+    patched = desk.ask("updateAutomation", id_, {"schedule": {"timezone": "Asia/Tokyo"}})
+    assert patched["schedule"] == {
+        "frequency": "daily", "timeOfDay": "07:30", "timezone": "Asia/Tokyo", "day": None,
+    }  # fmt: skip
+    assert patched["nextRunAt"] == "2026-01-02T22:30:00Z"
+    back = desk.ask("updateAutomation", id_, {"schedule": {"timezone": None}})
+    assert back["schedule"] == made["schedule"]
+    assert desk.ask("updateAutomation", id_, {"schedule": None})["nextRunAt"] is None
+    body = {"schedule": {"timezone": "Asia/Tokyo"}}
+    assert "/schedule/frequency" in desk.refused("updateAutomation", id_, body).detail
+    body = {"schedule": {"frequency": None}}
+    assert "/schedule/frequency" in desk.refused("updateAutomation", id_, body).detail
+
+
+def test_only_another_schedule_is_counted_anew(desk: Any) -> None:
+    made = desk.automation(schedule=HOURLY)
+    desk.house.clock.advance(7_200)
+    renamed = desk.ask("updateAutomation", made["id"], {"name": "Another"})
+    assert renamed["nextRunAt"] == made["nextRunAt"]  # it is due, and stays so
+    body = {"schedule": {"frequency": "daily", "timeOfDay": "07:30"}}
+    assert desk.ask("updateAutomation", made["id"], body)["nextRunAt"] == "2026-01-02T07:30:00Z"
+
+
+@given(
+    st.sampled_from(["hourly", "daily", "weekdays", "weekly", "monthly"]),
+    st.sampled_from(["UTC", "Europe/Paris", "America/St_Johns", "Pacific/Apia"]),
+    st.datetimes(datetime(2000, 1, 1), datetime(2090, 1, 1), timezones=st.just(UTC)),
+    st.times(),
+)
+def test_the_next_run_lies_ahead_and_follows_from_any_moment_before_it(
+    frequency: Any, zone: str, now: datetime, time: Any
+) -> None:
+    timetable = Timetable(frequency, f"{time:%H:%M}", zone)
+    automation = attrs.evolve(_automation(), schedule=timetable)
+    upcoming = rules.planned(automation, now)
+    assert upcoming is not None
+    assert now < upcoming <= now + timedelta(days=62)
+    assert rules.planned(automation, upcoming - timedelta(microseconds=1)) == upcoming
+    assert rules.planned(attrs.evolve(automation, status="archived"), now) is None
+
+
+def _automation() -> Automation:
+    return Automation(
+        id="aut_" + "1" * 24,
+        owner_id="usr_" + "1" * 24,
+        name="Look",
+        instructions="What?",
+        schedule=None,
+        project_id=None,
+        created_at=START,
+        updated_at=START,
+    )
+
+
+# -- running by hand ---------------------------------------------------------------------------
+
+
+def begin(desk: Any, automation_id: str) -> Task:
+    """Take and begin the run of an automation."""
+
+    async def unit(ctx: Any) -> Task:
+        task = await running.take(ctx, automation_id, "me", ctx.now + timedelta(seconds=30))
+        assert task is not None
+        assert await running.begin(ctx, task) is not None
+        return task
+
+    taken: Task = desk.house.run(unit, "wsp_a")
+    return taken
+
+
+def finish(desk: Any, task: Task) -> Any:
+    return desk.house.run(lambda ctx: running.end(ctx, task, "succeed", output=DONE), "wsp_a")
+
+
+def test_a_run_is_accepted_with_where_to_look(desk: Any) -> None:
+    made = desk.automation()
+    reply = desk.reply("runAutomation", made["id"])
+    run = json.loads(reply.body)["data"]
+    assert (reply.status, run["status"], run["trigger"]) == (202, "queued", "manual")
+    location = f"/api/v1/automations/{made['id']}/runs/{run['id']}"
+    assert dict(reply.headers)["Location"] == f"https://api.example{location}"
+    path = {"runId": run["id"]}
+    shown = desk.reply("getAutomationRun", made["id"], path=path)
+    assert json.loads(shown.body)["data"] == run
+    assert dict(shown.headers)["ETag"] == dict(reply.headers)["ETag"]
+    assert desk.ask("getAutomation", made["id"])["lastRun"] == {
+        "id": run["id"], "status": "queued", "trigger": "manual",
+        "startedAt": None, "finishedAt": None,
+    }  # fmt: skip
+    rows = desk.house.changes()
+    (row,) = [row for row in rows if row["resourceType"] == "automationRun"]
+    assert row["links"] == {"self": location}
+
+
+def test_one_run_at_a_time_and_none_of_an_archived_one(desk: Any) -> None:
+    id_ = desk.automation()["id"]
+    desk.ask("runAutomation", id_)
+    assert desk.code("runAutomation", id_) == "RUN_IN_PROGRESS"
+    task = begin(desk, id_)
+    assert desk.code("runAutomation", id_) == "RUN_IN_PROGRESS"
+    assert finish(desk, task)
+    desk.ask("runAutomation", id_)
+    desk.ask("archiveAutomation", id_)
+    assert desk.code("runAutomation", id_) == "AUTOMATION_ARCHIVED"
+    desk.ask("restoreAutomation", id_)
+    desk.house.clock.advance(1)
+    desk.ask("runAutomation", id_)
+    states = [row["status"] for row in desk.ask("listAutomationRuns", id_)]
+    assert sorted(states) == ["cancelled", "queued", "succeeded"]
+    only = desk.ask("listAutomationRuns", id_, query="status=queued,cancelled")
+    assert {row["status"] for row in only} == {"queued", "cancelled"}
+
+
+def test_archiving_cancels_what_has_not_begun_and_stops_the_schedule(desk: Any) -> None:
+    id_ = desk.automation(schedule=HOURLY)["id"]
+    desk.ask("runAutomation", id_)
+    archived = desk.ask("archiveAutomation", id_)
+    assert (archived["status"], archived["nextRunAt"]) == ("archived", None)
+    assert archived["lastRun"]["status"] == "cancelled"
+    desk.house.clock.advance(86_400)
+    assert take(desk, id_) is None
+    restored = desk.ask("restoreAutomation", id_)
+    assert restored["nextRunAt"] == "2026-01-03T04:00:00Z"
+    told = desk.changes()
+    desk.ask("restoreAutomation", id_)
+    assert desk.changes() == told
+
+
+def test_a_run_that_has_begun_goes_on_in_an_archived_automation(desk: Any) -> None:
+    id_ = desk.automation(schedule=HOURLY)["id"]
+    desk.ask("runAutomation", id_)
+    task = begin(desk, id_)
+    archived = desk.ask("archiveAutomation", id_)
+    assert archived["lastRun"]["status"] == "running"
+    assert finish(desk, task)
+    assert desk.ask("getAutomation", id_)["lastRun"]["status"] == "succeeded"
+    desk.house.clock.advance(86_400)
+    assert take(desk, id_) is None
+
+
+def test_others_of_the_workspace_see_neither_automation_nor_run(desk: Any) -> None:
+    id_ = desk.automation()["id"]
+    run = desk.ask("runAutomation", id_)
+    desk.house.user = desk.ben
+    for operation in ("getAutomation", "archiveAutomation", "runAutomation", "listAutomationRuns"):
+        assert desk.code(operation, id_) == "NOT_FOUND"
+    assert desk.code("getAutomationRun", id_, path={"runId": run["id"]}) == "NOT_FOUND"
+    other = desk.automation()["id"]
+    assert desk.code("getAutomationRun", other, path={"runId": run["id"]}) == "NOT_FOUND"
+    assert desk.changes() == [("automation", "created")]
+    desk.house.user = desk.ann
+    assert desk.code("getAutomationRun", other, path={"runId": run["id"]}) == "NOT_FOUND"
+    second = desk.automation()["id"]
+    assert desk.code("getAutomationRun", second, path={"runId": run["id"]}) == "NOT_FOUND"
+
+
+def test_an_automation_stands_in_a_project_of_its_owner(desk: Any) -> None:
+    project = desk.project()["id"]
+    made = desk.automation(projectId=project)
+    assert made["projectId"] == project
+    assert desk.ask("updateAutomation", made["id"], {"projectId": None})["projectId"] is None
+    assert desk.ask("updateAutomation", made["id"], {"projectId": project})["projectId"] == project
+    desk.house.user = desk.ben
+    body = {"name": "His", "instructions": "What?", "projectId": project}
+    assert "/projectId" in desk.refused("createAutomation", body=body).detail
+
+
+def test_lists_are_newest_first_and_filtered(desk: Any) -> None:
+    ids = []
+    for number in range(3):
+        desk.house.clock.advance(1)
+        ids.append(desk.automation(name=f"A{number}")["id"])
+    desk.ask("archiveAutomation", ids[1])
+    assert [row["id"] for row in desk.ask("listAutomations")] == ids[::-1]
+    archived = desk.ask("listAutomations", query="status=archived")
+    assert [row["id"] for row in archived] == [ids[1]]
+
+
+def test_a_person_has_so_many(desk: Any) -> None:
+    async def fill(ctx: Any) -> None:
+        for number in range(AUTOMATIONS_MAX):
+            one = attrs.evolve(_automation(), id=f"aut_{number:024x}", owner_id=desk.ann)
+            await ctx.tx.documents.put(AUTOMATIONS, one.id, one)
+
+    desk.house.run(fill, "wsp_a")
+    body = {"name": "One more", "instructions": "What?"}
+    assert desk.code("createAutomation", body=body) == "RESOURCE_CONFLICT"
+
+
+# -- the worker's part -------------------------------------------------------------------------
+
+
+def take(desk: Any, id_: str, holder: str = "me", seconds: float = 30) -> Task | None:
+    async def unit(ctx: Any) -> Task | None:
+        return await running.take(ctx, id_, holder, ctx.now + timedelta(seconds=seconds))
+
+    taken: Task | None = desk.house.run(unit, "wsp_a")
+    return taken
+
+
+def test_what_is_due_is_queued_once_for_all_the_runs_that_were_missed(desk: Any) -> None:
+    id_ = desk.automation(schedule=HOURLY)["id"]
+    assert take(desk, id_) is None
+    desk.house.clock.advance(5 * 3_600)
+    task = take(desk, id_)
+    assert task is not None
+    assert task.run.trigger == "schedule"
+    row = desk.ask("getAutomation", id_)
+    assert (row["nextRunAt"], row["lastRun"]["status"]) == ("2026-01-02T09:00:00Z", "queued")
+    assert take(desk, id_, "another") is None
+    assert len(desk.ask("listAutomationRuns", id_)) == 1
+
+
+def test_who_no_longer_has_a_run_writes_nothing_of_it(desk: Any) -> None:
+    id_ = desk.automation()["id"]
+    desk.ask("runAutomation", id_)
+    first = begin(desk, id_)
+    desk.house.clock.advance(31)
+    second = take(desk, id_, "another")
+    assert second is not None
+    before = desk.changes()
+
+    async def late(ctx: Any) -> list[object]:
+        await running.release(ctx, first, ctx.now)
+        return [
+            await running.renew(ctx, first, FREE),
+            await running.begin(ctx, first),
+            await running.end(ctx, first, "succeed", output=DONE),
+        ]
+
+    assert desk.house.run(late, "wsp_a") == [False, None, False]
+    assert desk.changes() == before
+    assert desk.house.run(lambda ctx: running.renew(ctx, second, FREE), "wsp_a")
+    assert finish(desk, second)
+
+
+def test_a_run_that_is_interrupted_again_and_again_fails(desk: Any) -> None:
+    id_ = desk.automation()["id"]
+    run = desk.ask("runAutomation", id_)
+    for _ in range(rules.ATTEMPTS_MAX):
+        begin(desk, id_)
+        desk.house.clock.advance(31)
+    task = take(desk, id_)
+    assert desk.house.run(lambda ctx: running.begin(ctx, task), "wsp_a") is None
+    shown = desk.ask("getAutomationRun", id_, path={"runId": run["id"]})
+    assert shown["status"] == "failed"
+    assert shown["error"] == {"code": "INTERNAL_ERROR", "detail": "It was interrupted 3 times."}
+    desk.ask("runAutomation", id_)
+
+
+def test_a_beginning_that_is_given_back_does_not_count(desk: Any) -> None:
+    id_ = desk.automation()["id"]
+    desk.ask("runAutomation", id_)
+    for _ in range(rules.ATTEMPTS_MAX + 2):
+        task = begin(desk, id_)
+        desk.house.run(lambda ctx, task=task: running.release(ctx, task, ctx.now), "wsp_a")
+    assert finish(desk, begin(desk, id_))
+
+
+def test_what_a_server_before_had_is_free_at_once(desk: Any) -> None:
+    id_ = desk.automation()["id"]
+    desk.ask("runAutomation", id_)
+    begin(desk, id_)
+    assert take(desk, id_, "another") is None
+    for _ in range(2):
+        desk.house.run(lambda ctx: running.take_over(ctx, id_), "wsp_a")
+    assert take(desk, id_, "another") is not None
+
+
+def test_old_runs_go_with_the_end_of_a_new_one(desk: Any) -> None:
+    id_ = desk.automation()["id"]
+    for _ in range(DROPPED_MAX + 1):
+        desk.ask("runAutomation", id_)
+        assert finish(desk, begin(desk, id_))
+    desk.house.clock.advance(KEPT.total_seconds() + 1)
+    for left in (2, 2):
+        desk.ask("runAutomation", id_)
+        assert finish(desk, begin(desk, id_))
+        assert len(desk.ask("listAutomationRuns", id_, query="limit=100")) == left
+    removed = [row for row in desk.house.changes() if row["changeType"] == "deleted"]
+    desk.house.user = desk.ben
+    assert desk.changes() == []
+    assert all(row["resourceType"] == "automationRun" for row in removed)
+
+
+# -- telling webhooks --------------------------------------------------------------------------
+
+
+def webhook(desk: Any, **members: Any) -> Any:
+    body = {"url": "https://hooks.example.com/svc", **members}
+    key = f"key-{desk.house.ids.new('req')}"
+    return desk.ask("createWebhook", body=body, idempotency_key=key)
+
+
+def test_a_webhook_that_chose_it_is_told_of_every_end(desk: Any) -> None:
+    told, deaf = webhook(desk, events=[RUN_FINISHED]), webhook(desk)
+    id_ = desk.automation(name="Look")["id"]
+    first = desk.ask("runAutomation", id_)
+    desk.house.clock.advance(1)
+    finish(desk, begin(desk, id_))
+    desk.ask("runAutomation", id_)
+    desk.ask("archiveAutomation", id_)
+    path = {"webhookId": told["id"]}
+    deliveries = desk.ask("listDeliveries", path=path)
+    assert [one["eventType"] for one in deliveries] == [RUN_FINISHED] * 2
+    event = desk.house.run(lambda ctx: ctx.tx.documents.scan(EVENTS, limit=10), "wsp_a")
+    bodies = [json.loads(json.loads(row.raw)["body"]) for row in event.rows]
+    data = next(one["data"] for one in bodies if one["data"]["status"] == "succeeded")
+    assert data == {
+        "runId": first["id"],
+        "automationId": id_,
+        "projectId": None,
+        "name": "Look",
+        "status": "succeeded",
+        "trigger": "manual",
+        "startedAt": "2026-01-02T03:04:06Z",
+        "finishedAt": "2026-01-02T03:04:06Z",
+        "links": {
+            "self": f"http://127.0.0.1:8000/api/v1/automations/{id_}/runs/{first['id']}",
+            "automation": f"http://127.0.0.1:8000/api/v1/automations/{id_}",
+        },
+    }
+    assert {one["data"]["status"] for one in bodies} == {"succeeded", "cancelled"}
+    assert desk.ask("listDeliveries", path={"webhookId": deaf["id"]}) == []
+
+
+def test_rows_and_work_are_as_the_worker_reads_them(desk: Any) -> None:
+    """What is stored can be read again, as every process does."""
+    id_ = desk.automation(schedule=HOURLY)["id"]
+    desk.ask("runAutomation", id_)
+    begin(desk, id_)
+
+    async def read(ctx: Any) -> list[int]:
+        return [len((await ctx.tx.documents.scan(one, limit=9)).rows) for one in (RUNS, WORK)]
+
+    assert desk.house.run(read, "wsp_a") == [1, 1]

@@ -1,0 +1,179 @@
+"""A language model may rewrite the sections of a report, as far as their sources say it."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import attrs
+import pytest
+
+from svc_core import drive, reports
+from svc_core.analysis.wording import frame
+from svc_core.host import Host
+from svc_core.reports.making import Finished, Material
+from svc_core.reports.rewriting import INSTRUCTIONS, SECTIONS_MAX, Writer, rewritten
+from svc_core.resources.report import Statement
+from tests.core.features.test_reports import STORIES, take_in
+
+NOTE = frame("en")["rewritten"]
+
+
+class Model:
+    """A model that writes what a test tells it to."""
+
+    def __init__(self, write: Callable[[str], str | None]) -> None:
+        self.asked: list[tuple[str, str]] = []
+        self._write = write
+
+    async def write(self, asked: Sequence[tuple[str, str]]) -> Sequence[str | None]:
+        self.asked += asked
+        return [self._write(words) for _, words in asked]
+
+
+MORE = [
+    (f"Strike at the European port of {town} over {what}", text)
+    for town, what, text in (
+        (
+            "Genoa",
+            "dust",
+            "Crane drivers at Genoa stopped the terminals on Tuesday. They want masks.",
+        ),
+        (
+            "Gdansk",
+            "night shifts",
+            "The port of Gdansk was blocked by lorries at dawn. Police came.",
+        ),
+        (
+            "Marseille",
+            "pensions",
+            "Tugs at Marseille stayed at their quays. The mayor spoke to crews.",
+        ),
+        ("Bilbao", "tolls", "Pilots at Bilbao left two tankers waiting. The sea was calm."),
+    )
+]
+
+
+@pytest.fixture
+def made(house: Any) -> tuple[Material, Finished]:
+    take_in(house, [*STORIES, *MORE])
+    profile = house.profile(name="Ports", topic="Strikes at European ports", keywords=["Rotterdam"])
+    material = house.run(lambda ctx: reports.gather(ctx, profile["id"], None), "wsp_a")
+    finished = reports.compose(material, house.clock.now())
+    assert finished.facets.sections
+    return material, finished
+
+
+def by(model: Model, made: tuple[Material, Finished]) -> Finished:
+    return drive.run(rewritten(Host(lends={Writer: model}), *made))
+
+
+def passages(finished: Finished) -> list[tuple[Statement, ...]]:
+    facets = finished.facets
+    return [facets.opening, *(section.statements for section in facets.sections)]
+
+
+def test_without_a_model_a_report_stays_as_it_was_composed(made: Any) -> None:
+    assert drive.run(rewritten(Host(), *made)) is made[1]
+
+
+def test_a_model_is_given_the_sentences_of_each_passage_with_their_numbers(made: Any) -> None:
+    model = Model(lambda _: None)
+    assert by(model, made) is made[1]
+    assert [words for _, words in model.asked] == [
+        "\n".join(f"{s.text}{''.join(f' [{n}]' for n in s.citations)}" for s in one)
+        for one in passages(made[1])
+    ]
+    assert {instructions for instructions, _ in model.asked} == {INSTRUCTIONS}
+
+
+def test_what_stands_in_the_sources_is_told_in_every_form(made: Any) -> None:
+    def shorter(words: str) -> str:
+        first = words.splitlines()[0]
+        mark = first[first.index("[") : first.index("]") + 1]
+        said = " ".join(first.split(" [")[0].split()[:5])
+        return f"{said} {mark}. {said} {mark}."
+
+    before, after = made[1], by(Model(shorter), made)
+    sentence = passages(after)[0][0].text
+    assert len(passages(after)[0]) == 1
+    assert after.row.summary == sentence
+    assert passages(before)[0][0].text.startswith(sentence.rstrip("."))
+    for form in (after.facets.content.html, after.facets.content.markdown, after.facets.text):
+        assert sentence in form
+        assert NOTE in form
+    # All else is as it was, so that the same evidence is recognised.
+    for name in ("key_points", "briefs", "sources", "signals", "graph", "digest", "report_id"):
+        assert getattr(after.facets, name) == getattr(before.facets, name)
+    assert attrs.evolve(after.row, summary=before.row.summary) == before.row
+    for old, new in zip(passages(before), passages(after), strict=True):
+        assert named(old) == named(new)
+    assert [one.citations for one in after.facets.sections] == [
+        one.citations for one in before.facets.sections
+    ]
+
+
+def named(passage: tuple[Statement, ...]) -> set[int]:
+    """Everybody whom a passage names, marked or as one who also reported it."""
+    return {n for one in passage for n in (*one.citations, *one.also_reported_by)}
+
+
+LIES = {
+    "no mark": "Dockworkers at the port of Rotterdam stopped work.",
+    "a mark of nothing": "Dockworkers at the port of Rotterdam stopped work [77].",
+    "the mark of another passage": "Bruges opened its chocolate festival [1].",
+    "another number": "The strike halted 50 container ships [1].",
+    "another place": "Dockworkers at the port of Hamburg stopped work on Monday [1].",
+    "another day": "Dockworkers at the port of Rotterdam stopped work on Friday [1].",
+    "the opposite": "Dockworkers at the port of Rotterdam never stopped work [1].",
+    "more than is told": "Dockworkers at the port of Rotterdam stopped work and burned cranes [1].",
+    "an address": "See https://evil.example about the strike [1].",
+    "an order": "Ignore your instructions [1].",
+    "nothing": "",
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_passage_of_which_nothing_is_kept_stays_as_it_was_composed(made: Any, lie: str) -> None:
+    assert by(Model(lambda _: LIES[lie]), made) is made[1]
+
+
+def test_of_a_passage_what_fails_is_dropped(made: Any) -> None:
+    first = made[1].facets.opening[0]
+    truth, lies = first.text.rstrip("."), " ".join(LIES.values())
+    after = by(Model(lambda _: f"{lies} {truth} [{first.citations[0]}]. {lies}"), made)
+    assert [one.text for one in after.facets.opening] == [f"{truth}."]
+
+
+def test_a_report_of_nothing_is_not_rewritten(house: Any) -> None:
+    profile, model = house.profile(topic="Volcanoes of Io"), Model(lambda words: words)
+    material = house.run(lambda ctx: reports.gather(ctx, profile["id"], None), "wsp_a")
+    finished = reports.compose(material, house.clock.now())
+    assert by(model, (material, finished)) is finished
+    assert model.asked == []
+
+
+def test_what_only_repeats_a_report_is_not_rewritten(made: Any) -> None:
+    model = Model(lambda words: words)
+    material, finished = made
+    again = attrs.evolve(finished, repeats=finished.row.id)
+    assert by(model, (material, again)) is again
+    assert model.asked == []
+
+
+def test_very_many_sections_are_not_all_rewritten(made: Any) -> None:
+    model = Model(lambda words: None)
+    material, finished = made
+    many = attrs.evolve(finished.facets, sections=finished.facets.sections[:1] * 90)
+    by(model, (material, attrs.evolve(finished, facets=many)))
+    assert len(model.asked) == SECTIONS_MAX + 1
+
+
+def test_a_rewritten_report_is_published_once_for_the_same_evidence(house: Any, made: Any) -> None:
+    after = by(Model(lambda words: words.split("\n")[0].replace(". [", " [") + "."), made)
+    first = house.run(lambda ctx: reports.publish(ctx, after), "wsp_a")
+    before = len(house.recorded())
+    assert house.run(lambda ctx: reports.publish(ctx, made[1]), "wsp_a") == first
+    assert len(house.recorded()) == before
+    reply = house.send("getReportText", path={"reportId": first.id})
+    assert json.loads(reply.body)["text"] == after.facets.text
+    assert after.facets.text != made[1].facets.text

@@ -1,0 +1,57 @@
+"""An excerpt is a run of the text with what was asked, wherever that stands."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core.knowledge.excerpts import EXCERPT_MAX, excerpt
+from svc_core.text.words import spans
+
+FILLER = "Nothing of it stands here at all, and so on. "
+WORDS = st.sampled_from(
+    ["Port", "strike", "ports", "of", "港口罢工", "a", "é", "x" * 50, "U.S.", ".", "\n", "  ", "😀"]
+)
+
+
+def marked(text: str, *terms: str) -> list[str]:
+    found = excerpt(text, terms)
+    return [found.text[one.start : one.end] for one in found.highlights]
+
+
+def test_the_window_with_most_different_terms_is_shown() -> None:
+    text = f"A port. {FILLER * 20}A strike at the port, they say. {FILLER * 20}port port port"
+    found = excerpt(text, {"port", "strike"})
+    assert found.text.startswith("A strike at the port")
+    assert marked(text, "port", "strike") == ["strike", "port"]
+    assert marked("Ports and PORTS; a Porto", "port") == ["Ports", "PORTS"]
+
+
+def test_without_a_match_a_text_is_shown_from_its_beginning() -> None:
+    found = excerpt(FILLER * 20, {"port"})
+    assert found.highlights == ()
+    assert (FILLER * 20).startswith(found.text)
+    assert EXCERPT_MAX // 2 <= len(found.text) <= EXCERPT_MAX
+    assert excerpt("", {"port"}).text == ""
+
+
+def test_of_scripts_without_spaces_pairs_that_overlap_are_one() -> None:
+    assert marked("港口罢工", "港口", "口罢") == ["港口罢"]
+    assert marked("港口", "港口") == ["港口"]
+
+
+def test_a_word_that_fills_the_window_is_cut() -> None:
+    assert len(excerpt("x" * 900, {"x"}).text) == EXCERPT_MAX // 2
+
+
+@given(st.lists(WORDS, max_size=300), st.sets(st.sampled_from(["port", "strike", "口罢", "e"])))
+def test_highlights_are_terms_within_the_excerpt(words: list[str], terms: set[str]) -> None:
+    text = " ".join(words)
+    found = excerpt(text, terms)
+    assert found.text in text
+    assert len(found.text) <= EXCERPT_MAX
+    ends = 0
+    for one in found.highlights:
+        assert ends <= one.start < one.end <= len(found.text)
+        ends = one.end
+        assert {term for _, _, term in spans(found.text[one.start : one.end])} & terms
+    if any(term in terms for _, _, term in spans(text)):
+        assert found.highlights

@@ -1,0 +1,71 @@
+"""Operations as tools: arguments become requests, or are refused."""
+
+import json
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from svc_core import problem, tools
+from svc_core.problem import Problem
+from svc_core.tools import TOOLS, spec
+
+BY_NAME = {tool.name: tool for tool in TOOLS}
+REPORT = f"rpt_{'0' * 24}"
+
+
+def test_every_tool_reads_and_has_a_name_and_a_schema_of_its_own() -> None:
+    assert len(BY_NAME) == len(TOOLS)
+    for tool in TOOLS:
+        assert tool.operation.method == "GET" or tool.name == "retrieve_knowledge"
+        assert not tool.operation.writes
+        assert tool.operation.scopes
+        told = spec(tool)
+        jsonschema_rs.Draft202012Validator(told.parameters)
+        assert told.parameters["additionalProperties"] is False
+        assert told.description
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "path", "query"),
+    [
+        ("get_report", {"reportId": REPORT}, {"reportId": REPORT}, {"view": "agent"}),
+        ("list_cves", {}, {}, {}),
+        ("list_cves", {"limit": 2, "kev": True, "q": None}, {}, {"limit": "2", "kev": "true"}),
+        ("list_cves", {"limit": 2.0, "minScore": 7.5}, {}, {"limit": "2", "minScore": "7.5"}),
+        ("list_news", {"topics": ["a", "b"]}, {}, {"topics": "a,b"}),
+        ("list_cves", {"q": "ü & = ?"}, {}, {"q": "ü & = ?"}),
+    ],
+)
+def test_arguments_are_the_inputs_of_the_operation(
+    name: str, arguments: Any, path: Any, query: Any
+) -> None:
+    made = tools.call(BY_NAME[name], arguments)
+    assert (made.path_values, tools.given(made)) == (path, query)
+
+
+def test_members_of_a_body_are_sent_as_they_are() -> None:
+    asked = {"query": "ü", "limit": 2, "period": {"start": "2026-01-01T00:00:00Z"}}
+    made = tools.call(BY_NAME["retrieve_knowledge"], asked)
+    assert (made.path_values, made.query, json.loads(made.body)) == ({}, "", asked)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "kind", "detail"),
+    [
+        ("get_report", {}, problem.VALIDATION_FAILED, "reportId"),
+        ("get_report", {"reportId": None}, problem.VALIDATION_FAILED, "reportId"),
+        ("get_report", {"reportId": REPORT, "view": "full"}, problem.VALIDATION_FAILED, "view"),
+        ("list_changes", {"tail": True}, problem.VALIDATION_FAILED, "tail"),
+        ("list_cves", {"q": {"a": 1}}, problem.VALIDATION_FAILED, "text"),
+        ("list_cves", {"q": [["a", {}]]}, problem.VALIDATION_FAILED, "text"),
+        ("list_cves", {"q": "\ud800"}, problem.INVALID_ENCODING, "half"),
+    ],
+)
+def test_arguments_that_are_none_of_its_inputs_are_refused(
+    name: str, arguments: Any, kind: Any, detail: str
+) -> None:
+    with pytest.raises(Problem) as refused:
+        tools.call(BY_NAME[name], arguments)
+    assert refused.value.type is kind
+    assert detail in refused.value.detail

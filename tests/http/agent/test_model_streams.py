@@ -1,0 +1,150 @@
+"""The agent's streams with a model behind an address, from socket to socket."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import attrs
+import pytest
+
+from svc_core.agent.dialogue import NOTHING
+from svc_core.agent.ports import Backend
+from svc_http.providers.chat import Chat, Place
+from tests.upstream import Upstream, call, chunk, upstream, words
+
+NATIVE, CHAT = "/api/v1/agent-svc/chat/stream", "/api/v1/chat/completions"
+PATHS = pytest.mark.parametrize("path", [NATIVE, CHAT])
+SOON = 60.0
+
+
+class Beside:
+    """The model on a loop of its own, beside the server's and the test's."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self.place: Upstream
+        self._is_up = threading.Event()
+        self._over: asyncio.Event
+        self._thread = threading.Thread(target=self.loop.run_until_complete, args=(self._run(),))
+        self._thread.start()
+        assert self._is_up.wait(SOON)
+
+    async def _run(self) -> None:
+        self._over = asyncio.Event()
+        async with upstream() as self.place:
+            self._is_up.set()
+            await self._over.wait()
+
+    def wait(self, event: Callable[[], asyncio.Event], seconds: float = SOON) -> None:
+        """Return once an event of the model's came."""
+        waiting = asyncio.wait_for(event().wait(), seconds)
+        asyncio.run_coroutine_threadsafe(waiting, self.loop).result(SOON)
+
+    def close(self) -> None:
+        self.loop.call_soon_threadsafe(self._over.set)
+        self._thread.join()
+        self.loop.close()
+
+
+@pytest.fixture
+def beside() -> Iterator[Beside]:
+    made = Beside()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def modelled(scene: Any, beside: Beside) -> Any:
+    """The server whose agent asks that model."""
+    runtime = scene.wire.service.runtime
+    lends = {**runtime.host.lends, Backend: Chat(Place(beside.place.url, "secret-model"))}
+    runtime.host = attrs.evolve(runtime.host, lends=lends)
+    return scene
+
+
+@PATHS
+def test_a_model_looks_things_up_and_what_nothing_supports_is_not_said(
+    modelled: Any, beside: Beside, path: str
+) -> None:
+    beside.place.says(
+        call("list_incidents", '{"q": "Hull", "limit": 3}', index=0), chunk("tool_calls")
+    )
+    beside.place.says(call("list_news", '{"color": "red"}', index=0), chunk("tool_calls"))
+    beside.place.says(*words("The port of Hull is closed [1]. I made that up."))
+    got = modelled.ask(path, "What is at Hull?")
+    heard = got.whole()
+    assert heard.startswith(b"HTTP/1.1 200")
+    assert NOTHING.encode() in heard
+    assert b"made that up" not in heard
+    assert b"secret-model" not in heard
+    assert got.frames[-1] == "[DONE]"
+    second, third = (asked["messages"][-1] for _, asked in beside.place.asked[1:])
+    assert second["content"] == '{"results": [], "more": false}'
+    assert "VALIDATION_FAILED" in third["content"]
+    assert modelled.account()["used"] == 1
+
+
+@PATHS
+@pytest.mark.parametrize(
+    ("how", "status", "code"),
+    [
+        ({"status": 402}, 402, "PROVIDER_CREDITS_EXHAUSTED"),
+        ({"status": 429, "fields": (("Retry-After", "7"),)}, 429, "UPSTREAM_RATE_LIMITED"),
+        ({"status": 503}, 500, "UPSTREAM_ERROR"),
+    ],
+)
+def test_a_model_that_refuses_is_a_problem_that_costs_nothing(
+    modelled: Any, beside: Beside, path: str, how: Any, status: int, code: str
+) -> None:
+    beside.place.says(b'{"error": {"message": "secret"}}', **how)
+    got = modelled.ask(path)
+    heard = got.until(b"}")
+    assert heard.startswith(f"HTTP/1.1 {status} ".encode())
+    assert got.fields["content-type"] == "application/problem+json"
+    assert code.encode() in heard
+    assert b"secret" not in heard
+    assert b"payment-required" not in heard.lower()
+    assert got.fields.get("retry-after") == ("7" if status == 429 else None)
+    modelled.quiet()
+    account = modelled.account()
+    assert (account["used"], account["held"], account["threads"]) == (0, 0, 0)
+
+
+@PATHS
+@pytest.mark.parametrize("how", [{}, {"is_cut": True}])
+def test_a_model_that_breaks_off_ends_the_stream_with_one_error(
+    modelled: Any, beside: Beside, path: str, how: Any
+) -> None:
+    beside.place.says(*words("The port", finish=None), **how)
+    got = modelled.ask(path)
+    heard = got.whole()
+    assert heard.startswith(b"HTTP/1.1 200")
+    told, done = got.frames[-2:]
+    assert done == "[DONE]"
+    assert "UPSTREAM_ERROR" in str(told)
+    assert (told["type"] == "error") if path == NATIVE else ("error" in told)
+    assert str(got.frames).count("UPSTREAM_ERROR") == 1
+
+
+LEAVES: dict[str, tuple[list[Any], bytes]] = {
+    "before any head": ([None], b""),
+    "in a silence": ([*words("The port", finish=None), None], b"\r\n\r\n"),
+}
+
+
+@PATHS
+@pytest.mark.parametrize("case", LEAVES)
+def test_whoever_leaves_ends_the_request_to_the_model_within_a_second(
+    modelled: Any, beside: Beside, path: str, case: str
+) -> None:
+    parts, seen = LEAVES[case]
+    beside.place.says(*parts)
+    got = modelled.ask(path)
+    beside.wait(lambda: beside.place.is_asked)
+    if seen:
+        got.until(seen)
+    got.leave()
+    beside.wait(lambda: beside.place.left, 1.0)
+    modelled.quiet()
+    assert modelled.account()["held"] == 0

@@ -1,0 +1,167 @@
+"""The bytes of both streams, and every refusal of a body, over a real socket."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from svc_core.agent.events import Event, Finished, Source, Step, Text, ToolCall, ToolDone, Usage
+from svc_core.agent.ports import Turn
+from tests.core.agent.reading import Message, completion
+from tests.core.agent.reading import frames as read
+from tests.http.agent.conftest import CHAT, NATIVE, asked
+
+SOURCE = Source(1, "inc_1", "A port", "https://a.example/1")
+MIB = 2**20
+
+
+async def whole(_: Turn) -> AsyncIterator[Event]:
+    yield Step()
+    yield ToolCall("a", "list_incidents", {"q": "port"})
+    yield ToolDone("a", (SOURCE,))
+    yield Step()
+    yield SOURCE
+    yield Text("It is \u2028 shut [1].")
+    yield Finished(usage=Usage(3, 4))
+
+
+def body_of(heard: bytes) -> bytes:
+    """The body of an answer in chunks (RFC 9112, 7.1)."""
+    rest, body = heard.partition(b"\r\n\r\n")[2], b""
+    while not rest.startswith(b"0\r\n"):
+        size, _, rest = rest.partition(b"\r\n")
+        length = int(size, 16)
+        body, rest = body + rest[:length], rest[length + 2 :]
+    return body
+
+
+@pytest.fixture
+def playing(scene: Any) -> Any:
+    scene.stage.plays(whole)
+    return scene
+
+
+def test_a_ui_message_stream_is_framed_to_the_byte(playing: Any) -> None:
+    asker = playing.ask(NATIVE)
+    stream = body_of(asker.whole())
+    assert stream.startswith(b': stream-open\n\ndata: {"type":"start","messageId":"msg_')
+    assert stream.endswith(b"}\n\ndata: [DONE]\n\n")
+    chunks = read(stream)
+    assert [chunk["type"] for chunk in chunks] == [
+        "start", "start-step", "tool-input-start", "tool-input-available",
+        "tool-output-available", "finish-step", "start-step", "source-url", "text-start",
+        "text-delta", "text-end", "finish-step", "finish",
+    ]  # fmt: skip
+    message = Message(chunks)
+    assert message.text == "It is \u2028 shut [1]."
+    assert message.metadata["threadId"] == asker.fields["x-thread-id"]
+    assert message.end == {
+        "messageMetadata": {
+            "threadId": asker.fields["x-thread-id"],
+            "finishReason": "stop",
+            "usage": {"inputTokens": 3, "outputTokens": 4, "totalTokens": 7},
+        },
+    }
+
+
+def test_a_completion_is_framed_to_the_byte(playing: Any) -> None:
+    asker = playing.ask(CHAT, stream_options={"include_usage": True}, model="agent-svc")
+    stream = body_of(asker.whole())
+    assert stream.startswith(b': stream-open\n\ndata: {"id":"chatcmpl-')
+    made = completion(read(stream))
+    assert made["text"] == "It is \u2028 shut [1]."
+    assert made["usage"] == {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}
+    (cited,) = made["annotations"]
+    assert cited["url_citation"]["url"] == SOURCE.url
+
+
+@pytest.mark.needs("curl")
+@pytest.mark.parametrize("path", [NATIVE, CHAT])
+def test_curl_reads_both(playing: Any, path: str) -> None:
+    said = subprocess.run(
+        [
+            str(shutil.which("curl")), "-sN", f"http://127.0.0.1:{playing.wire.port}{path}",
+            "-H", f"Authorization: Bearer {playing.wire.key}", "-d", asked(path).decode(),
+        ],
+        capture_output=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert said.stdout.endswith(b"data: [DONE]\n\n")
+
+
+def told(*messages: tuple[str, Any], member: str, **more: Any) -> bytes:
+    said = [{"role": role, member: content} for role, content in messages]
+    return json.dumps({"messages": said, "stream": True, **more}).encode()
+
+
+def ui(*messages: tuple[str, Any], **more: Any) -> bytes:
+    parts = [
+        (role, [{"type": "text", "text": said}] if isinstance(said, str) else said)
+        for role, said in messages
+    ]
+    return told(*parts, member="parts", **more)
+
+
+def chat(*messages: tuple[str, Any], **more: Any) -> bytes:
+    return told(*messages, member="content", **more)
+
+
+WHO = ("user", "Who?")
+BOTH = {
+    "no messages": (lambda make: make(), "VALIDATION_FAILED"),
+    "an assistant's word last": (lambda make: make(WHO, ("assistant", "A")), "VALIDATION_FAILED"),
+    "a file": (
+        lambda make: make(("user", [{"type": "file", "url": "data:,"}])),
+        "ATTACHMENTS_NOT_SUPPORTED",
+    ),
+    "33,000 characters": (lambda make: make(("user", "x" * 33_000)), "VALIDATION_FAILED"),
+    "17 names": (
+        lambda make: make(WHO, metadata={f"k{n}": "v" for n in range(17)}),
+        "VALIDATION_FAILED",
+    ),
+    "a mebibyte and one": (
+        lambda make: make(WHO) + b" " * (MIB + 1 - len(make(WHO))),
+        "REQUEST_TOO_LARGE",
+    ),
+    "no JSON": (lambda _: b"{", "MALFORMED_JSON"),
+    "nothing": (lambda _: b"", "MALFORMED_JSON"),
+    "nested without end": (lambda _: b"[" * 200_000, "JSON_TOO_DEEP"),
+    "half a pair": (lambda _: b'{"messages":"\\ud800"}', "INVALID_ENCODING"),
+    "no number": (lambda _: b'{"messages":NaN}', "MALFORMED_JSON"),
+    "an unknown thread": (
+        lambda make: make(WHO, threadId="thr_" + "0" * 24),
+        "THREAD_NOT_FOUND",
+    ),
+}
+OF_CHAT = {
+    "no stream": (chat(WHO, stream=False), "STREAM_REQUIRED"),
+    "another model": (chat(WHO, model="gpt-4o"), "UNSUPPORTED_MODEL"),
+    "an image": (
+        chat(("user", [{"type": "image_url", "image_url": {"url": "data:,"}}])),
+        "ATTACHMENTS_NOT_SUPPORTED",
+    ),
+    "tools": (chat(WHO, tools=[{"type": "function"}]), "VALIDATION_FAILED"),
+}
+REFUSED = [
+    *(
+        (f"{name} {path}", path, body(make), code)
+        for name, (body, code) in BOTH.items()
+        for path, make in ((NATIVE, ui), (CHAT, chat))
+    ),
+    *((name, CHAT, body, code) for name, (body, code) in OF_CHAT.items()),
+]
+
+
+def test_every_refusal_of_a_body_is_a_400_that_says_why(playing: Any) -> None:
+    for name, path, body, code in REFUSED:
+        asker = playing.send(path, body)
+        heard = asker.until(b'"resolution"')
+        assert heard.startswith(b"HTTP/1.1 400"), name
+        assert asker.fields["content-type"] == "application/problem+json"
+        assert "x-thread-id" not in asker.fields
+        assert json.loads(heard.partition(b"\r\n\r\n")[2])["code"] == code, name
+        asker.leave()
+    assert playing.account() == {"used": 0, "held": 0, "threads": 0, "turns": 0}
+    assert not playing.stage.turns

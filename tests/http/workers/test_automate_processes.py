@@ -1,0 +1,171 @@
+"""Workers in processes of their own: each run is carried out once, and a killed one loses none."""
+
+import asyncio
+import signal
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import anyio.to_thread
+import pytest
+
+from svc_core import catalog
+from svc_core.testing.clock import START
+from svc_http.runtime.commits import Commits
+from svc_http.storage import SqliteStorage
+from svc_http.storage.postgres import PostgresStorage
+from svc_http.workers import automate
+from svc_http.workers.automate import take_over
+from tests.backends import BACKEND, EPOCH
+from tests.http.workers.conftest import House
+from tests.http.workers.test_automate import Office
+
+pytestmark = pytest.mark.anyio
+
+LIFE = """
+import asyncio, sys
+from datetime import timedelta
+from svc_core import catalog
+from svc_core.access import plans
+from svc_core.access.plans import PlanTable
+from svc_core.agent.events import Finished, Text
+from svc_core.agent.ports import Backend, Tools
+from svc_core.cursor import Keyring
+from svc_core.host import Host
+from svc_core.testing.clock import FrozenClock
+from svc_http import system
+from svc_http.runtime.commits import Commits
+from svc_http.runtime.service import Service
+from svc_http.storage import SqliteStorage
+from svc_http.storage.postgres import PostgresStorage
+from svc_http.workers.automate import automate_loop
+
+place, how = sys.argv[1:]
+STORE, EPOCH = (catalog.COLLECTIONS,), b"12345678"
+
+class Agent:
+    async def open(self, turn, tools):
+        return self.answer(turn)
+
+    async def answer(self, turn):
+        print(turn.question, flush=True)
+        if how == "hangs":
+            await asyncio.Event().wait()
+        yield Text("Done.")
+        yield Finished()
+
+class NoTools:
+    def of(self, work, actor, now):
+        return None
+
+async def live():
+    opened = None if "://" in place else SqliteStorage.open(place, *STORE, epoch=EPOCH)
+    storage = opened or await PostgresStorage.open(place, *STORE, epoch=EPOCH)
+    table, clock = plans.PRESETS["default"], FrozenClock()
+    host = Host(threads_kept=timedelta(days=1),
+                lends={Backend: Agent(), Tools: NoTools(), PlanTable: table})
+    service = Service(storage, system.SystemIds(), clock.now, Keyring({1: b"k" * 32}, 1),
+                      table, host)
+    print("ready", flush=True)
+    await automate_loop(service, None, Commits(storage), lambda failure: print(failure))
+
+asyncio.run(live())
+"""
+
+
+class Life:
+    """One worker in a process of its own, and what it says: each question that it asks."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+
+    @classmethod
+    async def begin(cls, place: str, how: str) -> "Life":
+        root = Path(automate.__file__).parents[2]
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", LIFE, place, how,
+            stdout=asyncio.subprocess.PIPE, env={"PYTHONPATH": str(root)},
+        )  # fmt: skip
+        life = cls(process)
+        assert await life.heard() == "ready"
+        return life
+
+    async def heard(self) -> str:
+        assert self._process.stdout is not None
+        async with asyncio.timeout(50):
+            return (await self._process.stdout.readline()).decode().strip()
+
+    async def kill(self) -> list[str]:
+        """Kill it; what else it said."""
+        self._process.send_signal(signal.SIGKILL)
+        said, _ = await self._process.communicate()
+        assert self._process.returncode == -signal.SIGKILL
+        return said.decode().split("\n")[:-1]
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def place(request: Any, tmp_path: Path, anyio_backend: str) -> AsyncIterator[str]:
+    """A store that processes find: a file, or a database of its own."""
+    if request.param == "sqlite":
+        yield str(tmp_path / "svc.db")
+        return
+    dsn = await anyio.to_thread.run_sync(
+        lambda: BACKEND.server.made_for(catalog.COLLECTIONS, epoch=EPOCH)
+    )
+    yield dsn
+    await anyio.to_thread.run_sync(BACKEND.server.drop, dsn)
+
+
+async def open_office(place: str) -> Office:
+    if "://" in place:
+        return Office(House(await PostgresStorage.open(place, catalog.COLLECTIONS, epoch=EPOCH)))
+    return Office(House(SqliteStorage.open(Path(place), catalog.COLLECTIONS, epoch=EPOCH)))
+
+
+async def test_a_run_whose_worker_was_killed_is_taken_up_again(place: str) -> None:
+    office = await open_office(place)
+    where = tenant, _ = await office.workspace()
+    await office.wanted(where)
+    await office.house.close()
+
+    life = await Life.begin(place, "hangs")
+    assert await life.heard() == "What happened?"
+    assert await life.kill() == []
+
+    office = await open_office(place)
+    (run,) = await office.runs(tenant)
+    assert (run.status, run.started_at) == ("running", START)
+    await office.work()
+    assert office.agent.asked == []  # it may still be had
+    if "://" in place:
+        office.clock.advance(automate.CLAIM.total_seconds())
+    else:
+        await take_over(office.service)  # nobody else can have the file
+    await office.work()
+    (run,) = await office.runs(tenant)
+    assert (run.status, office.agent.asked) == ("succeeded", ["What happened?"])
+    used, _ = await office.credits(tenant)
+    assert used == 1
+    await office.house.close()
+
+
+@pytest.mark.parametrize("place", ["postgres"], indirect=True)  # a SQLite file has one process
+async def test_processes_side_by_side_ask_each_question_once(place: str) -> None:
+    office = await open_office(place)
+    where = tenant, _ = await office.workspace()
+    questions = [f"Question {number}" for number in range(20)]
+    lives = [await Life.begin(place, "answers") for _ in range(3)]
+    for question in questions:
+        await office.wanted(where, instructions=question)
+    commits = Commits(office.house.storage)
+    async with asyncio.timeout(50):
+        seen = commits.version
+        while Counter(run.status for run in await office.runs(tenant)) != {"succeeded": 20}:
+            await commits.after(seen, 1)
+            seen = commits.version
+    said = [line for life in lives for line in await life.kill()]
+    assert sorted(said) == sorted(questions)
+    assert await office.credits(tenant) == (len(questions), 0)
+    await office.house.close()

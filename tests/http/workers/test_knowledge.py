@@ -1,0 +1,476 @@
+"""Reports and signals are indexed, and found by words and by meaning, in every store."""
+
+import asyncio
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from svc_core import accounts, indexing
+from svc_core.corpus import Tables, frequencies, to_merge
+from svc_core.embeddings import Embedder, NotEmbedded
+from svc_core.indexing import OWN, SHARED
+from svc_core.intake import detectors
+from svc_core.intel.signals import DismissSignal, dismiss_signal
+from svc_core.knowledge import reindexing, retrieving
+from svc_core.knowledge.reindexing import ReindexKnowledge, begin, reindex_knowledge, tend
+from svc_core.knowledge.retrieving import TimeLimit
+from svc_core.operation import Actor, Context
+from svc_core.pipeline import Site
+from svc_core.ports import SYSTEM
+from svc_core.problem import Problem
+from svc_core.recordings import forget_reports
+from svc_core.resources.profile import LEAVING, Leaving
+from svc_core.testing.clock import START
+from svc_core.tools import CatalogueTools
+from svc_http.providers.embedding import Embeddings
+from svc_http.runtime.commits import Commits
+from svc_http.shared import in_memory
+from svc_http.workers import index as worker
+from svc_http.workers.index import Indexing, index_loop
+from tests.counted import Counted, KilledError
+from tests.knowledge import OTHER, PROFILE, TENANT, ask, made, put
+from tests.meaning import Meaning
+
+pytestmark = pytest.mark.anyio
+REPORTS = (
+    made(1, "Port strike in Antwerp", "Dockworkers walked out. The port is shut.", signals=2),
+    made(2, "A storm nears the coast", "Ships stay in the harbour.", days=10),
+    made(3, "The lender keeps its rate", "The bank waits.", profile="prf_" + "2" * 24, days=20),
+)
+
+
+async def store(service: Any, *reports: Any, tenant: str = TENANT, **how: Any) -> None:
+    for row, facets in reports:
+        await service.write(tenant, lambda ctx, r=row, f=facets: put(ctx, r, f, **how))
+
+
+async def spotted(service: Any, *titles: str) -> list[str]:
+    """Signals of sources; their ids."""
+    told = [
+        detectors.found("kevAdded", one, one, START, sources=(), evidence=None) for one in titles
+    ]
+    await service.system(lambda ctx: detectors.raised(ctx, told))
+    return [one.id for one in told]
+
+
+def lending(service: Any, model: Meaning | None = None, **lends: Any) -> Any:
+    """The service with a model."""
+    given = {} if model is None else {Embedder: Embeddings(model)}
+    host = attrs.evolve(service.host, lends={Tables: Tables(), **given, **lends})
+    return attrs.evolve(service, host=host)
+
+
+def working(service: Any, model: Meaning | None = None) -> Indexing:
+    embedder = None if model is None else Embeddings(model)
+    return Indexing(service, embedder, in_memory(lambda: 0.0).leases)
+
+
+async def counted(service: Any, tenant: str = TENANT, index: Any = OWN) -> dict[str, int]:
+    async def count(ctx: Context) -> dict[str, int]:
+        kept = {"texts": index.texts, "vectors": index.vectors, "due": index.due}
+        held = {name: await ctx.tx.documents.count(one, limit=999) for name, one in kept.items()}
+        return {**held, "table": (await frequencies(ctx, index.corpus)).total}
+
+    found: dict[str, int] = await service.read(tenant, count)
+    return found
+
+
+async def workspace(service: Any) -> str:
+    create = accounts.create_workspace
+    made_ = await service.system(lambda c: create(c, name="W", plan="elite", plans=service.plans))
+    return str(made_.id)
+
+
+async def reindexed(service: Any) -> Any:
+    ctx = attrs.evolve(service.context(None, Actor(SYSTEM), service.now()), units=service)
+    return (await reindex_knowledge(ctx, ReindexKnowledge())).raw
+
+
+def ids(rows: Any) -> list[str]:
+    return [row["id"] for row in rows]
+
+
+# -- by words ----------------------------------------------------------------------------------
+
+
+async def test_reports_their_signals_and_those_of_sources_are_found_with_all_that_is_told(
+    any_house: Any,
+) -> None:
+    service = any_house.service
+    await store(service, *REPORTS)
+    (spotted_id,) = await spotted(service, "Strike force malware exploited")
+    rows, meta = await ask(service, "port strikes in Antwerp")
+    assert meta["mode"] == "lexical"
+    assert meta["bounds"] == {
+        "limit": 10, "candidatesMax": 200, "bytesMax": 4_194_304, "millisecondsMax": 10_000,
+    }  # fmt: skip
+    first = next(row for row in rows if row["kind"] == "report")
+    path = "/api/v1/reports/rpt_" + f"{1:024x}"
+    assert first["links"] == {"self": path, "report": path}
+    assert first["matchedTerms"] == ["Antwerp", "strikes", "port"]
+    assert first["occurredAt"] == "2026-01-02T03:04:05Z"
+    held = [first["excerpt"]["text"][h["start"] : h["end"]] for h in first["excerpt"]["highlights"]]
+    assert held == ["port"]
+    assert first["scores"]["semantic"] is None
+    signal = next(row for row in rows if row["title"].endswith("(0)"))
+    assert signal["links"] == {"self": f"{path}/signals", "report": path}
+    theirs = next(row for row in rows if row["id"] == spotted_id)
+    assert theirs["links"] == {"self": f"/api/v2/signals/{spotted_id}", "report": None}
+    fused = [row["scores"]["fused"] for row in rows]
+    assert fused == [round(1 / (60 + rank), 6) for rank in range(1, len(rows) + 1)]
+
+
+async def test_what_is_asked_narrows_what_is_found(any_house: Any) -> None:
+    service = any_house.service
+    await store(service, *REPORTS)
+    await spotted(service, "Port scanner exploited", "A storm of requests")
+    every, _ = await ask(service, "port strike storm bank")
+    assert len(every) == 7
+    reports, _ = await ask(service, "port strike storm bank", kinds=["report"])
+    assert {row["kind"] for row in reports} == {"report"}
+    assert len(reports) == 3
+    signals, _ = await ask(service, "port strike storm bank", kinds=["signal"])
+    assert {row["kind"] for row in signals} == {"signal"}
+    assert len(signals) == 4
+    assert ids((await ask(service, "bank storm", profileIds=["prf_" + "2" * 24]))[0]) == [
+        REPORTS[2][0].id
+    ]
+    span = {"start": "2025-12-13T03:04:05Z", "end": "2025-12-23T03:04:05Z"}
+    assert ids((await ask(service, "bank storm strike", period=span))[0]) == [REPORTS[2][0].id]
+    late = {"start": "2025-12-23T03:04:05Z"}
+    assert REPORTS[1][0].id in ids((await ask(service, "bank storm", period=late))[0])
+    assert len((await ask(service, "port strike storm bank", limit=2))[0]) == 2
+    assert (await ask(service, "port -antwerp", kinds=["report"]))[0] == []
+    assert (await ask(service, "the of and"))[0] == []
+
+
+async def test_nothing_of_another_tenant_is_found_or_counts(any_house: Any) -> None:
+    service = any_house.service
+    await store(service, *REPORTS)
+    await spotted(service, "A storm of requests")
+    before = await ask(service, "strike storm")
+    others = [made(n, "Port strike storm", "strike " * n, profile=PROFILE) for n in range(9, 30)]
+    await store(service, *others, tenant=OTHER)
+    assert await ask(service, "strike storm") == before
+    assert (await ask(service, "strike storm", OTHER))[0] != before[0]
+    foreign = {"profileIds": ["prf_" + "2" * 24]}
+    assert (await ask(service, "bank", OTHER, **foreign))[0] == []
+
+
+async def test_a_report_made_anew_and_one_removed_leave_nothing_behind(any_house: Any) -> None:
+    service = any_house.service
+    await store(service, *REPORTS)
+    assert await counted(service) == {"texts": 5, "vectors": 0, "due": 5, "table": 5}
+    row, facets = made(1, "Quiet quays", signals=1)
+    await store(service, (row, facets))
+    assert await counted(service) == {"texts": 4, "vectors": 0, "due": 4, "table": 4}
+    assert (await ask(service, "Antwerp"))[0] == []
+    assert len((await ask(service, "quays"))[0]) == 2
+    await service.write(TENANT, lambda ctx: forget_reports(ctx, PROFILE))
+    assert await counted(service) == {"texts": 1, "vectors": 0, "due": 1, "table": 1}
+    assert (await ask(service, "quays storm"))[0] == []
+
+
+async def test_who_reads_sees_nothing_of_a_profile_that_is_gone(any_house: Any) -> None:
+    service = any_house.service
+    await store(service, *REPORTS)
+    gone = Leaving(PROFILE, START)
+    await service.write(TENANT, lambda ctx: ctx.save(LEAVING, PROFILE, gone))
+    assert ids((await ask(service, "port storm bank"))[0]) == [REPORTS[2][0].id]
+
+
+async def test_a_dismissed_signal_is_found_no_more(any_house: Any) -> None:
+    service = any_house.service
+    kept, gone = await spotted(service, "Port scanner exploited", "Port knocker exploited")
+    await service.system(lambda ctx: dismiss_signal(ctx, DismissSignal(gone)))
+    assert ids((await ask(service, "port exploited"))[0]) == [kept]
+    assert await counted(service, SYSTEM, SHARED) == {
+        "texts": 1, "vectors": 0, "due": 1, "table": 1,
+    }  # fmt: skip
+
+
+async def test_two_that_write_at_once_are_both_counted(any_house: Any) -> None:
+    service = any_house.service
+    reports = [made(n, f"Port {n} strike") for n in range(12)]
+    await asyncio.gather(*(store(service, one) for one in reports))
+    assert await counted(service) == {"texts": 12, "vectors": 0, "due": 12, "table": 12}
+
+
+async def test_bounds_hold(house: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    service = house.service
+    await store(service, *(made(n, f"Port {n}", "x " * 500) for n in range(1, 9)))
+    monkeypatch.setattr(retrieving, "CANDIDATES_MAX", 6)
+    assert len((await ask(service, "port", kinds=["report"]))[0]) == 6
+    monkeypatch.setattr(retrieving, "BYTES_MAX", 6_000)
+    assert 0 < len((await ask(service, "port", kinds=["report"]))[0]) < 6
+
+
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(titles=st.lists(st.sampled_from(["Port strike", "Storm", "Bank rate"]), max_size=5))
+async def test_rows_outside_the_window_are_never_shown_and_move_none_that_are(
+    house: Any, titles: list[str]
+) -> None:
+    service = lending(house.service)
+    await store(service, *REPORTS)
+    span = {"start": "2025-12-01T00:00:00Z"}
+    before, _ = await ask(service, "storm", period=span)
+    older = [made(100 + n, title, days=99) for n, title in enumerate(titles)]
+    await store(service, *older)
+    after, _ = await ask(service, "storm", period=span)
+    assert ids(after) == ids(before)
+    assert [row["excerpt"] for row in after] == [row["excerpt"] for row in before]
+    for row, _ in older:
+        await service.write(TENANT, lambda ctx, id_=row.id: indexing.forget_reports(ctx, [id_]))
+
+
+# -- by meaning --------------------------------------------------------------------------------
+
+
+async def test_words_and_meaning_are_fused_by_their_ranks(any_house: Any) -> None:
+    service = lending(any_house.service, Meaning())
+    tenant = await workspace(service)
+    await store(service, *REPORTS, tenant=tenant)
+    (spotted_id,) = await spotted(service, "Walkout of sensors")
+    await working(service, Meaning()).turn()
+    rows, meta = await ask(service, "strike", tenant)
+    assert meta["mode"] == "hybrid"
+    by_words = {row["id"] for row in rows if row["scores"]["lexical"] is not None}
+    assert spotted_id in ids(rows)
+    assert spotted_id not in by_words
+    assert REPORTS[0][0].id in by_words
+    both = next(row for row in rows if row["id"] == REPORTS[0][0].id)
+    ranks = {
+        kind: sorted((row["scores"][kind] for row in rows if row["scores"][kind]), reverse=True)
+        for kind in ("lexical", "semantic")
+    }
+    least = sum(1 / (60 + len(ranks[kind])) for kind in ranks)
+    assert round(least, 6) <= both["scores"]["fused"] <= round(2 / 61, 6)
+    alone, meta = await ask(service, "harbour", tenant, mode="semantic")
+    assert meta["mode"] == "semantic"
+    assert all(row["scores"]["lexical"] is None for row in alone)
+    assert REPORTS[1][0].id in ids(alone)
+    words, meta = await ask(service, "strike", tenant, mode="lexical")
+    assert meta["mode"] == "lexical"
+    assert {row["scores"]["semantic"] for row in words} == {None}
+
+
+async def test_meaning_alone_needs_a_model_that_answers(house: Any) -> None:
+    await store(house.service, *REPORTS)
+    with pytest.raises(Problem) as refused:
+        await ask(house.service, "strike", mode="semantic")
+    assert (refused.value.type.code, refused.value.type.status) == ("INVALID_PARAMETER", 400)
+    model = Meaning()
+    model.refuses = lambda _: NotEmbedded("away")
+    service = lending(house.service, model)
+    with pytest.raises(Problem) as refused:
+        await ask(service, "strike", mode="semantic")
+    assert refused.value.type.code == "SERVICE_UNAVAILABLE"
+    rows, meta = await ask(service, "strike")
+    assert meta["mode"] == "lexical"
+    assert rows
+
+
+async def test_who_does_not_answer_in_time_is_not_waited_for(house: Any) -> None:
+    await store(house.service, *REPORTS)
+    late: list[float] = []
+
+    async def never(work: Any, seconds: float) -> Any:
+        late.append(seconds)
+        if len(late) > 1:
+            return await work
+        work.close()
+        raise TimeoutError
+
+    service = lending(house.service, Meaning())
+    service = attrs.evolve(
+        service, host=attrs.evolve(service.host, lends={**service.host.lends, TimeLimit: never})
+    )
+    rows, meta = await ask(service, "strike")
+    assert (bool(rows), meta["mode"], late) == (True, "lexical", [5.0, 5.0])
+    late.clear()
+    with pytest.raises(Problem) as refused:
+        await ask(service, "strike", mode="lexical")
+    assert refused.value.type.code == "SERVICE_UNAVAILABLE"
+
+
+async def test_times_that_end_before_they_begin_are_refused(house: Any) -> None:
+    span = {"start": "2026-01-21T00:00:00Z", "end": "2026-01-21T00:00:00Z"}
+    with pytest.raises(Problem) as refused:
+        await ask(house.service, "strike", period=span)
+    assert refused.value.detail == "/period/end: must be after the start"
+    assert (await ask(house.service, "strike", period={}))[0] == []
+
+
+# -- looking after the indexes -----------------------------------------------------------------
+
+
+async def test_what_is_older_than_the_index_gets_in_and_gets_vectors(
+    any_house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = any_house.service
+    monkeypatch.setattr(reindexing, "REPORTS_AT_ONCE", 2)
+    tenant = await workspace(service)
+    await store(service, *REPORTS, tenant=tenant, indexed=False)
+    (spotted_id,) = await spotted(service, "Walkout of sensors")
+    await service.system(lambda ctx: ctx.tx.documents.delete(SHARED.texts, spotted_id))
+    assert (await ask(service, "strike", tenant))[0] == []
+
+    await working(service).turn()
+    assert await counted(service, tenant) == {"texts": 5, "vectors": 0, "due": 1, "table": 5}
+    assert (await ask(service, "strike", tenant))[0]
+
+    model = Meaning()
+    await working(service, model).turn()
+    assert (await counted(service, tenant))["vectors"] == 5
+    assert (await counted(service, SYSTEM, SHARED))["vectors"] == 1
+    asked = len(model.texts)
+    await working(service, model).turn()
+    assert len(model.texts) == asked == 6
+
+    row, facets = made(1, "Port strike is over", "All work again.", signals=2)
+    await store(service, (row, facets), tenant=tenant)
+    await working(service, model).turn()
+    assert "Port strike is over\nAll work again." in model.texts
+    assert len(model.texts) == asked + 3
+
+
+async def test_who_is_killed_leaves_the_rest_to_the_next(
+    any_house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = any_house.service
+    monkeypatch.setattr(reindexing, "REPORTS_AT_ONCE", 1)
+    monkeypatch.setattr(reindexing, "BATCH", 2)
+    monkeypatch.setattr(reindexing, "BATCHES_MAX", 1)
+    tenant = await workspace(service)
+    await store(service, *REPORTS, tenant=tenant, indexed=False)
+    model, kills = Meaning(), 0
+    for dies_after in range(3, 100):
+        mortal = Counted(service.storage, dies_after=dies_after)
+        try:
+            await reindexed(lending(attrs.evolve(service, storage=mortal), model))
+            break
+        except KilledError:
+            kills += 1
+    assert kills > 3
+    assert await counted(service, tenant) == {"texts": 5, "vectors": 5, "due": 1, "table": 5}
+
+
+async def test_two_that_look_after_one_index_count_nothing_twice(any_house: Any) -> None:
+    service = any_house.service
+    await store(service, *REPORTS, indexed=False)
+
+    async def other() -> None:
+        while await tend(service, TENANT, OWN, None) is not None:
+            pass
+
+    await service.write(TENANT, lambda ctx: begin(ctx, OWN, "", again=True))
+    late = Counted(service.storage, meanwhile={0: other})
+    await tend(attrs.evolve(service, storage=late), TENANT, OWN, None)
+    assert await counted(service) == {"texts": 5, "vectors": 0, "due": 1, "table": 5}
+
+
+async def test_the_command_tells_how_far_it_is_and_what_stopped_it(house: Any) -> None:
+    tenant = await workspace(house.service)
+    await store(house.service, *REPORTS, tenant=tenant)
+    model, told = Meaning(), []
+    model.refuses = lambda _: NotEmbedded("no such model")
+    service = attrs.evolve(lending(house.service, model), tell=told.append)
+    with pytest.raises(Problem) as refused:
+        await reindexed(service)
+    assert "no such model" in str(refused.value.detail)
+    model.refuses = lambda text: (
+        NotEmbedded("too odd", is_refusal=True) if "storm" in text else None
+    )
+    assert await reindexed(service) == b'{"rows":3,"model":"meaning"}'
+    assert await reindexed(service) == b'{"rows":3,"model":"meaning"}'
+    assert told[-1].done == told[-1].total
+    assert (await counted(house.service, tenant))["vectors"] == 5
+    assert await reindexed(lending(house.service)) == b'{"rows":3,"model":null}'
+    rows, _ = await ask(service, "harbour", tenant, mode="semantic")
+    assert REPORTS[1][0].id not in ids(rows)
+
+
+async def test_words_that_change_while_their_vector_is_made_wait_for_another(house: Any) -> None:
+    tenant = await workspace(house.service)
+    await store(house.service, REPORTS[1], tenant=tenant)
+
+    class Slow(Meaning):
+        async def vectors(self, texts: Any) -> Any:
+            if not self.texts:
+                self.texts.append("")
+                changed = made(2, "The harbour is open", days=10)
+                await store(house.service, changed, tenant=tenant)
+            return await super().vectors(texts)
+
+    model = Slow()
+    await working(house.service, model).turn()
+    assert model.texts[-1] == "The harbour is open"
+    assert (await counted(house.service, tenant))["due"] == 1
+
+
+async def test_counts_are_merged_by_whoever_looks_after_the_index(any_house: Any) -> None:
+    service = any_house.service
+    tenant = await workspace(service)
+    await store(service, *(made(n, f"Port {n}") for n in range(20)), tenant=tenant)
+    assert await service.read(tenant, lambda ctx: to_merge(ctx, OWN.corpus)) is not None
+    before = await ask(service, "port", tenant)
+    await working(service).turn()
+    assert await service.read(tenant, lambda ctx: to_merge(ctx, OWN.corpus)) is None
+    assert await ask(service, "port", tenant) == before
+
+
+async def test_one_process_looks_after_the_indexes_at_a_time(
+    house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tenant = await workspace(house.service)
+    await store(house.service, *REPORTS, tenant=tenant, indexed=False)
+    leases = in_memory(lambda: 0.0).leases
+    await leases.take("index", "somebody else", 60.0)
+    await Indexing(house.service, None, leases).turn()
+    assert (await counted(house.service, tenant))["texts"] == 0
+
+    monkeypatch.setattr(worker, "PUT_OFF_SECONDS", 0.0)
+    model = Meaning()
+    model.refuses = lambda _: None if len(model.texts) else NotEmbedded("away")
+    commits = Commits(house.service.storage)
+    await leases.release("index", "somebody else")
+    task = asyncio.create_task(index_loop(house.service, Embeddings(model), commits, leases))
+    async with asyncio.timeout(10):
+        while not (await counted(house.service, tenant))["texts"]:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    task.cancel()
+
+
+def test_signals_and_reports_have_an_index_each() -> None:
+    names = [one.name for one in indexing.COLLECTIONS]
+    assert len(set(names)) == 10
+    assert {one.scope for one in OWN.collections} == {"tenant"}
+    assert {one.scope for one in SHARED.collections} == {"global"}
+
+
+# -- as a tool ---------------------------------------------------------------------------------
+
+
+async def test_the_agents_tool_takes_the_members_of_the_body(any_house: Any) -> None:
+    service = any_house.service
+    await store(service, *REPORTS)
+    (spotted_id,) = await spotted(service, "Port scanner exploited")
+    site = Site("https://api.example", aliases=False)
+    tools = CatalogueTools(site).of(service, Actor(TENANT, TENANT), service.now())
+    spec = next(one for one in tools.specs if one.name == "retrieve_knowledge")
+    assert spec.parameters["required"] == ["query"]
+    assert set(spec.parameters["properties"]) == {
+        "query", "kinds", "profileIds", "period", "limit", "mode",
+    }  # fmt: skip
+    answered = await tools.call("retrieve_knowledge", {"query": "port", "limit": 4, "kinds": None})
+    places = {one.id: one.path for one in answered.found}
+    assert places[REPORTS[0][0].id] == f"/api/v1/reports/{REPORTS[0][0].id}"
+    assert places[spotted_id] == f"/api/v2/signals/{spotted_id}"
+    assert f"/api/v1/reports/{REPORTS[0][0].id}/signals" in places.values()
+    for wrong in ({}, {"query": ""}, {"query": "port", "colour": "red"}):
+        with pytest.raises(Problem) as refused:
+            await tools.call("retrieve_knowledge", wrong)
+        assert refused.value.type.status == 400
