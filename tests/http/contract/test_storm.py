@@ -251,6 +251,9 @@ def check(parts, sent, stays):
     if parts["method"] == "HEAD" or status in {204, 304}:
         assert body == b""
         return status
+    if headers[b"content-type"].startswith(b"text/event-stream"):
+        assert status == 200 and body.endswith(b"data: [DONE]\n\n")
+        return status
     assert int(headers[b"content-length"]) == len(body)
     if status >= 400:
         members = json.loads(body)
