@@ -404,7 +404,9 @@ def test_without_its_library_svc_mcp_says_how_to_install_it(
     svc: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delitem(sys.modules, "svc_http.cli.callers", raising=False)
-    monkeypatch.delattr("svc_http.cli.callers", raising=False)  # `from ... import` looks there first
+    monkeypatch.delattr(
+        "svc_http.cli.callers", raising=False
+    )  # `from ... import` looks there first
     monkeypatch.setitem(sys.modules, "mcp.server.stdio", None)
     ran = svc("mcp")
     cure = "pip install 'svc-intelligence[mcp]'"
