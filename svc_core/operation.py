@@ -263,28 +263,25 @@ class Context:
             return None
         return collection.decode(document.raw)
 
-    async def check_all(
+    async def missing(
         self,
         collection: Collection[Any],
         ids: Sequence[str],
         *,
         pointer: str,
         known: Sequence[str] = (),
-    ) -> None:
-        """Pass ids that name rows; `known` ones were accepted before and may be gone since.
+    ) -> list[Fault]:
+        """The ids that name no row, by `pointer` and position.
 
-        Raises:
-            Problem: VALIDATION_FAILED, naming by `pointer` and position each that is not there.
+        `known` ones were accepted before and may be gone since.
         """
         found = await self.tx.documents.get_many(collection, ids)
         there = {id_ for id_, document in found.items() if self.shows(collection, document)}
-        faults = [
+        return [
             Fault(f"{pointer}/{at}", f"is no {collection.kind} of this workspace")
             for at, id_ in enumerate(ids)
             if id_ not in known and id_ not in there
         ]
-        if faults:
-            raise Problem(problem.VALIDATION_FAILED, problem.describe(faults))
 
     async def create(self, collection: Collection[T], id_: str, value: T) -> Document[T]:
         """Write a new row with its change record.
@@ -688,34 +685,4 @@ def local(
         unit=unit,
         roles=roles,
         **members,
-    )
-
-
-def own(
-    id_: str,
-    command: str,
-    address: str,
-    summary: str,
-    run: Callable[[Context, Any], Awaitable[Any]],
-    **members: Any,
-) -> Operation[Any, Any]:
-    """An operation on rows of one person: `command` is its group and verb, `address` its method
-    and path, and its scope that of the group.
-
-    Its request class and its response are those that `run` is annotated with.
-    """
-    _, request, response = run.__annotations__.values()
-    group, _, verb = command.partition(" ")
-    method, _, path = address.partition(" ")
-    reads = method == "GET"
-    usual = {
-        "request": request,
-        "response": response,
-        "scopes": frozenset({f"{group}:{'read' if reads else 'write'}"}),
-        "idempotency": "none" if reads else "optional",
-        "timeless": reads,
-    }
-    known: Any = {"method": method, "path": path, "group": group, "verb": verb}
-    return Operation(
-        id=id_, summary=summary, run=run, personal=True, **known, **{**usual, **members}
     )

@@ -89,6 +89,16 @@ def describe(faults: list[Fault]) -> str:
     return f"{shown}; and {hidden} more" if hidden > 0 else shown
 
 
+def refuse(faults: list[Fault]) -> None:
+    """Refuse what has faults, naming them all; without any pass it.
+
+    Raises:
+        Problem: VALIDATION_FAILED.
+    """
+    if faults:
+        raise Problem(VALIDATION_FAILED, describe(faults))
+
+
 # -- the catalogue -----------------------------------------------------------------------------
 
 _WAIT = "Wait Retry-After seconds."

@@ -18,6 +18,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from attrs import frozen
 
+from svc_core.wire import Fault
+
 Frequency = Literal["hourly", "daily", "weekdays", "weekly", "monthly", "manual"]
 
 TIMED: frozenset[str] = frozenset({"daily", "weekdays", "weekly", "monthly"})
@@ -27,6 +29,8 @@ EVERY_DAY: frozenset[str] = frozenset({"daily", "weekdays"})
 """Frequencies whose next run is at most a few days away."""
 
 _OWN = frozenset({"localtime", "posixrules", "Factory"})  # what a machine calls its own zone
+
+_DAY_MAX = {"weekly": 7, "monthly": 28}
 
 DAYS_MAX = 64
 """Two months and a few days: every timed frequency has a run within that, either way."""
@@ -54,6 +58,22 @@ def is_zone(name: str) -> bool:
     except (ZoneInfoNotFoundError, ValueError, OSError):
         return False
     return True
+
+
+def faults(schedule: Schedule, *, at: str, day: str, zone: str) -> list[Fault]:
+    """Where its members do not fit each other, by the pointers of three of them.
+
+    A timed frequency needs a time of day, and only a weekly or monthly one takes a day.
+    """
+    told, how = [], schedule.frequency
+    if how in TIMED and schedule.time_of_day is None:
+        told.append(Fault(at, f"is required when it is {how}"))
+    if schedule.day is not None and schedule.day > _DAY_MAX.get(how, 0):
+        most = f"must be at most {_DAY_MAX[how]}" if how in _DAY_MAX else "has no meaning"
+        told.append(Fault(day, f"{most} when it is {how}"))
+    if not is_zone(schedule.zone):
+        told.append(Fault(zone, "must be an IANA time zone such as Europe/Paris"))
+    return told
 
 
 def next_run(schedule: Schedule, after: datetime) -> datetime | None:

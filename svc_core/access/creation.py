@@ -16,7 +16,7 @@ from svc_core.access.address import normalise
 from svc_core.access.keys import ApiKey, NewKey, state
 from svc_core.access.plans import Plan
 from svc_core.access.scopes import unknown
-from svc_core.problem import Problem, describe
+from svc_core.problem import Problem
 from svc_core.wire import Fault
 
 Role = Literal["owner", "admin", "member"]
@@ -56,8 +56,7 @@ def may_create(
         raise Problem(problem.FORBIDDEN, "API keys are managed by workspace owners and admins.")
     if not plan.new_keys:
         raise Problem(problem.PLAN_INELIGIBLE, f"The {plan.name} plan admits no new keys.")
-    if faults := list(_faults(wish, plan, now)):
-        raise Problem(problem.VALIDATION_FAILED, describe(faults))
+    problem.refuse(list(_faults(wish, plan, now)))
     if any(key.name == wish.name for key in existing):
         raise Problem(
             problem.RESOURCE_CONFLICT,

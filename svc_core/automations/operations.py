@@ -7,14 +7,14 @@ Rule 3: one run at a time: a second is refused while one is queued or running.
 
 from typing import Annotated, Any
 
-import attrs
 from attrs import frozen
 
-from svc_core import problem
+from svc_core import personal, problem
 from svc_core.automations import rules, running
 from svc_core.constraints import Doc
-from svc_core.operation import BODY, PATH, QUERY, Context, Operation, Target, own
-from svc_core.problem import Problem, describe
+from svc_core.operation import BODY, PATH, QUERY, Context, Operation
+from svc_core.personal import changed
+from svc_core.problem import Problem
 from svc_core.resources.automation import (
     AUTOMATIONS,
     AUTOMATIONS_MAX,
@@ -25,10 +25,10 @@ from svc_core.resources.automation import (
     AutomationRun,
     RunStatus,
 )
-from svc_core.resources.members import AutomationId, Cursor, Limit, RunId, changed
+from svc_core.resources.members import AutomationId, Cursor, Limit, RunId
 from svc_core.resources.project import PROJECTS, Archivable
 from svc_core.result import Accepted, Created, One, Page
-from svc_core.unset import UNSET, Maybe
+from svc_core.unset import UNSET, Maybe, named
 from svc_core.wire import Fault
 
 # -- requests ----------------------------------------------------------------------------------
@@ -98,29 +98,12 @@ async def list_automations(ctx: Context, request: ListAutomations) -> Page[Autom
 
 async def create_automation(ctx: Context, request: CreateAutomation) -> Created[Automation]:
     """Begin an automation of the caller's own."""
-    owner = ctx.actor.user_id or ""
-    rules.check(request.body.schedule)
-    await _check_project(ctx, request.body.project_id)
-    automation = Automation(
-        id=ctx.ids.new("aut"),
-        owner_id=owner,
-        created_at=ctx.now,
-        updated_at=ctx.now,
-        **attrs.asdict(request.body, recurse=False),
-    )
-    where, most = {"owner_id": (owner,)}, AUTOMATIONS_MAX
-    if await ctx.tx.documents.count(AUTOMATIONS, where=where, limit=most) == most:
-        raise Problem(problem.RESOURCE_CONFLICT, f"A person has at most {most} automations.")
+    automation = personal.made(ctx, AUTOMATIONS, **named(request.body, AutomationInput))
+    await _check(ctx, automation, None)
     automation = rules.replanned(automation, ctx.now)
-    document = await ctx.create(AUTOMATIONS, automation.id, automation)
+    answer = await personal.keep(ctx, AUTOMATIONS, automation, AUTOMATIONS_MAX)
     await running.plan(ctx, automation)
-    return Created(document.raw, document.tag, str(AUTOMATIONS.address(automation.id)))
-
-
-async def get_automation(ctx: Context, request: OneAutomation) -> One[Automation]:
-    """One automation of the caller's own."""
-    document = await ctx.load(AUTOMATIONS, request.automation_id)
-    return One(document.raw, document.tag)
+    return answer
 
 
 async def change_automation(
@@ -128,10 +111,9 @@ async def change_automation(
 ) -> One[Automation]:
     """Change the members that are sent; a replacement sends its defaults too."""
     before = AUTOMATIONS.decode(ctx.row.raw)
-    after = rules.changed_by(before, request.body, ctx.now)
-    if after.project_id != before.project_id:
-        await _check_project(ctx, after.project_id)
-    return await _write(ctx, after)
+    after = rules.change(before, request.body, ctx.now)
+    await _check(ctx, after, before.project_id)
+    return await _write(ctx, rules.rescheduled(before, after, ctx.now))
 
 
 async def _write(ctx: Context, after: Automation) -> One[Automation]:
@@ -139,18 +121,18 @@ async def _write(ctx: Context, after: Automation) -> One[Automation]:
     return await ctx.rewrite(AUTOMATIONS, after)
 
 
-async def _check_project(ctx: Context, project_id: str | None) -> None:
-    """Pass a project of the caller's own, or none.
+async def _check(ctx: Context, automation: Automation, known: str | None) -> None:
+    """Pass a whole schedule, and a project of the caller's own, or the one that was known before.
 
     Raises:
-        Problem: VALIDATION_FAILED.
+        Problem: VALIDATION_FAILED, naming every fault.
     """
-    if project_id is None:
-        return
-    document = await ctx.tx.documents.get(PROJECTS, project_id)
-    if document is None or not ctx.shows(PROJECTS, document):
-        told = describe([Fault("/projectId", "is no project of yours")])
-        raise Problem(problem.VALIDATION_FAILED, told)
+    faults, id_ = rules.faults(automation), automation.project_id
+    if id_ not in {None, known}:
+        document = await ctx.tx.documents.get(PROJECTS, id_)
+        if document is None or not ctx.shows(PROJECTS, document):
+            faults.append(Fault("/projectId", "is no project of yours"))
+    problem.refuse(faults)
 
 
 async def archive_automation(ctx: Context, request: OneAutomation) -> One[Automation]:  # noqa: ARG001
@@ -211,11 +193,12 @@ _EXAMPLE = {
     "instructions": "Which port strikes were announced since yesterday?",
     "schedule": {"frequency": "weekdays", "timeOfDay": "07:30", "timezone": "Europe/Paris"},
 }
-_SAME: Any = {"target": Target(AUTOMATIONS, "automation_id")}
+_READ, _WRITE = frozenset({"automations:read"}), frozenset({"automations:write"})
+_ROWS = personal.Rows(AUTOMATIONS, "automation_id", _READ, _WRITE, idempotency="optional")
 _ONE, _AGAIN = "/automations/{automationId}", " Where it is so already, nothing is written."
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    own(
+    _ROWS.operation(
         "listAutomations",
         "automations list",
         "GET /automations",
@@ -224,7 +207,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         description="Those of the person behind the key, newest first; nobody else sees them.",
         columns=("id", "name", "status", "nextRunAt", "lastRun.status"),
     ),
-    own(
+    _ROWS.operation(
         "createAutomation",
         "automations create",
         "POST /automations",
@@ -238,15 +221,15 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         fails=(problem.RESOURCE_CONFLICT,),
         examples={"body": _EXAMPLE},
     ),
-    own(
+    _ROWS.show(
         "getAutomation",
         "automations show",
         f"GET {_ONE}",
         "Read an automation",
-        get_automation,
+        OneAutomation,
         description="One automation of the person behind the key.",
     ),
-    own(
+    _ROWS.operation(
         "replaceAutomation",
         "automations replace",
         f"PUT {_ONE}",
@@ -258,9 +241,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "now; a run that is under way goes on as it was asked." + _AGAIN
         ),
         examples={"body": _EXAMPLE},
-        **_SAME,
     ),
-    own(
+    _ROWS.operation(
         "updateAutomation",
         "automations update",
         f"PATCH {_ONE}",
@@ -272,9 +254,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "too; null leaves it to be run by hand." + _AGAIN
         ),
         examples={"body": {"schedule": {"frequency": "weekly", "timeOfDay": "07:30", "day": 1}}},
-        **_SAME,
     ),
-    own(
+    _ROWS.operation(
         "archiveAutomation",
         "automations archive",
         f"POST {_ONE}/archive",
@@ -284,18 +265,16 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "Stops its schedule and cancels a run that has not begun; one that has goes on to its "
             "end." + _AGAIN
         ),
-        **_SAME,
     ),
-    own(
+    _ROWS.operation(
         "restoreAutomation",
         "automations restore",
         f"POST {_ONE}/restore",
         "Restore an automation",
         restore_automation,
         description="Takes it up again; its next run is counted from now." + _AGAIN,
-        **_SAME,
     ),
-    own(
+    _ROWS.operation(
         "runAutomation",
         "automations run",
         f"POST {_ONE}/run",
@@ -306,9 +285,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "workspace allow it. One that is queued or running is the only one: 409 until it ends."
         ),
         fails=(problem.RUN_IN_PROGRESS, problem.AUTOMATION_ARCHIVED),
-        **_SAME,
     ),
-    own(
+    _ROWS.operation(
         "listAutomationRuns",
         "automations runs",
         f"GET {_ONE}/runs",
@@ -317,7 +295,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         description="Its runs, newest first, with their outputs. They are kept for 90 days.",
         columns=("id", "status", "trigger", "createdAt", "finishedAt", "error.code"),
     ),
-    own(
+    _ROWS.operation(
         "getAutomationRun",
         "automations show-run",
         f"GET {_ONE}/runs/{{runId}}",

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 import attrs
 
 from svc_core import problem, schedule
-from svc_core.problem import Problem, describe
+from svc_core.personal import changed
 from svc_core.resources.automation import (
     Automation,
     AutomationInput,
@@ -23,14 +23,11 @@ from svc_core.resources.automation import (
     Timetable,
     TimetablePatch,
 )
-from svc_core.resources.members import changed
 from svc_core.unset import named
 from svc_core.wire import Fault
 
 ATTEMPTS_MAX: Final = 3
 """Beginnings of one run: what has stopped three processes would stop the next."""
-
-_DAY_MAX: Final = {"weekly": 7, "monthly": 28}
 
 # -- runs --------------------------------------------------------------------------------------
 
@@ -70,20 +67,23 @@ def planned(automation: Automation, now: datetime) -> datetime | None:
     return schedule.next_run(automation.schedule.schedule, now)
 
 
-def changed_by(
+def change(
     before: Automation, sent: AutomationInput | AutomationPatch, now: datetime
 ) -> Automation:
     """The automation with the members that are sent.
 
     Raises:
-        Problem: VALIDATION_FAILED when the result would not be a valid one.
+        Problem: VALIDATION_FAILED, of a schedule nobody said how often.
     """
     members = named(sent, AutomationInput)
     if isinstance(sent, AutomationPatch) and isinstance(sent.schedule, TimetablePatch):
         members["schedule"] = _merged(before.schedule, sent.schedule)
-    told = changed(before, now, **members)
-    check(told.schedule)
-    return told if told.schedule == before.schedule else replanned(told, now)
+    return changed(before, now, **members)
+
+
+def rescheduled(before: Automation, after: Automation, now: datetime) -> Automation:
+    """The automation, with its next run counted from now where its schedule is another."""
+    return after if after.schedule == before.schedule else replanned(after, now)
 
 
 def replanned(automation: Automation, now: datetime) -> Automation:
@@ -97,27 +97,13 @@ def _merged(before: Timetable | None, sent: TimetablePatch) -> Timetable:
     if before is not None:
         members = {**attrs.asdict(before), **members}
     if not isinstance(members.get("frequency"), str):
-        raise Problem(
-            problem.VALIDATION_FAILED, describe([Fault("/schedule/frequency", "is required")])
-        )
+        problem.refuse([Fault("/schedule/frequency", "is required")])
     return Timetable(**members)
 
 
-def check(timetable: Timetable | None) -> None:
-    """Pass a schedule whose members fit each other.
-
-    Raises:
-        Problem: VALIDATION_FAILED, naming every fault.
-    """
-    if timetable is None:
-        return
-    faults, how = [], timetable.frequency
-    if how in schedule.TIMED and timetable.time_of_day is None:
-        faults.append(Fault("/schedule/timeOfDay", f"is required when it is {how}"))
-    if timetable.day is not None and timetable.day > _DAY_MAX.get(how, 0):
-        most = f"must be at most {_DAY_MAX[how]}" if how in _DAY_MAX else "has no meaning"
-        faults.append(Fault("/schedule/day", f"{most} when it is {how}"))
-    if not schedule.is_zone(timetable.timezone):
-        faults.append(Fault("/schedule/timezone", "must be an IANA time zone such as Europe/Paris"))
-    if faults:
-        raise Problem(problem.VALIDATION_FAILED, describe(faults))
+def faults(automation: Automation) -> list[Fault]:
+    """Where the members of its schedule do not fit each other."""
+    if automation.schedule is None:
+        return []
+    at, day, zone = (f"/schedule/{name}" for name in ("timeOfDay", "day", "timezone"))
+    return schedule.faults(automation.schedule.schedule, at=at, day=day, zone=zone)

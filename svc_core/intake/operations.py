@@ -20,7 +20,7 @@ from svc_core.intake.contributions import Contribution
 from svc_core.intake.registry import CADENCE_SECONDS_MAX, CADENCE_SECONDS_MIN, SourceWish
 from svc_core.operation import Context, Operation, local
 from svc_core.ports import SYSTEM
-from svc_core.problem import Problem, describe
+from svc_core.problem import Problem
 from svc_core.resources.members import SourceId
 from svc_core.resources.news import SOURCES, HealthError, LastRun, Source, SourceHealth
 from svc_core.result import One, Page
@@ -302,8 +302,7 @@ def _locations(reader: SourceReader, given: Sequence[str]) -> list[str]:
             found += reader.locations(location)
         except ValueError as refused:
             faults.append(Fault(f"/locations/{index}", str(refused).removesuffix(".")))
-    if faults:
-        raise Problem(problem.VALIDATION_FAILED, describe(faults))
+    problem.refuse(faults)
     return list(dict.fromkeys(found))
 
 

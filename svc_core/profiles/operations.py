@@ -6,8 +6,8 @@ from typing import Annotated, Any
 import attrs
 from attrs import frozen
 
-from svc_core import wire
-from svc_core.operation import BODY, PATH, Context, Operation, Target
+from svc_core import personal, wire
+from svc_core.operation import BODY, PATH, Context, Operation
 from svc_core.ports import Document
 from svc_core.profiles import rules
 from svc_core.recordings import forget_reports
@@ -24,7 +24,7 @@ from svc_core.resources.profile import (
     Subscription,
 )
 from svc_core.result import Created, Empty, One, Page
-from svc_core.unset import UNSET
+from svc_core.unset import UNSET, named
 
 READ = frozenset({"profiles:read"})
 WRITE = frozenset({"profiles:write"})
@@ -87,33 +87,20 @@ async def list_profiles(ctx: Context, request: ListProfiles) -> Page[ProfileRow]
 
 async def create_profile(ctx: Context, request: CreateProfile) -> Created[Profile]:
     """Create the profile and its active subscription."""
-    profile = rules.open_profile(ctx.ids.new("prf"), request.body, ctx.now)
+    members = named(request.body, ProfileInput)
+    profile = personal.made(ctx, PROFILES, status="active", **members)
+    rules.check(profile)
     subscription = rules.subscribe(ctx.ids.new("sub"), profile, ctx.now)
-    document = await ctx.create(PROFILES, profile.id, profile)
+    answer = await personal.created(ctx, PROFILES, profile)
     await ctx.create(SUBSCRIPTIONS, subscription.id, subscription)
     await plan(ctx, profile, subscription)
-    return Created(document.raw, document.tag, str(PROFILES.address(profile.id)))
+    return answer
 
 
-async def get_profile(ctx: Context, request: OneProfile) -> One[Profile]:
-    """One profile."""
-    document = await ctx.load(PROFILES, request.profile_id)
-    return One(document.raw, document.tag)
-
-
-async def replace_profile(ctx: Context, request: ReplaceProfile) -> One[Profile]:
-    """Replace the profile; optional members left out are reset."""
+async def change_profile(ctx: Context, request: ReplaceProfile | PatchProfile) -> One[Profile]:
+    """Change the members that are sent; a replacement sends its defaults too."""
     before = PROFILES.decode(ctx.row.raw)
-    return await _write(ctx, before, rules.replace(before, request.body, ctx.now))
-
-
-async def patch_profile(ctx: Context, request: PatchProfile) -> One[Profile]:
-    """Change the named members."""
-    before = PROFILES.decode(ctx.row.raw)
-    return await _write(ctx, before, rules.patch(before, request.body, ctx.now))
-
-
-async def _write(ctx: Context, before: Profile, after: Profile) -> One[Profile]:
+    after = rules.change(before, request.body, ctx.now)
     written = await ctx.rewrite(PROFILES, after)
     if rules.is_planned_anew(before, after):
         await plan(ctx, after, await subscription_of(ctx, after.id))
@@ -184,113 +171,81 @@ _EXAMPLE = {
     "timezone": "Europe/Paris",
     "keywords": ["Rotterdam", "dockworkers"],
 }
-_PROFILE = Target(PROFILES, "profile_id")
+_ONE = "/profiles/{profileId}"
+_ROWS = personal.Rows(PROFILES, "profile_id", READ, WRITE)
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    Operation(
-        id="listProfiles",
-        group="profiles",
-        verb="list",
+    _ROWS.operation(
+        "listProfiles",
+        "profiles list",
+        "GET /profiles",
+        "List subscribed profiles",
+        list_profiles,
         columns=("id", "name", "status", "nextRunAt", "frequency", "reportGeneratedAtISO"),
-        method="GET",
-        path="/profiles",
-        summary="List subscribed profiles",
         description=(
             "The profiles that the caller subscribes to, newest first, each with its subscription, "
             "when its next report is due and when its newest one was made."
         ),
-        request=ListProfiles,
-        response=Page[ProfileRow],
-        run=list_profiles,
-        scopes=READ,
-        timeless=True,
     ),
-    Operation(
-        id="createProfile",
-        group="profiles",
-        verb="create",
-        method="POST",
-        path="/profiles",
-        summary="Create a profile",
+    _ROWS.operation(
+        "createProfile",
+        "profiles create",
+        "POST /profiles",
+        "Create a profile",
+        create_profile,
         description=(
             "Creates the profile and an active subscription to it. Reports are made as often as "
             "`frequency` says, at `scheduleTimeOfDay` in `timezone`; for a manual profile none is "
             "made by itself."
         ),
-        request=CreateProfile,
-        response=Created[Profile],
-        run=create_profile,
-        scopes=WRITE,
         idempotency="required",
         examples={"body": _EXAMPLE},
     ),
-    Operation(
-        id="getProfile",
-        group="profiles",
-        verb="show",
-        method="GET",
-        path="/profiles/{profileId}",
-        summary="Read a profile",
+    _ROWS.show(
+        "getProfile",
+        "profiles show",
+        f"GET {_ONE}",
+        "Read a profile",
+        OneProfile,
         description="One profile, in the caller's workspace.",
-        request=OneProfile,
-        response=One[Profile],
-        run=get_profile,
-        scopes=READ,
-        timeless=True,
     ),
-    Operation(
-        id="replaceProfile",
-        group="profiles",
-        verb="replace",
-        method="PUT",
-        path="/profiles/{profileId}",
-        summary="Replace a profile",
+    _ROWS.operation(
+        "replaceProfile",
+        "profiles replace",
+        f"PUT {_ONE}",
+        "Replace a profile",
+        change_profile,
+        request=ReplaceProfile,
         description=(
             "Replaces the whole profile: optional members that are left out get their default. "
             "A body that changes nothing writes nothing and keeps the `ETag`."
         ),
-        request=ReplaceProfile,
-        response=One[Profile],
-        run=replace_profile,
-        scopes=WRITE,
-        target=_PROFILE,
         examples={"body": _EXAMPLE},
     ),
-    Operation(
-        id="updateProfile",
-        group="profiles",
-        verb="update",
-        method="PATCH",
-        path="/profiles/{profileId}",
-        summary="Change a profile",
+    _ROWS.operation(
+        "updateProfile",
+        "profiles update",
+        f"PATCH {_ONE}",
+        "Change a profile",
+        change_profile,
+        request=PatchProfile,
         description=(
             "Changes only the members that are sent (JSON Merge Patch, RFC 7396): null resets an "
             "optional member to its default, and a list is replaced whole. A patch that changes "
             "nothing writes nothing and keeps the `ETag`."
         ),
-        request=PatchProfile,
-        response=One[Profile],
-        run=patch_profile,
-        scopes=WRITE,
-        target=_PROFILE,
         examples={"body": {"frequency": "weekly", "scheduleDay": 1}},
     ),
-    Operation(
-        id="deleteProfile",
-        group="profiles",
-        verb="delete",
-        method="DELETE",
-        path="/profiles/{profileId}",
-        summary="Delete a profile",
+    _ROWS.operation(
+        "deleteProfile",
+        "profiles delete",
+        f"DELETE {_ONE}",
+        "Delete a profile",
+        delete_profile,
         description=(
             "Deletes the profile with its subscription and all its reports. Nobody sees them any "
             "more; each leaves a tombstone in the change feed, those of many reports within "
             "seconds. A second call answers 404."
         ),
-        request=OneProfile,
-        response=Empty,
-        run=delete_profile,
-        scopes=WRITE,
-        target=_PROFILE,
     ),
 )

@@ -14,8 +14,7 @@ from datetime import datetime
 import attrs
 
 from svc_core import problem, schedule
-from svc_core.problem import Problem, describe
-from svc_core.resources.members import changed
+from svc_core.personal import changed
 from svc_core.resources.profile import (
     DeliveryPatch,
     DeliveryPreferences,
@@ -28,61 +27,27 @@ from svc_core.resources.profile import (
     SubscriptionPatch,
 )
 from svc_core.unset import UNSET, Maybe, Unset, given, named
-from svc_core.wire import Fault
-
-_DAY_MAX = {"weekly": 7, "monthly": 28}
 
 
-def check(sent: ProfileInput) -> ProfileInput:
-    """The input, when its members fit each other.
+def check(profile: Profile) -> None:
+    """Pass a profile whose schedule is whole.
 
     Raises:
         Problem: VALIDATION_FAILED, naming every fault.
     """
-    faults = []
-    if sent.frequency in schedule.TIMED and sent.schedule_time_of_day is None:
-        faults.append(Fault("/scheduleTimeOfDay", f"is required when it is {sent.frequency}"))
-    if sent.schedule_day is not None and sent.schedule_day > _DAY_MAX.get(sent.frequency, 0):
-        faults.append(Fault("/scheduleDay", _why_no_day(sent.frequency)))
-    if not schedule.is_zone(sent.timezone):
-        faults.append(Fault("/timezone", "must be an IANA time zone such as Europe/Paris"))
-    if faults:
-        raise Problem(problem.VALIDATION_FAILED, describe(faults))
-    return sent
+    at, day, zone = "/scheduleTimeOfDay", "/scheduleDay", "/timezone"
+    problem.refuse(schedule.faults(profile.schedule, at=at, day=day, zone=zone))
 
 
-def _why_no_day(frequency: str) -> str:
-    if frequency in _DAY_MAX:
-        return f"must be at most {_DAY_MAX[frequency]} when it is {frequency}"
-    return "is only for weekly and monthly profiles"
-
-
-def open_profile(id_: str, sent: ProfileInput, now: datetime) -> Profile:
-    """A new profile; it is active (Spec: States, Profile)."""
-    members = attrs.asdict(check(sent), recurse=False)
-    return Profile(id=id_, status="active", created_at=now, updated_at=now, **members)
-
-
-def replace(profile: Profile, sent: ProfileInput, now: datetime) -> Profile:
-    """The profile with every member of the input; its id, status and creation time stay."""
-    return changed(profile, now, **attrs.asdict(check(sent), recurse=False))
-
-
-def patch(profile: Profile, sent: ProfilePatch, now: datetime) -> Profile:
-    """The profile with the named members changed.
+def change(profile: Profile, sent: ProfileInput | ProfilePatch, now: datetime) -> Profile:
+    """The profile with the members that are sent; a whole one sends its defaults too.
 
     Raises:
         Problem: VALIDATION_FAILED when the result would not be a valid profile.
     """
     after = changed(profile, now, **named(sent, ProfileInput))
-    check(as_input(after))
+    check(after)
     return after
-
-
-def as_input(profile: Profile) -> ProfileInput:
-    """The members that a client may send."""
-    names = [member.name for member in attrs.fields(ProfileInput)]
-    return ProfileInput(**{name: getattr(profile, name) for name in names})
 
 
 def subscribe(id_: str, profile: Profile, now: datetime) -> Subscription:

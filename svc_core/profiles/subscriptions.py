@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 from attrs import frozen
 
-from svc_core.operation import BODY, PATH, Context, Operation, Target
+from svc_core import personal, problem
+from svc_core.operation import BODY, PATH, Context, Operation
 from svc_core.profiles import rules
 from svc_core.profiles.operations import READ, WRITE, plan
 from svc_core.resources.members import Cursor, Limit, SubscriptionId
@@ -51,12 +52,6 @@ async def list_subscriptions(ctx: Context, request: ListSubscriptions) -> Page[S
     return await ctx.page(SUBSCRIPTIONS, after=request.cursor, limit=request.limit)
 
 
-async def get_subscription(ctx: Context, request: OneSubscription) -> One[Subscription]:
-    """One subscription."""
-    document = await ctx.load(SUBSCRIPTIONS, request.subscription_id)
-    return One(document.raw, document.tag)
-
-
 async def patch_subscription(ctx: Context, request: PatchSubscription) -> One[Subscription]:
     """Pause, resume or change the delivery of a subscription.
 
@@ -65,12 +60,9 @@ async def patch_subscription(ctx: Context, request: PatchSubscription) -> One[Su
     """
     before = SUBSCRIPTIONS.decode(ctx.row.raw)
     after = rules.patch_subscription(before, request.body, ctx.now)
-    await ctx.check_all(
-        WEBHOOKS,
-        after.delivery.webhook_ids,
-        pointer="/delivery/webhookIds",
-        known=before.delivery.webhook_ids,
-    )
+    chosen, known = after.delivery.webhook_ids, before.delivery.webhook_ids
+    pointer = "/delivery/webhookIds"
+    problem.refuse(await ctx.missing(WEBHOOKS, chosen, pointer=pointer, known=known))
     written = await ctx.rewrite(SUBSCRIPTIONS, after)
     if after.status != before.status:
         profile = await ctx.value(PROFILES, after.profile_id)
@@ -80,43 +72,32 @@ async def patch_subscription(ctx: Context, request: PatchSubscription) -> One[Su
 
 # -- declarations ------------------------------------------------------------------------------
 
+_ROWS = personal.Rows(SUBSCRIPTIONS, "subscription_id", READ, WRITE)
+
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    Operation(
-        id="listSubscriptions",
-        group="subscriptions",
-        verb="list",
+    _ROWS.operation(
+        "listSubscriptions",
+        "subscriptions list",
+        "GET /subscriptions",
+        "List subscriptions",
+        list_subscriptions,
         columns=("id", "profileId", "status", "delivery.includeAudio", "updatedAt"),
-        method="GET",
-        path="/subscriptions",
-        summary="List subscriptions",
         description="The caller's subscriptions with their delivery preferences, newest first.",
-        request=ListSubscriptions,
-        response=Page[Subscription],
-        run=list_subscriptions,
-        scopes=READ,
-        timeless=True,
     ),
-    Operation(
-        id="getSubscription",
-        group="subscriptions",
-        verb="show",
-        method="GET",
-        path="/subscriptions/{subscriptionId}",
-        summary="Read a subscription",
+    _ROWS.show(
+        "getSubscription",
+        "subscriptions show",
+        "GET /subscriptions/{subscriptionId}",
+        "Read a subscription",
+        OneSubscription,
         description="One subscription with its delivery preferences.",
-        request=OneSubscription,
-        response=One[Subscription],
-        run=get_subscription,
-        scopes=READ,
-        timeless=True,
     ),
-    Operation(
-        id="updateSubscription",
-        group="subscriptions",
-        verb="update",
-        method="PATCH",
-        path="/subscriptions/{subscriptionId}",
-        summary="Change a subscription",
+    _ROWS.operation(
+        "updateSubscription",
+        "subscriptions update",
+        "PATCH /subscriptions/{subscriptionId}",
+        "Change a subscription",
+        patch_subscription,
         description=(
             "Pauses or resumes a subscription, or changes only the preferences that are sent "
             "(JSON Merge Patch, RFC 7396): null resets one to its default. `webhookIds` is "
@@ -125,11 +106,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "resumed also covers the pause. A patch that changes nothing writes nothing and keeps "
             "the `ETag`."
         ),
-        request=PatchSubscription,
-        response=One[Subscription],
-        run=patch_subscription,
-        scopes=WRITE,
-        target=Target(SUBSCRIPTIONS, "subscription_id"),
         examples={"body": {"status": "paused", "delivery": {"minSignalConfidence": 0.4}}},
     ),
 )

@@ -6,17 +6,16 @@ Rule 3: what changes nothing writes nothing: same version, no change record.
 Rule 4: reports and subjects are there when they are put in; they may go later.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any
 
-import attrs
 from attrs import frozen
 
-from svc_core import problem
+from svc_core import personal, problem
 from svc_core.constraints import Doc
-from svc_core.operation import BODY, PATH, QUERY, Context, Operation, Target, own
-from svc_core.problem import Problem, describe
-from svc_core.resources.members import Cursor, Limit, ProjectId, changed
+from svc_core.operation import BODY, PATH, QUERY, Context, Operation
+from svc_core.personal import changed
+from svc_core.resources.members import Cursor, Limit, ProjectId
 from svc_core.resources.project import (
     PROJECTS,
     PROJECTS_MAX,
@@ -86,53 +85,39 @@ async def list_projects(ctx: Context, request: ListProjects) -> Page[Project]:
 
 async def create_project(ctx: Context, request: CreateProject) -> Created[Project]:
     """Begin a project of the caller's own."""
-    owner = ctx.actor.user_id or ""
-    project = Project(
-        id=ctx.ids.new("prj"),
-        owner_id=owner,
-        created_at=ctx.now,
-        updated_at=ctx.now,
-        **attrs.asdict(request.body, recurse=False),
-    )
-    await _check(ctx, project)
-    where = {"owner_id": (owner,)}
-    if await ctx.tx.documents.count(PROJECTS, where=where, limit=PROJECTS_MAX) == PROJECTS_MAX:
-        raise Problem(problem.RESOURCE_CONFLICT, f"A person has at most {PROJECTS_MAX} projects.")
-    document = await ctx.create(PROJECTS, project.id, project)
-    return Created(document.raw, document.tag, str(PROJECTS.address(project.id)))
-
-
-async def get_project(ctx: Context, request: OneProject) -> One[Project]:
-    """One project of the caller's own."""
-    document = await ctx.load(PROJECTS, request.project_id)
-    return One(document.raw, document.tag)
+    members = named(request.body, ProjectInput)
+    await _check(ctx, members)
+    project = personal.made(ctx, PROJECTS, **members)
+    return await personal.keep(ctx, PROJECTS, project, PROJECTS_MAX)
 
 
 async def change_project(ctx: Context, request: ReplaceProject | PatchProject) -> One[Project]:
     """Change the members that are sent; a replacement sends its defaults too."""
-    before = PROJECTS.decode(ctx.row.raw)
-    after = changed(before, ctx.now, **named(request.body, ProjectInput))
-    await _check(ctx, after, before.report_ids, before.subject_ids)
-    return await ctx.rewrite(PROJECTS, after)
+    before, members = PROJECTS.decode(ctx.row.raw), named(request.body, ProjectInput)
+    await _check(ctx, members, before.report_ids, before.subject_ids)
+    return await ctx.rewrite(PROJECTS, changed(before, ctx.now, **members))
 
 
 async def _check(
-    ctx: Context, project: Project, reports: tuple[str, ...] = (), subjects: tuple[str, ...] = ()
+    ctx: Context,
+    sent: Mapping[str, Any],
+    reports: tuple[str, ...] = (),
+    subjects: tuple[str, ...] = (),
 ) -> None:
-    """Pass a project whose reports and subjects are there, or were known before.
+    """Pass reports and subjects that are there, or were known before.
 
     Raises:
-        Problem: VALIDATION_FAILED.
+        Problem: VALIDATION_FAILED, naming every one that is not.
     """
-    await ctx.check_all(REPORTS, project.report_ids, pointer="/reportIds", known=reports)
-    there = await ctx.tx.ledger.get_many(project.subject_ids)
-    faults = [
+    ids, asked = sent.get("report_ids", ()), sent.get("subject_ids", ())
+    faults = await ctx.missing(REPORTS, ids, pointer="/reportIds", known=reports)
+    there = {*subjects, *await ctx.tx.ledger.get_many(asked)}
+    faults += [
         Fault(f"/subjectIds/{at}", "is no subject of this workspace")
-        for at, id_ in enumerate(project.subject_ids)
-        if id_ not in subjects and id_ not in there
+        for at, id_ in enumerate(asked)
+        if id_ not in there
     ]
-    if faults:
-        raise Problem(problem.VALIDATION_FAILED, describe(faults))
+    problem.refuse(faults)
 
 
 def _having(**members: Any) -> Callable[[Context, OneProject], Awaitable[One[Project]]]:
@@ -152,11 +137,12 @@ _EXAMPLE = {
     "description": "What the strikes do to container traffic.",
     "notes": "Ask the port authority for its figures.",
 }
-_SAME: Any = {"target": Target(PROJECTS, "project_id")}
+_READ, _WRITE = frozenset({"projects:read"}), frozenset({"projects:write"})
+_ROWS = personal.Rows(PROJECTS, "project_id", _READ, _WRITE, idempotency="optional")
 _ONE, _AGAIN = "/projects/{projectId}", " Where it is so already, nothing is written."
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    own(
+    _ROWS.operation(
         "listProjects",
         "projects list",
         "GET /projects",
@@ -165,7 +151,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         description="Those of the person behind the key, newest first; nobody else sees them.",
         columns=("id", "name", "status", "pinned", "updatedAt"),
     ),
-    own(
+    _ROWS.operation(
         "createProject",
         "projects create",
         "POST /projects",
@@ -175,15 +161,15 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         fails=(problem.RESOURCE_CONFLICT,),
         examples={"body": _EXAMPLE},
     ),
-    own(
+    _ROWS.show(
         "getProject",
         "projects show",
         f"GET {_ONE}",
         "Read a project",
-        get_project,
+        OneProject,
         description="One project of the person behind the key.",
     ),
-    own(
+    _ROWS.operation(
         "replaceProject",
         "projects replace",
         f"PUT {_ONE}",
@@ -192,9 +178,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         request=ReplaceProject,
         description="What is left out gets its default; `status` and `pinned` stay." + _AGAIN,
         examples={"body": _EXAMPLE},
-        **_SAME,
     ),
-    own(
+    _ROWS.operation(
         "updateProject",
         "projects update",
         f"PATCH {_ONE}",
@@ -203,17 +188,15 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         request=PatchProject,
         description="Changes the members that are sent (JSON Merge Patch, RFC 7396)." + _AGAIN,
         examples={"body": {"notes": "The authority has answered."}},
-        **_SAME,
     ),
     *(
-        own(
+        _ROWS.operation(
             f"{verb}Project",
             f"projects {verb}",
             f"POST {_ONE}/{verb}",
             f"{verb.capitalize()} a project",
             _having(**members),
             description=description + _AGAIN,
-            **_SAME,
         )
         for verb, description, members in (
             ("archive", "Puts it aside; it is kept.", {"status": "archived"}),

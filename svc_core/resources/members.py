@@ -55,12 +55,6 @@ NOT_BLANK = Pattern(r"[\s\S]*\S[\s\S]*", "text that is not blank")
 T = TypeVar("T")
 
 
-def changed(row: T, now: datetime, **members: Any) -> T:
-    """The row with these members, updated now; itself where nothing changes."""
-    after: Any = attrs.evolve(row, **members)  # type: ignore[misc]
-    return row if after == row else attrs.evolve(after, updated_at=now)
-
-
 def revised(row: T, now: datetime, **members: Any) -> T:
     """The next revision of a row, with these members."""
     told: Any = row

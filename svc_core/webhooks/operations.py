@@ -1,17 +1,19 @@
 """The webhook operations: registration, signed delivery, repetition (Spec: Other v1 operations)."""
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import attrs
 from attrs import frozen
 
-from svc_core import problem, wire
+from svc_core import personal, problem, wire
 from svc_core.constraints import Arg, Doc, Example, Pattern
 from svc_core.events import enqueue, publish, queue_of
-from svc_core.operation import BODY, PATH, QUERY, Context, Operation, Target
+from svc_core.operation import BODY, PATH, QUERY, Context, Operation
+from svc_core.personal import changed
 from svc_core.ports import Document
-from svc_core.problem import Problem, describe
-from svc_core.resources.members import Cursor, Limit, WebhookId, changed
+from svc_core.problem import Problem
+from svc_core.resources.members import Cursor, Limit, WebhookId
 from svc_core.resources.period import When, bounds
 from svc_core.resources.profile import PROFILES
 from svc_core.resources.webhook import (
@@ -56,7 +58,6 @@ _EXAMPLE = {
     "events": [REPORT_GENERATED],
     "profileIds": [],
 }
-_WEBHOOK = Target(WEBHOOKS, "webhook_id")
 _URL = (problem.WEBHOOK_URL_NOT_ALLOWED,)
 
 
@@ -187,11 +188,9 @@ async def create_webhook(ctx: Context, request: CreateWebhook) -> Created[Issued
     """Register an address; its secret is shown when it was made here."""
     members = named(request.body, WebhookInput)
     own = _own_key(members.pop("secret", UNSET))
-    webhook = StoredWebhook(
-        id=ctx.ids.new("whk"), created_at=ctx.now, updated_at=ctx.now, **members
-    )
+    webhook = personal.made(ctx, WEBHOOKS, **members)
     rules.check_url(webhook.url, loopback=ctx.host.is_development)
-    await ctx.check_all(PROFILES, webhook.profile_ids, pointer="/profileIds")
+    await _check(ctx, members)
     held = await ctx.tx.documents.scan(WEBHOOKS, limit=WEBHOOKS_MAX)
     if len(held.rows) == WEBHOOKS_MAX:
         raise Problem(
@@ -207,14 +206,24 @@ async def create_webhook(ctx: Context, request: CreateWebhook) -> Created[Issued
     return Created(raw, document.tag, str(WEBHOOKS.address(webhook.id)))
 
 
+async def _check(ctx: Context, sent: Mapping[str, Any], known: Sequence[str] = ()) -> None:
+    """Pass profiles that are there, or were known before.
+
+    Raises:
+        Problem: VALIDATION_FAILED, naming each that is not.
+    """
+    ids = sent.get("profile_ids", ())
+    problem.refuse(await ctx.missing(PROFILES, ids, pointer="/profileIds", known=known))
+
+
 def _own_key(secret: Maybe[str]) -> bytes | None:
     if isinstance(secret, Unset):
         return None
     try:
         return secret_key(secret)
     except SecretError as fault:
-        refused = describe([Fault("/secret", str(fault))])
-        raise Problem(problem.VALIDATION_FAILED, refused) from fault
+        detail = str(Fault("/secret", str(fault)))
+        raise Problem(problem.VALIDATION_FAILED, detail) from fault
 
 
 def _issued(webhook: Webhook, key: bytes) -> bytes:
@@ -246,9 +255,7 @@ async def change_webhook(ctx: Context, request: ReplaceWebhook | PatchWebhook) -
         after = attrs.evolve(after, updated_at=ctx.now)
     if after.url != before.url:
         rules.check_url(after.url, loopback=ctx.host.is_development)
-    await ctx.check_all(
-        PROFILES, after.profile_ids, pointer="/profileIds", known=before.profile_ids
-    )
+    await _check(ctx, members, before.profile_ids)
     document = ctx.row
     if after is not before:
         document = await ctx.save(WEBHOOKS, after.id, after, expect=document.version)
@@ -330,11 +337,16 @@ def _deliveries(webhook_id: str, event_id: str) -> str:
 
 # -- declarations ------------------------------------------------------------------------------
 
+_ONE = "/webhooks/{webhookId}"
+_ROWS = personal.Rows(WEBHOOKS, "webhook_id", MANAGE, MANAGE)
+
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    Operation(
-        id="listWebhooks",
-        group="webhooks",
-        verb="list",
+    _ROWS.operation(
+        "listWebhooks",
+        "webhooks list",
+        "GET /webhooks",
+        "List webhooks",
+        list_webhooks,
         columns=(
             "id",
             "url",
@@ -343,188 +355,127 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "lastDelivery.status",
             "lastDelivery.at",
         ),
-        method="GET",
-        path="/webhooks",
-        summary="List webhooks",
         description="The workspace's webhooks, newest first, without their secrets.",
-        request=ListWebhooks,
-        response=Page[Webhook],
-        run=list_webhooks,
-        scopes=MANAGE,
-        timeless=True,
     ),
-    Operation(
-        id="createWebhook",
-        group="webhooks",
-        verb="create",
-        method="POST",
-        path="/webhooks",
-        summary="Register a webhook",
+    _ROWS.operation(
+        "createWebhook",
+        "webhooks create",
+        "POST /webhooks",
+        "Register a webhook",
+        create_webhook,
         description=(
             "Registers an address that is notified of events. Without a `secret` of your own, one "
             "is made and shown once, in this answer. Verify the signature of every delivery with "
             "it."
         ),
-        request=CreateWebhook,
-        response=Created[IssuedWebhook],
-        run=create_webhook,
-        scopes=MANAGE,
         idempotency="required",
         confidential=True,
         fails=(*_URL, problem.RESOURCE_CONFLICT),
         examples={"body": _EXAMPLE},
     ),
-    Operation(
-        id="getWebhook",
-        group="webhooks",
-        verb="show",
-        method="GET",
-        path="/webhooks/{webhookId}",
-        summary="Read a webhook",
+    _ROWS.operation(
+        "getWebhook",
+        "webhooks show",
+        f"GET {_ONE}",
+        "Read a webhook",
+        get_webhook,
         description=(
             "One webhook, without its secret. Its ETag tells of what is set and of its status: "
             "attempts that do not disable it leave it as it is."
         ),
-        request=OneWebhook,
-        response=One[Webhook],
-        run=get_webhook,
-        scopes=MANAGE,
-        timeless=True,
     ),
-    Operation(
-        id="replaceWebhook",
-        group="webhooks",
-        verb="replace",
-        method="PUT",
-        path="/webhooks/{webhookId}",
-        summary="Replace a webhook",
+    _ROWS.operation(
+        "replaceWebhook",
+        "webhooks replace",
+        f"PUT {_ONE}",
+        "Replace a webhook",
+        change_webhook,
+        request=ReplaceWebhook,
         description=(
             "Replaces address, description and filters; members that are left out get their "
             "default. Status and failure count stay, and so does the secret unless one is sent."
         ),
-        request=ReplaceWebhook,
-        response=One[Webhook],
-        run=change_webhook,
-        scopes=MANAGE,
-        target=_WEBHOOK,
         fails=_URL,
         examples={"body": _EXAMPLE},
     ),
-    Operation(
-        id="updateWebhook",
-        group="webhooks",
-        verb="update",
-        method="PATCH",
-        path="/webhooks/{webhookId}",
-        summary="Change a webhook",
+    _ROWS.operation(
+        "updateWebhook",
+        "webhooks update",
+        f"PATCH {_ONE}",
+        "Change a webhook",
+        change_webhook,
+        request=PatchWebhook,
         description=(
             "Changes only the members that are sent (JSON Merge Patch, RFC 7396): null resets an "
             "optional member to its default."
         ),
-        request=PatchWebhook,
-        response=One[Webhook],
-        run=change_webhook,
-        scopes=MANAGE,
-        target=_WEBHOOK,
         fails=_URL,
         examples={"body": {"description": "Night desk"}},
     ),
-    Operation(
-        id="deleteWebhook",
-        group="webhooks",
-        verb="delete",
-        method="DELETE",
-        path="/webhooks/{webhookId}",
-        summary="Delete a webhook",
+    _ROWS.operation(
+        "deleteWebhook",
+        "webhooks delete",
+        f"DELETE {_ONE}",
+        "Delete a webhook",
+        delete_webhook,
         description="Deletes the webhook and its secret; what still waits for it is never sent.",
-        request=OneWebhook,
-        response=Empty,
-        run=delete_webhook,
-        scopes=MANAGE,
-        target=_WEBHOOK,
     ),
-    Operation(
-        id="enableWebhook",
-        group="webhooks",
-        verb="enable",
-        method="POST",
-        path="/webhooks/{webhookId}/enable",
-        summary="Enable a webhook",
+    _ROWS.operation(
+        "enableWebhook",
+        "webhooks enable",
+        f"POST {_ONE}/enable",
+        "Enable a webhook",
+        enable_webhook,
         description="Notifies it of events again and sets its failure count back to 0.",
-        request=OneWebhook,
-        response=One[Webhook],
-        run=enable_webhook,
-        scopes=MANAGE,
-        target=_WEBHOOK,
     ),
-    Operation(
-        id="rotateWebhookSecret",
-        group="webhooks",
-        verb="rotate-secret",
-        method="POST",
-        path="/webhooks/{webhookId}/rotate-secret",
-        summary="Rotate a webhook's secret",
+    _ROWS.operation(
+        "rotateWebhookSecret",
+        "webhooks rotate-secret",
+        f"POST {_ONE}/rotate-secret",
+        "Rotate a webhook's secret",
+        rotate_secret,
         description=(
             "Makes a new secret and shows it once. For 24 hours `webhook-signature` holds a "
             "signature by the old secret as well; `X-Svc-Signature` uses the new one at once."
         ),
-        request=OneWebhook,
-        response=One[IssuedWebhook],
-        run=rotate_secret,
-        scopes=MANAGE,
-        target=_WEBHOOK,
         idempotency="optional",
         confidential=True,
     ),
-    Operation(
-        id="testWebhook",
-        group="webhooks",
-        verb="test",
-        method="POST",
-        path="/webhooks/{webhookId}/test",
-        summary="Send a test event",
+    _ROWS.operation(
+        "testWebhook",
+        "webhooks test",
+        f"POST {_ONE}/test",
+        "Send a test event",
+        send_test,
         description=(
             f"Queues an event of the type `{TEST}`: signed, attempted and counted like any other. "
             "`Location` lists its delivery."
         ),
-        request=OneWebhook,
-        response=Created[Delivery],
-        run=send_test,
-        scopes=MANAGE,
         idempotency="optional",
         fails=(problem.RESOURCE_CONFLICT,),
+        target=None,
     ),
-    Operation(
-        id="listDeliveries",
-        group="webhooks",
-        verb="deliveries",
+    _ROWS.operation(
+        "listDeliveries",
+        "webhooks deliveries",
+        f"GET {_ONE}/deliveries",
+        "List deliveries",
+        list_deliveries,
         columns=("eventId", "eventType", "subject", "status", "updatedAt"),
-        method="GET",
-        path="/webhooks/{webhookId}/deliveries",
-        summary="List deliveries",
         description="What became of each event of the last 30 days, with every attempt.",
-        request=ListDeliveries,
-        response=Page[Delivery],
-        run=list_deliveries,
-        scopes=MANAGE,
-        timeless=True,
     ),
-    Operation(
-        id="redeliverEvent",
-        group="webhooks",
-        verb="redeliver",
-        method="POST",
-        path="/webhooks/{webhookId}/deliveries/{eventId}/redeliver",
-        summary="Send an event again",
+    _ROWS.operation(
+        "redeliverEvent",
+        "webhooks redeliver",
+        f"POST {_ONE}/deliveries/{{eventId}}/redeliver",
+        "Send an event again",
+        redeliver,
         description=(
             "Queues the same event, body and id, for one new attempt. While a delivery is under "
             "way, or the webhook is disabled, the answer is 409."
         ),
-        request=RedeliverEvent,
-        response=Created[Delivery],
-        run=redeliver,
-        scopes=MANAGE,
         idempotency="optional",
         fails=(problem.RESOURCE_CONFLICT,),
+        target=None,
     ),
 )

@@ -17,8 +17,8 @@ from attrs import frozen
 from svc_core import problem
 from svc_core.egress import EgressError, check_callback
 from svc_core.events import cloud_event
+from svc_core.personal import changed
 from svc_core.problem import Problem
-from svc_core.resources.members import changed
 from svc_core.resources.webhook import (
     ATTEMPTS_KEPT,
     FAILURES_MAX,

@@ -20,7 +20,7 @@ from svc_http.cli import remote
 from svc_http.cli.options import Common
 from svc_http.cli.reach import ask
 from svc_http.control.channel import Refused
-from svc_http.mcp.endpoint import PATH
+from svc_http.mcp import PATH
 from svc_http.mcp.server import Caller, answered, make, refused
 
 PROTOCOL = "2025-06-18"

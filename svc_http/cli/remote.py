@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from svc_core.ports import BASE_V1, BASE_V2
+from svc_http import mcp
 from svc_http.cli.failures import Usage
 from svc_http.control.channel import Refused, Unreachable
 
@@ -18,6 +20,9 @@ KEY = "SVC_KEY"
 CONNECT_SECONDS = 10.0
 SILENCE_SECONDS = 60.0
 """Four times the longest silence of a stream."""
+
+TOLD = (BASE_V1, BASE_V2, mcp.PATH)
+"""Where a server says that it is, each below its address."""
 
 Url = Annotated[
     str | None,
@@ -44,7 +49,10 @@ def client(url: str) -> Iterator["httpx2.Client"]:
         raise Usage(f"--url needs a key; set {KEY}")
     timeout = httpx2.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
     fields = {"Authorization": f"Bearer {key}"}
-    with reaching(url), httpx2.Client(base_url=url, headers=fields, timeout=timeout) as made:
+    root = url.rstrip("/")
+    for told in TOLD:
+        root = root.removesuffix(told)
+    with reaching(url), httpx2.Client(base_url=root, headers=fields, timeout=timeout) as made:
         yield made
 
 

@@ -16,11 +16,10 @@ from cyclopts import Parameter
 
 from svc_core.constraints import Doc
 from svc_core.ports import BASE_V1, BASE_V2
-from svc_http import settings
+from svc_http import mcp, settings
 from svc_http.cli.failures import REFUSED, Usage, tell
 from svc_http.cli.options import load, parameter
 from svc_http.demo.seed import Seeded
-from svc_http.mcp import endpoint
 from svc_http.providers.espeak import CURE
 from svc_http.requests.pages import service_version
 from svc_http.server import processes, serving
@@ -105,7 +104,7 @@ def addresses(opened: Opened) -> dict[str, str]:
         "v2": origin + BASE_V2,
         "docs": f"{origin}/docs",
         "dashboard": f"{origin}/",
-        "mcp": f"{origin}{endpoint.PATH}",
+        "mcp": f"{origin}{mcp.PATH}",
         "admin": opened.admin,
     }
     return found if opened.seeded is None else found | {"key": opened.seeded.key}
@@ -130,7 +129,7 @@ def _places(opened: Opened) -> Iterator[str]:
     origin = opened.settings.origin
     yield f"API         {origin}{BASE_V1}   (v2: {origin}{BASE_V2})"
     yield f"Docs        {origin}/docs   (OpenAPI: /openapi.json, for SDK tools: /openapi.flat.json)"
-    yield f"MCP         {origin}{endpoint.PATH}   (over stdio: svc mcp)"
+    yield f"MCP         {origin}{mcp.PATH}   (over stdio: svc mcp)"
 
 
 def _lines(opened: Opened) -> Iterator[str]:

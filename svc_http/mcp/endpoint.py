@@ -17,11 +17,11 @@ from svc_core import problem
 from svc_core.access.authorize import OperationAccess
 from svc_core.operation import Actor
 from svc_core.problem import Problem
+from svc_http.mcp import PATH
 from svc_http.requests.dispatcher import Resource
 from svc_http.requests.exchange import Exchange
 from svc_http.runtime.runtime import Runtime
 
-PATH: Final = "/mcp"
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _ANY_KEY: Final = OperationAccess(pool="none")
 

@@ -11,6 +11,7 @@ Rule 3: the text of a statement is made once per shape and found again by that s
 import re
 import string
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from attrs import field, frozen
@@ -112,6 +113,7 @@ class Table:
         return f"SELECT count(*) FROM (SELECT 1 FROM {source} LIMIT ?)"
 
 
+@lru_cache(maxsize=512)  # a command may open its database often: once for each page of an export
 def table(collection: Collection[Any]) -> Table:
     """The tables of a collection.
 

@@ -51,6 +51,18 @@ def test_what_is_out_of_bounds_is_refused_by_its_place(desk: Any, body: Any, poi
     assert desk.ask("listProjects") == []
 
 
+def test_all_that_is_not_there_is_told_at_once(desk: Any) -> None:
+    absent = {"reportIds": ["rpt_" + "1" * 24] * 2, "subjectIds": ["sbj_" + "1" * 24]}
+    made = desk.project()["id"]
+    for asked in (("createProject", ""), ("replaceProject", made), ("updateProject", made)):
+        refusal = desk.refused(*asked, {"name": "Ports", **absent})
+        assert refusal.detail == (
+            "/reportIds/0: is no report of this workspace; "
+            "/reportIds/1: is no report of this workspace; "
+            "/subjectIds/0: is no subject of this workspace"
+        )
+
+
 def test_the_longest_that_is_allowed_is_taken(desk: Any) -> None:
     members = {"name": "x" * 120, "description": "x" * 2_000, "notes": "x" * 20_000}
     assert desk.project(**members)["notes"] == members["notes"]
@@ -58,7 +70,7 @@ def test_the_longest_that_is_allowed_is_taken(desk: Any) -> None:
 
 def test_what_a_project_holds_may_go_and_stays_named(desk: Any) -> None:
     """Ids that were known before pass, also where nothing has them any more."""
-    known = ("rpt_" + "1" * 24,), ("sbj_" + "2" * 24,)
+    known, known_names = (("rpt_" + "1" * 24,), ("sbj_" + "2" * 24,)), ("reportIds", "subjectIds")
     made = desk.project()
 
     async def hold(ctx: Any) -> None:
@@ -69,6 +81,10 @@ def test_what_a_project_holds_may_go_and_stays_named(desk: Any) -> None:
     desk.house.run(hold, "wsp_a")
     body = {"reportIds": [*known[0]], "subjectIds": [*known[1]], "name": "Renamed"}
     assert desk.ask("updateProject", made["id"], body)["name"] == "Renamed"
+    told = desk.changes()
+    twice = desk.ask("updateProject", made["id"], {name: body[name] * 2 for name in known_names})
+    assert [twice[name] for name in known_names] == [[*known[0]], [*known[1]]]
+    assert desk.changes() == told
     body["reportIds"].append("rpt_" + "3" * 24)
     body["subjectIds"].append("sbj_" + "3" * 24)
     refusal = desk.refused("updateProject", made["id"], body)

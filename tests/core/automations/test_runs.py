@@ -130,6 +130,26 @@ def test_what_is_out_of_bounds_is_refused_by_its_place(desk: Any, body: Any, poi
     assert (refusal.type.code, pointer in refusal.detail) == ("VALIDATION_FAILED", True)
 
 
+def test_every_fault_is_told_at_once(desk: Any) -> None:
+    wrong = {
+        "schedule": {"frequency": "daily", "timezone": "Mars/Base", "day": 3},
+        "projectId": "prj_" + "1" * 24,
+    }
+    whole = {"name": "Look", "instructions": "What happened?", **wrong}
+    made = desk.automation()["id"]
+    for asked in (
+        ("createAutomation", ""),
+        ("replaceAutomation", made),
+        ("updateAutomation", made),
+    ):
+        assert desk.refused(*asked, whole).detail == (
+            "/schedule/timeOfDay: is required when it is daily; "
+            "/schedule/day: has no meaning when it is daily; "
+            "/schedule/timezone: must be an IANA time zone such as Europe/Paris; "
+            "/projectId: is no project of yours"
+        )
+
+
 def test_a_patch_changes_the_schedule_member_by_member(desk: Any) -> None:
     made = desk.automation(schedule={"frequency": "daily", "timeOfDay": "07:30"})
     id_ = made["id"]

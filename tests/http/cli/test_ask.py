@@ -129,10 +129,12 @@ def test_an_answer_is_printed_with_its_sources_by_number(keyed: Any) -> None:
     assert server.asked == [("/api/v1/agent-svc/chat/stream", f"Bearer {KEY}", asked)]
 
 
-def test_an_answer_is_one_json_value(keyed: Any) -> None:
+@pytest.mark.parametrize("told", ["/", "/api/v1", "/api/v2/", "/mcp"])
+def test_an_answer_is_one_json_value(keyed: Any, told: str) -> None:
+    """Whichever of its addresses a server is called by."""
     with canned(WHOLE) as server:
-        ran = keyed("ask", "What reopened?", "--url", f"{server.url}/", "--json")
-    assert (ran.code, ran.err) == (0, "")
+        ran = keyed("ask", "What reopened?", "--url", f"{server.url}{told}", "--json")
+    assert (ran.code, ran.err, server.asked[0][0]) == (0, "", command.PATH)
     assert ran.json == {
         "question": "What reopened?",
         "answer": TEXT,
@@ -404,6 +406,9 @@ def test_without_its_library_svc_mcp_says_how_to_install_it(
     svc: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delitem(sys.modules, "svc_http.cli.callers", raising=False)
+    monkeypatch.delattr(
+        "svc_http.cli.callers", raising=False
+    )  # `from ... import` looks there first
     monkeypatch.setitem(sys.modules, "mcp.server.stdio", None)
     ran = svc("mcp")
     cure = "pip install 'svc-intelligence[mcp]'"
