@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from svc_core import accounts, problem
+from svc_core.agent.answering import FIRST_SECONDS
 from svc_core.agent.events import Event, Failed, Finished, Source, Step, Text, Usage
 from svc_core.agent.ports import Turn
 from svc_core.problem import Problem
+from svc_http.requests import streams
 from tests.http.agent.conftest import CHAT, NATIVE, SOON
 
 DISCONNECTED_SECONDS = 1.0
@@ -101,6 +103,10 @@ def test_nothing_is_left_of_many_who_leave(scene: Any) -> None:
     assert scene.account()["held"] == 0
     assert scene.account()["used"] == 101
     assert sum(map(len, scene.wire.service.runtime.streams.values())) == 0
+
+
+def test_no_silence_before_the_head_is_longer_than_one_behind_it() -> None:
+    assert FIRST_SECONDS <= streams.HEARTBEAT_SECONDS
 
 
 @pytest.mark.parametrize("path", [NATIVE, CHAT])
