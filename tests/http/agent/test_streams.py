@@ -255,6 +255,19 @@ def test_completions_say_nothing_of_the_agent(scene: Any) -> None:
     assert "x-vercel-ai-ui-message-stream" not in asker.fields
 
 
+@pytest.mark.parametrize(
+    "again", [{"trigger": "regenerate-message"}, {"trigger": "submit-message", "messageId": "u0"}]
+)
+def test_a_first_question_that_is_asked_anew_is_answered_without_its_old_answer(
+    scene: Any, again: dict[str, str]
+) -> None:
+    scene.stage.plays(whole)
+    for more in ({"trigger": "submit-message"}, {}, again):
+        scene.ask(id="chat-1", **more).whole()
+    assert [len(turn.history) for turn in scene.stage.turns] == [0, 2, 0]
+    assert len({turn.thread_id for turn in scene.kept()}) == 1
+
+
 def test_whoever_has_read_an_answer_goes_on_from_it_at_once(scene: Any) -> None:
     scene.stage.plays(whole)
     first = scene.ask(CHAT)
