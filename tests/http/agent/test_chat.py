@@ -476,11 +476,14 @@ class Other:
         return told()
 
 
-@pytest.mark.parametrize(("status", "is_other"), [(500, True), (429, True), (402, False)])
+@pytest.mark.parametrize(
+    ("part", "status", "is_other"),
+    [(b"no", 500, True), (b"no", 429, True), (b"no", 402, False), (chunk("stop"), 200, True)],
+)
 async def test_another_answers_where_the_model_cannot_begin_but_not_for_want_of_credits(
-    server: Upstream, status: int, *, is_other: bool
+    server: Upstream, part: Any, status: int, *, is_other: bool
 ) -> None:
-    server.says(b"no", status=status)
+    server.says(part, status=status)
     asked = Chat(Place(server.url, "small"), fallback=Other())
     if is_other:
         assert [event async for event in await asked.open(QUESTION, Box())] == [Finished()]
