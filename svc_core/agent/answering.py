@@ -25,8 +25,9 @@ from svc_core.operation import SSE, Units
 from svc_core.result import Fields
 from svc_core.stream import Stream, Watch
 
-FIRST_SECONDS: Final = 20.0
-"""How long a backend may still refuse with a status of its own."""
+FIRST_SECONDS: Final = 15.0
+"""How long a backend may still refuse with a status of its own: no silence before the head is
+longer than one behind it, which proxies take for the end."""
 SECONDS_MAX: Final = 120.0
 
 _UNBUFFERED: Final = (("Cache-Control", "no-cache, no-transform"), ("X-Accel-Buffering", "no"))
@@ -69,18 +70,17 @@ class Answer:
             is_new = self.is_kept and self.thread.is_new
             async for event in events:
                 self._heard.hear(event)
-                frames = self.encoder.feed(event)
-                if self.encoder.end is not None:
+                if self._heard.end is not None:
+                    # Before its frames are made: who is cut short here is told so by `farewell`.
                     await self._keep()
-                    yield frames
+                yield self.encoder.feed(event)
+                if self.encoder.end is not None:
                     return
-                yield frames
                 if is_new and self._heard.text:  # no first word waits for this
                     is_new = False
                     await self._write(partial(threads.begin, id_=self.thread.id))
-        last = self.encoder.close()
         await self._keep()
-        yield last
+        yield self.encoder.close()
 
     async def _settle(self) -> None:
         try:

@@ -125,10 +125,8 @@ class Completion:
         delta = choice.get("delta") or {}
         for fragment in delta.get("tool_calls") or ():
             self._take(fragment)
-        content = delta.get("content")
-        if not isinstance(content, str):
-            return ""
-        self.pieces += bool(content)
+        content = _text(delta.get("content"))
+        self.pieces += bool(content.strip())
         return content
 
     def _take(self, fragment: dict[str, Any]) -> None:
@@ -175,6 +173,13 @@ class Completion:
             raise UpstreamFailed("broke off in the middle of its answer")
         if self.finish in ("content_filter", "error"):
             raise UpstreamFailed(f"ended its answer with {self.finish}")
+
+
+def _text(content: Any) -> str:
+    """The words of a content: a text, or parts, of which some are none."""
+    if isinstance(content, list):
+        return "".join(part.get("text", "") for part in content if part.get("type") == "text")
+    return content or ""
 
 
 def _object(arguments: str) -> dict[str, Any] | None:

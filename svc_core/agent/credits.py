@@ -99,7 +99,8 @@ async def _reserve(ctx: Context, planned: int) -> Reservation:
         raise Problem(problem.SUBSCRIPTION_REQUIRED, "The plan has no chat credits.")
     if kept.used + len(kept.held) >= granted:
         first = f"{_renewal(ctx.now):%Y-%m-%d}"
-        detail = f"All {granted} of {kept.period} are used; they are renewed on {first} (UTC)."
+        spent = f"All {granted} of {kept.period} are used or under way"
+        detail = f"{spent}; they are renewed on {first} (UTC)."
         raise Problem(problem.CHAT_CREDITS_EXHAUSTED, detail)
     held = Held(ctx.ids.random(8).hex(), ctx.now + RESERVED_FOR)
     await ctx.save(CREDITS, kept.period, attrs.evolve(kept, held=(*kept.held, held)))

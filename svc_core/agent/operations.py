@@ -93,11 +93,12 @@ async def _answer(
     thread = await ctx.work.read(tenant, lambda unit: threads.find(unit, *ways, kept=kept))
     backend, tools = ctx.borrow(Backend), ctx.borrow(Tools).of(ctx.work, ctx.actor, ctx.now)
     message_id = ctx.ids.new("msg")
+    # Who sends what was said before may have changed it; who does not goes on from the thread.
+    history = asked.turn.history or (() if asked.is_anew else thread.history)
     answer = Answer(
         ctx.work,
         asked,
-        # Who sends what was said before may have changed it; who does not goes on from the thread.
-        attrs.evolve(asked.turn, history=asked.turn.history or thread.history),
+        attrs.evolve(asked.turn, history=history),
         thread,
         bool(kept),
         message_id,

@@ -88,6 +88,14 @@ class UiRequest(wire.Open):
     ] = None
     thread_id: ThreadMember = None
     metadata: MetadataMember = None
+    trigger: Annotated[
+        str | None,
+        Doc("`regenerate-message`: the messages are all that was said, as with a `messageId`."),
+        Example("submit-message"),
+    ] = None
+    message_id: Annotated[
+        str | None, Doc("The message that this one replaces."), Example("msg-1842")
+    ] = None
 
 
 @frozen
@@ -144,12 +152,14 @@ class CompletionRequest(wire.Open):
 class Asked:
     """What a request asks for, whatever its shape.
 
-    `thread_id` is what it continues, `client_id` its client's own name of the conversation.
+    `thread_id` is what it continues, `client_id` its client's own name of the conversation; one
+    that `is_anew` replaces what was answered, so that nothing but its own history was said.
     """
 
     turn: Turn
     thread_id: str | None = None
     client_id: str | None = None
+    is_anew: bool = False
     metadata: Mapping[str, Any] = field(factory=dict)
     includes_usage: bool = False
 
@@ -161,7 +171,8 @@ def of_ui(sent: UiRequest, now: datetime) -> Asked:
         Problem: VALIDATION_FAILED or ATTACHMENTS_NOT_SUPPORTED.
     """
     said = [_Said(message.role, message.parts, "parts") for message in sent.messages]
-    return _asked(said, sent, now, client_id=sent.id)
+    is_anew = sent.trigger == "regenerate-message" or sent.message_id is not None
+    return _asked(said, sent, now, client_id=sent.id, is_anew=is_anew)
 
 
 def of_completion(sent: CompletionRequest, now: datetime) -> Asked:

@@ -126,7 +126,9 @@ async def _history(ctx: Context, id_: str, kept: timedelta) -> tuple[Message, ..
         left -= len(turn.question.encode()) + len(turn.text.encode())
         if left < 0 or turn.asked_at < since:
             break
-        said += [Message("assistant", turn.text), Message("user", turn.question)]
+        # Models refuse an answer without words.
+        answer = [Message("assistant", turn.text)] if turn.text.strip() else []
+        said += [*answer, Message("user", turn.question)]
     return tuple(reversed(said))
 
 

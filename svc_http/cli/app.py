@@ -90,11 +90,11 @@ def _derive(groups: dict[str, App], wanted: str | None) -> None:
 
     verbs: dict[str, list[str]] = {}
     for operation in (*OPERATIONS, *LOCAL_OPERATIONS):
+        if not operation.verb:
+            continue
         group = _group(groups, operation.group)
-        own = verbs.setdefault(operation.group, [])
-        if operation.verb:
-            own.append(operation.verb)
-        if operation.verb and wanted in (None, operation.group):
+        verbs.setdefault(operation.group, []).append(operation.verb)
+        if wanted in (None, operation.group):
             group.command(Command.of(operation).function(), name=_names(operation.verb))
     for name, own in verbs.items():
         by_hand = [words.partition(" ")[2] for words in _BY_HAND if words.startswith(f"{name} ")]

@@ -36,6 +36,8 @@ REFUSAL_BYTES: Final = 64 * 1024
 REFUSAL_CHARS: Final = 500
 ANSWER_BYTES: Final = 8 * 1024 * 1024
 """Of one answer of the model: 16,000 characters in frames of 300 bytes each are 5 MB."""
+LAST_SECONDS: Final = 2.0
+"""For what may follow the end of an answer: its usage, and the end of the body."""
 TOOLS_AT_ONCE: Final = 4
 TOOL_SECONDS: Final = 10.0
 PASSAGES_AT_ONCE: Final = 4
@@ -61,9 +63,9 @@ class Place:
 
 @frozen
 class Waits:
-    """Seconds: between any two bytes of the model, and for the whole answer."""
+    """Seconds: how long the model may be silent, and for the whole answer."""
 
-    idle: float = 30.0
+    idle: float = 60.0
     total: float = 120.0
 
 
@@ -153,42 +155,38 @@ class Chat:
         }
         try:
             async with AsyncExitStack() as stack:
-                post = self._upstream.post(asked, "text/event-stream")
-                async with asyncio.timeout_at(ends):
+                # No wait spans a `yield`: it would end whoever reads, wherever they are by then.
+                async with self._patience(ends):
+                    post = self._upstream.post(asked, "text/event-stream")
                     answering = await stack.enter_async_context(post)
                 if answering.status != HTTPStatus.OK:
-                    async with asyncio.timeout_at(ends):
+                    async with self._patience(ends):
                         body = await answering.body(REFUSAL_BYTES)
                     said = " ".join(body.decode("utf-8", "replace").split())[:REFUSAL_CHARS]
                     raise refusal(answering.status, said, answering.wait_seconds)
-                async with aclosing(self._frames(answering.chunks(), ends)) as frames:
-                    async for data in frames:
+                frames, size = Frames(), 0
+                chunks = await stack.enter_async_context(aclosing(answering.chunks()))
+                while True:
+                    async with self._patience(ends, completion):
+                        chunk = await anext(chunks, None)
+                    size += len(chunk or b"")
+                    if size > ANSWER_BYTES:
+                        raise UpstreamFailed(f"answers more than {ANSWER_BYTES} bytes")
+                    for data in frames.end() if chunk is None else frames.feed(chunk):
                         yield completion.feed(data)
-        except Unanswered as why:
-            raise UpstreamFailed(str(why)) from why
-        except TimeoutError as late:
-            raise UpstreamFailed("is silent, or takes too long") from late
+                    if chunk is None:
+                        break
+        except (Unanswered, TimeoutError) as why:
+            if completion.finish is None:
+                said = str(why) if isinstance(why, Unanswered) else "is silent, or takes too long"
+                raise UpstreamFailed(said) from why
         completion.end()
 
-    async def _frames(self, chunks: AsyncGenerator[bytes], ends: float) -> AsyncGenerator[str]:
-        """The frames of a body that does not fall silent once it has begun."""
-        frames, size = Frames(), 0
-        async with aclosing(chunks):
-            until = ends
-            while True:
-                # No wait spans a `yield`: it would end whoever reads, wherever they are by then.
-                async with asyncio.timeout_at(until):
-                    chunk = await anext(chunks, None)
-                if chunk is None:
-                    break
-                until = min(ends, asyncio.get_running_loop().time() + self._waits.idle)
-                size += len(chunk)
-                if size > ANSWER_BYTES:
-                    raise UpstreamFailed(f"answers more than {ANSWER_BYTES} bytes")
-                for data in frames.feed(chunk):
-                    yield data
-            for data in frames.end():
-                yield data
+    def _patience(self, ends: float, completion: Completion | None = None) -> asyncio.Timeout:
+        """A wait for the next bytes, which is short where an answer has told its end."""
+        is_over = completion is not None and completion.finish is not None
+        quiet = LAST_SECONDS if is_over else self._waits.idle
+        return asyncio.timeout_at(min(ends, asyncio.get_running_loop().time() + quiet))
 
     # -- a whole answer --------------------------------------------------------------------------
 
@@ -206,7 +204,7 @@ class Chat:
                 yield Failed(failed.type.code, failed.detail)
 
     async def _events(self, turn: Turn, tools: Toolbox) -> AsyncGenerator[Event]:
-        """What happens while a question is answered: a first step begins with the first bytes."""
+        """What happens while a question is answered, from the first words or calls on."""
         ends = self._ends()
         dialogue = Dialogue(turn, tools.specs, tools.origin)
         used = Usage()
@@ -222,10 +220,14 @@ class Chat:
             calls = [] if is_last or dialogue.is_full else completion.calls(step)
             if not calls:
                 break
+            if not completion.pieces:
+                yield Step()
             async with aclosing(_called(calls, dialogue, tools)) as called:
                 async for event in called:
                     yield event
         if dialogue.is_silent:
+            if not completion.pieces:
+                raise UpstreamFailed("said no word in its answer")
             yield Text(NOTHING)
         is_cut = dialogue.is_full or completion.finish == "length"
         yield Finished("length" if is_cut else "stop", used)
@@ -238,7 +240,7 @@ async def _said(
     sieve, is_begun = Sieve(dialogue.facts), False
     async with aclosing(deltas):
         async for text in deltas:
-            if not is_begun:
+            if not is_begun and text.strip():
                 is_begun = True
                 yield Step()
             for event in dialogue.said(sieve.feed(text), step):

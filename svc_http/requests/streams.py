@@ -208,17 +208,20 @@ class Flow:
             ClientGoneError: the client left before that.
             Exception: a defect, of which the client was told what it may know.
         """
+        is_whole = False
         try:
             with self.room:
                 end = await self._ended()
             is_whole = self._is_begun and await self._part_with(end)
         finally:
-            # Cancelled or not: nobody pays twice, or for nothing.
-            await asyncio.shield(self.stream.settle())
-        if is_whole:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(FAREWELL_SECONDS):
-                    await self.exchange.end()
+            try:
+                # Cancelled or not: nobody pays twice, or for nothing.
+                await asyncio.shield(self.stream.settle())
+            finally:
+                if is_whole:
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(FAREWELL_SECONDS):
+                            await self.exchange.end()
         self._raise_what_is_left(end)
 
     @property

@@ -99,7 +99,16 @@ SAID: dict[str, tuple[list[Any], str, Usage | None]] = {
     "words": (words("Port", " closed."), "Port closed.", None),
     "a first chunk with a role": ([chunk(role="assistant", content="")], "", None),
     "no content": ([chunk(content=None)], "", None),
-    "content that is no text": ([chunk(content=[{"type": "text"}])], "", None),
+    "content without a text": ([chunk(content=[{"type": "text"}])], "", None),
+    "content in parts": (  # as Mistral sends what a model thinks beside what it says
+        [
+            chunk(content=[{"type": "thinking", "thinking": [{"type": "text", "text": "Hm"}]}]),
+            chunk(content=[{"type": "text", "text": "Port"}, {"type": "text", "text": " shut"}]),
+            chunk(content="."),
+        ],
+        "Port shut.",
+        None,
+    ),
     "no delta": ([{"choices": [{"index": 0, "delta": None}]}], "", None),
     "thoughts": ([chunk(reasoning_content="Hm")], "", None),
     "usage without choices": ([*words("a"), {"choices": [], "usage": USAGE}], "a", Usage(7, 3)),

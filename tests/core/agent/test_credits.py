@@ -99,7 +99,7 @@ def test_the_plans_have_the_credits_of_the_reference() -> None:
 def test_as_many_turns_begin_as_there_are_credits(desk: Desk) -> None:
     for _ in range(3):
         desk.settle(desk.reserve(), refund=False)
-    told = "All 3 of 2026-01 are used; they are renewed on 2026-02-01 (UTC)."
+    told = "All 3 of 2026-01 are used or under way; they are renewed on 2026-02-01 (UTC)."
     assert desk.refused() == ("CHAT_CREDITS_EXHAUSTED", told)
     assert desk.shown() == {
         "workspaceId": desk.home, "period": "2026-01", "granted": 3, "used": 3, "left": 0,

@@ -54,12 +54,18 @@ class Desk:
             await self.find(tenant, **wanted)
         return caught.value.type.code, caught.value.detail
 
-    async def say(self, thread_id: str, question: str = "Who?", tenant: str = OURS) -> str:
+    async def say(
+        self,
+        thread_id: str,
+        question: str = "Who?",
+        tenant: str = OURS,
+        answer: str = "You asked: {}",
+    ) -> str:
         turn = KeptTurn(
             thread_id=thread_id,
             asked_at=self.clock.now(),
             question=question,
-            text=f"You asked: {question}",
+            text=answer.format(question),
             sources=(Source(1, "inc_1", "A port", None),),
             finish_reason="stop",
             usage=Usage(1, 2),
@@ -186,6 +192,16 @@ def test_what_is_told_of_a_thread_is_the_newest_that_there_is_room_for() -> None
             await desk.say(long, letter * (CONTEXT_BYTES // 5))
         told = "".join(each.text[:1] for each in (await desk.find(sent=long)).history[::2])
         assert told == "bc"
+
+    played("memory", scene)
+
+
+def test_a_question_that_was_not_answered_is_context_without_an_answer() -> None:
+    async def scene(desk: Desk) -> None:
+        await desk.say(UNKNOWN, "Who?", answer="")
+        await desk.say(UNKNOWN, "Where?")
+        history = (await desk.find(sent=UNKNOWN)).history
+        assert [each.text for each in history] == ["Who?", "Where?", "You asked: Where?"]
 
     played("memory", scene)
 

@@ -90,6 +90,8 @@ def model(server: Upstream, **more: Any) -> Chat:
     return Chat(Place(server.url, "small", KEY, **more), waits=waits)
 
 
+SOON = 60.0
+"""What has not come by then never comes: a busy machine takes its time."""
 QUESTION = Turn("What is at Hull?", NOW, (Message("user", "Hello"),))
 
 
@@ -166,13 +168,16 @@ ENDS: dict[str, tuple[list[Any], str]] = {
         [chunk(content=SENTENCE), call("list_news", "{}", index=0), chunk("stop")],
         f"{SENTENCE}\n{SENTENCE}",
     ),
-    "nothing": ([chunk("stop")], NOTHING),
+    "no end of the body behind the end": ([*words(SENTENCE), DONE, None], SENTENCE),
     "nothing that is cited": (words("The port of Hull is closed."), NOTHING),
 }
 
 
 @pytest.mark.parametrize("case", ENDS)
-async def test_answers_end_in_many_ways(server: Upstream, case: str) -> None:
+async def test_answers_end_in_many_ways(
+    server: Upstream, case: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chat, "LAST_SECONDS", 0.1)
     parts, expected = ENDS[case]
     server.says(*LOOK)
     server.says(*parts)
@@ -262,8 +267,7 @@ async def test_a_model_without_end_is_asked_for_the_last_time_without_tools(
     got = await events(model(server, steps_max=3))
     assert [("tools" in asked) for _, asked in server.asked] == [True, True, False]
     assert sum(isinstance(one, ToolCall) for one in got) == 2
-    assert text(got) == NOTHING
-    assert isinstance(got[-1], Finished)
+    assert got[-1] == Failed("UPSTREAM_ERROR", "Agent provider failed.")
 
 
 async def test_a_long_answer_is_cut_and_so_is_one_of_a_model_that_may_write_no_more(
@@ -339,6 +343,20 @@ REFUSALS: dict[str, tuple[dict[str, Any], list[Any], problem.ProblemType, str]] 
         "insufficient_quota",
     ),
     "no frame": ({}, [b": ping\n\n", DONE], problem.UPSTREAM_ERROR, "broke off"),
+    "a role alone": (
+        {},
+        [chunk(role="assistant", content="")],
+        problem.UPSTREAM_ERROR,
+        "broke off",
+    ),
+    "no word": ({}, [chunk(content=""), chunk("stop"), DONE], problem.UPSTREAM_ERROR, "no word"),
+    "blanks": ({}, [*words("\n", " "), DONE], problem.UPSTREAM_ERROR, "no word"),
+    "thoughts alone": (
+        {},
+        [chunk(reasoning_content="secret"), chunk("length")],
+        problem.UPSTREAM_ERROR,
+        "no word",
+    ),
     "no chunk": ({}, [b"data: <html>\n\n"], problem.UPSTREAM_ERROR, "no chunk"),
     "cut": ({"is_cut": True}, [], problem.UPSTREAM_ERROR, "broke off"),
 }
@@ -351,17 +369,13 @@ async def test_what_fails_before_the_first_words_is_a_refusal(server: Upstream, 
     asked = model(server)
     heard: list[BaseException] = []
     asked.told = heard.append
-    if case == "no frame":  # [DONE] is a frame, so it began and then failed
-        got = await events(asked)
-        assert got[-1] == Failed("UPSTREAM_ERROR", "Agent provider failed.")
-    else:
-        with pytest.raises(Problem) as caught:
-            await events(asked)
-        assert caught.value.type is expected
-        assert "secret" not in caught.value.detail
-        assert expected is not problem.UPSTREAM_RATE_LIMITED or caught.value.headers == {
-            "Retry-After": "7"
-        }
+    with pytest.raises(Problem) as caught:
+        await events(asked)
+    assert caught.value.type is expected
+    assert "secret" not in caught.value.detail
+    assert expected is not problem.UPSTREAM_RATE_LIMITED or caught.value.headers == {
+        "Retry-After": "7"
+    }
     assert said in str(heard[0])
     assert server.url in str(heard[0])
     assert KEY not in str(heard[0])
@@ -390,12 +404,33 @@ async def test_what_fails_later_ends_what_was_begun(server: Upstream, case: str)
     assert "secret" not in str(got)
 
 
-async def test_a_silent_model_has_an_end_too(server: Upstream) -> None:
-    server.says(None)
+@pytest.mark.parametrize("parts", [[None], [chunk(role="assistant"), None]])
+@pytest.mark.parametrize("waits", [Waits(idle=0.2, total=999.0), Waits(idle=999.0, total=0.2)])
+async def test_a_silent_model_has_an_end_too(
+    server: Upstream, waits: Waits, parts: list[Any]
+) -> None:
+    server.says(*parts)
     with pytest.raises(Problem) as caught:
-        await events(model(server, waits=Waits(idle=5.0, total=0.2)))
+        async with asyncio.timeout(SOON):
+            await events(model(server, waits=waits))
     assert caught.value.type is problem.UPSTREAM_ERROR
     await asyncio.wait_for(server.left.wait(), 1)
+
+
+async def test_a_model_that_says_nothing_of_what_it_looked_up_has_failed(server: Upstream) -> None:
+    server.says(*LOOK)
+    server.says(chunk("stop"))
+    got = await events(model(server))
+    assert [type(one) for one in got] == [Step, ToolCall, ToolDone, Failed]
+
+
+async def test_each_step_of_tools_is_one_and_so_is_one_with_words(server: Upstream) -> None:
+    server.says(*LOOK)
+    server.says(chunk(content=SENTENCE), *LOOK)
+    server.says(*words(f"{SENTENCE} "))
+    kinds = [type(one).__name__ for one in await events(model(server))]
+    look = ["ToolCall", "ToolDone"]
+    assert kinds == ["Step", *look, "Step", "Source", "Text", *look, "Step", "Text", "Finished"]
 
 
 async def test_an_answer_has_an_end_however_its_bytes_come(
@@ -441,11 +476,14 @@ class Other:
         return told()
 
 
-@pytest.mark.parametrize(("status", "is_other"), [(500, True), (429, True), (402, False)])
+@pytest.mark.parametrize(
+    ("part", "status", "is_other"),
+    [(b"no", 500, True), (b"no", 429, True), (b"no", 402, False), (chunk("stop"), 200, True)],
+)
 async def test_another_answers_where_the_model_cannot_begin_but_not_for_want_of_credits(
-    server: Upstream, status: int, *, is_other: bool
+    server: Upstream, part: Any, status: int, *, is_other: bool
 ) -> None:
-    server.says(b"no", status=status)
+    server.says(part, status=status)
     asked = Chat(Place(server.url, "small"), fallback=Other())
     if is_other:
         assert [event async for event in await asked.open(QUESTION, Box())] == [Finished()]

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from svc_core import accounts, problem
+from svc_core.agent.answering import FIRST_SECONDS
 from svc_core.agent.events import Event, Failed, Finished, Source, Step, Text, Usage
 from svc_core.agent.ports import Turn
 from svc_core.problem import Problem
+from svc_http.requests import streams
 from tests.http.agent.conftest import CHAT, NATIVE, SOON
 
 DISCONNECTED_SECONDS = 1.0
@@ -101,6 +103,10 @@ def test_nothing_is_left_of_many_who_leave(scene: Any) -> None:
     assert scene.account()["held"] == 0
     assert scene.account()["used"] == 101
     assert sum(map(len, scene.wire.service.runtime.streams.values())) == 0
+
+
+def test_no_silence_before_the_head_is_longer_than_one_behind_it() -> None:
+    assert FIRST_SECONDS <= streams.HEARTBEAT_SECONDS
 
 
 @pytest.mark.parametrize("path", [NATIVE, CHAT])
@@ -247,6 +253,19 @@ def test_completions_say_nothing_of_the_agent(scene: Any) -> None:
     names = {name for name in asker.fields if name.startswith("x-svc-agent")}
     assert not {name for name in names if "ratelimit" not in name}
     assert "x-vercel-ai-ui-message-stream" not in asker.fields
+
+
+@pytest.mark.parametrize(
+    "again", [{"trigger": "regenerate-message"}, {"trigger": "submit-message", "messageId": "u0"}]
+)
+def test_a_first_question_that_is_asked_anew_is_answered_without_its_old_answer(
+    scene: Any, again: dict[str, str]
+) -> None:
+    scene.stage.plays(whole)
+    for more in ({"trigger": "submit-message"}, {}, again):
+        scene.ask(id="chat-1", **more).whole()
+    assert [len(turn.history) for turn in scene.stage.turns] == [0, 2, 0]
+    assert len({turn.thread_id for turn in scene.kept()}) == 1
 
 
 def test_whoever_has_read_an_answer_goes_on_from_it_at_once(scene: Any) -> None:

@@ -202,7 +202,7 @@ PROBLEM = {
     "type": "https://x.example/problems/chat-credits-exhausted",
     "title": "Chat credits exhausted",
     "status": 402,
-    "detail": "All 3 of 2026-01 are used; they are renewed on 2026-02-01 (UTC).",
+    "detail": "All 3 of 2026-01 are used or under way; they are renewed on 2026-02-01 (UTC).",
     "instance": "urn:request:req_1",
     "code": "CHAT_CREDITS_EXHAUSTED",
     "requestId": "req_1",

@@ -228,6 +228,16 @@ def belongs(operation, tenant):
 # -- what is asked for -------------------------------------------------------------------------
 
 
+def test_the_help_of_everything_names_no_group_without_a_command(capsys):
+    assert main(["--help"]) == 0
+    named = set(re.findall(r"^│ ([a-z]+) ", capsys.readouterr().out, re.MULTILINE))
+    silent = {operation.group for operation in catalog.OPERATIONS}
+    silent -= {operation.group for operation in catalog.OPERATIONS if operation.verb}
+    assert silent
+    assert named
+    assert not silent & named
+
+
 @every
 def test_its_help_names_every_flag(operation, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")

@@ -441,6 +441,19 @@ def test_whatever_happens_it_is_settled_once(how: str) -> None:
     assert bill.times == 1
 
 
+def test_an_answer_that_cannot_be_settled_has_its_end_all_the_same() -> None:
+    async def one(_: Any) -> AsyncIterator[bytes]:
+        yield b"one"
+
+    async def settle() -> None:
+        raise Overloaded
+
+    client = Client()
+    with pytest.raises(Overloaded):
+        run(flow(client, one, settle=settle).run())
+    assert (client.said, client.is_over) == (b"one", True)
+
+
 def test_streams_of_one_kind_take_no_room_of_another() -> None:
     found = streams.rooms()
     with contextlib.ExitStack() as held:
