@@ -117,7 +117,7 @@ def select(question: str, passages: Sequence[Passage], now: datetime) -> tuple[S
 
 def _follows(one: _Told, best: _Told) -> bool:
     """Whether a sentence stands behind another: reasons are told after what happened."""
-    return one.passage == best.passage and 0 < one.place - max(best.place, 1) < 3
+    return one.passage == best.passage and one.place == max(best.place, 1) + 1
 
 
 def _may_tell(wanted: Asked, passage: Passage) -> bool:
