@@ -23,6 +23,8 @@ from svc_core.text.words import cut, fold, stop_words, terms, words
 Kind = Literal["who", "when", "where", "number", "why", "overview", "compare", "other"]
 KINDS: tuple[Kind, ...] = ("compare", "overview", "number", "when", "where", "why", "who")
 
+MEASURES = ("span", "age", "length", "speed", "weight", "share", "heat")
+
 _PHRASE_MAX = 4
 _ITEMS_MAX = 40  # names and terms of one question
 _TOKEN = re.compile(r"[^\W_](?:[\w’'.-]*\w)?")
@@ -57,6 +59,8 @@ class Asked:
     """What a question asks."""
 
     kind: Kind
+    measure: str | None
+    """Of what its number is: of a span of time, an age, a length; None where that is open."""
     names: tuple[Name, ...]
     terms: Mapping[str, float]
     years: frozenset[str]
@@ -113,10 +117,13 @@ def asked(question: str) -> Asked:
     subject = [t for t in found if t not in aside | years and not _is_day(t, months)]
     kinds = {root(b) for a, b in pairwise(words(question)) if a in _words("which")}
     kind = _kind(_lowered(question), names)
+    said = frozenset(_phrases(_lowered(question)))
+    measure = next((each for each in MEASURES if not said.isdisjoint(_words(each))), None)
     if kind in ("who", "when", "where", "compare"):
         subject = [term for term in subject if term not in kinds or is_role(term)] or subject
     return Asked(
-        kind,
+        "number" if measure and kind == "other" else kind,
+        measure,
         names,
         {
             term: weight(found[term]) * (KIND if term in kinds else 1)
@@ -304,6 +311,18 @@ def is_counted(word: str) -> bool:
 def is_said(kind: str, text: str) -> bool:
     """Whether a text holds an expression of a list."""
     return bool(_expression(kind).search(fold(text)))
+
+
+def is_measured(measure: str, text: str) -> bool:
+    """Whether a text holds a number of a measure."""
+    return bool(_measured(measure).search(fold(text)))
+
+
+@cache
+def _measured(measure: str) -> re.Pattern[str]:
+    units = "|".join(told for held, told in data.rows("asking.tsv") if held == f"in_{measure}")
+    numbers = "|".join(sorted(_words("counted") | {"an?", "one", "half", "aged"}))
+    return re.compile(rf"(?:\d|\b(?:{numbers})\b)[ -]?(?:[^\W\d]+[ -])?(?:{units})(?!\w)")
 
 
 @cache

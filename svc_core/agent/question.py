@@ -23,6 +23,10 @@ from svc_core.sources.values import country_named
 from svc_core.text.words import cut, fold, stop_words
 
 _CVE = re.compile(r"\bCVE-\d{4}-\d{4,19}\b", re.IGNORECASE)
+_CODE = re.compile(
+    r"\b(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{32,64}|[a-z0-9-]{3,}(?:\.[a-z0-9-]{2,})*\.[a-z]{2,})\b"
+)
+"""Addresses of machines, digests and domains: names whatever their letters are."""
 _QUOTED = re.compile(r'"([^"]{2,100})"|“([^”]{2,100})”')
 _WORD = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’](?:s|re|ll|d|ve|m)?\b|\b([A-Z])\.(?=[A-Z]\b)|(?<=\b[A-Z])\.")
@@ -47,7 +51,8 @@ _JOINS = frozenset({"of", "the", "for", "de", "da", "del", "di", "la", "al", "el
 _OF_KINDS = frozenset({"filter", "number", "date", "kind"})
 _TELLING = frozenset({"kind", "series", "currency", "metric"})
 _PLAIN = ("me", "of", "the", "it", "a", "to", "in", "on", "by", "for")
-_SHORT_MAX, _NAMES_MAX, _TEXT_MAX = 3, 3, 2_000
+_SHORT_MAX, _NAMES_MAX, _TEXT_MAX, _TURNS_MAX = 3, 3, 2_000, 10
+_LINKED = re.compile(r"\s*(?:and|or|what about|how about|also|then)\b", re.IGNORECASE)
 
 
 @frozen
@@ -128,10 +133,21 @@ class Asked:
         return [value[1:] if kind else value for value in told if not kind or value[0] == kind]
 
     @property
+    def asks(self) -> bool:
+        """Whether a word tells what is asked for, not only of whom or when."""
+        roles = ("count", "number", "date", "uses", "relation", "overview", "pronoun", *_TELLING)
+        return self.has(*roles) or bool(self.beyond(frozenset()))
+
+    @property
     def is_empty(self) -> bool:
         """Whether it asks about nothing, such as a pronoun that means nobody."""
-        told = self.names or self.countries or self.cves or self.beyond(frozenset())
-        return not told and not self.has("kind", "series", "currency", "metric", "region")
+        told = self.names or self.countries or self.cves or self.rest() or self.has("metric")
+        return not (told or (self.span and self.has("happened")))
+
+    @property
+    def is_void(self) -> bool:
+        """Whether it tells neither of whom, nor when, nor which."""
+        return self.is_empty and not (self.span or self.has("filter"))
 
     @property
     def placed(self) -> frozenset[str]:
@@ -189,20 +205,38 @@ class Asked:
 
 def asked(turn: Turn) -> Asked:
     """What the last words of a conversation ask."""
-    question = read(turn.question[:_TEXT_MAX], turn.now)
+    texts = [said.text for said in turn.history if said.role == "user"][-_TURNS_MAX:]
+    first, *others = (read(text[:_TEXT_MAX], turn.now) for text in (*texts, turn.question))
+    for question in others:
+        first = _after(first, question, turn.now)
+    return first
+
+
+def _after(before: Asked, question: Asked, now: datetime) -> Asked:
+    """What a question asks behind another, of which it may leave out what both have in common."""
     is_named = any(name != name.lower() for name in question.names)
-    if is_named or question.cves or question.countries or not question.has("pronoun"):
+    is_named = is_named or bool(question.cves or question.countries)
+    if _LINKED.match(question.text) and not (question.asks or question.is_void):
+        text = before.text
+        for name in [*before.names, *before.cves, *before.placed] if is_named else ():
+            text = re.sub(rf"\b{re.escape(name)}\b", " ", text)
+        if question.span:
+            text = times.without(text)
+        return read(f"{text} {_LINKED.sub('', question.text)}", now)
+    if is_named or not (question.has("pronoun") or question.is_empty):
         return question
-    last = next((said.text for said in reversed(turn.history) if said.role == "user"), None)
-    if last is None:
-        return question
-    before = read(last[:_TEXT_MAX], turn.now)
-    return attrs.evolve(question, names=before.names, cves=before.cves, countries=before.countries)
+    meant = attrs.evolve(
+        question, names=before.names, cves=before.cves, countries=before.countries
+    )
+    is_scoped = question.has("count", "most", "least", "latest", "earliest", "list")
+    if meant.has(*_TELLING) or not (is_scoped and before.kinds):
+        return meant
+    return read(f"{question.text} {before.text}", now)
 
 
 def read(text: str, now: datetime) -> Asked:
     """What a text asks, by itself."""
-    plain = _POSSESSIVE.sub(r"\1", _CVE.sub(" ", text))
+    plain = _POSSESSIVE.sub(r"\1", _CODE.sub(" ", _CVE.sub(" ", text)))
     words = tuple(Word(word, cut(fold(word))) for word in _WORD.findall(times.without(plain)))
     parts = tuple(_parts(words))
     money = {at for part in parts if part.role == "currency" for at in range(part.start, part.end)}
@@ -260,12 +294,13 @@ def _is_number(word: str) -> bool:
 
 def _names(text: str, words: tuple[Word, ...], parts: tuple[Part, ...]) -> tuple[str, ...]:
     """What is in quotation marks, runs of words written as names are, else unknown words."""
-    quoted = [first or second for first, second in _QUOTED.findall(text)]
+    quoted = [first or second for first, second in _QUOTED.findall(text)] + _CODE.findall(text)
     places = {at for _, start, end in _countries_in(words) for at in range(start, end)}
     taken = {at for part in parts for at in range(part.start, part.end)}
     named = [run for run in _runs(words) if not set(run) <= places]
     telling = [_trimmed(words, run, parts) for run in named]
-    found = [*quoted, *(" ".join(words[at].written for at in run) for run in telling if run)]
+    telling = [run for run in telling if not set(run) <= places]
+    found = [*quoted, *(" ".join(words[at].written for at in run) for run in telling)]
     if not found and not places and not any(part.role in _TELLING for part in parts):
         found = list(_unknown(words, taken))
     return tuple(dict.fromkeys(found))[:_NAMES_MAX]

@@ -23,6 +23,7 @@ from svc_core.agent.asking import (
     asked,
     groups,
     is_counted,
+    is_measured,
     is_role,
     is_said,
     is_strange,
@@ -293,7 +294,8 @@ def _fit(wanted: Asked, told: _Told) -> float:
     if wanted.kind == "who":
         return float(_names_other(wanted, told.text) and _is_role_of(wanted, told))
     if wanted.kind == "number":
-        return float(_is_sum(wanted, told.text) and _counts(wanted, told))
+        is_sum = _is_sum(wanted, told.text) and _counts(wanted, told)
+        return float(is_sum and (not wanted.measure or is_measured(wanted.measure, told.text)))
     if wanted.kind == "where":
         is_named = _names_other(wanted, told.text, places=True)
         held = is_named + is_said("placed", told.text)
