@@ -97,6 +97,11 @@ class Asked:
         return self.kind == "number" and not _words("many").isdisjoint(self.words)
 
     @property
+    def is_of_doer(self) -> bool:
+        """Whether it asks who did something: then what was done has to be told."""
+        return self.kind == "who" and self.role is None and _words("whom").isdisjoint(self.words)
+
+    @property
     def is_of_money(self) -> bool:
         """Whether a sum is asked for."""
         is_sum = self.kind == "number" and not self.is_of_many
