@@ -127,8 +127,9 @@ class Listed:
         return self.asked.span is None or self.asked.span.holds(facts.number(row, self.date))
 
     def path(self, rows: Iterable[Found]) -> str:
-        """The member that rows are compared by: of several of one name that which they have."""
-        told = [value[0] for value in self.asked.values("number", self.kind)]
+        """The member that rows are compared by: of several of one word that which they have."""
+        parts = [one for one in self.asked.parts if one.role == "number" and one.is_of(self.kind)]
+        told = [one.value.split()[1] for one in parts if one.start == parts[0].start]
         held = (path for path in told if any(facts.number(row.row, path) for row in rows))
         return next(held, told[0] if told else _DEFAULTS.get(self.kind, ""))
 

@@ -141,8 +141,8 @@ class Asked:
     @property
     def is_empty(self) -> bool:
         """Whether it asks about nothing, such as a pronoun that means nobody."""
-        told = self.names or self.countries or self.cves or self.rest() or self.has("metric")
-        return not (told or (self.span and self.has("happened")))
+        told = self.names or self.countries or self.cves or self.rest()
+        return not (told or self.has("kind", "metric") or (self.span and self.has("happened")))
 
     @property
     def is_void(self) -> bool:

@@ -43,7 +43,7 @@ PASSAGES_MAX, TEXT_MAX, SENTENCES_MAX = 100, 6_000, 60
 WORDS_MIN = 2  # of a sentence: "Four died."
 TOLD_MAX, OVERVIEW_MAX = 3, 5  # sentences of an answer
 ALIKE = 0.6  # terms that two sentences have in common, of all of both (Jaccard)
-ENOUGH, LONE = 0.45, 0.7  # of the weight of what is asked beside names, and where there are none
+ENOUGH, LONE = 0.5, 0.7  # of the weight of what is asked beside names, and where there are none
 BETTER = 0.8  # of the score of a title: a sentence of its text that comes as near is told instead
 CLOSE = 0.5  # of the best score: what comes less near is left out
 NEARBY, NAMED_NEARBY = 0.5, 0.9  # what a term counts, and a name, beside the sentence
@@ -311,7 +311,7 @@ def _fit(wanted: Asked, told: _Told) -> float:
 
 def _is_sum(wanted: Asked, text: str) -> bool:
     """Whether a sentence tells how much something is, where that is asked."""
-    is_told = wanted.terms or wanted.measure
+    is_told = wanted.terms or wanted.measure or len(wanted.names) > 1
     return bool(is_told) and (not wanted.is_of_money or is_said("money", text))
 
 
