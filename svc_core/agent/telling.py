@@ -44,7 +44,7 @@ WORDS_MIN = 2  # of a sentence: "Four died."
 TOLD_MAX, OVERVIEW_MAX = 3, 5  # sentences of an answer
 ALIKE = 0.6  # terms that two sentences have in common, of all of both (Jaccard)
 ENOUGH, LONE = 0.5, 0.7  # of the weight of what is asked beside names, and where there are none
-BETTER = 0.8  # of the score of a title: a sentence of its text that comes as near is told instead
+BETTER = 0.95  # of the score of a title: a sentence of its text that comes as near is told instead
 CLOSE = 0.5  # of the best score: what comes less near is left out
 NEARBY, NAMED_NEARBY = 0.5, 0.9  # what a term counts, and a name, beside the sentence
 OTHER_WORD = 0.85  # and one that only means the same
@@ -244,8 +244,8 @@ def _least(wanted: Asked) -> float:
 
 
 def _fewest(wanted: Asked) -> int:
-    least = 1 if wanted.kind == "compare" else 2
-    return min(least, len(wanted.names) + len(wanted.terms)) if wanted.names else 2
+    least = 1 if wanted.kind in ("compare", "overview") else 2
+    return min(least, len(wanted.names) + len(wanted.terms)) if wanted.names else least
 
 
 def _matched(term: str, told: _Told, wanted: Asked) -> float:
