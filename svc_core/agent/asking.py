@@ -15,6 +15,7 @@ from typing import Literal
 from attrs import field, frozen
 
 from svc_core import data
+from svc_core.agent.times import months
 from svc_core.retrieval.countries import same
 from svc_core.text.frequencies import background
 from svc_core.text.language import guess
@@ -247,7 +248,7 @@ def is_role(term: str) -> bool:
 
 def month_of(word: str) -> int:
     """The number of the month that a word names; 0 for none."""
-    return _months().get(fold(word), 0) if len(word) > 2 else 0
+    return months().get(fold(word), 0) if len(word) > 2 else 0
 
 
 def months_in(text: str) -> frozenset[int]:
@@ -266,12 +267,6 @@ def months_in(text: str) -> frozenset[int]:
 
 def _is_day(term: str, months: frozenset[int]) -> bool:
     return bool(months) and term.isdigit() and len(term) < 3
-
-
-@cache
-def _months() -> Mapping[str, int]:
-    rows = [row for row in data.rows("calendar.tsv") if row[0] == "month"]
-    return {fold(name): int(row[1]) for row in rows for name in row[2].split("|")}
 
 
 @cache

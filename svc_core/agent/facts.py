@@ -215,7 +215,9 @@ def several(number: int, noun: str) -> str:
     """A number of things, of which a noun names one."""
     noun, _, rest = noun.partition(" of ")
     many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{f'{number:,}' if number else 'no'} {noun if number == 1 else many}" + (f" of {rest}" if rest else "")
+    return f"{f'{number:,}' if number else 'no'} {noun if number == 1 else many}" + (
+        f" of {rest}" if rest else ""
+    )
 
 
 def figure(value: float) -> str:

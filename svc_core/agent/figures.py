@@ -44,6 +44,19 @@ def _fiscal(row: Found) -> tuple[int | None, str | None, int | None]:
     return row.row["fiscalYear"], row.row["fiscalPeriod"], row.row["periodMonths"]
 
 
+def known(rows: Sequence[Found], *, is_first: bool, all_: bool) -> list[Found]:
+    """The last value that is known of each series, with its first where that `is_first`, or all."""
+    held = [row for row in rows if row.row["value"] is not None]
+    ends: dict[object, list[Found]] = {}
+    for row in held:
+        ends.setdefault((row.row["name"], str(row.row["area"])), []).append(row)
+    return (
+        held
+        if all_
+        else [one for each in ends.values() for one in (each[:1] + each[1:][-1:] * is_first)]
+    )
+
+
 def of_series(rows: Sequence[Found], asked: Asked) -> tuple[list[Found], int]:
     """The values of the series that are meant: those that hold most of what is asked.
 
@@ -66,7 +79,7 @@ def of_series(rows: Sequence[Found], asked: Asked) -> tuple[list[Found], int]:
         is_meant = row.row["area"]["countryCode"] or not is_country
         head = set(facts.phrase(_HEAD.split(row.row["name"])[0]))
         is_meant = is_meant and (is_named or 2 * len(head & rest) > len(head))
-        if hits and is_meant and row.row["value"] is not None:
+        if hits and is_meant:
             scored.append((len(rest & set(told)), row))
     best = max((beside for beside, _ in scored), default=0)
     return [row for beside, row in scored if beside == best], len(rest) - best

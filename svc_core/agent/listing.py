@@ -149,7 +149,9 @@ class Listed:
 
     def dated(self, rows: Iterable[Found]) -> list[Found]:
         """The latest first, and last those without a date."""
-        return sorted(rows, key=lambda row: str(facts.number(row.row, self.date) or ""), reverse=True)
+        return sorted(
+            rows, key=lambda row: str(facts.number(row.row, self.date) or ""), reverse=True
+        )
 
     # -- telling -------------------------------------------------------------------------------
 
@@ -164,7 +166,7 @@ class Listed:
             facts.spaced(name if value == "true" else f"{name} {value}")
             for name, value in self.filters.items()
         ]
-        told += map(country_name, self.asked.countries)
+        told += map(country_name, self.asked.countries if "country" in self.rows.inputs else ())
         told += [
             f"{self._measured(rows)} {bound.side} {figure(bound.value)}"
             for bound in self.asked.bounds

@@ -33,6 +33,13 @@ _SHOWN_MAX, _CITED_MAX = 5, 10
 _PASSAGES, _ALIKE_MAX = 20, 3
 
 
+_HELP = (
+    "Nothing that could be looked up is named: ask about reports, news, incidents, entities, "
+    "vulnerabilities, threat actors, signals, markets, figures of countries and companies, or the "
+    "ledger"
+)
+
+
 @frozen
 class Call:
     """A tool that is to be called."""
@@ -103,7 +110,7 @@ class _Planner:
     def answer(self) -> Plan[list[Said]]:
         """The first way that finds something; texts go before what leaves words unexplained."""
         if self.asked.is_empty:
-            return []
+            return [Said(_HELP, ())]
         if self.asked.cves:
             return (yield from self.of_cves()) or (yield from self.of_texts())
         things = yield from self.things()
@@ -132,7 +139,9 @@ class _Planner:
         if self.missing:
             return f"Nothing that the service knows tells {listed([*dict.fromkeys(self.missing)])}"
         names = [f"“{quoted(name)}”" for name in self.asked.names]
-        return "Nothing that the service knows tells this" + (f" of {listed(names)}" if names else "")
+        return "Nothing that the service knows tells this" + (
+            f" of {listed(names)}" if names else ""
+        )
 
     def told(self, kind: str, found: Sequence[Found]) -> list[Said]:
         """What rows of a kind tell of what is asked, and how they differ."""
@@ -278,14 +287,17 @@ class _Planner:
             *({"area": v[0]} for v in asked.values("region")),
         )
         for area in [each for each in areas if any(each.values())] or [{}]:
+            is_whole = span or asked.has("change")
             answered = yield from self.every(
                 "list_finint",
                 **area,
-                latest=None if span else True,
+                latest=None if is_whole else True,
                 periodFrom=_day(span.start if span else None),
                 periodTo=_day(span.end if span else None),
             )
-            found += answered.found
+            if not is_whole and any(row.row["value"] is None for row in answered.found):
+                answered = yield from self.every("list_finint", **area)
+            found += figures.known(answered.found, is_first=asked.has("change"), all_=bool(span))
         rows, beyond = figures.of_series(found, asked)
         if beyond > is_named:
             return []
@@ -310,7 +322,9 @@ class _Planner:
         if not (self.asked.names or self.asked.beyond(frozenset())):
             number = len(answered.found)
             rows = answered.found[:_SHOWN_MAX]
-            said = [Said(f"The ledger has “{quoted(one.title)}” as a subject", (one,)) for one in rows]
+            said = [
+                Said(f"The ledger has “{quoted(one.title)}” as a subject", (one,)) for one in rows
+            ]
             return [self.count(facts.several(number, "subject of the ledger"), answered), *said]
         words = facts.phrase(self.asked.text)
         names = [normal(name).split() for name in self.asked.names]
@@ -460,6 +474,13 @@ class _Planner:
             answered = yield from self.ask(name, **arguments, limit=_PASSAGES)
             found += answered.found
         passages = [_passage(number, row) for number, row in enumerate(found)]
+        if self.asked.span and self.asked.has("happened"):
+            start, end = self.asked.span.start, self.asked.span.end
+            passages = [
+                one
+                for one in passages
+                if one.at and (not start or start <= one.at) and (not end or one.at < end)
+            ]
         chosen = telling.select(whole, passages, self.now)
         told = (one for one in chosen if one.text not in own)
         return [Said(one.text, tuple(found[n] for n in one.numbers)) for one in told]

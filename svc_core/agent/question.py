@@ -6,10 +6,11 @@ Rule 2: where a question names nothing itself and has a pronoun, it means what t
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import cache
-from itertools import pairwise
+from itertools import dropwhile, groupby
+from typing import TypeVar
 
 import attrs
 from attrs import frozen
@@ -21,6 +22,8 @@ from svc_core.agent.ports import Turn
 from svc_core.agent.times import Span
 from svc_core.sources.values import country_named
 from svc_core.text.words import cut, fold, stop_words
+
+T = TypeVar("T")
 
 _CVE = re.compile(r"\bCVE-\d{4}-\d{4,19}\b", re.IGNORECASE)
 _CODE = re.compile(
@@ -44,7 +47,7 @@ _MOST = re.compile(
     re.IGNORECASE,
 )
 _OR_MORE = re.compile(
-    r"(\d[\d,]*(?:\.\d+)?)\s?(%|percent)?(?:\+|\s?or (?:more|above|higher|greater))"
+    r"()(\d[\d,]*(?:\.\d+)?)\s?(%|percent)?(?:\+|\s?or (?:more|above|higher|greater))"
 )
 _TIMES = {"%": 0.01, "percent": 0.01, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 _JOINS = frozenset({"of", "the", "for", "de", "da", "del", "di", "la", "al", "el", "von", "van"})
@@ -66,6 +69,16 @@ class Word:
     def is_name(self) -> bool:
         """Whether it is written as names are."""
         return self.written[0].isupper() or any(map(str.isdigit, self.written))
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a number, or a part of one in words."""
+        return self.written.isdigit() or self.written.lower() in _TIMES
+
+    @property
+    def is_stop(self) -> bool:
+        """Whether it is one of the words that stand in every text."""
+        return fold(self.written) in stop_words("en")
 
 
 @frozen
@@ -152,8 +165,8 @@ class Asked:
     @property
     def placed(self) -> frozenset[str]:
         """The words that name countries."""
-        spans = (range(start, end) for _, start, end in _countries_in(self.words))
-        return frozenset(self.words[at].written for span in spans for at in span)
+        spans = (self.words[start:end] for start, end, _ in _countries_in(self.words))
+        return frozenset(word.written for span in spans for word in span)
 
     @property
     def kinds(self) -> list[str]:
@@ -166,20 +179,15 @@ class Asked:
         ends = [part.end for part in self.parts if part.role == "count"]
         for part in self.parts:
             if part.role == "kind" and ends and ends[0] <= part.start:
-                between = range(ends[0], part.start)
-                if all(self._is_known(at) or self.words[at].is_name for at in between):
+                between = set(range(ends[0], part.start)) - _places(self.parts)
+                if all(self.words[at].is_stop or self.words[at].is_name for at in between):
                     return part.value
         return None
-
-    def _is_known(self, at: int) -> bool:
-        word = self.words[at]
-        known = any(part.start <= at < part.end for part in self.parts)
-        return known or fold(word.written) in stop_words("en")
 
     def beyond(self, cues: frozenset[str]) -> set[str]:
         """Its words that neither a table, a name, a country nor these cues account for."""
         names = {cut(fold(word)) for name in self.names for word in _WORD.findall(name)}
-        known = {self.words[at].cut for part in self.parts for at in range(part.start, part.end)}
+        known = {self.words[at].cut for at in _places(self.parts)}
         placed = {cut(fold(word)) for word in self.placed}
         return {cut(fold(word)) for word in self.rest()} - cues - names - known - placed
 
@@ -191,15 +199,13 @@ class Asked:
 
     def rest(self, kind: str = "") -> list[str]:
         """Its words that ask for nothing by themselves: what it is about."""
-        taken = {
-            at for part in self.parts if part.is_of(kind) for at in range(part.start, part.end)
-        }
+        taken = _places(part for part in self.parts if part.is_of(kind))
         return [
             word.written
             for at, word in enumerate(self.words)
             if at not in taken
-            and (fold(word.written) not in stop_words("en") or word.written.isupper())
-            and not (len(word.written) == 1 or _is_number(word.written))
+            and (not word.is_stop or word.written.isupper())
+            and not (len(word.written) == 1 or word.is_number)
         ]
 
 
@@ -225,9 +231,7 @@ def _after(before: Asked, question: Asked, now: datetime) -> Asked:
         return read(f"{text} {_LINKED.sub('', question.text)}", now)
     if is_named or not (question.has("pronoun") or question.is_empty):
         return question
-    meant = attrs.evolve(
-        question, names=before.names, cves=before.cves, countries=before.countries
-    )
+    meant = attrs.evolve(question, names=before.names, cves=before.cves, countries=before.countries)
     is_scoped = question.has("count", "most", "least", "latest", "earliest", "list")
     if meant.has(*_TELLING) or not (is_scoped and before.kinds):
         return meant
@@ -239,9 +243,9 @@ def read(text: str, now: datetime) -> Asked:
     plain = _POSSESSIVE.sub(r"\1", _CODE.sub(" ", _CVE.sub(" ", text)))
     words = tuple(Word(word, cut(fold(word))) for word in _WORD.findall(times.without(plain)))
     parts = tuple(_parts(words))
-    money = {at for part in parts if part.role == "currency" for at in range(part.start, part.end)}
-    spans = _countries_in(words)
-    placed = (code for code, at, end in spans if money.isdisjoint(range(at, end)))
+    money = _places(part for part in parts if part.role == "currency")
+    told = _countries_in(words)
+    placed = (code for start, end, code in told if money.isdisjoint(range(start, end)))
     countries = tuple(dict.fromkeys(placed))
     names = _names(text, words, parts)
     cves = tuple(dict.fromkeys(found.upper() for found in _CVE.findall(text)))
@@ -250,43 +254,48 @@ def read(text: str, now: datetime) -> Asked:
         part
         for part in parts
         if part.role != "kind"
-        or not all(_is_in(word, named) for word in words[part.start : part.end])
+        or not all(word.is_name and word.cut in named for word in words[part.start : part.end])
     )
     return Asked(
         text, words, parts, cves, names, countries, tuple(_bounds(plain)), times.span(plain, now)
     )
 
 
-def _is_in(word: Word, named: set[str]) -> bool:
-    """Whether a word belongs to a name."""
-    return word.is_name and word.cut in named
+def _places(parts: Iterable[Part]) -> set[int]:
+    """Where words of some parts stand."""
+    return {at for part in parts for at in range(part.start, part.end)}
+
+
+def _longest(
+    words: tuple[Word, ...], known: Callable[[tuple[Word, ...]], T | None]
+) -> Iterator[tuple[int, int, T]]:
+    """The longest runs of words that are known, each with where it stands and what it means."""
+    at = 0
+    while at < len(words):
+        sizes = range(min(4, len(words) - at), 0, -1)
+        told = ((size, known(words[at : at + size])) for size in sizes)
+        size, meant = next(((size, meant) for size, meant in told if meant), (1, None))
+        if meant:
+            yield at, at + size, meant
+        at += size
 
 
 def _parts(words: tuple[Word, ...]) -> Iterator[Part]:
-    table, at = _table(), 0
-    while at < len(words):
-        sizes = range(min(4, len(words) - at), 0, -1)
-        tried = (tuple(word.cut for word in words[at : at + size]) for size in sizes)
-        known = next((run for run in tried if run in table), ())
-        for role, value in table.get(known, ()):
-            yield Part(at, at + len(known), role, value)
-        at += len(known) or 1
+    def known(run: tuple[Word, ...]) -> tuple[tuple[str, str], ...]:
+        return _table().get(tuple(word.cut for word in run), ())
+
+    for start, end, told in _longest(words, known):
+        yield from (Part(start, end, role, value) for role, value in told)
 
 
 def _bounds(text: str) -> Iterator[Bound]:
-    for pattern, is_least in ((_LEAST, True), (_MOST, False)):
+    for pattern, is_least in ((_LEAST, True), (_MOST, False), (_OR_MORE, True)):
         for strict, number, unit in pattern.findall(text):
             yield Bound(_amount(number, unit), is_least, bool(strict))
-    for number, unit in _OR_MORE.findall(text):
-        yield Bound(_amount(number, unit), True, is_strict=False)
 
 
 def _amount(number: str, unit: str) -> float:
     return float(number.replace(",", "")) * _TIMES.get(unit.lower(), 1)
-
-
-def _is_number(word: str) -> bool:
-    return word.isdigit() or word.lower() in _TIMES
 
 
 # -- names -------------------------------------------------------------------------------------
@@ -295,76 +304,59 @@ def _is_number(word: str) -> bool:
 def _names(text: str, words: tuple[Word, ...], parts: tuple[Part, ...]) -> tuple[str, ...]:
     """What is in quotation marks, runs of words written as names are, else unknown words."""
     quoted = [first or second for first, second in _QUOTED.findall(text)] + _CODE.findall(text)
-    places = {at for _, start, end in _countries_in(words) for at in range(start, end)}
-    taken = {at for part in parts for at in range(part.start, part.end)}
-    named = [run for run in _runs(words) if not set(run) <= places]
+    places = {at for start, end, _ in _countries_in(words) for at in range(start, end)}
+    named = [run for run in _runs(words) if not places.issuperset(run)]
     telling = [_trimmed(words, run, parts) for run in named]
-    telling = [run for run in telling if not set(run) <= places]
-    found = [*quoted, *(" ".join(words[at].written for at in run) for run in telling)]
+    found = [*quoted, *(_written(words, run) for run in telling if not places.issuperset(run))]
     if not found and not places and not any(part.role in _TELLING for part in parts):
-        found = list(_unknown(words, taken))
+        taken = _places(parts)
+        free = (at for at, word in enumerate(words) if at not in taken)
+        plain = [at for at in free if not (words[at].is_stop or words[at].is_number)]
+        found = [_written(words, run) for run in _beside(plain)]
     return tuple(dict.fromkeys(found))[:_NAMES_MAX]
 
 
-def _runs(words: tuple[Word, ...]) -> Iterator[list[int]]:
-    run: list[int] = []
+def _written(words: tuple[Word, ...], run: list[int]) -> str:
+    return " ".join(words[at].written for at in run)
+
+
+def _beside(places: Iterable[int]) -> list[list[int]]:
+    """Places in runs of those that stand side by side."""
+    told = groupby(enumerate(places), lambda pair: pair[1] - pair[0])
+    return [[at for _, at in run] for _, run in told]
+
+
+def _runs(words: tuple[Word, ...]) -> list[list[int]]:
+    """Words that are written as names are, with what joins them."""
+    found: list[int] = []
     for at, word in enumerate(words):
-        is_number = _is_number(word.written)
         is_join = fold(word.written) in _JOINS and at + 1 < len(words) and words[at + 1].is_name
-        if (word.is_name and not is_number) or (run and (is_number or is_join)):
-            run.append(at)
-        else:
-            if run:
-                yield run
-            run = []
-    if run:
-        yield run
+        is_next = bool(found) and found[-1] == at - 1
+        if (word.is_name and not word.is_number) or (is_next and (word.is_number or is_join)):
+            found.append(at)
+    return _beside(found)
 
 
 def _trimmed(words: tuple[Word, ...], run: list[int], parts: tuple[Part, ...]) -> list[int]:
     """A run without what begins a sentence, and without members such as "LEI of"."""
-    members = {at for part in parts if part.role == "member" for at in range(part.start, part.end)}
-    taken = {at for part in parts for at in range(part.start, part.end)}
-    while run and (
-        run[0] in members
-        or fold(words[run[0]].written) in _JOINS
-        or (run[0] == 0 and (0 in taken or fold(words[0].written) in stop_words("en")))
-    ):
-        run = run[1:]
-    while run and run[-1] in members:
-        run = run[:-1]
-    return [] if all(at in taken for at in run) else run
+    members, taken = _places(part for part in parts if part.role == "member"), _places(parts)
+    first = {0} if 0 in taken or words[0].is_stop else set()
+    joins = {at for at in run if fold(words[at].written) in _JOINS}
+    kept = list(dropwhile((members | joins | first).__contains__, run))
+    while kept and kept[-1] in members:
+        kept.pop()
+    return [] if taken.issuperset(kept) else kept
 
 
-def _unknown(words: tuple[Word, ...], taken: set[int]) -> Iterator[str]:
-    """Runs of words that neither the table nor a list of plain words knows."""
-    free = [
-        at
-        for at, word in enumerate(words)
-        if at not in taken
-        and fold(word.written) not in stop_words("en")
-        and not _is_number(word.written)
-    ]
-    run: list[int] = []
-    for at, after in pairwise([*free, -1]):
-        run.append(at)
-        if after != at + 1:
-            yield " ".join(words[each].written for each in run)
-            run = []
+def _countries_in(words: tuple[Word, ...]) -> Iterator[tuple[int, int, str]]:
+    """The countries that are named: where their words begin and end, and their codes."""
 
+    def known(run: tuple[Word, ...]) -> str | None:
+        name = " ".join(word.written for word in run)
+        is_sure = len(run) > 1 or len(name) > _SHORT_MAX or name.isupper()
+        return country_named(name) if is_sure else None
 
-def _countries_in(words: tuple[Word, ...]) -> Iterator[tuple[str, int, int]]:
-    """The countries that are named, with the places of their words."""
-    at = 0
-    while at < len(words):
-        sizes = range(min(4, len(words) - at), 0, -1)
-        runs = (" ".join(word.written for word in words[at : at + size]) for size in sizes)
-        told = zip(sizes, map(country_named, runs), strict=True)
-        size, code = next(((size, code) for size, code in told if code), (1, None))
-        written = words[at].written
-        if code and (size > 1 or len(written) > _SHORT_MAX or written.isupper()):
-            yield code, at, at + size
-        at += size
+    return _longest(words, known)
 
 
 @cache
