@@ -33,11 +33,7 @@ _SHOWN_MAX, _CITED_MAX = 5, 10
 _PASSAGES, _ALIKE_MAX = 20, 3
 
 
-_HELP = (
-    "Nothing that could be looked up is named: ask about reports, news, incidents, entities, "
-    "vulnerabilities, threat actors, signals, markets, figures of countries and companies, or the "
-    "ledger"
-)
+_HELP = "Nothing to look up is named: ask about incidents, news, entities, vulnerabilities, figures"
 
 
 @frozen
@@ -139,9 +135,8 @@ class _Planner:
         if self.missing:
             return f"Nothing that the service knows tells {listed([*dict.fromkeys(self.missing)])}"
         names = [f"“{quoted(name)}”" for name in self.asked.names]
-        return "Nothing that the service knows tells this" + (
-            f" of {listed(names)}" if names else ""
-        )
+        of = f" of {listed(names)}" if names else ""
+        return f"Nothing that the service knows tells this{of}"
 
     def told(self, kind: str, found: Sequence[Found]) -> list[Said]:
         """What rows of a kind tell of what is asked, and how they differ."""
@@ -230,10 +225,10 @@ class _Planner:
         said = [one for kind, some in by_kind.items() for one in self.told(kind, some)]
         if not said and "actor" in by_kind:
             said = self.told("entity", by_kind["actor"])
-        cues = (
-            facts.asked_for(kind, self.asked.phrase, question.generic()).cues for kind in by_kind
+        asked_for = (
+            facts.asked_for(kind, self.asked.phrase, question.generic()) for kind in by_kind
         )
-        self.is_sure = not self.asked.beyond(frozenset().union(*cues))
+        self.is_sure = not self.asked.beyond(frozenset().union(*(one.cues for one in asked_for)))
         return said
 
     def whole(self, kind: str, row: Found) -> Plan[Found]:
@@ -282,28 +277,23 @@ class _Planner:
         if not is_named and (not asked.countries or asked.kinds or not asked.rest()):
             return []
         found: list[Found] = []
-        areas = (
-            {"country": ",".join(asked.countries)},
-            *({"area": v[0]} for v in asked.values("region")),
-        )
-        for area in [each for each in areas if any(each.values())] or [{}]:
-            is_whole = span or asked.has("change")
-            answered = yield from self.every(
-                "list_finint",
-                **area,
-                latest=None if is_whole else True,
-                periodFrom=_day(span.start if span else None),
-                periodTo=_day(span.end if span else None),
-            )
-            if not is_whole and any(row.row["value"] is None for row in answered.found):
+        areas = [{"area": value[0]} for value in asked.values("region")]
+        areas += [{"country": ",".join(asked.countries)}] if asked.countries else []
+        ends = {"periodFrom": span.start, "periodTo": span.end} if span else {}
+        given: dict[str, Any] = {name: at.date().isoformat() for name, at in ends.items() if at}
+        is_change = asked.has("change")
+        for area in areas or [{}]:
+            newest = {} if span or is_change else {"latest": True}
+            answered = yield from self.every("list_finint", **area, **given, **newest)
+            if newest and any(row.row["value"] is None for row in answered.found):
                 answered = yield from self.every("list_finint", **area)
-            found += figures.known(answered.found, is_first=asked.has("change"), all_=bool(span))
+            found += figures.known(answered.found, is_first=is_change, all_=bool(span))
         rows, beyond = figures.of_series(found, asked)
         if beyond > is_named:
             return []
         self.is_sure = not beyond
         wanted = facts.facts("finint")
-        is_compared = len(asked.countries) + len(asked.values("region")) > 1 or asked.has("change")
+        is_compared = len(asked.countries) + len(asked.values("region")) > 1 or is_change
         if asked.has("most", "least") and not is_compared:
             word, _, best = most(rows, "value", is_least=asked.has("least"))
             return [
@@ -320,12 +310,9 @@ class _Planner:
             return []
         answered = yield from self.ask("search_ledger_subjects", limit=_PAGE)
         if not (self.asked.names or self.asked.beyond(frozenset())):
-            number = len(answered.found)
-            rows = answered.found[:_SHOWN_MAX]
-            said = [
-                Said(f"The ledger has “{quoted(one.title)}” as a subject", (one,)) for one in rows
-            ]
-            return [self.count(facts.several(number, "subject of the ledger"), answered), *said]
+            lines = _all(facts.facts("subject"), answered.found[:_SHOWN_MAX])
+            what = facts.several(len(answered.found), "subject of the ledger")
+            return [self.count(what, answered), *lines]
         words = facts.phrase(self.asked.text)
         names = [normal(name).split() for name in self.asked.names]
         for subject in answered.found:
@@ -382,8 +369,9 @@ class _Planner:
         if self.asked.counted:
             return [self.count(named, answered), *lines]
         is_news = listing.kind == "news" and self.asked.has("latest")
-        if not is_news and (foremost := listing.foremost(rows)):
+        if not is_news and (foremost := listing.foremost(answered.found)):
             word, path, best = foremost
+            best = distinct(best)
             wanted = [fact for fact in facts.facts(listing.kind) if fact.number == path][:1]
             among = f"The {word} of {_least(answered)}{named}"
             told = _all(wanted, best[:_SHOWN_MAX]) or listing.lines(best[:_SHOWN_MAX])
@@ -474,13 +462,8 @@ class _Planner:
             answered = yield from self.ask(name, **arguments, limit=_PASSAGES)
             found += answered.found
         passages = [_passage(number, row) for number, row in enumerate(found)]
-        if self.asked.span and self.asked.has("happened"):
-            start, end = self.asked.span.start, self.asked.span.end
-            passages = [
-                one
-                for one in passages
-                if one.at and (not start or start <= one.at) and (not end or one.at < end)
-            ]
+        if (span := self.asked.span) and self.asked.has("happened"):
+            passages = [one for one in passages if one.at and span.holds(instants.render(one.at))]
         chosen = telling.select(whole, passages, self.now)
         told = (one for one in chosen if one.text not in own)
         return [Said(one.text, tuple(found[n] for n in one.numbers)) for one in told]
@@ -523,10 +506,6 @@ def _all(wanted: Sequence[facts.Fact], rows: Iterable[Found]) -> list[Said]:
 
 def _least(answered: Answered) -> str:
     return "at least " if answered.has_more else ""
-
-
-def _day(at: datetime | None) -> str | None:
-    return None if at is None else at.date().isoformat()
 
 
 def _passage(number: int, found: Found) -> telling.Passage:
