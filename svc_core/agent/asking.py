@@ -15,6 +15,7 @@ from typing import Literal
 from attrs import field, frozen
 
 from svc_core import data
+from svc_core.agent.times import months
 from svc_core.retrieval.countries import same
 from svc_core.text.frequencies import background
 from svc_core.text.language import guess
@@ -22,6 +23,8 @@ from svc_core.text.words import cut, fold, stop_words, terms, words
 
 Kind = Literal["who", "when", "where", "number", "why", "overview", "compare", "other"]
 KINDS: tuple[Kind, ...] = ("compare", "overview", "number", "when", "where", "why", "who")
+
+MEASURES = ("span", "age", "length", "speed", "weight", "share", "heat")
 
 _PHRASE_MAX = 4
 _ITEMS_MAX = 40  # names and terms of one question
@@ -57,6 +60,8 @@ class Asked:
     """What a question asks."""
 
     kind: Kind
+    measure: str | None
+    """Of what its number is: of a span of time, an age, a length; None where that is open."""
     names: tuple[Name, ...]
     terms: Mapping[str, float]
     years: frozenset[str]
@@ -93,6 +98,11 @@ class Asked:
         return self.kind == "number" and not _words("many").isdisjoint(self.words)
 
     @property
+    def is_of_doer(self) -> bool:
+        """Whether it asks who did something: then what was done has to be told."""
+        return self.kind == "who" and self.role is None and _words("whom").isdisjoint(self.words)
+
+    @property
     def is_of_money(self) -> bool:
         """Whether a sum is asked for."""
         is_sum = self.kind == "number" and not self.is_of_many
@@ -113,10 +123,13 @@ def asked(question: str) -> Asked:
     subject = [t for t in found if t not in aside | years and not _is_day(t, months)]
     kinds = {root(b) for a, b in pairwise(words(question)) if a in _words("which")}
     kind = _kind(_lowered(question), names)
+    said = frozenset(_phrases(_lowered(question)))
+    measure = next((each for each in MEASURES if not said.isdisjoint(_words(each))), None)
     if kind in ("who", "when", "where", "compare"):
         subject = [term for term in subject if term not in kinds or is_role(term)] or subject
     return Asked(
-        kind,
+        "number" if measure and kind == "other" else kind,
+        measure,
         names,
         {
             term: weight(found[term]) * (KIND if term in kinds else 1)
@@ -235,7 +248,7 @@ def is_role(term: str) -> bool:
 
 def month_of(word: str) -> int:
     """The number of the month that a word names; 0 for none."""
-    return _months().get(fold(word), 0) if len(word) > 2 else 0
+    return months().get(fold(word), 0) if len(word) > 2 else 0
 
 
 def months_in(text: str) -> frozenset[int]:
@@ -254,12 +267,6 @@ def months_in(text: str) -> frozenset[int]:
 
 def _is_day(term: str, months: frozenset[int]) -> bool:
     return bool(months) and term.isdigit() and len(term) < 3
-
-
-@cache
-def _months() -> Mapping[str, int]:
-    rows = [row for row in data.rows("calendar.tsv") if row[0] == "month"]
-    return {fold(name): int(row[1]) for row in rows for name in row[2].split("|")}
 
 
 @cache
@@ -304,6 +311,18 @@ def is_counted(word: str) -> bool:
 def is_said(kind: str, text: str) -> bool:
     """Whether a text holds an expression of a list."""
     return bool(_expression(kind).search(fold(text)))
+
+
+def is_measured(measure: str, text: str) -> bool:
+    """Whether a text holds a number of a measure."""
+    return bool(_measured(measure).search(fold(text)))
+
+
+@cache
+def _measured(measure: str) -> re.Pattern[str]:
+    units = "|".join(told for held, told in data.rows("asking.tsv") if held == f"in_{measure}")
+    numbers = "|".join(sorted(_words("counted") | {"an?", "one", "half", "aged"}))
+    return re.compile(rf"(?:\d|\b(?:{numbers})\b)[ -]?(?:[^\W\d]+[ -])?(?:{units})(?!\w)")
 
 
 @cache

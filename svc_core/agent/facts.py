@@ -211,6 +211,15 @@ def listed(texts: Sequence[str]) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
+def several(number: int, noun: str) -> str:
+    """A number of things, of which a noun names one."""
+    noun, _, rest = noun.partition(" of ")
+    many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{f'{number:,}' if number else 'no'} {noun if number == 1 else many}" + (
+        f" of {rest}" if rest else ""
+    )
+
+
 def figure(value: float) -> str:
     """A number with its thousands parted."""
     is_whole = isinstance(value, float) and value.is_integer() and abs(value) < _WHOLE_MAX
@@ -250,6 +259,13 @@ def _article(value: Any) -> str:
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
+def _place(value: Any) -> str:
+    """What a place is called, and its country where its name does not tell it."""
+    code = value.get("countryCode")
+    told = [quoted(member(value, "name")), *([country_name(code)] if code else ())]
+    return told[0] if told[-1] in told[0] else ", ".join(told)
+
+
 def _known(value: Any) -> str:
     if value in ("unknown", 0):
         raise LookupError("unknown")
@@ -271,6 +287,7 @@ _FORMS: Mapping[str, Callable[[Any], str]] = {
     "unit": _unit,
     "article": _article,
     "known": _known,
+    "place": _place,
     "words": lambda value: spaced(str(value)),
 }
 
@@ -290,17 +307,17 @@ def country_name(code: str) -> str:
     return _countries().get(code[:2], quoted(code))
 
 
-def claims(view: Found, wanted: set[str]) -> list[Said]:
-    """What the ledger believes of a subject, of the predicates that are asked for, else all."""
+def claims(view: Found, wanted: set[str], *, all_: bool) -> list[Said]:
+    """What the ledger believes of a subject, of the predicates that are asked for, or all."""
     told, identity = view.row.get("claims", {}), view.row.get("identity") or {}
     named = [name for name in told if wanted & set(phrase(spaced(name)))]
     said = [
         f"The ledger has as {spaced(name)} of {quoted(view.title)}: "
         + (" or ".join(_value(one["value"]) for one in told[name]["candidates"]) or "nothing")
         + (", which is contested" if told[name]["contested"] else "")
-        for name in (named or told)
+        for name in (named or told if all_ else named)
     ]
-    if not named and identity.get("description"):
+    if all_ and not named and identity.get("description"):
         said.insert(0, f"{quoted(view.title)}: “{quoted(identity['description'])}”")
     return [Said(text, (view,)) for text in said[:_LISTED_MAX]]
 

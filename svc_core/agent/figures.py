@@ -1,5 +1,6 @@
 """Which figures of companies, and of countries and currencies, a question means."""
 
+import re
 from collections.abc import Sequence
 
 import attrs
@@ -12,6 +13,7 @@ from svc_core.agent.question import Asked
 from svc_core.text.words import cut, fold
 
 _SHOWN_MAX = 5
+_HEAD = re.compile(r"[,(:]")  # what follows it in the name of a series tells of its measure
 
 
 def of_company(company: Found, rows: Sequence[Found], asked: Asked) -> list[Found]:
@@ -42,6 +44,19 @@ def _fiscal(row: Found) -> tuple[int | None, str | None, int | None]:
     return row.row["fiscalYear"], row.row["fiscalPeriod"], row.row["periodMonths"]
 
 
+def known(rows: Sequence[Found], *, is_first: bool, all_: bool) -> list[Found]:
+    """The last value that is known of each series, with its first where that `is_first`, or all."""
+    held = [row for row in rows if row.row["value"] is not None]
+    ends: dict[object, list[Found]] = {}
+    for row in held:
+        ends.setdefault((row.row["name"], str(row.row["area"])), []).append(row)
+    return (
+        held
+        if all_
+        else [one for each in ends.values() for one in (each[:1] + each[1:][-1:] * is_first)]
+    )
+
+
 def of_series(rows: Sequence[Found], asked: Asked) -> tuple[list[Found], int]:
     """The values of the series that are meant: those that hold most of what is asked.
 
@@ -55,13 +70,16 @@ def of_series(rows: Sequence[Found], asked: Asked) -> tuple[list[Found], int]:
     ]
     rest = set() if money else {cut(fold(word)) for word in asked.rest("finint")}
     rest -= {cut(fold(word)) for word in asked.placed}
+    is_named = bool(money or groups) or asked.has("currency")
     is_country = cut("country") in asked.phrase
     scored = []
     for row in rows:
         told = facts.phrase(f"{row.row['name']} {row.row['indicatorCode']}")
         hits = all(any(facts.within(run, told) for run in group) for group in groups)
         is_meant = row.row["area"]["countryCode"] or not is_country
-        if hits and is_meant and row.row["value"] is not None:
+        head = set(facts.phrase(_HEAD.split(row.row["name"])[0]))
+        is_meant = is_meant and (is_named or 2 * len(head & rest) > len(head))
+        if hits and is_meant:
             scored.append((len(rest & set(told)), row))
     best = max((beside for beside, _ in scored), default=0)
     return [row for beside, row in scored if beside == best], len(rest) - best

@@ -102,8 +102,9 @@ class Listed:
         meant = [one for one in rows if holds(one.row, wanted) and self._is_timely(one.row)]
         if self.is_placed and self.asked.countries:
             meant = [one for one in meant if self._is_there(one.row)]
-        for bound in self.asked.bounds if self.path else ():
-            held = [(facts.number(one.row, self.path), one) for one in meant]
+        path = self.path(meant)
+        for bound in self.asked.bounds if path else ():
+            held = [(facts.number(one.row, path), one) for one in meant]
             meant = [
                 one for value, one in held if isinstance(value, int | float) and bound.holds(value)
             ]
@@ -125,11 +126,12 @@ class Listed:
     def _is_timely(self, row: Mapping[str, Any]) -> bool:
         return self.asked.span is None or self.asked.span.holds(facts.number(row, self.date))
 
-    @property
-    def path(self) -> str:
-        """The member that rows are compared by."""
-        told = self.asked.values("number", self.kind)
-        return told[0][0] if told else _DEFAULTS.get(self.kind, "")
+    def path(self, rows: Iterable[Found]) -> str:
+        """The member that rows are compared by: of several of one word that which they have."""
+        parts = [one for one in self.asked.parts if one.role == "number" and one.is_of(self.kind)]
+        told = [one.value.split()[1] for one in parts if one.start == parts[0].start]
+        held = (path for path in told if any(facts.number(row.row, path) for row in rows))
+        return next(held, told[0] if told else _DEFAULTS.get(self.kind, ""))
 
     @property
     def date(self) -> str:
@@ -138,48 +140,64 @@ class Listed:
         return told[0][0] if told else self.rows.date
 
     def described(self, rows: Sequence[Found], cues: frozenset[str]) -> list[Found]:
-        """The rows that hold every word of what is described beside these cues, the best first."""
+        """The rows whose names hold every word of what is described beside these cues."""
         wanted = _cut(self.asked.rest(self.kind)) - cues
-        held = [one for one in rows if holds(one.row, wanted) and self._is_timely(one.row)]
-        return held if wanted else []
+        names = ("title", "type", "category", "place", "rules", "outcomes")
+        named = [{name: one.row.get(name) for name in ("question", *names)} for one in rows]
+        held = (one for one, row in zip(rows, named, strict=True) if holds(row, wanted))
+        return [one for one in held if self._is_timely(one.row)] if wanted else []
+
+    def dated(self, rows: Iterable[Found]) -> list[Found]:
+        """The latest first, and last those without a date."""
+        return sorted(
+            rows, key=lambda row: str(facts.number(row.row, self.date) or ""), reverse=True
+        )
 
     # -- telling -------------------------------------------------------------------------------
 
     def lines(self, rows: Iterable[Found]) -> list[Said]:
         """One line for each row."""
-        line = facts.facts(self.rows.line)[:1]
-        return [one for row in rows for one in facts.sentences(line, row)]
+        line = facts.facts(self.rows.line)
+        return [one for row in rows for one in facts.sentences(line, row)[:1]]
 
-    @property
-    def named(self) -> str:
-        """What the list has, and by what it is narrowed."""
+    def named(self, rows: Sequence[Found]) -> str:
+        """How many rows of what the list has, and by what it is narrowed."""
         told = [
             facts.spaced(name if value == "true" else f"{name} {value}")
             for name, value in self.filters.items()
         ]
-        told += map(country_name, self.asked.countries)
+        told += map(country_name, self.asked.countries if "country" in self.rows.inputs else ())
         told += [
-            f"{self.measured} {bound.side} {figure(bound.value)}" for bound in self.asked.bounds
+            f"{self._measured(rows)} {bound.side} {figure(bound.value)}"
+            for bound in self.asked.bounds
         ]
         told += [f"“{quoted(' '.join(self.about))}”"] if self.about else []
         told += [self.asked.span.text] if self.asked.span else []
-        return f"{self.rows.noun} ({'; '.join(told)})" if told else self.rows.noun
+        counted = facts.several(len(rows), self.rows.noun)
+        return f"{counted} ({'; '.join(told)})" if told else counted
 
-    @property
-    def measured(self) -> str:
+    def _measured(self, rows: Iterable[Found]) -> str:
         """What the member is called that rows are compared by."""
-        named = (fact.name for fact in facts.facts(self.kind) if fact.number == self.path)
-        return next(named, self.path.rpartition(".")[2])
+        path = self.path(rows)
+        named = (fact.name for fact in facts.facts(self.kind) if fact.number == path)
+        return next(named, path.rpartition(".")[2])
 
     def foremost(self, rows: Sequence[Found]) -> tuple[str, str, list[Found]] | None:
         """What is said of those that none goes before, their member, and they; None if unasked."""
         if self.asked.has("most", "least"):
-            return most(rows, self.path, is_least=self.asked.has("least"))
+            return most(rows, self.path(rows), is_least=self.asked.has("least"))
         if self.asked.has("latest", "earliest"):
             is_first = self.asked.has("earliest")
             _, path, best = most(rows, self.date, is_least=is_first)
             return "first" if is_first else "latest", path, best
         return None
+
+
+def distinct(rows: Iterable[Found]) -> list[Found]:
+    """One row of each incident: several sources may tell of the same."""
+    return [*{str(row.row.get("incidentId") or row.id): row for row in reversed([*rows])}.values()][
+        ::-1
+    ]
 
 
 def most(rows: Sequence[Found], path: str, *, is_least: bool) -> tuple[str, str, list[Found]]:

@@ -18,7 +18,7 @@ from svc_core import instants
 from svc_core.agent import asking, facts, figures, question, telling
 from svc_core.agent.facts import Said, listed, quoted
 from svc_core.agent.figures import differences
-from svc_core.agent.listing import Listed, holds, kinds, most
+from svc_core.agent.listing import Listed, distinct, holds, kinds, most
 from svc_core.agent.ports import Answered, Found, Turn
 from svc_core.agent.question import Asked
 from svc_core.linking import aliases
@@ -31,6 +31,9 @@ CALLS_MAX = 24
 _PAGES_MAX, _PAGE = 16, 100
 _SHOWN_MAX, _CITED_MAX = 5, 10
 _PASSAGES, _ALIKE_MAX = 20, 3
+
+
+_HELP = "Nothing to look up is named: ask about incidents, news, entities, vulnerabilities, figures"
 
 
 @frozen
@@ -103,12 +106,13 @@ class _Planner:
     def answer(self) -> Plan[list[Said]]:
         """The first way that finds something; texts go before what leaves words unexplained."""
         if self.asked.is_empty:
-            return []
+            return [Said(_HELP, ())]
         if self.asked.cves:
             return (yield from self.of_cves()) or (yield from self.of_texts())
         things = yield from self.things()
         unsure: list[Said] = []
         ways = (
+            self.of_happened,
             self.of_metrics,
             self.of_series,
             self.of_ledger,
@@ -128,10 +132,11 @@ class _Planner:
 
     def unknown(self) -> str:
         """That nothing is known, and of what."""
-        names = [f"“{quoted(name)}”" for name in self.asked.names] or ["this"]
-        about = listed(list(dict.fromkeys(self.missing)) or names)
-        where = listed(list(dict.fromkeys(call.name for call, _ in self.calls)) or ["no tool"])
-        return f"Nothing that the service knows tells {about} (looked for with: {where})"
+        if self.missing:
+            return f"Nothing that the service knows tells {listed([*dict.fromkeys(self.missing)])}"
+        names = [f"“{quoted(name)}”" for name in self.asked.names]
+        of = f" of {listed(names)}" if names else ""
+        return f"Nothing that the service knows tells this{of}"
 
     def told(self, kind: str, found: Sequence[Found]) -> list[Said]:
         """What rows of a kind tell of what is asked, and how they differ."""
@@ -202,13 +207,13 @@ class _Planner:
                 )
                 text = f"“{quoted(name)}” names {len(meant)} that are kept apart: {kinds}"
                 said.append(Said(text, meant))
-            if ways := self.asked.values("relation"):
-                return said + (yield from self.related(meant[0], ways[0][0]))
         rows = [one for _, meant in things for one in meant[:3]]
-        told = yield from self.of_rows(rows)
-        ways = self.asked.values("uses")
+        told = [] if self.asked.has("relation") else (yield from self.of_rows(rows))
+        ways = self.asked.values("relation") or self.asked.values("uses")
         if things and ways and (not told or self.is_plain):
-            return said + (yield from self.related(things[0][1][0], ways[0][0]))
+            told = []
+            for row in things[0][1][:3]:
+                told += yield from self.related(row, ways[0][0])
         return [*said, *told] if told else []
 
     def of_rows(self, rows: Sequence[Found]) -> Plan[list[Said]]:
@@ -220,10 +225,10 @@ class _Planner:
         said = [one for kind, some in by_kind.items() for one in self.told(kind, some)]
         if not said and "actor" in by_kind:
             said = self.told("entity", by_kind["actor"])
-        cues = (
-            facts.asked_for(kind, self.asked.phrase, question.generic()).cues for kind in by_kind
+        asked_for = (
+            facts.asked_for(kind, self.asked.phrase, question.generic()) for kind in by_kind
         )
-        self.is_sure = not self.asked.beyond(frozenset().union(*cues))
+        self.is_sure = not self.asked.beyond(frozenset().union(*(one.cues for one in asked_for)))
         return said
 
     def whole(self, kind: str, row: Found) -> Plan[Found]:
@@ -272,25 +277,23 @@ class _Planner:
         if not is_named and (not asked.countries or asked.kinds or not asked.rest()):
             return []
         found: list[Found] = []
-        areas = (
-            {"country": ",".join(asked.countries)},
-            *({"area": v[0]} for v in asked.values("region")),
-        )
-        for area in [each for each in areas if any(each.values())] or [{}]:
-            answered = yield from self.every(
-                "list_finint",
-                **area,
-                latest=None if span else True,
-                periodFrom=_day(span.start if span else None),
-                periodTo=_day(span.end if span else None),
-            )
-            found += answered.found
+        areas = [{"area": value[0]} for value in asked.values("region")]
+        areas += [{"country": ",".join(asked.countries)}] if asked.countries else []
+        ends = {"periodFrom": span.start, "periodTo": span.end} if span else {}
+        given: dict[str, Any] = {name: at.date().isoformat() for name, at in ends.items() if at}
+        is_change = asked.has("change")
+        for area in areas or [{}]:
+            newest = {} if span or is_change else {"latest": True}
+            answered = yield from self.every("list_finint", **area, **given, **newest)
+            if newest and any(row.row["value"] is None for row in answered.found):
+                answered = yield from self.every("list_finint", **area)
+            found += figures.known(answered.found, is_first=is_change, all_=bool(span))
         rows, beyond = figures.of_series(found, asked)
         if beyond > is_named:
             return []
         self.is_sure = not beyond
         wanted = facts.facts("finint")
-        is_compared = len(asked.countries) + len(asked.values("region")) > 1 or asked.has("change")
+        is_compared = len(asked.countries) + len(asked.values("region")) > 1 or is_change
         if asked.has("most", "least") and not is_compared:
             word, _, best = most(rows, "value", is_least=asked.has("least"))
             return [
@@ -306,8 +309,10 @@ class _Planner:
         if "ledger" not in self.asked.kinds and (things or not self.asked.names):
             return []
         answered = yield from self.ask("search_ledger_subjects", limit=_PAGE)
-        if self.asked.counted == "ledger":
-            return [self.count("subjects of the ledger", answered)]
+        if not (self.asked.names or self.asked.beyond(frozenset())):
+            lines = _all(facts.facts("subject"), answered.found[:_SHOWN_MAX])
+            what = facts.several(len(answered.found), "subject of the ledger")
+            return [self.count(what, answered), *lines]
         words = facts.phrase(self.asked.text)
         names = [normal(name).split() for name in self.asked.names]
         for subject in answered.found:
@@ -325,7 +330,8 @@ class _Planner:
         answered = yield from self.ask("fold_ledger_subject", subjectId=subject.id, **{time: then})
         views = [evolve(one, title=subject.title) for one in answered.found]
         wanted = {word for text in self.asked.rest() for word in facts.phrase(text)}
-        return [one for view in views for one in facts.claims(view, wanted)]
+        others = self.asked.beyond(frozenset(facts.phrase(subject.title)))
+        return [one for view in views for one in facts.claims(view, wanted, all_=not others)]
 
     # -- lists ---------------------------------------------------------------------------------
 
@@ -351,34 +357,53 @@ class _Planner:
             answered = evolve(given, found=tuple(kept))
             if kept:
                 return self.listed(listing, answered)
-        if not listing.about:
-            self.missing.append(f"any {listing.named}")
-        return []
+        if listing.about or answered.has_more:
+            return []
+        return [Said(f"The service knows {listing.named(())}", ())]
 
     def listed(self, listing: Listed, answered: Answered) -> list[Said]:
         """How many there are, which is foremost, or some of them."""
-        rows = answered.found
+        rows = distinct(listing.dated(answered.found))
+        lines = listing.lines(rows[:_SHOWN_MAX])
+        named = listing.named(answered.found)
         if self.asked.counted:
-            return [self.count(listing.named, answered), *listing.lines(rows[:_SHOWN_MAX])]
-        if listing.kind == "news" and self.asked.has("latest"):
-            rows = tuple(sorted(rows, key=lambda row: str(row.row["publishedAt"]), reverse=True))
-        elif foremost := listing.foremost(rows):
+            return [self.count(named, answered), *lines]
+        is_news = listing.kind == "news" and self.asked.has("latest")
+        if not is_news and (foremost := listing.foremost(answered.found)):
             word, path, best = foremost
+            best = distinct(best)
             wanted = [fact for fact in facts.facts(listing.kind) if fact.number == path][:1]
-            among = f"The {word} of {_number(answered)} {listing.named}"
+            among = f"The {word} of {_least(answered)}{named}"
             told = _all(wanted, best[:_SHOWN_MAX]) or listing.lines(best[:_SHOWN_MAX])
             return [evolve(one, text=f"{among}: {one.text}") for one in told]
-        lines = listing.lines(rows[:_SHOWN_MAX])
-        return [self.count(listing.named, answered), *lines] if len(rows) > _SHOWN_MAX else lines
+        is_long = len(rows) > _SHOWN_MAX and not is_news
+        return [self.count(named, answered), *lines] if is_long else lines
 
     def count(self, what: str, answered: Answered) -> Said:
         """How many rows there are; they are cited, or where there are many, their list."""
-        rows = answered.found
+        rows, least = answered.found, _least(answered)
         place = Found(str(answered.path), f"List: {what}", answered.path, {})
-        events = {row.row.get("incidentId") for row in rows} - {None}
-        alike = f", which are {len(events)} incidents" if 1 < len(events) < len(rows) else ""
+        apart = len(distinct(rows))
+        told = f"{facts.several(apart, 'incident')} in {least}" if apart < len(rows) else least
         cited = rows if 0 < len(rows) <= _CITED_MAX else (place,)
-        return Said(f"The service knows {_number(answered)} {what}{alike}", cited)
+        return Said(f"The service knows {told}{what}", cited)
+
+    def of_happened(self, _things: Things) -> Plan[list[Said]]:
+        """What is told of a place, a time or a subject: sentences of texts, then incidents."""
+        asked = self.asked
+        if not asked.has("happened") or asked.has("kind"):
+            return []
+        said = []
+        if asked.names or asked.rest():
+            said = yield from self.of_texts()
+        said = [one for one in said if one.text not in {row.title for row in one.found}]
+        listing = Listed(asked, "incident")
+        for arguments in listing.ways(()):
+            answered = yield from self.every("list_incidents", **arguments)
+            rows = listing.dated(listing.kept(answered.found, ()))
+            told = {one.id for each in said for one in each.found}
+            said += listing.lines([one for one in rows if one.id not in told][:_SHOWN_MAX])
+        return said
 
     # -- texts ---------------------------------------------------------------------------------
 
@@ -437,6 +462,8 @@ class _Planner:
             answered = yield from self.ask(name, **arguments, limit=_PASSAGES)
             found += answered.found
         passages = [_passage(number, row) for number, row in enumerate(found)]
+        if (span := self.asked.span) and self.asked.has("happened"):
+            passages = [one for one in passages if one.at and span.holds(instants.render(one.at))]
         chosen = telling.select(whole, passages, self.now)
         told = (one for one in chosen if one.text not in own)
         return [Said(one.text, tuple(found[n] for n in one.numbers)) for one in told]
@@ -477,12 +504,8 @@ def _all(wanted: Sequence[facts.Fact], rows: Iterable[Found]) -> list[Said]:
     return [one for row in rows for one in facts.sentences(wanted, row)]
 
 
-def _number(answered: Answered) -> str:
-    return f"{'at least ' if answered.has_more else ''}{len(answered.found)}"
-
-
-def _day(at: datetime | None) -> str | None:
-    return None if at is None else at.date().isoformat()
+def _least(answered: Answered) -> str:
+    return "at least " if answered.has_more else ""
 
 
 def _passage(number: int, found: Found) -> telling.Passage:

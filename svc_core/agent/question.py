@@ -6,10 +6,11 @@ Rule 2: where a question names nothing itself and has a pronoun, it means what t
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import cache
-from itertools import pairwise
+from itertools import dropwhile, groupby
+from typing import TypeVar
 
 import attrs
 from attrs import frozen
@@ -22,7 +23,13 @@ from svc_core.agent.times import Span
 from svc_core.sources.values import country_named
 from svc_core.text.words import cut, fold, stop_words
 
+T = TypeVar("T")
+
 _CVE = re.compile(r"\bCVE-\d{4}-\d{4,19}\b", re.IGNORECASE)
+_CODE = re.compile(
+    r"\b(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{32,64}|[a-z0-9-]{3,}(?:\.[a-z0-9-]{2,})*\.[a-z]{2,})\b"
+)
+"""Addresses of machines, digests and domains: names whatever their letters are."""
 _QUOTED = re.compile(r'"([^"]{2,100})"|“([^”]{2,100})”')
 _WORD = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’](?:s|re|ll|d|ve|m)?\b|\b([A-Z])\.(?=[A-Z]\b)|(?<=\b[A-Z])\.")
@@ -40,14 +47,15 @@ _MOST = re.compile(
     re.IGNORECASE,
 )
 _OR_MORE = re.compile(
-    r"(\d[\d,]*(?:\.\d+)?)\s?(%|percent)?(?:\+|\s?or (?:more|above|higher|greater))"
+    r"()(\d[\d,]*(?:\.\d+)?)\s?(%|percent)?(?:\+|\s?or (?:more|above|higher|greater))"
 )
 _TIMES = {"%": 0.01, "percent": 0.01, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 _JOINS = frozenset({"of", "the", "for", "de", "da", "del", "di", "la", "al", "el", "von", "van"})
 _OF_KINDS = frozenset({"filter", "number", "date", "kind"})
 _TELLING = frozenset({"kind", "series", "currency", "metric"})
 _PLAIN = ("me", "of", "the", "it", "a", "to", "in", "on", "by", "for")
-_SHORT_MAX, _NAMES_MAX, _TEXT_MAX = 3, 3, 2_000
+_SHORT_MAX, _NAMES_MAX, _TEXT_MAX, _TURNS_MAX = 3, 3, 2_000, 10
+_LINKED = re.compile(r"\s*(?:and|or|what about|how about|also|then)\b", re.IGNORECASE)
 
 
 @frozen
@@ -61,6 +69,16 @@ class Word:
     def is_name(self) -> bool:
         """Whether it is written as names are."""
         return self.written[0].isupper() or any(map(str.isdigit, self.written))
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a number, or a part of one in words."""
+        return self.written.isdigit() or self.written.lower() in _TIMES
+
+    @property
+    def is_stop(self) -> bool:
+        """Whether it is one of the words that stand in every text."""
+        return fold(self.written) in stop_words("en")
 
 
 @frozen
@@ -128,16 +146,27 @@ class Asked:
         return [value[1:] if kind else value for value in told if not kind or value[0] == kind]
 
     @property
+    def asks(self) -> bool:
+        """Whether a word tells what is asked for, not only of whom or when."""
+        roles = ("count", "number", "date", "uses", "relation", "overview", "pronoun", *_TELLING)
+        return self.has(*roles) or bool(self.beyond(frozenset()))
+
+    @property
     def is_empty(self) -> bool:
         """Whether it asks about nothing, such as a pronoun that means nobody."""
-        told = self.names or self.countries or self.cves or self.beyond(frozenset())
-        return not told and not self.has("kind", "series", "currency", "metric", "region")
+        told = self.names or self.countries or self.cves or self.rest()
+        return not (told or self.has("kind", "metric") or (self.span and self.has("happened")))
+
+    @property
+    def is_void(self) -> bool:
+        """Whether it tells neither of whom, nor when, nor which."""
+        return self.is_empty and not (self.span or self.has("filter"))
 
     @property
     def placed(self) -> frozenset[str]:
         """The words that name countries."""
-        spans = (range(start, end) for _, start, end in _countries_in(self.words))
-        return frozenset(self.words[at].written for span in spans for at in span)
+        spans = (self.words[start:end] for start, end, _ in _countries_in(self.words))
+        return frozenset(word.written for span in spans for word in span)
 
     @property
     def kinds(self) -> list[str]:
@@ -150,20 +179,15 @@ class Asked:
         ends = [part.end for part in self.parts if part.role == "count"]
         for part in self.parts:
             if part.role == "kind" and ends and ends[0] <= part.start:
-                between = range(ends[0], part.start)
-                if all(self._is_known(at) or self.words[at].is_name for at in between):
+                between = set(range(ends[0], part.start)) - _places(self.parts)
+                if all(self.words[at].is_stop or self.words[at].is_name for at in between):
                     return part.value
         return None
-
-    def _is_known(self, at: int) -> bool:
-        word = self.words[at]
-        known = any(part.start <= at < part.end for part in self.parts)
-        return known or fold(word.written) in stop_words("en")
 
     def beyond(self, cues: frozenset[str]) -> set[str]:
         """Its words that neither a table, a name, a country nor these cues account for."""
         names = {cut(fold(word)) for name in self.names for word in _WORD.findall(name)}
-        known = {self.words[at].cut for part in self.parts for at in range(part.start, part.end)}
+        known = {self.words[at].cut for at in _places(self.parts)}
         placed = {cut(fold(word)) for word in self.placed}
         return {cut(fold(word)) for word in self.rest()} - cues - names - known - placed
 
@@ -175,39 +199,53 @@ class Asked:
 
     def rest(self, kind: str = "") -> list[str]:
         """Its words that ask for nothing by themselves: what it is about."""
-        taken = {
-            at for part in self.parts if part.is_of(kind) for at in range(part.start, part.end)
-        }
+        taken = _places(part for part in self.parts if part.is_of(kind))
         return [
             word.written
             for at, word in enumerate(self.words)
             if at not in taken
-            and (fold(word.written) not in stop_words("en") or word.written.isupper())
-            and not (len(word.written) == 1 or _is_number(word.written))
+            and (not word.is_stop or word.written.isupper())
+            and not (len(word.written) == 1 or word.is_number)
         ]
 
 
 def asked(turn: Turn) -> Asked:
     """What the last words of a conversation ask."""
-    question = read(turn.question[:_TEXT_MAX], turn.now)
+    texts = [said.text for said in turn.history if said.role == "user"][-_TURNS_MAX:]
+    first, *others = (read(text[:_TEXT_MAX], turn.now) for text in (*texts, turn.question))
+    for question in others:
+        first = _after(first, question, turn.now)
+    return first
+
+
+def _after(before: Asked, question: Asked, now: datetime) -> Asked:
+    """What a question asks behind another, of which it may leave out what both have in common."""
     is_named = any(name != name.lower() for name in question.names)
-    if is_named or question.cves or question.countries or not question.has("pronoun"):
+    is_named = is_named or bool(question.cves or question.countries)
+    if _LINKED.match(question.text) and not (question.asks or question.is_void):
+        text = before.text
+        for name in [*before.names, *before.cves, *before.placed] if is_named else ():
+            text = re.sub(rf"\b{re.escape(name)}\b", " ", text)
+        if question.span:
+            text = times.without(text)
+        return read(f"{text} {_LINKED.sub('', question.text)}", now)
+    if is_named or not (question.has("pronoun") or question.is_empty):
         return question
-    last = next((said.text for said in reversed(turn.history) if said.role == "user"), None)
-    if last is None:
-        return question
-    before = read(last[:_TEXT_MAX], turn.now)
-    return attrs.evolve(question, names=before.names, cves=before.cves, countries=before.countries)
+    meant = attrs.evolve(question, names=before.names, cves=before.cves, countries=before.countries)
+    is_scoped = question.has("count", "most", "least", "latest", "earliest", "list")
+    if meant.has(*_TELLING) or not (is_scoped and before.kinds):
+        return meant
+    return read(f"{question.text} {before.text}", now)
 
 
 def read(text: str, now: datetime) -> Asked:
     """What a text asks, by itself."""
-    plain = _POSSESSIVE.sub(r"\1", _CVE.sub(" ", text))
+    plain = _POSSESSIVE.sub(r"\1", _CODE.sub(" ", _CVE.sub(" ", text)))
     words = tuple(Word(word, cut(fold(word))) for word in _WORD.findall(times.without(plain)))
     parts = tuple(_parts(words))
-    money = {at for part in parts if part.role == "currency" for at in range(part.start, part.end)}
-    spans = _countries_in(words)
-    placed = (code for code, at, end in spans if money.isdisjoint(range(at, end)))
+    money = _places(part for part in parts if part.role == "currency")
+    told = _countries_in(words)
+    placed = (code for start, end, code in told if money.isdisjoint(range(start, end)))
     countries = tuple(dict.fromkeys(placed))
     names = _names(text, words, parts)
     cves = tuple(dict.fromkeys(found.upper() for found in _CVE.findall(text)))
@@ -216,43 +254,48 @@ def read(text: str, now: datetime) -> Asked:
         part
         for part in parts
         if part.role != "kind"
-        or not all(_is_in(word, named) for word in words[part.start : part.end])
+        or not all(word.is_name and word.cut in named for word in words[part.start : part.end])
     )
     return Asked(
         text, words, parts, cves, names, countries, tuple(_bounds(plain)), times.span(plain, now)
     )
 
 
-def _is_in(word: Word, named: set[str]) -> bool:
-    """Whether a word belongs to a name."""
-    return word.is_name and word.cut in named
+def _places(parts: Iterable[Part]) -> set[int]:
+    """Where words of some parts stand."""
+    return {at for part in parts for at in range(part.start, part.end)}
+
+
+def _longest(
+    words: tuple[Word, ...], known: Callable[[tuple[Word, ...]], T | None]
+) -> Iterator[tuple[int, int, T]]:
+    """The longest runs of words that are known, each with where it stands and what it means."""
+    at = 0
+    while at < len(words):
+        sizes = range(min(4, len(words) - at), 0, -1)
+        told = ((size, known(words[at : at + size])) for size in sizes)
+        size, meant = next(((size, meant) for size, meant in told if meant), (1, None))
+        if meant:
+            yield at, at + size, meant
+        at += size
 
 
 def _parts(words: tuple[Word, ...]) -> Iterator[Part]:
-    table, at = _table(), 0
-    while at < len(words):
-        sizes = range(min(4, len(words) - at), 0, -1)
-        tried = (tuple(word.cut for word in words[at : at + size]) for size in sizes)
-        known = next((run for run in tried if run in table), ())
-        for role, value in table.get(known, ()):
-            yield Part(at, at + len(known), role, value)
-        at += len(known) or 1
+    def known(run: tuple[Word, ...]) -> tuple[tuple[str, str], ...]:
+        return _table().get(tuple(word.cut for word in run), ())
+
+    for start, end, told in _longest(words, known):
+        yield from (Part(start, end, role, value) for role, value in told)
 
 
 def _bounds(text: str) -> Iterator[Bound]:
-    for pattern, is_least in ((_LEAST, True), (_MOST, False)):
+    for pattern, is_least in ((_LEAST, True), (_MOST, False), (_OR_MORE, True)):
         for strict, number, unit in pattern.findall(text):
             yield Bound(_amount(number, unit), is_least, bool(strict))
-    for number, unit in _OR_MORE.findall(text):
-        yield Bound(_amount(number, unit), True, is_strict=False)
 
 
 def _amount(number: str, unit: str) -> float:
     return float(number.replace(",", "")) * _TIMES.get(unit.lower(), 1)
-
-
-def _is_number(word: str) -> bool:
-    return word.isdigit() or word.lower() in _TIMES
 
 
 # -- names -------------------------------------------------------------------------------------
@@ -260,76 +303,60 @@ def _is_number(word: str) -> bool:
 
 def _names(text: str, words: tuple[Word, ...], parts: tuple[Part, ...]) -> tuple[str, ...]:
     """What is in quotation marks, runs of words written as names are, else unknown words."""
-    quoted = [first or second for first, second in _QUOTED.findall(text)]
-    places = {at for _, start, end in _countries_in(words) for at in range(start, end)}
-    taken = {at for part in parts for at in range(part.start, part.end)}
-    named = [run for run in _runs(words) if not set(run) <= places]
+    quoted = [first or second for first, second in _QUOTED.findall(text)] + _CODE.findall(text)
+    places = {at for start, end, _ in _countries_in(words) for at in range(start, end)}
+    named = [run for run in _runs(words) if not places.issuperset(run)]
     telling = [_trimmed(words, run, parts) for run in named]
-    found = [*quoted, *(" ".join(words[at].written for at in run) for run in telling if run)]
+    found = [*quoted, *(_written(words, run) for run in telling if not places.issuperset(run))]
     if not found and not places and not any(part.role in _TELLING for part in parts):
-        found = list(_unknown(words, taken))
+        taken = _places(parts)
+        free = (at for at, word in enumerate(words) if at not in taken)
+        plain = [at for at in free if not (words[at].is_stop or words[at].is_number)]
+        found = [_written(words, run) for run in _beside(plain)]
     return tuple(dict.fromkeys(found))[:_NAMES_MAX]
 
 
-def _runs(words: tuple[Word, ...]) -> Iterator[list[int]]:
-    run: list[int] = []
+def _written(words: tuple[Word, ...], run: list[int]) -> str:
+    return " ".join(words[at].written for at in run)
+
+
+def _beside(places: Iterable[int]) -> list[list[int]]:
+    """Places in runs of those that stand side by side."""
+    told = groupby(enumerate(places), lambda pair: pair[1] - pair[0])
+    return [[at for _, at in run] for _, run in told]
+
+
+def _runs(words: tuple[Word, ...]) -> list[list[int]]:
+    """Words that are written as names are, with what joins them."""
+    found: list[int] = []
     for at, word in enumerate(words):
-        is_number = _is_number(word.written)
         is_join = fold(word.written) in _JOINS and at + 1 < len(words) and words[at + 1].is_name
-        if (word.is_name and not is_number) or (run and (is_number or is_join)):
-            run.append(at)
-        else:
-            if run:
-                yield run
-            run = []
-    if run:
-        yield run
+        is_next = bool(found) and found[-1] == at - 1
+        if (word.is_name and not word.is_number) or (is_next and (word.is_number or is_join)):
+            found.append(at)
+    return _beside(found)
 
 
 def _trimmed(words: tuple[Word, ...], run: list[int], parts: tuple[Part, ...]) -> list[int]:
     """A run without what begins a sentence, and without members such as "LEI of"."""
-    members = {at for part in parts if part.role == "member" for at in range(part.start, part.end)}
-    taken = {at for part in parts for at in range(part.start, part.end)}
-    while run and (
-        run[0] in members
-        or fold(words[run[0]].written) in _JOINS
-        or (run[0] == 0 and (0 in taken or fold(words[0].written) in stop_words("en")))
-    ):
-        run = run[1:]
-    while run and run[-1] in members:
-        run = run[:-1]
-    return [] if all(at in taken for at in run) else run
+    members, taken = _places(part for part in parts if part.role == "member"), _places(parts)
+    first = {0} if 0 in taken or words[0].is_stop else set()
+    joins = {at for at in run if fold(words[at].written) in _JOINS}
+    kept = list(dropwhile((members | joins | first).__contains__, run))
+    while kept and kept[-1] in members:
+        kept.pop()
+    return [] if taken.issuperset(kept) else kept
 
 
-def _unknown(words: tuple[Word, ...], taken: set[int]) -> Iterator[str]:
-    """Runs of words that neither the table nor a list of plain words knows."""
-    free = [
-        at
-        for at, word in enumerate(words)
-        if at not in taken
-        and fold(word.written) not in stop_words("en")
-        and not _is_number(word.written)
-    ]
-    run: list[int] = []
-    for at, after in pairwise([*free, -1]):
-        run.append(at)
-        if after != at + 1:
-            yield " ".join(words[each].written for each in run)
-            run = []
+def _countries_in(words: tuple[Word, ...]) -> Iterator[tuple[int, int, str]]:
+    """The countries that are named: where their words begin and end, and their codes."""
 
+    def known(run: tuple[Word, ...]) -> str | None:
+        name = " ".join(word.written for word in run)
+        is_sure = len(run) > 1 or len(name) > _SHORT_MAX or name.isupper()
+        return country_named(name) if is_sure else None
 
-def _countries_in(words: tuple[Word, ...]) -> Iterator[tuple[str, int, int]]:
-    """The countries that are named, with the places of their words."""
-    at = 0
-    while at < len(words):
-        sizes = range(min(4, len(words) - at), 0, -1)
-        runs = (" ".join(word.written for word in words[at : at + size]) for size in sizes)
-        told = zip(sizes, map(country_named, runs), strict=True)
-        size, code = next(((size, code) for size, code in told if code), (1, None))
-        written = words[at].written
-        if code and (size > 1 or len(written) > _SHORT_MAX or written.isupper()):
-            yield code, at, at + size
-        at += size
+    return _longest(words, known)
 
 
 @cache

@@ -23,6 +23,7 @@ from svc_core.agent.asking import (
     asked,
     groups,
     is_counted,
+    is_measured,
     is_role,
     is_said,
     is_strange,
@@ -42,7 +43,8 @@ PASSAGES_MAX, TEXT_MAX, SENTENCES_MAX = 100, 6_000, 60
 WORDS_MIN = 2  # of a sentence: "Four died."
 TOLD_MAX, OVERVIEW_MAX = 3, 5  # sentences of an answer
 ALIKE = 0.6  # terms that two sentences have in common, of all of both (Jaccard)
-ENOUGH, LONE = 0.45, 0.7  # of the weight of what is asked beside names, and where there are none
+ENOUGH, LONE = 0.5, 0.7  # of the weight of what is asked beside names, and where there are none
+BETTER = 0.95  # of the score of a title: a sentence of its text that comes as near is told instead
 CLOSE = 0.5  # of the best score: what comes less near is left out
 NEARBY, NAMED_NEARBY = 0.5, 0.9  # what a term counts, and a name, beside the sentence
 OTHER_WORD = 0.85  # and one that only means the same
@@ -117,7 +119,7 @@ def select(question: str, passages: Sequence[Passage], now: datetime) -> tuple[S
 
 def _follows(one: _Told, best: _Told) -> bool:
     """Whether a sentence stands behind another: reasons are told after what happened."""
-    return one.passage == best.passage and 0 < one.place - max(best.place, 1) < 3
+    return one.passage == best.passage and one.place == max(best.place, 1) + 1
 
 
 def _may_tell(wanted: Asked, passage: Passage) -> bool:
@@ -177,7 +179,7 @@ def _read(passage: Passage) -> Iterator[_Told]:
     title = headline(defused(passage.title))
     text = defused(passage.text[:TEXT_MAX])
     language = guess(f"{title} {text}")
-    told = sentences(text, WORDS_MIN)[:SENTENCES_MAX]
+    told = sentences(text, WORDS_MIN, tails=True)[:SENTENCES_MAX]
     held = [_held(one, language) for one in (title, *told)]
     for place, one in enumerate((title, *told)):
         around = {0, 1, *range(max(place - BEFORE, 0), place)}
@@ -222,7 +224,8 @@ def _score(wanted: Asked, told: _Told) -> float:
     if _least(wanted) == 0:
         share = (1 + share) / 2
     is_focussed = [matched[term] >= OTHER_WORD for term in wanted.focus]
-    if wanted.is_of_many and is_focussed and not any(is_focussed):
+    is_strict = wanted.is_of_many or wanted.is_of_doer
+    if is_strict and is_focussed and not any(is_focussed):
         return 0.0
     focus = 1.0 if any(is_focussed) or not is_focussed else LACKING
     return fit * share * focus * _named(named, told) * _standing(told)
@@ -241,8 +244,8 @@ def _least(wanted: Asked) -> float:
 
 
 def _fewest(wanted: Asked) -> int:
-    least = 1 if wanted.kind == "compare" else 2
-    return min(least, len(wanted.names) + len(wanted.terms)) if wanted.names else 2
+    least = 1 if wanted.kind in ("compare", "overview") else 2
+    return min(least, len(wanted.names) + len(wanted.terms)) if wanted.names else least
 
 
 def _matched(term: str, told: _Told, wanted: Asked) -> float:
@@ -293,7 +296,8 @@ def _fit(wanted: Asked, told: _Told) -> float:
     if wanted.kind == "who":
         return float(_names_other(wanted, told.text) and _is_role_of(wanted, told))
     if wanted.kind == "number":
-        return float(_is_sum(wanted, told.text) and _counts(wanted, told))
+        is_sum = _is_sum(wanted, told.text) and _counts(wanted, told)
+        return float(is_sum and (not wanted.measure or is_measured(wanted.measure, told.text)))
     if wanted.kind == "where":
         is_named = _names_other(wanted, told.text, places=True)
         held = is_named + is_said("placed", told.text)
@@ -307,7 +311,8 @@ def _fit(wanted: Asked, told: _Told) -> float:
 
 def _is_sum(wanted: Asked, text: str) -> bool:
     """Whether a sentence tells how much something is, where that is asked."""
-    return bool(wanted.terms) and (not wanted.is_of_money or is_said("money", text))
+    is_told = wanted.terms or wanted.measure or len(wanted.names) > 1
+    return bool(is_told) and (not wanted.is_of_money or is_said("money", text))
 
 
 def _names_other(wanted: Asked, text: str, *, places: bool = False) -> bool:
@@ -361,10 +366,10 @@ def _best(found: Sequence[_Told], most: int) -> list[_Told]:
     """The best, no two alike, and no title beside a sentence of its text."""
     least = CLOSE * max((one.score for one in found), default=0.0)
     close = [one for one in found if one.score >= least]
-    told = {one.passage.number for one in close if one.place}
     kept: list[_Told] = []
     for one in close:
-        is_new = one.place or one.passage.number not in told
+        beside = (k for k in close if k.place and k.passage == one.passage)
+        is_new = one.place or all(k.score < BETTER * one.score for k in beside)
         if len(kept) < most and is_new and not any(_alike(one, k) for k in kept):
             kept.append(one)
     return kept

@@ -155,7 +155,7 @@ def _written(match: re.Match[str]) -> str:
         return told.get("iso") or told.get("month") or told["alone"]
     year = told.get("of") or told.get("year") or told.get("in")
     day = told.get("day") or told.get("nth")
-    return f"{year}-{_months()[name]:02}" + (f"-{int(day):02}" if day else "")
+    return f"{year}-{months()[name]:02}" + (f"-{int(day):02}" if day else "")
 
 
 def _of(period: periods.Period, text: str, *, is_fiscal: bool = False) -> Span:
@@ -168,12 +168,13 @@ def _midnight(day: date) -> datetime:
 
 
 @cache
-def _months() -> dict[str, int]:
+def months() -> dict[str, int]:
+    """The months by their folded names."""
     rows = (row for row in data.rows("calendar.tsv") if row[0] == "month")
     return {fold(name): int(number) for _, number, names in rows for name in names.split("|")}
 
 
 @cache
 def _dates() -> re.Pattern[str]:
-    names = sorted(_months(), key=len, reverse=True)
+    names = sorted(months(), key=len, reverse=True)
     return re.compile(_ABSOLUTE.format("|".join(map(re.escape, names))), re.IGNORECASE)

@@ -74,10 +74,10 @@ _LETTERS = re.compile(r"[^\W\d_]")
 _UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
 
 
-def sentences(text: str, least: int = _WORDS_MIN) -> list[str]:
-    """The quotable sentences of `text`, in order, without repeats; an unfinished tail is dropped.
+def sentences(text: str, least: int = _WORDS_MIN, *, tails: bool = False) -> list[str]:
+    """The quotable sentences of `text`, in order, without repeats.
 
-    They have at least so many words.
+    They have at least so many words. What has no full stop is left out unless `tails` are wanted.
 
     A line is a paragraph, and no sentence runs from one into the next.
 
@@ -86,7 +86,7 @@ def sentences(text: str, least: int = _WORDS_MIN) -> list[str]:
     lines = _MARKUP.sub(" ", text).splitlines()
     found = [_clean(run) for line in lines for run in _split(_fold_space(line))]
     kept = list(dict.fromkeys(run for run in found if _is_quotable(run, least)))
-    finished = [run for run in kept if _FINISHED.search(run)]
+    finished = [run for run in kept if not tails and _FINISHED.search(run)]
     return finished or [run for run in kept if not run.endswith(("...", "…"))] or kept
 
 

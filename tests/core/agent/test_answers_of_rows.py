@@ -53,7 +53,7 @@ def test_the_same_question_has_the_same_answer(asker: Asker, question: Labelled)
 
 
 LEDGER = [
-    ("How many subjects does the ledger have?", ["1 subjects"]),
+    ("How many subjects does the ledger have?", ["1 subject of"]),
     ("What is the status of Kestrel Exchange?", ["halted"]),
     (
         "What does the ledger claim about the headquarters of Kestrel?",
