@@ -252,7 +252,8 @@ def check(parts, sent, stays):
         assert body == b""
         return status
     if headers[b"content-type"].startswith(b"text/event-stream"):
-        assert status == 200 and body.endswith(b"data: [DONE]\n\n")
+        assert status == 200
+        assert body.endswith(b"data: [DONE]\n\n")
         return status
     assert int(headers[b"content-length"]) == len(body)
     if status >= 400:
