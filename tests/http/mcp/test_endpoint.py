@@ -11,7 +11,8 @@ import jsonschema_rs
 import pytest
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp_types import CallToolResult
+from mcp_types import METHOD_NOT_FOUND, CallToolResult
+from mcp_types.version import LATEST_MODERN_VERSION
 
 from svc_core import catalog, problem
 from svc_core.access.scopes import SCOPES
@@ -322,6 +323,21 @@ def test_pages_of_other_origins_do_not_come_in(
 
 
 # -- what may be missing -----------------------------------------------------------------------
+
+
+def test_there_are_no_streams_to_listen_to(place: House) -> None:
+    name = "io.modelcontextprotocol/"
+    told = {
+        f"{name}protocolVersion": LATEST_MODERN_VERSION,
+        f"{name}clientCapabilities": {},
+        f"{name}clientInfo": {"name": "test", "version": "1"},
+    }
+    method = "subscriptions/listen"
+    headers = {"MCP-Protocol-Version": LATEST_MODERN_VERSION, "Mcp-Method": method}
+    asked = {"notifications": {"toolsListChanged": True}, "_meta": told}
+    answer = post(place, everything(place), method, asked, headers=headers)
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.json()["error"]["code"] == METHOD_NOT_FOUND
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from svc_core.knowledge.reindexing import ReindexKnowledge, begin, reindex_knowl
 from svc_core.knowledge.retrieving import TimeLimit
 from svc_core.operation import Actor, Context
 from svc_core.pipeline import Site
-from svc_core.ports import SYSTEM
+from svc_core.ports import SYSTEM, SharedUnavailable
 from svc_core.problem import Problem
 from svc_core.recordings import forget_reports
 from svc_core.resources.profile import LEAVING, Leaving
@@ -442,6 +442,20 @@ async def test_one_process_looks_after_the_indexes_at_a_time(
         while not (await counted(house.service, tenant))["texts"]:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     task.cancel()
+
+
+async def test_nobody_looks_after_the_indexes_while_nobody_knows_whose_turn_it_is(
+    house: Any,
+) -> None:
+    class Away:
+        async def take(self, *_: Any) -> bool:
+            raise SharedUnavailable("away")
+
+    tenant = await workspace(house.service)
+    await store(house.service, *REPORTS, tenant=tenant, indexed=False)
+    away: Any = Away()
+    await Indexing(house.service, None, away).turn()
+    assert (await counted(house.service, tenant))["texts"] == 0
 
 
 def test_signals_and_reports_have_an_index_each() -> None:
