@@ -131,7 +131,7 @@ CUTS = {
 def ends(told: bytes) -> list[Any]:
     """What tells of an end."""
     frames = [line[6:] for line in told.split(b"\n") if line.startswith(b"data: ")]
-    assert frames.pop() == b"[DONE]"
+    assert not frames or frames.pop() == b"[DONE]"
     chunks = [json.loads(frame) for frame in frames]
     return [
         chunk
@@ -160,13 +160,14 @@ def test_one_end_is_told_and_the_turn_is_settled_wherever_an_answer_is_cut_short
         except StopIteration:
             is_whole = True
         except type(CUTS[how]):
-            told += stream.farewell(SHUT)
+            told += stream.farewell(SHUT) if told else b""
         finished(stream.settle())
-        assert len(ends(bytes(told))) == 1, (waits, bytes(told))
+        # What was cut short before its first frame is refused as a whole.
+        assert len(ends(bytes(told))) == bool(told), (waits, bytes(told))
         [[month], turns] = desk.rows()
         is_said = b"The port" in told
         assert (month.used, month.held) == (int(is_said), ())
-        assert len(turns) == 1
+        assert len(turns) == bool(told)
         waits += 1
         if is_whole:
             break
