@@ -194,7 +194,8 @@ class Asked:
     @property
     def whole(self) -> str:
         """Its text with the names that its pronouns mean."""
-        meant = [name for name in self.names if fold(name) not in fold(self.text)]
+        said = set(_WORD.findall(fold(self.text)))
+        meant = [name for name in self.names if not said.issuperset(_WORD.findall(fold(name)))]
         return " ".join([self.text.rstrip(" ?"), *meant]) + "?" if meant else self.text
 
     def rest(self, kind: str = "") -> list[str]:

@@ -224,7 +224,8 @@ def _score(wanted: Asked, told: _Told) -> float:
     if _least(wanted) == 0:
         share = (1 + share) / 2
     is_focussed = [matched[term] >= OTHER_WORD for term in wanted.focus]
-    is_strict = wanted.is_of_many or wanted.is_of_doer
+    is_told = subject >= LONE * sum(wanted.terms.values())
+    is_strict = wanted.is_of_many or (wanted.is_of_doer and not is_told)
     if is_strict and is_focussed and not any(is_focussed):
         return 0.0
     focus = 1.0 if any(is_focussed) or not is_focussed else LACKING

@@ -63,6 +63,7 @@ _DATELINE = re.compile(
     rf"^(?:[A-ZÀ-Ž][\w.'’ ,/-]{{1,60}}\s)?\((?:{_AGENCIES})\)\s*[-–—:]+\s+"
     r"|^(?:EFE|EP|AFP|AP|EUROPA PRESS|AGENCIAS|REUTERS|20MINUTOS\.ES"
     r"|(?:[A-Z]\. ){2,}[A-Z]\. / AGENCIAS)\s+(?=[A-ZÀ-Þ¿¡])"
+    rf"|^(?:{_AGENCIES})\s+[-–—]+\s+"
     r"|^(?:[A-ZÀ-Þ][A-ZÀ-Þ0-9'’ /-]{3,40})(?:, [\w. ]{2,30})?\s+[-–—]\s+(?=\S)"
 )
 _SECTION = re.compile(

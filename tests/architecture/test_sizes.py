@@ -17,13 +17,13 @@ CODE_LINES: dict[str, int] = {
     "svc_core.projects": 141,
     "svc_core.knowledge": 450,  # knowledge, the agent, projects, automations, MCP
     "svc_core.automations": 386,
-    "svc_core.agent": 2876,  # knowledge, the agent, projects, automations, MCP
+    "svc_core.agent": 2883,  # knowledge, the agent, projects, automations, MCP
     "svc_core.stix": 91,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_core.linking": 493,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_core.intel": 3073,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_core.osint": 474,
     "svc_core.intake": 2635,  # knowledge, the agent, projects, automations, MCP
-    "svc_core.text": 431,  # knowledge, the agent, projects, automations, MCP
+    "svc_core.text": 432,  # knowledge, the agent, projects, automations, MCP
     "svc_core.retrieval": 341,  # knowledge, the agent, projects, automations, MCP
     "svc_core.data": 7,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_http.pages": 70,  # faults that strangers found are mended

@@ -6,9 +6,9 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from svc_core import problem, tools
+from svc_core import drive, problem, tools
 from svc_core.problem import Problem
-from svc_core.tools import TOOLS, spec
+from svc_core.tools import TOOLS, CallersTools, spec
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
 REPORT = f"rpt_{'0' * 24}"
@@ -69,3 +69,10 @@ def test_arguments_that_are_none_of_its_inputs_are_refused(
         tools.call(BY_NAME[name], arguments)
     assert refused.value.type is kind
     assert detail in refused.value.detail
+
+
+def test_a_tool_that_there_is_not_is_refused() -> None:
+    nobody: Any = None
+    with pytest.raises(Problem) as refused:
+        drive.run(CallersTools({}, nobody, nobody, nobody).call("paint", {}))
+    assert refused.value.detail == "There is no tool 'paint'."

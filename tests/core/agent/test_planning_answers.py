@@ -8,7 +8,7 @@ import pytest
 from svc_core import problem
 from svc_core.agent import events
 from svc_core.agent.embedded import SOURCES_MAX
-from svc_core.agent.facts import Fact, facts, figure, listed, quoted
+from svc_core.agent.facts import Fact, facts, figure, listed, quoted, several
 from svc_core.agent.planner import CALLS_MAX
 from svc_core.agent.ports import Turn
 from svc_core.agent.question import Bound, read
@@ -39,6 +39,9 @@ READ = [
     ('What is "the grey petrel"?', ("the grey petrel",), (), []),
     ("Where did Bank of Harbour 2 move?", ("Bank of Harbour 2",), (), []),
     ("What happened in Ivory Coast?", (), ("CI",), []),
+    ("What is 192.0.2.44?", ("192.0.2.44",), (), []),
+    ("Is reminders.example known?", ("reminders.example",), (), []),
+    ("What is the GDP of Ecuador?", (), ("EC",), []),
     ("where do blue herons nest near grey quays", ("blue herons nest", "grey quays"), (), []),
 ]
 
@@ -118,6 +121,9 @@ TOLD = [
     ("incident", "coordinates",
      {"place": {"geometry": {"type": "Point", "coordinates": [1, 2]}}}, "2 (latitude)"),
     ("incident", "coordinates", {"place": {"geometry": {"type": "Polygon"}}}, None),
+    ("incident", "place", {"place": {"name": "Suva in Fiji", "countryCode": "FJ"}}, "in Fiji"),
+    ("incident", "place", {"place": {"name": "Suva", "countryCode": "FJ"}}, "in Suva, Fiji"),
+    ("incident", "place", {"place": {"name": None, "countryCode": "FJ"}}, None),
     ("incident", "depth", {"measurements": []}, None),
     ("entity", "type", {"type": "organization"}, "an organization"),
     ("entity", "status", {"status": "unknown"}, None),
@@ -145,6 +151,31 @@ def cve(number: int, score: float | None = 5.0) -> dict[str, Any]:
     id_ = f"CVE-2024-{number:04}"
     told = {"version": "3.1", "baseScore": score, "severity": "medium", "provider": "nvd"}
     return {"id": f"ent_{number}", "name": id_, "cveId": id_, "score": told, "title": None}
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "text"),
+    [
+        (1, "vulnerability", "1 vulnerability"),
+        (1304, "vulnerability", "1,304 vulnerabilities"),
+        (0, "news item", "no news items"),
+        (2, "subject of the ledger", "2 subjects of the ledger"),
+    ],
+)
+def test_a_noun_stands_in_the_number_of_its_things(number: int, noun: str, text: str) -> None:
+    assert several(number, noun) == text
+
+
+def test_what_is_listed_to_its_end_and_empty_is_told_to_be_none() -> None:
+    told, _ = ask("Which vulnerabilities are rejected?", list_cves=page([]))
+    assert told.text == "The service knows no vulnerabilities (state rejected).\n"
+    assert not told.sources
+
+
+def test_nothing_to_look_up_is_told_so() -> None:
+    told, tools = ask("What can you do?", list_cves=page([]))
+    assert told.text.startswith("Nothing to look up is named")
+    assert not tools.asked
 
 
 def test_a_list_is_read_page_by_page_and_counted_whole() -> None:

@@ -165,6 +165,40 @@ def test_a_comparison_without_names_is_a_question_like_others():
     assert [one.text for one in told] == [STORM]
 
 
+MEASURED = [
+    ("How long was Lowhaven without power?", "Lowhaven was without power for seven hours."),
+    ("How old is Ida Quist of Lowhaven?", "Ida Quist, a 34-year-old pilot, lives in Lowhaven."),
+    ("How tall is the Lowhaven tower?", "The tower of Lowhaven stands at 182 metres."),
+    ("How heavy is the Lowhaven satellite?", "Lowhaven launched a 680-kilogram satellite."),
+    ("What share of Lowhaven has power?", "Power is back in 40 percent of Lowhaven."),
+]
+
+
+@pytest.mark.parametrize(("question", "text"), MEASURED)
+def test_a_measure_is_answered_by_a_number_of_its_unit(question, text):
+    other = passage("Lowhaven's tower, satellite and power cost Ida Quist 90 crowns.", number=2)
+    told = select(question, [other, passage(text)], NOW)
+    assert [one.text for one in told] == [text]
+
+
+def test_who_did_something_is_answered_by_what_tells_the_deed():
+    text = "The bridge of Lowhaven won an award of the Quist foundation."
+    assert not texts("Who designed the bridge of Lowhaven?", [passage(text)])
+    assert texts("Who won the award in Lowhaven?", [passage(text)])
+
+
+def test_a_title_is_told_where_no_sentence_of_its_text_comes_near():
+    one = passage("A cable broke at noon.", "Ida Quist closes the port of Lowhaven for two days")
+    assert texts("How long is the port of Lowhaven closed?", [one]) == [one.title]
+
+
+def test_what_was_cut_off_in_the_middle_is_read_too():
+    one = passage("A cable broke.Harbourmaster Ida Quist closed the port of Lowhaven")
+    assert texts("Who closed the port of Lowhaven?", [one]) == [
+        "Harbourmaster Ida Quist closed the port of Lowhaven"
+    ]
+
+
 STORM = "The storm damage was higher than the flood damage."
 
 
