@@ -92,7 +92,7 @@ async def test_manual_and_paused_profiles_are_never_due(any_house: Any) -> None:
     async def pause(ctx: Context) -> None:
         patch = profiles.PatchProfile(paused, ProfilePatch(status="paused"))
         target = await ctx.load(profiles.PROFILES, paused)
-        await profiles.patch_profile(attrs.evolve(ctx, target=target), patch)
+        await profiles.change_profile(attrs.evolve(ctx, target=target), patch)
 
     await any_house.service.write(TENANT, pause)
     any_house.clock.advance(10 * 86_400)

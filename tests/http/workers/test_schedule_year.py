@@ -83,7 +83,7 @@ class Town:
         async def unit(ctx: Context) -> None:
             asked = profiles.PatchProfile(id_, ProfilePatch(**members))
             target = await ctx.load(PROFILES, id_)
-            await profiles.patch_profile(attrs.evolve(ctx, target=target), asked)
+            await profiles.change_profile(attrs.evolve(ctx, target=target), asked)
 
         await self.service.write(TENANT, unit)
 
