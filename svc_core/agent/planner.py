@@ -156,8 +156,9 @@ class _Planner:
         self.is_plain = wanted.is_plain
         if self.asked.has("compare") and not wanted.facts:
             return facts.asked_for(kind, ("overvi",), question.generic())
+        others = [value for value in self.asked.values("number") if value[0] != kind]
         is_other = self.asked.has("metric", "series") or self.asked.beyond(wanted.cues)
-        if wanted.is_plain and is_other:
+        if wanted.is_plain and (is_other or others):
             return evolve(wanted, facts=())
         if ["many"] in self.asked.values("count"):
             return evolve(wanted, facts=tuple(one for one in wanted.facts if one.number))

@@ -223,13 +223,14 @@ def _after(before: Asked, question: Asked, now: datetime) -> Asked:
     """What a question asks behind another, of which it may leave out what both have in common."""
     is_named = any(name != name.lower() for name in question.names)
     is_named = is_named or bool(question.cves or question.countries)
-    if _LINKED.match(question.text) and not (question.asks or question.is_void):
+    linked = _LINKED.match(question.text)
+    if linked and not (question.asks or question.is_void):
         text = before.text
         for name in [*before.names, *before.cves, *before.placed] if is_named else ():
             text = re.sub(rf"\b{re.escape(name)}\b", " ", text)
         if question.span:
             text = times.without(text)
-        return read(f"{text} {_LINKED.sub('', question.text)}", now)
+        return read(f"{text} {question.text[linked.end() :]}", now)
     if is_named or not (question.has("pronoun") or question.is_empty):
         return question
     meant = attrs.evolve(question, names=before.names, cves=before.cves, countries=before.countries)

@@ -87,8 +87,11 @@ def sentences(text: str, least: int = _WORDS_MIN, *, tails: bool = False) -> lis
     lines = _MARKUP.sub(" ", text).splitlines()
     found = [_clean(run) for line in lines for run in _split(_fold_space(line))]
     kept = list(dict.fromkeys(run for run in found if _is_quotable(run, least)))
-    finished = [run for run in kept if not tails and _FINISHED.search(run)]
-    return finished or [run for run in kept if not run.endswith(("...", "…"))] or kept
+    finished = [run for run in kept if _FINISHED.search(run)]
+    whole = [run for run in kept if not run.endswith(("...", "…"))]
+    if tails:
+        finished = [run for run in whole if run in finished or len(run.split()) >= _WORDS_MIN]
+    return finished or whole or kept
 
 
 def headline(title: str) -> str:

@@ -117,6 +117,7 @@ FOLLOWING = [
         "And in 2021?",
         ["1 vulnerability (", "CVE-2021-44228"],
     ),
+    (("How many earthquakes are there?",), "And in Ecuador?", ["earthquake; Ecuador)"]),
     (("What does APT28 target?",), "What about Dragonfly?", ["Dragonfly"]),
     (("What is the unemployment rate in Germany?",), "And in France?", ["France", "7.7%"]),
     (("What is the unemployment rate in Germany?",), "What is Mimikatz?", ["Mimikatz"]),
