@@ -97,6 +97,12 @@ async def create_profile(ctx: Context, request: CreateProfile) -> Created[Profil
     return answer
 
 
+async def get_profile(ctx: Context, request: OneProfile) -> One[Profile]:
+    """One profile."""
+    document = await ctx.load(PROFILES, request.profile_id)
+    return One(document.raw, document.tag)
+
+
 async def change_profile(ctx: Context, request: ReplaceProfile | PatchProfile) -> One[Profile]:
     """Change the members that are sent; a replacement sends its defaults too."""
     before = PROFILES.decode(ctx.row.raw)
@@ -201,12 +207,12 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         idempotency="required",
         examples={"body": _EXAMPLE},
     ),
-    _ROWS.show(
+    _ROWS.operation(
         "getProfile",
         "profiles show",
         f"GET {_ONE}",
         "Read a profile",
-        OneProfile,
+        get_profile,
         description="One profile, in the caller's workspace.",
     ),
     _ROWS.operation(

@@ -17,13 +17,13 @@ CODE_LINES: dict[str, int] = {
     "svc_core.projects": 141,
     "svc_core.knowledge": 450,  # knowledge, the agent, projects, automations, MCP
     "svc_core.automations": 386,
-    "svc_core.agent": 2883,  # knowledge, the agent, projects, automations, MCP
+    "svc_core.agent": 2885,  # knowledge, the agent, projects, automations, MCP
     "svc_core.stix": 91,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_core.linking": 493,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_core.intel": 3073,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_core.osint": 474,
     "svc_core.intake": 2635,  # knowledge, the agent, projects, automations, MCP
-    "svc_core.text": 432,  # knowledge, the agent, projects, automations, MCP
+    "svc_core.text": 435,  # knowledge, the agent, projects, automations, MCP
     "svc_core.retrieval": 341,  # knowledge, the agent, projects, automations, MCP
     "svc_core.data": 7,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_http.pages": 70,  # faults that strangers found are mended
@@ -38,7 +38,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.openapi": 779,  # knowledge, the agent, projects, automations, MCP
     "svc_core.payments": 74,
     "svc_core.ports": 414,  # knowledge, the agent, projects, automations, MCP
-    "svc_core.profiles": 265,  # faults that strangers found are mended
+    "svc_core.profiles": 268,  # knowledge, the agent, projects, automations, MCP
     "svc_core.reports": 1977,  # knowledge, the agent, projects, automations, MCP
     "svc_core.resources": 2892,
     "svc_core.sources": 4713,  # incidents, entities, graphs, cyber, markets, fusion

@@ -32,7 +32,9 @@ MEMBERS = ("name", "topic", "frequency", "keywords")
 
 
 def as_stored(body):
-    return {"keywords": [], **{name: value for name, value in body.items() if value is not None}}
+    """Members that are null are left out; what a list repeats counts once."""
+    given = {name: value for name, value in body.items() if value is not None}
+    return {**given, "keywords": list(dict.fromkeys(given.get("keywords", ())))}
 
 
 class Profiles(RuleBasedStateMachine):
