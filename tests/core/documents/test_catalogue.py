@@ -108,8 +108,9 @@ def test_a_document_is_made_while_nobody_notices(flat: bool) -> None:
     document(OPERATIONS, base_url=BASE, flat=flat)
     start = time.process_time()
     document(OPERATIONS, base_url=BASE, flat=flat)
-    # Some 80 ms, thrice that where coverage is measured; it is made once, by the first who asks.
-    assert time.process_time() - start < 0.5
+    # Some 80 ms; several times that where coverage is measured among much else in memory. It is
+    # made once, by the first who asks; what grew with the square of the operations would show.
+    assert time.process_time() - start < 2
 
 
 def test_the_change_feed_is_continued_by_its_watermark() -> None:
