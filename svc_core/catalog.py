@@ -14,6 +14,7 @@ from svc_core import (
     osint,
     profiles,
     projects,
+    publications,
     reports,
     webhooks,
 )
@@ -29,6 +30,8 @@ from svc_core.ledger import local_operations as ledger_local
 from svc_core.ledger import operations as ledger
 from svc_core.ledger.signing_key import SIGNING_KEYS
 from svc_core.operation import Operation
+from svc_core.payments import operations as payments
+from svc_core.payments import store as payment_rows
 from svc_core.ports import Collection
 from svc_core.reports import local_operations as reports_local
 from svc_core.resources.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
@@ -51,7 +54,7 @@ from svc_core.resources.news import (
     UNGROUPED,
 )
 from svc_core.resources.osint import OSINT_EVENTS
-from svc_core.resources.profile import DUE, LEAVING, PROFILES, SUBSCRIPTIONS
+from svc_core.resources.profile import DUE, LEAVING, PROFILES, PUBLICATIONS, SUBSCRIPTIONS
 from svc_core.resources.project import PROJECTS
 from svc_core.resources.relation import RELATIONS
 from svc_core.resources.report import FACETS, REPORTS
@@ -78,6 +81,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *ledger.OPERATIONS,
     *agent.OPERATIONS,
     *changes.OPERATIONS,
+    *payments.OPERATIONS,
 )
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
@@ -89,9 +93,11 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *settling.LOCAL_OPERATIONS,
     *intel.LOCAL_OPERATIONS,
     *knowledge.LOCAL_OPERATIONS,
+    *publications.LOCAL_OPERATIONS,
     *reports_local.LOCAL_OPERATIONS,
     *ledger_local.LOCAL_OPERATIONS,
     *feed.LOCAL_OPERATIONS,
+    *payments.LOCAL_OPERATIONS,
 )
 """What no public route serves: the control socket, the command line and the dashboard run them."""
 
@@ -136,6 +142,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     SUBSCRIPTIONS,
     DUE,
     LEAVING,
+    PUBLICATIONS,
     PROJECTS,
     AUTOMATIONS,
     RUNS,
@@ -154,4 +161,5 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     WAITING,
     QUEUES,
     SIGNING_KEYS,
+    *payment_rows.COLLECTIONS,
 )

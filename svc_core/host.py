@@ -8,7 +8,7 @@ from attrs import field, frozen
 
 
 class Signer(Protocol):
-    """The key that signs the tree heads of ledgers: Ed25519 (RFC 8032)."""
+    """A key that signs the tree heads of ledgers, or receipts: Ed25519 (RFC 8032)."""
 
     @property
     def public(self) -> bytes:
@@ -47,7 +47,8 @@ class Host:
 
     `origin` is its public address without a path. `is_development` allows what only a developer's
     own machine may do, such as webhooks to loopback addresses. `allow_erasure` names the
-    workspaces whose ledger content may be erased; `"*"` in it names all. `speaks` says that reports
+    workspaces whose ledger content may be erased; `"*"` in it names all. `signer` is the key of the
+    ledgers, `receipt_signer` that of payments. `speaks` says that reports
     can be spoken; `media_base_url` is where a CDN has the files, None where this service has them.
     `threads_kept` is how long a conversation may be silent; `ui_finish_reason` says that the
     UI message stream tells why an answer ended in a member of its own.
@@ -59,6 +60,7 @@ class Host:
     is_development: bool = True
     allow_erasure: frozenset[str] = frozenset()
     signer: Signer | None = None
+    receipt_signer: Signer | None = None
     speaks: bool = False
     media_base_url: str | None = None
     threads_kept: timedelta = timedelta(days=30)

@@ -40,6 +40,7 @@ PREFIXES: Mapping[str, str] = MappingProxyType(
         "msg": "message",
         "req": "request",
         "chg": "change",
+        "pay": "payment",
         "rct": "payment receipt",
         "led": "ledger",
         "sbj": "subject",

@@ -496,16 +496,22 @@ def _binding(
 
 @frozen
 class Tier:
-    """An x402 price class: its name and the price of one request in US dollars."""
+    """An x402 price class: its name and the price of one request in US cents."""
 
     name: str
-    price_usd: str
+    cents: int
+
+    @property
+    def price_usd(self) -> str:
+        """The price in US dollars, with two decimals."""
+        return f"{self.cents // 100}.{self.cents % 100:02}"
 
 
-T3_ENRICHED = Tier("T3_ENRICHED", "0.01")
-T4_PREMIUM_LIST = Tier("T4_PREMIUM_LIST", "0.05")
-T4_PREMIUM_SINGLE = Tier("T4_PREMIUM_SINGLE", "0.25")
-T4_PREMIUM_AUDIO = Tier("T4_PREMIUM_AUDIO", "0.50")
+T3_ENRICHED = Tier("T3_ENRICHED", 1)
+T4_PREMIUM_LIST = Tier("T4_PREMIUM_LIST", 5)
+T4_PREMIUM_SINGLE = Tier("T4_PREMIUM_SINGLE", 25)
+T4_PREMIUM_AUDIO = Tier("T4_PREMIUM_AUDIO", 50)
+TIERS = (T3_ENRICHED, T4_PREMIUM_LIST, T4_PREMIUM_SINGLE, T4_PREMIUM_AUDIO)
 
 
 @frozen
@@ -522,6 +528,8 @@ class Operation(Generic[Req, Res]):
 
     `path` is relative to the base of its `version`, `BASE_V1` or `BASE_V2`. `scopes` is an any-of
     set; an empty one with `auth="public"` needs no key. A `tier` makes it payable.
+    `pool` is what its requests are counted in: those of the key and its account, those of the
+    agent as well, that of the address where there is no key, or none.
     `idempotency` says whether an `Idempotency-Key` is required, optional or ignored.
     `timeless` promises that the answer depends on nothing but caller, request and stored rows,
     so a page of it may be kept until the next commit. `conditional` says that it honours
@@ -568,7 +576,7 @@ class Operation(Generic[Req, Res]):
     auth: Literal["bearer", "bearer-or-x402", "public"] = "bearer"
     tier: Tier | None = None
     binding: Literal["any", "workspace", "system"] = "any"
-    pool: Literal["account", "agent", "none"] = "account"
+    pool: Literal["account", "agent", "address", "none"] = "account"
     media: tuple[Representation, ...] = (JSON,)
     live: str | None = None
     ahead: Callable[[Req], Callable[[Context], Awaitable[Any]] | None] | None = None

@@ -172,6 +172,8 @@ UNKNOWN_EVIDENCE = ProblemType("UNKNOWN_EVIDENCE", 400, "No such evidence in thi
     "Cite observations and claims that the ledger holds.")
 RECORD_TOO_LARGE = ProblemType("RECORD_TOO_LARGE", 400, "Record too large to be sealed",
     "Keep a payload within 60,000 bytes and 16 levels.")
+INVALID_PAYMENT = ProblemType("INVALID_PAYMENT", 400, "Payment cannot be read",
+    "Send one PAYMENT-SIGNATURE in the form of x402, version 2.")
 MISSING_API_KEY = ProblemType("MISSING_API_KEY", 401, "API key missing",
     "Send Authorization: Bearer <API_KEY>.")
 INVALID_API_KEY = ProblemType("INVALID_API_KEY", 401, "API key not recognised",
@@ -185,8 +187,10 @@ PAYMENT_INVALID = ProblemType("PAYMENT_INVALID", 402, "Payment not accepted",
     "Sign a new payment for this resource and amount.")
 PAYMENT_REPLAYED = ProblemType("PAYMENT_REPLAYED", 402, "Payment already used",
     "Sign a new payment.")
-PAYMENT_SETTLEMENT_FAILED = ProblemType("PAYMENT_SETTLEMENT_FAILED", 402,
-    "Payment could not be settled", "Check funds and network, sign again.")
+PAYMENT_IN_PROGRESS = _retryable("PAYMENT_IN_PROGRESS", 402, "Request with this payment running",
+    "Send the same request again after Retry-After; sign no new payment.")
+SETTLEMENT_FAILED = ProblemType("SETTLEMENT_FAILED", 402, "Payment could not be settled",
+    "Nothing was charged: check funds and network, then pay again.")
 SUBSCRIPTION_REQUIRED = ProblemType("SUBSCRIPTION_REQUIRED", 402, "Subscription required",
     "Activate a plan that includes the agent.")
 CHAT_CREDITS_EXHAUSTED = ProblemType("CHAT_CREDITS_EXHAUSTED", 402, "Chat credits exhausted",
@@ -210,6 +214,8 @@ NOT_FOUND = ProblemType("NOT_FOUND", 404, "Resource not found",
     "Check the identifier and your workspace.")
 ROUTE_NOT_FOUND = ProblemType("ROUTE_NOT_FOUND", 404, "No such path",
     "See the OpenAPI description.")
+RECEIPT_NOT_FOUND = ProblemType("RECEIPT_NOT_FOUND", 404, "No such receipt",
+    "Use the identifier in X-Svc-Payment-Receipt, or the hash of a settled transfer.")
 AUDIO_NOT_AVAILABLE = ProblemType("AUDIO_NOT_AVAILABLE", 404, "Report has no audio",
     "Use a report whose audio is available.")
 METHOD_NOT_ALLOWED = ProblemType("METHOD_NOT_ALLOWED", 405, "Method not allowed",
@@ -222,6 +228,8 @@ IDEMPOTENCY_CONFLICT = ProblemType("IDEMPOTENCY_CONFLICT", 409,
     "Idempotency key reused with a different body", "Use a new key for a new request.")
 IDEMPOTENCY_IN_PROGRESS = _retryable("IDEMPOTENCY_IN_PROGRESS", 409,
     "Request with this key still running", "Retry the same request after Retry-After.")
+PAYMENT_IDENTIFIER_CONFLICT = ProblemType("PAYMENT_IDENTIFIER_CONFLICT", 409,
+    "Payment identifier used for another request", "Send a new identifier with a new payment.")
 RESOURCE_CONFLICT = ProblemType("RESOURCE_CONFLICT", 409, "Conflicts with current state",
     "Read the resource and adapt the request.")
 RUN_IN_PROGRESS = ProblemType("RUN_IN_PROGRESS", 409, "The automation is running",
@@ -261,6 +269,10 @@ HEADERS_TOO_LARGE = ProblemType("HEADERS_TOO_LARGE", 431, "Header fields too lar
     "Send fewer or smaller header fields.")
 INTERNAL_ERROR = ProblemType("INTERNAL_ERROR", 500, "Internal error",
     "Retry reads; retry writes only with the same Idempotency-Key; quote requestId to support.")
+SETTLEMENT_PENDING = _retryable("SETTLEMENT_PENDING", 500, "Payment is being settled",
+    "Sign no new payment; send the same request again after Retry-After.")
+SETTLEMENT_UNKNOWN = _retryable("SETTLEMENT_UNKNOWN", 500, "Whether the payment settled is unknown",
+    "Sign no new payment; send the same request again after Retry-After.")
 UPSTREAM_ERROR = _retryable("UPSTREAM_ERROR", 500, "Agent provider failed", "Ask again later.")
 NOT_IMPLEMENTED = ProblemType("NOT_IMPLEMENTED", 501, "Not implemented",
     "Use chunked or Content-Length framing.")

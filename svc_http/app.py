@@ -23,6 +23,7 @@ from starlette.types import ASGIApp
 from svc_core import catalog
 from svc_core.access.plans import PlanTable
 from svc_core.operation import Operation
+from svc_core.payments import prices
 from svc_core.ports import Ids, Storage
 from svc_http import system
 from svc_http.control.channel import Control, address
@@ -38,8 +39,9 @@ from svc_http.requests import adapter, report_pages
 from svc_http.requests.dispatcher import Dispatcher
 from svc_http.requests.edge import Edge
 from svc_http.requests.pages import Pages, service_version
+from svc_http.runtime.paying import Paying
 from svc_http.runtime.runtime import Closing, Runtime, Worker
-from svc_http.settings import Settings
+from svc_http.settings import Settings, SettingsError
 from svc_http.shared import Shared
 
 AUDIO_TEXT = "/reports/{reportId}/audio-text"
@@ -133,6 +135,7 @@ def build(
     media: Media | None = None,
     number: int | None = None,
     shared: Shared | None = None,
+    paying: Paying | None = None,
 ) -> Service:
     """The service over `storage`.
 
@@ -141,11 +144,14 @@ def build(
     they ended. `routes` are Starlette routes and mounts of the host, asked after ours. `speech` is
     what reads reports aloud; `media` is where recordings are, without it the place of the settings.
     `number` tells apart, in their log, processes that serve together.
-    `shared` is where processes share their counts; without it each counts for itself.
+    `shared` is where processes share their counts; without it each counts for itself. `paying` is
+    with whom payments are made; without it they are asked for where the settings say so, and none
+    is taken.
 
     Raises:
         ValueError: the settings have no secret.
-        SettingsError: they name media that need a library which is not installed.
+        SettingsError: they name media that need a library which is not installed, or a price of
+            what is not sold.
     """
     runtime = Runtime(
         settings,
@@ -157,12 +163,14 @@ def build(
         workers=workers,
         closing=closing,
         signs=any(operation.signs for operation in operations),
+        sells=any(operation.tier is not None for operation in operations),
         speech=speech,
         embedder=embedder,
         chat=chat,
         media=media or media_of(settings, storage),
         number=number,
         shared=shared,
+        paying=paying,
     )
     return Service(runtime, _chosen(operations, settings), routes)
 
@@ -170,7 +178,15 @@ def build(
 def _chosen(
     operations: Iterable[Operation[Any, Any]], settings: Settings
 ) -> tuple[Operation[Any, Any], ...]:
-    """The catalogue with what the operator chose (Spec: Scopes, rule 3)."""
+    """The catalogue with what the operator chose (Spec: Scopes, rule 3).
+
+    Raises:
+        SettingsError: a price is for nothing that can be bought.
+    """
+    try:
+        operations = prices.priced(operations, dict(settings.x402_prices))
+    except ValueError as wrong:
+        raise SettingsError(f"setting 'x402_prices': {wrong}") from wrong
     choices: Mapping[str, frozenset[str]] = {AUDIO_TEXT: frozenset({settings.audio_text_scope})}
     return tuple(
         attrs.evolve(operation, scopes=choices[operation.path])

@@ -9,6 +9,7 @@ It is what `svc serve` runs, without a port. Commands reach it as they reach a s
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 
 from attrs import frozen
 from starlette.routing import BaseRoute
@@ -17,10 +18,12 @@ from svc_http import app
 from svc_http.fetch import Fetcher
 from svc_http.runtime.looks import Looks, exposed
 from svc_http.runtime.opening import chat, checked, embedder, fetcher, open_shared, poster, speech
+from svc_http.runtime.paying import check_paying, paying
 from svc_http.runtime.secret import secured
 from svc_http.runtime.uses import write_last_uses
 from svc_http.server.working import check_media, chosen, count_uses, own_store
 from svc_http.settings import Settings
+from svc_http.workers.reconcile import take_over
 
 
 @frozen
@@ -70,6 +73,10 @@ async def assembled(
         reader = await stack.enter_async_context(fetcher(given))
         sender = poster(given)
         stack.push_async_callback(sender.aclose)
+        paid = paying(given)
+        if paid is not None:
+            stack.push_async_callback(paid.aclose)
+            routes = (*routes, *paid.routes)
         built = app.build(
             given,
             store,
@@ -80,7 +87,13 @@ async def assembled(
             chat=asked,
             number=number,
             shared=shared,
+            paying=paid,
         )
+        await check_paying(paid, partial(built.runtime.journal.failure, "payments"))
+        if built.runtime.till is not None and given.dsn is None:
+            await take_over(
+                built.runtime.till.checkout, partial(built.runtime.journal.failure, "payments")
+            )
         await built.runtime.unlock()
         await check_media(built.runtime)
         stack.push_async_callback(write_last_uses, built.runtime.service, built.runtime.gate.uses)

@@ -21,6 +21,7 @@ from attrs import field, frozen
 from svc_core import payments
 from svc_core.access import plans
 from svc_core.constraints import Doc
+from svc_core.payments import prices
 from svc_http.settings_text import (
     DATABASE,
     Reader,
@@ -29,6 +30,7 @@ from svc_http.settings_text import (
     choice,
     contact,
     counting_place,
+    dollars,
     evm_address,
     instant,
     integer,
@@ -38,6 +40,7 @@ from svc_http.settings_text import (
     secrets,
     shown,
     switch,
+    web_address,
     web_origin,
     words,
     workspaces,
@@ -257,9 +260,72 @@ class Settings:
         None,
         "0x52908400098527886E0F7030069857D2E4169EE7",
         "The address that payments go to. Default: no payments, a request without a key gets 401. "
-        "The demo asks for payments to an address to which nobody has the key. Payments are asked "
-        "for but not yet settled.",
+        "The demo asks for payments to an address to which nobody has the key. It takes `pip "
+        'install "svc-intelligence[x402]"`.',
         read=evm_address,
+    )
+    x402_facilitator: str | None = _setting(
+        None,
+        "https://facilitator.example.org",
+        "The address of whoever checks and settles payments, without `/verify` and `/settle`. "
+        "Default: in development one that is built in, with play money; real money needs one.",
+        read=web_origin,
+    )
+    x402_facilitator_key: str | None = _setting(
+        None, "a key", "The key that is sent there as a bearer. Default: none.", secret=True
+    )
+    x402_settle_seconds: int = _setting(
+        30,
+        "30",
+        "How long it may take to settle a payment. One that takes longer is in doubt until it, or "
+        "the chain, tells what became of it.",
+        read=integer(1, 60),
+    )
+    x402_rpc: str | None = _setting(
+        None,
+        "https://mainnet.base.org",
+        "The JSON-RPC address of a node of the network: what a payment in doubt became is read "
+        "from the chain. Default: the facilitator alone is asked, then the operator.",
+        read=web_address,
+        secret=True,
+    )
+    x402_dry_run: bool = _setting(
+        False,
+        "true",
+        "Whether payments are asked for and checked and never settled: nothing is charged and no "
+        "payer gets an answer, for a rehearsal.",
+    )
+    x402_wallet_per_minute: int = _setting(
+        60,
+        "60",
+        "How many requests one wallet may pay for in a minute (UTC).",
+        read=integer(1, 1_000_000),
+    )
+    x402_wallet_usd_per_day: str = _setting(
+        "25",
+        "25",
+        "How many dollars one wallet may spend in a day (UTC), as a decimal number.",
+        read=dollars,
+    )
+    x402_operation_per_minute: int = _setting(
+        600,
+        "600",
+        "How many requests of one operation may be paid for in a minute (UTC), by all wallets.",
+        read=integer(1, 1_000_000),
+    )
+    x402_address_per_minute: int = _setting(
+        120,
+        "120",
+        "How many requests of one address are told in a minute (UTC) what to pay, or that their "
+        "payment is not good; more get 429. Each process counts for itself.",
+        read=integer(1, 1_000_000),
+    )
+    x402_prices: tuple[tuple[str, int], ...] = _setting(
+        (),
+        "T3_ENRICHED=2,getReport=40",
+        "Prices of requests in US cents, by tier or by the id of one operation, where they are to "
+        "be others than those of the reference. Clients refuse more than 100 by themselves.",
+        read=amounts(prices.CENTS_MAX, least=1),
     )
     speech: Literal["none", "espeak", "command"] = _setting(
         "none",
@@ -433,25 +499,25 @@ class Settings:
 
     def __attrs_post_init__(self) -> None:
         if self.sunset_at is not None and self.sunset_at < self.deprecated_at:
-            raise _refused("sunset_at", "is before deprecated_at")
+            raise refused("sunset_at", "is before deprecated_at")
         if self.tls_cert is None and self.tls_key is not None:
-            raise _refused("tls_cert", "is missing, and tls_key is set")
+            raise refused("tls_cert", "is missing, and tls_key is set")
         if self.tls_key is None and self.tls_cert is not None:
-            raise _refused("tls_key", "is missing, and tls_cert is set")
+            raise refused("tls_key", "is missing, and tls_cert is set")
         if self.x402_network == payments.BASE.id and self.x402_pay_to is None:
-            raise _refused("x402_pay_to", "is missing, and x402_network takes real money")
+            raise refused("x402_pay_to", "is missing, and x402_network takes real money")
         if self.speech == "command" and self.speech_command is None:
-            raise _refused("speech_command", "is missing, and speech is command")
+            raise refused("speech_command", "is missing, and speech is command")
         if self.speech != "none" and self.media_place is None:
-            raise _refused("media", "is missing, and db keeps nothing on a disk")
+            raise refused("media", "is missing, and db keeps nothing on a disk")
         if self.media_place == DATABASE and self.media_base_url is not None:
-            raise _refused("media", "is database, where no CDN finds what media_base_url serves")
+            raise refused("media", "is database, where no CDN finds what media_base_url serves")
         if self.agent_url is not None and self.agent_model is None:
-            raise _refused("agent_model", "is missing, and agent_url is set")
+            raise refused("agent_model", "is missing, and agent_url is set")
         if self.rewrite_reports and self.agent_url is None:
-            raise _refused("agent_url", "is missing, and rewrite_reports is set")
+            raise refused("agent_url", "is missing, and rewrite_reports is set")
         if self.counters == "database" and self.dsn is None:
-            raise _refused("counters", "is database, and db is no PostgreSQL database")
+            raise refused("counters", "is database, and db is no PostgreSQL database")
 
     def runs(self, worker: str) -> bool:
         """Whether a background worker was chosen."""
@@ -521,7 +587,8 @@ MEMBERS: Mapping[str, "attrs.Attribute[Any]"] = {
 }
 
 
-def _refused(name: str, why: str) -> SettingsError:
+def refused(name: str, why: str) -> SettingsError:
+    """The fault of a setting, in one line with an example of a right value."""
     example = MEMBERS[name].metadata["example"]
     return SettingsError(f"setting {name!r} {why}; for example {PREFIX}{name.upper()}={example}")
 
@@ -596,7 +663,7 @@ def _read(name: str, value: object) -> Any:
     try:
         return _reader(MEMBERS[name])(text)
     except ValueError as fault:
-        raise _refused(name, str(fault)) from fault
+        raise refused(name, str(fault)) from fault
 
 
 _BY_TYPE: Mapping[Any, Reader] = {str: nonempty, bool: switch, datetime: instant}

@@ -94,13 +94,13 @@ def counting_place(text: str) -> str:
     return text
 
 
-def amounts(most: int, *names: str) -> Reader:
-    """A comma list of whole numbers by these names, such as `pro=500`."""
-    number = integer(0, most)
+def amounts(most: int, *names: str, least: int = 0) -> Reader:
+    """A comma list of whole numbers by these names, such as `pro=500`; without names, by any."""
+    number = integer(least, most)
 
     def read(text: str) -> tuple[tuple[str, int], ...]:
         pairs = [entry.strip().partition("=") for entry in text.split(",")]
-        if not {name for name, _, _ in pairs} <= {*names}:
+        if names and not {name for name, _, _ in pairs} <= {*names}:
             raise ValueError(f"must be NAME=NUMBER, the names some of {', '.join(names)}")
         return tuple((name, number(amount)) for name, _, amount in pairs)
 
@@ -146,6 +146,14 @@ def web_origin(text: str) -> str:
     return text.rstrip("/")
 
 
+def web_address(text: str) -> str:
+    """An http or https address, which may end in a key."""
+    parts = urlsplit(text)
+    if parts.scheme not in {"http", "https"} or not parts.netloc or "@" in parts.netloc:
+        raise ValueError("must be an http or https address without user")
+    return text
+
+
 def contact(text: str) -> str:
     """A mail address or a page, as it may stand in a header field."""
     if not re.fullmatch("[!-~]{0,200}", text):
@@ -157,6 +165,13 @@ def evm_address(text: str) -> str:
     """An account of an Ethereum network; whether its mixed case is right is for clients to say."""
     if not re.fullmatch("0x[0-9a-fA-F]{40}", text) or int(text, 16) == 0:
         raise ValueError("must be 0x and 40 hexadecimal digits, not all of them 0")
+    return text
+
+
+def dollars(text: str) -> str:
+    """A sum of dollars, as exactly as the assets are that pay it."""
+    if not re.fullmatch(r"(0|[1-9][0-9]{0,8})(\.[0-9]{1,6})?", text):
+        raise ValueError("must be a decimal number of dollars, such as 25 or 0.5")
     return text
 
 

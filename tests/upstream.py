@@ -41,7 +41,8 @@ class Upstream:
         with suppress(ConnectionError, asyncio.IncompleteReadError):
             head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
             fields = dict(line.lower().split(": ", 1) for line in head[1:] if line)
-            asked = json.loads(await reader.readexactly(int(fields["content-length"])))
+            body = await reader.readexactly(int(fields.get("content-length", "0")))
+            asked = json.loads(body) if body else None
             self.asked.append(({":path": head[0].split()[1], **fields}, asked))
             play = self.plays.pop(0) if len(self.plays) > 1 else self.plays[0]
             self.is_asked.set()

@@ -44,7 +44,7 @@ class OperationAccess:
     scopes: frozenset[str] = frozenset()
     auth: Literal["bearer", "bearer-or-x402", "public"] = "bearer"
     binding: Literal["any", "workspace", "system"] = "any"
-    pool: Literal["account", "agent", "none"] = "account"
+    pool: Literal["account", "agent", "address", "none"] = "account"
 
 
 UNKNOWN_ADDRESS: Final = ClientAddress("", certain=False)

@@ -45,9 +45,9 @@ class Principal:
         gauge = counters.gauge(agent_meter(key, general))
         return cls(key, plan, counters.gauge(general), gauge)
 
-    def gauge(self, pool: Literal["account", "agent", "none"]) -> Gauge | None:
+    def gauge(self, pool: Literal["account", "agent", "address", "none"]) -> Gauge | None:
         """The counters that an operation with this pool is counted by, if any."""
-        if pool == "none":
+        if pool in {"none", "address"}:  # what an address is counted by is no key's
             return None
         return self.general if pool == "account" else self.agent
 

@@ -1,7 +1,11 @@
-"""The key that signs tree heads: made once for a store, sealed at rest, kept by rotations."""
+"""The keys that a store signs with: made once, sealed at rest, kept by rotations.
+
+One signs the tree heads of ledgers, another receipts of payments: a signature for one purpose says
+nothing for another.
+"""
 
 from datetime import datetime
-from typing import Final
+from typing import Final, Literal
 
 from attrs import frozen
 
@@ -13,15 +17,16 @@ from svc_core.ports import Collection
 from svc_core.resources.members import micros
 
 SEED_BYTES: Final = 32
-_PLACE: Final = "ledger signing key"
+Purpose = Literal["ledger", "receipt"]
 
 
 @frozen
 class SigningKey:
-    """The sealed seed of the Ed25519 key."""
+    """The sealed seed of an Ed25519 key."""
 
     sealed: str
     created_at: datetime
+    purpose: Purpose = "ledger"
 
 
 SIGNING_KEYS: Collection[SigningKey] = Collection(
@@ -31,7 +36,10 @@ SIGNING_KEYS: Collection[SigningKey] = Collection(
     order=lambda key: micros(key.created_at),
     scope="system",
 )
-_ID: Final = ids.derived_id("led", "signing key", "store", "first")
+_IDS: Final[dict[Purpose, str]] = {
+    "ledger": ids.derived_id("led", "signing key", "store", "first"),
+    "receipt": ids.derived_id("led", "signing key", "receipts", "first"),
+}
 
 
 def seed_of(key: SigningKey, keyring: Keyring) -> bytes:
@@ -40,33 +48,38 @@ def seed_of(key: SigningKey, keyring: Keyring) -> bytes:
     Raises:
         VaultError: its master key is not among those of the ring.
     """
-    return vault.unlock(vault.vault(keyring), key.sealed, _PLACE)
+    return vault.unlock(vault.vault(keyring), key.sealed, _place(key.purpose))
 
 
-async def stored_signer(ctx: Context) -> Ed25519Signer | None:
+async def stored_signer(ctx: Context, purpose: Purpose = "ledger") -> Ed25519Signer | None:
     """The signer, where there is one and its seal is by the present master key.
 
     Raises:
         VaultError: its master key is no longer among the secrets.
     """
-    key = await ctx.find(SIGNING_KEYS, _ID)
+    key = await ctx.find(SIGNING_KEYS, _IDS[purpose])
     keys = vault.vault(ctx.keyring)
     if key is None or vault.needs_new_seal(keys, key.sealed):
         return None
-    return Ed25519Signer.from_seed(seed_of(key, ctx.keyring))
+    return Ed25519Signer.from_seed(vault.unlock(keys, key.sealed, _place(purpose)))
 
 
-async def kept_signer(ctx: Context) -> Ed25519Signer:
+async def kept_signer(ctx: Context, purpose: Purpose = "ledger") -> Ed25519Signer:
     """The signer; made now where there is none, sealed anew after a rotation.
 
     Raises:
         VaultError: its master key is no longer among the secrets.
     """
-    key = await ctx.find(SIGNING_KEYS, _ID)
+    id_, place, keys = _IDS[purpose], _place(purpose), vault.vault(ctx.keyring)
+    key = await ctx.find(SIGNING_KEYS, id_)
     if key is None:
         seed, created_at = ctx.ids.random(SEED_BYTES), ctx.now
     else:
-        seed, created_at = seed_of(key, ctx.keyring), key.created_at
-    sealed = vault.lock(vault.vault(ctx.keyring), seed, _PLACE, ctx.ids.random(NONCE_BYTES))
-    await ctx.save(SIGNING_KEYS, _ID, SigningKey(sealed, created_at))
+        seed, created_at = vault.unlock(keys, key.sealed, place), key.created_at
+    sealed = vault.lock(keys, seed, place, ctx.ids.random(NONCE_BYTES))
+    await ctx.save(SIGNING_KEYS, id_, SigningKey(sealed, created_at, purpose))
     return Ed25519Signer.from_seed(seed)
+
+
+def _place(purpose: Purpose) -> str:
+    return f"{purpose} signing key"

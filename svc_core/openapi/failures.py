@@ -34,11 +34,16 @@ _KEY = (
     problem.AUTH_LOCKED,
 )
 _PAYMENT = (
+    problem.INVALID_PAYMENT,
     problem.PAYMENT_REQUIRED,
     problem.PAYMENT_INVALID,
     problem.PAYMENT_REPLAYED,
-    problem.PAYMENT_SETTLEMENT_FAILED,
+    problem.PAYMENT_IN_PROGRESS,
+    problem.SETTLEMENT_FAILED,
+    problem.PAYMENT_IDENTIFIER_CONFLICT,
     problem.PAYMENT_RATE_LIMITED,
+    problem.SETTLEMENT_PENDING,
+    problem.SETTLEMENT_UNKNOWN,
 )
 _ALWAYS = (
     problem.INTERNAL_ERROR,
@@ -96,6 +101,8 @@ def _of_inputs(operation: Operation[Any, Any]) -> Iterator[ProblemType]:
 
 
 def _of_access(operation: Operation[Any, Any]) -> Iterator[ProblemType]:
+    if operation.pool == "address":
+        yield problem.RATE_LIMITED
     if operation.auth == "public":
         return
     yield from _KEY

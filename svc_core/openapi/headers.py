@@ -72,10 +72,15 @@ HEADERS: dict[str, Schema] = {
     "X-Svc-Agent-Mode": _header("How; there is one mode.", {"type": "string", "const": "standard"}),
     "X-Vercel-AI-UI-Message-Stream": _header("Version of the stream of messages."),
     "PAYMENT-REQUIRED": _header("What to pay and how, as base64 JSON (x402)."),
+    "PAYMENT-RESPONSE": _header("How the payment was settled, as base64 JSON (x402)."),
+    "X-Svc-Payment-Receipt": _header("The receipt of the payment, which anybody may look up."),
 }
 
 
 _OWN = {401: "WWW-Authenticate", 412: "ETag"} | dict.fromkeys((409, 429, 503), "Retry-After")
+
+
+_UNSETTLED = frozenset({"SETTLEMENT_FAILED", "SETTLEMENT_PENDING", "SETTLEMENT_UNKNOWN"})
 
 
 def referred(names: Iterable[str]) -> dict[str, Schema]:
@@ -93,7 +98,12 @@ def of_redirect(operation: Operation[Any, Any]) -> list[str]:
     """What the answer that leads elsewhere carries; the fields of the draft are not for it."""
     is_counted = operation.auth != "public" and operation.pool == "account"
     limits = [name for name in ACCOUNT_LIMITS if is_counted and name.startswith("X-")]
-    return [*every(operation), *limits, "Location"]
+    return [*every(operation), *limits, "Location", *_of_payment(operation)]
+
+
+def _of_payment(operation: Operation[Any, Any]) -> tuple[str, ...]:
+    """What the answer to a request that was paid for carries."""
+    return () if operation.tier is None else ("PAYMENT-RESPONSE", "X-Svc-Payment-Receipt")
 
 
 def of_success(operation: Operation[Any, Any], results: Iterable[type]) -> list[str]:
@@ -113,6 +123,7 @@ def of_success(operation: Operation[Any, Any], results: Iterable[type]) -> list[
         names += ["Idempotency-Key", "Idempotency-Replayed"]
     if operation.deprecated:
         names += ["Deprecation", "Sunset"]
+    names += _of_payment(operation)
     return [*names, *operation.fields]
 
 
@@ -123,5 +134,8 @@ def of_failure(operation: Operation[Any, Any], kinds: Collection[ProblemType]) -
         needed.clear()
     if problem.PAYMENT_REQUIRED in kinds:  # other kinds of 402 never offer to be paid
         needed.add("PAYMENT-REQUIRED")
-    limits = ACCOUNT_LIMITS if problem.RATE_LIMITED in kinds else ()
+    if not _UNSETTLED.isdisjoint(kind.code for kind in kinds):
+        needed.add("PAYMENT-RESPONSE")
+    is_counted = problem.RATE_LIMITED in kinds and operation.pool != "address"
+    limits = ACCOUNT_LIMITS if is_counted else ()
     return [*every(operation), *limits, *sorted(needed)]

@@ -14,7 +14,7 @@ from svc_core.openapi.envelopes import content
 from svc_core.openapi.failures import failures
 from svc_core.openapi.samples import NoSampleError, sample
 from svc_core.operation import GEOJSON, JSON, NDJSON, Operation, Tier
-from svc_core.payments import challenge
+from svc_core.payments import challenge, messages
 from svc_core.problem import Problem, ProblemType
 from svc_core.result import Paged, Redirect
 from svc_core.schema import Schema, Schemas
@@ -32,6 +32,7 @@ _KEY_BOUNDS: Schema = {
 }
 # Without an example: pages that try requests out fill it in, and no made-up tag ever matches.
 _TAG: Schema = {"type": "string"}
+_PAYMENT: Schema = {"type": "string", "maxLength": 12_288, "pattern": "^[A-Za-z0-9+/]*={0,2}$"}
 
 
 @frozen(eq=False)
@@ -59,7 +60,7 @@ class Writer:
         if operation.scopes:
             described["x-required-scopes"] = sorted(operation.scopes)
         if operation.tier is not None:
-            described["x-x402"] = _price(operation.tier)
+            described |= _for_sale(operation.tier)
         return described | _pagination(operation)
 
     def parameters(self, operation: Operation[Any, Any]) -> list[dict[str, Any]]:
@@ -213,6 +214,9 @@ def _implied(operation: Operation[Any, Any]) -> list[dict[str, Any]]:
     if words.is_tagged(operation):
         said = "ETag of the version at hand; while it is current the answer is 304."
         found.append(_parameter("header", "If-None-Match", said, _TAG))
+    if operation.tier is not None:
+        said = "A signed payment for this request, in answer to `PAYMENT-REQUIRED`; base64 JSON."
+        found.append(_parameter("header", messages.PAYMENT_SIGNATURE, said, _PAYMENT))
     if operation.idempotency != "none":
         said = "A key of your own making; sending it again replays the first answer for 24 hours."
         key = _parameter("header", "Idempotency-Key", said, _KEY_BOUNDS)
@@ -230,17 +234,31 @@ def _parameter(place: str, name: str, description: str, schema: Schema) -> dict[
     }
 
 
-def _price(tier: Tier) -> dict[str, Any]:
-    """What a request costs and how that is asked for; settling is not promised yet."""
+def _for_sale(tier: Tier) -> dict[str, Any]:
+    """What a request costs and how it is paid for.
+
+    `x-x402` is the spec's; `x-payment-info` has the shape that agents' discovery tools read
+    (Merit-Systems/x402scan, docs/DISCOVERY.md).
+    """
+    price = {"mode": "fixed", "currency": "USD", "amount": tier.price_usd}
     return {
-        "version": challenge.VERSION,
-        "scheme": challenge.SCHEME,
-        "tier": tier.name,
-        "price": {"mode": "fixed", "currency": "USD", "amount": tier.price_usd},
-        "asset": "USDC",
-        "networks": {"production": payments.BASE.id, "development": payments.BASE_SEPOLIA.id},
-        "maxTimeoutSeconds": challenge.TIMEOUT_SECONDS,
-        "headers": {"challenge": "PAYMENT-REQUIRED", "payment": "PAYMENT-SIGNATURE"},
+        "x-x402": {
+            "version": messages.VERSION,
+            "scheme": messages.SCHEME,
+            "tier": tier.name,
+            "price": price,
+            "asset": "USDC",
+            "networks": {"production": payments.BASE.id, "development": payments.BASE_SEPOLIA.id},
+            "maxTimeoutSeconds": challenge.TIMEOUT_SECONDS,
+            "headers": {
+                "challenge": messages.PAYMENT_REQUIRED,
+                "payment": messages.PAYMENT_SIGNATURE,
+                "settlement": messages.PAYMENT_RESPONSE,
+            },
+            "settlement": "before-response",
+            "extensions": [messages.IDENTIFIER],
+        },
+        "x-payment-info": {"price": price, "protocols": [{"x402": {}}]},
     }
 
 

@@ -12,12 +12,11 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from svc_core import compact
+from svc_core import compact, wire
 from svc_core.operation import Operation, Tier
+from svc_core.payments.messages import IDENTIFIER, SCHEME, VERSION, PaymentRequirements
 from svc_core.payments.networks import BASE_SEPOLIA, NOBODY, Network
-
-VERSION: Final = 2
-SCHEME: Final = "exact"
+from svc_core.schema import DIALECT
 
 TIMEOUT_SECONDS: Final = 300
 """How long a signed payment is good: it also bears a client whose clock is some minutes slow."""
@@ -27,6 +26,16 @@ URL_LENGTH_MAX: Final = 2_048
 commonly hold 4 KiB of answer fields, and base64 makes three bytes four."""
 
 ERROR_UNPAID: Final = "PAYMENT-SIGNATURE header is required"
+_ID: Final = {"type": "string", "minLength": 16, "maxLength": 128, "pattern": "^[a-zA-Z0-9_-]+$"}
+_SCHEMA: Final = {
+    "$schema": DIALECT,
+    "type": "object",
+    "properties": {"required": {"type": "boolean"}, "id": _ID},
+    "required": ["required"],
+}
+EXTENSIONS: Final = {IDENTIFIER: {"info": {"required": False}, "schema": _SCHEMA}}
+"""What a client may add to a payment: a name of its own, by which a lost answer is given again."""
+
 ERROR_UNSETTLED: Final = "This server settles no payments yet; nothing was charged."
 
 _text = compact.encoder()
@@ -44,6 +53,7 @@ class Terms:
 class Offer:
     """What one operation asks for a request; made once, because all but the address is constant."""
 
+    requirements: PaymentRequirements
     _rest: str
 
     def header(self, url: str, error: str) -> str:
@@ -51,9 +61,8 @@ class Offer:
 
         `error` says why the request was not served, in words for people.
         """
-        if len(url) > URL_LENGTH_MAX:
-            url = url.partition("?")[0]
-        said = f'{{"x402Version":{VERSION},"error":{_text(error)},"resource":{{"url":{_text(url)},'
+        shown = _text(named(url))
+        said = f'{{"x402Version":{VERSION},"error":{_text(error)},"resource":{{"url":{shown},'
         return b64encode((said + self._rest).encode()).decode("ascii")
 
 
@@ -62,23 +71,29 @@ def offer(operation: Operation[Any, Any], terms: Terms) -> Offer | None:
     if operation.tier is None or operation.auth != "bearer-or-x402":
         return None
     resource = _text({"description": operation.summary, "mimeType": operation.media[0].media_type})
-    accepts = _text([requirements(operation.tier, terms)])
-    return Offer(f'{resource[1:]},"accepts":{accepts}}}')
+    wanted = requirements(operation.tier, terms)
+    accepts, extensions = _text([wire.to_json(wanted)]), _text(EXTENSIONS)
+    return Offer(wanted, f'{resource[1:]},"accepts":{accepts},"extensions":{extensions}}}')
 
 
-def requirements(tier: Tier, terms: Terms) -> dict[str, Any]:
-    """One way to pay for a request of this price class (x402: PaymentRequirements)."""
+def named(url: str) -> str:
+    """The address by which a challenge names a resource."""
+    return url if len(url) <= URL_LENGTH_MAX else url.partition("?")[0]
+
+
+def requirements(tier: Tier, terms: Terms) -> PaymentRequirements:
+    """One way to pay for a request of this price class."""
     asset = terms.network.asset
-    return {
-        "scheme": SCHEME,
-        "network": terms.network.id,
-        "amount": str(atomic(tier.price_usd, asset.decimals)),
-        "asset": asset.address,
-        "payTo": terms.pay_to,
-        "maxTimeoutSeconds": TIMEOUT_SECONDS,
+    return PaymentRequirements(
+        scheme=SCHEME,
+        network=terms.network.id,
+        amount=str(atomic(tier.price_usd, asset.decimals)),
+        asset=asset.address,
+        pay_to=terms.pay_to,
+        max_timeout_seconds=TIMEOUT_SECONDS,
         # Without both, clients cannot sign a transfer (EIP-3009).
-        "extra": {"name": asset.name, "version": asset.version},
-    }
+        extra={"name": asset.name, "version": asset.version},
+    )
 
 
 def atomic(price_usd: str, decimals: int) -> int:

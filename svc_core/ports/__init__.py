@@ -4,7 +4,7 @@ A host implements these Protocols; the core never waits for anything but them. R
 a unit of work may rely on while others run, in this process and in others.
 
 Rule 1: the tenant is bound when a transaction begins and is never an argument, so a use case
-        cannot name another tenant.
+        cannot name another tenant; what is published is read `beside`, on the same snapshot.
 Rule 2: one unit of work is one function; what it did is committed whole or not at all.
 Rule 3: a store that does not suspend lets a use case run without an event loop (`drive.run`).
 Rule 4: the order of change numbers is the order of commits, in every backend.
@@ -262,6 +262,13 @@ class Transaction(Protocol):
     @property
     def ledger(self) -> Ledger:
         """The tenant's ledger."""
+        ...
+
+    def beside(self, tenant: str) -> "Transaction":
+        """Another tenant's view of the same snapshot, in a unit that reads.
+
+        It is for what that tenant has published (`svc_core.publications`), and for nothing else.
+        """
         ...
 
 

@@ -100,7 +100,8 @@ async def create_profile(ctx: Context, request: CreateProfile) -> Created[Profil
 async def get_profile(ctx: Context, request: OneProfile) -> One[Profile]:
     """One profile."""
     document = await ctx.load(PROFILES, request.profile_id)
-    return One(document.raw, document.tag)
+    # One that was written before there were public profiles does not say that it is private.
+    return One(wire.dumps(PROFILES.decode(document.raw)), document.tag)
 
 
 async def change_profile(ctx: Context, request: ReplaceProfile | PatchProfile) -> One[Profile]:

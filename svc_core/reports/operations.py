@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import attrs
 from attrs import frozen
 
-from svc_core import canonical, passes, problem, wire
+from svc_core import canonical, passes, problem, publications, wire
 from svc_core.constraints import Doc, Example
 from svc_core.operation import (
     HTML,
@@ -31,7 +31,8 @@ from svc_core.operation import (
 )
 from svc_core.ports import Document
 from svc_core.problem import Problem
-from svc_core.recordings import load_report, shown
+from svc_core.publications import find_report
+from svc_core.recordings import shown
 from svc_core.reports import page, render, rules
 from svc_core.reports.page import Typesetter
 from svc_core.reports.rules import (
@@ -102,11 +103,14 @@ class GetAudio:
 
 
 async def list_reports(ctx: Context, request: ListReports) -> Page[ReportRow]:
-    """A page of reports; a profile that the caller does not have has none.
+    """A page of the caller's reports; for who has no workspace, of those that everybody may read.
 
     It may have fewer rows than there are while reports of deleted profiles are on their way out.
     """
-    where, after = {"profile_id": request.profile_id}, request.cursor
+    profile_id, after = request.profile_id, request.cursor
+    if not await publications.is_own(ctx, profile_id):
+        return await publications.page(ctx, profile_id, after=after, limit=request.limit)
+    where = {"profile_id": profile_id}
     rows: tuple[bytes, ...] = ()
     for _ in range(LOOKS_MAX):
         page = await ctx.page(REPORTS, where=where, after=after, limit=request.limit - len(rows))
@@ -121,7 +125,7 @@ async def get_report(
     ctx: Context, request: GetReport
 ) -> One[ReportDetail] | One[AgentReport] | Content:
     """One report as compact JSON, as the agent's view, as Markdown, or as a page for people."""
-    document = await load_report(ctx, request.report_id)
+    ctx, document = await find_report(ctx, request.report_id)
     tag, wanted = document.tag, frozenset(given(request.include, ()))
     is_json, is_view = ctx.format == JSON.format, not isinstance(request.view, Unset)
     if wanted and (is_view or not is_json):
@@ -190,7 +194,7 @@ async def get_audio(ctx: Context, request: GetAudio) -> Bare[AudioFacet] | Redir
     Raises:
         Problem: NOT_FOUND, or AUDIO_NOT_AVAILABLE for a report without audio.
     """
-    document = await load_report(ctx, request.report_id)
+    ctx, document = await find_report(ctx, request.report_id)
     facet = await audio_facet(ctx, request.report_id)
     if facet is None:
         raise Problem(problem.AUDIO_NOT_AVAILABLE)
@@ -228,8 +232,8 @@ def media_address(ctx: Context, name: str) -> str:
 
 
 async def _with_facets(ctx: Context, request: GetFacet) -> tuple[Document[ReportRow], ReportFacets]:
-    document = await load_report(ctx, request.report_id)
-    return document, await ctx.value(FACETS, request.report_id)
+    home, document = await find_report(ctx, request.report_id)
+    return document, await home.value(FACETS, request.report_id)
 
 
 # -- declarations ------------------------------------------------------------------------------
@@ -295,8 +299,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         path="/reports",
         summary="List reports",
         description=(
-            "Reports of the profiles that the caller subscribes to, newest first. `profileId` "
-            "narrows the list to one profile; for a profile of somebody else it is empty."
+            "Reports of the profiles that the caller subscribes to, newest first; who pays per "
+            "request gets those of public profiles. `profileId` narrows the list to one profile; "
+            "for one of somebody else that is not public it is empty."
         ),
         request=ListReports,
         response=Page[ReportRow],

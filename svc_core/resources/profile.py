@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Literal
 
-from attrs import frozen
+from attrs import field, frozen
 
 from svc_core.constraints import Arg, Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
 from svc_core.ports import Collection
@@ -73,6 +73,7 @@ Keywords = Annotated[
     Example(["Rotterdam", "dockworkers"]),
 ]
 ProfileStatus = Literal["active", "paused", "archived"]
+Visibility = Literal["private", "public"]
 Status = Annotated[ProfileStatus, Doc("Only active profiles are scheduled."), Example("active")]
 
 
@@ -90,6 +91,11 @@ class Profile:
     language: Language
     keywords: Keywords
     status: Status
+    visibility: Annotated[
+        Visibility,
+        Doc("Whether everybody may read its reports, or its workspace alone; the operator says."),
+        Example("private"),
+    ] = field(default="private", kw_only=True)
     created_at: CreatedAt
     updated_at: UpdatedAt
 
@@ -211,6 +217,25 @@ LEAVING: Collection[Leaving] = Collection(
     name="leaving", model=Leaving, prefix="prf", order=lambda leaving: micros(leaving.since)
 )
 """Under the profile's id, until its last report is gone."""
+
+
+@frozen
+class Publication:
+    """A profile that the operator made public, and the tenant that has it."""
+
+    profile_id: ProfileId
+    tenant: str
+    since: datetime
+
+
+PUBLICATIONS: Collection[Publication] = Collection(
+    name="publications",
+    model=Publication,
+    prefix="prf",
+    order=lambda publication: micros(publication.since),
+    scope="global",
+)
+"""Under the profile's id: where to look for the reports that everybody may read."""
 
 
 @frozen

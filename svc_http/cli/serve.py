@@ -20,8 +20,9 @@ from svc_http import mcp, settings
 from svc_http.cli.failures import REFUSED, Usage, tell
 from svc_http.cli.options import load, parameter
 from svc_http.demo.seed import Seeded
-from svc_http.providers.espeak import CURE
+from svc_http.providers import espeak, ethereum
 from svc_http.requests.pages import service_version
+from svc_http.runtime import paying
 from svc_http.server import processes, serving
 from svc_http.server.serving import Opened
 from svc_http.settings import MEMBERS
@@ -96,10 +97,10 @@ serve.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
 # -- what is printed ---------------------------------------------------------------------------
 
 
-def addresses(opened: Opened) -> dict[str, str]:
+def addresses(opened: Opened) -> dict[str, Any]:
     """Where everything is, for programs; `admin` is what SVC_SERVER takes."""
-    origin = opened.settings.origin
-    found = {
+    given, origin = opened.settings, opened.settings.origin
+    found: dict[str, Any] = {
         "api": origin + BASE_V1,
         "v2": origin + BASE_V2,
         "docs": f"{origin}/docs",
@@ -107,6 +108,12 @@ def addresses(opened: Opened) -> dict[str, str]:
         "mcp": f"{origin}{mcp.PATH}",
         "admin": opened.admin,
     }
+    if given.x402_pay_to is not None:
+        found["x402"] = {
+            "network": given.payment_network,
+            "payTo": given.x402_pay_to,
+            "facilitator": paying.address(given),
+        }
     return found if opened.seeded is None else found | {"key": opened.seeded.key}
 
 
@@ -130,6 +137,10 @@ def _places(opened: Opened) -> Iterator[str]:
     yield f"API         {origin}{BASE_V1}   (v2: {origin}{BASE_V2})"
     yield f"Docs        {origin}/docs   (OpenAPI: /openapi.json, for SDK tools: /openapi.flat.json)"
     yield f"MCP         {origin}{mcp.PATH}   (over stdio: svc mcp)"
+    given = opened.settings
+    if given.x402_pay_to is not None:
+        yield f"Payments    {given.payment_network} to {given.x402_pay_to}"
+        yield f"            facilitator {paying.address(given)}"
 
 
 def _lines(opened: Opened) -> Iterator[str]:
@@ -181,5 +192,9 @@ def _demo_lines(opened: Opened, seeded: Seeded) -> Iterator[str]:
         f"from {seeded.sources} sources and a ledger of {seeded.subject.records} records."
     )
     if opened.settings.speech == "none":
-        yield f"Reports can be spoken as well: {CURE}"
+        yield f"Reports can be spoken as well: {espeak.CURE}"
+    if opened.settings.x402_pay_to is None:
+        yield f"Requests can be paid for as well, without a key: {ethereum.CURE}"
+    else:
+        yield "Requests without a key can be paid for, in play money: docs/payments.md"
     yield "Ctrl-C to stop. For real use: svc serve"

@@ -14,6 +14,7 @@ from svc_core import problem
 from svc_core.host import Progress, Tell
 from svc_core.intake.operations import Outcome, SourceReader
 from svc_core.ledger.local_operations import Exports, UnreadableExport
+from svc_core.payments import Checkout
 from svc_core.ports import Lockouts
 from svc_core.problem import Problem
 from svc_core.reports.local_operations import Speaker
@@ -113,5 +114,7 @@ def operator(runtime: Runtime, failed: Callable[[BaseException], None]) -> Opera
         Exports: _Files(),
         Lockouts: runtime.shared.lockouts,
     }
+    if runtime.till is not None:
+        lent = {**lent, Checkout: runtime.till.checkout}
     lending = attrs.evolve(service, host=attrs.evolve(service.host, lends=lent))
     return Operator(lending, lambda: runtime.site(runtime.now()), failed)

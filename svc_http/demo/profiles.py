@@ -1,7 +1,7 @@
 """The topic profiles the demo subscribes to, each put in one line as a person would.
 
-Five of them have subjects that several demo feeds cover. The last one has a subject that no demo
-item mentions: its report is the short one that says so.
+Five of them have subjects that several demo feeds cover; the first two are public. The last one has
+a subject that no demo item mentions: its report is the short one that says so.
 """
 
 from svc_core.resources.profile import ProfileInput
@@ -53,3 +53,6 @@ PROFILES: tuple[ProfileInput, ...] = (
         keywords=("polymetallic", "nodules"),
     ),
 )
+
+PUBLIC = PROFILES[:2]
+"""Those whose reports everybody may read, as the operator decided."""

@@ -6,22 +6,24 @@ the ledger. Nothing is written past the pipeline.
 from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
+from typing import cast
 
 import attrs
 from attrs import field, frozen
 
-from svc_core import accounts
+from svc_core import accounts, publications
 from svc_core.access.scopes import SCOPES
 from svc_core.accounts import IssuedKey, KeyWish
 from svc_core.intel.signals import DismissSignal, dismiss_signal
-from svc_core.operation import Context
+from svc_core.operation import Actor, Context
+from svc_core.ports import Transaction
 from svc_core.profiles import operations
 from svc_core.resources.news import Source
 from svc_core.resources.profile import PROFILES as STORED
 from svc_core.resources.profile import SUBSCRIPTIONS, ProfileInput
 from svc_core.resources.signal import SIGNALS
 from svc_http.demo.documents import DemoDocument, data_documents, documents
-from svc_http.demo.profiles import PROFILES
+from svc_http.demo.profiles import PROFILES, PUBLIC
 from svc_http.demo.subject import Recorded, record
 from svc_http.fetch import Fetcher
 from svc_http.runtime.service import Service
@@ -128,6 +130,10 @@ async def _watch(service: Service, tenant: str, wish: ProfileInput, *, is_spoken
     if is_spoken:
         await service.write(tenant, lambda ctx: _want_audio(ctx, profile_id))
     row = await make_report(service, tenant, profile_id)
+    if wish in PUBLIC:
+        said = service.context(cast(Transaction, None), Actor(tenant), service.now())
+        chosen = publications.ChosenProfile(profile_id)
+        await publications.publish_profile(attrs.evolve(said, units=service), chosen)
     return row.id
 
 

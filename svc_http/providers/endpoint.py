@@ -11,12 +11,11 @@ from http import HTTPStatus
 from math import isfinite
 from typing import Any, Final
 
-import anyio
 from attrs import field, frozen
 
 from svc_http import system
 from svc_http.providers.embedding import EmbeddingFailed
-from svc_http.providers.upstream import Unanswered, Upstream, phrased
+from svc_http.providers.upstream import Answer, Unanswered, Upstream, answered, phrased
 
 TEXTS_AT_ONCE: Final = 32
 """In one request; servers take from 32 (Text Embeddings Inference) to 2,048 (OpenAI)."""
@@ -53,13 +52,6 @@ class Place:
     def name(self) -> str:
         """By what its vectors are known: the same model elsewhere makes the same ones."""
         return self.model if self.dimensions is None else f"{self.model}/{self.dimensions}"
-
-
-@frozen
-class _Answer:
-    status: int
-    body: bytes = field(repr=False)
-    wait_seconds: float | None
 
 
 class Endpoint:
@@ -116,7 +108,7 @@ class Endpoint:
                 self._away = (system.monotonic() + AWAY_SECONDS, failure)
             raise
 
-    async def _answer(self, texts: Sequence[str]) -> _Answer:
+    async def _answer(self, texts: Sequence[str]) -> Answer:
         """The answer, once it is none that may pass."""
         for wait in self._waits:
             try:
@@ -129,15 +121,12 @@ class Endpoint:
             await asyncio.sleep(max(wait, answer.wait_seconds or 0))
         return await self._exchange(texts)
 
-    async def _exchange(self, texts: Sequence[str]) -> _Answer:
+    async def _exchange(self, texts: Sequence[str]) -> Answer:
+        post = self._upstream.post(self._asked(texts), "application/json")
         try:
-            with anyio.fail_after(self._total_seconds):
-                async with self._upstream.post(self._asked(texts), "application/json") as told:
-                    return _Answer(told.status, await told.body(ANSWER_BYTES), told.wait_seconds)
+            return await answered(post, self._total_seconds, ANSWER_BYTES)
         except Unanswered as why:
             raise self._failed(str(why)) from why
-        except TimeoutError as late:
-            raise self._failed(f"did not answer within {self._total_seconds:g} seconds") from late
 
     def _asked(self, texts: Sequence[str]) -> dict[str, Any]:
         asked: dict[str, Any] = {
@@ -166,7 +155,7 @@ class Endpoint:
         shown = self._upstream.hidden(why)
         return EmbeddingFailed(f"{self._upstream.url} {shown}", is_refusal=is_refusal)
 
-    def _refusal(self, answer: _Answer) -> str:
+    def _refusal(self, answer: Answer) -> str:
         cure, said = _CURES.get(answer.status), self._upstream.said(answer.body)
         return (
             f"answered {phrased(answer.status)}"

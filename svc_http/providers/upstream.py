@@ -1,4 +1,4 @@
-"""Asking an address of OpenAI's form, whatever for.
+"""Asking an address that the operator chose, whatever for, in JSON.
 
 Rule 1: the address is the operator's own word, so private networks may be reached, and no others
         that are not public; no redirect, proxy, cookie or variable of the environment has a part.
@@ -7,11 +7,12 @@ Rule 2: a key is in no message.
 
 import json
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from http import HTTPStatus
 from typing import Any, Final
 
+import anyio
 import httpcore2
 from attrs import field, frozen
 from httpx2 import URL
@@ -58,6 +59,31 @@ class Answering:
         return bytes(held)
 
 
+@frozen
+class Answer:
+    """A whole answer."""
+
+    status: int
+    body: bytes = field(repr=False)
+    wait_seconds: float | None
+
+
+async def answered(
+    asking: AbstractAsyncContextManager[Answering], seconds: float, bytes_max: int
+) -> Answer:
+    """The whole answer to what is asked.
+
+    Raises:
+        Unanswered: there is none within the seconds, or a longer one.
+    """
+    try:
+        with anyio.fail_after(seconds):
+            async with asking as told:
+                return Answer(told.status, await told.body(bytes_max), told.wait_seconds)
+    except TimeoutError as late:
+        raise Unanswered(f"did not answer within {seconds:g} seconds") from late
+
+
 class Upstream:
     """One address, and the key that it is asked with; `agent` is who asks."""
 
@@ -67,23 +93,31 @@ class Upstream:
         self._agent = agent
         self._pool: httpcore2.AsyncConnectionPool | None = None
 
-    @asynccontextmanager
-    async def post(self, asked: Mapping[str, Any], accept: str) -> AsyncIterator[Answering]:
+    def post(self, asked: Any, accept: str) -> AbstractAsyncContextManager[Answering]:
         """The answer to a request; its connection is closed at the end, however that comes.
 
         Raises:
             Unanswered: it cannot be asked or reached, or breaks off before the end.
         """
+        return self._answer("POST", accept, json.dumps(asked).encode())
+
+    def get(self, accept: str) -> AbstractAsyncContextManager[Answering]:
+        """The same of a question without a body."""
+        return self._answer("GET", accept, None)
+
+    @asynccontextmanager
+    async def _answer(
+        self, method: str, accept: str, body: bytes | None
+    ) -> AsyncIterator[Answering]:
         if self._pool is None:
             # Reading the root certificates takes 0.1 s, and plain http needs none.
             plain = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if self.url.scheme == "http" else None
             self._pool = connections(Guard(PRIVATE), plain)
-        body = json.dumps(asked).encode()
-        fields = self._fields(accept, len(body))
+        fields = self._fields(accept, body)
         timeouts = {"timeout": {"connect": CONNECT_SECONDS}}
         try:
             async with self._pool.stream(
-                "POST", target(self.url), headers=fields, content=body, extensions=timeouts
+                method, target(self.url), headers=fields, content=body, extensions=timeouts
             ) as response:
                 yield Answering(response.status, _wait(response.headers), response)
         except FetchRefused as refused:
@@ -94,14 +128,14 @@ class Upstream:
             why = str(broken) or type(broken).__name__
             raise Unanswered(f"cannot be reached, or broke off: {why}") from broken
 
-    def _fields(self, accept: str, length: int) -> list[tuple[str, str]]:
+    def _fields(self, accept: str, body: bytes | None) -> list[tuple[str, str]]:
         fields = [
             ("Host", self.url.netloc.decode("ascii")),
             ("User-Agent", self._agent),
             ("Accept", accept),
-            ("Content-Type", "application/json"),
-            ("Content-Length", str(length)),
         ]
+        if body is not None:
+            fields += [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
         if self._key is not None:
             fields.append(("Authorization", f"Bearer {self._key}"))
         return fields

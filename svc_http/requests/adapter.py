@@ -12,14 +12,15 @@ from typing import Any, Literal, NamedTuple, cast
 import attrs
 
 from svc_core import pipeline, problem
-from svc_core.access.authorize import Facts, Grant, OperationAccess
+from svc_core.access.authorize import ANONYMOUS, Facts, Grant, OperationAccess
 from svc_core.operation import Context, Operation
+from svc_core.payments import KeptAnswer, Served
 from svc_core.pipeline import Call, Prepared, Reply, Site
 from svc_core.ports import Transaction
 from svc_core.problem import Problem
 from svc_core.reading import declaration
 from svc_core.stream import Stream
-from svc_http.requests import respond
+from svc_http.requests import by_address, respond
 from svc_http.requests.dispatcher import Resource
 from svc_http.requests.exchange import Exchange, Header
 from svc_http.requests.paywall import Paywall
@@ -81,9 +82,30 @@ class Endpoint:
             grant = gate.admit(self._access, exchange, facts, now)
         except Problem as refusal:
             if self._paywall is not None and refusal.type is problem.PAYMENT_REQUIRED:
-                raise self._paywall.ask(exchange) from refusal
+                return self._keyless(exchange, values, self._paywall, now)
             raise
         return self._answer(exchange, values, grant, now)
+
+    def _keyless(
+        self, exchange: Exchange, values: Mapping[str, str], paywall: Paywall, now: datetime
+    ) -> Awaitable[None]:
+        till, block = self._runtime.till, self._runtime.gate.block(exchange)
+        if till is not None and paywall.is_paid(exchange):
+            case = _Case(ANONYMOUS, now, self._runtime.site(now))
+            purchase = paywall.purchase(exchange)
+
+            async def work() -> KeptAnswer:
+                with exchange.working():
+                    return respond.kept(await self._run(exchange, values, case))
+
+            return self._sell(exchange, till.serve(exchange, block, purchase, work))
+        if till is not None:
+            till.challenged(block)
+        raise paywall.ask(exchange, takes=till is not None)
+
+    async def _sell(self, exchange: Exchange, sale: Awaitable[Served]) -> None:
+        exchange.fields.pop(b"if-none-match", None)  # nobody pays to be told that nothing changed
+        await respond.served(exchange, await sale)
 
     async def _when_let_in(
         self, exchange: Exchange, values: Mapping[str, str], facts: Facts, now: datetime
@@ -167,6 +189,10 @@ class Endpoint:
 
     async def _run(self, exchange: Exchange, values: Mapping[str, str], case: _Case) -> Ready:
         operation = self._operation
+        if self._access.pool == "address":
+            counters, block = self._runtime.shared.counters, self._runtime.gate.block(exchange)
+            admits = self._runtime.settings.counters_down == "admit"
+            await by_address.count(counters, block, case.now, admits=admits)
         call = Call(values, exchange.query.decode("ascii"), exchange.header)
         prepared = pipeline.prepare(operation, call, case.site)
         if self._reads_body:

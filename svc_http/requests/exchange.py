@@ -44,7 +44,7 @@ EXPOSED = (
     "ETag, Location, Link, X-Request-Id, X-Svc-API-Version, X-Svc-Schema-Version, X-Svc-Agent, "
     "X-Svc-Agent-Mode, X-Svc-Ledger-Size, X-Svc-Ledger-Root, X-Svc-Ledger-Vkey, X-Thread-Id, "
     "Accept-Ranges, Content-Range, Idempotency-Key, Idempotency-Replayed, PAYMENT-REQUIRED, "
-    "PAYMENT-RESPONSE, Deprecation, Sunset, X-Vercel-AI-UI-Message-Stream, "
+    "PAYMENT-RESPONSE, X-Svc-Payment-Receipt, Deprecation, Sunset, X-Vercel-AI-UI-Message-Stream, "
     f"{', '.join(HEADER_NAMES)}"
 )
 """The fields that a page of another origin may read; `*` would not cover Authorization's kin."""
@@ -161,6 +161,22 @@ class Exchange:
                 raise busy(problem.OVERLOADED)
             self.is_working = True
             self._load.in_flight += 1
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Hold a working slot while the block runs, and none after it.
+
+        Raises:
+            Problem: OVERLOADED; there is none to take.
+        """
+        if self._load.in_flight >= self._load.in_flight_max:
+            raise busy(problem.OVERLOADED)
+        self.is_working = True
+        self._load.in_flight += 1
+        try:
+            yield
+        finally:
+            self.rest()
 
     # -- the request ---------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ Rule 3: a page is made once and given with a strong tag; health and metrics are 
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from http import HTTPStatus
 from importlib.metadata import PackageNotFoundError, version
@@ -17,12 +17,15 @@ from svc_core import media, openapi, problem, reference
 from svc_core.catalog import OPERATIONS
 from svc_core.media import Representation
 from svc_core.operation import JSON, Operation
+from svc_core.payments import prices
+from svc_core.payments.receipts import Signing
 from svc_core.ports import BASE_V1, BASE_V2
 from svc_core.problem import CATALOGUE, Problem, ProblemType
 from svc_http.pages.markup import HTML, POLICY, STATIC, render, root
 from svc_http.requests.dispatcher import Handler, Resource
 from svc_http.requests.exchange import Exchange, busy
 from svc_http.requests.kept import COMMON, CSP, Page, files, give, kept
+from svc_http.requests.paywall import terms
 from svc_http.requests.readiness import Readiness
 from svc_http.runtime import metrics
 from svc_http.runtime.looks import Looks
@@ -63,6 +66,7 @@ class Pages:
         ids = {operation.id for operation in operations}
         self._looks = Looks(runtime, is_whole=ids >= {one.id for one in OPERATIONS})
         self._origin = runtime.origin
+        self._terms = terms(runtime.settings)
         self._index_page = cache(self._made_index)
         self._problems_page = cache(self._made_problems)
         self._problem_page = cache(self._made_problem)
@@ -70,7 +74,7 @@ class Pages:
 
     def resources(self) -> list[Resource]:
         """Every page at its path."""
-        made: Mapping[str, Callable[[], Page]] = {
+        made: dict[str, Callable[[], Page]] = {
             "/openapi.json": lambda: self._document(flat=False),
             "/openapi.flat.json": lambda: self._document(flat=True),
             "/docs": self._docs,
@@ -85,6 +89,9 @@ class Pages:
             "/livez": self._livez,
             "/readyz": self._readyz,
         }
+        if self._terms is not None:
+            made["/.well-known/x402"] = self._offers
+            answered["/.well-known/did.json"] = self._did
         if self._runtime.settings.metrics_port is None:
             answered["/metrics"] = self._metrics
         return [
@@ -179,11 +186,44 @@ class Pages:
             f"- MCP (streamable HTTP, the same key): {self._origin}/mcp",
             f"- Questions: POST {self._origin}{BASE_V1}/agent-svc/chat/stream, or `svc ask`",
             "",
+            *self._prices(),
             "## Operations",
             "",
             *(f"- {op.method} {op.address}: {op.summary}" for op in self._operations),
         ]
         return Page(_TEXT, ("\n".join(lines) + "\n").encode())
+
+    # -- what agents buy -----------------------------------------------------------------------
+
+    def _prices(self) -> Iterator[str]:
+        """The paragraph that tells what can be bought without a key; none where nothing can."""
+        if self._terms is None:
+            return
+        yield "## Prices"
+        yield ""
+        yield (
+            "Without a key these are sold one request at a time (x402 version 2, scheme exact, "
+            f"USDC on {self._terms.network.id}): the answer is 402 with `PAYMENT-REQUIRED`; send "
+            "the request again with `PAYMENT-SIGNATURE`. What fails costs nothing. The same list "
+            f"as JSON: {self._origin}/.well-known/x402"
+        )
+        yield ""
+        for one in self._operations:
+            if one.tier is not None:
+                yield f"- {one.method} {one.address}: {one.tier.price_usd} USD ({one.tier.name})"
+        yield ""
+
+    def _offers(self) -> Page:
+        assert self._terms is not None  # noqa: S101 - the page is there with them alone
+        told = prices.offered(self._operations, self._terms, self._origin)
+        return Page(JSON.media_type, _json(told))
+
+    async def _did(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
+        signer = self._runtime.host.receipt_signer
+        if signer is None:  # the secret that sealed it is not listed
+            raise Problem(problem.SERVICE_UNAVAILABLE, "The key of receipts cannot be opened.")
+        told = Signing(signer, self._origin).document()
+        await give(exchange, Page(JSON.media_type, _json(told)))
 
     # -- problems ------------------------------------------------------------------------------
 

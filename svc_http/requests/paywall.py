@@ -1,19 +1,17 @@
-"""What a request without a key is asked to pay (Spec: x402 path selection).
-
-Payments are asked for but not yet settled: a request that brings one is told so in a new
-challenge, before any of it is looked at, and nothing is charged.
-"""
+"""What a request without a key is asked to pay, and what one that pays is for (Spec: x402 path
+selection)."""
 
 from typing import Any
 from urllib.parse import quote
 
 from svc_core import payments, problem
-from svc_core.operation import Operation
-from svc_core.payments import Offer, Terms
+from svc_core.operation import Operation, Tier
+from svc_core.payments import Offer, Purchase, Terms
 from svc_core.problem import Problem
 from svc_http.requests.exchange import Exchange
 from svc_http.settings import Settings
 
+PAYMENT = b"payment-signature"
 _PATH = "/:@!$&'()*+,;=-._~"
 _QUERY = f"{_PATH}?%"
 
@@ -28,7 +26,11 @@ def terms(settings: Settings) -> Terms | None:
 class Paywall:
     """Asks for the payment of one operation."""
 
-    def __init__(self, offer: Offer, origin: str) -> None:
+    def __init__(
+        self, operation: Operation[Any, Any], tier: Tier, offer: Offer, origin: str
+    ) -> None:
+        self._operation = operation
+        self._tier = tier
         self._offer = offer
         self._origin = origin
 
@@ -38,11 +40,29 @@ class Paywall:
         operator takes no payments."""
         chosen = terms(settings)
         offer = None if chosen is None else payments.offer(operation, chosen)
-        return None if offer is None else cls(offer, settings.origin)
+        if offer is None or operation.tier is None:
+            return None
+        return cls(operation, operation.tier, offer, settings.origin)
 
-    def ask(self, exchange: Exchange) -> Problem:
-        """The refusal that says what to pay and how."""
-        paid = b"payment-signature" in exchange.fields
+    def is_paid(self, exchange: Exchange) -> bool:
+        """Whether the request brings a payment that may be taken: none is for an empty answer."""
+        return PAYMENT in exchange.fields and not exchange.is_head
+
+    def purchase(self, exchange: Exchange) -> Purchase:
+        """What is bought by a request that brings a payment."""
+        return Purchase(
+            operation=self._operation.id,
+            tier=self._tier.name,
+            price=self._tier.price_usd,
+            method=exchange.method,
+            url=self._url(exchange),
+            offer=self._offer,
+            values=exchange.lines(PAYMENT),
+        )
+
+    def ask(self, exchange: Exchange, *, takes: bool) -> Problem:
+        """The refusal that says what to pay and how; or, where none are taken, that one came."""
+        paid = PAYMENT in exchange.fields and not takes
         error = payments.ERROR_UNSETTLED if paid else payments.ERROR_UNPAID
         challenge = self._offer.header(self._url(exchange), error)
         return Problem(

@@ -9,6 +9,7 @@ from attrs import frozen
 from svc_core import media, problem
 from svc_core.media import Representation
 from svc_core.operation import JSON, Operation
+from svc_core.payments import KeptAnswer, Served
 from svc_core.pipeline import Reply
 from svc_core.problem import Problem
 from svc_core.stream import Stream
@@ -26,6 +27,9 @@ _PUBLIC = (_CACHE_CONTROL, b"public, max-age=300")
 _DO_NOT_RETRY = (b"x-should-retry", b"false")
 PATIENCE_SECONDS = 60
 """Who is to wait longer is told not to: clients of OpenAI's kind would sleep until then."""
+PAID_BYTES_MAX = 16 * 1024 * 1024
+"""Of an answer that is paid for, and kept until it is: a page of a hundred reports with everything
+in it has a few million."""
 _VARY = (b"vary", b"Authorization, Accept")
 
 
@@ -107,6 +111,37 @@ def send(exchange: Exchange, answer: Ready) -> Awaitable[None]:
         # The RateLimit draft: its fields are not for 3xx answers.
         limits = [pair for pair in limits if not pair[0].startswith(b"ratelimit")]
     headers = [*answer.headers, *limits, exchange.id_header]
+    return exchange.finish(answer.status, headers, answer.body)
+
+
+def kept(answer: Ready) -> KeptAnswer:
+    """An answer to be held back until it is paid for, and sent to its payer alone.
+
+    Raises:
+        Problem: INVALID_PARAMETER, for it is larger than what is kept.
+    """
+    if answer.stream is not None:
+        raise AssertionError("a stream cannot be held back")
+    if len(answer.body) > PAID_BYTES_MAX:
+        has = f"The answer has {len(answer.body):,} bytes"
+        told = f"{has}, and one that is paid for {PAID_BYTES_MAX:,} at most; nothing was charged."
+        step = "Ask for less, or send Authorization: Bearer <API_KEY>."
+        raise Problem(problem.INVALID_PARAMETER, told, resolution=step)
+    own = [pair for pair in answer.headers if pair[0] != _CACHE_CONTROL]
+    fields = tuple((name.decode(), value.decode("latin-1")) for name, value in own)
+    return KeptAnswer(answer.status, None, fields, answer.body)
+
+
+def served(exchange: Exchange, sold: Served) -> Awaitable[None]:
+    """Send an answer that a payment was brought for, with what became of the payment."""
+    answer = sold.answer
+    fields = {
+        "PAYMENT-RESPONSE": answer.payment_response,
+        "X-Svc-Payment-Receipt": sold.receipt_id,
+        "Cache-Control": "private, no-store",
+    }
+    told = [(name, value) for name, value in fields.items() if value is not None]
+    headers = [*encoded(answer.headers), *encoded(told), exchange.id_header]
     return exchange.finish(answer.status, headers, answer.body)
 
 

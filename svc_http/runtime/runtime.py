@@ -20,9 +20,12 @@ from svc_core.agent.embedded import Embedded
 from svc_core.agent.ports import Backend, Tools
 from svc_core.corpus import Tables
 from svc_core.embeddings import Embedder
-from svc_core.host import Host
+from svc_core.host import Host, Signer
 from svc_core.knowledge.retrieving import TimeLimit
-from svc_core.ledger.signing_key import kept_signer, stored_signer
+from svc_core.ledger.signing_key import Purpose, kept_signer, stored_signer
+from svc_core.payments import Signing
+from svc_core.payments.operations import Receipts
+from svc_core.payments.store import StoredPayments
 from svc_core.pipeline import Site
 from svc_core.ports import SYSTEM, Ids, SharedUnavailable, Storage
 from svc_core.reports.page import Typesetter
@@ -40,10 +43,12 @@ from svc_http.requests.load import Load
 from svc_http.requests.page_cache import PageCache
 from svc_http.requests.streams import rooms
 from svc_http.requests.tallied import SharedGate
+from svc_http.requests.till import Till
 from svc_http.requests.turns import Turns
 from svc_http.runtime.commits import Commits
 from svc_http.runtime.journal import Journal, scrub
 from svc_http.runtime.metrics import Metrics
+from svc_http.runtime.paying import Paying
 from svc_http.runtime.secret import keyring
 from svc_http.runtime.service import Service
 from svc_http.settings import Settings
@@ -65,11 +70,13 @@ def _host(
     embedder: Embeddings | None,
     chat: Chat | None,
     *,
+    receipts: Receipts,
     speaks: bool,
 ) -> Host:
     """What the core is told of who runs it."""
     lends: dict[type, Any] = {Typesetter: markup.Typesetter(settings.origin), Tables: Tables()}
     lends |= {PlanTable: plan_table, TimeLimit: asyncio.wait_for, Backend: chat or Embedded()}
+    lends[Receipts] = receipts
     lends[Tools] = CatalogueTools(Site(settings.origin, aliases=False))
     if chat is not None and settings.rewrite_reports:
         lends[Writer] = chat
@@ -102,12 +109,14 @@ class Runtime:
         workers: Sequence[Worker] = (),
         closing: Sequence[Closing] = (),
         signs: bool = False,
+        sells: bool = False,
         speech: Speech | None = None,
         embedder: Embeddings | None = None,
         chat: Chat | None = None,
         media: Media | None = None,
         number: int | None = None,
         shared: Shared | None = None,
+        paying: Paying | None = None,
     ) -> None:
         if settings.secret is None:
             raise ValueError("The settings have no secret; pass them through secret.secured().")
@@ -120,7 +129,10 @@ class Runtime:
         self.plans = table.giving(settings.chat_credits)
         self.keyring = keyring(settings.secret, settings.secret_previous)
         self.media = media
-        self.host = _host(settings, self.plans, embedder, chat, speaks=speech is not None)
+        receipts = StoredPayments(storage)
+        self.host = _host(
+            settings, self.plans, embedder, chat, receipts=receipts, speaks=speech is not None
+        )
         self.shared = in_memory(monotonic) if shared is None else shared
         counters = self.shared.counters
         own = counters if isinstance(counters, MemoryCounters) else None
@@ -132,6 +144,7 @@ class Runtime:
         self.load = Load(settings.in_flight_max, self.gate.block)
         self.turns = Turns(settings.in_flight_max)
         self.metrics = Metrics()
+        self.till = None if paying is None else self._make_till(paying)
         self.journal = Journal.of(settings, number)
         for name, provider in (("embeddings", embedder), ("agent", chat)):
             if provider is not None:
@@ -146,6 +159,7 @@ class Runtime:
         self._workers = tuple(workers)
         self._closing = tuple(closing)
         self._signs = signs
+        self._sells = sells and settings.x402_pay_to is not None
         self._tasks: list[asyncio.Task[None]] = []
         self._is_halted = False
         self._site = self._make_site(now())
@@ -160,6 +174,22 @@ class Runtime:
                 return Gate(self.principals, trusted, lockouts)
         admits = self.settings.counters_down == "admit"
         return SharedGate(self.principals, trusted, self.shared, monotonic, admits=admits)
+
+    def _make_till(self, paying: Paying) -> Till:
+        return Till(
+            self.settings,
+            paying,
+            self.storage,
+            now=self.now,
+            ids=self.ids,
+            counters=self.shared.counters,
+            metrics=self.metrics,
+            signing=self._signing,
+        )
+
+    def _signing(self) -> Signing | None:
+        signer = self.host.receipt_signer
+        return None if signer is None else Signing(signer, self.origin)
 
     @property
     def service(self) -> Service:
@@ -217,16 +247,19 @@ class Runtime:
         One that was sealed with a secret that is no longer listed stays shut: what signs answers
         503 until the secret is listed again, and all else works: it is no failure of ours.
         """
-        if self.host.signer is not None:
-            return
+        if self.host.signer is None:
+            self.host = attrs.evolve(self.host, signer=await self._signer("ledger"))
+
+    async def _signer(self, purpose: Purpose) -> Signer | None:
         service = self.service
         try:
-            signer = await service.read(SYSTEM, stored_signer) or await service.system(kept_signer)
+            return await service.read(
+                SYSTEM, lambda ctx: stored_signer(ctx, purpose)
+            ) or await service.system(lambda ctx: kept_signer(ctx, purpose))
         except VaultError:
             why = "no listed secret opens it; list the one that sealed it in secret_previous"
-            self.journal.note("error", "ledger key", why=why)
-            return
-        self.host = attrs.evolve(self.host, signer=signer)
+            self.journal.note("error", f"{purpose} key", why=why)
+            return None
 
     async def start(self) -> None:
         """Start the workers, once, whoever asks first: the lifespan or a request."""
@@ -235,6 +268,9 @@ class Runtime:
                 return
             if self._signs:
                 await self.unlock()
+            if self._sells:
+                signer = await self._signer("receipt")
+                self.host = attrs.evolve(self.host, receipt_signer=signer)
             self.shared.circuit.told = self._told_of_counters
             with suppress(SharedUnavailable):  # the log tells at once where it cannot be reached
                 await self.shared.lockouts.failures("")
@@ -258,6 +294,8 @@ class Runtime:
             for task in late:
                 task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        if self.till is not None:
+            await self.till.drained(self.settings.graceful_seconds)
         closing, self._closing = self._closing, ()
         for close in closing:
             await close()

@@ -22,7 +22,7 @@ from svc_core.ports import SYSTEM
 from svc_http.app import controlled
 from svc_http.demo.seed import Seeded, seed
 from svc_http.hosting import assembled
-from svc_http.providers import espeak
+from svc_http.providers import espeak, ethereum
 from svc_http.runtime.journal import Level
 from svc_http.runtime.opening import checked
 from svc_http.server import hypercorn, tls
@@ -102,7 +102,7 @@ def run_demo(given: Settings, on_ready: OnReady) -> None:
             log_level=_quiet(given),
             db=str(Path(folder) / "svc.db"),
             secret=None,
-            x402_pay_to=given.x402_pay_to or NOBODY,
+            x402_pay_to=given.x402_pay_to or (NOBODY if ethereum.is_installed() else None),
         )
         with _listening(checked(demo)) as listening:
             _run(demo, listening, on_ready, _Manner(feeds))

@@ -34,6 +34,7 @@ from svc_http.runtime.opening import (
     recorder,
     speech,
 )
+from svc_http.runtime.paying import check_paying, paying
 from svc_http.runtime.runtime import Runtime, Worker
 from svc_http.runtime.secret import secured
 from svc_http.runtime.service import Service
@@ -58,6 +59,7 @@ from svc_http.workers import (
 from svc_http.workers.deliver import Sender
 from svc_http.workers.embed import embed_loop
 from svc_http.workers.index import index_loop
+from svc_http.workers.reconcile import forget_paid, reconcile_loop
 from svc_http.workers.speak import speak_loop, sweep_loop
 
 PATIENCE_SECONDS = 1.0
@@ -153,6 +155,9 @@ async def _work(given: Settings, on_ready: Callable[[], None], restarts: Restart
         reader = await stack.enter_async_context(fetcher(given))
         sender = poster(given)
         stack.push_async_callback(sender.aclose)
+        paid = paying(given)
+        if paid is not None:
+            stack.push_async_callback(paid.aclose)
         runtime = Runtime(
             given,
             store,
@@ -164,8 +169,10 @@ async def _work(given: Settings, on_ready: Callable[[], None], restarts: Restart
             chat=asked,
             media=media_of(given, store),
             shared=shared,
+            paying=paid,
         )
         stack.push_async_callback(runtime.stop)
+        await check_paying(paid, partial(runtime.journal.failure, "payments"))
         hypercorn.drain_on_signals(runtime)
         await check_media(runtime)
         await runtime.start()
@@ -203,6 +210,7 @@ def chosen(
         _renew,
         _sweep,
         _forget,
+        _reconcile,
         partial(_index, model),
     )
 
@@ -273,6 +281,12 @@ async def _forget(runtime: Runtime) -> None:
     await forget_loop(runtime.service, runtime.commits, failed)
 
 
+async def _reconcile(runtime: Runtime) -> None:
+    if runtime.till is not None:
+        failed = partial(runtime.journal.failure, "payments")
+        await reconcile_loop(runtime.till.checkout, failed)
+
+
 async def _renew(runtime: Runtime) -> None:
     failed = partial(runtime.journal.failure, "webhook secrets")
     await renew_secrets(runtime.service, failed)
@@ -287,6 +301,8 @@ async def _purge(runtime: Runtime) -> None:
                 await purge_answers(runtime.service)
                 await purge_deliveries(runtime.service)
                 await forget_threads(runtime.service)
+                if runtime.till is not None:
+                    await forget_paid(runtime.till.checkout)
         await asyncio.sleep(PURGE_SECONDS)
 
 

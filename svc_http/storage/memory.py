@@ -91,6 +91,10 @@ class _Unit:
     def ledger(self) -> MemoryLedger:
         return MemoryLedger(self.world.logs[self.tenant], self.undoing)
 
+    def beside(self, tenant: str) -> "_Unit":
+        scopes.looking_beside(is_reading=self.undo is None)
+        return _Unit(self.world, tenant, self.names, None)
+
     def undoing(self, undo: Undo, name: str | None = None) -> None:
         """Remember how to take back what is about to be done, in the collection of that name."""
         if self.undo is None:

@@ -3,6 +3,7 @@
 Rule 1: rows of a "tenant" collection are its tenant's alone.
 Rule 2: "global" and "system" rows are stored under `SYSTEM`, and only the system writes them.
 Rule 3: "system" rows are invisible to tenants.
+Rule 4: beside a transaction that reads there is another tenant's view, which writes nothing.
 """
 
 from typing import Any
@@ -42,6 +43,16 @@ def publishing(change: Change, tenant: str) -> None:
     """
     if change.everybody and tenant != SYSTEM:
         raise AssertionError("only the system tells everybody")
+
+
+def looking_beside(*, is_reading: bool) -> None:
+    """Check that a transaction may show another tenant's view of its snapshot.
+
+    Raises:
+        AssertionError: it may write.
+    """
+    if not is_reading:
+        raise AssertionError("only a reading transaction looks beside")
 
 
 def purging(tenant: str) -> None:

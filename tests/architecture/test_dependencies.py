@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 # Distributions whose import name is not their own name with underscores.
-IMPORTED_AS = {"markdown_it_py": "markdown_it"}
+IMPORTED_AS = {"markdown_it_py": "markdown_it", "pycryptodome": "Crypto"}
 # Brought by a declared one and part of its interface.
 BROUGHT = {"httpcore2": "the network below httpx2", "h11": "the protocol below hypercorn"}
 
@@ -46,6 +46,7 @@ def declared(root: Path) -> dict[str, set[str]]:
         "postgres": server | _names(extras["postgres"]),
         "redis": server | _names(extras["redis"]),
         "s3": server | _names(extras["s3"]),
+        "x402": server | _names(extras["x402"]),
         "mcp": server | _names(extras["mcp"]) | {"mcp_types"},
     }
 
@@ -63,6 +64,8 @@ def _kind(module: str) -> str:
         return module.rpartition(".")[2]  # which is loaded where the settings name it
     if module == "svc_http.media.bucket":
         return "s3"  # loaded when a bucket is used, and says which extra it needs
+    if module == "svc_http.providers.ethereum":
+        return "x402"  # loaded where the settings name whom payments go to
     if module in {"svc_http.mcp.server", "svc_http.mcp.speaking", "svc_http.cli.callers"}:
         return "mcp"  # loaded by the first message, or by `svc mcp`
     # The feed reader is loaded when a feed is read, and says which extra it needs; so is what

@@ -17,51 +17,51 @@ CODE_LINES: dict[str, int] = {
     "svc_core.projects": 141,
     "svc_core.knowledge": 450,  # knowledge, the agent, projects, automations, MCP
     "svc_core.automations": 386,
-    "svc_core.agent": 2885,  # knowledge, the agent, projects, automations, MCP
+    "svc_core.agent": 2885,  # requests are paid for: x402
     "svc_core.stix": 91,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_core.linking": 493,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_core.intel": 3073,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_core.osint": 474,
     "svc_core.intake": 2635,  # knowledge, the agent, projects, automations, MCP
-    "svc_core.text": 435,  # knowledge, the agent, projects, automations, MCP
+    "svc_core.text": 435,  # requests are paid for: x402
     "svc_core.retrieval": 341,  # knowledge, the agent, projects, automations, MCP
     "svc_core.data": 7,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_http.pages": 70,  # faults that strangers found are mended
     "svc_http.shared": 515,  # many processes share a store
-    "svc_core": 4097,  # knowledge, the agent, projects, automations, MCP
+    "svc_core": 4211,  # requests are paid for: x402
     "svc_core.access": 781,  # knowledge, the agent, projects, automations, MCP
     "svc_core.accounts": 545,
     "svc_core.analysis": 2016,  # knowledge, the agent, projects, automations, MCP
     "svc_core.changes": 265,  # knowledge, the agent, projects, automations, MCP
-    "svc_core.ledger": 6785,  # knowledge, the agent, projects, automations, MCP
+    "svc_core.ledger": 6792,  # requests are paid for: x402
     "svc_core.news": 520,  # knowledge, the agent, projects, automations, MCP
-    "svc_core.openapi": 779,  # knowledge, the agent, projects, automations, MCP
-    "svc_core.payments": 74,
-    "svc_core.ports": 414,  # knowledge, the agent, projects, automations, MCP
-    "svc_core.profiles": 268,  # knowledge, the agent, projects, automations, MCP
-    "svc_core.reports": 1977,  # knowledge, the agent, projects, automations, MCP
-    "svc_core.resources": 2892,
+    "svc_core.openapi": 809,  # requests are paid for: x402
+    "svc_core.payments": 1395,  # requests are paid for: x402
+    "svc_core.ports": 416,  # requests are paid for: x402
+    "svc_core.profiles": 268,  # requests are paid for: x402
+    "svc_core.reports": 1981,  # requests are paid for: x402
+    "svc_core.resources": 2907,  # requests are paid for: x402
     "svc_core.sources": 4713,  # incidents, entities, graphs, cyber, markets, fusion
-    "svc_core.testing": 2548,  # knowledge, the agent, projects, automations, MCP
+    "svc_core.testing": 2564,  # requests are paid for: x402
     "svc_core.webhooks": 663,  # faults that strangers found are mended
     "svc_core.wire": 603,  # knowledge, the agent, projects, automations, MCP
-    "svc_http": 814,  # knowledge, the agent, projects, automations, MCP
-    "svc_http.cli": 2267,  # knowledge, the agent, projects, automations, MCP
-    "svc_http.control": 383,  # knowledge, the agent, projects, automations, MCP
-    "svc_http.demo": 365,  # incidents, entities, graphs, cyber, markets, fusion
+    "svc_http": 903,  # requests are paid for: x402
+    "svc_http.cli": 2315,  # requests are paid for: x402
+    "svc_http.control": 385,  # requests are paid for: x402
+    "svc_http.demo": 370,  # requests are paid for: x402
     "svc_http.fetch": 556,  # documents of every format are taken in
     "svc_http.media": 370,  # a store is moved between backends and compared: svc db copy
-    "svc_http.providers": 867,  # knowledge, the agent, projects, automations, MCP
-    "svc_http.requests": 1834,  # knowledge, the agent, projects, automations, MCP
-    "svc_http.runtime": 894,  # knowledge, the agent, projects, automations, MCP
-    "svc_http.server": 1152,  # knowledge, the agent, projects, automations, MCP
-    "svc_http.storage": 4356,  # knowledge, the agent, projects, automations, MCP
-    "svc_http.workers": 1027,  # knowledge, the agent, projects, automations, MCP
+    "svc_http.providers": 1287,  # requests are paid for: x402
+    "svc_http.requests": 2084,  # requests are paid for: x402
+    "svc_http.runtime": 1015,  # requests are paid for: x402
+    "svc_http.server": 1164,  # requests are paid for: x402
+    "svc_http.storage": 4370,  # requests are paid for: x402
+    "svc_http.workers": 1069,  # requests are paid for: x402
 }
 """The most that each package may have. A line that rises has its reason beside it."""
 
 
-PRODUCT_LINES = 57_000
+PRODUCT_LINES = 59_700
 """The most that all packages may have together."""
 
 

@@ -24,7 +24,14 @@ from svc_http.cli.app import tree
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LANGUAGES = {"console", "python", "javascript", "sh", "json", "toml", "ini", "text"}
-SESSIONS = ("README.md", "docs/index.md", "docs/agent.md", "docs/running.md", "docs/ledger.md")
+SESSIONS = (
+    "README.md",
+    "docs/index.md",
+    "docs/agent.md",
+    "docs/running.md",
+    "docs/ledger.md",
+    "docs/payments.md",
+)
 BEGIN, END = "\x1e", "\x1f"
 
 
@@ -102,7 +109,7 @@ def test_sessions_give_what_the_document_shows(
 ) -> None:
     steps = _steps(documents[name].replace("127.0.0.1:8000", f"127.0.0.1:{demo.port}"))
     environment = {"PATH": f"{folder / 'bin'}:/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
-    if name in ("docs/index.md", "docs/agent.md"):
+    if name in ("docs/index.md", "docs/agent.md", "docs/payments.md"):
         environment |= {"SVC_KEY": demo.key, "SVC_SERVER": demo.admin}
 
     found = _session(steps, folder / "work", environment)
@@ -132,8 +139,9 @@ def test_programs_in_the_documents_run(
         (name, block)
         for name, text in documents.items()
         for block in _blocks(text, "python")
-        # Those run in tests/test_examples.py and, with an export, in test_verify_export.py.
-        if block not in examples and name != "docs/verify-export.md"
+        # Those run in tests/test_examples.py, with an export in test_verify_export.py, and with
+        # the clients of others in tests/interop.
+        if block not in examples and name != "docs/verify-export.md" and "x402" not in block
     ]
 
     assert programs

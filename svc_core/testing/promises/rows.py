@@ -3,7 +3,7 @@
 
 from attrs import evolve
 
-from svc_core.ports import SYSTEM, Collection, StaleVersionError
+from svc_core.ports import SYSTEM, Collection, StaleVersionError, Transaction
 from svc_core.testing.promises.bench import ANN, BOB, Bench
 from svc_core.testing.sample import NOTES, NOTICES, SECRETS, Note
 from svc_core.testing.sync_store import refused
@@ -86,6 +86,26 @@ class RowPromises(Bench):
         assert self.sync.search(BOB, NOTES, {"word": 1}).rows == ()
         assert self.sync.put(BOB, NOTES, "a", Note("a", "bob's")).version == 1
         assert self.listed() == ["a"]
+
+    def test_another_tenants_rows_are_read_beside_and_never_written(self) -> None:
+        self.note("a", 1, text="word")
+
+        async def look(tx: Transaction) -> tuple[str, bool, bool]:
+            beside = tx.beside(ANN)
+            return (
+                beside.tenant,
+                await beside.documents.get(NOTES, "a") is not None,
+                await tx.documents.get(NOTES, "a") is not None,
+            )
+
+        async def meddle(tx: Transaction) -> None:
+            await tx.beside(ANN).documents.put(NOTES, "a", Note("a", "bob's"))
+
+        assert self.sync.read(BOB, look) == (ANN, True, False)
+        for unit in (self.sync.read, self.sync.write):
+            with refused(AssertionError):
+                unit(BOB, meddle)
+        assert self.found("word") == {"a"}
 
     def test_global_rows_are_read_by_everybody_and_written_by_the_system(self) -> None:
         self.sync.put(SYSTEM, NOTICES, "n", Note("n", "hear", 1, topics=("t",)))

@@ -2,6 +2,7 @@
 
 from functools import cached_property
 
+from svc_http.storage import scopes
 from svc_http.storage.postgres.answers import PostgresAnswers
 from svc_http.storage.postgres.changes import PostgresChanges
 from svc_http.storage.postgres.documents import PostgresDocuments, Tables
@@ -19,6 +20,7 @@ class PostgresTransaction:
     def __init__(self, session: Session, tables: Tables, tenant: str) -> None:
         """Work for `tenant`."""
         self._session = session
+        self._tables = tables
         self.tenant = tenant
         self.documents = PostgresDocuments(session, tables, tenant)
 
@@ -36,3 +38,8 @@ class PostgresTransaction:
     def ledger(self) -> PostgresLedger:
         """The tenant's ledger."""
         return PostgresLedger(self._session, self.tenant)
+
+    def beside(self, tenant: str) -> "PostgresTransaction":
+        """Another tenant's view of the same snapshot."""
+        scopes.looking_beside(is_reading=not self._session.is_writable)
+        return PostgresTransaction(self._session, self._tables, tenant)

@@ -2,6 +2,7 @@
 
 import sqlite3
 
+from svc_http.storage import scopes
 from svc_http.storage.sqlite.answers import SqliteAnswers
 from svc_http.storage.sqlite.changes import SqliteChanges
 from svc_http.storage.sqlite.documents import SqliteDocuments, Tables
@@ -12,13 +13,14 @@ from svc_http.storage.sqlite.writes import Writes
 class SqliteTransaction:
     """The tenant's view; its parts are made when they are first asked for."""
 
-    __slots__ = ("_connection", "_traces", "_writable", "documents", "tenant")
+    __slots__ = ("_connection", "_tables", "_traces", "_writable", "documents", "tenant")
 
     def __init__(
         self, connection: sqlite3.Connection, tables: Tables, tenant: str, writes: Writes | None
     ) -> None:
         """Work for `tenant`; `writes` is None where nothing may be written."""
         self._connection = connection
+        self._tables = tables
         self._writable = writes is not None
         self._traces = None if writes is None else writes.traces
         self.tenant = tenant
@@ -38,3 +40,8 @@ class SqliteTransaction:
     def ledger(self) -> SqliteLedger:
         """The tenant's ledger."""
         return SqliteLedger(self._connection, self.tenant, self._traces)
+
+    def beside(self, tenant: str) -> "SqliteTransaction":
+        """Another tenant's view of the same snapshot."""
+        scopes.looking_beside(is_reading=not self._writable)
+        return SqliteTransaction(self._connection, self._tables, tenant, None)

@@ -161,7 +161,8 @@ def parameters(item: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 def test_parameters_carry_place_bounds_default_and_words(found: dict[str, Any]) -> None:
     listed = parameters(found["listThings"])
-    assert list(listed) == ["limit", "cursor", "kinds", "since", "datetime", "format"]
+    assert list(listed) == ["limit", "cursor", "kinds", "since", "datetime", "format",
+                            "PAYMENT-SIGNATURE"]  # fmt: skip
     assert listed["limit"] == {
         "name": "limit",
         "in": "query",
@@ -191,7 +192,7 @@ def test_a_path_value_is_required_and_has_its_pattern(found: dict[str, Any]) -> 
 @pytest.mark.parametrize(
     ("id_", "headers"),
     [
-        ("listThings", {}),
+        ("listThings", {"PAYMENT-SIGNATURE": False}),
         ("createThing", {"X-Agent": False, "Idempotency-Key": True}),
         ("getThing", {"If-None-Match": False}),
         ("bareThing", {"If-None-Match": False}),
@@ -363,7 +364,9 @@ def test_envelopes_are_the_specs(described: dict[str, Any]) -> None:
         ("follow", "200", {"X-Request-Id"}, {"X-RateLimit-Limit-Minute"}),
         ("createThing", "401", {"WWW-Authenticate"}, {"Retry-After"}),
         ("createThing", "409", {"Retry-After"}, set()),
-        ("listThings", "402", {"PAYMENT-REQUIRED"}, set()),
+        ("listThings", "200", {"PAYMENT-RESPONSE", "X-Svc-Payment-Receipt"}, {"PAYMENT-REQUIRED"}),
+        ("listThings", "402", {"PAYMENT-REQUIRED", "PAYMENT-RESPONSE"}, set()),
+        ("createThing", "201", {"X-Request-Id"}, {"PAYMENT-RESPONSE"}),
         ("ask", "402", {"X-Request-Id"}, {"PAYMENT-REQUIRED"}),
         ("deleteThing", "412", {"ETag"}, set()),
         ("deleteThing", "409", {"X-Request-Id"}, {"Retry-After"}),
@@ -405,11 +408,23 @@ def test_scopes_prices_and_keys_are_told(found: dict[str, Any]) -> None:
         "asset": "USDC",
         "networks": {"production": "eip155:8453", "development": "eip155:84532"},
         "maxTimeoutSeconds": 300,
-        "headers": {"challenge": "PAYMENT-REQUIRED", "payment": "PAYMENT-SIGNATURE"},
+        "headers": {
+            "challenge": "PAYMENT-REQUIRED",
+            "payment": "PAYMENT-SIGNATURE",
+            "settlement": "PAYMENT-RESPONSE",
+        },
+        "settlement": "before-response",
+        "extensions": ["payment-identifier"],
+    }
+    # Merit-Systems/x402scan, docs/DISCOVERY.md
+    assert found["listThings"]["x-payment-info"] == {
+        "price": {"mode": "fixed", "currency": "USD", "amount": "0.01"},
+        "protocols": [{"x402": {}}],
     }
     assert found["follow"]["security"] == []
     assert "x-required-scopes" not in found["follow"]
-    assert "x-x402" not in found["createThing"]
+    assert not {"x-x402", "x-payment-info"} & found["createThing"].keys()
+    assert "PAYMENT-SIGNATURE" not in parameters(found["createThing"])
 
 
 def test_lists_say_how_to_go_on(found: dict[str, Any]) -> None:
@@ -462,7 +477,7 @@ KEYED = ALWAYS | {401, 403, 429}
 @pytest.mark.parametrize(
     ("id_", "statuses"),
     [
-        ("listThings", KEYED | {402, 406}),
+        ("listThings", KEYED | {402, 406, 409}),
         ("createThing", KEYED | {406, 408, 409, 413, 415}),
         ("getThing", KEYED | {404, 406, 412}),
         ("changeThing", KEYED | {404, 406, 408, 409, 412, 413, 415}),

@@ -7,11 +7,12 @@ from decimal import Decimal
 from typing import Any
 
 import attrs
+import jsonschema_rs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import payments
+from svc_core import payments, wire
 from svc_core.catalog import OPERATIONS
 from svc_core.operation import T3_ENRICHED, T4_PREMIUM_LIST, T4_PREMIUM_SINGLE
 from svc_core.payments import BASE, BASE_SEPOLIA, ERROR_UNPAID, NOBODY, Offer, Terms
@@ -57,8 +58,19 @@ def test_the_challenge_has_the_members_and_the_order_of_the_standard() -> None:
                 "extra": {"name": "USDC", "version": "2"},
             }
         ],
+        "extensions": {"payment-identifier": found["extensions"]["payment-identifier"]},
     }
-    assert list(found) == ["x402Version", "error", "resource", "accepts"]
+    assert list(found) == ["x402Version", "error", "resource", "accepts", "extensions"]
+
+
+def test_the_challenge_says_that_a_payment_may_be_named() -> None:
+    named = read(made().header(URL, ERROR_UNPAID))["extensions"]["payment-identifier"]
+    assert named["info"] == {"required": False}
+    validator = jsonschema_rs.validator_for(named["schema"])
+    for good in ({"required": False}, {"required": False, "id": "a" * 16}):
+        assert validator.is_valid(good)
+    for bad in ({}, {"required": False, "id": "a" * 15}, {"required": False, "id": " " * 16}):
+        assert not validator.is_valid(bad)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +87,7 @@ def test_the_challenge_has_the_members_and_the_order_of_the_standard() -> None:
 def test_every_tier_has_its_amount_and_every_network_its_coin(
     tier: Any, amount: str, network: Any, asset: str, name: str
 ) -> None:
-    assert requirements(tier, Terms(network, PAYEE)) == {
+    assert wire.to_json(requirements(tier, Terms(network, PAYEE))) == {
         "scheme": "exact",
         "network": network.id,
         "amount": amount,
@@ -99,7 +111,7 @@ def test_every_priced_operation_has_an_offer_of_its_own(operation: Any) -> None:
     paid = Decimal(found["accepts"][0]["amount"]) / 10**6
     assert paid == Decimal(operation.tier.price_usd)
     assert paid < 1  # standard clients refuse more than a dollar without being told
-    assert len(made(operation).header(URL, ERROR_UNPAID)) < 1_024
+    assert len(made(operation).header(URL, ERROR_UNPAID)) < 1_200
 
 
 def test_what_can_be_paid_for_has_a_price() -> None:

@@ -18,11 +18,16 @@ from svc_core.access.scopes import SCOPES
 
 def test_one_line_of_json_tells_where_everything_is(demo: Any) -> None:
     found = demo.addresses
-    assert sorted(found) == ["admin", "api", "dashboard", "docs", "key", "mcp", "v2"]
+    assert sorted(found) == ["admin", "api", "dashboard", "docs", "key", "mcp", "v2", "x402"]
     assert found["api"].endswith("/api/v1")
     assert found["v2"].endswith("/api/v2")
     assert re.fullmatch("svc_[0-9a-f]{64}", found["key"])
     assert found["admin"].startswith("unix:/")
+    assert found["x402"] == {
+        "network": "eip155:84532",
+        "payTo": "0x000000000000000000000000000000000000dEaD",
+        "facilitator": found["api"].replace("/api/v1", "/x402/facilitator"),
+    }
 
 
 def test_every_address_answers(demo: Any) -> None:
@@ -70,6 +75,26 @@ def _svc(demo: Any, spawn: Callable[..., Any], *arguments: object) -> Any:
 
 
 # -- commands while it runs --------------------------------------------------------------------
+
+
+def test_two_profiles_are_public_while_the_operator_says_so(
+    demo: Any, spawn: Callable[..., Any]
+) -> None:
+    profiles = demo.get("/api/v1/profiles").json()["data"]
+    public = [one["id"] for one in profiles if one["visibility"] == "public"]
+    assert len(public) == 2
+    other = _svc(demo, spawn, "keys", "create", "--name", "elsewhere", "--workspace",
+                 _svc(demo, spawn, "workspaces", "create", "--name", "Elsewhere", "--plan", "pro",
+                      "--json").json["id"], "--json").json["key"]  # fmt: skip
+    reports = {one["profileId"]: one["id"] for one in demo.get("/api/v1/reports").json()["data"]}
+    for profile, report in reports.items():
+        found = demo.get(f"/api/v1/reports/{report}", other).status_code
+        assert found == (200 if profile in public else 404)
+    chosen = public[0]
+    assert _svc(demo, spawn, "profiles", "unpublish", chosen).code == 0
+    assert demo.get(f"/api/v1/reports/{reports[chosen]}", other).status_code == 404
+    assert _svc(demo, spawn, "profiles", "publish", chosen).code == 0
+    assert demo.get(f"/api/v1/reports/{reports[chosen]}", other).status_code == 200
 
 
 def test_a_revoked_key_fails_at_its_next_request(demo: Any, spawn: Callable[..., Any]) -> None:

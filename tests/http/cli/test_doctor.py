@@ -41,6 +41,9 @@ RISKY: dict[str, dict[str, Any]] = {
     "allow_private_fetch": {"allow_private_fetch": True},
     "allow_erasure": {"allow_erasure": ("*",)},
     "request_log": {"request_log": "off"},
+    "x402_facilitator": {"x402_facilitator": "http://facilitator.example.org"},
+    "x402_rpc": {"x402_pay_to": "0x52908400098527886E0F7030069857D2E4169EE7"},
+    "x402_dry_run": {"x402_dry_run": True},
     "metrics_port": {"host": "example.org", "metrics_port": None},
     "workers": {"workers": ()},
 }
@@ -175,3 +178,28 @@ def test_the_model_that_answers_is_asked_for_a_word(
 
     assert (works["ok"], works["detail"]) == (True, "small")
     assert (refused["ok"], "answered 401" in refused["detail"]) == (False, True)
+
+
+# -- payments ----------------------------------------------------------------------------------
+
+
+def test_the_facilitator_of_payments_is_asked_what_it_takes(
+    svc: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def told() -> dict[str, Any]:
+        checks = svc("doctor", "--json").json["checks"]
+        return next(check for check in checks if check["name"] == "payments")
+
+    payee = "0x52908400098527886E0F7030069857D2E4169EE7"
+    monkeypatch.setenv("SVC_X402_PAY_TO", payee)
+    works = told()
+    monkeypatch.setenv("SVC_X402_FACILITATOR", "http://127.0.0.1:9")
+    silent = told()
+    monkeypatch.setenv("SVC_X402_PAY_TO", payee.replace("A", "a"))
+    checks = svc("doctor", "--json").json["checks"]
+    wrong = next(check for check in checks if check["name"] == "payments")
+
+    assert works["ok"] is True
+    assert works["detail"].startswith(f"eip155:84532 to {payee} by http://")
+    assert (silent["ok"], "cannot be reached" in silent["detail"]) == (False, True)
+    assert wrong["ok"] is False

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from svc_core.accounts import operations
 from svc_core.ports import SYSTEM, Answer, Transaction
@@ -302,6 +303,29 @@ def test_a_terminal_is_shown_the_same_words(
     assert json.loads(line)["key"] == seeded.key
 
 
+def test_a_server_tells_where_payments_go_or_how_they_could(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    told = Recorded("sbj_" + "0" * 24, 9)
+    seeded = Seeded("wsp_1", "elite", "svc_" + "a" * 64, 1, 2, 3, 4, "rpt_" + "0" * 24, told)
+    _announce(_opened(seeded=seeded), as_json=False)
+    assert 'pip install "svc-intelligence[x402]"' in capsys.readouterr().out
+    paid = _opened(seeded=seeded)
+    paid = evolve(paid, settings=evolve(paid.settings, x402_pay_to="0x" + "1" * 40))
+    _announce(paid, as_json=False)
+    shown = capsys.readouterr().out
+    assert "http://127.0.0.1:8000/x402/facilitator" in shown
+    assert "play money" in shown
+    _announce(evolve(paid, seeded=None), as_json=False)
+    assert f"eip155:84532 to 0x{'1' * 40}" in capsys.readouterr().out
+    _announce(paid, as_json=True)
+    assert json.loads(capsys.readouterr().out)["x402"] == {
+        "network": "eip155:84532",
+        "payTo": "0x" + "1" * 40,
+        "facilitator": "http://127.0.0.1:8000/x402/facilitator",
+    }
+
+
 def test_open_opens_the_documentation(svc: Svc, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
 
@@ -328,8 +352,10 @@ def test_the_demo_runs_in_this_process_as_well(
         seen.append(opened)
         os.kill(os.getpid(), signal.SIGTERM)
 
+    monkeypatch.setattr(serving.ethereum, "is_installed", lambda: False)
     serving.run_demo(Settings(host="localhost", port=0, request_log="off"), ready)
     (opened,) = seen
+    assert opened.settings.x402_pay_to is None
     # Somebody reads the key at this terminal: requests would push it away.
     assert opened.settings.log_level == "warning"
     assert opened.seeded is not None

@@ -38,6 +38,7 @@ from svc_core.news.recaps import recap_new
 from svc_core.openapi.samples import sample
 from svc_core.operation import Context, Operation
 from svc_core.payments import NOBODY
+from svc_core.payments.operations import Receipts
 from svc_core.reports import speaking
 from svc_core.resources.audio import Recording
 from svc_core.resources.automation import AUTOMATIONS, WORK, RunOutput
@@ -59,6 +60,7 @@ from svc_http.settings import Settings
 from svc_http.workers import make_report
 from tests import events
 from tests.backends import BACKEND, NAMES, store_of
+from tests.receipts import PAYMENT, Shelf
 
 START = datetime(2026, 3, 4, 5, 6, 0, tzinfo=UTC)
 ORIGIN = "https://api.example.org"
@@ -113,7 +115,12 @@ DATA = frozenset(
 
 _ID = re.compile("[a-z]+_[0-9a-f]{24}")
 
-CONDITIONAL_HEADERS = frozenset({"ETag", "Link", "Idempotency-Replayed", "Deprecation", "Sunset"})
+CONDITIONAL_HEADERS = frozenset(
+    {
+        "ETag", "Link", "Idempotency-Replayed", "Deprecation", "Sunset",
+        "PAYMENT-RESPONSE", "X-Svc-Payment-Receipt",
+    }
+)  # fmt: skip
 """Documented fields that an answer carries only under a condition of their own."""
 
 
@@ -417,6 +424,9 @@ class World:
             ids=self.ids,
         )
         runtime = self.app.runtime
+        runtime.host = attrs.evolve(
+            runtime.host, lends={**runtime.host.lends, Receipts: Shelf(PAYMENT)}
+        )
         runtime.journal._stream = lambda: self.log  # type: ignore[assignment,return-value]
         self.hands = Hands(storage, self.ids, self.clock, runtime.keyring, PLANS)
         self.runner = asyncio.Runner()

@@ -6,10 +6,12 @@ from base64 import b64decode, b64encode
 import pytest
 
 from svc_core import catalog, payments, problem
+from svc_core.ledger.signing_key import SIGNING_KEYS
 from svc_core.ports import BASE_V2
 from svc_http.requests.paywall import Paywall, terms
 from svc_http.settings import SettingsError, load
 from svc_http.storage import MemoryStorage
+from tests.http.conftest import COLLECTIONS
 
 LIST = "/api/v1/reports"
 PAYEE = "0x52908400098527886E0F7030069857D2E4169EE7"
@@ -114,7 +116,8 @@ def test_a_key_is_never_offered_payment_however_it_fails(priced, refused):
 
 
 def test_an_operation_without_a_price_is_for_keys_alone(make_house, refused):
-    house = make_house(x402_pay_to=PAYEE)
+    store = MemoryStorage((*COLLECTIONS, SIGNING_KEYS), epoch=b"12345678")
+    house = make_house(parts={"storage": store}, x402_pay_to=PAYEE)
     answer = house.ask("GET", "/api/v1/priced")
     refused(answer, problem.MISSING_API_KEY)
     assert "payment-required" not in answer.headers

@@ -1,0 +1,225 @@
+"""What paying for a request adds to it, part by part; and what judging a signature costs.
+
+One change-feed page, from the application that the server runs over a SQLite file, handed in as a
+server would: by key, then with a payment that is settled by the play money of this process, so that
+neither network nor chain is in it. A hosted facilitator adds two exchanges with it and a block or
+two of its chain, which is seconds. Beside the judging of a payment stands `eth-account`, which
+recovers the same signer.
+
+    python benchmarks/bench_payments.py [--quick]
+
+Exit code 1 when a goal is missed or an answer has another status than it should. Needs:
+pip install coincurve pycryptodome eth-account
+"""
+
+import asyncio
+import json
+import secrets
+import statistics
+import sys
+import tempfile
+import time
+from base64 import b64encode
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+from bench_pipeline import scope
+from eth_account import Account
+from eth_account.messages import encode_typed_data
+from http_target import PLANS, SECRET
+
+from svc_core import accounts, catalog, wire
+from svc_core.access.scopes import SCOPES
+from svc_core.accounts import KeyWish
+from svc_core.cursor import Keyring
+from svc_core.operation import Actor, Context
+from svc_core.payments import Judge
+from svc_core.payments import header as headers
+from svc_core.payments.challenge import offer
+from svc_core.ports import SYSTEM, Transaction
+from svc_http import app, system
+from svc_http.runtime.paying import paying
+from svc_http.settings import Settings
+from svc_http.storage import SqliteStorage
+
+PATH = "/api/v2/changes?limit=1"
+PAYEE = "0x52908400098527886E0F7030069857D2E4169EE7"
+TYPE = [
+    *({"name": name, "type": "address"} for name in ("from", "to")),
+    *({"name": name, "type": "uint256"} for name in ("value", "validAfter", "validBefore")),
+    {"name": "nonce", "type": "bytes32"},
+]
+GOAL_RATIO = 1.0
+GOAL_MS = 25.0
+"""Added to a request, without the facilitator: a tenth of what one exchange with it takes."""
+
+
+class Stopwatch:
+    """How long each call of a port took, by what the call is for."""
+
+    def __init__(self) -> None:
+        self.taken: dict[str, list[float]] = defaultdict(list)
+
+    def of(self, port: Any, *names: str) -> Any:
+        """The port, with these calls timed."""
+
+        class Timed:
+            def __getattr__(_, name: str) -> Any:  # noqa: N805 - the port is meant
+                asked = getattr(port, name)
+                return self.timed(name, asked) if name in names else asked
+
+        return Timed()
+
+    def timed(self, name: str, asked: Callable[..., Any]) -> Callable[..., Any]:
+        """The call, timed."""
+
+        async def call(*given: Any, **named: Any) -> Any:
+            began = time.perf_counter()
+            try:
+                return await asked(*given, **named)
+            finally:
+                self.taken[name].append(time.perf_counter() - began)
+
+        return call
+
+
+def signed(account: Any, wanted: Any, judge: Judge) -> tuple[dict[str, Any], Any]:
+    """A payment as clients send it, and what `eth-account` is asked to judge of it."""
+    authorization = {
+        "from": account.address,
+        "to": wanted.pay_to,
+        "value": wanted.amount,
+        "validAfter": "0",
+        "validBefore": str(int(time.time()) + 3_600),
+        "nonce": f"0x{secrets.token_hex(32)}",
+    }
+    domain = {
+        **wanted.extra,
+        "chainId": int(judge.network.id.partition(":")[2]),
+        "verifyingContract": wanted.asset,
+    }
+    message = {name: int(v) if v.isdigit() else v for name, v in authorization.items()}
+    message["nonce"] = bytes.fromhex(authorization["nonce"][2:])
+    types = {"TransferWithAuthorization": TYPE}
+    signature = account.sign_typed_data(domain, types, message).signature
+    payload = {"signature": f"0x{bytes(signature).hex()}", "authorization": authorization}
+    sent = {"x402Version": 2, "accepted": wire.to_json(wanted), "payload": payload}
+    return sent, lambda: Account.recover_message(
+        encode_typed_data(domain, types, message), signature=signature
+    )
+
+
+async def whole(service: Any, status: int, **fields: str) -> float:
+    """Seconds of one request to its last byte."""
+    asked = scope(None, PATH)
+    asked["headers"] += [
+        (name.replace("_", "-").encode(), v.encode()) for name, v in fields.items()
+    ]
+    bodies = [{"type": "http.request", "body": b"", "more_body": False}]
+
+    async def receive() -> Any:
+        return bodies.pop() if bodies else await asyncio.Event().wait()
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.start" and message["status"] != status:
+            raise SystemExit(f"{message['status']} instead of {status}")
+
+    began = time.perf_counter()
+    await service(asked, receive, send)
+    return time.perf_counter() - began
+
+
+async def requests(folder: Path, count: int) -> tuple[dict[str, list[float]], list[Any]]:
+    """The times of requests by key and with payments, in turn, and of the parts of the latter."""
+    given = Settings(
+        db=str(folder / "bench.db"), secret=SECRET, x402_pay_to=PAYEE, rate_limits=False
+    )
+    given = attrs.evolve(given, request_log="off")
+    store = SqliteStorage.open(Path(given.db), catalog.COLLECTIONS, epoch=bytes(8))
+    paid = paying(given)
+    if paid is None:
+        raise AssertionError("the settings name a payee")
+    clock = Stopwatch()
+    paid = attrs.evolve(paid, facilitator=clock.of(paid.facilitator, "verify", "settle"))
+    timed = clock.of(store, "write")
+    service = app.build(given, timed, plan_table=PLANS, paying=paid, closing=[store.close])
+    await service.runtime.start()
+    key = await a_key(store)
+    clock.taken.clear()
+    operation = next(one for one in catalog.OPERATIONS if one.id == "listChanges")
+    wanted = offer(operation, paid.terms).requirements  # type: ignore[union-attr]
+    judge, account = Judge(paid.terms.network, paid.crypto), Account.create()
+    payments = [signed(account, wanted, judge) for _ in range(count)]
+    for payload, _ in payments:
+        value = b64encode(json.dumps(payload).encode()).decode()
+        clock.taken["by key"].append(await whole(service, 200, authorization=f"Bearer {key}"))
+        clock.taken["paid"].append(await whole(service, 200, payment_signature=value))
+        began = time.perf_counter()
+        received = headers.read((value,))
+        clock.taken["parse"].append(time.perf_counter() - began)
+        now, said = int(system.now().timestamp()), received.payload.payload
+        began = time.perf_counter()
+        fault = judge.fault(
+            said.authorization, said.signature, pay_to=PAYEE, amount=wanted.amount, now=now
+        )
+        clock.taken["judge"].append(time.perf_counter() - began)
+        if fault is not None:
+            raise SystemExit(f"a good payment was refused: {fault}")
+    await service.runtime.stop()
+    return clock.taken, [recover for _, recover in payments]
+
+
+async def a_key(store: SqliteStorage) -> str:
+    """A key that may read the feed."""
+    ring = Keyring({1: SECRET.encode()}, 1)
+
+    async def made(tx: Transaction) -> str:
+        ctx = Context(tx, system.now(), system.SystemIds(), Actor(SYSTEM), "bench", ring)
+        place = await accounts.create_workspace(ctx, name="bench", plan="elite", plans=PLANS)
+        wish = KeyWish(name="bench", scopes=tuple(SCOPES), workspace_id=place.id)
+        return (await accounts.create_key(ctx, wish, plans=PLANS)).secret
+
+    return await store.write(SYSTEM, made)
+
+
+def main() -> int:
+    """Print the table; 1 when a goal is missed."""
+    count = 30 if "--quick" in sys.argv else 300
+    with tempfile.TemporaryDirectory() as folder:
+        taken, recovers = asyncio.run(requests(Path(folder), count))
+    peers = []
+    for recover in recovers:
+        began = time.perf_counter()
+        recover()
+        peers.append(time.perf_counter() - began)
+    middle = {name: statistics.median(times) * 1e3 for name, times in taken.items()}
+    writes = len(taken["write"]) / count
+    added = middle["paid"] - middle["by key"]
+    rows = [
+        ("request by key", middle["by key"]),
+        ("request that is paid for", middle["paid"]),
+        ("  added", added),
+        ("  of it parse", middle["parse"]),
+        ("  judge: window, amount, signer", middle["judge"]),
+        ("  verify: play money, no network", middle["verify"]),
+        (f"  reserve, begin to settle, send: {writes:.1f} writes", middle["write"] * writes),
+        ("  settle: play money, no network", middle["settle"]),
+    ]
+    rows.append(
+        ("  the rest: the page anew, its receipt, wake-ups", added - sum(v for _, v in rows[3:]))
+    )
+    for name, value in rows:
+        print(f"{name:48} {value:8.3f} ms")
+    ratio = min(peers) / min(taken["judge"])
+    print(f"{'eth-account: the signer alone':48} {statistics.median(peers) * 1e3:8.3f} ms")
+    passed = ratio >= GOAL_RATIO and added <= GOAL_MS
+    print(f"judging beside eth-account {ratio:.1f} (goal {GOAL_RATIO:g})", end="; ")
+    print(f"added {added:.1f} ms (goal {GOAL_MS:g}): {'ok' if passed else 'MISSED'}")
+    return 0 if passed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

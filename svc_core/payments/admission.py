@@ -1,0 +1,102 @@
+"""How much a wallet may do: counted with the reservation, so that no burst gets past it.
+
+Rule 1: counted is what a signature has proven to be the payer's, so that nobody uses up another's.
+Rule 2: minutes and days are fixed UTC windows, as for keys. What was not charged is not spent.
+"""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+import attrs
+from attrs import frozen
+
+from svc_core import problem
+from svc_core.payments.records import (
+    DAY_SECONDS,
+    MINUTE_SECONDS,
+    Payment,
+    Wallet,
+    day_of,
+    minute_of,
+)
+from svc_core.payments.states import State
+from svc_core.problem import Problem
+
+USD_UNITS: Final = 10**6
+"""Units of the asset in a dollar: every asset that is taken has six decimals."""
+
+REJECTION_WINDOW: Final = timedelta(minutes=15)
+RETRY_SECONDS: Final = 1
+
+
+@frozen
+class Limits:
+    """What is admitted: of a wallet in a minute (UTC), in units in a day, and how many payments
+    that did not settle in a quarter of an hour; of an operation and of an address in a minute."""
+
+    wallet_minute: int = 60
+    wallet_day: int = 25 * USD_UNITS
+    wallet_rejections: int = 5
+    operation_minute: int = 600
+    address_minute: int = 120
+
+
+def reserved(wallet: Wallet, payment: Payment, limits: Limits, now: datetime) -> Wallet:
+    """The wallet after a payment was reserved.
+
+    Raises:
+        Problem: PAYMENT_RATE_LIMITED, with `Retry-After`.
+    """
+    current = _current(wallet, now)
+    if len(current.rejections) >= limits.wallet_rejections:
+        until = current.rejections[-limits.wallet_rejections] + REJECTION_WINDOW
+        raise limited("Payments of this wallet did not settle.", (until - now).total_seconds())
+    second = now.timestamp()
+    if current.requests >= limits.wallet_minute:
+        wait = current.minute + MINUTE_SECONDS - second
+        raise limited(f"A wallet pays {limits.wallet_minute} requests a minute.", wait)
+    if current.spent + payment.amount > limits.wallet_day:
+        wait = current.day + DAY_SECONDS - second
+        raise limited("The wallet has spent what it may in a day (UTC).", wait)
+    return attrs.evolve(
+        current, requests=current.requests + 1, spent=current.spent + payment.amount
+    )
+
+
+def moved(wallet: Wallet, before: Payment, after: Payment, now: datetime) -> Wallet:
+    """The wallet after its payment moved on: what was given up is not spent."""
+    current = _current(wallet, now)
+    change = _counted(after) - _counted(before)
+    if day_of(before.reserved_at) != current.day:
+        change = 0
+    return attrs.evolve(current, spent=max(0, current.spent + change))
+
+
+def rejected(wallet: Wallet, limits: Limits, now: datetime) -> Wallet:
+    """The wallet after a payment of it could not be settled."""
+    current = _current(wallet, now)
+    newest = (*current.rejections, now)[-limits.wallet_rejections :]
+    return attrs.evolve(current, rejections=newest)
+
+
+def limited(detail: str, wait_seconds: float) -> Problem:
+    """The refusal of one request too many."""
+    wait = max(RETRY_SECONDS, int(-(-wait_seconds // 1)))
+    return Problem(problem.PAYMENT_RATE_LIMITED, detail, {"Retry-After": str(wait)})
+
+
+def _current(wallet: Wallet, now: datetime) -> Wallet:
+    """The wallet in the windows of this moment."""
+    minute, day = max(wallet.minute, minute_of(now)), max(wallet.day, day_of(now))
+    return attrs.evolve(
+        wallet,
+        minute=minute,
+        requests=wallet.requests if minute == wallet.minute else 0,
+        day=day,
+        spent=wallet.spent if day == wallet.day else 0,
+        rejections=tuple(at for at in wallet.rejections if now < at + REJECTION_WINDOW),
+    )
+
+
+def _counted(payment: Payment) -> int:
+    return 0 if payment.state is State.RELEASED else payment.amount

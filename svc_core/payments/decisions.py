@@ -1,0 +1,315 @@
+"""What a request with a payment is answered, decided from what it says and what is known.
+
+The order of the checks is fixed, so that a payment with several faults always gets one answer:
+
+    recall    the very bytes were sent before: their answer again, or what became of it
+    fault     the offer, the resource, the recipient, the amount, the times, the signature
+    claim     the payer is proven: its identifier, the authorization, the limits; then reserved
+
+Rule 1: whoever may have paid is never asked to pay again for the same request.
+Rule 2: an answer is repeated only to who knows the identifier that its payer chose. All else of a
+        settled payment is public on the chain, and a field could be made of it by anybody.
+Rule 3: an answer that was paid for and never sent goes to whoever brings the same authorization
+        for the same request, once. Without an identifier that need not be the payer; it is the
+        weak spot of payments that name none.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final, Literal
+
+import attrs
+from attrs import define, frozen
+
+from svc_core import problem
+from svc_core.payments import admission, records
+from svc_core.payments.admission import Limits
+from svc_core.payments.challenge import Offer, named
+from svc_core.payments.evm import Judge
+from svc_core.payments.header import Received
+from svc_core.payments.messages import (
+    PAYMENT_REQUIRED,
+    PAYMENT_RESPONSE,
+    PaymentRequirements,
+    SettlementResponse,
+)
+from svc_core.payments.outcomes import NONCE_USED, Outcome
+from svc_core.payments.records import (
+    RECEIPTS_PATH,
+    KeptAnswer,
+    Known,
+    Lease,
+    Payment,
+    Place,
+    Wallet,
+    Writes,
+    payment_id,
+)
+from svc_core.payments.states import IN_FLIGHT, Event, State, Superseded
+from svc_core.problem import Problem, ProblemType
+
+SECOND_MAX: Final = 253_402_300_799
+"""The end of the year 9999, which stands for all that is later."""
+BUSY_SECONDS: Final = "1"
+
+SCHEME: Final = "unsupported_scheme"
+NETWORK: Final = "invalid_network"
+REQUIREMENTS: Final = "invalid_payment_requirements"
+RESOURCE: Final = "resource_mismatch"
+
+
+# -- what a request brings ---------------------------------------------------------------------
+
+
+def _always() -> bool:
+    return True
+
+
+@frozen
+class Purchase:
+    """A request that may be paid for; `values` are those of `PAYMENT-SIGNATURE`, as sent.
+
+    `url` is its address under the configured origin. `is_awaited` says whether the client is still
+    there: who left before its payment was brought on its way is not charged, and who left after
+    that is owed the answer.
+    """
+
+    operation: str
+    tier: str
+    price: str
+    method: str
+    url: str
+    offer: Offer
+    values: tuple[str, ...]
+    is_awaited: Callable[[], bool] = _always
+
+
+@frozen
+class Attempt:
+    """A request together with the payment that it brings."""
+
+    purchase: Purchase
+    received: Received
+
+    @property
+    def requirements(self) -> PaymentRequirements:
+        """What is asked for."""
+        return self.purchase.offer.requirements
+
+    @property
+    def fingerprint(self) -> str:
+        """The digest of the request."""
+        return records.fingerprint(self.purchase.method, self.purchase.url)
+
+    @property
+    def place(self) -> Place:
+        """Where the rows of it are."""
+        signed, wanted = self.received.payload.payload.authorization, self.requirements
+        id_ = payment_id(wanted.network, wanted.asset, signed.from_, signed.nonce)
+        return Place(id_, signed.from_.lower(), self.received.identifier)
+
+
+def reservation(attempt: Attempt, receipt_id: str, lease: Lease, now: datetime) -> Payment:
+    """The record of an attempt whose signature proves the payer."""
+    wanted, received, place = attempt.requirements, attempt.received, attempt.place
+    authorization = received.payload.payload.authorization
+    return Payment(
+        id=place.id,
+        receipt_id=receipt_id,
+        network=wanted.network,
+        asset=wanted.asset,
+        pay_to=wanted.pay_to,
+        payer=place.payer,
+        nonce=authorization.nonce.lower(),
+        amount=int(wanted.amount),
+        valid_before=min(int(authorization.valid_before), SECOND_MAX),
+        operation=attempt.purchase.operation,
+        tier=attempt.purchase.tier,
+        price=attempt.purchase.price,
+        url=named(attempt.purchase.url),
+        fingerprint=attempt.fingerprint,
+        payload=received.text,
+        payload_digest=received.digest,
+        identifier=place.identifier,
+        state=State.RESERVED,
+        lease=lease,
+        reserved_at=now,
+        updated_at=now,
+    )
+
+
+# -- what is decided ---------------------------------------------------------------------------
+
+
+@define
+class Kept(Exception):  # noqa: N818 - says what there is instead
+    """The payment was made before, and its answer is there: it was sent, is owed, or waits for the
+    payment to be settled, as the state of the payment says."""
+
+    payment: Payment
+    answer: KeptAnswer
+
+
+def recall(known: Known, attempt: Attempt, now: datetime) -> None:
+    """Pass what was not sent before, byte for byte; nobody is proven to be the payer.
+
+    It comes before all other checks, because a payment in doubt is to be resumed after its
+    authorization has ended, too.
+
+    Raises:
+        Kept: its answer is there.
+        Problem: PAYMENT_IN_PROGRESS, PAYMENT_REPLAYED or PAYMENT_IDENTIFIER_CONFLICT.
+    """
+    for payment in (known.namesake, known.payment):
+        if payment is None or payment.payload_digest != attempt.received.digest:
+            continue
+        if payment.fingerprint == attempt.fingerprint:
+            _check_free(payment, known, attempt, now)
+            return
+        if payment.identifier is not None and payment.state is not State.RELEASED:
+            raise Problem(problem.PAYMENT_IDENTIFIER_CONFLICT)
+
+
+def claim(known: Known, attempt: Attempt, now: datetime) -> None:
+    """Pass a payer, whose signature was found good, where nobody has the payment.
+
+    Raises:
+        Kept: its answer is there.
+        Problem: PAYMENT_IN_PROGRESS, PAYMENT_REPLAYED or PAYMENT_IDENTIFIER_CONFLICT.
+    """
+    namesake, payment = known.namesake, known.payment
+    if namesake is not None and namesake.fingerprint != attempt.fingerprint:
+        raise Problem(problem.PAYMENT_IDENTIFIER_CONFLICT)
+    if namesake is not None and namesake.id != attempt.place.id:
+        _check_free(namesake, known, attempt, now)
+        # One that was given up is not free for another authorization before it is released: whoever
+        # had it might still come back, and then two would be settled.
+        raise in_progress()
+    if payment is not None:
+        same = (attempt.fingerprint, attempt.received.identifier)
+        is_same = (payment.fingerprint, payment.identifier) == same
+        _check_free(payment, known, attempt, now, is_same=is_same)
+
+
+def _check_free(
+    payment: Payment, known: Known, attempt: Attempt, now: datetime, *, is_same: bool = True
+) -> None:
+    """Pass a payment that nobody has; it comes for the same request or for another."""
+    if payment.state in IN_FLIGHT and payment.is_worked_on(now):
+        raise in_progress()
+    if payment.state in (State.RELEASED, State.RESERVED):
+        return
+    answer = known.answers.get(payment.id)
+    is_public = payment.state is State.SETTLED and payment.identifier is None
+    if answer is None or is_public or not is_same:
+        raise used(payment, attempt.purchase)
+    raise Kept(payment, answer)
+
+
+def fault(attempt: Attempt, judge: Judge, now: datetime) -> str | Literal[False] | None:
+    """Why the payment is not taken, in the words of the standard; None where it is good, and False
+    where a facilitator has to judge its signature."""
+    payload, wanted = attempt.received.payload, attempt.requirements
+    accepted = payload.accepted
+    if accepted.scheme != wanted.scheme:
+        return SCHEME
+    if accepted.network != wanted.network:
+        return NETWORK
+    if _plain(accepted) != _plain(wanted):
+        return REQUIREMENTS
+    # The signature does not cover it, and it need not be sent; clients echo what they were told.
+    if payload.resource is not None and payload.resource.url != named(attempt.purchase.url):
+        return RESOURCE
+    return judge.fault(
+        payload.payload.authorization,
+        payload.payload.signature,
+        pay_to=wanted.pay_to,
+        amount=wanted.amount,
+        now=int(now.timestamp()),
+    )
+
+
+def _plain(wanted: PaymentRequirements) -> PaymentRequirements:
+    """The requirements with addresses in one case: capitals in them are a checksum."""
+    return attrs.evolve(wanted, asset=wanted.asset.lower(), pay_to=wanted.pay_to.lower())
+
+
+# -- what is kept ------------------------------------------------------------------------------
+
+
+def reserve(known: Known, attempt: Attempt, payment: Payment, limits: Limits) -> Writes:
+    """The reservation of a payment, as `reservation` made it, if it is still to be had.
+
+    Raises:
+        Kept: its answer is there.
+        Problem: PAYMENT_RATE_LIMITED, or as `claim`.
+    """
+    now = payment.reserved_at
+    claim(known, attempt, now)
+    wallet, before = known.wallet or Wallet(payment.payer), known.payment
+    if before is not None:
+        given_up = before.moved(Event.LAPSE, now)
+        wallet = admission.moved(wallet, before, given_up, now)
+        payment = attrs.evolve(payment, revision=given_up.revision + 1)
+    return Writes(payment, admission.reserved(wallet, payment, limits, now))
+
+
+def move(
+    known: Known,
+    outcome: Outcome,
+    now: datetime,
+    limits: Limits,
+    *,
+    holder: str | None = None,
+    lease: Lease | None = None,
+    answer: KeptAnswer | None = None,
+) -> Writes:
+    """The payment after what happened to it, with its wallet.
+
+    A `holder` names who had the payment; news of one who lost it counts only when the money moved.
+
+    Raises:
+        Superseded: the payment is another's, or not in a state in which this can happen.
+    """
+    before, event = known.payment, outcome.event
+    is_paid = event in (Event.CONFIRM, Event.OBSERVE)
+    if before is None or (holder not in (None, before.holder) and not is_paid):
+        raise Superseded("Another has the payment.")
+    after = before.moved(event, now, lease)
+    after = attrs.evolve(
+        after,
+        reason=outcome.reason if outcome.reason is not None else after.reason,
+        transaction=outcome.transaction or before.transaction,
+    )
+    wallet = admission.moved(known.wallet or Wallet(before.payer), before, after, now)
+    if event is Event.REJECT:
+        wallet = admission.rejected(wallet, limits, now)
+    return Writes(after, wallet, answer, forget=after.state is State.RELEASED)
+
+
+# -- refusals ----------------------------------------------------------------------------------
+
+
+def refusal(
+    kind: ProblemType,
+    reason: str,
+    purchase: Purchase,
+    said: SettlementResponse | None = None,
+    told: str = "",
+) -> Problem:
+    """The payment is not taken: its reason stands in a new challenge, beside what was `said`."""
+    fields = {PAYMENT_REQUIRED: purchase.offer.header(purchase.url, reason)}
+    if said is not None:
+        fields[PAYMENT_RESPONSE] = said.header()
+    return Problem(kind, f"{reason}.{told}", fields)
+
+
+def in_progress() -> Problem:
+    """Another request with the payment is under way."""
+    return Problem(problem.PAYMENT_IN_PROGRESS, headers={"Retry-After": BUSY_SECONDS})
+
+
+def used(payment: Payment, purchase: Purchase) -> Problem:
+    """The authorization bought something already."""
+    told = f" Its receipt: {RECEIPTS_PATH}{payment.receipt_id}" if payment.settled_at else ""
+    return refusal(problem.PAYMENT_REPLAYED, NONCE_USED, purchase, told=told)

@@ -1,0 +1,88 @@
+"""Reading `PAYMENT-SIGNATURE` from strangers.
+
+Rule 1: one field, of bounded length, in standard base64 with its padding, of one JSON object whose
+        members are sent once. Whatever else comes is answered 400, never with anything worse.
+Rule 2: the bounds are far above what the clients in use send: 1,100 bytes with nothing besides the
+        payment, 2,436 with every extension echoed.
+"""
+
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Final, Literal
+
+from attrs import frozen
+
+from svc_core import problem, wire
+from svc_core.payments.evm import UINT256_MAX
+from svc_core.payments.messages import (
+    IDENTIFIER,
+    PAYMENT_SIGNATURE,
+    Identifier,
+    PaymentPayload,
+)
+from svc_core.problem import Problem
+from svc_core.wire import Open, WireError
+
+LENGTH_MAX: Final = 12_288
+"""Characters of the field. Nesting is bounded by the reader of JSON."""
+FAULTS_SHOWN_MAX: Final = 5
+
+
+@frozen
+class _Info(Open):
+    # A client echoes what the challenge said, and may add to it.
+    required: Literal[False] = False
+    id: Identifier | None = None
+
+
+@frozen
+class _Named(Open):
+    info: _Info
+
+
+@frozen
+class Received:
+    """What a client sent: read, and as it was.
+
+    `text` is the JSON, for a facilitator; `digest` the SHA-256 of its bytes in hex; `identifier`
+    the client's own name of the payment, if it gave one.
+    """
+
+    payload: PaymentPayload
+    text: str
+    digest: str
+    identifier: str | None
+
+
+def read(values: Sequence[str]) -> Received:
+    """The payment that the values of the field, one for each time it was sent, hold.
+
+    Raises:
+        Problem: INVALID_PAYMENT, which says what is wrong with it.
+    """
+    if len(values) != 1:
+        raise _malformed("is to be sent once")
+    (value,) = values
+    if not 0 < len(value) <= LENGTH_MAX:
+        raise _malformed(f"has {len(value):,} characters, not 1 to {LENGTH_MAX:,}")
+    try:
+        raw = b64decode(value, validate=True)
+        if b64encode(raw).decode("ascii") != value:
+            raise _malformed("is not base64 in its one form")
+        payload = wire.structure(PaymentPayload, wire.read_json(raw))
+        named = (payload.extensions or {}).get(IDENTIFIER)
+        identifier = None if named is None else wire.structure(_Named, named).info.id
+    except WireError as broken:
+        raise _malformed("; ".join(map(str, broken.faults[:FAULTS_SHOWN_MAX]))) from broken
+    except ValueError as broken:  # of base64, of UTF-8 and of JSON
+        raise _malformed(str(broken)) from broken
+    signed = payload.payload.authorization
+    # 78 digits may be somewhat more than 256 bits hold.
+    if max(map(int, (signed.value, signed.valid_after, signed.valid_before))) > UINT256_MAX:
+        raise _malformed("holds a number of more than 256 bits")
+    return Received(payload, raw.decode("utf-8-sig"), sha256(raw).hexdigest(), identifier)
+
+
+def _malformed(words: str) -> Problem:
+    return Problem(problem.INVALID_PAYMENT, f"{PAYMENT_SIGNATURE}: {words}.")

@@ -1,0 +1,247 @@
+"""The receipts that anybody may look up (Spec: "the sanitized x402 receipt lookup is public"), and
+what the operator does with payments: look at them, and say what became of those in doubt.
+
+Every use case of the operator runs in a unit of the system. No row shows a signature or what was
+answered.
+"""
+
+from datetime import date
+from decimal import Decimal
+from functools import partial
+from typing import Annotated, Any, Literal, Protocol
+
+from attrs import frozen
+
+from svc_core import problem, wire
+from svc_core.constraints import Arg, Doc, Example, Ge, Le, Pattern
+from svc_core.ids import EXAMPLE_DIGITS
+from svc_core.operation import PATH, Context, Operation, local
+from svc_core.payments import decisions, receipts, store
+from svc_core.payments.admission import USD_UNITS, Limits
+from svc_core.payments.outcomes import Outcome, transaction_of
+from svc_core.payments.receipts import Receipt
+from svc_core.payments.records import RECEIPT_PREFIX, Payment, PaymentRow
+from svc_core.payments.states import IN_DOUBT, Event, State
+from svc_core.payments.steps import Checkout
+from svc_core.payments.store import PAYMENTS, REVENUE
+from svc_core.ports import SYSTEM
+from svc_core.problem import Problem
+from svc_core.result import One, Page
+
+BY_HAND = "said by the operator"
+
+Named = Literal["released", "reserved", "settling", "pending", "unknown", "owed", "settled"]
+Hash = Annotated[str, Pattern("0x[0-9a-fA-F]{64}", "0x and 64 hexadecimal digits")]
+
+
+class Receipts(Protocol):
+    """The payments of this service, by their receipts."""
+
+    async def receipt(self, reference: str) -> Payment | None:
+        """The payment with this receipt identifier, or with this transaction hash."""
+        ...
+
+
+@frozen
+class GetReceipt:
+    """One receipt."""
+
+    receipt_id: Annotated[
+        str,
+        PATH,
+        Doc("`X-Svc-Payment-Receipt` of a paid answer, or the hash of the transfer."),
+        Example(f"{RECEIPT_PREFIX}_{EXAMPLE_DIGITS}"),
+    ]
+
+
+async def get_receipt(ctx: Context, request: GetReceipt) -> One[Receipt]:
+    """The receipt of a settled payment.
+
+    Raises:
+        Problem: RECEIPT_NOT_FOUND, the same whatever the reason.
+    """
+    reference, held = receipts.reference(request.receipt_id), ctx.host.lends.get(Receipts)
+    payment: Payment | None = None if held is None else await held.receipt(reference)
+    return One(wire.dumps(receipts.public(payment)))
+
+
+# -- of the operator ---------------------------------------------------------------------------
+
+
+@frozen
+class ListPayments:
+    """Which payments."""
+
+    state: Annotated[Named | None, Doc("Those in this state alone.")] = None
+    limit: Annotated[int, Ge(1), Le(1_000), Doc("At most so many.")] = 100
+    older_than: Annotated[str | None, Doc("Those that follow this payment in the list.")] = None
+
+
+@frozen
+class ShowPayment:
+    """A payment."""
+
+    id: Annotated[
+        str, Arg(positional=True), Doc("Its id, its receipt's, or the hash of its transfer.")
+    ]
+
+
+@frozen
+class ReconcilePayments:
+    """One payment of which it is known what became of it, or all in doubt."""
+
+    id: Annotated[
+        str | None,
+        Arg(positional=True),
+        Doc("The payment, for `--settled` or `--failed`. Default: all that nobody works on."),
+    ] = None
+    settled: Annotated[Hash | None, Doc("The money moved, in this transaction.")] = None
+    failed: Annotated[bool, Doc("The money did not move and will not.")] = False
+
+
+@frozen
+class ListRevenue:
+    """How much of it."""
+
+    limit: Annotated[int, Ge(1), Le(1_000), Doc("At most so many rows.")] = 100
+
+
+@frozen
+class RevenueRow:
+    """What was paid on a day (UTC) for one operation."""
+
+    day: date
+    operation: str
+    payments: int
+    usd: str
+
+
+async def list_payments(ctx: Context, request: ListPayments) -> Page[PaymentRow]:
+    """Payments, newest first."""
+    states = frozenset({State(request.state)} if request.state else ())
+    found = await store.listed(ctx.tx, states=states, limit=request.limit, after=request.older_than)
+    return _page(found)
+
+
+async def show_payment(ctx: Context, request: ShowPayment) -> One[PaymentRow]:
+    """One payment.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    return One(wire.dumps((await _payment(ctx, request.id)).shown))
+
+
+async def reconcile_payments(ctx: Context, request: ReconcilePayments) -> Page[PaymentRow]:
+    """Payments that moved on, as they are now.
+
+    Raises:
+        Problem: NOT_FOUND; VALIDATION_FAILED for half an order; RESOURCE_CONFLICT where the payment
+            is not in doubt; SERVICE_UNAVAILABLE where this host takes no payments.
+    """
+    paid = transaction_of(request.settled or "")
+    if request.id is None and not request.settled and not request.failed:
+        return _page(await ctx.borrow(Checkout).reconcile())
+    if request.id is None or bool(paid) is request.failed:
+        told = "/: name one payment with either --settled TRANSACTION or --failed"
+        raise Problem(problem.VALIDATION_FAILED, told)
+    outcome = Outcome(Event.OBSERVE, None, paid) if paid else Outcome(Event.REJECT, BY_HAND)
+    moved = await ctx.work.write(SYSTEM, partial(_resolve, id_=request.id, outcome=outcome))
+    return _page((moved,))
+
+
+async def _resolve(ctx: Context, *, id_: str, outcome: Outcome) -> Payment:
+    payment = await _payment(ctx, id_)
+    if payment.state not in IN_DOUBT:
+        told = f"The payment is {payment.state}, so there is nothing to say of it."
+        raise Problem(problem.RESOURCE_CONFLICT, told)
+    limits = Limits()  # of them a rejection needs how many are remembered
+    _, after = await store.update(
+        ctx.tx, payment.place, lambda known: decisions.move(known, outcome, ctx.now, limits)
+    )
+    return after
+
+
+async def list_revenue(ctx: Context, request: ListRevenue) -> Page[RevenueRow]:
+    """What was paid by day and operation, the newest day first."""
+    rows = [REVENUE.decode(row.raw) async for row in ctx.every(REVENUE, request.limit)]
+    told = [
+        RevenueRow(row.day, row.operation, row.payments, str(Decimal(row.units) / USD_UNITS))
+        for row in rows
+    ]
+    return Page(tuple(map(wire.dumps, told)))
+
+
+async def _payment(ctx: Context, id_: str) -> Payment:
+    """Raises: Problem NOT_FOUND."""
+    found = await ctx.find(PAYMENTS, id_) or await store.receipt(ctx.tx, id_.lower())
+    if found is None:
+        raise Problem(problem.NOT_FOUND, "There is no such payment.")
+    return found
+
+
+def _page(found: tuple[Payment, ...]) -> Page[PaymentRow]:
+    return Page(tuple(wire.dumps(payment.shown) for payment in found))
+
+
+# -- declarations ------------------------------------------------------------------------------
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    Operation(
+        id="getPaymentReceipt",
+        group="payments",
+        verb="receipt",
+        method="GET",
+        path="/x402/receipts/{receiptId}",
+        summary="Look up the receipt of a payment",
+        description=(
+            "What was bought with an x402 payment, for how much, and by which transfer; neither "
+            "who paid nor what was read. Anybody may ask, within a limit for each address. A "
+            "payment that is unknown or not settled answers 404 `RECEIPT_NOT_FOUND`."
+        ),
+        request=GetReceipt,
+        response=One[Receipt],
+        run=get_receipt,
+        auth="public",
+        pool="address",
+        unit="several",
+        fails=(problem.RECEIPT_NOT_FOUND,),
+    ),
+)
+
+_on_payments = partial(
+    local,
+    binding="system",
+    columns=("id", "state", "operation", "price", "payer", "reservedAt", "transaction"),
+    notes=("reason",),
+)
+
+LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    _on_payments(
+        "listPayments", "payments list", "List payments, newest first", list_payments, unit="read"
+    ),
+    _on_payments("showPayment", "payments show", "Show a payment", show_payment, unit="read"),
+    _on_payments(
+        "reconcilePayments",
+        "payments reconcile",
+        "Look after payments in doubt, or say what became of one",
+        reconcile_payments,
+        unit="several",
+        description=(
+            "Workers do so every few seconds. With `x402_rpc` the chain tells what became of a "
+            "payment; without it, look for its nonce there and say so with `--settled` or "
+            "`--failed`. The payer of one that settled gets its answer by sending the request "
+            "again; one that failed may be paid for anew."
+        ),
+    ),
+    local(
+        "listRevenue",
+        "payments revenue",
+        "Show what was paid by day and operation",
+        list_revenue,
+        unit="read",
+        binding="system",
+        columns=("day", "operation", "payments", "usd"),
+        description="Days are of UTC, by when payments were found settled.",
+    ),
+)

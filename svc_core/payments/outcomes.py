@@ -1,0 +1,94 @@
+"""What a facilitator's answer to `/settle`, or the sight of a chain, says about a payment.
+
+Rule 1: paid is what says so in every respect: success, on our network, from this payer, in a
+        transaction that has a hash. Success in any other form is doubt, not a refusal.
+Rule 2: a refusal is definite when the facilitator cannot have sent anything: it gives a reason
+        that is found before sending and names no transaction, and nobody had asked before. After
+        an attempt in doubt, the nonce is used or the wallet is empty perhaps because that one
+        went through.
+Rule 3: that a nonce is used is no proof of payment: it may have been cancelled. What counts is the
+        transfer, and only one that was made since the payment was reserved here: an older one
+        paid for something else.
+"""
+
+import re
+from datetime import timedelta
+from typing import Final
+
+from attrs import frozen
+
+from svc_core.payments.messages import SettlementResponse
+from svc_core.payments.ports import Sighting, Transfer
+from svc_core.payments.records import Payment
+from svc_core.payments.states import Event
+
+PENDING: Final = "settlement_pending"
+UNKNOWN: Final = "settlement_unknown"
+NONCE_USED: Final = "invalid_exact_evm_nonce_already_used"
+CANCELLED: Final = "authorization_canceled"
+EXPIRED: Final = "invalid_exact_evm_payload_authorization_valid_before"
+
+EXPIRY_MARGIN_SECONDS: Final = 60
+"""How long after its end an authorization that was not used counts as one that never will be."""
+CLOCKS: Final = timedelta(seconds=300)
+"""How far the clocks of this service and of the chain may be apart."""
+
+_HASH = re.compile("0x[0-9a-f]{64}")
+_NO_HASH: Final = "0x" + "0" * 64
+_BEFORE_SENDING = re.compile(
+    "insufficient_funds|unsupported_scheme|missing_eip712_domain|network_mismatch"
+    "|asset_not_deployed_contract|eip6492_factory_not_allowed"
+    "|invalid_(?!transaction_state|exact_evm_transfer_event_mismatch).*"
+)
+"""The reasons of the specification (section 9) and of the reference facilitator that are found in
+looking at a payment. Others, those that nobody knows among them, leave doubt."""
+
+
+@frozen
+class Outcome:
+    """What happened to a payment, why if it is not paid, and in which transaction."""
+
+    event: Event
+    reason: str | None = None
+    transaction: str | None = None
+
+
+def judge(response: SettlementResponse | None, payment: Payment, *, is_first: bool) -> Outcome:
+    """What the answer says; None is no answer. `is_first` says that nobody asked before.
+
+    Where the money moved it is OBSERVE: whether somebody waits for the answer is not known here.
+    """
+    if response is None:
+        return Outcome(Event.LOSE, UNKNOWN)
+    found = transaction_of(response.transaction)
+    if response.success:
+        payer = response.payer or payment.payer
+        is_ours = response.network == payment.network and payer.lower() == payment.payer
+        if is_ours and found is not None:
+            return Outcome(Event.OBSERVE, None, found)
+        return Outcome(Event.LOSE, UNKNOWN, found)
+    if response.error_reason == PENDING:
+        return Outcome(Event.PEND, PENDING, found)
+    reason = response.error_reason or UNKNOWN
+    if is_first and not response.transaction and _BEFORE_SENDING.fullmatch(reason):
+        return Outcome(Event.REJECT, reason)
+    return Outcome(Event.LOSE, reason, found)
+
+
+def seen(sighting: Sighting, transfer: Transfer | None, payment: Payment) -> Outcome | None:
+    """What the chain says; None where it says nothing yet. `transfer` was looked for after an
+    authorization was seen to be used."""
+    if not sighting.is_used:
+        ended = payment.valid_before + EXPIRY_MARGIN_SECONDS <= sighting.at.timestamp()
+        return Outcome(Event.REJECT, EXPIRED) if ended else None
+    if transfer is None:
+        return Outcome(Event.REJECT, CANCELLED)
+    if transfer.at < payment.reserved_at - CLOCKS:
+        return Outcome(Event.REJECT, NONCE_USED)
+    return Outcome(Event.OBSERVE, None, transfer.transaction)
+
+
+def transaction_of(text: str) -> str | None:
+    """The hash of a transaction in lower case; None where the text is none."""
+    lower = text.lower()
+    return lower if _HASH.fullmatch(lower) and lower != _NO_HASH else None

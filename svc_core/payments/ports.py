@@ -1,0 +1,140 @@
+"""What payments ask of their host: cryptography, a facilitator, a chain to look at, and rows.
+
+Rule 1: nobody but these is waited for, so that the whole flow runs in a test without a loop.
+Rule 2: who fails to answer raises `Unavailable`. What was asked for may have been done or not.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Protocol
+
+from attrs import frozen
+
+from svc_core.payments.messages import SettlementResponse, Verdict
+from svc_core.payments.records import Known, Payment, Place, Writes
+from svc_core.payments.states import State
+from svc_core.wire import Json
+
+
+class Unavailable(Exception):  # noqa: N818 - said as the state that it is
+    """A facilitator or a chain gave no answer that says anything; the message says why."""
+
+
+class Crypto(Protocol):
+    """The two functions that signatures of Ethereum are made of."""
+
+    def keccak(self, data: bytes) -> bytes:
+        """The Keccak-256 of the data, 32 bytes; not SHA3-256, which pads in another way."""
+        ...
+
+    def recover(self, digest: bytes, signature: bytes) -> bytes | None:
+        """The public key (64 bytes, x and y) whose signature of a 32-byte digest this is.
+
+        The signature is of 65 bytes: r, s, and the recovery id, which is 0 or 1. None where there
+        is no such key.
+        """
+        ...
+
+
+class Facilitator(Protocol):
+    """Who checks payments against a chain and brings them there (x402, section 7)."""
+
+    async def verify(self, payload: Json) -> Verdict:
+        """Whether a payload, as a client sent it, could be settled now.
+
+        Raises:
+            Unavailable: there was no answer, or not one of this form.
+        """
+        ...
+
+    async def settle(self, payload: Json) -> SettlementResponse:
+        """Have it settled; what the answer is worth, `outcomes.judge` says.
+
+        Some say that a settlement is pending with status 500: a body of this form is an answer,
+        whatever its status.
+
+        Raises:
+            Unavailable: there was no answer, or not one of this form.
+        """
+        ...
+
+
+@frozen
+class Sighting:
+    """Whether an authorization was used or cancelled, as of the time of the block looked at."""
+
+    is_used: bool
+    at: datetime
+
+
+@frozen
+class Transfer:
+    """Money that moved by an authorization: in which transaction, at the time of which block."""
+
+    transaction: str
+    at: datetime
+
+
+class ChainReader(Protocol):
+    """A view of the chain that a payment is on, at a depth that is not undone any more."""
+
+    async def authorization_state(self, payment: Payment) -> Sighting:
+        """Whether the payer's nonce is used up; that it is proves no payment.
+
+        Raises:
+            Unavailable: the chain could not be read.
+        """
+        ...
+
+    async def transfer(self, payment: Payment) -> Transfer | None:
+        """The transfer of exactly this amount of the asset from the payer to whom it was to go, in
+        the transaction that used or cancelled the nonce; None where that one holds none.
+
+        Raises:
+            Unavailable: the chain could not be read, or that transaction was not found in it.
+        """
+        ...
+
+
+Rule = Callable[[Known], Writes]
+"""Says what is to be kept, from what is known. It computes and nothing else: it may be called
+again with other rows when the first ones changed meanwhile. What it raises undoes all."""
+
+
+class PaymentStore(Protocol):
+    """The rows of payments, wallets and kept answers.
+
+    Calls of `update` happen as if one after another, in this process and in others, and are
+    durable when they return.
+    """
+
+    async def look(self, place: Place) -> Known:
+        """The rows of a place, as of one moment."""
+        ...
+
+    async def update(self, place: Place, rule: Rule) -> Payment:
+        """Read the rows of the place with their answers, ask the rule, and keep what it says; the
+        payment as it is then.
+
+        Reservations, moves and leases are all made this way.
+        """
+        ...
+
+    async def due(self, now: datetime, *, limit: int) -> tuple[Payment, ...]:
+        """Payments in one of the states `WATCHED` that no running lease covers (`is_worked_on`),
+        those changed longest ago first."""
+        ...
+
+    async def listed(
+        self, *, states: frozenset[State] = frozenset(), limit: int, after: str | None = None
+    ) -> tuple[Payment, ...]:
+        """Payments, newest reservation first, of these states or of all; `after` is the identifier
+        of the last one of the page before."""
+        ...
+
+    async def forget(self, before: datetime, *, limit: int) -> int:
+        """Drop answers of settled payments that were delivered before, released payments that ended
+        before, and wallets whose day ended before; how many rows went, `limit` at most.
+
+        Settled payments stay for ever."""
+        ...

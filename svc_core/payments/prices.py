@@ -1,0 +1,77 @@
+"""What each request costs here, and the list of it that agents read before they buy.
+
+Rule 1: the declaration of an operation says that it can be paid for and what that usually costs;
+        an operator changes the price of a tier or of one operation, in whole cents, and nothing
+        else: what is not priced is never sold.
+Rule 2: the operation's own price beats that of its tier. All who tell a price read the operations
+        that `priced` gives back, so that no two of them differ.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import attrs
+
+from svc_core import wire
+from svc_core.operation import TIERS, Operation, Tier
+from svc_core.payments.challenge import Terms, requirements
+from svc_core.payments.messages import VERSION
+from svc_core.payments.records import RECEIPTS_PATH
+
+CENTS_MAX: Final = 10_000
+"""Clients refuse more than 100 of their own accord; who sets more has told them so."""
+
+
+def priced(
+    operations: Iterable[Operation[Any, Any]], cents: Mapping[str, int]
+) -> tuple[Operation[Any, Any], ...]:
+    """The operations with these prices in place of the usual ones, by tier or operation id.
+
+    Raises:
+        ValueError: one is for neither a tier nor an operation that can be paid for.
+    """
+    every = tuple(operations)
+    payable = {operation.id for operation in every if operation.tier is not None}
+    for name in cents:
+        if name not in payable and all(name != tier.name for tier in TIERS):
+            raise ValueError(f"{name!r} is neither a tier nor an operation that can be paid for")
+    return tuple([_priced(operation, cents) for operation in every])
+
+
+def _priced(operation: Operation[Any, Any], cents: Mapping[str, int]) -> Operation[Any, Any]:
+    tier = operation.tier
+    if tier is None:
+        return operation
+    asked = Tier(tier.name, cents.get(operation.id, cents.get(tier.name, tier.cents)))
+    return operation if asked == tier else attrs.evolve(operation, tier=asked)
+
+
+def offered(operations: Iterable[Operation[Any, Any]], terms: Terms, origin: str) -> dict[str, Any]:
+    """What can be bought and for how much, as `/.well-known/x402` tells it.
+
+    A resource whose address has a name in braces is one of many; its challenge names the one that
+    was asked for. `amount` is in the smallest unit of the asset, `price` in US dollars.
+    """
+    items = [
+        {
+            "operation": operation.id,
+            "method": operation.method,
+            "resource": f"{origin}{operation.address}",
+            "description": operation.summary,
+            "mimeType": operation.media[0].media_type,
+            "tier": operation.tier.name,
+            "price": operation.tier.price_usd,
+            "accepts": [wire.to_json(requirements(operation.tier, terms))],
+        }
+        for operation in operations
+        if operation.tier is not None
+    ]
+    # `version` and `resources` are what this document had when clients still looked for it.
+    return {
+        "version": 1,
+        "x402Version": VERSION,
+        "resources": [item["resource"] for item in items],
+        "items": items,
+        "documentation": f"{origin}/openapi.flat.json",
+        "receipts": f"{origin}{RECEIPTS_PATH}{{receiptId}}",
+    }

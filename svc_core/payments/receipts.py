@@ -1,0 +1,148 @@
+"""What is told of a settled payment: to everybody, and to its payer.
+
+Rule 1: the public receipt says what was bought at which price and by which transfer, and nothing
+        that names the payer, the payee, the request or what was answered.
+Rule 2: whatever is not settled has no receipt, and the refusal is the same in every case.
+Rule 3: the signed receipt goes to the payer alone, in `PAYMENT-RESPONSE` (x402, extension
+        offer-receipt): a compact JWS (RFC 7515) over canonical JSON, by an Ed25519 key (RFC 8037)
+        that the DID document of the service names (did:web).
+"""
+
+from base64 import urlsafe_b64encode
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal
+from urllib.parse import quote, urlsplit
+
+import attrs
+from attrs import frozen
+
+from svc_core import canonical, ids, problem
+from svc_core.constraints import Doc
+from svc_core.host import Signer
+from svc_core.payments.messages import RECEIPT, SCHEME, VERSION, SettlementResponse
+from svc_core.payments.outcomes import transaction_of
+from svc_core.payments.records import RECEIPT_PREFIX, Payment
+from svc_core.payments.states import State
+from svc_core.problem import Problem
+
+KEY_NAME: Final = "receipts"
+"""Of the key in the DID document."""
+
+
+@frozen
+class Receipt:
+    """What anybody who knows its identifier, or the transfer, may know of a settled payment."""
+
+    id: Annotated[str, Doc("Receipt identifier.")]
+    object: Annotated[Literal["x402.receipt"], Doc("What this is.")]
+    status: Annotated[Literal["settled"], Doc("No other payment has a receipt.")]
+    x402_version: Annotated[Literal[2], Doc("Version of the protocol.")]
+    scheme: Annotated[Literal["exact"], Doc("How it was paid.")]
+    network: Annotated[str, Doc("The chain, by its CAIP-2 name.")]
+    asset: Annotated[str, Doc("The contract of the token.")]
+    amount: Annotated[str, Doc("What was paid, in the smallest unit of the token.")]
+    currency: Annotated[Literal["USDC"], Doc("The token.")]
+    price: Annotated[str, Doc("The same in US dollars.")]
+    operation: Annotated[str, Doc("What was bought.")]
+    tier: Annotated[str, Doc("The price class.")]
+    transaction: Annotated[str, Doc("The hash of the transfer on the chain.")]
+    settled_at: Annotated[datetime, Doc("When the payment was found settled.")]
+    delivered: Annotated[bool, Doc("Whether the answer was sent.")]
+
+
+def reference(text: str) -> str:
+    """What a receipt is looked up by: its identifier, or a transaction's hash in lower case.
+
+    Raises:
+        Problem: RECEIPT_NOT_FOUND, for it is neither.
+    """
+    found = text if ids.is_id(RECEIPT_PREFIX, text) else transaction_of(text)
+    if found is None:
+        raise Problem(problem.RECEIPT_NOT_FOUND)
+    return found
+
+
+def public(payment: Payment | None) -> Receipt:
+    """The receipt of a payment that was looked up.
+
+    Raises:
+        Problem: RECEIPT_NOT_FOUND, for there is none or it is not settled.
+    """
+    if payment is None or payment.settled_at is None or payment.transaction is None:
+        raise Problem(problem.RECEIPT_NOT_FOUND)
+    return Receipt(
+        id=payment.receipt_id,
+        object="x402.receipt",
+        status="settled",
+        x402_version=VERSION,
+        scheme=SCHEME,
+        network=payment.network,
+        asset=payment.asset,
+        amount=str(payment.amount),
+        currency="USDC",
+        price=payment.price,
+        operation=payment.operation,
+        tier=payment.tier,
+        transaction=payment.transaction,
+        settled_at=payment.settled_at,
+        delivered=payment.state is State.SETTLED,
+    )
+
+
+@frozen
+class Signing:
+    """The key that signs receipts, and the service whose they are, by its public origin."""
+
+    signer: Signer
+    origin: str
+
+    @property
+    def did(self) -> str:
+        """The identifier of the service (did:web); the colon before a port is escaped there."""
+        return f"did:web:{quote(urlsplit(self.origin).netloc, safe='.-')}"
+
+    @property
+    def kid(self) -> str:
+        """The identifier of the key."""
+        return f"{self.did}#{KEY_NAME}"
+
+    def receipt(self, payment: Payment, now: datetime) -> dict[str, Any]:
+        """The extension that carries the receipt of a settled payment."""
+        members = {
+            "version": 1,
+            "network": payment.network,
+            "resourceUrl": payment.url,
+            "payer": payment.payer,
+            "issuedAt": int(now.timestamp()),
+            "transaction": payment.transaction,
+        }
+        head = _base64url(canonical.dumps({"alg": "EdDSA", "kid": self.kid}))
+        signed = f"{head}.{_base64url(canonical.dumps(members))}"
+        signature = _base64url(self.signer.sign(signed.encode("ascii")))
+        jws = {"format": "jws", "signature": f"{signed}.{signature}"}
+        return {RECEIPT: {"info": {"receipt": jws}, "schema": {}}}
+
+    def document(self) -> dict[str, Any]:
+        """What `/.well-known/did.json` says: the public key, and that it signs receipts."""
+        key = {"kty": "OKP", "crv": "Ed25519", "x": _base64url(self.signer.public)}
+        method = {"id": self.kid, "type": "JsonWebKey2020", "controller": self.did}
+        return {
+            "@context": ["https://www.w3.org/ns/did/v1", "https://w3id.org/security/jwk/v1"],
+            "id": self.did,
+            "verificationMethod": [{**method, "publicKeyJwk": key}],
+            "assertionMethod": [self.kid],
+        }
+
+
+def response(
+    payment: Payment, payer: str, signing: Signing | None, now: datetime
+) -> SettlementResponse:
+    """What `PAYMENT-RESPONSE` says of a settled payment to its `payer`, by the address as it is
+    shown to people."""
+    signed = None if signing is None else signing.receipt(payment, now)
+    said = SettlementResponse(True, payment.transaction or "", payment.network, payer)
+    return attrs.evolve(said, amount=str(payment.amount), extensions=signed)
+
+
+def _base64url(data: bytes) -> str:
+    return urlsafe_b64encode(data).rstrip(b"=").decode("ascii")

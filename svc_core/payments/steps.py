@@ -1,0 +1,370 @@
+"""A paid request from its payment to its answer, and what becomes of those that were cut off.
+
+Nothing is waited for but ports. Whatever a step did is kept before the next one begins, so that a
+process may die between any two, and another goes on:
+
+    reserved    nothing was asked of anybody: when its lease has run out, the payment is free again
+    settling    the answer is kept; when the lease has run out, it is not known whether it is paid
+    pending, unknown    the same request settles on, or the reconciler looks at the chain
+    owed        the same request gets the answer
+
+Rule 1: one who lost a payment to another (its lease ran out) tells its client what the other did.
+Rule 2: a lease is longer than the work and two questions to a facilitator take together.
+"""
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, Final
+
+import attrs
+from attrs import field, frozen
+
+from svc_core import problem, wire
+from svc_core.payments import decisions, header, outcomes, receipts
+from svc_core.payments.admission import Limits
+from svc_core.payments.decisions import Attempt, Kept, Purchase, in_progress, refusal
+from svc_core.payments.evm import Judge, checksummed
+from svc_core.payments.messages import PAYMENT_RESPONSE, SettlementResponse
+from svc_core.payments.outcomes import Outcome
+from svc_core.payments.ports import ChainReader, Facilitator, PaymentStore, Rule, Unavailable
+from svc_core.payments.receipts import Signing
+from svc_core.payments.records import (
+    RECEIPT_PREFIX,
+    KeptAnswer,
+    Known,
+    Lease,
+    Payment,
+    Writes,
+)
+from svc_core.payments.states import IN_DOUBT, WATCHED, Event, State, Superseded
+from svc_core.ports import Ids
+from svc_core.problem import Problem
+
+Work = Callable[[], Awaitable[KeptAnswer]]
+"""Runs the request, without regard to payment."""
+
+Gate = Callable[[str], Awaitable[None]]
+"""Counts a paid request of an operation; raises PAYMENT_RATE_LIMITED where it is one too many."""
+
+REFUSED: Final = 400
+"""From this status on an answer is not paid for."""
+DOUBT_SECONDS: Final = "5"
+HOLDER_BYTES: Final = 12
+BACKOFF: Final = 8
+"""The part of its age after which a payment in doubt is looked at again."""
+
+_DOUBTS: Final = {Event.PEND: problem.SETTLEMENT_PENDING, Event.LOSE: problem.SETTLEMENT_UNKNOWN}
+
+
+@frozen
+class Policy:
+    """How payments are taken: whether a facilitator is asked before the work, too (without that, an
+    empty wallet has it done for nothing); how long a lease lasts, and how long the reconciler
+    leaves alone what it found undecided."""
+
+    limits: Limits = field(factory=Limits)
+    verifies: bool = True
+    lease: timedelta = timedelta(seconds=180)
+    pause: timedelta = timedelta(seconds=15)
+
+
+@frozen
+class Served:
+    """The answer to send. `receipt_id` is None where nothing was charged for it, ever."""
+
+    answer: KeptAnswer
+    receipt_id: str | None = None
+
+
+class Abandoned(Exception):  # noqa: N818 - says what happened
+    """The client has left: nothing was charged, or it is owed the answer."""
+
+
+async def _open_gate(_: str) -> None:
+    """Let everybody in."""
+
+
+@frozen
+class Checkout:
+    """Takes payments of one network's asset."""
+
+    store: PaymentStore
+    facilitator: Facilitator
+    judge: Judge
+    ids: Ids
+    clock: Callable[[], datetime]
+    chain: ChainReader | None = None
+    gate: Gate = _open_gate
+    signing: Signing | None = None
+    policy: Policy = field(factory=Policy)
+
+    # -- a request -----------------------------------------------------------------------------
+
+    async def serve(self, purchase: Purchase, work: Work) -> Served:
+        """The answer to a request that brings a payment; it is paid for when it is given.
+
+        An answer with a status of 400 or more, and what `work` raises, is passed on, and nothing is
+        charged.
+
+        Raises:
+            Problem: the payment is not taken, or what became of it is not known; with the fields
+                that the answer must carry.
+            Abandoned: nobody waits for the answer.
+        """
+        attempt = Attempt(purchase, header.read(purchase.values))
+        known = await self.store.look(attempt.place)
+        try:
+            decisions.recall(known, attempt, self.clock())
+            payment = await self._reserve(attempt)
+        except Kept as kept:
+            return await self._given(kept.payment, kept.answer, purchase)
+        return await self._work(payment, purchase, work)
+
+    async def _given(self, payment: Payment, answer: KeptAnswer, purchase: Purchase) -> Served:
+        """The answer that is there already."""
+        if payment.state is State.SETTLED:
+            return Served(answer, payment.receipt_id)
+        if payment.state is State.OWED:
+            return await self._send(payment, answer, Outcome(Event.DELIVER), purchase)
+        return await self._settle(payment, answer, purchase, is_first=False)
+
+    async def _reserve(self, attempt: Attempt) -> Payment:
+        reason = decisions.fault(attempt, self.judge, self.clock())
+        if reason:
+            raise refusal(problem.PAYMENT_INVALID, reason, attempt.purchase)
+        is_delegated = reason is False
+        if is_delegated:
+            await self._verify(attempt)
+        await self.gate(attempt.purchase.operation)
+        now = self.clock()
+        lease = self._lease(now, self.policy.lease)
+        fresh = decisions.reservation(attempt, self.ids.new(RECEIPT_PREFIX), lease, now)
+        rule = partial(decisions.reserve, attempt=attempt, payment=fresh, limits=self.policy.limits)
+        payment = await self.store.update(attempt.place, rule)
+        if self.policy.verifies and not is_delegated:
+            try:
+                await self._verify(attempt)
+            except Problem as refused:
+                is_refused = refused.type is problem.PAYMENT_INVALID
+                event = Event.REJECT if is_refused else Event.FAIL
+                await self._give_up(payment, Outcome(event, refused.detail.rstrip(".")))
+                raise
+        return payment
+
+    async def _verify(self, attempt: Attempt) -> None:
+        """Ask the facilitator whether the payment could be settled.
+
+        Raises:
+            Problem: PAYMENT_INVALID, or SERVICE_UNAVAILABLE where there is no answer.
+        """
+        try:
+            verdict = await self.facilitator.verify(wire.read_json(attempt.received.text.encode()))
+        except Unavailable as silent:
+            told = "Payments cannot be checked at present; nothing was charged."
+            retry = {"Retry-After": DOUBT_SECONDS}
+            raise Problem(problem.SERVICE_UNAVAILABLE, told, retry) from silent
+        payer, network = attempt.place.payer, attempt.requirements.network
+        if not verdict.is_valid or (verdict.payer or payer).lower() != payer:
+            reason = verdict.invalid_reason or "unexpected_verify_error"
+            said = SettlementResponse(False, "", network, payer, reason)
+            raise refusal(problem.PAYMENT_INVALID, reason, attempt.purchase, said)
+
+    async def _work(self, payment: Payment, purchase: Purchase, work: Work) -> Served:
+        failed = Outcome(Event.FAIL, "request_failed")
+        try:
+            answer = await work()
+        except Exception:
+            await self._give_up(payment, failed)
+            raise
+        is_good = answer.status < REFUSED
+        if is_good and purchase.is_awaited():
+            return await self._settle(payment, answer, purchase, is_first=True)
+        await self._give_up(payment, failed)
+        if is_good:
+            raise Abandoned
+        return Served(answer)
+
+    async def _give_up(self, payment: Payment, outcome: Outcome) -> None:
+        with suppress(Superseded):
+            await self.resolve(payment, outcome, holder=payment.holder)
+
+    # -- settling ------------------------------------------------------------------------------
+
+    async def _settle(
+        self, payment: Payment, answer: KeptAnswer, purchase: Purchase, *, is_first: bool
+    ) -> Served:
+        try:
+            payment = await self._begin(payment, answer if is_first else None)
+        except Superseded as taken:
+            raise in_progress() from taken
+        outcome = await self._ask(payment, is_first=is_first)
+        is_paid = outcome.event is Event.OBSERVE
+        if is_paid and purchase.is_awaited():
+            confirmed = attrs.evolve(outcome, event=Event.CONFIRM)
+            return await self._send(payment, answer, confirmed, purchase)
+        try:
+            await self.resolve(payment, outcome, holder=payment.holder)
+        except Superseded:
+            outcome = Outcome(Event.LOSE, outcomes.UNKNOWN, outcome.transaction)
+        if is_paid:
+            raise Abandoned
+        raise _unpaid(payment, outcome, purchase)
+
+    async def _begin(self, payment: Payment, answer: KeptAnswer | None) -> Payment:
+        """Keep that a facilitator is going to be asked, and the answer if it is a new one.
+
+        Raises:
+            Superseded: somebody else is at it, or was.
+        """
+        now, is_first = self.clock(), answer is not None
+        holder = payment.holder if is_first else None
+        lease = self._lease(now, self.policy.lease)
+        move = self._moving(Outcome(Event.SETTLE), holder=holder, lease=lease, answer=answer)
+        rule = move if is_first else lambda known: move(_in_doubt(known, payment, now))
+        return await self.store.update(payment.place, rule)
+
+    async def _ask(self, payment: Payment, *, is_first: bool) -> Outcome:
+        """What the facilitator says, asked once more in doubt, and then the chain."""
+        outcome = await self._asked(payment, is_first=is_first)
+        if outcome.event in _DOUBTS:
+            again = await self._asked(payment, is_first=False)
+            # A transfer that was named stays the one to look for.
+            if again.event is not Event.LOSE or outcome.event is Event.LOSE:
+                outcome = again
+        if outcome.event in _DOUBTS:
+            outcome = await self._seen(payment) or outcome
+        return outcome
+
+    async def _asked(self, payment: Payment, *, is_first: bool) -> Outcome:
+        try:
+            response = await self.facilitator.settle(wire.read_json(payment.payload.encode()))
+        except Unavailable:
+            response = None
+        return outcomes.judge(response, payment, is_first=is_first)
+
+    async def _seen(self, payment: Payment) -> Outcome | None:
+        """What the chain says, where there is a view of it and it can be read."""
+        if self.chain is None:
+            return None
+        try:
+            sighting = await self.chain.authorization_state(payment)
+            transfer = await self.chain.transfer(payment) if sighting.is_used else None
+        except Unavailable:
+            return None
+        return outcomes.seen(sighting, transfer, payment)
+
+    async def _send(
+        self, payment: Payment, answer: KeptAnswer, outcome: Outcome, purchase: Purchase
+    ) -> Served:
+        """The answer, once it is kept that it is sent; that of another who was first to send it."""
+        now, move = self.clock(), self._moving(outcome)
+
+        def receipted(paid: Payment) -> KeptAnswer:
+            payer = checksummed(paid.payer, self.judge.crypto)
+            said = receipts.response(paid, payer, self.signing, now)
+            return attrs.evolve(answer, payment_response=said.header())
+
+        def rule(known: Known) -> Writes:
+            writes = move(known)
+            if writes.payment.identifier is None:
+                return attrs.evolve(writes, forget=True)
+            return attrs.evolve(writes, answer=receipted(writes.payment))
+
+        try:
+            paid = await self.store.update(payment.place, rule)
+        except Superseded:
+            known = await self.store.look(payment.place)
+            kept = known.answers.get(payment.id)
+            if payment.identifier is None or kept is None:
+                raise decisions.used(known.payment or payment, purchase) from None
+            return Served(kept, payment.receipt_id)
+        return Served(receipted(paid), paid.receipt_id)
+
+    # -- what was cut off ----------------------------------------------------------------------
+
+    async def reconcile(self, *, limit: int = 100) -> tuple[Payment, ...]:
+        """One pass over payments that nobody works on; those that moved on, as they are now.
+
+        Without a view of the chain, what is unknown stays so until its client comes back, or the
+        operator says what became of it (`resolve`).
+        """
+        found = await self.store.due(self.clock(), limit=limit)
+        moved = [await self.recover(payment) for payment in found]
+        return tuple(payment for payment in moved if payment is not None)
+
+    async def resolve(
+        self, payment: Payment, outcome: Outcome, *, holder: str | None = None
+    ) -> Payment:
+        """The payment after what happened to it: while it was the `holder`'s, or, of one in doubt,
+        what the operator found out, which is OBSERVE with its transaction, or REJECT.
+
+        Raises:
+            Superseded: it is not the holder's any more, or not in doubt.
+        """
+        return await self.store.update(payment.place, self._moving(outcome, holder=holder))
+
+    async def recover(self, payment: Payment) -> Payment | None:
+        """Look after one payment that nobody works on; what it is now, if it moved on."""
+        now = self.clock()
+        # The longer it is in doubt, the less often it is looked at.
+        lease = self._lease(now, self.policy.pause + (now - payment.reserved_at) / BACKOFF)
+        move = self._moving(Outcome(Event.LAPSE), lease=lease)
+
+        def rule(known: Known) -> Writes:
+            found = known.payment
+            if found is None or found.is_worked_on(now) or found.state not in WATCHED:
+                raise Superseded("Another looks after the payment.")
+            return move(known)
+
+        outcome = None
+        try:
+            current = await self.store.update(payment.place, rule)
+            if current.state is State.PENDING and self.chain is None:
+                # The facilitator said that a transfer is under way.
+                current = await self._begin(current, None)
+                outcome = await self._asked(current, is_first=False)
+            elif current.state in IN_DOUBT:
+                outcome = await self._seen(current)
+            if outcome is not None:
+                return await self.resolve(current, outcome, holder=current.holder)
+        except Superseded:
+            return None
+        return current if current.state is not payment.state else None
+
+    def _moving(self, outcome: Outcome, **how: Any) -> Rule:
+        """What `decisions.move` makes of the outcome now."""
+        now, limits = self.clock(), self.policy.limits
+        return partial(decisions.move, outcome=outcome, now=now, limits=limits, **how)
+
+    def _lease(self, now: datetime, length: timedelta) -> Lease:
+        return Lease(self.ids.random(HOLDER_BYTES).hex(), now + length)
+
+
+def _in_doubt(known: Known, payment: Payment, now: datetime) -> Known:
+    """What is known, where the payment is in doubt and nobody is at it any more.
+
+    Raises:
+        Superseded: it is not.
+    """
+    current = known.payment
+    # A reservation has its own receipt: another one was made since, perhaps for something else.
+    if current is None or current.receipt_id != payment.receipt_id:
+        raise Superseded("Another reservation was made since.")
+    if current.state is State.SETTLING and not current.is_worked_on(now):
+        current = current.moved(Event.LAPSE, now)
+    if current.state not in IN_DOUBT:
+        raise Superseded("The payment is not in doubt.")
+    return attrs.evolve(known, payment=current)
+
+
+def _unpaid(payment: Payment, outcome: Outcome, purchase: Purchase) -> Problem:
+    """The payment was not settled, or whether it was is not known; then no new one is asked for."""
+    reason, kind = outcome.reason or outcomes.UNKNOWN, _DOUBTS.get(outcome.event)
+    transaction = outcome.transaction or ""
+    said = SettlementResponse(False, transaction, payment.network, payment.payer, reason)
+    if kind is None:
+        return refusal(problem.SETTLEMENT_FAILED, reason, purchase, said)
+    fields = {PAYMENT_RESPONSE: said.header(), "Retry-After": DOUBT_SECONDS}
+    return Problem(kind, f"{reason}.", fields)

@@ -1,0 +1,255 @@
+"""The rows of payments in the store that everything else is in: `PaymentStore` over `Storage`.
+
+Rule 1: every change is one unit of the system, and those run as if one after another, in this
+        process and in others. So an authorization has one row for ever, a client's name of a
+        payment belongs to one that is not released, and a wallet is counted exactly.
+Rule 2: an answer may be forgotten from the moment at which it was delivered; one that is still
+        held back never.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from functools import partial
+from typing import Any, Final
+
+import attrs
+from attrs import frozen
+
+from svc_core.payments import bodies
+from svc_core.payments.ports import Rule
+from svc_core.payments.records import (
+    DAY_SECONDS,
+    PREFIX,
+    Known,
+    Payment,
+    Place,
+    Wallet,
+    identifier_key,
+)
+from svc_core.payments.states import WATCHED, State
+from svc_core.ports import SYSTEM, Collection, Position, Storage, Transaction
+from svc_core.resources.members import micros
+
+_NEVER: Final = 2**62
+"""Sorts behind every instant."""
+_SECOND: Final = 1_000_000
+
+
+def _looked_at(payment: Payment) -> int | None:
+    """Minus the moment from which somebody is to look after it: lists run from the highest."""
+    if payment.state not in WATCHED:
+        return None
+    return -micros(payment.updated_at if payment.lease is None else payment.lease.until)
+
+
+def _named(payment: Payment) -> str | None:
+    if payment.identifier is None or payment.state is State.RELEASED:
+        return None
+    return identifier_key(payment.payer, payment.identifier)
+
+
+PAYMENTS: Collection[Payment] = Collection(
+    name="payments",
+    model=Payment,
+    prefix=PREFIX,
+    order=lambda payment: micros(payment.reserved_at),
+    scope="system",
+    keys={
+        "state": lambda payment: payment.state,
+        "receipt": lambda payment: payment.receipt_id,
+        "transaction": lambda payment: payment.transaction,
+        "named": _named,
+    },
+    numbers={
+        "looked_at": _looked_at,
+        "lapses_at": lambda payment: (
+            min(payment.valid_before * _SECOND, _NEVER) if payment.state is State.RELEASED else None
+        ),
+    },
+)
+
+
+@frozen
+class PaidAnswer:
+    """A kept answer as a row: as `bodies` packs it, and when it was delivered."""
+
+    id: str
+    packed: str
+    delivered_at: datetime | None
+
+
+PAID_ANSWERS: Collection[PaidAnswer] = Collection(
+    name="paid_answers",
+    model=PaidAnswer,
+    prefix=PREFIX,
+    order=lambda kept: _NEVER if kept.delivered_at is None else micros(kept.delivered_at),
+    scope="system",
+)
+
+WALLETS: Collection[Wallet] = Collection(
+    name="wallets", model=Wallet, prefix="", order=lambda wallet: wallet.day, scope="system"
+)
+
+
+@frozen
+class Revenue:
+    """What was paid on a day (UTC) for one operation: how often, and in the assets' units."""
+
+    id: str
+    day: date
+    operation: str
+    payments: int
+    units: int
+
+
+REVENUE: Collection[Revenue] = Collection(
+    name="revenue",
+    model=Revenue,
+    prefix="",
+    order=lambda revenue: revenue.day.toordinal(),
+    scope="system",
+)
+
+COLLECTIONS: tuple[Collection[Any], ...] = (PAYMENTS, PAID_ANSWERS, WALLETS, REVENUE)
+
+
+Heard = Callable[[Payment | None, Payment], None]
+"""Hears of a payment that was written: what it was, and what it is."""
+
+
+def _nobody(_before: Payment | None, _after: Payment) -> None:
+    pass
+
+
+@frozen(eq=False)
+class StoredPayments:
+    """`PaymentStore`, whose promises it keeps because the store keeps its own."""
+
+    storage: Storage
+    heard: Heard = _nobody
+
+    async def look(self, place: Place) -> Known:
+        """The rows of a place, as of one moment."""
+        return await self.storage.read(SYSTEM, lambda tx: _known(tx, place))
+
+    async def update(self, place: Place, rule: Rule) -> Payment:
+        """Read the rows of the place, ask the rule, and keep what it says; the payment then."""
+        before, after = await self.storage.write(SYSTEM, lambda tx: update(tx, place, rule))
+        self.heard(before, after)
+        return after
+
+    async def receipt(self, reference: str) -> Payment | None:
+        """The payment with this receipt identifier, or with this transaction hash."""
+        return await self.storage.read(SYSTEM, lambda tx: receipt(tx, reference))
+
+    async def due(self, now: datetime, *, limit: int) -> tuple[Payment, ...]:
+        """Payments in one of the states `WATCHED` that no running lease covers, those first that
+        have waited longest to be looked at."""
+
+        until = {"looked_at": (-micros(now), None)}
+        scan = partial(_scan, order="looked_at", ranges=until, limit=limit)
+        return await self.storage.read(SYSTEM, scan)
+
+    async def listed(
+        self, *, states: frozenset[State] = frozenset(), limit: int, after: str | None = None
+    ) -> tuple[Payment, ...]:
+        """Payments, newest reservation first, of these states or of all; `after` is the identifier
+        of the last one of the page before."""
+
+        scan = partial(listed, states=states, limit=limit, after=after)
+        return await self.storage.read(SYSTEM, scan)
+
+    async def forget(self, before: datetime, *, limit: int) -> int:
+        """Drop answers of settled payments that were delivered before, released payments that are
+        no longer valid then, and wallets whose day ended before; how many rows went, `limit` at
+        most. Settled payments stay for ever."""
+        end, day = micros(before) - 1, int(before.timestamp()) - DAY_SECONDS
+        gone: tuple[tuple[Collection[Any], dict[str, Any]], ...] = (
+            (PAID_ANSWERS, {"end": end}),
+            (PAYMENTS, {"order": "lapses_at", "ranges": {"lapses_at": (0, end)}}),
+            (WALLETS, {"end": day}),
+        )
+
+        async def unit(tx: Transaction) -> int:
+            left = limit
+            for rows, bounds in gone:
+                found = await tx.documents.scan(rows, limit=left or 1, **bounds)
+                for row in found.rows[:left]:
+                    await tx.documents.delete(rows, row.id)
+                    left -= 1
+            return limit - left
+
+        return await self.storage.write(SYSTEM, unit)
+
+
+# -- in a unit of the system -------------------------------------------------------------------
+
+
+async def update(tx: Transaction, place: Place, rule: Rule) -> tuple[Payment | None, Payment]:
+    """Keep what a rule says of the rows of a place; the payment as it was and as it is."""
+    known = await _known(tx, place)
+    writes = rule(known)
+    before, after = known.payment, writes.payment
+    if before is None and await receipt(tx, after.receipt_id) is not None:
+        raise AssertionError("two payments have one receipt identifier")
+    await tx.documents.put(PAYMENTS, after.id, after)
+    if writes.wallet is not None:
+        await tx.documents.put(WALLETS, writes.wallet.payer, writes.wallet)
+    if after.settled_at is not None and (before is None or before.settled_at is None):
+        await _add_revenue(tx, after, after.settled_at.astimezone(UTC).date())
+    answer = writes.answer
+    if answer is None and after.delivered_at is not None:
+        answer = known.answers.get(after.id)  # from now on it may be forgotten
+    if writes.forget:
+        await tx.documents.delete(PAID_ANSWERS, after.id)
+    elif answer is not None:
+        row = PaidAnswer(after.id, bodies.pack(answer), after.delivered_at)
+        await tx.documents.put(PAID_ANSWERS, after.id, row)
+    return before, after
+
+
+async def receipt(tx: Transaction, reference: str) -> Payment | None:
+    """The payment with this receipt identifier, or with this transaction hash."""
+    return await _first(tx, "transaction" if reference.startswith("0x") else "receipt", reference)
+
+
+async def listed(
+    tx: Transaction, *, states: frozenset[State], limit: int, after: str | None
+) -> tuple[Payment, ...]:
+    """Payments, newest reservation first, of these states or of all; `after` is the last one of
+    the page before."""
+    where = {"state": tuple(states)} if states else {}
+    last = None if after is None else await tx.documents.get(PAYMENTS, after)
+    place = None if last is None else Position(last.order, last.id)
+    return await _scan(tx, where=where, after=place, limit=limit)
+
+
+async def _scan(tx: Transaction, *, limit: int, **how: Any) -> tuple[Payment, ...]:
+    found = await tx.documents.scan(PAYMENTS, limit=limit, **how)
+    return tuple(PAYMENTS.decode(row.raw) for row in found.rows)
+
+
+async def _first(tx: Transaction, key: str, value: str) -> Payment | None:
+    return next(iter(await _scan(tx, where={key: (value,)}, limit=1)), None)
+
+
+async def _known(tx: Transaction, place: Place) -> Known:
+    document = await tx.documents.get(PAYMENTS, place.id)
+    payment = None if document is None else PAYMENTS.decode(document.raw)
+    namesake = None
+    if place.identifier is not None:
+        namesake = await _first(tx, "named", identifier_key(place.payer, place.identifier))
+    kept = await tx.documents.get(WALLETS, place.payer)
+    wallet = None if kept is None else WALLETS.decode(kept.raw)
+    ids = tuple(dict.fromkeys(each.id for each in (payment, namesake) if each is not None))
+    rows = await tx.documents.get_many(PAID_ANSWERS, ids)
+    answers = {id_: bodies.unpack(PAID_ANSWERS.decode(row.raw).packed) for id_, row in rows.items()}
+    return Known(payment, namesake, wallet, answers)
+
+
+async def _add_revenue(tx: Transaction, payment: Payment, day: date) -> None:
+    id_ = f"{day} {payment.operation}"
+    row = await tx.documents.get(REVENUE, id_)
+    old = Revenue(id_, day, payment.operation, 0, 0) if row is None else REVENUE.decode(row.raw)
+    new = attrs.evolve(old, payments=old.payments + 1, units=old.units + payment.amount)
+    await tx.documents.put(REVENUE, id_, new)

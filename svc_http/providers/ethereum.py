@@ -1,0 +1,45 @@
+"""The cryptography of Ethereum, by libsecp256k1 and pycryptodome, as payments ask for it.
+
+Both are of an extra; they are loaded when the first one is made.
+"""
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any, Final
+
+CURE: Final = 'pip install "svc-intelligence[x402]"'
+EXTRA: Final = ("coincurve", "Crypto")
+"""What the extra brings; it is looked for, not loaded."""
+
+_UNCOMPRESSED: Final = 1
+"""Bytes before x and y of a key that is written in full (SEC 1, 2.3.3)."""
+
+
+def is_installed() -> bool:
+    """Whether the extra is there."""
+    return all(find_spec(name) is not None for name in EXTRA)
+
+
+class Ethereum:
+    """Keccak-256, and the keys that signatures were made with (`svc_core.payments.Crypto`)."""
+
+    def __init__(self) -> None:
+        from coincurve import PublicKey  # noqa: PLC0415 - of an extra
+        from Crypto.Hash import keccak  # noqa: PLC0415 - of an extra
+
+        self._new: Callable[..., Any] = keccak.new
+        self._recovered: Callable[..., Any] = PublicKey.from_signature_and_message
+
+    def keccak(self, data: bytes) -> bytes:
+        """The Keccak-256 of the data, 32 bytes."""
+        digest: bytes = self._new(digest_bits=256, data=data).digest()
+        return digest
+
+    def recover(self, digest: bytes, signature: bytes) -> bytes | None:
+        """The public key (64 bytes) whose signature of the digest this is; None without one."""
+        try:
+            key = self._recovered(signature, digest, hasher=None)
+        except ValueError:
+            return None
+        public: bytes = key.format(compressed=False)[_UNCOMPRESSED:]
+        return public

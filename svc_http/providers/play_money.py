@@ -1,0 +1,307 @@
+"""A facilitator for development, with play money: no chain, no node, nothing leaves this machine.
+
+Rule 1: it judges signatures, amounts, times and nonces as the real ones do, on the test network
+        alone: real money is refused when one is made.
+Rule 2: whoever has not paid yet has `START` units, so that any new key can pay.
+Rule 3: it fails when it is told to, in each of the ways in which real ones do.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Final, Literal
+
+import anyio
+from attrs import frozen
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from svc_core import wire
+from svc_core.payments.evm import Judge
+from svc_core.payments.messages import (
+    SCHEME,
+    VERSION,
+    Kind,
+    PaymentPayload,
+    PaymentRequirements,
+    SettlementResponse,
+    Supported,
+    Verdict,
+    said,
+)
+from svc_core.payments.networks import BASE_SEPOLIA, Network
+from svc_core.payments.ports import Crypto, Sighting, Transfer, Unavailable
+from svc_core.payments.records import Payment
+from svc_core.wire import Json, WireError
+
+PATH: Final = "/x402/facilitator"
+"""Where it answers, below the origin of the service."""
+START: Final = 100_000_000
+"""What a wallet has that has not paid yet, in units of the asset: 100 dollars."""
+WALLETS_MAX: Final = 10_000
+"""Wallets that it knows; later ones have nothing."""
+SILENT_SECONDS: Final = 60.0
+"""How long it says nothing where it is to be silent."""
+
+Fault = Literal["insufficient_funds", "pending", "error", "timeout", "death"]
+"""What may go wrong at the next settlement: there is no money; it is under way, and done when asked
+again (unless it is to be pending once more); the answer is 500; there is none; there is none
+although the money moved."""
+
+
+class _Silent(Unavailable):
+    """No answer comes."""
+
+
+@frozen
+class Paid:
+    """A transfer that was made."""
+
+    payer: str
+    nonce: str
+    pay_to: str
+    amount: int
+    transaction: str
+    at: datetime
+
+
+@frozen
+class Play:
+    """What it is told: the faults of the next settlements, in their order."""
+
+    faults: tuple[Fault, ...] = ()
+
+
+@frozen
+class _Asked(wire.Open):
+    x402_version: Literal[2]
+    payment_payload: Json
+    payment_requirements: Json
+
+
+class PlayMoney:
+    """Verifies, settles and shows payments, in memory (`Facilitator` and `ChainReader`).
+
+    Raises:
+        ValueError: the network is not the test network.
+    """
+
+    def __init__(self, network: Network, crypto: Crypto, now: Callable[[], datetime]) -> None:
+        if network != BASE_SEPOLIA:
+            raise ValueError(f"Play money is for {BASE_SEPOLIA.id} alone.")
+        self._network = network
+        self._crypto = crypto
+        self._judge = Judge(network, crypto)
+        self._now = now
+        self._left: dict[str, int] = {}
+        self._under_way: dict[str, Paid] = {}
+        self.paid: dict[str, Paid] = {}
+        """The transfers by payer and nonce, as on a chain."""
+        self.faults: deque[Fault] = deque()
+
+    # -- as a facilitator ------------------------------------------------------------------------
+
+    async def verify(self, payload: Json) -> Verdict:
+        """Whether a payload could be settled now."""
+        return self.verified(payload, _accepted(payload))
+
+    async def settle(self, payload: Json) -> SettlementResponse:
+        """Move the money.
+
+        Raises:
+            Unavailable: it was told to fail so.
+        """
+        return self.settled(payload, _accepted(payload))
+
+    async def supported(self) -> Supported:
+        """The one kind of payment that it takes."""
+        return Supported((Kind(VERSION, SCHEME, self._network.id),))
+
+    async def aclose(self) -> None:
+        """Nothing is under way."""
+
+    def verified(self, payload: Json, requirements: Json) -> Verdict:
+        """The verdict on a payload by the requirements that are given."""
+        try:
+            read = wire.structure(PaymentPayload, payload)
+            wanted = wire.structure(PaymentRequirements, requirements)
+        except WireError as fault:
+            return Verdict(False, "invalid_payload", str(fault))
+        payer = read.payload.authorization.from_
+        why = self._fault(read, wanted)
+        return Verdict(True, payer=payer) if why is None else Verdict(False, why, payer=payer)
+
+    def settled(self, payload: Json, requirements: Json) -> SettlementResponse:
+        """Move the money of a payload that is good.
+
+        Raises:
+            Unavailable: it was told to fail so.
+        """
+        begun = self._begun(payload)
+        if begun is not None:
+            if self.faults and self.faults[0] == "pending":
+                self.faults.popleft()
+                return self._pending(begun)
+            self._keep(begun)
+            return self._receipt(begun)
+        verdict = self.verified(payload, requirements)
+        if not verdict.is_valid:
+            return self._refusal(verdict.invalid_reason, verdict.payer)
+        fault = self.faults.popleft() if self.faults else None
+        if fault == "insufficient_funds":
+            return self._refusal(fault, verdict.payer)
+        if fault == "error":
+            raise Unavailable("the facilitator was told to fail")
+        if fault == "timeout":
+            raise _Silent("the facilitator was told to be silent")
+        paid = self._made(wire.structure(PaymentPayload, payload))
+        if fault == "pending":
+            return self._pending(paid)
+        self._keep(paid)
+        if fault == "death":
+            raise Unavailable("the facilitator was told to fail after the transfer")
+        return self._receipt(paid)
+
+    def _fault(self, read: PaymentPayload, wanted: PaymentRequirements) -> str | None:
+        asset, authorization = self._network.asset, read.payload.authorization
+        if read.accepted.scheme != SCHEME or wanted.scheme != SCHEME:
+            return "unsupported_scheme"
+        if {read.accepted.network, wanted.network} != {self._network.id}:
+            return "invalid_network"
+        if wanted.asset.lower() != asset.address.lower():
+            return "invalid_payment_requirements"
+        why = self._judge.fault(
+            authorization,
+            read.payload.signature,
+            pay_to=wanted.pay_to,
+            amount=wanted.amount,
+            now=int(self._now().timestamp()),
+        )
+        if why is not None:  # False is a contract's signature, and here are no contracts
+            return why or "invalid_exact_evm_payload_signature"
+        if _key(authorization.from_, authorization.nonce) in self.paid:
+            return "invalid_exact_evm_nonce_already_used"
+        is_enough = int(authorization.value) <= self._has(authorization.from_.lower())
+        return None if is_enough else "insufficient_funds"
+
+    def _begun(self, payload: Json) -> Paid | None:
+        """The transfer that was under way, which is done now that it is asked for again."""
+        try:
+            signed = wire.structure(PaymentPayload, payload).payload.authorization
+        except WireError:
+            return None
+        return self._under_way.pop(_key(signed.from_, signed.nonce), None)
+
+    def _pending(self, paid: Paid) -> SettlementResponse:
+        self._under_way[_key(paid.payer, paid.nonce)] = paid
+        return self._refusal("settlement_pending", paid.payer, paid.transaction)
+
+    def _made(self, read: PaymentPayload) -> Paid:
+        signed = read.payload.authorization
+        key = _key(signed.from_, signed.nonce)
+        return Paid(
+            payer=signed.from_.lower(),
+            nonce=signed.nonce.lower(),
+            pay_to=signed.to.lower(),
+            amount=int(signed.value),
+            transaction=f"0x{self._crypto.keccak(key.encode()).hex()}",
+            at=self._now(),
+        )
+
+    def _keep(self, paid: Paid) -> None:
+        self._left[paid.payer] = self._has(paid.payer) - paid.amount
+        self.paid[_key(paid.payer, paid.nonce)] = paid
+
+    def _has(self, payer: str) -> int:
+        return self._left.get(payer, START if len(self._left) < WALLETS_MAX else 0)
+
+    def _receipt(self, paid: Paid) -> SettlementResponse:
+        network, amount = self._network.id, str(paid.amount)
+        return SettlementResponse(True, paid.transaction, network, paid.payer, amount=amount)
+
+    def _refusal(
+        self, why: str | None, payer: str | None, transaction: str = ""
+    ) -> SettlementResponse:
+        return SettlementResponse(False, transaction, self._network.id, payer, why)
+
+    # -- as a chain ------------------------------------------------------------------------------
+
+    async def authorization_state(self, payment: Payment) -> Sighting:
+        """Whether the payer's nonce is used up."""
+        return Sighting(_key(payment.payer, payment.nonce) in self.paid, self._now())
+
+    async def transfer(self, payment: Payment) -> Transfer | None:
+        """The transfer that used the nonce, where it is the one that was to be made."""
+        paid = self.paid.get(_key(payment.payer, payment.nonce))
+        if paid is None or (paid.pay_to, paid.amount) != (payment.pay_to.lower(), payment.amount):
+            return None
+        return Transfer(paid.transaction, paid.at)
+
+    # -- over HTTP -------------------------------------------------------------------------------
+
+    def routes(self, *, is_played: bool) -> list[Route]:
+        """The addresses of a facilitator; and where it `is_played`, one at which it is told to fail
+        and shows what was paid."""
+
+        async def verify(request: Request) -> Response:
+            asked = await _asked(request)
+            if asked is None:
+                return JSONResponse(said(Verdict(False, "invalid_payload")), 400)
+            return JSONResponse(
+                said(self.verified(asked.payment_payload, asked.payment_requirements))
+            )
+
+        async def settle(request: Request) -> Response:
+            asked = await _asked(request)
+            if asked is None:
+                return JSONResponse(said(self._refusal("invalid_payload", None)), 400)
+            try:
+                done = self.settled(asked.payment_payload, asked.payment_requirements)
+            except _Silent:
+                with anyio.move_on_after(SILENT_SECONDS):
+                    while (await request.receive())["type"] != "http.disconnect":
+                        continue
+                return PlainTextResponse("", 504)
+            except Unavailable as why:
+                return PlainTextResponse(str(why), 500)
+            # Of a settlement that is pending CDP tells with this status.
+            return JSONResponse(
+                said(done), 500 if done.error_reason == "settlement_pending" else 200
+            )
+
+        async def supported(_: Request) -> Response:
+            kinds = [said(kind) for kind in (await self.supported()).kinds]
+            return JSONResponse({"kinds": kinds, "extensions": [], "signers": {}})
+
+        async def play(request: Request) -> Response:
+            if request.method == "POST":
+                try:
+                    told = wire.structure(Play, wire.read_json(await request.body()))
+                except ValueError as fault:
+                    return PlainTextResponse(str(fault), 400)
+                self.faults = deque(told.faults)
+            paid: list[Any] = [wire.to_json(one) for one in self.paid.values()]
+            return JSONResponse({"faults": [*self.faults], "paid": paid})
+
+        made = [
+            Route(f"{PATH}/verify", verify, methods=["POST"]),
+            Route(f"{PATH}/settle", settle, methods=["POST"]),
+            Route(f"{PATH}/supported", supported),
+        ]
+        return [*made, Route(f"{PATH}/play", play, methods=["GET", "POST"])] if is_played else made
+
+
+async def _asked(request: Request) -> _Asked | None:
+    try:
+        return wire.structure(_Asked, wire.read_json(await request.body()))
+    except ValueError:
+        return None
+
+
+def _accepted(payload: Json) -> Json:
+    return payload.get("accepted") if isinstance(payload, dict) else None
+
+
+def _key(payer: str, nonce: str) -> str:
+    return f"{payer} {nonce}".lower()

@@ -1,0 +1,98 @@
+"""Looks after payments that nobody works on: those that a crash cut off, and those in doubt.
+
+Rule 1: each is taken with a lease, so that any number of processes may do this.
+Rule 2: nobody waits for another's payment: those that ask a facilitator, which may be slow, have
+        half of the places at most, and one whose rows are broken is left alone for a while.
+Rule 3: answers that nobody may ask for any more are forgotten, as those under an Idempotency-Key.
+"""
+
+import asyncio
+from datetime import timedelta
+from typing import Final
+
+from svc_core.idempotency import RETENTION
+from svc_core.payments import Checkout, Event, Payment, State
+from svc_core.payments.outcomes import Outcome
+from svc_core.payments.states import IN_FLIGHT
+from svc_http import system
+from svc_http.runtime.service import Failed
+
+LOOK_SECONDS: Final = 2.0
+"""How often they are looked for."""
+AT_ONCE: Final = 16
+PUT_OFF_SECONDS: Final = 60.0
+"""How long a payment is left alone that could not be read or moved."""
+ROWS_MAX: Final = 100
+"""Forgotten in one unit of work."""
+
+
+async def reconcile_loop(checkout: Checkout, failed: Failed) -> None:
+    """Look after payments, for ever; cancelled, it finishes those that it has begun."""
+    rounds = Rounds(checkout, failed)
+    try:
+        while True:
+            await rounds.begin()
+            await asyncio.sleep(LOOK_SECONDS)
+    finally:
+        await asyncio.gather(*rounds.under_way.values())
+
+
+class Rounds:
+    """What is under way, and what is left alone."""
+
+    def __init__(self, checkout: Checkout, failed: Failed) -> None:
+        self._checkout = checkout
+        self._failed = failed
+        self._put_off: dict[str, float] = {}
+        self._asking: set[str] = set()
+        self.under_way: dict[str, asyncio.Task[None]] = {}
+
+    async def begin(self) -> None:
+        """Begin with those that have waited longest, as many as there are places for."""
+        now = system.monotonic()
+        self._put_off = {id_: until for id_, until in self._put_off.items() if until > now}
+        others = self._put_off.keys() | self.under_way.keys()
+        checkout = self._checkout
+        for payment in await checkout.store.due(checkout.clock(), limit=2 * AT_ONCE + len(others)):
+            if payment.id not in others and self._has_place(payment):
+                task = asyncio.create_task(self._recover(payment))
+                self.under_way[payment.id] = task
+
+    def _has_place(self, payment: Payment) -> bool:
+        asks = payment.state is State.PENDING
+        if len(self.under_way) >= AT_ONCE or (asks and len(self._asking) >= AT_ONCE // 2):
+            return False
+        if asks:
+            self._asking.add(payment.id)
+        return True
+
+    async def _recover(self, payment: Payment) -> None:
+        try:
+            await self._checkout.recover(payment)
+        except Exception as failure:  # one broken payment must not stop the others
+            self._put_off[payment.id] = system.monotonic() + PUT_OFF_SECONDS
+            self._failed(failure)
+        finally:
+            self._asking.discard(payment.id)
+            del self.under_way[payment.id]
+
+
+async def take_over(checkout: Checkout, failed: Failed) -> None:
+    """Give up what the process before this one had under way, at once instead of after its leases.
+
+    Only for a process that has the store to itself, and before it serves.
+    """
+    after: str | None = None
+    while page := await checkout.store.listed(states=IN_FLIGHT, limit=ROWS_MAX, after=after):
+        after = page[-1].id
+        for payment in page:
+            try:
+                await checkout.resolve(payment, Outcome(Event.LAPSE))
+            except Exception as failure:  # its lease will do
+                failed(failure)
+
+
+async def forget_paid(checkout: Checkout, kept: timedelta = RETENTION) -> None:
+    """Drop answers that were delivered long enough ago, and payments that came to nothing."""
+    while await checkout.store.forget(checkout.clock() - kept, limit=ROWS_MAX) == ROWS_MAX:
+        continue

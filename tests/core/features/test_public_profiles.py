@@ -1,0 +1,340 @@
+"""Public profiles: their reports are everybody's, and nothing private ever is (D19's promise)."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from svc_core import drive, publications
+from svc_core.catalog import COLLECTIONS
+from svc_core.operation import Actor
+from svc_core.ports import SYSTEM
+from svc_core.problem import Problem
+from svc_core.profiles.operations import OneProfile, delete_profile
+from svc_core.publications import ChosenProfile, publish_profile, unpublish_profile
+from svc_core.reports import speaking
+from svc_core.resources.audio import Recording
+from svc_core.resources.profile import PROFILES, PUBLICATIONS, Publication
+from tests import knowledge
+from tests.core.conftest import House
+
+ANN, BOB, CYD = "wsp_a", "wsp_b", "wsp_c"
+NOBODY = SYSTEM
+"""Who pays per request has no workspace."""
+
+FACETS = {
+    "getReport": ("", "view=agent", "format=markdown", "include=content,sources,signals,graph"),
+    "getReportSignals": ("",),
+    "getReportGraph": ("",),
+    "getReportText": ("", "format=text"),
+    "getReportAudio": ("",),
+    "getReportAudioText": ("",),
+}
+"""Every way to read one report."""
+
+
+class Town(House):
+    """A house in which several workspaces have profiles with reports."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reports: dict[str, tuple[str, str]] = {}
+        """Tenant and profile of every report."""
+
+    def units(self, usecase: Callable[..., Any], tenant: str) -> Any:
+        """Run a local operation of several units."""
+        ctx = self.context(None, tenant, "")  # type: ignore[arg-type]
+        return drive.run(usecase(attrs.evolve(ctx, units=Work(self))))
+
+    def publish(self, profile_id: str, tenant: str) -> Any:
+        made = self.units(lambda ctx: publish_profile(ctx, ChosenProfile(profile_id)), tenant)
+        return json.loads(made.raw)
+
+    def unpublish(self, profile_id: str, tenant: str) -> Any:
+        made = self.units(lambda ctx: unpublish_profile(ctx, ChosenProfile(profile_id)), tenant)
+        return json.loads(made.raw)
+
+    def report(self, tenant: str, profile_id: str, *, spoken: bool = False) -> str:
+        """A report with signals, words that are its own, and audio where it is `spoken`."""
+        number = len(self.reports) + 1
+        days = number % 3  # so that several are of one instant
+        row, facets = knowledge.made(
+            number, f"Secret{number} strike", f"Walkout {number}.",
+            signals=2, profile=profile_id, days=days,
+        )  # fmt: skip
+        self.run(lambda ctx: knowledge.put(ctx, row, facets), tenant)
+        if spoken:
+            self.run(lambda ctx: speak(ctx, row.id), tenant)
+        self.reports[row.id] = (tenant, profile_id)
+        return row.id
+
+    def listed(self, tenant: str, query: str = "", limit: int = 1) -> list[str]:
+        """The reports that a walk through the whole list shows."""
+        found: list[str] = []
+        cursor = ""
+        while True:
+            joined = "&".join(filter(None, (query, f"limit={limit}", cursor)))
+            reply = json.loads(self.send("listReports", tenant=tenant, query=joined).body)
+            found += [row["id"] for row in reply["data"]]
+            after = reply["meta"]["page"]["nextCursor"]
+            if after is None:
+                return found
+            cursor = f"cursor={after}"
+
+
+class Work:
+    """The units of work of a local operation, over the town's store."""
+
+    tell = staticmethod(lambda _: None)
+
+    def __init__(self, town: Town) -> None:
+        self.town = town
+
+    async def read(self, tenant: str, usecase: Any) -> Any:
+        return await self.town.store.read(tenant, self._unit(tenant, usecase))
+
+    async def write(self, tenant: str, usecase: Any) -> Any:
+        return await self.town.store.write(tenant, self._unit(tenant, usecase))
+
+    async def aside(self, work: Any) -> Any:
+        return work()
+
+    def _unit(self, tenant: str, usecase: Any) -> Any:
+        async def unit(tx: Any) -> Any:
+            return await usecase(self.town.context(tx, tenant, ""))
+
+        return unit
+
+
+async def speak(ctx: Any, report_id: str) -> None:
+    sha256 = "ab" * 32
+    recording = Recording(f"{sha256}.mp3", "audio/mpeg", 1_000, sha256, 12.5)
+    await speaking.adopt(ctx, await speaking.ask(ctx, report_id), recording, "a voice")
+
+
+@pytest.fixture
+def town() -> Town:
+    return Town()
+
+
+# -- the tables --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reader", [NOBODY, BOB])
+@pytest.mark.parametrize(
+    ("operation", "query"), [(id_, query) for id_, all_ in FACETS.items() for query in all_]
+)
+def test_a_report_is_everybodys_exactly_while_its_profile_is_public(
+    town: Town, reader: str, operation: str, query: str
+) -> None:
+    profile = town.profile(ANN)["id"]
+    path = {"reportId": town.report(ANN, profile, spoken=True)}
+    asked: Any = {"path": path, "query": query}
+
+    missing = town.refused(operation, tenant=reader, path={"reportId": f"rpt_{0:024x}"})
+    hidden = town.refused(operation, tenant=reader, **asked)
+    assert (hidden.type, hidden.detail) == (missing.type, missing.detail)
+
+    town.publish(profile, ANN)
+    own = town.send(operation, tenant=ANN, **asked)
+    shown = town.send(operation, tenant=reader, **asked)
+    assert (shown.status, shown.body) == (200, own.body)
+
+    town.unpublish(profile, ANN)
+    assert town.refused(operation, tenant=reader, **asked).detail == missing.detail
+    assert town.send(operation, tenant=ANN, **asked).status == 200
+
+
+def test_publishing_shows_in_the_profile_and_in_its_owners_feed_alone(town: Town) -> None:
+    profile = town.profile(ANN)
+    assert profile["visibility"] == "private"
+    town.clock.advance(1)
+    made = town.publish(profile["id"], ANN)
+    assert (made["id"], made["visibility"]) == (profile["id"], "public")
+    assert town.publish(profile["id"], ANN) == made  # again changes nothing
+    path = {"profileId": profile["id"]}
+    assert json.loads(town.send("getProfile", path=path).body)["data"] == made
+    (row,) = town.rows("listProfiles")
+    assert row["visibility"] == "public"
+    told = [row for row in town.changes(ANN) if row["changeType"] == "updated"]
+    assert [row["changedFields"] for row in told] == [["visibility"]]
+    for stranger in (BOB, NOBODY):
+        assert town.changes(stranger) == []
+        assert town.refused("getProfile", tenant=stranger, path=path).type.status == 404
+
+
+def test_only_the_operator_says_who_reads_it(town: Town) -> None:
+    profile = town.profile(ANN)["id"]
+    path = {"profileId": profile}
+    for method, body in (
+        ("updateProfile", {"visibility": "public"}),
+        (
+            "replaceProfile",
+            {"name": "P", "topic": "Ports", "frequency": "manual", "visibility": "public"},
+        ),
+    ):
+        refusal = town.refused(method, path=path, body=body)
+        assert refusal.type.code == "VALIDATION_FAILED"
+    assert {one.roles for one in publications.LOCAL_OPERATIONS} == {frozenset({"operator"})}
+    town.publish(profile, ANN)
+    body = {"name": "Other", "topic": "Ports", "frequency": "manual"}
+    town.send("replaceProfile", path=path, body=body)
+    assert json.loads(town.send("getProfile", path=path).body)["data"]["visibility"] == "public"
+
+
+def test_a_profile_of_before_says_that_it_is_private(town: Town) -> None:
+    profile = town.profile(ANN)
+    old = {name: value for name, value in profile.items() if name != "visibility"}
+    rows = town.store._world.rows[PROFILES.name, ANN]
+    row = rows.rows[profile["id"]]
+    document = row.document._replace(raw=json.dumps(old).encode())
+    rows.set(profile["id"], attrs.evolve(row, document=document))
+    reply = town.send("getProfile", path={"profileId": profile["id"]})
+    assert json.loads(reply.body)["data"] == profile
+
+
+def test_a_missing_profile_is_not_published(town: Town) -> None:
+    other = town.profile(ANN)["id"]
+    for act in (town.publish, town.unpublish):
+        with pytest.raises(Problem) as caught:
+            act(other, BOB)
+        assert caught.value.type.status == 404
+    assert town.run(lambda ctx: ctx.tx.documents.scan(PUBLICATIONS, limit=1)).rows == ()
+
+
+def test_there_are_so_many_public_profiles_and_no_more(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(publications, "PUBLIC_MAX", 2)
+    first, second, third = [town.profile(ANN)["id"] for _ in range(3)]
+    for one in (first, second, second):
+        town.publish(one, ANN)
+    with pytest.raises(Problem) as caught:
+        town.publish(third, ANN)
+    assert caught.value.type.code == "RESOURCE_CONFLICT"
+    assert "2 public profiles" in str(caught.value.detail)
+    # One that was deleted leaves a line in the directory, and no longer takes a place.
+    town.run(lambda ctx: delete_profile(ctx, OneProfile(first)), ANN)
+    town.publish(third, ANN)
+    found = town.run(lambda ctx: ctx.tx.documents.scan(PUBLICATIONS, limit=9)).rows
+    assert {row.id for row in found} == {second, third}
+
+
+def test_the_directory_alone_shows_nothing(town: Town) -> None:
+    profile = town.profile(ANN)["id"]
+    report = town.report(ANN, profile)
+    line = Publication(profile, ANN, town.clock.now())
+    town.run(lambda ctx: ctx.save(PUBLICATIONS, profile, line))
+    assert town.refused("getReport", tenant=BOB, path={"reportId": report}).type.status == 404
+    assert town.listed(NOBODY) == []
+
+
+def test_cursors_are_of_one_list(town: Town) -> None:
+    public, private = town.profile(ANN)["id"], town.profile(BOB)["id"]
+    for _ in range(2):
+        town.report(ANN, public)
+        town.report(BOB, private)
+    town.publish(public, ANN)
+
+    def cursor(tenant: str, query: str = "") -> str:
+        reply = town.send("listReports", tenant=tenant, query=f"limit=1{query}")
+        return f"&cursor={json.loads(reply.body)['meta']['page']['nextCursor']}"
+
+    lists = [
+        (NOBODY, ""), (NOBODY, f"&profileId={public}"), (BOB, ""),
+        (BOB, f"&profileId={public}"), (BOB, f"&profileId={private}"), (ANN, ""),
+        (ANN, f"&profileId={public}"),
+    ]  # fmt: skip
+    for one in lists:
+        for other in lists:
+            query = f"limit=1{one[1]}{cursor(*other)}"
+            if one == other:
+                town.send("listReports", tenant=one[0], query=query)
+            else:
+                refusal = town.refused("listReports", tenant=one[0], query=query)
+                assert refusal.type.code == "INVALID_CURSOR"
+
+
+# -- the law -----------------------------------------------------------------------------------
+
+_ACTS = st.lists(
+    st.tuples(st.sampled_from(["report", "publish", "unpublish", "delete"]), st.integers(0, 4)),
+    max_size=25,
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(_ACTS)
+def test_a_private_report_shows_to_no_stranger_by_any_way(acts: list[tuple[str, int]]) -> None:
+    town = Town()
+    owners = [ANN, ANN, BOB, BOB, CYD]
+    profiles = [str(town.profile(owner)["id"]) for owner in owners]
+    public: set[str] = set()
+    alive = set(profiles)
+    for act, index in acts:
+        profile, owner = profiles[index], owners[index]
+        if profile not in alive:
+            continue
+        if act == "report":
+            town.report(owner, profile, spoken=index % 2 == 0)
+        elif act == "delete":
+            town.run(lambda ctx, id_=profile: delete_profile(ctx, OneProfile(id_)), owner)
+            alive.discard(profile)
+        else:
+            getattr(town, act)(profile, owner)
+            (public.add if act == "publish" else public.discard)(profile)
+    for reader in (ANN, BOB, CYD, "wsp_d", NOBODY):
+        _sees_its_own_and_public_ones(town, reader, alive, public)
+
+
+def _sees_its_own_and_public_ones(
+    town: Town, reader: str, alive: set[str], public: set[str]
+) -> None:
+    own = {id_ for id_, (tenant, at) in town.reports.items() if tenant == reader and at in alive}
+    shared = {id_ for id_, (_, at) in town.reports.items() if at in public & alive}
+    for id_ in town.reports:
+        for operation in FACETS:
+            try:
+                town.send(operation, tenant=reader, path={"reportId": id_})
+                is_shown = True
+            except Problem as refusal:
+                is_shown = refusal.type.code == "AUDIO_NOT_AVAILABLE"
+            assert is_shown == (id_ in own | shared), (operation, id_)
+    listed = town.listed(reader)
+    assert sorted(listed) == sorted(shared if reader == NOBODY else own)  # none twice
+    assert listed == town.listed(reader, limit=100)
+    for profile in {at for _, at in town.reports.values()}:
+        of_it = {id_ for id_, (_, at) in town.reports.items() if at == profile}
+        assert set(town.listed(reader, f"profileId={profile}")) == of_it & (own | shared)
+    strangers = set(town.reports) - {
+        id_ for id_, (tenant, _) in town.reports.items() if tenant == reader
+    }
+    assert strangers.isdisjoint(row["resourceId"] for row in town.changes(reader))
+    if reader != NOBODY:  # retrieval is for keys alone
+        told = town.units(
+            lambda ctx: knowledge.retrieve_knowledge(
+                attrs.evolve(ctx, actor=Actor(reader)),
+                knowledge.RetrieveKnowledge(knowledge.KnowledgeQuery("strike walkout", limit=50)),
+            ),
+            reader,
+        )
+        text = b"".join(told.rows).decode()
+        assert not any(id_ in text for id_ in strangers)
+
+
+def test_what_is_another_tenants_is_asked_for_in_one_place() -> None:
+    core = Path(publications.__file__).parent
+    asking = [path for path in core.rglob("*.py") if ".beside(" in path.read_text("utf-8")]
+    assert [
+        path.relative_to(core).as_posix() for path in asking if "testing" not in path.parts
+    ] == ["publications.py"]
+
+
+def test_the_feed_of_who_pays_has_nothing_of_the_systems_own() -> None:
+    """Who pays reads as nobody, whose own feed would be the system's."""
+    assert all(one.kind is None for one in COLLECTIONS if one.scope == "system")

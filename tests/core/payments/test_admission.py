@@ -1,0 +1,108 @@
+"""How much a wallet may do, at the edges of its windows."""
+
+from datetime import UTC, datetime, timedelta
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core import drive, problem
+from svc_core.payments import Limits
+from svc_core.payments.admission import limited, moved, rejected, reserved
+from svc_core.payments.records import Payment, Wallet, day_of, minute_of
+from svc_core.payments.states import State
+from svc_core.problem import Problem
+from tests.paying import WANTED, World, purchase
+from tests.wallets import field, wallet
+
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+LIMITS = Limits(wallet_minute=3, wallet_day=1_000_000, wallet_rejections=2)
+NEW = Wallet("0xa")
+
+
+def _payment() -> Payment:
+    world = World()
+    value = field(wallet().payment(WANTED, world.second))
+    drive.run(world.checkout.serve(purchase(value), world.work()))
+    return attrs.evolve(world.only(), reserved_at=NOON)
+
+
+PAYMENT = _payment()
+RELEASED = attrs.evolve(PAYMENT, state=State.RELEASED)
+
+
+def wait(purse: Wallet, now: datetime, limits: Limits = LIMITS) -> str:
+    with pytest.raises(Problem) as caught:
+        reserved(purse, PAYMENT, limits, now)
+    assert caught.value.type is problem.PAYMENT_RATE_LIMITED
+    return caught.value.headers["Retry-After"]
+
+
+def after(purse: Wallet, times: int, now: datetime = NOON, limits: Limits = LIMITS) -> Wallet:
+    for _ in range(times):
+        purse = reserved(purse, PAYMENT, limits, now)
+    return purse
+
+
+def test_a_wallet_is_counted_from_its_first_payment() -> None:
+    assert after(NEW, 2) == Wallet("0xa", minute_of(NOON), 2, day_of(NOON), 500_000)
+
+
+def test_a_minute_ends() -> None:
+    full = after(NEW, 3)
+    assert wait(full, NOON + timedelta(seconds=1.5)) == "59"
+    assert wait(full, NOON + timedelta(seconds=59.999)) == "1"
+    assert after(full, 1, NOON + timedelta(seconds=60)).requests == 1
+
+
+def test_a_day_ends_at_midnight() -> None:
+    limits = attrs.evolve(LIMITS, wallet_minute=100)
+    full = after(NEW, 4, limits=limits)
+    assert wait(full, NOON, limits) == str(12 * 3_600)
+    assert after(full, 1, NOON + timedelta(hours=12), limits).spent == 250_000
+    just = attrs.evolve(limits, wallet_day=1_249_999)
+    assert wait(full, NOON, just) == str(12 * 3_600)
+
+
+def test_payments_that_do_not_settle_stop_a_wallet_for_a_while() -> None:
+    once = rejected(NEW, LIMITS, NOON)
+    twice = rejected(once, LIMITS, NOON + timedelta(minutes=5))
+    assert after(once, 1).requests == 1
+    assert wait(twice, NOON + timedelta(minutes=6)) == str(9 * 60)
+    assert wait(rejected(twice, LIMITS, NOON + timedelta(minutes=10)), NOON) == str(20 * 60)
+    assert after(twice, 1, NOON + timedelta(minutes=15)).rejections == twice.rejections[1:]
+
+
+def test_what_is_given_up_is_not_spent() -> None:
+    purse = after(NEW, 2)
+    assert moved(purse, PAYMENT, RELEASED, NOON).spent == 250_000
+    assert moved(purse, PAYMENT, PAYMENT, NOON).spent == 500_000
+    assert moved(purse, RELEASED, PAYMENT, NOON).spent == 750_000
+    # What was spent yesterday is not counted today, so neither is what comes back of it.
+    assert moved(purse, PAYMENT, RELEASED, NOON + timedelta(days=1)).spent == 0
+    assert moved(NEW, PAYMENT, RELEASED, NOON).spent == 0
+
+
+def test_a_clock_that_goes_back_opens_no_window_again() -> None:
+    full = after(NEW, 3)
+    assert wait(full, NOON - timedelta(minutes=5)) == str(6 * 60)
+
+
+def test_to_wait_is_to_wait_a_second_at_least() -> None:
+    assert limited("x", -3).headers["Retry-After"] == "1"
+    assert limited("x", 1.01).headers["Retry-After"] == "2"
+
+
+@given(st.lists(st.integers(0, 200), max_size=40))
+def test_no_window_admits_more_than_its_limit(gaps: list[int]) -> None:
+    purse, now, minutes = NEW, NOON, dict[int, int]()
+    for gap in gaps:
+        now += timedelta(seconds=gap)
+        try:
+            purse = reserved(purse, PAYMENT, LIMITS, now)
+        except Problem:
+            continue
+        minutes[minute_of(now)] = minutes.get(minute_of(now), 0) + 1
+        assert minutes[minute_of(now)] <= 3
+        assert purse.spent <= 1_000_000

@@ -1,0 +1,151 @@
+"""What is for sale and for how much: the spec's table, and what an operator makes of it."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core import openapi
+from svc_core.catalog import LOCAL_OPERATIONS, OPERATIONS
+from svc_core.operation import TIERS
+from svc_core.payments import BASE, Terms, offer, prices
+from svc_core.payments.prices import CENTS_MAX, offered, priced
+
+ORIGIN = "https://api.svc.test"
+TERMS = Terms(BASE, "0x52908400098527886E0F7030069857D2E4169EE7")
+
+INTEL = """
+    listChanges listIncidents getIncident listEntities getEntity getEntityGraph listMarkets
+    getMarket listFinancialIndicators getFinancialIndicator listSignals getSignal getCyberGraph
+    listCves listActors
+"""
+TABLE = {
+    # Spec: Reports (v1).
+    "listReports": ("T4_PREMIUM_LIST", "0.05"),
+    "getReport": ("T4_PREMIUM_SINGLE", "0.25"),
+    "getReportSignals": ("T3_ENRICHED", "0.01"),
+    "getReportGraph": ("T3_ENRICHED", "0.01"),
+    "getReportAudio": ("T4_PREMIUM_AUDIO", "0.50"),
+    "getReportText": ("T4_PREMIUM_SINGLE", "0.25"),
+    "getReportAudioText": ("T3_ENRICHED", "0.01"),
+    # Spec: Intel (v2) lets these be paid for and shows no price: the least there is.
+    **dict.fromkeys(INTEL.split(), ("T3_ENRICHED", "0.01")),
+}
+KEYS_ALONE = (
+    "/agent-svc/", "/chat/", "/knowledge/", "/ledger/", "/financial-observations", "/fusion",
+    "/news", "/osint", "/profiles", "/subscriptions", "/webhooks", "/projects", "/automations",
+)  # fmt: skip
+"""Spec: Agent streams, Global knowledge, Ontology ledger: bearer only; so is all that is a
+tenant's."""
+
+
+def tiers(operations: Any) -> dict[str, tuple[str, str]]:
+    return {op.id: (op.tier.name, op.tier.price_usd) for op in operations if op.tier is not None}
+
+
+def test_exactly_the_table_is_for_sale() -> None:
+    assert tiers(OPERATIONS) == TABLE
+    assert tiers(LOCAL_OPERATIONS) == {}
+    for operation in OPERATIONS:
+        for_sale = operation.id in TABLE
+        assert (operation.auth == "bearer-or-x402") == for_sale
+        assert (offer(operation, TERMS) is not None) == for_sale
+        if any(part in operation.path for part in KEYS_ALONE):
+            assert not for_sale, operation.id
+        if for_sale:
+            assert operation.method == "GET"
+            assert operation.binding == "any"
+
+
+def test_every_offer_asks_for_the_price_of_the_table() -> None:
+    for operation in OPERATIONS:
+        made = offer(operation, TERMS)
+        if made is not None:
+            cents = round(float(TABLE[operation.id][1]) * 100)
+            assert made.requirements.amount == str(cents * 10_000)
+
+
+NAMES = st.sampled_from([*TABLE, *(tier.name for tier in TIERS)])
+
+
+@given(st.dictionaries(NAMES, st.integers(1, CENTS_MAX)))
+def test_a_price_that_was_set_is_told_the_same_everywhere(cents: dict[str, int]) -> None:
+    made = priced(OPERATIONS, cents)
+    assert [op.id for op in made] == [op.id for op in OPERATIONS]
+    listed = {item["operation"]: item for item in offered(made, TERMS, ORIGIN)["items"]}
+    assert listed.keys() == TABLE.keys()
+    for operation, usual in zip(made, OPERATIONS, strict=True):
+        if usual.tier is None:
+            assert operation is usual
+            continue
+        assert operation.tier is not None
+        wanted = cents.get(usual.id, cents.get(usual.tier.name, usual.tier.cents))
+        assert (operation.tier.name, operation.tier.cents) == (usual.tier.name, wanted)
+        item, asked = listed[usual.id], offer(operation, TERMS)
+        assert asked is not None
+        assert item["price"] == f"{wanted // 100}.{wanted % 100:02}"
+        assert asked.requirements.amount == str(wanted * 10_000)
+        assert item["accepts"][0]["amount"] == asked.requirements.amount
+
+
+@pytest.mark.parametrize(
+    "name", ["T5", "t3_enriched", "listNews", "retrieveKnowledge", "chatStream", "", "getReports"]
+)
+def test_what_is_not_sold_cannot_be_priced(name: str) -> None:
+    with pytest.raises(ValueError, match="neither a tier nor an operation"):
+        priced(OPERATIONS, {"getReport": 30, name: 5})
+
+
+def test_the_list_names_every_resource_with_how_to_pay_for_it() -> None:
+    told = offered(OPERATIONS, TERMS, ORIGIN)
+    assert (told["version"], told["x402Version"]) == (1, 2)
+    assert told["resources"] == [item["resource"] for item in told["items"]]
+    (report,) = [item for item in told["items"] if item["operation"] == "getReport"]
+    assert report == {
+        "operation": "getReport",
+        "method": "GET",
+        "resource": f"{ORIGIN}/api/v1/reports/{{reportId}}",
+        "description": "Read a report",
+        "mimeType": "application/json",
+        "tier": "T4_PREMIUM_SINGLE",
+        "price": "0.25",
+        "accepts": [
+            {
+                "scheme": "exact",
+                "network": "eip155:8453",
+                "amount": "250000",
+                "asset": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+                "payTo": TERMS.pay_to,
+                "maxTimeoutSeconds": 300,
+                "extra": {"name": "USD Coin", "version": "2"},
+            }
+        ],
+    }
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_the_description_tells_every_price_in_both_forms(flat: bool) -> None:
+    made = priced(OPERATIONS, {"T3_ENRICHED": 2, "getReport": 125})
+    document = openapi.document(made, base_url=ORIGIN, flat=flat)
+    described = {one["operationId"]: one for item in document["paths"].values()
+                 for one in item.values()}  # fmt: skip
+    changed = {id_: "0.02" for id_, (tier, _) in TABLE.items() if tier == "T3_ENRICHED"}
+    changed["getReport"] = "1.25"
+    for id_, one in described.items():
+        assert ("x-x402" in one) == ("x-payment-info" in one) == (id_ in TABLE)
+        names = {item["name"] for item in one["parameters"]}
+        assert ("PAYMENT-SIGNATURE" in names) == (id_ in TABLE)
+        paid = one["responses"].get("402", {"headers": {}})["headers"]
+        assert ("PAYMENT-REQUIRED" in paid) == (id_ in TABLE)
+        if id_ not in TABLE:
+            continue
+        amount = changed.get(id_, TABLE[id_][1])
+        assert one["x-x402"]["tier"] == TABLE[id_][0]
+        assert one["x-x402"]["price"]["amount"] == amount
+        assert one["x-payment-info"]["price"] == one["x-x402"]["price"]
+        assert one["x-required-scopes"]
+        for status in {"200", "302"} & one["responses"].keys():
+            headers = one["responses"][status]["headers"]
+            assert {"PAYMENT-RESPONSE", "X-Svc-Payment-Receipt"} <= headers.keys()
+    assert prices.CENTS_MAX >= 125

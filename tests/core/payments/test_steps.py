@@ -1,0 +1,805 @@
+"""A paid request from end to end, as its client sees it."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import attrs
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from svc_core import drive, problem
+from svc_core.ledger.log.note import Ed25519Signer
+from svc_core.payments import Limits, Policy, Served, Signing
+from svc_core.payments.admission import limited
+from svc_core.payments.messages import SettlementResponse, Verdict
+from svc_core.payments.outcomes import Outcome
+from svc_core.payments.records import KeptAnswer, Payment
+from svc_core.payments.states import Event, State, Superseded
+from svc_core.payments.steps import Abandoned
+from svc_core.problem import Problem, ProblemType
+from tests.paying import (
+    FAULTS,
+    PRICE,
+    URL,
+    WANTED,
+    Broker,
+    Chain,
+    Task,
+    World,
+    answer,
+    decoded,
+    in_turn,
+    purchase,
+)
+from tests.wallets import field, nonce, wallet
+
+NAME = "identifier-00000001"
+OTHER = f"{URL}/text"
+REPLAYED = "invalid_exact_evm_nonce_already_used"
+
+
+def paid(world: World, number: int = 0, who: int = 0, **members: Any) -> str:
+    """The field of a payment that is signed now."""
+    return field(wallet(who).payment(WANTED, world.second, number, **members))
+
+
+def serve(world: World, value: str, url: str = URL, **work: Any) -> Served:
+    served: Served = drive.run(world.checkout.serve(purchase(value, url=url), world.work(**work)))
+    return served
+
+
+def refused(
+    world: World, value: str, kind: ProblemType | None, url: str = URL, **work: Any
+) -> dict[str, Any]:
+    """The fields of the refusal, read; without a kind it is one of those that leave doubt."""
+    with pytest.raises(Problem) as caught:
+        serve(world, value, url, **work)
+    assert caught.value.type in (DOUBTFUL.values() if kind is None else (kind,))
+    return {
+        name: decoded(text) if name.startswith("PAYMENT") else text
+        for name, text in caught.value.headers.items()
+    }
+
+
+def charges(world: World) -> int:
+    return len(world.chain.charges)
+
+
+# -- it is paid --------------------------------------------------------------------------------
+
+
+def test_a_good_payment_buys_one_answer() -> None:
+    world = World()
+    served = serve(world, paid(world, url=URL))
+    assert served.answer.body == b"report"
+    assert served.answer.payment_response is not None
+    payment = world.only()
+    assert decoded(served.answer.payment_response) == {
+        "success": True,
+        "transaction": payment.transaction,
+        "network": "eip155:84532",
+        "payer": wallet().address,
+        "amount": "250000",
+    }
+    assert served.receipt_id == payment.receipt_id
+    assert payment.state is State.SETTLED
+    assert payment.settled_at == payment.delivered_at == world.clock.now()
+    assert (charges(world), world.runs, world.broker.asked) == (1, 1, ["verify", "settle"])
+    # Without an identifier nobody can ask for the answer again, so it is not kept.
+    assert world.store.answers == {}
+
+
+def test_a_facilitator_need_not_be_asked_before() -> None:
+    world = World(policy=Policy(verifies=False))
+    serve(world, paid(world))
+    assert world.broker.asked == ["settle"]
+
+
+def test_a_receipt_is_signed_where_there_is_a_key() -> None:
+    world = World()
+    key = Ed25519Signer(Ed25519PrivateKey.from_private_bytes(b"k" * 32))
+    world.patched(signing=Signing(key, "https://api.svc.test"))
+    served = serve(world, paid(world))
+    said = decoded(served.answer.payment_response or "")
+    assert said["extensions"]["offer-receipt"]["info"]["receipt"]["format"] == "jws"
+
+
+# -- it is paid once ---------------------------------------------------------------------------
+
+
+def test_the_same_payment_buys_nothing_else() -> None:
+    world = World()
+    value = paid(world)
+    receipt = serve(world, value).receipt_id
+    upper = wallet().payment(WANTED, world.second)
+    upper["payload"]["authorization"]["nonce"] = "0x" + nonce(0)[2:].upper()
+    for again, url in [(value, URL), (field(upper), URL), (value, OTHER)]:
+        fields = refused(world, again, problem.PAYMENT_REPLAYED, url)
+        assert fields["PAYMENT-REQUIRED"]["error"] == REPLAYED
+        assert "PAYMENT-RESPONSE" not in fields
+    with pytest.raises(Problem, match="PAYMENT_REPLAYED") as caught:
+        serve(world, value)
+    assert caught.value.detail.endswith(f"/api/v1/x402/receipts/{receipt}")
+    assert (charges(world), world.runs) == (1, 1)
+
+
+def test_of_many_at_once_one_is_served() -> None:
+    world = World(pause=in_turn)
+    value = paid(world)
+    tasks = [Task(world.checkout.serve(purchase(value), world.work())) for _ in range(50)]
+    while not all(task.ended for task in tasks):
+        for task in tasks:
+            if not task.ended:
+                task.step()
+    served = [task.result for task in tasks if task.result]
+    told = [task.raised for task in tasks if isinstance(task.raised, Problem)]
+    assert (len(served), len(told), charges(world), world.runs) == (1, 49, 1, 1)
+    for one in told:
+        assert one.type is problem.PAYMENT_IN_PROGRESS
+        assert dict(one.headers) == {"Retry-After": "1"}
+
+
+def test_payments_of_several_are_served_side_by_side() -> None:
+    world = World()
+    for number in range(20):
+        serve(world, paid(world, number, number % 3))
+    assert charges(world) == 20
+
+
+# -- an answer is given again ------------------------------------------------------------------
+
+
+def test_who_named_the_payment_gets_a_lost_answer_again() -> None:
+    world = World()
+    value = paid(world, identifier=NAME)
+    first = serve(world, value)
+    assert serve(world, value) == first
+    # The clients of the field sign anew, under the same name.
+    assert serve(world, paid(world, 1, identifier=NAME)) == first
+    world.advance(1_000)
+    assert serve(world, value) == first
+    assert (charges(world), world.runs) == (1, 1)
+
+
+def test_a_name_is_for_one_request_of_one_payer() -> None:
+    world = World()
+    value = paid(world, identifier=NAME)
+    serve(world, value)
+    assert refused(world, value, problem.PAYMENT_IDENTIFIER_CONFLICT, OTHER) == {}
+    other = paid(world, 1, identifier=NAME)
+    assert refused(world, other, problem.PAYMENT_IDENTIFIER_CONFLICT, OTHER) == {}
+    # Another payer's is another name.
+    serve(world, paid(world, 2, 1, identifier=NAME), OTHER)
+    assert charges(world) == 2
+
+
+def test_a_name_without_the_signature_of_its_payer_gives_nothing() -> None:
+    world = World()
+    serve(world, paid(world, identifier=NAME))
+    forged = wallet(1).payment(WANTED, world.second, 1, identifier=NAME)
+    forged["payload"]["authorization"]["from"] = wallet(0).address
+    fields = refused(world, field(forged), problem.PAYMENT_INVALID)
+    assert fields["PAYMENT-REQUIRED"]["error"] == "invalid_exact_evm_payload_signature"
+
+
+def test_what_is_public_of_a_payment_gives_nothing() -> None:
+    world = World()
+    serve(world, paid(world, identifier=NAME))
+    # All of this can be read from the chain and the challenge.
+    refused(world, paid(world), problem.PAYMENT_REPLAYED)
+    refused(world, paid(world, identifier="another-name-0001"), problem.PAYMENT_REPLAYED)
+
+
+def test_after_a_while_an_answer_is_kept_no_longer() -> None:
+    world = World()
+    value = paid(world, identifier=NAME)
+    serve(world, value)
+    world.store.answers.clear()
+    refused(world, value, problem.PAYMENT_REPLAYED)
+
+
+# -- it is not taken ---------------------------------------------------------------------------
+
+
+def test_a_refusal_says_why_and_asks_anew() -> None:
+    world = World()
+    cases = {
+        "invalid_exact_evm_payload_authorization_value_mismatch": paid(world, value=str(PRICE - 1)),
+        "resource_mismatch": paid(world, url=OTHER),
+    }
+    for reason, value in cases.items():
+        fields = refused(world, value, problem.PAYMENT_INVALID)
+        assert fields.keys() == {"PAYMENT-REQUIRED"}
+        assert fields["PAYMENT-REQUIRED"]["error"] == reason
+        assert fields["PAYMENT-REQUIRED"]["resource"]["url"] == URL
+    assert (world.store.payments, world.broker.asked, world.runs) == ({}, [], 0)
+
+
+def test_an_empty_wallet_gets_no_work_done() -> None:
+    world = World()
+    value = paid(world)
+    world.chain.balances[wallet().address.lower()] = PRICE - 1
+    fields = refused(world, value, problem.PAYMENT_INVALID)
+    assert fields["PAYMENT-REQUIRED"]["error"] == "insufficient_funds"
+    assert fields["PAYMENT-RESPONSE"]["success"] is False
+    assert fields["PAYMENT-RESPONSE"]["errorReason"] == "insufficient_funds"
+    assert (world.runs, world.only().state) == (0, State.RELEASED)
+    assert world.only().reason == "insufficient_funds"
+    # The same authorization is good when there is money.
+    world.chain.balances.clear()
+    serve(world, value)
+
+
+def test_a_facilitator_that_names_another_payer_is_not_believed() -> None:
+    world = World()
+    world.broker.says = Verdict(True, payer="0x" + "11" * 20)
+    refused(world, paid(world), problem.PAYMENT_INVALID)
+    world.broker.says = Verdict(False)
+    refused(world, paid(world), problem.PAYMENT_INVALID)
+    world.broker.says = Verdict(True, payer=wallet().address)
+    serve(world, paid(world))
+
+
+def test_without_a_facilitator_nothing_is_begun() -> None:
+    world = World()
+    world.broker.silent = True
+    value = paid(world)
+    assert refused(world, value, problem.SERVICE_UNAVAILABLE) == {"Retry-After": "5"}
+    assert (world.runs, world.only().state) == (0, State.RELEASED)
+    world.broker.silent = False
+    serve(world, value)
+
+
+def test_the_signature_of_a_contract_wallet_is_judged_by_a_facilitator_first() -> None:
+    world = World(policy=Policy(verifies=False))
+    payload = wallet().payment(WANTED, world.second)
+    payload["payload"]["signature"] = "0x" + "ab" * 200
+    world.broker.says = Verdict(False, "invalid_exact_evm_payload_signature")
+    refused(world, field(payload), problem.PAYMENT_INVALID)
+    assert (world.store.payments, world.broker.asked) == ({}, ["verify"])
+    world.broker.says = Verdict(True)
+    serve(world, field(payload))
+    assert world.broker.asked == ["verify", "verify", "settle"]
+
+
+# -- failures are free -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", [400, 404, 500, 503])
+def test_a_failed_answer_is_passed_on_and_costs_nothing(status: int) -> None:
+    world = World()
+    value = paid(world)
+    served = serve(world, value, status=status)
+    assert served == Served(answer(status=status))
+    assert (charges(world), world.only().state) == (0, State.RELEASED)
+    assert serve(world, value).receipt_id is not None
+
+
+@pytest.mark.parametrize("status", [200, 206, 302, 304, 399])
+def test_any_other_answer_is_paid_for(status: int) -> None:
+    world = World()
+    assert serve(world, paid(world), status=status).receipt_id is not None
+
+
+def test_what_the_work_raises_is_passed_on_and_costs_nothing() -> None:
+    world = World()
+    value = paid(world)
+
+    async def missing() -> KeptAnswer:
+        raise Problem(problem.NOT_FOUND)
+
+    with pytest.raises(Problem, match="NOT_FOUND"):
+        drive.run(world.checkout.serve(purchase(value), missing))
+    assert charges(world) == 0
+    serve(world, value)
+
+
+def test_an_authorization_that_failed_for_one_request_is_good_for_another() -> None:
+    world = World()
+    value = paid(world)
+    serve(world, value, status=404)
+    serve(world, value, OTHER)
+    assert world.only().url == OTHER
+
+
+def test_a_refused_settlement_gives_nothing_and_costs_nothing() -> None:
+    world = World(policy=Policy(verifies=False))
+    value = paid(world)
+    world.broker.fault = "refused"
+    fields = refused(world, value, problem.SETTLEMENT_FAILED)
+    assert fields["PAYMENT-RESPONSE"] == {
+        "success": False,
+        "transaction": "",
+        "network": "eip155:84532",
+        "payer": wallet().address.lower(),
+        "errorReason": "insufficient_funds",
+    }
+    assert fields["PAYMENT-REQUIRED"]["error"] == "insufficient_funds"
+    assert (charges(world), world.store.answers) == (0, {})
+    world.broker.fault = "none"
+    serve(world, value)
+
+
+# -- doubt -------------------------------------------------------------------------------------
+
+DOUBTFUL = {
+    "unheard": problem.SETTLEMENT_UNKNOWN,
+    "lost": problem.SETTLEMENT_UNKNOWN,
+    "sent and lost": problem.SETTLEMENT_UNKNOWN,
+    "garbled": problem.SETTLEMENT_UNKNOWN,
+    "failed": problem.SETTLEMENT_UNKNOWN,
+    "pending": problem.SETTLEMENT_PENDING,
+    "settled and pending": problem.SETTLEMENT_PENDING,
+}
+
+
+@pytest.mark.parametrize("fault", DOUBTFUL)
+def test_who_may_have_paid_is_not_asked_to_pay_again(fault: str) -> None:
+    world = World(sees=False)
+    value = paid(world)
+    world.broker.fault = fault
+    for kind in (DOUBTFUL[fault], None):
+        fields = refused(world, value, kind)
+        assert fields.keys() == {"PAYMENT-RESPONSE", "Retry-After"}
+        assert fields["PAYMENT-RESPONSE"]["success"] is False
+    assert world.runs == 1
+
+
+@pytest.mark.parametrize("fault", DOUBTFUL)
+def test_with_a_view_of_the_chain_doubt_ends_with_an_answer_given_once(fault: str) -> None:
+    world = World()
+    value = paid(world, identifier=NAME)
+    world.broker.fault = fault
+    served: Any = None
+    for _ in range(4):
+        task = Task(world.checkout.serve(purchase(value), world.work()))
+        task.finish()
+        served = task.result
+        if isinstance(task.raised, Problem):
+            assert task.raised.type in DOUBTFUL.values()
+            assert "PAYMENT-REQUIRED" not in task.raised.headers
+        world.chain.mine()
+        if fault == "unheard":
+            world.broker.fault = "none"
+    assert served.answer.body == b"report"
+    assert (charges(world), world.runs) == (1, 1)
+
+
+def test_a_facilitator_that_recovers_settles_what_it_did_not_hear() -> None:
+    world = World(sees=False)
+    value = paid(world)
+    world.broker.fault = "unheard"
+    refused(world, value, problem.SETTLEMENT_UNKNOWN)
+    world.broker.fault = "none"
+    assert serve(world, value).answer.body == b"report"
+    refused(world, value, problem.PAYMENT_REPLAYED)
+    assert (charges(world), world.runs) == (1, 1)
+
+
+def test_a_payment_in_doubt_is_resumed_after_its_authorization_ended() -> None:
+    world = World()
+    value = paid(world)
+    world.broker.fault = "sent and lost"
+    refused(world, value, problem.SETTLEMENT_UNKNOWN)
+    world.chain.mine()
+    world.advance(3_600)
+    assert serve(world, value).answer.body == b"report"
+
+
+def test_a_refusal_after_doubt_is_doubt() -> None:
+    # The wallet is empty because the first attempt went through.
+    world = World(sees=False, policy=Policy(verifies=False))
+    value = paid(world)
+    world.chain.balances[wallet().address.lower()] = PRICE
+    world.broker.fault = "lost"
+    fields = refused(world, value, problem.SETTLEMENT_UNKNOWN)
+    assert fields["PAYMENT-RESPONSE"]["errorReason"] == "insufficient_funds"
+    assert charges(world) == 1
+
+
+def test_a_transfer_that_was_named_stays_named() -> None:
+    world = World(sees=False)
+    world.broker.fault = "pending"
+    value = paid(world)
+    transaction = refused(world, value, problem.SETTLEMENT_PENDING)["PAYMENT-RESPONSE"][
+        "transaction"
+    ]
+    assert world.only().transaction is not None
+    world.broker.fault = "unheard"
+    refused(world, value, problem.SETTLEMENT_UNKNOWN)
+    assert transaction
+    assert world.only().transaction is not None
+
+
+class Scripted(Broker):
+    """A facilitator that gives these answers to settlements."""
+
+    def __init__(self, chain: Chain, *replies: SettlementResponse) -> None:
+        super().__init__(chain)
+        self.replies = list(replies)
+
+    async def settle(self, _: Any) -> SettlementResponse:
+        return self.replies.pop(0)
+
+
+def test_of_a_pending_transfer_and_silence_the_transfer_is_told() -> None:
+    world = World(sees=False)
+    under_way = SettlementResponse(False, nonce(1), error_reason="settlement_pending")
+    unclear = SettlementResponse(False, "", error_reason="unexpected_settle_error")
+    world.patched(facilitator=Scripted(world.chain, under_way, unclear))
+    fields = refused(world, paid(world), problem.SETTLEMENT_PENDING)
+    assert fields["PAYMENT-RESPONSE"]["transaction"] == nonce(1)
+
+
+def test_a_cancelled_authorization_is_refused() -> None:
+    world = World()
+    value = paid(world)
+    world.broker.fault = "unheard"
+    refused(world, value, problem.SETTLEMENT_UNKNOWN)
+    world.chain.cancel(wallet().address, nonce(0))
+    fields = refused(world, value, problem.SETTLEMENT_FAILED)
+    assert fields["PAYMENT-REQUIRED"]["error"] == "authorization_canceled"
+    assert world.only().state is State.RELEASED
+
+
+# -- limits ------------------------------------------------------------------------------------
+
+
+def test_a_wallet_pays_so_much_and_no_more() -> None:
+    world = World(policy=Policy(Limits(wallet_minute=2)))
+    serve(world, paid(world, 1))
+    serve(world, paid(world, 2))
+    assert refused(world, paid(world, 3), problem.PAYMENT_RATE_LIMITED) == {"Retry-After": "55"}
+    serve(world, paid(world, 4, 1))
+    world.advance(55)
+    serve(world, paid(world, 5))
+    assert charges(world) == 4
+
+
+def test_an_operation_is_paid_for_so_often_and_no_more() -> None:
+    world = World()
+
+    async def full(operation: str) -> None:
+        raise limited(f"{operation} is full.", 3)
+
+    world.patched(gate=full)
+    assert refused(world, paid(world), problem.PAYMENT_RATE_LIMITED) == {"Retry-After": "3"}
+    assert world.store.payments == {}
+
+
+# -- what was cut off --------------------------------------------------------------------------
+
+
+def cut(world: World, value: str, steps: int) -> None:
+    """A worker dies after so many steps."""
+    task = Task(world.checkout.serve(purchase(value), world.work()))
+    for _ in range(steps):
+        task.step()
+    assert not task.ended
+    task.die()
+
+
+def finished(coroutine: Any) -> Any:
+    task = Task(coroutine)
+    task.finish()
+    if task.raised is not None:
+        raise task.raised
+    return task.result
+
+
+def steps_of_a_payment() -> int:
+    world, count = World(pause=in_turn), 0
+    task = Task(world.checkout.serve(purchase(paid(world)), world.work()))
+    while not task.ended:
+        task.step()
+        count += 1
+    return count
+
+
+@pytest.mark.parametrize("at", range(1, steps_of_a_payment()))
+@pytest.mark.parametrize("reconciled", [False, True])
+def test_whenever_a_worker_dies_its_client_gets_the_answer_for_one_charge(
+    at: int, reconciled: bool
+) -> None:
+    world = World(pause=in_turn)
+    value = paid(world, identifier=NAME)
+    cut(world, value, at)
+    # Its lease is not over: nobody else may do what it might still do.
+    early = Task(world.checkout.serve(purchase(value), world.work()))
+    early.finish()
+    if isinstance(early.raised, Problem):
+        assert early.raised.type is problem.PAYMENT_IN_PROGRESS
+        assert "PAYMENT-REQUIRED" not in early.raised.headers
+    world.advance(181)
+    if reconciled:
+        finished(world.checkout.reconcile())
+    served = finished(world.checkout.serve(purchase(value), world.work()))
+    assert served.answer.body == b"report"
+    assert charges(world) == 1
+
+
+def test_the_reconciler_releases_what_was_never_asked_for() -> None:
+    world = World(pause=in_turn)
+    cut(world, paid(world), 3)
+    assert world.only().state is State.RESERVED
+    assert finished(world.checkout.reconcile()) == ()
+    world.advance(181)
+    (moved,) = finished(world.checkout.reconcile())
+    assert (moved.state, moved.lease) == (State.RELEASED, None)
+    assert world.store.wallets[moved.payer].spent == 0
+
+
+def in_doubt(world: World, fault: str = "unheard", **members: Any) -> str:
+    value = paid(world, **members)
+    world.broker.fault = fault
+    with pytest.raises(Problem):
+        serve(world, value)
+    world.advance(30)
+    return value
+
+
+def reconcile(world: World) -> tuple[Payment, ...]:
+    moved: tuple[Payment, ...] = drive.run(world.checkout.reconcile())
+    return moved
+
+
+def test_the_reconciler_finds_what_was_paid_and_the_client_gets_it_once() -> None:
+    world = World()
+    value = in_doubt(world, "sent and lost")
+    assert reconcile(world) == ()
+    world.chain.mine()
+    assert reconcile(world) == ()  # it was looked at a moment ago
+    world.advance(60)
+    (moved,) = reconcile(world)
+    assert (moved.state, moved.transaction) == (State.OWED, moved.transaction)
+    assert moved.delivered_at is None
+    assert moved.settled_at is not None
+    assert reconcile(world) == ()
+    assert serve(world, value).receipt_id == moved.receipt_id
+    refused(world, value, problem.PAYMENT_REPLAYED)
+    assert world.runs == 1
+
+
+def test_the_reconciler_gives_up_what_can_never_be_paid() -> None:
+    world = World()
+    in_doubt(world)
+    world.advance(359)
+    (moved,) = reconcile(world)
+    assert (moved.state, moved.attempts) == (State.RELEASED, 1)
+    assert world.store.answers == {}
+
+
+def test_what_the_chain_does_not_tell_stays_in_doubt() -> None:
+    world = World()
+    in_doubt(world)
+    world.view.down = True
+    world.advance(10_000)
+    assert reconcile(world) == ()
+    assert world.only().state is State.UNKNOWN
+    world.view.down = False
+    world.advance(10_000)
+    assert len(reconcile(world)) == 1
+
+
+def test_without_a_view_a_pending_transfer_is_asked_about() -> None:
+    world = World(sees=False)
+    value = in_doubt(world, "pending")
+    assert world.only().state is State.PENDING
+    world.broker.fault = "none"
+    (moved,) = reconcile(world)
+    assert moved.state is State.OWED
+    serve(world, value)
+    assert charges(world) == 1
+
+
+def test_without_a_view_what_stays_unclear_waits_for_the_operator() -> None:
+    world = World(sees=False)
+    value = in_doubt(world, "pending")
+    world.chain.mine()
+    (moved,) = reconcile(world)  # the nonce is used: by whom, a facilitator does not say
+    assert moved.state is State.UNKNOWN
+    world.advance(1_000)
+    assert reconcile(world) == ()
+    found = drive.run(world.checkout.resolve(moved, Outcome(Event.OBSERVE, None, nonce(9))))
+    assert (found.state, found.transaction) == (State.OWED, nonce(9))
+    serve(world, value)
+    with pytest.raises(Superseded):
+        drive.run(world.checkout.resolve(found, Outcome(Event.REJECT, "lost")))
+
+
+def test_what_the_operator_gives_up_is_free_again() -> None:
+    world = World(sees=False)
+    value = in_doubt(world)
+    world.broker.fault = "none"
+    drive.run(world.checkout.resolve(world.only(), Outcome(Event.REJECT, "never arrived")))
+    serve(world, value)
+
+
+def test_two_reconcilers_do_not_meet() -> None:
+    world = World(pause=in_turn)
+    cut(world, paid(world), 3)
+    world.advance(181)
+    tasks = [Task(world.checkout.reconcile()) for _ in range(2)]
+    while not all(task.ended for task in tasks):
+        for task in tasks:
+            if not task.ended:
+                task.step()
+    assert sorted(len(task.result) for task in tasks) == [0, 1]
+
+
+# -- one who was given up comes back -----------------------------------------------------------
+
+
+Until = Callable[[World], bool]
+
+
+def held_until(world: World, value: str, is_there: Until) -> Task:
+    task = Task(world.checkout.serve(purchase(value), world.work()))
+    while not is_there(world):
+        task.step()
+    return task
+
+
+def working(world: World) -> bool:
+    return world.runs == 1
+
+
+def settling(world: World) -> bool:
+    return bool(world.chain.sent)
+
+
+def test_one_that_took_too_long_to_work_settles_nothing() -> None:
+    world = World(pause=in_turn)
+    task = held_until(world, paid(world), working)
+    world.advance(181)
+    finished(world.checkout.reconcile())
+    task.finish()
+    assert isinstance(task.raised, Problem)
+    assert task.raised.type is problem.PAYMENT_IN_PROGRESS
+    assert charges(world) == 0
+
+
+def test_one_that_took_too_long_and_failed_says_how() -> None:
+    world = World(pause=in_turn)
+    value = paid(world)
+    task = Task(world.checkout.serve(purchase(value), world.work(status=404)))
+    while not world.runs:
+        task.step()
+    world.advance(181)
+    finished(world.checkout.reconcile())
+    task.finish()
+    assert task.result == Served(answer(status=404))
+
+
+def test_one_that_took_long_and_was_not_given_up_goes_on() -> None:
+    world = World(pause=in_turn)
+    task = held_until(world, paid(world), working)
+    world.advance(1_000)
+    world.clock.advance(-900)
+    task.finish()
+    assert isinstance(task.result, Served) or charges(world) == 0
+
+
+def test_good_news_from_one_that_was_given_up_counts() -> None:
+    world = World(pause=in_turn)
+    task = held_until(world, paid(world), settling)
+    world.view.down = True
+    world.advance(181)
+    finished(world.checkout.reconcile())
+    assert world.only().state is State.UNKNOWN
+    task.finish()
+    assert task.result.answer.body == b"report"
+    assert world.only().state is State.SETTLED
+
+
+@pytest.mark.parametrize("name", [None, NAME])
+def test_good_news_of_what_another_has_sent_sends_it_to_nobody_else(name: str | None) -> None:
+    world = World(pause=in_turn)
+    value = paid(world, identifier=name)
+    task = held_until(world, value, settling)
+    world.advance(181)
+    other = finished(world.checkout.serve(purchase(value), world.work()))
+    task.finish()
+    if name is None:
+        assert isinstance(task.raised, Problem)
+        assert task.raised.type is problem.PAYMENT_REPLAYED
+    else:
+        assert task.result == other
+    assert charges(world) == 1
+
+
+@pytest.mark.parametrize("is_reserved_anew", [False, True])
+def test_what_was_given_up_meanwhile_is_not_resumed(is_reserved_anew: bool) -> None:
+    world = World(pause=in_turn)
+    value = paid(world)
+    world.broker.fault = "unheard"
+    with pytest.raises(Problem):
+        finished(world.checkout.serve(purchase(value), world.work()))
+    task = Task(world.checkout.serve(purchase(value), world.work()))
+    for _ in range(2):
+        task.step()  # it knows of the doubt, and is about to settle on
+    gone = Outcome(Event.REJECT, "never arrived")
+    finished(world.checkout.resolve(world.only(), gone))
+    other = None
+    if is_reserved_anew:
+        other = held_until(world, value, lambda world: world.runs == 2)
+    task.finish()
+    assert isinstance(task.raised, Problem)
+    assert task.raised.type is problem.PAYMENT_IN_PROGRESS
+    if other is not None:
+        world.broker.fault = "none"
+        other.finish()
+        assert other.result.answer.body == b"report"
+
+
+def test_the_doubt_of_another_request_is_not_resumed() -> None:
+    world = World(pause=in_turn)
+    value = paid(world)
+    world.broker.fault = "unheard"
+    with pytest.raises(Problem):
+        finished(world.checkout.serve(purchase(value), world.work()))
+    task = Task(world.checkout.serve(purchase(value), world.work()))
+    task.step()
+    task.step()
+    finished(world.checkout.resolve(world.only(), Outcome(Event.REJECT, "never arrived")))
+    with pytest.raises(Problem):
+        finished(world.checkout.serve(purchase(value, url=OTHER), world.work("another")))
+    world.broker.fault = "none"
+    task.finish()
+    assert isinstance(task.raised, Problem)
+    assert task.raised.type is problem.PAYMENT_IN_PROGRESS
+
+
+def test_good_news_counts_though_it_is_late_and_its_client_has_left() -> None:
+    world = World(pause=in_turn, sees=False)
+    value = paid(world)
+    leaving = attrs.evolve(purchase(value), is_awaited=lambda: not world.chain.charges)
+    task = Task(world.checkout.serve(leaving, world.work()))
+    while not settling(world):
+        task.step()
+    world.advance(181)
+    finished(world.checkout.reconcile())
+    assert world.only().state is State.UNKNOWN
+    task.finish()
+    assert isinstance(task.raised, Abandoned)
+    assert world.only().state is State.OWED
+    assert finished(world.checkout.serve(purchase(value), world.work())).answer.body == b"report"
+
+
+def test_good_news_of_a_pending_transfer_counts_though_it_is_late() -> None:
+    world = World(pause=in_turn, sees=False)
+    value = paid(world)
+    world.broker.fault = "pending"
+    with pytest.raises(Problem):
+        finished(world.checkout.serve(purchase(value), world.work()))
+    world.broker.fault = "none"
+    world.advance(30)
+    task = Task(world.checkout.reconcile())
+    while not world.chain.charges:
+        task.step()
+    world.advance(400)
+    (moved,) = finished(world.checkout.reconcile())
+    assert moved.state is State.UNKNOWN
+    task.finish()
+    assert world.only().state is State.OWED
+    assert finished(world.checkout.serve(purchase(value), world.work())).answer.body == b"report"
+
+
+def test_bad_news_from_one_that_was_given_up_counts_for_nothing() -> None:
+    world = World(pause=in_turn, policy=Policy(verifies=False))
+    world.broker.fault = "refused"
+    value = paid(world)
+    task = held_until(world, value, lambda world: world.broker.asked == ["settle"])
+    world.advance(181)
+    world.view.down = True
+    finished(world.checkout.reconcile())
+    task.finish()
+    assert isinstance(task.raised, Problem)
+    assert task.raised.type is problem.SETTLEMENT_UNKNOWN
+    assert world.only().state is State.UNKNOWN
+
+
+def test_every_fault_is_tried() -> None:
+    assert set(FAULTS) == {"none", "refused", *DOUBTFUL}
+    assert timedelta(seconds=180) == Policy().lease

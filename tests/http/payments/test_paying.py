@@ -1,0 +1,200 @@
+"""What the settings say of payments: what stops the start, and what does not."""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from svc_core.payments import BASE, BASE_SEPOLIA, NOBODY
+from svc_core.payments.outcomes import judge
+from svc_core.payments.ports import Unavailable
+from svc_core.payments.states import Event
+from svc_http.providers import ethereum
+from svc_http.providers.chain import JsonRpcChain
+from svc_http.providers.play_money import PlayMoney
+from svc_http.runtime.paying import check_paying, paying
+from svc_http.settings import SettingsError, load
+from tests.http.payments.test_chain import payment
+from tests.node import Node, node
+from tests.upstream import Upstream, upstream
+
+pytestmark = pytest.mark.anyio
+PAYEE = "0x52908400098527886E0F7030069857D2E4169EE7"
+MIXED = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+REAL = {"SVC_X402_NETWORK": BASE.id, "SVC_X402_FACILITATOR": "https://f.example"}
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Upstream]:
+    async with upstream() as place:
+        yield place
+
+
+@pytest.fixture
+async def place() -> AsyncIterator[Node]:
+    async with node() as made:
+        yield made
+
+
+def given(**more: str) -> Any:
+    return load({"SVC_X402_PAY_TO": PAYEE, **{f"SVC_X402_{n.upper()}": v for n, v in more.items()}})
+
+
+def takes(server: Upstream, *networks: str) -> None:
+    kinds = [{"x402Version": 2, "scheme": "exact", "network": name} for name in networks]
+    server.says(json.dumps({"kinds": kinds}).encode())
+
+
+def test_nobody_is_paid_where_nobody_is_named() -> None:
+    assert paying(load({"SVC_X402_FACILITATOR": "https://f.example"})) is None
+
+
+def test_the_extra_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ethereum, "find_spec", lambda name: None)
+    with pytest.raises(
+        SettingsError, match=r"needs coincurve and Crypto.*svc-intelligence\[x402\]"
+    ):
+        paying(given())
+
+
+@pytest.mark.parametrize("address", [PAYEE, MIXED, MIXED.lower(), "0x" + MIXED[2:].upper()])
+def test_an_address_is_taken_with_its_capitals_or_with_none(address: str) -> None:
+    found = paying(given(pay_to=address))
+    assert found is not None
+    assert found.terms.pay_to == address
+    assert found.terms.network == BASE_SEPOLIA
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"SVC_X402_PAY_TO": MIXED[:-1] + "D"}, "'x402_pay_to' has not the capitals"),
+        ({**REAL, "SVC_X402_PAY_TO": MIXED.lower()}, "'x402_pay_to' has not the capitals"),
+        ({"SVC_X402_PAY_TO": BASE_SEPOLIA.asset.address}, "is the contract of the asset"),
+        ({**REAL, "SVC_X402_PAY_TO": NOBODY}, "nobody has the key"),
+        ({"SVC_X402_NETWORK": BASE.id}, "'x402_facilitator' is missing"),
+        ({"SVC_ENV": "production"}, "'x402_facilitator' is missing"),
+        (
+            {"SVC_ENV": "production", "SVC_X402_NETWORK": BASE_SEPOLIA.id},
+            "'x402_facilitator' is missing; play money",
+        ),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_at_the_start(more: dict[str, str], why: str) -> None:
+    with pytest.raises(SettingsError, match=why) as refused:
+        paying(load({"SVC_X402_PAY_TO": PAYEE, **more}))
+    assert "for example SVC_X402_" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("network", "eip155:1"),
+        ("facilitator", "ftp://x"),
+        ("facilitator", "https://x/?key=1"),
+        ("rpc", "x"),
+        ("rpc", "https://me:word@x"),
+        ("settle_seconds", "61"),
+    ],
+)
+def test_a_value_of_another_form_is_refused(name: str, value: str) -> None:
+    with pytest.raises(SettingsError, match=f"x402_{name}"):
+        given(**{name: value})
+
+
+async def test_development_has_play_money_which_is_also_its_chain() -> None:
+    found = paying(given())
+    assert found is not None
+    assert isinstance(found.facilitator, PlayMoney)
+    assert found.chain is found.facilitator
+    assert found.address == "http://127.0.0.1:8000/x402/facilitator"
+    assert {route.path.rpartition("/")[2] for route in found.routes} == {
+        "verify",
+        "settle",
+        "supported",
+        "play",
+    }
+    await found.check()
+    await found.aclose()
+    shown = paying(load({"SVC_X402_PAY_TO": PAYEE, "SVC_HOST": "0.0.0.0"}))
+    assert shown is not None
+    assert not any(route.path.endswith("/play") for route in shown.routes)
+
+
+async def test_a_facilitator_has_to_take_what_is_asked_for(server: Upstream) -> None:
+    found = paying(given(facilitator=server.url, facilitator_key="k"))
+    assert found is not None
+    takes(server, BASE.id, BASE_SEPOLIA.id)
+    await found.check()
+    assert server.asked[0][0]["authorization"] == "bearer k"
+    takes(server, BASE.id)
+    server.plays.pop(0)
+    heard: list[BaseException] = []
+    with pytest.raises(SettingsError, match="does not take exact on eip155:84532, but on eip155:8"):
+        await check_paying(found, heard.append)
+    takes(server)
+    server.plays.pop(0)
+    with pytest.raises(SettingsError, match="but on nothing"):
+        await check_paying(found, heard.append)
+    assert not heard
+    await found.aclose()
+
+
+async def test_a_facilitator_that_is_silent_stops_no_start_and_is_told_of(
+    server: Upstream,
+) -> None:
+    found = paying(given(facilitator=server.url))
+    assert found is not None
+    server.says(b"<html>", status=502)
+    heard: list[BaseException] = []
+    await check_paying(found, heard.append)
+    assert [type(one) for one in heard] == [Unavailable]
+    with pytest.raises(Unavailable):
+        await found.facilitator.settle({"accepted": {}})
+    assert len(heard) == 2
+    await found.aclose()
+    await check_paying(None, heard.append)
+
+
+async def test_a_node_has_to_be_one_of_the_network(server: Upstream, place: Node) -> None:
+    found = paying(given(facilitator=server.url, rpc=place.url))
+    assert found is not None
+    assert isinstance(found.chain, JsonRpcChain)
+    takes(server, BASE_SEPOLIA.id)
+    await found.check()
+    await found.aclose()
+    place.chain = 8_453
+    other = paying(given(facilitator=server.url, rpc=place.url))
+    assert other is not None
+    with pytest.raises(SettingsError, match="'x402_rpc' is a node of eip155:8453"):
+        await other.check()
+    await other.aclose()
+    assert place.url not in repr(given(rpc=place.url))
+
+
+async def test_a_dry_run_verifies_and_never_settles() -> None:
+    found = paying(given(dry_run="true"))
+    assert found is not None
+    await found.check()
+    play = found.chain
+    assert isinstance(play, PlayMoney)
+    assert (await found.facilitator.verify({})).invalid_reason == "invalid_payload"
+    said = await found.facilitator.settle({})
+    outcome = judge(said, payment(), is_first=True)
+    assert (outcome.event, outcome.reason) == (Event.REJECT, "invalid_while_dry_run")
+    assert not play.paid
+
+
+def test_the_cryptography_is_that_of_ethereum() -> None:
+    crypto = ethereum.Ethereum()
+    empty = "c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470"
+    assert crypto.keccak(b"").hex() == empty
+    assert crypto.recover(bytes(32), bytes(65)) is None
+    assert crypto.recover(bytes(32), bytes(64) + b"\x09") is None
+    assert crypto.recover(bytes(32), b"") is None

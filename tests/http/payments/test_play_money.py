@@ -1,0 +1,208 @@
+"""The facilitator for development: it judges as the real ones do, and fails when it is told to."""
+
+from datetime import UTC, datetime
+from itertools import count
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from svc_core import wire
+from svc_core.payments import BASE, BASE_SEPOLIA
+from svc_core.payments.messages import PaymentRequirements, facilitator_request
+from svc_core.payments.ports import Unavailable
+from svc_http.providers import play_money
+from svc_http.providers.play_money import PATH, START, PlayMoney
+from tests.wallets import Coins, Wallet
+
+pytestmark = pytest.mark.anyio
+NOW = datetime(2026, 11, 23, tzinfo=UTC)
+CRYPTO = Coins()
+PAYEE = "0x" + "b" * 40
+_numbers = count()
+ACCEPTED: dict[str, Any] = {
+    "scheme": "exact",
+    "network": BASE_SEPOLIA.id,
+    "amount": "250000",
+    "asset": BASE_SEPOLIA.asset.address,
+    "payTo": PAYEE,
+    "maxTimeoutSeconds": 300,
+    "extra": {"name": "USDC", "version": "2"},
+}
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def play() -> PlayMoney:
+    return PlayMoney(BASE_SEPOLIA, CRYPTO, lambda: NOW)
+
+
+@pytest.fixture
+def payer() -> Wallet:
+    return Wallet(next(_numbers))
+
+
+def pays(payer: Wallet, accepted: dict[str, Any] | None = None, **changed: str) -> dict[str, Any]:
+    wanted = wire.structure(PaymentRequirements, accepted or ACCEPTED)
+    return payer.payment(wanted, int(NOW.timestamp()), next(_numbers), **changed)
+
+
+def test_real_money_is_refused_when_one_is_made() -> None:
+    with pytest.raises(ValueError, match="eip155:84532 alone"):
+        PlayMoney(BASE, CRYPTO, lambda: NOW)
+
+
+async def test_a_fresh_wallet_pays_once_with_each_authorization(
+    play: PlayMoney, payer: Wallet
+) -> None:
+    payload = pays(payer)
+    assert (await play.verify(payload)).is_valid
+    done = await play.settle(payload)
+    assert (done.success, done.network, done.amount) == (True, BASE_SEPOLIA.id, "250000")
+    assert done.payer == payer.address.lower()
+    again = await play.settle(payload)
+    assert (again.success, again.error_reason) == (False, "invalid_exact_evm_nonce_already_used")
+    upper = pays(
+        payer, nonce=payload["payload"]["authorization"]["nonce"].upper().replace("X", "x")
+    )
+    assert (await play.verify(upper)).invalid_reason == "invalid_exact_evm_nonce_already_used"
+    assert [paid.amount for paid in play.paid.values()] == [250_000]
+    rest = pays(payer, {**ACCEPTED, "amount": str(START - 250_000)})
+    more = pays(payer, {**ACCEPTED, "amount": str(START - 249_999)})
+    assert (await play.verify(rest)).is_valid
+    assert (await play.verify(more)).invalid_reason == "insufficient_funds"
+    (kind,) = (await play.supported()).kinds
+    assert (kind.scheme, kind.network) == ("exact", BASE_SEPOLIA.id)
+    await play.aclose()
+
+
+@pytest.mark.parametrize(
+    ("accepted", "changed", "why"),
+    [
+        ({"amount": "250001"}, {"value": "250000"}, "authorization_value_mismatch"),
+        ({}, {"to": "0x" + "c" * 40}, "recipient_mismatch"),
+        ({}, {"validBefore": str(int(NOW.timestamp()) + 3)}, "valid_before"),
+        ({}, {"validAfter": str(int(NOW.timestamp()) + 60)}, "valid_after"),
+        ({"network": BASE.id}, {}, "invalid_network"),
+        ({"scheme": "upto"}, {}, "unsupported_scheme"),
+        ({"asset": PAYEE}, {}, "invalid_payment_requirements"),
+        ({"amount": str(START + 1)}, {}, "insufficient_funds"),
+    ],
+)
+async def test_what_is_wrong_is_told_in_the_words_of_the_standard(
+    play: PlayMoney, payer: Wallet, accepted: dict[str, str], changed: dict[str, str], why: str
+) -> None:
+    payload = pays(payer, {**ACCEPTED, **accepted}, **changed)
+    assert str((await play.verify(payload)).invalid_reason).endswith(why)
+    assert str((await play.settle(payload)).error_reason).endswith(why)
+    assert not play.paid
+
+
+async def test_a_signature_of_another_or_of_a_contract_is_not_taken(
+    play: PlayMoney, payer: Wallet
+) -> None:
+    for changed in ({"from": Wallet(next(_numbers)).address}, {}):
+        payload = pays(payer, **changed)
+        if not changed:
+            payload["payload"]["signature"] += "00"
+        verdict = await play.verify(payload)
+        assert verdict.invalid_reason == "invalid_exact_evm_payload_signature"
+
+
+@pytest.mark.parametrize("payload", [None, {}, {"accepted": ACCEPTED}, []])
+async def test_what_is_no_payment_is_refused(play: PlayMoney, payload: Any) -> None:
+    assert (await play.verify(payload)).invalid_reason == "invalid_payload"
+    assert (await play.settle(payload)).error_reason == "invalid_payload"
+
+
+async def test_it_fails_in_each_way_that_it_is_told_and_then_works(
+    play: PlayMoney, payer: Wallet
+) -> None:
+    play.faults.extend(["insufficient_funds", "error", "timeout", "pending"])
+    payload = pays(payer)
+    assert (await play.settle(payload)).error_reason == "insufficient_funds"
+    for _ in range(2):
+        with pytest.raises(Unavailable):
+            await play.settle(payload)
+    pending = await play.settle(payload)
+    assert (pending.success, pending.error_reason) == (False, "settlement_pending")
+    assert not play.paid
+    play.faults.append("pending")
+    assert await play.settle(payload) == pending
+    done = await play.settle(payload)
+    assert (done.success, done.transaction) == (True, pending.transaction)
+
+    play.faults.append("death")
+    other = pays(payer)
+    with pytest.raises(Unavailable):
+        await play.settle(other)
+    assert len(play.paid) == 2
+    assert (await play.settle(other)).error_reason == "invalid_exact_evm_nonce_already_used"
+
+
+async def test_wallets_beyond_the_bound_have_nothing(
+    play: PlayMoney, payer: Wallet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(play_money, "WALLETS_MAX", 1)
+    assert (await play.settle(pays(payer))).success
+    assert (await play.settle(pays(Wallet(next(_numbers))))).error_reason == "insufficient_funds"
+    assert (await play.settle(pays(payer))).success
+
+
+# -- over HTTP ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def web(play: PlayMoney) -> TestClient:
+    return TestClient(Starlette(routes=play.routes(is_played=True)))
+
+
+def test_a_facilitator_answers_over_http(web: TestClient, payer: Wallet) -> None:
+    asked = facilitator_request(pays(payer))
+    verdict = web.post(f"{PATH}/verify", json=asked).json()
+    assert verdict == {"isValid": True, "payer": payer.address}
+    done = web.post(f"{PATH}/settle", json=asked).json()
+    assert done["success"]
+    kinds = web.get(f"{PATH}/supported").json()["kinds"]
+    assert kinds == [{"x402Version": 2, "scheme": "exact", "network": BASE_SEPOLIA.id}]
+    (paid,) = web.get(f"{PATH}/play").json()["paid"]
+    assert (paid["amount"], paid["transaction"]) == (250_000, done["transaction"])
+    for path in ("verify", "settle"):
+        for body in (b"", b"{}", b'{"x402Version":1,"paymentPayload":{},"paymentRequirements":{}}'):
+            assert web.post(f"{PATH}/{path}", content=body).status_code == 400
+
+
+def test_requirements_are_those_that_are_sent(web: TestClient, payer: Wallet) -> None:
+    asked = facilitator_request(pays(payer))
+    asked["paymentRequirements"] = {**ACCEPTED, "amount": "1"}
+    verdict = web.post(f"{PATH}/verify", json=asked).json()
+    assert verdict["invalidReason"].endswith("authorization_value_mismatch")
+
+
+def test_it_is_told_over_http_to_fail(
+    web: TestClient, payer: Wallet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(play_money, "SILENT_SECONDS", 0.05)
+    faults = ["pending", "error", "timeout", "death"]
+    assert web.post(f"{PATH}/play", json={"faults": faults}).json()["faults"] == faults
+    asked = facilitator_request(pays(payer))
+    pending = web.post(f"{PATH}/settle", json=asked)
+    assert (pending.status_code, pending.json()["errorReason"]) == (500, "settlement_pending")
+    assert web.post(f"{PATH}/settle", json=asked).json()["success"]
+    for status in (500, 504, 500):
+        asked = facilitator_request(pays(payer))
+        assert web.post(f"{PATH}/settle", json=asked).status_code == status
+    assert len(web.get(f"{PATH}/play").json()["paid"]) == 2
+    for body in (b"", b'{"faults": ["fire"]}'):
+        assert web.post(f"{PATH}/play", content=body).status_code == 400
+
+
+def test_where_it_is_open_nobody_tells_it_to_fail(play: PlayMoney) -> None:
+    web = TestClient(Starlette(routes=play.routes(is_played=False)))
+    assert web.get(f"{PATH}/supported").status_code == 200
+    assert web.post(f"{PATH}/play", json={"faults": ["error"]}).status_code == 404

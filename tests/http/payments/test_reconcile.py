@@ -1,0 +1,175 @@
+"""Payments that nobody works on are looked after, and none is in the way of another."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import attrs
+
+from svc_core.payments import Checkout, State
+from svc_core.payments.messages import SettlementResponse
+from svc_core.payments.ports import Rule
+from svc_core.payments.records import KeptAnswer, Lease, Payment, Place, Writes
+from svc_core.payments.states import Event
+from svc_core.payments.store import COLLECTIONS, StoredPayments
+from svc_core.testing.clock import CountingIds
+from svc_http.storage import MemoryStorage
+from svc_http.workers import reconcile
+from svc_http.workers.reconcile import AT_ONCE, Rounds, forget_paid, reconcile_loop, take_over
+from tests.storage.test_payments import START, payment
+
+NOW = START + timedelta(hours=1)
+HASH = "0x" + "7" * 64
+ANSWER = KeptAnswer(200, None, (), b"words")
+
+
+class Slow:
+    """A facilitator that answers once it is let."""
+
+    def __init__(self) -> None:
+        self.go = asyncio.Event()
+        self.asked = 0
+
+    async def settle(self, payload: Any) -> SettlementResponse:
+        self.asked += 1
+        await self.go.wait()
+        return SettlementResponse(True, HASH, "eip155:84532")
+
+
+class Brittle(StoredPayments):
+    """A store that cannot write the rows of some payments."""
+
+    broken: frozenset[str] = frozenset()
+
+    async def update(self, place: Place, rule: Rule) -> Payment:
+        if place.id in self.broken:
+            raise OSError(place.id)
+        return await super().update(place, rule)
+
+
+class World:
+    def __init__(self) -> None:
+        self.store = Brittle(MemoryStorage(COLLECTIONS))
+        self.slow = Slow()
+        self.failures: list[BaseException] = []
+        self.at = NOW
+        unused: Any = None
+        facilitator: Any = self.slow
+        self.checkout = Checkout(self.store, facilitator, unused, CountingIds(), lambda: self.at)
+
+    async def keep(self, one: Payment) -> Payment:
+        await self.store.update(one.place, lambda _: Writes(payment=one, answer=ANSWER))
+        return one
+
+    async def state(self, one: Payment) -> State:
+        found = (await self.store.look(one.place)).payment
+        assert found is not None
+        return found.state
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not holds():  # noqa: ASYNC110 - nobody sets an event
+            await asyncio.sleep(0)
+
+
+def test_a_slow_facilitator_and_a_broken_row_hold_up_nobody(monkeypatch: Any) -> None:
+    monkeypatch.setattr(reconcile, "LOOK_SECONDS", 0.001)
+
+    async def run() -> None:
+        world = World()
+        pending = [await world.keep(payment(n, state=State.PENDING)) for n in range(1, 21)]
+        broken = await world.keep(payment(30, state=State.RESERVED))
+        given_up = [await world.keep(payment(n, state=State.RESERVED)) for n in range(31, 51)]
+        Brittle.broken = frozenset({broken.id})
+        loop = asyncio.create_task(reconcile_loop(world.checkout, world.failures.append))
+        for one in given_up:
+            while await world.state(one) is not State.RELEASED:  # noqa: ASYNC110
+                await asyncio.sleep(0)
+        assert world.slow.asked == AT_ONCE // 2
+        assert [str(failure) for failure in world.failures] == [broken.id]
+
+        world.slow.go.set()
+        await until(lambda: world.slow.asked == len(pending))
+        loop.cancel()
+        await asyncio.gather(loop, return_exceptions=True)
+        assert {await world.state(one) for one in pending} == {State.OWED}
+        assert len(world.failures) == 1  # it is left alone for a while
+
+    try:
+        asyncio.run(run())
+    finally:
+        Brittle.broken = frozenset()
+
+
+class Undecided:
+    """A facilitator that never comes to an end; `asked` are the payments in their order."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    async def settle(self, payload: Any) -> SettlementResponse:
+        self.asked.append(payload["number"])
+        return SettlementResponse(False, HASH, "eip155:84532", error_reason="settlement_pending")
+
+
+def test_what_stays_in_doubt_goes_behind_all_others() -> None:
+    async def run() -> None:
+        world, undecided, numbers = World(), Undecided(), range(1, AT_ONCE + 1)
+        facilitator: Any = undecided
+        for n in numbers:
+            text = f'{{"number": {n}}}'
+            await world.keep(payment(n, state=State.PENDING, payload=text))
+        rounds = Rounds(
+            attrs.evolve(world.checkout, facilitator=facilitator), world.failures.append
+        )
+        for _ in range(4):
+            await rounds.begin()
+            await asyncio.gather(*rounds.under_way.values())
+            world.at += timedelta(hours=1)
+        halves = undecided.asked[:AT_ONCE], undecided.asked[AT_ONCE:]
+        assert [sorted(half) for half in halves] == [[*numbers]] * 2
+        assert not world.failures
+
+    asyncio.run(run())
+
+
+def test_what_the_process_before_had_under_way_is_given_up_at_once() -> None:
+    async def run() -> None:
+        world = World()
+        lease = {"lease": Lease("gone", NOW + timedelta(minutes=3))}
+        reserved = await world.keep(payment(1, state=State.RESERVED, **lease))
+        settling = await world.keep(payment(2, state=State.SETTLING, **lease))
+        broken = await world.keep(payment(3, state=State.SETTLING, **lease))
+        Brittle.broken = frozenset({broken.id})
+        await Rounds(world.checkout, world.failures.append).begin()  # their leases run
+        assert await world.state(reserved) is State.RESERVED
+        await take_over(world.checkout, world.failures.append)
+        assert await world.state(reserved) is State.RELEASED
+        assert await world.state(settling) is State.UNKNOWN
+        assert [str(failure) for failure in world.failures] == [broken.id]
+
+    try:
+        asyncio.run(run())
+    finally:
+        Brittle.broken = frozenset()
+
+
+def test_what_nobody_may_ask_for_any_more_is_forgotten() -> None:
+    async def run() -> None:
+        world = World()
+        made = [payment(n, state=State.UNKNOWN) for n in range(1, 151)]
+        for one in made:
+            await world.keep(one)
+            await world.keep(one.moved(Event.CONFIRM, NOW))
+        world.at = NOW + timedelta(hours=24)
+        await forget_paid(world.checkout)
+        assert (await world.store.look(made[0].place)).answers
+        world.at += timedelta(seconds=1)
+        await forget_paid(world.checkout)
+        for one in made:
+            known = await world.store.look(one.place)
+            assert (known.answers, known.payment is None) == ({}, False)
+
+    asyncio.run(run())
