@@ -120,12 +120,14 @@ class MemoryPayments:
                 return payment
         return None
 
-    async def due(self, now: datetime, *, limit: int) -> tuple[Payment, ...]:
+    async def due(
+        self, now: datetime, *, states: frozenset[State] = WATCHED, limit: int
+    ) -> tuple[Payment, ...]:
         await self.pause()
         found = [
             payment
             for payment in self.payments.values()
-            if payment.state in WATCHED and not payment.is_worked_on(now)
+            if payment.state in states and not payment.is_worked_on(now)
         ]
         return tuple(sorted(found, key=lambda one: one.updated_at)[:limit])
 

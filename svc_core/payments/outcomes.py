@@ -59,7 +59,9 @@ def judge(response: SettlementResponse | None, payment: Payment, *, is_first: bo
     Where the money moved it is OBSERVE: whether somebody waits for the answer is not known here.
     """
     if response is None:
-        return Outcome(Event.LOSE, UNKNOWN)
+        # Who named a transfer that is under way, and says nothing now, took nothing back.
+        is_under_way = payment.reason == PENDING
+        return Outcome(Event.PEND, PENDING) if is_under_way else Outcome(Event.LOSE, UNKNOWN)
     found = transaction_of(response.transaction)
     if response.success:
         payer = response.payer or payment.payer

@@ -12,7 +12,7 @@ from attrs import frozen
 
 from svc_core.payments.messages import SettlementResponse, Verdict
 from svc_core.payments.records import Known, Payment, Place, Writes
-from svc_core.payments.states import State
+from svc_core.payments.states import WATCHED, State
 from svc_core.wire import Json
 
 
@@ -120,9 +120,11 @@ class PaymentStore(Protocol):
         """
         ...
 
-    async def due(self, now: datetime, *, limit: int) -> tuple[Payment, ...]:
-        """Payments in one of the states `WATCHED` that no running lease covers (`is_worked_on`),
-        those changed longest ago first."""
+    async def due(
+        self, now: datetime, *, states: frozenset[State] = WATCHED, limit: int
+    ) -> tuple[Payment, ...]:
+        """Payments in one of the states, of those `WATCHED`, that no running lease covers
+        (`is_worked_on`), those first that have waited longest to be looked at."""
         ...
 
     async def listed(

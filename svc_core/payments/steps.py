@@ -295,22 +295,27 @@ class Checkout:
         return tuple(payment for payment in moved if payment is not None)
 
     async def resolve(
-        self, payment: Payment, outcome: Outcome, *, holder: str | None = None
+        self,
+        payment: Payment,
+        outcome: Outcome,
+        *,
+        holder: str | None = None,
+        lease: Lease | None = None,
     ) -> Payment:
         """The payment after what happened to it: while it was the `holder`'s, or, of one in doubt,
-        what the operator found out, which is OBSERVE with its transaction, or REJECT.
+        what the operator found out, which is OBSERVE with its transaction, or REJECT. Who has the
+        `lease` looks after it next.
 
         Raises:
             Superseded: it is not the holder's any more, or not in doubt.
         """
-        return await self.store.update(payment.place, self._moving(outcome, holder=holder))
+        rule = self._moving(outcome, holder=holder, lease=lease)
+        return await self.store.update(payment.place, rule)
 
     async def recover(self, payment: Payment) -> Payment | None:
         """Look after one payment that nobody works on; what it is now, if it moved on."""
         now = self.clock()
-        # The longer it is in doubt, the less often it is looked at.
-        lease = self._lease(now, self.policy.pause + (now - payment.reserved_at) / BACKOFF)
-        move = self._moving(Outcome(Event.LAPSE), lease=lease)
+        move = self._moving(Outcome(Event.LAPSE), lease=self._pause(payment))
 
         def rule(known: Known) -> Writes:
             found = known.payment
@@ -328,7 +333,8 @@ class Checkout:
             elif current.state in IN_DOUBT:
                 outcome = await self._seen(current)
             if outcome is not None:
-                return await self.resolve(current, outcome, holder=current.holder)
+                lease = self._pause(current)
+                return await self.resolve(current, outcome, holder=current.holder, lease=lease)
         except Superseded:
             return None
         return current if current.state is not payment.state else None
@@ -337,6 +343,11 @@ class Checkout:
         """What `decisions.move` makes of the outcome now."""
         now, limits = self.clock(), self.policy.limits
         return partial(decisions.move, outcome=outcome, now=now, limits=limits, **how)
+
+    def _pause(self, payment: Payment) -> Lease:
+        """Nobody looks after it for a while: the longer it is in doubt, the less often."""
+        now = self.clock()
+        return self._lease(now, self.policy.pause + (now - payment.reserved_at) / BACKOFF)
 
     def _lease(self, now: datetime, length: timedelta) -> Lease:
         return Lease(self.ids.random(HOLDER_BYTES).hex(), now + length)
@@ -362,7 +373,7 @@ def _in_doubt(known: Known, payment: Payment, now: datetime) -> Known:
 def _unpaid(payment: Payment, outcome: Outcome, purchase: Purchase) -> Problem:
     """The payment was not settled, or whether it was is not known; then no new one is asked for."""
     reason, kind = outcome.reason or outcomes.UNKNOWN, _DOUBTS.get(outcome.event)
-    transaction = outcome.transaction or ""
+    transaction = outcome.transaction or payment.transaction or ""
     said = SettlementResponse(False, transaction, payment.network, payment.payer, reason)
     if kind is None:
         return refusal(problem.SETTLEMENT_FAILED, reason, purchase, said)

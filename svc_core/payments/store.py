@@ -142,12 +142,13 @@ class StoredPayments:
         """The payment with this receipt identifier, or with this transaction hash."""
         return await self.storage.read(SYSTEM, lambda tx: receipt(tx, reference))
 
-    async def due(self, now: datetime, *, limit: int) -> tuple[Payment, ...]:
-        """Payments in one of the states `WATCHED` that no running lease covers, those first that
-        have waited longest to be looked at."""
-
-        until = {"looked_at": (-micros(now), None)}
-        scan = partial(_scan, order="looked_at", ranges=until, limit=limit)
+    async def due(
+        self, now: datetime, *, states: frozenset[State] = WATCHED, limit: int
+    ) -> tuple[Payment, ...]:
+        """Payments in one of the states, of those `WATCHED`, that no running lease covers, those
+        first that have waited longest to be looked at."""
+        until, where = {"looked_at": (-micros(now), None)}, {"state": tuple(states)}
+        scan = partial(_scan, order="looked_at", ranges=until, where=where, limit=limit)
         return await self.storage.read(SYSTEM, scan)
 
     async def listed(

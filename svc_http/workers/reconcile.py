@@ -2,7 +2,7 @@
 
 Rule 1: each is taken with a lease, so that any number of processes may do this.
 Rule 2: nobody waits for another's payment: those that ask a facilitator, which may be slow, have
-        half of the places at most, and one whose rows are broken is left alone for a while.
+        places of their own, and one whose rows are broken is left alone for a while.
 Rule 3: answers that nobody may ask for any more are forgotten, as those under an Idempotency-Key.
 """
 
@@ -13,13 +13,16 @@ from typing import Final
 from svc_core.idempotency import RETENTION
 from svc_core.payments import Checkout, Event, Payment, State
 from svc_core.payments.outcomes import Outcome
-from svc_core.payments.states import IN_FLIGHT
+from svc_core.payments.states import IN_FLIGHT, WATCHED
 from svc_http import system
 from svc_http.runtime.service import Failed
 
 LOOK_SECONDS: Final = 2.0
 """How often they are looked for."""
-AT_ONCE: Final = 16
+LANES: Final = (frozenset({State.PENDING}), WATCHED - {State.PENDING})
+"""Those of which a facilitator is asked, and those that wait for nobody."""
+AT_ONCE: Final = 8
+"""Payments of a lane that are looked after."""
 PUT_OFF_SECONDS: Final = 60.0
 """How long a payment is left alone that could not be read or moved."""
 ROWS_MAX: Final = 100
@@ -44,36 +47,29 @@ class Rounds:
         self._checkout = checkout
         self._failed = failed
         self._put_off: dict[str, float] = {}
-        self._asking: set[str] = set()
+        self._places: tuple[set[str], ...] = tuple(set() for _ in LANES)
         self.under_way: dict[str, asyncio.Task[None]] = {}
 
     async def begin(self) -> None:
         """Begin with those that have waited longest, as many as there are places for."""
         now = system.monotonic()
         self._put_off = {id_: until for id_, until in self._put_off.items() if until > now}
-        others = self._put_off.keys() | self.under_way.keys()
-        checkout = self._checkout
-        for payment in await checkout.store.due(checkout.clock(), limit=2 * AT_ONCE + len(others)):
-            if payment.id not in others and self._has_place(payment):
-                task = asyncio.create_task(self._recover(payment))
-                self.under_way[payment.id] = task
+        for states, places in zip(LANES, self._places, strict=True):
+            others = self._put_off.keys() | self.under_way.keys()
+            store, limit = self._checkout.store, AT_ONCE + len(others)
+            due = await store.due(self._checkout.clock(), states=states, limit=limit)
+            for payment in [one for one in due if one.id not in others][: AT_ONCE - len(places)]:
+                places.add(payment.id)
+                self.under_way[payment.id] = asyncio.create_task(self._recover(payment, places))
 
-    def _has_place(self, payment: Payment) -> bool:
-        asks = payment.state is State.PENDING
-        if len(self.under_way) >= AT_ONCE or (asks and len(self._asking) >= AT_ONCE // 2):
-            return False
-        if asks:
-            self._asking.add(payment.id)
-        return True
-
-    async def _recover(self, payment: Payment) -> None:
+    async def _recover(self, payment: Payment, places: set[str]) -> None:
         try:
             await self._checkout.recover(payment)
         except Exception as failure:  # one broken payment must not stop the others
             self._put_off[payment.id] = system.monotonic() + PUT_OFF_SECONDS
             self._failed(failure)
         finally:
-            self._asking.discard(payment.id)
+            places.discard(payment.id)
             del self.under_way[payment.id]
 
 

@@ -187,6 +187,10 @@ def test_lists_are_those_of_a_plain_look_at_every_payment(
     due = rows.due(now, limit=limit)
     assert [since[one.id] for one in due] == sorted(since.values())[:limit]
     assert {one.id for one in due} <= since.keys()
+    some = [one.id for one in waiting if one.state in states and one.id in since]
+    assert sorted(one.id for one in rows.due(now, limit=99, states=states & WATCHED)) == sorted(
+        some
+    )
 
     chosen = [one for one in every if not states or one.state in states]
     newest = sorted(chosen, key=lambda one: (one.reserved_at, one.id), reverse=True)

@@ -407,9 +407,8 @@ def test_a_transfer_that_was_named_stays_named() -> None:
     ]
     assert world.only().transaction is not None
     world.broker.fault = "unheard"
-    refused(world, value, problem.SETTLEMENT_UNKNOWN)
-    assert transaction
-    assert world.only().transaction is not None
+    told = refused(world, value, problem.SETTLEMENT_PENDING)["PAYMENT-RESPONSE"]
+    assert told["transaction"] == transaction == world.only().transaction != ""
 
 
 class Scripted(Broker):
@@ -590,6 +589,22 @@ def test_without_a_view_a_pending_transfer_is_asked_about() -> None:
     (moved,) = reconcile(world)
     assert moved.state is State.OWED
     serve(world, value)
+    assert charges(world) == 1
+
+
+@pytest.mark.parametrize("fault", ["pending", "unheard"])
+def test_a_transfer_under_way_is_asked_about_again_and_less_and_less_often(fault: str) -> None:
+    world = World(sees=False)
+    value = in_doubt(world, "pending")
+    world.broker.fault = fault
+    for wait in (3, 20, 22, 25):
+        world.advance(wait - 3)
+        assert wait == 3 or reconcile(world) == ()
+        world.advance(3)
+        (seen,) = reconcile(world)
+        assert seen.state is State.PENDING
+    world.broker.fault = "none"
+    serve(world, value)  # its client need not wait so long
     assert charges(world) == 1
 
 
