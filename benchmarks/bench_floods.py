@@ -2,17 +2,22 @@
 
 A server of its own in another process, as it is delivered but for rate limits, over a socket, with
 its store in a file. Each kind of flood comes once from one address and once with an address of its
-own for every connection (all of 127.0.0.0/8 is this machine). A client with a key, at another
-address, meanwhile reads and writes, over a connection that it keeps and over new ones. Shown is how
-many of its requests were answered 2xx within five seconds; the goal is 99 of 100 in each flood.
+own for every connection (all of 127.0.0.0/8 is this machine); payments are good ones, each of
+another wallet, for a facilitator that takes connections and never answers. A client with a key, at
+another address, meanwhile reads and writes, over a connection that it keeps and over new ones.
+Shown is how many of its requests were answered 2xx within five seconds; the goal is 99 of 100 in
+each flood.
 
     python benchmarks/bench_floods.py [--quick]
+
+Needs: pip install coincurve pycryptodome
 """
 
 import asyncio
 import json
 import random
 import resource
+import secrets
 import socket
 import subprocess
 import sys
@@ -20,16 +25,25 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import attrs
 import uvloop
+from coincurve import PrivateKey
 
-from svc_core import accounts, catalog
+from svc_core import accounts, catalog, wire
 from svc_core.access import plans
 from svc_core.access.scopes import SCOPES
 from svc_core.operation import Context
+from svc_core.payments import BASE_SEPOLIA, Judge, Terms
+from svc_core.payments.challenge import requirements
+from svc_core.payments.evm import V_LEAST, address_of
+from svc_core.payments.messages import VERSION, Authorization, encoded
 from svc_http import app
+from svc_http.providers.ethereum import Ethereum
+from svc_http.runtime.paying import paying
 from svc_http.runtime.runtime import Runtime
 from svc_http.runtime.secret import secured
 from svc_http.server import hypercorn
@@ -55,6 +69,8 @@ KEYS = 20
 ANSWER_SECONDS = 5.0
 PAUSE_SECONDS = 0.02
 CLIENT, ONE = "127.0.0.2", "127.0.0.66"
+PAYEE = "0x52908400098527886E0F7030069857D2E4169EE7"
+PAYMENTS = "unsettled payments"
 
 PROFILE = json.dumps(
     next(one for one in catalog.OPERATIONS if one.id == "createProfile").examples["body"]
@@ -71,14 +87,22 @@ async def doubting(runtime: Runtime) -> None:
         await asyncio.sleep(0.05)
 
 
-def serve(db: str, is_doubtful: bool) -> None:
+def serve(db: str, kind: str) -> None:
     """Serve until a signal; print the port and the keys once connections are answered."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (FILES_MAX, FILES_MAX))
     # Addresses of this machine play strangers, so none of them is a proxy that is believed.
     chosen = secured(Settings(db=db, port=0, rate_limits=False, trusted_proxies=("192.0.2.0/24",)))
+    if kind == PAYMENTS:
+        silent = socket.create_server(("127.0.0.1", 0), backlog=HELD_MAX)
+        where = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        chosen = attrs.evolve(chosen, x402_pay_to=PAYEE, x402_facilitator=where)
     store = SqliteStorage.open(Path(db), catalog.COLLECTIONS, epoch=bytes(8))
     service = app.build(
-        chosen, store, closing=[store.close], workers=[doubting] if is_doubtful else []
+        chosen,
+        store,
+        closing=[store.close],
+        workers=[doubting] if kind == "readiness" else [],
+        paying=paying(chosen),
     )
     keys = asyncio.run(service.runtime.service.system(make_keys))
     hypercorn.run(
@@ -194,6 +218,31 @@ async def ask_ready(_flood: Flood, stream: Stream) -> None:
             return
 
 
+@cache
+def judge() -> Judge:
+    return Judge(BASE_SEPOLIA, Ethereum())
+
+
+def payment() -> str:
+    """A good payment of one request, by a wallet of its own."""
+    operation = next(one for one in catalog.OPERATIONS if one.id == "listChanges")
+    assert operation.tier is not None
+    wanted, key = requirements(operation.tier, Terms(BASE_SEPOLIA, PAYEE)), PrivateKey()
+    payer = address_of(key.public_key.format(compressed=False)[1:], judge().crypto)
+    nonce, until = f"0x{secrets.token_hex(32)}", str(int(time.time()) + 300)
+    authorization = Authorization(payer, PAYEE, wanted.amount, "0", until, nonce)
+    signed = key.sign_recoverable(judge().digest(authorization), hasher=None)
+    signature = signed[:-1] + bytes((signed[-1] + V_LEAST,))
+    paid = {"signature": f"0x{signature.hex()}", "authorization": wire.to_json(authorization)}
+    return encoded({"x402Version": VERSION, "accepted": wire.to_json(wanted), "payload": paid})
+
+
+async def pay(_flood: Flood, stream: Stream) -> None:
+    stream[1].write(head("GET /api/v2/changes?limit=1", f"PAYMENT-SIGNATURE: {payment()}"))
+    while await stream[0].read(65_536):
+        pass
+
+
 KINDS: dict[str, Callable[[Flood, Stream], Awaitable[None]]] = {
     "slow heads": slow_head,
     "slow bodies": slow_body,
@@ -202,6 +251,7 @@ KINDS: dict[str, Callable[[Flood, Stream], Awaitable[None]]] = {
     "streams": follow,
     "unknown keys": unknown_key,
     "readiness": ask_ready,
+    PAYMENTS: pay,
 }
 
 
@@ -350,7 +400,7 @@ def main() -> int:
     """Measure, print, judge; or be the server, or a flood."""
     match sys.argv[1:]:
         case ["serve", db, kind]:
-            serve(db, is_doubtful=kind == "readiness")
+            serve(db, kind)
             return 0
         case ["flood", kind, told, seconds, spread]:
             known = json.loads(told)

@@ -143,7 +143,7 @@ async def requests(folder: Path, count: int) -> tuple[dict[str, list[float]], li
     if paid is None:
         raise AssertionError("the settings name a payee")
     clock = Stopwatch()
-    paid = attrs.evolve(paid, facilitator=clock.of(paid.facilitator, "verify", "settle"))
+    paid = attrs.evolve(paid, asked=clock.of(paid.asked, "verify", "settle"))
     timed = clock.of(store, "write")
     service = app.build(given, timed, plan_table=PLANS, paying=paid, closing=[store.close])
     await service.runtime.start()

@@ -5,7 +5,7 @@ import json
 import re
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
@@ -41,6 +41,7 @@ from svc_http.app import Service
 from svc_http.server import hypercorn
 from svc_http.settings import Settings
 from tests.backends import make_store
+from tests.upstream import Upstream, upstream
 
 START = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 ORIGIN = "https://api.example.org"
@@ -51,6 +52,18 @@ MEMBERS_OF_A_PROBLEM = [
 
 READ = frozenset({"news:read"})
 WRITE = frozenset({"profiles:write"})
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Upstream]:
+    """A provider, upstream of a service."""
+    async with upstream() as place:
+        yield place
 
 
 # -- the catalogue -----------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,39 +14,32 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 
 
+@contextmanager
+def _listening(*arguments: str, **how: Any) -> Iterator[dict[str, Any]]:
+    """A process of Python, by the line of JSON in which it says where it listens."""
+    command = [sys.executable, *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **how) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        try:
+            yield json.loads(line)
+        finally:
+            process.terminate()
+
+
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     """What a demo says when it listens."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "svc_http", "serve", "--demo", "--port", "0", "--json"],
-        cwd=tmp_path_factory.mktemp("demo"),
-        env={"PYTHONPATH": str(ROOT), "SVC_REQUEST_LOG": "off"},
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        try:
-            yield json.loads(line)
-        finally:
-            process.terminate()
+    command = ("-m", "svc_http", "serve", "--demo", "--port", "0", "--json")
+    env = {"PYTHONPATH": str(ROOT), "SVC_REQUEST_LOG": "off"}
+    with _listening(*command, cwd=tmp_path_factory.mktemp("demo"), env=env) as told:
+        yield told
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[dict[str, str]]:
+def served() -> Iterator[dict[str, Any]]:
     """What the service says when it listens."""
     # By way of `-c`, so that the service is found in this folder where it is not installed.
     code = f"import runpy; runpy.run_path({str(HERE / 'service.py')!r}, run_name='__main__')"
-    with subprocess.Popen(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        try:
-            yield json.loads(line)
-        finally:
-            process.terminate()
+    with _listening("-c", code, cwd=ROOT, stderr=subprocess.DEVNULL) as told:
+        yield told

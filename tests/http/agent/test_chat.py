@@ -45,17 +45,6 @@ ROWS = (
 )
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[Upstream]:
-    async with upstream() as place:
-        yield place
-
-
 @define
 class Box:
     """Tools of one caller that find the same rows whatever they are asked."""

@@ -29,11 +29,6 @@ FEED = """<?xml version="1.0"?><rss version="2.0"><channel><title>Pier</title>
 SHORT = "Dockers at the port of Hull began a strike."
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 async def report(service: Any, folder: Path) -> Any:
     """The facets of a report about what was taken in."""
     (folder / "pier.xml").write_text(FEED)

@@ -15,11 +15,6 @@ KEY = "sk-very-secret"
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def server() -> Iterator[Server]:
     with served() as place:
         yield place

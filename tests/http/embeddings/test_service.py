@@ -21,11 +21,6 @@ FEED = """<?xml version="1.0"?><rss version="2.0"><channel><title>Pier</title>
 <item><title>Strike at the port</title><link>https://pier.example/1</link></item></channel></rss>"""
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 async def until(is_so: Callable[[], bool]) -> None:
     async with asyncio.timeout(10):
         while not is_so():  # noqa: ASYNC110 - nobody tells

@@ -24,11 +24,6 @@ RESERVED = 9_000
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 async def place() -> AsyncIterator[Node]:
     async with node() as made:
         yield made

@@ -11,7 +11,7 @@ from svc_core.payments.messages import Kind, PaymentRequirements, SettlementResp
 from svc_core.payments.ports import Unavailable
 from svc_http.providers import facilitator
 from svc_http.providers.facilitator import AWAY_SECONDS, IN_VAIN_MAX, RemoteFacilitator
-from tests.upstream import Upstream, upstream
+from tests.upstream import Upstream
 from tests.wallets import Wallet
 
 pytestmark = pytest.mark.anyio
@@ -29,17 +29,6 @@ WANTED = PaymentRequirements(
     extra={"name": "USDC", "version": "2"},
 )
 PENDING = {"success": False, "errorReason": "settlement_pending", "transaction": HASH}
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[Upstream]:
-    async with upstream() as place:
-        yield place
 
 
 class Clock:

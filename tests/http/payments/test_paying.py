@@ -17,23 +17,12 @@ from svc_http.runtime.paying import check_paying, paying
 from svc_http.settings import SettingsError, load
 from tests.http.payments.test_chain import payment
 from tests.node import Node, node
-from tests.upstream import Upstream, upstream
+from tests.upstream import Upstream
 
 pytestmark = pytest.mark.anyio
 PAYEE = "0x52908400098527886E0F7030069857D2E4169EE7"
 MIXED = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
 REAL = {"SVC_X402_NETWORK": BASE.id, "SVC_X402_FACILITATOR": "https://f.example"}
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[Upstream]:
-    async with upstream() as place:
-        yield place
 
 
 @pytest.fixture

@@ -33,11 +33,6 @@ ACCEPTED: dict[str, Any] = {
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def play() -> PlayMoney:
     return PlayMoney(BASE_SEPOLIA, CRYPTO, lambda: NOW)
 

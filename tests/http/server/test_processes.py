@@ -46,11 +46,6 @@ except ZeroDivisionError:
 """
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 class House:
     """Processes under a keeper that runs in this one."""
 

@@ -24,11 +24,6 @@ from svc_http.storage import MemoryStorage, SqliteStorage
 from svc_http.storage.postgres import PostgresStorage
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 def wav_of(frames: int, *, rate: int = 8_000, channels: int = 1, width: int = 2) -> bytes:
     """A WAV file of silence, written by the standard library."""
     target = io.BytesIO()

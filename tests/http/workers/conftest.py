@@ -32,11 +32,6 @@ WAIT_SECONDS_MAX = 10.0
 LIMITS = FetchLimits(connect_seconds=2.0, total_seconds=5.0)
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 # -- the publisher -----------------------------------------------------------------------------
 
 
