@@ -9,7 +9,7 @@ nothing about a number, and a bound says nothing about a boolean.
 
 import re
 from collections.abc import Callable, Mapping, Sized
-from typing import Any
+from typing import Any, Final
 
 from annotated_types import BaseMetadata, Ge, GroupedMetadata, Le, MaxLen, MinLen
 from attrs import field, frozen
@@ -17,6 +17,7 @@ from attrs import field, frozen
 from svc_core import ids
 
 __all__ = [
+    "DIALECT",
     "Arg",
     "Doc",
     "Example",
@@ -29,6 +30,9 @@ __all__ = [
     "Pattern",
     "check",
 ]
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+"""The JSON Schema that the constraints are written as."""
 
 
 @frozen

@@ -17,7 +17,7 @@ import attrs
 
 from svc_core import boxes, wire
 from svc_core.boxes import Box
-from svc_core.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Named, Pattern
+from svc_core.constraints import DIALECT, Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Named, Pattern
 from svc_core.instants import INTERVAL_FORM, Interval
 from svc_core.unset import UNSET, Unset
 from svc_core.wire import shapes
@@ -26,7 +26,6 @@ from svc_core.wire.hooks import discriminator
 Direction = Literal["input", "output"]
 Schema: TypeAlias = dict[str, Any]
 
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
 INPUT_ENDINGS = ("Input", "Patch", "Request")
 
 _PLAIN: Mapping[Any, Schema] = {

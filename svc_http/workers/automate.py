@@ -11,7 +11,7 @@ Rule 4: what fails is the run's own error, and no credit is used unless somethin
 """
 
 import asyncio
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 from typing import Final
 
@@ -40,12 +40,9 @@ from svc_http import system
 from svc_http.runtime.commits import Commits
 from svc_http.runtime.service import Failed, Service
 from svc_http.storage.errors import Overloaded, StorageUnavailable
+from svc_http.workers.begun import CLAIM, Begun, claimed
 from svc_http.workers.shares import Shares
 
-CLAIM: Final = timedelta(seconds=30)
-"""How long a run belongs to a worker that says no more of it."""
-RENEW_SECONDS: Final = 10.0
-"""How often a worker says that it still has a run: it may fail to twice."""
 SECONDS_MAX: Final = 120.0
 """How long an answer may take, as long as one that is streamed."""
 LOOK_SECONDS: Final = 5.0
@@ -95,33 +92,25 @@ class Rounds:
         self._counters = counters
         self._failed = failed
         self._shares = Shares(AT_ONCE)
-        self._known: dict[Key, asyncio.Task[None]] = {}
+        self._begun = Begun[Key, None](failed)
 
     async def begin(self) -> None:
         """Begin what is due now."""
-        limit = min(len(self._known) + AT_ONCE * 4, DUE_MAX)
+        taken = self._begun.taken()
+        limit = min(len(taken) + AT_ONCE * 4, DUE_MAX)
         due = await self._service.storage.across(WORK, end=micros(self._service.now()), limit=limit)
         for row in due:
             key = row.tenant, row.document.id
-            if key not in self._known:
-                task = self._known[key] = asyncio.create_task(self._attend(row))
-                task.add_done_callback(partial(self._left, key))
+            if key not in taken:
+                self._begun.begin(key, self._attend(row))
 
     async def done(self) -> None:
         """Wait until what was begun has ended."""
-        await asyncio.gather(*self._known.values(), return_exceptions=True)
+        await self._begun.done()
 
     async def give_back(self) -> None:
         """Leave what was begun to whoever comes next."""
-        for task in self._known.values():
-            task.cancel()
-        await self.done()
-
-    def _left(self, key: Key, task: asyncio.Task[None]) -> None:
-        del self._known[key]
-        failure = None if task.cancelled() else task.exception()
-        if failure is not None:
-            self._failed(failure)
+        await self._begun.give_back()
 
     async def _attend(self, row: Owned[Work]) -> None:
         async with self._shares.place(row.tenant):
@@ -132,19 +121,22 @@ class Rounds:
                 await self._have(row.tenant, task)
 
     async def _have(self, tenant: str, task: Task) -> None:
-        renewing = asyncio.create_task(self._renew(tenant, task))
-        try:
-            opens = await self._full_until(tenant)
-            if opens is None:
-                await _Run(self._service, tenant, task).carry_out(self._failed)
-            else:
-                await self._service.write(tenant, partial(running.release, task=task, until=opens))
-        except asyncio.CancelledError:
-            back = partial(running.release, task=task, until=self._service.now())
-            await self._service.write(tenant, back)
-            raise
-        finally:
-            renewing.cancel()
+        service = self._service
+
+        async def renew(until: datetime) -> None:
+            await service.write(tenant, partial(running.renew, task=task, until=until))
+
+        async with claimed(renew, service.now, self._failed):
+            try:
+                opens = await self._full_until(tenant)
+                if opens is None:
+                    await _Run(service, tenant, task).carry_out(self._failed)
+                else:
+                    await service.write(tenant, partial(running.release, task=task, until=opens))
+            except asyncio.CancelledError:
+                back = partial(running.release, task=task, until=service.now())
+                await service.write(tenant, back)
+                raise
 
     async def _full_until(self, tenant: str) -> datetime | None:
         """Count a turn of the account; when its pool opens, where it is full."""
@@ -154,15 +146,6 @@ class Rounds:
         counted = await self._counters.hit(pools, second)
         opens = limits.opens_at(pools, counted, second)
         return None if opens is None else datetime.fromtimestamp(opens, UTC)
-
-    async def _renew(self, tenant: str, task: Task) -> None:
-        while True:
-            await asyncio.sleep(RENEW_SECONDS)
-            until = self._service.now() + CLAIM
-            try:
-                await self._service.write(tenant, partial(running.renew, task=task, until=until))
-            except Exception as failure:  # the next time may be in time
-                self._failed(failure)
 
 
 @frozen

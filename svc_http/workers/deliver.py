@@ -31,6 +31,7 @@ from svc_http.fetch.post import Undelivered
 from svc_http.runtime.commits import Commits
 from svc_http.runtime.service import Failed, Service
 from svc_http.storage.errors import Overloaded, StorageUnavailable
+from svc_http.workers.begun import Begun
 from svc_http.workers.shares import Shares
 
 LOOK_SECONDS: Final = 1.0
@@ -116,8 +117,7 @@ class _Rounds:
         self._sender = sender
         self._commits = commits
         self._failed = failed
-        self._attended: dict[Key, asyncio.Task[None]] = {}
-        self._put_off: dict[Key, float] = {}
+        self._attended = Begun[Key, None](failed, _seconds)
         self._shares = Shares(WEBHOOKS_AT_ONCE)
         self._hosts: WeakValueDictionary[str, Shares] = WeakValueDictionary()
         self._is_ending = False
@@ -129,29 +129,19 @@ class _Rounds:
             )
         finally:
             self._is_ending = True
-            await asyncio.gather(*self._attended.values(), return_exceptions=True)
+            await self._attended.done()
 
     async def _attend_due(self) -> None:
-        now = system.monotonic()
-        self._put_off = {key: until for key, until in self._put_off.items() if until > now}
+        taken = self._attended.taken()
         # Those that are attended to may still be due, and must not hide the ones behind them.
-        limit = len(self._attended) + len(self._put_off) + WEBHOOKS_AT_ONCE
+        limit = len(taken) + WEBHOOKS_AT_ONCE
         due = await self._service.storage.across(
             QUEUES, end=micros(self._service.now()), limit=min(limit, ATTENDED_MAX)
         )
         for row in due:
             key = row.tenant, row.document.id
-            if key not in self._attended and key not in self._put_off:
-                task = self._attended[key] = asyncio.create_task(self._attend(row))
-                task.add_done_callback(partial(self._left, key))
-
-    def _left(self, key: Key, task: "asyncio.Task[None]") -> None:
-        del self._attended[key]
-        failure = None if task.cancelled() else task.exception()
-        if failure is not None:
-            seconds = AWAY_SECONDS if _is_away(failure) else PUT_OFF_SECONDS
-            self._put_off[key] = system.monotonic() + seconds
-            self._failed(failure)
+            if key not in taken:
+                self._attended.begin(key, self._attend(row))
 
     async def _attend(self, row: Owned[Queue]) -> None:
         """Tell one webhook what waits for it, for one turn.
@@ -176,6 +166,11 @@ class _Rounds:
             return "" if found is None else found.url
 
         return urlsplit(await self._service.read(tenant, unit)).hostname or ""
+
+
+def _seconds(failure: BaseException) -> float:
+    """How long a webhook is left alone after it."""
+    return AWAY_SECONDS if _is_away(failure) else PUT_OFF_SECONDS
 
 
 def _is_away(failure: BaseException) -> bool:

@@ -14,8 +14,8 @@ from svc_core.idempotency import RETENTION
 from svc_core.payments import Checkout, Event, Payment, State
 from svc_core.payments.outcomes import Outcome
 from svc_core.payments.states import IN_FLIGHT, WATCHED
-from svc_http import system
 from svc_http.runtime.service import Failed
+from svc_http.workers.begun import Begun
 
 LOOK_SECONDS: Final = 2.0
 """How often they are looked for."""
@@ -37,40 +37,33 @@ async def reconcile_loop(checkout: Checkout, failed: Failed) -> None:
             await rounds.begin()
             await asyncio.sleep(LOOK_SECONDS)
     finally:
-        await asyncio.gather(*rounds.under_way.values())
+        await rounds.done()
 
 
 class Rounds:
-    """What is under way, and what is left alone."""
+    """What is under way, by lane."""
 
     def __init__(self, checkout: Checkout, failed: Failed) -> None:
         self._checkout = checkout
-        self._failed = failed
-        self._put_off: dict[str, float] = {}
-        self._places: tuple[set[str], ...] = tuple(set() for _ in LANES)
-        self.under_way: dict[str, asyncio.Task[None]] = {}
+        self._lanes = {
+            states: Begun[str, Payment | None](failed, lambda _: PUT_OFF_SECONDS)
+            for states in LANES
+        }
 
     async def begin(self) -> None:
         """Begin with those that have waited longest, as many as there are places for."""
-        now = system.monotonic()
-        self._put_off = {id_: until for id_, until in self._put_off.items() if until > now}
-        for states, places in zip(LANES, self._places, strict=True):
-            others = self._put_off.keys() | self.under_way.keys()
-            store, limit = self._checkout.store, AT_ONCE + len(others)
-            due = await store.due(self._checkout.clock(), states=states, limit=limit)
-            for payment in [one for one in due if one.id not in others][: AT_ONCE - len(places)]:
-                places.add(payment.id)
-                self.under_way[payment.id] = asyncio.create_task(self._recover(payment, places))
+        checkout = self._checkout
+        for states, lane in self._lanes.items():
+            taken = frozenset[str]().union(*(each.taken() for each in self._lanes.values()))
+            limit = AT_ONCE + len(taken)
+            due = await checkout.store.due(checkout.clock(), states=states, limit=limit)
+            for payment in [one for one in due if one.id not in taken][: AT_ONCE - len(lane)]:
+                lane.begin(payment.id, checkout.recover(payment))
 
-    async def _recover(self, payment: Payment, places: set[str]) -> None:
-        try:
-            await self._checkout.recover(payment)
-        except Exception as failure:  # one broken payment must not stop the others
-            self._put_off[payment.id] = system.monotonic() + PUT_OFF_SECONDS
-            self._failed(failure)
-        finally:
-            places.discard(payment.id)
-            del self.under_way[payment.id]
+    async def done(self) -> None:
+        """Wait until what was begun has ended."""
+        for lane in self._lanes.values():
+            await lane.done()
 
 
 async def take_over(checkout: Checkout, failed: Failed) -> None:

@@ -11,7 +11,8 @@ Rule 4: a few reports are spoken at once, and workspaces share those places: a s
 """
 
 import asyncio
-from datetime import timedelta
+from collections import Counter
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -40,12 +41,9 @@ from svc_http.providers.sound import NoSound
 from svc_http.providers.speech import Speech, SpeechFailed, Words
 from svc_http.runtime.commits import Commits
 from svc_http.runtime.service import Failed, Service
+from svc_http.workers.begun import CLAIM, Begun, claimed
 from svc_http.workers.shares import Shares
 
-CLAIM: Final = timedelta(seconds=30)
-"""How long a report belongs to a worker that says no more of it."""
-RENEW_SECONDS: Final = 10.0
-"""How often a worker says that it still speaks: it may fail to twice."""
 LOOK_SECONDS: Final = 10.0
 """How often the wishes are looked at when nothing was heard: retries, and claims of the dead."""
 GATHER_SECONDS: Final = 0.25
@@ -146,6 +144,10 @@ async def take_over(service: Service) -> None:
             await service.write(row.tenant, unit)
 
 
+Key = tuple[str, str]
+"""A report: its tenant and its id."""
+
+
 class _Speakers:
     """The reports that one process speaks, or will as soon as there is a place."""
 
@@ -154,34 +156,24 @@ class _Speakers:
         self._recorder = recorder
         self._failed = failed
         self._shares = Shares(SPOKEN_AT_ONCE)
-        self._known: dict[str, dict[str, asyncio.Task[Audio | None]]] = {}
+        self._begun = Begun[Key, Audio | None](failed)
 
     async def begin(self) -> list[asyncio.Task[Audio | None]]:
         """Begin with what is due; of each workspace no more than there are places."""
         now = micros(self._service.now())
-        begun = []
-        for row in await self._service.storage.across(SPEAKING, end=now, limit=DUE_MAX):
-            known = self._known.setdefault(row.tenant, {})
-            if row.document.id not in known and len(known) < SPOKEN_AT_ONCE:
-                task = known[row.document.id] = asyncio.create_task(self._speak(row))
-                task.add_done_callback(partial(self._left, row.tenant, row.document.id))
-                begun.append(task)
+        due = await self._service.storage.across(SPEAKING, end=now, limit=DUE_MAX)
+        begun, taken = [], self._begun.taken()
+        theirs = Counter(tenant for tenant, _ in taken)
+        for row in due:
+            key = row.tenant, row.document.id
+            if key not in taken and theirs[row.tenant] < SPOKEN_AT_ONCE:
+                theirs[row.tenant] += 1
+                begun.append(self._begun.begin(key, self._speak(row)))
         return begun
-
-    def _left(self, tenant: str, report_id: str, task: "asyncio.Task[Audio | None]") -> None:
-        del self._known[tenant][report_id]
-        if not self._known[tenant]:
-            del self._known[tenant]
-        failure = None if task.cancelled() else task.exception()
-        if failure is not None:
-            self._failed(failure)
 
     async def give_back(self) -> None:
         """Stop speaking; what was not spoken can be by others at once."""
-        tasks = [task for known in self._known.values() for task in known.values()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._begun.give_back()
 
     async def _speak(self, row: Owned[Speaking]) -> Audio | None:
         async with self._shares.place(row.tenant):
@@ -191,27 +183,19 @@ class _Speakers:
             return None if task is None else await self._record(row.tenant, task)
 
     async def _record(self, tenant: str, task: Task) -> Audio | None:
-        renewing = asyncio.create_task(self._renew(tenant, task))
-        try:
-            return await self._recorder.record(self._service, tenant, task)
-        except (SpeechFailed, OSError) as failure:
-            self._failed(failure)
-            await self._service.write(tenant, partial(speaking.put_off, task=task))
-            return None
-        except asyncio.CancelledError:
-            await self._service.write(tenant, partial(speaking.give_back, task=task))
-            raise
-        finally:
-            renewing.cancel()
+        async def renew(until: datetime) -> None:
+            await self._service.write(tenant, partial(speaking.renew, task=task, until=until))
 
-    async def _renew(self, tenant: str, task: Task) -> None:
-        while True:
-            await asyncio.sleep(RENEW_SECONDS)
-            until = self._service.now() + CLAIM
+        async with claimed(renew, self._service.now, self._failed):
             try:
-                await self._service.write(tenant, partial(speaking.renew, task=task, until=until))
-            except Exception as failure:  # the next time may be in time
+                return await self._recorder.record(self._service, tenant, task)
+            except (SpeechFailed, OSError) as failure:
                 self._failed(failure)
+                await self._service.write(tenant, partial(speaking.put_off, task=task))
+                return None
+            except asyncio.CancelledError:
+                await self._service.write(tenant, partial(speaking.give_back, task=task))
+                raise
 
 
 # -- what is no longer needed ------------------------------------------------------------------

@@ -98,7 +98,8 @@ def test_two_profiles_are_public_while_the_operator_says_so(
 
 
 def test_a_revoked_key_fails_at_its_next_request(demo: Any, spawn: Callable[..., Any]) -> None:
-    made = _svc(demo, spawn, "keys", "create", "--name", "short-lived", "--json").json
+    line = ("keys", "create", "--name", "short-lived", "--workspace", "demo", "--json")
+    made = _svc(demo, spawn, *line).json
     assert demo.get("/api/v1/profiles", made["key"]).status_code == 200
     assert _svc(demo, spawn, "keys", "revoke", made["id"]).code == 0
     refused = demo.get("/api/v1/profiles", made["key"])

@@ -38,7 +38,8 @@ from svc_core.news.recaps import recap_new
 from svc_core.openapi.samples import sample
 from svc_core.operation import Context, Operation
 from svc_core.payments import NOBODY
-from svc_core.payments.operations import Receipts
+from svc_core.payments.records import Writes
+from svc_core.payments.store import StoredPayments
 from svc_core.reports import speaking
 from svc_core.resources.audio import Recording
 from svc_core.resources.automation import AUTOMATIONS, WORK, RunOutput
@@ -55,12 +56,13 @@ from svc_core.webhooks.operations import OneWebhook, delete_webhook
 from svc_core.webhooks.rules import outcome
 from svc_http import app as service_app
 from svc_http.demo.documents import data_documents
+from svc_http.runtime.paying import paying
 from svc_http.runtime.service import Service as Hands
 from svc_http.settings import Settings
 from svc_http.workers import make_report
 from tests import events
 from tests.backends import BACKEND, NAMES, store_of
-from tests.receipts import PAYMENT, Shelf
+from tests.receipts import PAYMENT
 
 START = datetime(2026, 3, 4, 5, 6, 0, tzinfo=UTC)
 ORIGIN = "https://api.example.org"
@@ -407,6 +409,7 @@ class World:
         **settings: Any,
     ) -> None:
         self.contract = contract
+        self.runner = asyncio.Runner()
         self.operations = tuple(operations)
         self.clock = Clock()
         self.ids = Ids(self.clock)
@@ -415,21 +418,20 @@ class World:
         self.storage = storage
         usual = {"base_url": ORIGIN, "secret": SECRET, "db": ":memory:", "x402_pay_to": NOBODY}
         given = {**usual, **settings}
+        chosen = Settings(**given)
         self.app = service_app.build(
-            Settings(**given),
+            chosen,
             storage,
+            paying=paying(chosen),
             operations=self.operations,
             clock=self.clock,
             monotonic=lambda: self.ticks,
             ids=self.ids,
         )
         runtime = self.app.runtime
-        runtime.host = attrs.evolve(
-            runtime.host, lends={**runtime.host.lends, Receipts: Shelf(PAYMENT)}
-        )
+        self.run(StoredPayments(storage).update(PAYMENT.place, lambda _: Writes(PAYMENT)))
         runtime.journal._stream = lambda: self.log  # type: ignore[assignment,return-value]
         self.hands = Hands(storage, self.ids, self.clock, runtime.keyring, PLANS)
-        self.runner = asyncio.Runner()
         self.keys: dict[str, str] = {}
         self.tenants: dict[str, str] = {}
         self.rows: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))

@@ -21,6 +21,7 @@ from svc_core.wire import shapes
 from svc_http.cli import main
 from svc_http.cli.derived import Command, _plain
 from svc_http.control import channel, lends
+from tests.receipts import PAYMENT
 
 PROBLEM_MEMBERS = [
     "type", "title", "status", "detail", "instance", "code", "requestId", "resolution",
@@ -149,6 +150,7 @@ class Desk:
             "credits": lambda: 1,
             "plan": lambda: "pro",
             "keyId": self._key,
+            "id": lambda: PAYMENT.id,
             "locations": lambda: [self._feed()],
             "location": self._list_of_feeds,
             "sourceIds": lambda: [self._source()],

@@ -126,7 +126,7 @@ def test_what_stays_in_doubt_goes_behind_all_others() -> None:
         )
         for _ in range(4):
             await rounds.begin()
-            await asyncio.gather(*rounds.under_way.values())
+            await rounds.done()
             world.at += timedelta(hours=1)
         half = len(numbers)
         halves = undecided.asked[:half], undecided.asked[half:]

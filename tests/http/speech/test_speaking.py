@@ -42,7 +42,7 @@ from svc_http.runtime.service import Service
 from svc_http.settings import SettingsError
 from svc_http.storage import MemoryStorage, SqliteStorage, StorageUnavailable
 from svc_http.storage.postgres import PostgresStorage
-from svc_http.workers import make_report, speak
+from svc_http.workers import begun, make_report, speak
 from svc_http.workers.speak import (
     CLAIM,
     SPOKEN_AT_ONCE,
@@ -257,7 +257,7 @@ async def test_a_worker_that_is_told_to_end_is_followed_at_once(house: House) ->
 async def test_a_report_belongs_to_its_worker_for_as_long_as_it_speaks(
     house: House, monkeypatch: pytest.MonkeyPatch, fails: bool
 ) -> None:
-    monkeypatch.setattr(speak, "RENEW_SECONDS", 0.0)
+    monkeypatch.setattr(begun, "RENEW_SECONDS", 0.0)
     house.voice.gate = asyncio.Event()
     at_work = asyncio.create_task(house.speak())
     await house.voice.began.wait()

@@ -34,8 +34,9 @@ from svc_core.resources.automation import (
 )
 from svc_http.runtime.commits import Commits
 from svc_http.storage.errors import StorageUnavailable
-from svc_http.workers import automate
+from svc_http.workers import automate, begun
 from svc_http.workers.automate import Rounds, automate_loop, take_over
+from svc_http.workers.begun import CLAIM
 
 pytestmark = pytest.mark.anyio
 
@@ -413,7 +414,7 @@ async def test_who_is_told_to_end_gives_back_what_it_has(any_office: Office) -> 
 async def test_a_run_is_kept_as_long_as_it_takes(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(automate, "RENEW_SECONDS", 0.001)
+    monkeypatch.setattr(begun, "RENEW_SECONDS", 0.001)
     place = tenant, _ = await office.workspace()
     gate, commits = asyncio.Event(), Commits(office.house.storage)
     office.agent.waits = lambda _: gate.wait()
@@ -423,7 +424,7 @@ async def test_a_run_is_kept_as_long_as_it_takes(
         await office.agent.begun.acquire()
         for _ in range(3):  # each longer than half of a claim
             office.clock.advance(20)
-            until = office.clock.now() + automate.CLAIM
+            until = office.clock.now() + CLAIM
             seen = commits.version
             while (await office.rows(WORK, tenant))[0].due_at != until:
                 await commits.after(seen, 1)
@@ -437,7 +438,7 @@ async def test_a_run_is_kept_as_long_as_it_takes(
 async def test_what_cannot_be_renewed_is_told_of(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(automate, "RENEW_SECONDS", 0.001)
+    monkeypatch.setattr(begun, "RENEW_SECONDS", 0.001)
     told = asyncio.Event()
 
     async def away(*_: Any, **__: Any) -> bool:
@@ -462,7 +463,7 @@ async def test_a_store_that_is_away_is_no_fault_of_the_run(office: Office) -> No
     office.agent.fails = None
     await office.work()
     assert [run.status for run in await office.runs(tenant)] == ["running"]
-    office.clock.advance(automate.CLAIM.total_seconds())
+    office.clock.advance(CLAIM.total_seconds())
     await office.work()
     assert [run.status for run in await office.runs(tenant)] == ["succeeded"]
 
@@ -473,7 +474,7 @@ async def test_what_the_server_before_had_is_begun_again_at_once(any_office: Off
     id_ = await office.wanted(place)
 
     async def dead(ctx: Context) -> None:
-        task = await running.take(ctx, id_, "dead", ctx.now + automate.CLAIM)
+        task = await running.take(ctx, id_, "dead", ctx.now + CLAIM)
         assert task is not None
         assert await running.begin(ctx, task) is not None
 
@@ -578,7 +579,7 @@ async def _step(ctx: Context, owner: str, step: str, id_: str, task: running.Tas
             case "restore":
                 return await automations.restore_automation(target, one)
             case "take":
-                until = ctx.now + automate.CLAIM
+                until = ctx.now + CLAIM
                 return await running.take(ctx, id_, ctx.ids.new("req"), until)
             case "over":
                 return await running.take_over(ctx, id_)

@@ -18,6 +18,7 @@ from svc_http.storage import SqliteStorage
 from svc_http.storage.postgres import PostgresStorage
 from svc_http.workers import automate
 from svc_http.workers.automate import take_over
+from svc_http.workers.begun import CLAIM
 from tests.backends import BACKEND, EPOCH
 from tests.http.workers.conftest import House
 from tests.http.workers.test_automate import Office
@@ -140,7 +141,7 @@ async def test_a_run_whose_worker_was_killed_is_taken_up_again(place: str) -> No
     await office.work()
     assert office.agent.asked == []  # it may still be had
     if "://" in place:
-        office.clock.advance(automate.CLAIM.total_seconds())
+        office.clock.advance(CLAIM.total_seconds())
     else:
         await take_over(office.service)  # nobody else can have the file
     await office.work()
