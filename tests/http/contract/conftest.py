@@ -924,9 +924,16 @@ def shared(contract: Contract) -> Iterator[World]:
 @pytest.fixture(scope="module", params=NAMES)
 def each_shared(request: Any, contract: Contract) -> Iterator[World]:
     """The same over each store."""
-    storage = _storage(request.param)
-    world = World(contract, storage, catalog.OPERATIONS)
+    world = World(contract, _storage(request.param), catalog.OPERATIONS)
     yield world.settle()
+    world.close()
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def each_empty(request: Any, contract: Contract) -> Iterator[World]:
+    """A world over each store, empty at first."""
+    world = World(contract, _storage(request.param), catalog.OPERATIONS)
+    yield world.settle(is_sown=False)
     world.close()
 
 
