@@ -1,5 +1,6 @@
 """What the schema of a parameter admits is read, and what is read its schema admits."""
 
+import json
 import re
 from collections.abc import Callable
 from datetime import datetime
@@ -17,7 +18,6 @@ from svc_core.catalog import OPERATIONS
 from svc_core.inputs import Input, inputs
 from svc_core.instants import Interval
 from svc_core.openapi.operations import Writer
-from svc_core.operation import Operation
 from svc_core.problem import Problem
 from svc_core.reading import parse_query
 from svc_core.schema import Schemas
@@ -30,6 +30,11 @@ PARAMETERS = {
     for item in inputs(operation.request)
     if item.place in {"query", "header"}
 }
+ALIKE = {
+    (repr(item.annotation), json.dumps(WRITER.parameter(operation, item)["schema"])): name
+    for name, (operation, item) in PARAMETERS.items()
+}
+"""A parameter for each of those that are declared and described alike."""
 READ: dict[str, Callable[[str], Any]] = {
     "integer": lambda text: int(text) if re.fullmatch("-?[0-9]+", text, re.ASCII) else text,
     "number": lambda text: (
@@ -45,9 +50,7 @@ def admitted(schema: Any, text: str) -> bool:
     """Whether the text is of a value that the schema admits, as OpenAPI has them written."""
     if any(character < " " or character == "\x7f" for character in text):
         return False  # which no field and, by our word, no query holds
-    try:
-        jsonschema.validate(READ[schema["type"]](text), schema)
-    except jsonschema.ValidationError:
+    if not jsonschema.Draft202012Validator(schema).is_valid(READ[schema["type"]](text)):
         return False
     # The other library does not know what a date-time is.
     return "format" not in schema or _formats(schema).is_valid(text)
@@ -78,10 +81,9 @@ def texts(schema: Any) -> st.SearchStrategy[str]:
     return one | several | one.map(lambda text: f" {text}") | one.map(lambda text: text[1:])
 
 
-@pytest.mark.parametrize(("operation", "item"), PARAMETERS.values(), ids=PARAMETERS)
-def test_the_schema_of_a_parameter_and_its_reader_agree(
-    operation: Operation[Any, Any], item: Input
-) -> None:
+@pytest.mark.parametrize("name", ALIKE.values())
+def test_the_schema_of_a_parameter_and_its_reader_agree(name: str) -> None:
+    operation, item = PARAMETERS[name]
     schema = WRITER.parameter(operation, item)["schema"]
     # That a day exists, or that one comes after another, no expression says, nor where the globe
     # ends; and the format of instants also takes a leap second and more digits.
