@@ -8,7 +8,7 @@ host application. Where the host's lifespan does not reach it, it starts at its 
 """
 
 import platform
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from functools import partial
@@ -22,6 +22,7 @@ from starlette.types import ASGIApp
 
 from svc_core import catalog
 from svc_core.access.plans import PlanTable
+from svc_core.ledger.signing_key import Purpose
 from svc_core.operation import Operation
 from svc_core.payments import prices
 from svc_core.ports import Ids, Storage
@@ -162,8 +163,7 @@ def build(
         plan_table=plan_table,
         workers=workers,
         closing=closing,
-        signs=any(operation.signs for operation in operations),
-        sells=any(operation.tier is not None for operation in operations),
+        keys=_keys(operations, settings),
         speech=speech,
         embedder=embedder,
         chat=chat,
@@ -173,6 +173,14 @@ def build(
         paying=paying,
     )
     return Service(runtime, _chosen(operations, settings), routes)
+
+
+def _keys(operations: Iterable[Operation[Any, Any]], settings: Settings) -> Iterator[Purpose]:
+    """What is signed here: ledgers, and receipts where something is sold."""
+    if any(operation.signs for operation in operations):
+        yield "ledger"
+    if settings.x402_pay_to is not None and any(one.tier is not None for one in operations):
+        yield "receipt"
 
 
 def _chosen(

@@ -4,7 +4,7 @@ One is made by `app.build`. Endpoints and workers receive it; nothing global exi
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
@@ -67,16 +67,16 @@ Closing = Callable[[], Awaitable[None]]
 def _host(
     settings: Settings,
     plan_table: PlanTable,
+    storage: Storage,
     embedder: Embeddings | None,
     chat: Chat | None,
     *,
-    receipts: Receipts,
     speaks: bool,
 ) -> Host:
     """What the core is told of who runs it."""
     lends: dict[type, Any] = {Typesetter: markup.Typesetter(settings.origin), Tables: Tables()}
     lends |= {PlanTable: plan_table, TimeLimit: asyncio.wait_for, Backend: chat or Embedded()}
-    lends[Receipts] = receipts
+    lends[Receipts] = StoredPayments(storage)
     lends[Tools] = CatalogueTools(Site(settings.origin, aliases=False))
     if chat is not None and settings.rewrite_reports:
         lends[Writer] = chat
@@ -97,6 +97,11 @@ def _host(
 class Runtime:
     """The parts of one service and their life."""
 
+    is_started = False
+    is_doubted = False
+    """The store has failed, and nobody has seen since that it takes a write (`/readyz` looks)."""
+    _is_halted = False
+
     def __init__(
         self,
         settings: Settings,
@@ -108,8 +113,7 @@ class Runtime:
         plan_table: PlanTable | None = None,
         workers: Sequence[Worker] = (),
         closing: Sequence[Closing] = (),
-        signs: bool = False,
-        sells: bool = False,
+        keys: Iterable[Purpose] = (),
         speech: Speech | None = None,
         embedder: Embeddings | None = None,
         chat: Chat | None = None,
@@ -125,14 +129,10 @@ class Runtime:
         self.now = now
         self.monotonic = monotonic
         self.ids = ids
-        table = plan_table or plans.PRESETS[settings.plans]
-        self.plans = table.giving(settings.chat_credits)
+        self.plans = (plan_table or plans.PRESETS[settings.plans]).giving(settings.chat_credits)
         self.keyring = keyring(settings.secret, settings.secret_previous)
         self.media = media
-        receipts = StoredPayments(storage)
-        self.host = _host(
-            settings, self.plans, embedder, chat, receipts=receipts, speaks=speech is not None
-        )
+        self.host = _host(settings, self.plans, storage, embedder, chat, speaks=speech is not None)
         self.shared = in_memory(monotonic) if shared is None else shared
         counters = self.shared.counters
         own = counters if isinstance(counters, MemoryCounters) else None
@@ -150,18 +150,13 @@ class Runtime:
             if provider is not None:
                 provider.told = partial(self.journal.failure, name)
         self.drain = asyncio.Event()
-        self.is_started = False
         # Whether somebody serves on the same socket once this has drained.
         self.is_replaced = settings.processes is not None
-        # The store has failed, and nobody has seen since that it takes a write (`/readyz` looks).
-        self.is_doubted = False
         self._starting = asyncio.Lock()
         self._workers = tuple(workers)
         self._closing = tuple(closing)
-        self._signs = signs
-        self._sells = sells and settings.x402_pay_to is not None
+        self._keys = tuple(keys)
         self._tasks: list[asyncio.Task[None]] = []
-        self._is_halted = False
         self._site = self._make_site(now())
         self._site_until = self._next_change(now())
 
@@ -266,9 +261,9 @@ class Runtime:
         async with self._starting:
             if self.is_started:
                 return
-            if self._signs:
+            if "ledger" in self._keys:
                 await self.unlock()
-            if self._sells:
+            if "receipt" in self._keys:
                 signer = await self._signer("receipt")
                 self.host = attrs.evolve(self.host, receipt_signer=signer)
             self.shared.circuit.told = self._told_of_counters
