@@ -31,7 +31,7 @@ from hypercorn.utils import wrap_app
 
 from svc_core.access import address
 from svc_http.app import Service
-from svc_http.requests.exchange import VOUCH
+from svc_http.requests.exchange import PART_BYTES, VOUCH
 from svc_http.requests.load import Room
 from svc_http.runtime.runtime import Runtime
 from svc_http.server import tls
@@ -112,6 +112,9 @@ def listen(host: str, port: int) -> socket.socket:
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    # What a client does not read is ours to bound, and does not fill the system's buffers.
+    if hasattr(socket, "TCP_NOTSENT_LOWAT"):
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, PART_BYTES)
     try:
         listening.bind((host, port))
         listening.listen(Listening.backlog)

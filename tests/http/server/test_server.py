@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 
 from svc_core import problem
+from svc_http.requests.exchange import PART_BYTES
 from svc_http.server import connection, hypercorn, internals
 
 GET = b"GET /livez HTTP/1.1\r\nHost: a\r\n"
@@ -303,6 +304,16 @@ def test_a_busy_port_is_one_clear_line(host):
 def test_an_address_of_another_machine_is_no_busy_port():
     with pytest.raises(OSError, match="assign"):
         hypercorn.listen("192.0.2.1", 0)
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_NOTSENT_LOWAT"), reason="no such bound here")
+def test_what_a_client_does_not_read_stays_out_of_the_buffers_of_the_system() -> None:
+    with closing(hypercorn.listen("127.0.0.1", 0)) as listening, closing(socket.socket()) as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        client.connect(listening.getsockname())
+        with closing(listening.accept()[0]) as taken:
+            taken.setblocking(False)
+            assert taken.send(bytes(10_000_000)) <= 2 * PART_BYTES
 
 
 PROGRAM = """
