@@ -45,7 +45,7 @@ from svc_core.payments.records import (
     Writes,
     payment_id,
 )
-from svc_core.payments.states import IN_FLIGHT, Event, State, Superseded
+from svc_core.payments.states import IN_DOUBT, IN_FLIGHT, Event, State, Superseded
 from svc_core.problem import Problem, ProblemType
 
 SECOND_MAX: Final = 253_402_300_799
@@ -168,6 +168,15 @@ def recall(known: Known, attempt: Attempt, now: datetime) -> None:
             return
         if payment.identifier is not None and payment.state is not State.RELEASED:
             raise Problem(problem.PAYMENT_IDENTIFIER_CONFLICT)
+
+
+def is_doubtful(known: Known, attempt: Attempt) -> bool:
+    """Whether the request may have been paid for with the authorization already, in other bytes: a
+    facilitator would find that used, and the payer would be asked to pay again."""
+    payment = known.payment
+    if payment is None or payment.fingerprint != attempt.fingerprint:
+        return False
+    return payment.state in IN_DOUBT or payment.state is State.OWED
 
 
 def claim(known: Known, attempt: Attempt, now: datetime) -> None:

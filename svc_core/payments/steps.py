@@ -117,7 +117,7 @@ class Checkout:
         known = await self.store.look(attempt.place)
         try:
             decisions.recall(known, attempt, self.clock())
-            payment = await self._reserve(attempt)
+            payment = await self._reserve(attempt, known)
         except Kept as kept:
             return await self._given(kept.payment, kept.answer, purchase)
         return await self._work(payment, purchase, work)
@@ -130,12 +130,15 @@ class Checkout:
             return await self._send(payment, answer, Outcome(Event.DELIVER), purchase)
         return await self._settle(payment, answer, purchase, is_first=False)
 
-    async def _reserve(self, attempt: Attempt) -> Payment:
+    async def _reserve(self, attempt: Attempt, known: Known) -> Payment:
         reason = decisions.fault(attempt, self.judge, self.clock())
         if reason:
             raise refusal(problem.PAYMENT_INVALID, reason, attempt.purchase)
         is_delegated = reason is False
         if is_delegated:
+            if decisions.is_doubtful(known, attempt):
+                told = "Send the payment as it was, byte for byte."
+                raise Problem(problem.SETTLEMENT_UNKNOWN, told, {"Retry-After": DOUBT_SECONDS})
             await self._verify(attempt)
         await self.gate(attempt.purchase.operation)
         now = self.clock()

@@ -36,7 +36,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.ledger": 6792,  # requests are paid for: x402
     "svc_core.news": 520,  # knowledge, the agent, projects, automations, MCP
     "svc_core.openapi": 809,  # requests are paid for: x402
-    "svc_core.payments": 1411,  # requests are paid for: x402
+    "svc_core.payments": 1419,  # requests are paid for: x402
     "svc_core.ports": 416,  # requests are paid for: x402
     "svc_core.profiles": 268,  # requests are paid for: x402
     "svc_core.reports": 1981,  # requests are paid for: x402
@@ -54,7 +54,7 @@ CODE_LINES: dict[str, int] = {
     "svc_http.providers": 1287,  # requests are paid for: x402
     "svc_http.requests": 2084,  # requests are paid for: x402
     "svc_http.runtime": 1015,  # requests are paid for: x402
-    "svc_http.server": 1164,  # requests are paid for: x402
+    "svc_http.server": 1166,  # requests are paid for: x402
     "svc_http.storage": 4370,  # requests are paid for: x402
     "svc_http.workers": 1069,  # requests are paid for: x402
 }

@@ -263,6 +263,19 @@ def test_the_signature_of_a_contract_wallet_is_judged_by_a_facilitator_first() -
     assert world.broker.asked == ["verify", "verify", "settle"]
 
 
+def test_a_contract_wallet_in_doubt_is_not_asked_to_pay_again() -> None:
+    world = World()
+    payload = wallet().payment(WANTED, world.second)
+    payload["payload"]["signature"] = "0x" + "ab" * 200
+    world.broker.fault = "sent and lost"
+    refused(world, field(payload), problem.SETTLEMENT_UNKNOWN)
+    world.chain.mine()
+    other = field({**payload, "extensions": {}})
+    assert refused(world, other, problem.SETTLEMENT_UNKNOWN) == {"Retry-After": "5"}
+    assert serve(world, field(payload)).answer.body == b"report"
+    assert charges(world) == 1
+
+
 # -- failures are free -------------------------------------------------------------------------
 
 
