@@ -48,10 +48,11 @@ class Host:
     `origin` is its public address without a path. `is_development` allows what only a developer's
     own machine may do, such as webhooks to loopback addresses. `allow_erasure` names the
     workspaces whose ledger content may be erased; `"*"` in it names all. `signer` is the key of the
-    ledgers, `receipt_signer` that of payments. `speaks` says that reports
-    can be spoken; `media_base_url` is where a CDN has the files, None where this service has them.
-    `threads_kept` is how long a conversation may be silent; `ui_finish_reason` says that the
-    UI message stream tells why an answer ended in a member of its own.
+    ledgers, `receipt_signer` that of payments; `receipts_by_transaction` says that receipts are
+    found by their transfers, too. `speaks` says that reports can be spoken; `media_base_url` is
+    where a CDN has the files, None where this service has them. `threads_kept` is how long a
+    conversation may be silent; `ui_finish_reason` says that the UI message stream tells why an
+    answer ended in a member of its own.
     `lends` holds what only a host can reach (publishers, voices, files), each by the Protocol that
     a feature declares for it.
     """
@@ -61,6 +62,7 @@ class Host:
     allow_erasure: frozenset[str] = frozenset()
     signer: Signer | None = None
     receipt_signer: Signer | None = None
+    receipts_by_transaction: bool = True
     speaks: bool = False
     media_base_url: str | None = None
     threads_kept: timedelta = timedelta(days=30)

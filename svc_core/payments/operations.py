@@ -60,7 +60,8 @@ async def get_receipt(ctx: Context, request: GetReceipt) -> One[Receipt]:
     Raises:
         Problem: RECEIPT_NOT_FOUND, the same whatever the reason.
     """
-    reference, held = receipts.reference(request.receipt_id), ctx.host.lends.get(Receipts)
+    reference = receipts.reference(request.receipt_id, of_all=ctx.host.receipts_by_transaction)
+    held = ctx.host.lends.get(Receipts)
     payment: Payment | None = None if held is None else await held.receipt(reference)
     return One(wire.dumps(receipts.public(payment)))
 

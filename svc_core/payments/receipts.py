@@ -50,13 +50,15 @@ class Receipt:
     delivered: Annotated[bool, Doc("Whether the answer was sent.")]
 
 
-def reference(text: str) -> str:
-    """What a receipt is looked up by: its identifier, or a transaction's hash in lower case.
+def reference(text: str, *, of_all: bool = True) -> str:
+    """What a receipt is looked up by: its identifier, or, where receipts `of_all` transfers are
+    told, a transaction's hash in lower case.
 
     Raises:
         Problem: RECEIPT_NOT_FOUND, for it is neither.
     """
-    found = text if ids.is_id(RECEIPT_PREFIX, text) else transaction_of(text)
+    found = transaction_of(text) if of_all else None
+    found = text if ids.is_id(RECEIPT_PREFIX, text) else found
     if found is None:
         raise Problem(problem.RECEIPT_NOT_FOUND)
     return found

@@ -28,7 +28,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.data": 7,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_http.pages": 70,  # faults that strangers found are mended
     "svc_http.shared": 515,  # many processes share a store
-    "svc_core": 4212,  # requests are paid for: x402
+    "svc_core": 4213,  # requests are paid for: x402
     "svc_core.access": 781,  # knowledge, the agent, projects, automations, MCP
     "svc_core.accounts": 545,
     "svc_core.analysis": 2016,  # knowledge, the agent, projects, automations, MCP
@@ -36,7 +36,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.ledger": 6792,  # requests are paid for: x402
     "svc_core.news": 520,  # knowledge, the agent, projects, automations, MCP
     "svc_core.openapi": 809,  # requests are paid for: x402
-    "svc_core.payments": 1419,  # requests are paid for: x402
+    "svc_core.payments": 1421,  # requests are paid for: x402
     "svc_core.ports": 416,  # requests are paid for: x402
     "svc_core.profiles": 268,  # requests are paid for: x402
     "svc_core.reports": 1981,  # requests are paid for: x402
@@ -45,7 +45,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.testing": 2564,  # requests are paid for: x402
     "svc_core.webhooks": 663,  # faults that strangers found are mended
     "svc_core.wire": 603,  # knowledge, the agent, projects, automations, MCP
-    "svc_http": 907,  # requests are paid for: x402
+    "svc_http": 913,  # requests are paid for: x402
     "svc_http.cli": 2315,  # requests are paid for: x402
     "svc_http.control": 385,  # requests are paid for: x402
     "svc_http.demo": 370,  # requests are paid for: x402
