@@ -98,6 +98,8 @@ def test_of_a_database_that_is_killed_nothing_is_lost_and_service_goes_on_by_its
         for _ in range(times):
             server.kill()
             for origin in fleet.origins:
+                # What a look of the last second has found is told for so long.
+                until(lambda origin=origin: ask(origin, "/readyz").status != 200)
                 away = ask(origin, "/readyz")
                 assert (away.status, away.json["code"]) == (503, "STORAGE_UNAVAILABLE")
                 assert "retry-after" in away.fields

@@ -113,9 +113,8 @@ def test_a_connection_over_which_nothing_is_read_is_ended(wire_server, held, mon
     large = b"/static/vendor/scalar-1.46.4/standalone.js"
     deaf = connect(held, few, STRANGER, HEAD.replace(b"/livez", large) + b"\r\n")
     client = connect(held, few, CLIENT)
-    while tasks(few) > 1:
+    while tasks(few) > 1 or few.service.edge.under_way:
         assert ask(client) == 200
-    assert few.service.edge.under_way == 0
     assert deaf.fileno() > 0  # it was not the client that ended it
     few.stop()
 
