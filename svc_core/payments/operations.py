@@ -144,7 +144,7 @@ async def reconcile_payments(ctx: Context, request: ReconcilePayments) -> Page[P
     if request.id is None and not request.settled and not request.failed:
         if Checkout not in ctx.host.lends:
             raise Problem(problem.SERVICE_UNAVAILABLE, "This service takes no payments.")
-        return _page(await ctx.borrow(Checkout).reconcile())
+        return _page(await ctx.borrow(Checkout).reconcile(at_once=True))
     if request.id is None or bool(paid) is request.failed:
         told = "/: name one payment with either --settled TRANSACTION or --failed"
         raise Problem(problem.VALIDATION_FAILED, told)

@@ -14,7 +14,7 @@ Rule 2: a lease is longer than the work and two questions to a facilitator take 
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
@@ -38,7 +38,7 @@ from svc_core.payments.records import (
     Payment,
     Writes,
 )
-from svc_core.payments.states import IN_DOUBT, WATCHED, Event, State, Superseded
+from svc_core.payments.states import IN_DOUBT, IN_FLIGHT, WATCHED, Event, State, Superseded
 from svc_core.ports import Ids
 from svc_core.problem import Problem
 
@@ -55,6 +55,7 @@ HOLDER_BYTES: Final = 12
 BACKOFF: Final = 8
 """The part of its age after which a payment in doubt is looked at again."""
 
+_LAST: Final = datetime.max.replace(tzinfo=UTC)
 _DOUBTS: Final = {Event.PEND: problem.SETTLEMENT_PENDING, Event.LOSE: problem.SETTLEMENT_UNKNOWN}
 
 
@@ -287,14 +288,15 @@ class Checkout:
 
     # -- what was cut off ----------------------------------------------------------------------
 
-    async def reconcile(self, *, limit: int = 100) -> tuple[Payment, ...]:
-        """One pass over payments that nobody works on; those that moved on, as they are now.
+    async def reconcile(self, *, limit: int = 100, at_once: bool = False) -> tuple[Payment, ...]:
+        """One pass over payments that nobody works on; those that moved on, as they are now. With
+        `at_once` also over those that were looked at a short while ago.
 
         Without a view of the chain, what is unknown stays so until its client comes back, or the
         operator says what became of it (`resolve`).
         """
-        found = await self.store.due(self.clock(), limit=limit)
-        moved = [await self.recover(payment) for payment in found]
+        found = await self.store.due(_LAST if at_once else self.clock(), limit=limit)
+        moved = [await self.recover(payment, at_once=at_once) for payment in found]
         return tuple(payment for payment in moved if payment is not None)
 
     async def resolve(
@@ -315,14 +317,16 @@ class Checkout:
         rule = self._moving(outcome, holder=holder, lease=lease)
         return await self.store.update(payment.place, rule)
 
-    async def recover(self, payment: Payment) -> Payment | None:
+    async def recover(self, payment: Payment, *, at_once: bool = False) -> Payment | None:
         """Look after one payment that nobody works on; what it is now, if it moved on."""
         now = self.clock()
         move = self._moving(Outcome(Event.LAPSE), lease=self._pause(payment))
+        held = IN_FLIGHT if at_once else WATCHED  # of one in doubt the lease is but a pause
 
         def rule(known: Known) -> Writes:
             found = known.payment
-            if found is None or found.is_worked_on(now) or found.state not in WATCHED:
+            is_free = found is not None and not (found.state in held and found.is_worked_on(now))
+            if found is None or found.state not in WATCHED or not is_free:
                 raise Superseded("Another looks after the payment.")
             return move(known)
 

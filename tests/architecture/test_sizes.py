@@ -36,7 +36,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.ledger": 6792,  # requests are paid for: x402
     "svc_core.news": 520,  # knowledge, the agent, projects, automations, MCP
     "svc_core.openapi": 809,  # requests are paid for: x402
-    "svc_core.payments": 1421,  # requests are paid for: x402
+    "svc_core.payments": 1424,  # requests are paid for: x402
     "svc_core.ports": 416,  # requests are paid for: x402
     "svc_core.profiles": 268,  # requests are paid for: x402
     "svc_core.reports": 1981,  # requests are paid for: x402

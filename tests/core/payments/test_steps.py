@@ -594,6 +594,24 @@ def test_what_the_chain_does_not_tell_stays_in_doubt() -> None:
     assert len(reconcile(world)) == 1
 
 
+def test_the_operator_need_not_wait_for_the_next_look() -> None:
+    world = World()
+    world.view.down = True
+    in_doubt(world, "lost")
+    world.advance(10_000)
+    assert reconcile(world) == ()
+    world.view.down = False
+    assert reconcile(world) == ()
+    (found,) = drive.run(world.checkout.reconcile(at_once=True))
+    assert found.state is State.OWED
+
+
+def test_what_is_under_way_is_left_to_who_has_it() -> None:
+    world = World(pause=in_turn)
+    held_until(world, paid(world), lambda world: world.runs == 1)
+    assert finished(world.checkout.reconcile(at_once=True)) == ()
+
+
 def test_without_a_view_a_pending_transfer_is_asked_about() -> None:
     world = World(sees=False)
     value = in_doubt(world, "pending")
