@@ -325,8 +325,9 @@ class Checkout:
 
         def rule(known: Known) -> Writes:
             found = known.payment
-            is_free = found is not None and not (found.state in held and found.is_worked_on(now))
-            if found is None or found.state not in WATCHED or not is_free:
+            if found is None or found.state not in WATCHED:
+                raise Superseded("There is nothing to look after.")
+            if found.state in held and found.is_worked_on(now):
                 raise Superseded("Another looks after the payment.")
             return move(known)
 
