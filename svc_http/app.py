@@ -39,11 +39,12 @@ from svc_http.providers.speech import Speech
 from svc_http.requests import adapter, report_pages
 from svc_http.requests.dispatcher import Dispatcher
 from svc_http.requests.edge import Edge
-from svc_http.requests.pages import Pages, service_version
+from svc_http.requests.pages import Pages
 from svc_http.runtime.paying import Paying
 from svc_http.runtime.runtime import Closing, Runtime, Worker
 from svc_http.settings import Settings, SettingsError
 from svc_http.shared import Shared
+from svc_http.version import service_version
 
 AUDIO_TEXT = "/reports/{reportId}/audio-text"
 

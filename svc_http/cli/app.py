@@ -39,7 +39,7 @@ _ALSO: Final = {"sources": "feeds", "status": "list"}
 
 
 def _version() -> str:
-    from svc_http.requests.pages import service_version  # noqa: PLC0415 - help is shown without it
+    from svc_http.version import service_version  # noqa: PLC0415 - help is shown without it
 
     return f"svc {service_version()}"
 
@@ -65,7 +65,9 @@ def tree(arguments: Sequence[str] | None = None) -> App:
         _group(groups, group).command(f"svc_http.cli.{target}", name=verb, help=help_)
     if arguments is None:
         _derive(groups, None)
-    elif _BY_HAND.keys().isdisjoint([*arguments[:1], " ".join(arguments[:2])]):
+    elif arguments[:1] != ["--version"] and _BY_HAND.keys().isdisjoint(
+        [*arguments[:1], " ".join(arguments[:2])]
+    ):
         # Help of everything names groups alone: their commands are made when one is called.
         first = "".join(arguments[:1])
         _derive(groups, next((name for name, also in _ALSO.items() if also == first), first))

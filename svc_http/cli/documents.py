@@ -32,7 +32,7 @@ def openapi(
 
 def version(*, answer: Answer = Answer()) -> None:  # noqa: B008 - frozen
     """Print the versions of svc, Python and SQLite."""
-    from svc_http.requests.pages import service_version  # noqa: PLC0415 - help is shown without it
+    from svc_http.version import service_version  # noqa: PLC0415 - help is shown without it
 
     found = {
         "version": service_version(),

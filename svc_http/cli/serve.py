@@ -21,11 +21,11 @@ from svc_http.cli.failures import REFUSED, Usage, tell
 from svc_http.cli.options import load, parameter
 from svc_http.demo.seed import Seeded
 from svc_http.providers import espeak, ethereum
-from svc_http.requests.pages import service_version
 from svc_http.runtime import paying
 from svc_http.server import processes, serving
 from svc_http.server.serving import Opened
 from svc_http.settings import MEMBERS
+from svc_http.version import service_version
 
 OTHER_NAMES = {"rate_limits": ("--no-rate-limits", "--no-rate-limit")}
 """How a switch is turned off, where that is not `--no-` and its name alone."""

@@ -17,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 
 from svc_core import openapi
 from svc_core.tools import TOOLS, Tool, spec
-from svc_http.requests.pages import service_version
+from svc_http.version import service_version
 
 INSTRUCTIONS: Final = (
     "Tools to read what the service knows: reports, news, incidents, entities, vulnerabilities, "

@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from http import HTTPStatus
-from importlib.metadata import PackageNotFoundError, version
 from itertools import groupby
 from typing import Any, Final
 
@@ -30,20 +29,13 @@ from svc_http.requests.readiness import Readiness
 from svc_http.runtime import metrics
 from svc_http.runtime.looks import Looks
 from svc_http.runtime.runtime import Runtime
+from svc_http.version import service_version
 
 SCALAR: Final = "/static/vendor/scalar-1.46.4/standalone.js"
 
 _TEXT: Final = "text/plain; charset=utf-8"
 
 _NOT_KEPT: Final = (b"cache-control", b"no-store")
-
-
-def service_version() -> str:
-    """The version of the installed distribution; `unknown` in a bare source tree."""
-    try:
-        return version("svc-intelligence")
-    except PackageNotFoundError:
-        return "unknown"
 
 
 async def _state(exchange: Exchange, media_type: str, body: bytes) -> None:

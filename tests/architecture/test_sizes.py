@@ -36,7 +36,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.ledger": 6792,  # requests are paid for: x402
     "svc_core.news": 520,  # knowledge, the agent, projects, automations, MCP
     "svc_core.openapi": 809,  # requests are paid for: x402
-    "svc_core.payments": 1424,  # requests are paid for: x402
+    "svc_core.payments": 1425,  # requests are paid for: x402
     "svc_core.ports": 416,  # requests are paid for: x402
     "svc_core.profiles": 268,  # requests are paid for: x402
     "svc_core.reports": 1981,  # requests are paid for: x402
@@ -45,8 +45,8 @@ CODE_LINES: dict[str, int] = {
     "svc_core.testing": 2564,  # requests are paid for: x402
     "svc_core.webhooks": 663,  # faults that strangers found are mended
     "svc_core.wire": 603,  # knowledge, the agent, projects, automations, MCP
-    "svc_http": 913,  # requests are paid for: x402
-    "svc_http.cli": 2315,  # requests are paid for: x402
+    "svc_http": 918,  # requests are paid for: x402
+    "svc_http.cli": 2317,  # requests are paid for: x402
     "svc_http.control": 385,  # requests are paid for: x402
     "svc_http.demo": 370,  # requests are paid for: x402
     "svc_http.fetch": 556,  # documents of every format are taken in

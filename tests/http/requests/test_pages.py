@@ -10,6 +10,7 @@ from openapi_spec_validator import validate
 
 from svc_core import problem
 from svc_core.problem import CATALOGUE
+from svc_http import version
 from svc_http.pages.markup import STATIC
 from svc_http.requests import kept, pages
 
@@ -170,14 +171,14 @@ def test_the_page_for_language_models_names_every_operation(house):
 
 
 def test_the_version_is_that_of_the_distribution(monkeypatch):
-    monkeypatch.setattr(pages, "version", lambda name: {"svc-intelligence": "1.2.3"}[name])
-    assert pages.service_version() == "1.2.3"
+    monkeypatch.setattr(version, "version", lambda name: {"svc-intelligence": "1.2.3"}[name])
+    assert version.service_version() == "1.2.3"
 
     def missing(name):
-        raise pages.PackageNotFoundError(name)
+        raise version.PackageNotFoundError(name)
 
-    monkeypatch.setattr(pages, "version", missing)
-    assert pages.service_version() == "unknown"
+    monkeypatch.setattr(version, "version", missing)
+    assert version.service_version() == "unknown"
 
 
 def test_compression_is_reproducible():
