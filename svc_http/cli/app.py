@@ -65,9 +65,7 @@ def tree(arguments: Sequence[str] | None = None) -> App:
         _group(groups, group).command(f"svc_http.cli.{target}", name=verb, help=help_)
     if arguments is None:
         _derive(groups, None)
-    elif arguments[:1] != ["--version"] and _BY_HAND.keys().isdisjoint(
-        [*arguments[:1], " ".join(arguments[:2])]
-    ):
+    elif {"--version", *_BY_HAND}.isdisjoint([*arguments[:1], " ".join(arguments[:2])]):
         # Help of everything names groups alone: their commands are made when one is called.
         first = "".join(arguments[:1])
         _derive(groups, next((name for name, also in _ALSO.items() if also == first), first))
