@@ -295,7 +295,7 @@ class Settings:
         "Whether payments are asked for and checked and never settled: nothing is charged and no "
         "payer gets an answer, for a rehearsal.",
     )
-    x402_receipts_by_transaction: bool = _setting(
+    x402_transfer_receipts: bool = _setting(
         True,
         "false",
         "Whether receipts are also found by the hash of the transfer: whoever sees that on the "

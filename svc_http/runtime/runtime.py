@@ -86,7 +86,7 @@ def _host(
         settings.origin,
         settings.env == "development",
         allow_erasure=frozenset(settings.allow_erasure),
-        receipts_by_transaction=settings.x402_receipts_by_transaction,
+        receipts_by_transaction=settings.x402_transfer_receipts,
         speaks=speaks,
         media_base_url=settings.media_base_url,
         threads_kept=timedelta(days=settings.thread_days),

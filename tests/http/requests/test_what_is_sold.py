@@ -101,7 +101,7 @@ def test_a_price_of_what_is_not_sold_is_refused_at_the_start(shop):
 
 
 def test_an_operator_may_tell_nothing_of_a_transfer(shop, refused):
-    house = shop(PAYMENT, x402_receipts_by_transaction=False)
+    house = shop(PAYMENT, x402_transfer_receipts=False)
     assert house.ask("GET", f"{PATH}/{RECEIPT}").status_code == 200
     refused(house.ask("GET", f"{PATH}/{HASH}"), problem.RECEIPT_NOT_FOUND)
 
