@@ -494,6 +494,10 @@ def _binding(
 # -- the declaration ---------------------------------------------------------------------------
 
 
+Counting = Literal["account", "agent", "address", "none"]
+"""What requests are counted in."""
+
+
 @frozen
 class Tier:
     """An x402 price class: its name and the price of one request in US cents."""
@@ -576,7 +580,7 @@ class Operation(Generic[Req, Res]):
     auth: Literal["bearer", "bearer-or-x402", "public"] = "bearer"
     tier: Tier | None = None
     binding: Literal["any", "workspace", "system"] = "any"
-    pool: Literal["account", "agent", "address", "none"] = "account"
+    pool: Counting = "account"
     media: tuple[Representation, ...] = (JSON,)
     live: str | None = None
     ahead: Callable[[Req], Callable[[Context], Awaitable[Any]] | None] | None = None

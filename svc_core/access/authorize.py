@@ -26,7 +26,7 @@ from svc_core.access.keys import ApiKey, Bearer, KeyState, Malformed, state
 from svc_core.access.limits import AGENT, Decision, Header, headers, judge, named
 from svc_core.access.lockout import is_locked, retry_after_seconds
 from svc_core.access.principal import Principal
-from svc_core.operation import Actor
+from svc_core.operation import Actor, Counting
 from svc_core.ports import Counters, Failures
 from svc_core.problem import Problem, ProblemType
 
@@ -44,7 +44,7 @@ class OperationAccess:
     scopes: frozenset[str] = frozenset()
     auth: Literal["bearer", "bearer-or-x402", "public"] = "bearer"
     binding: Literal["any", "workspace", "system"] = "any"
-    pool: Literal["account", "agent", "address", "none"] = "account"
+    pool: Counting = "account"
 
 
 UNKNOWN_ADDRESS: Final = ClientAddress("", certain=False)

@@ -5,8 +5,6 @@ changes; that is how a revoked or regenerated key stops at once. Making it costs
 asking it about 2 us.
 """
 
-from typing import Literal
-
 from attrs import field, frozen
 
 from svc_core.access.counters import Gauge, MemoryCounters
@@ -20,7 +18,7 @@ from svc_core.access.limits import (
     Rate,
 )
 from svc_core.access.plans import Plan
-from svc_core.operation import Actor
+from svc_core.operation import Actor, Counting
 
 
 @frozen(eq=False)
@@ -45,7 +43,7 @@ class Principal:
         gauge = counters.gauge(agent_meter(key, general))
         return cls(key, plan, counters.gauge(general), gauge)
 
-    def gauge(self, pool: Literal["account", "agent", "address", "none"]) -> Gauge | None:
+    def gauge(self, pool: Counting) -> Gauge | None:
         """The counters that an operation with this pool is counted by, if any."""
         if pool in {"none", "address"}:  # what an address is counted by is no key's
             return None

@@ -14,7 +14,7 @@ from svc_core.openapi.envelopes import content
 from svc_core.openapi.failures import failures
 from svc_core.openapi.samples import NoSampleError, sample
 from svc_core.operation import GEOJSON, JSON, NDJSON, Operation, Tier
-from svc_core.payments import challenge, messages
+from svc_core.payments import challenge, header, messages
 from svc_core.problem import Problem, ProblemType
 from svc_core.result import Paged, Redirect
 from svc_core.schema import Schema, Schemas
@@ -32,7 +32,11 @@ _KEY_BOUNDS: Schema = {
 }
 # Without an example: pages that try requests out fill it in, and no made-up tag ever matches.
 _TAG: Schema = {"type": "string"}
-_PAYMENT: Schema = {"type": "string", "maxLength": 12_288, "pattern": "^[A-Za-z0-9+/]*={0,2}$"}
+_PAYMENT: Schema = {
+    "type": "string",
+    "maxLength": header.LENGTH_MAX,
+    "pattern": "^[A-Za-z0-9+/]*={0,2}$",
+}
 
 
 @frozen(eq=False)

@@ -11,9 +11,8 @@ import attrs
 from attrs import frozen
 
 from svc_core import problem
+from svc_core.access.limits import DAY_SECONDS, MINUTE_SECONDS
 from svc_core.payments.records import (
-    DAY_SECONDS,
-    MINUTE_SECONDS,
     Payment,
     Wallet,
     day_of,

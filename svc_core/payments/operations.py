@@ -13,11 +13,12 @@ from typing import Annotated, Any, Literal, Protocol
 from attrs import frozen
 
 from svc_core import problem, wire
-from svc_core.constraints import Arg, Doc, Example, Ge, Le, Pattern
+from svc_core.constraints import Arg, Doc, Example, Ge, Le
 from svc_core.ids import EXAMPLE_DIGITS
 from svc_core.operation import PATH, Context, Operation, local
 from svc_core.payments import decisions, receipts, store
 from svc_core.payments.admission import USD_UNITS, Limits
+from svc_core.payments.messages import Bytes32
 from svc_core.payments.outcomes import Outcome, transaction_of
 from svc_core.payments.receipts import Receipt
 from svc_core.payments.records import RECEIPT_PREFIX, Payment, PaymentRow
@@ -31,7 +32,6 @@ from svc_core.result import One, Page
 BY_HAND = "said by the operator"
 
 Named = Literal["released", "reserved", "settling", "pending", "unknown", "owed", "settled"]
-Hash = Annotated[str, Pattern("0x[0-9a-fA-F]{64}", "0x and 64 hexadecimal digits")]
 
 
 class Receipts(Protocol):
@@ -96,7 +96,7 @@ class ReconcilePayments:
         Arg(positional=True),
         Doc("The payment, for `--settled` or `--failed`. Default: all that nobody works on."),
     ] = None
-    settled: Annotated[Hash | None, Doc("The money moved, in this transaction.")] = None
+    settled: Annotated[Bytes32 | None, Doc("The money moved, in this transaction.")] = None
     failed: Annotated[bool, Doc("The money did not move and will not.")] = False
 
 

@@ -17,14 +17,12 @@ import attrs
 from attrs import field, frozen
 
 from svc_core import ids
+from svc_core.access.limits import DAY_SECONDS, MINUTE_SECONDS
 from svc_core.payments.states import WATCHED, Event, State, step
 
 PREFIX: Final = "pay"
 RECEIPT_PREFIX: Final = "rct"
 RECEIPTS_PATH: Final = "/api/v1/x402/receipts/"
-
-MINUTE_SECONDS: Final = 60
-DAY_SECONDS: Final = 86_400
 
 
 @frozen

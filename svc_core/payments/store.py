@@ -15,10 +15,10 @@ from typing import Any, Final
 import attrs
 from attrs import frozen
 
+from svc_core.access.limits import DAY_SECONDS
 from svc_core.payments import bodies
 from svc_core.payments.ports import Rule
 from svc_core.payments.records import (
-    DAY_SECONDS,
     PREFIX,
     Known,
     Payment,

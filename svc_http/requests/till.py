@@ -18,6 +18,7 @@ from typing import Final
 import attrs
 
 from svc_core import problem
+from svc_core.access.limits import DAY_SECONDS, MINUTE_SECONDS
 from svc_core.payments import (
     NETWORKS,
     Checkout,
@@ -31,7 +32,7 @@ from svc_core.payments import (
 )
 from svc_core.payments.admission import limited
 from svc_core.payments.challenge import atomic
-from svc_core.payments.records import DAY_SECONDS, MINUTE_SECONDS, minute_of
+from svc_core.payments.records import minute_of
 from svc_core.payments.steps import Abandoned, Work
 from svc_core.payments.store import StoredPayments
 from svc_core.ports import Counters, Ids, Pool, Storage
