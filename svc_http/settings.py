@@ -19,7 +19,7 @@ import attrs
 from attrs import field, frozen
 
 from svc_core import payments
-from svc_core.access import plans
+from svc_core.access.plans import PRESETS, PlanTable
 from svc_core.constraints import Doc
 from svc_core.payments import prices
 from svc_http.settings_text import (
@@ -40,6 +40,7 @@ from svc_http.settings_text import (
     secrets,
     shown,
     switch,
+    tables,
     web_address,
     web_origin,
     words,
@@ -60,8 +61,6 @@ EXAMPLE_DSN = "postgresql://user@host:5432/name"
 
 WORKERS = ("ingest", "schedule", "deliver", "speak", "embed", "automations")
 """What the service does of its own accord, as `workers` names it."""
-
-CREDITS_MAX = 1_000_000_000
 
 PROCESSES_MAX = 64
 """More of them than any machine has processors to give."""
@@ -161,18 +160,18 @@ class Settings:
         read=secrets,
         secret=True,
     )
-    chat_credits: tuple[tuple[str, int], ...] = _setting(
-        (),
-        "pro=1000,elite=10000",
-        "The questions of each workspace in a month (UTC) by its plan, where they are to be others "
-        "than those of the plan table.",
-        read=amounts(CREDITS_MAX, *plans.DEFAULT_PLANS.plans),
-    )
     plans: str = _setting(
         "default",
         "key-guide",
         "The plan table: `default`, or `key-guide` with the numbers of the key guide.",
-        read=choice(*plans.PRESETS),
+        read=choice(*PRESETS),
+    )
+    plan: Mapping[str, Any] = _setting(
+        {},
+        "pro.chatCredits=1000,pro.perDay=9000",
+        "What is different in that table, by the names that `svc plans show --json` prints. In "
+        "`svc.toml` each plan is a table, `[plan.pro]`; one of another name is a plan more.",
+        read=tables,
     )
     rate_limits: bool = _setting(
         True,
@@ -331,7 +330,7 @@ class Settings:
         "T3_ENRICHED=2,getReport=40",
         "Prices of requests in US cents, by tier or by the id of one operation, where they are to "
         "be others than those of the reference. Clients refuse more than 100 by themselves.",
-        read=amounts(prices.CENTS_MAX, least=1),
+        read=amounts(prices.CENTS_MAX),
     )
     speech: Literal["none", "espeak", "command"] = _setting(
         "none",
@@ -504,6 +503,10 @@ class Settings:
     )
 
     def __attrs_post_init__(self) -> None:
+        try:
+            self.plan_table  # noqa: B018 - sees that there is one
+        except ValueError as unfit:
+            raise refused("plan", " ".join(f"does not fit: {unfit}".split())) from unfit
         if self.sunset_at is not None and self.sunset_at < self.deprecated_at:
             raise refused("sunset_at", "is before deprecated_at")
         if self.tls_cert is None and self.tls_key is not None:
@@ -528,6 +531,11 @@ class Settings:
     def runs(self, worker: str) -> bool:
         """Whether a background worker was chosen."""
         return "all" in self.workers or worker in self.workers
+
+    @property
+    def plan_table(self) -> PlanTable:
+        """The plans that the service offers."""
+        return PRESETS[self.plans].changing(self.plan)
 
     @property
     def payment_network(self) -> str:
@@ -629,7 +637,7 @@ def _from_file(path: str | Path) -> dict[str, object]:
         return tomllib.loads(Path(path).read_text("utf-8"))
     except OSError as missing:
         raise SettingsError(f"settings file {path} cannot be read: {missing.strerror}") from missing
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as broken:
+    except (ValueError, RecursionError) as broken:
         raise SettingsError(f"settings file {path} is not TOML: {broken}") from broken
 
 
@@ -665,6 +673,10 @@ def _read(name: str, value: object) -> Any:
     """A value of the right type stands as it is; text, numbers and lists are read."""
     if isinstance(value, datetime) and value.tzinfo is not None:
         return value
+    if isinstance(value, dict):
+        if _reader(MEMBERS[name]) is tables:
+            return value
+        raise refused(name, "is no table")
     text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     try:
         return _reader(MEMBERS[name])(text)

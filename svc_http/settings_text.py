@@ -5,6 +5,7 @@ A reader raises ValueError with what is wrong, to stand after the name of the se
 
 import re
 import shlex
+import tomllib
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
@@ -94,16 +95,23 @@ def counting_place(text: str) -> str:
     return text
 
 
-def amounts(most: int, *names: str, least: int = 0) -> Reader:
-    """A comma list of whole numbers by these names, such as `pro=500`; without names, by any."""
-    number = integer(least, most)
+def amounts(most: int) -> Reader:
+    """A comma list of whole numbers above zero by some names, such as `getReport=40`."""
+    number = integer(1, most)
 
     def read(text: str) -> tuple[tuple[str, int], ...]:
         pairs = [entry.strip().partition("=") for entry in text.split(",")]
-        if names and not {name for name, _, _ in pairs} <= {*names}:
-            raise ValueError(f"must be NAME=NUMBER, the names some of {', '.join(names)}")
         return tuple((name, number(amount)) for name, _, amount in pairs)
 
+    return read
+
+
+def tables(text: str) -> dict[str, Any]:
+    """Members of tables in one line, such as `pro.perDay=9000,pro.newKeys=true` (TOML)."""
+    try:
+        read: dict[str, Any] = tomllib.loads(f"all={{{text}}}")["all"]
+    except (ValueError, RecursionError) as broken:
+        raise ValueError("must be NAME.MEMBER=NUMBER, with commas between several") from broken
     return read
 
 

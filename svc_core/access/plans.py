@@ -2,17 +2,22 @@
 
 Rule 1: entitlement is asked at every validation, never remembered from the day a key was made.
 Rule 2: a plan that admits no new keys serves grandfathered keys only, and only at its own rates.
-Rule 3: a plan with a rate of zero gives no key access to anyone.
+Rule 3: a plan with a rate of zero gives no key access to anyone, nor does one that is not offered.
 
-The spec states two sets of numbers; both are presets, and a settings file may replace any row.
+The spec states two sets of numbers; both are presets, and a settings file may change any number of
+them or add a plan.
 """
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
+from typing import Annotated
 
-import attrs
-from attrs import field, frozen
-from attrs.validators import ge
+from attrs import frozen
+
+from svc_core import wire
+from svc_core.constraints import Ge, Le, Pattern
+
+Amount = Annotated[int, Ge(0), Le(1_000_000_000)]
 
 
 @frozen
@@ -21,15 +26,17 @@ class Plan:
 
     `keys_max` bounds the active keys of one workspace; the rates are requests per fixed UTC
     minute and per UTC day, for each key and again for the account as a whole. `chat_credits` are
-    turns of the agent per UTC month and account.
+    turns of the agent per UTC month and account, `subscriptions` how many public profiles of
+    others a workspace follows at once.
     """
 
-    name: str
+    name: Annotated[str, Pattern("[a-z][a-z0-9-]{0,39}", "a name in small letters, such as team")]
     new_keys: bool
-    keys_max: int = field(validator=ge(0))
-    per_minute: int = field(validator=ge(0))
-    per_day: int = field(validator=ge(0))
-    chat_credits: int = field(default=0, validator=ge(0))
+    keys_max: Amount
+    per_minute: Amount
+    per_day: Amount
+    chat_credits: Amount = 0
+    subscriptions: Amount = 0
 
     def admits(self, *, grandfathered: bool) -> bool:
         """Whether a key may call under this plan now."""
@@ -48,45 +55,51 @@ class PlanTable:
         return cls(MappingProxyType({plan.name: plan for plan in plans}))
 
     def plan(self, name: str) -> Plan:
-        """The plan called `name`.
-
-        Raises: LookupError, naming the plans there are.
-        """
-        try:
-            return self.plans[name]
-        except KeyError:
-            known = ", ".join(self.plans)
-            raise LookupError(f"there is no plan {name!r}; the plans are {known}") from None
+        """The plan called `name`; one that is no longer offered admits nobody."""
+        return self.plans.get(name) or Plan(name, False, 0, 0, 0)
 
     def replacing(self, *plans: Plan) -> "PlanTable":
         """This table with the given rows put in or exchanged."""
         return PlanTable.of([*self.plans.values(), *plans])
 
-    def giving(self, credits: Iterable[tuple[str, int]]) -> "PlanTable":
-        """This table with other chat credits for the plans that are named."""
-        return self.replacing(
-            *(attrs.evolve(self.plan(name), chat_credits=count) for name, count in credits)
-        )
+    def changing(self, tables: Mapping[str, wire.Json]) -> "PlanTable":
+        """This table with some members of its plans exchanged, and with the plans that it lacks.
+
+        `tables` has members of `Plan`, as JSON names them, by the name of the plan.
+
+        Raises: ValueError: they do not fit; it names the member and what it must be.
+        """
+        return self.replacing(*(self._row(name, members) for name, members in tables.items()))
+
+    def _row(self, name: str, members: wire.Json) -> Plan:
+        offered = self.plans.get(name)
+        before = {} if offered is None else wire.to_json(offered)
+        if not isinstance(members, dict) or not isinstance(before, dict):
+            raise ValueError(f"{name!r}: must be a table")
+        try:
+            plan = wire.structure(Plan, {"name": name} | before | members)
+        except wire.WireError as unfit:
+            named = ((f"{name}{one.where.replace('/', '.')}", one.reason) for one in unfit.faults)
+            raise ValueError("; ".join(map(": ".join, named))) from unfit
+        if plan.name != name:
+            raise ValueError(f"{name}.name: must be left out, or {name}")
+        if not min(plan.per_day, 1) <= plan.per_minute <= plan.per_day:
+            raise ValueError(f"{name}.perMinute: must be 1 to perDay, or 0 as perDay is")
+        if plan.new_keys and not (plan.keys_max and plan.per_day):
+            raise ValueError(f"{name}.newKeys: must be false where keysMax or perDay is 0")
+        return plan
 
 
 _FREE = Plan("free", new_keys=False, keys_max=0, per_minute=0, per_day=0)
-_LITE = Plan("lite", new_keys=False, keys_max=2, per_minute=10, per_day=500)
+_LITE = Plan("lite", new_keys=False, keys_max=2, per_minute=10, per_day=500, subscriptions=10)
+_PRO = Plan("pro", True, 5, 30, 5_000, chat_credits=500, subscriptions=100)
+_ELITE = Plan("elite", True, 25, 120, 50_000, chat_credits=5_000, subscriptions=1_000)
 
-DEFAULT_PLANS = PlanTable.of(
-    [
-        _FREE,
-        _LITE,
-        Plan("pro", new_keys=True, keys_max=5, per_minute=30, per_day=5_000, chat_credits=500),
-        Plan(
-            "elite", new_keys=True, keys_max=25, per_minute=120, per_day=50_000, chat_credits=5_000
-        ),
-    ]
-)
+DEFAULT_PLANS = PlanTable.of([_FREE, _LITE, _PRO, _ELITE])
 """The numbers of the interface reference."""
 
-KEY_GUIDE_PLANS = DEFAULT_PLANS.replacing(
-    Plan("pro", new_keys=True, keys_max=10, per_minute=30, per_day=5_000, chat_credits=500),
-    Plan("elite", new_keys=True, keys_max=100, per_minute=300, per_day=50_000, chat_credits=5_000),
+KEY_GUIDE_PLANS = DEFAULT_PLANS.changing(
+    {"pro": {"keysMax": 10}, "elite": {"keysMax": 100, "perMinute": 300}}
 )
 """The numbers of the key guide, where it differs from the interface reference."""
 

@@ -395,7 +395,7 @@ DEFAULT_PLAN = "elite"
 
 UserId = Annotated[str, IdOf("usr")]
 Name = Annotated[str, Doc("Display name.")]
-PlanName = Annotated[str, Doc("free, lite, pro or elite.")]
+PlanName = Annotated[str, Doc("One of `svc plans show`, such as pro or elite.")]
 
 
 @frozen
@@ -707,7 +707,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Show the plan table in force",
         _list_plans,
         unit="read",
-        columns=("name", "newKeys", "keysMax", "perMinute", "perDay", "chatCredits"),
+        columns=tuple(map(wire.camel, attrs.fields_dict(Plan))),
     ),
     _local(
         "setPlan",

@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from svc_core.access import address, plans
+from svc_core.access import address
 from svc_core.access.counters import MemoryCounters
 from svc_core.access.lockout import MemoryLockouts
 from svc_core.access.plans import PlanTable
@@ -130,7 +130,7 @@ class Runtime:
         self.now = now
         self.monotonic = monotonic
         self.ids = ids
-        self.plans = (plan_table or plans.PRESETS[settings.plans]).giving(settings.chat_credits)
+        self.plans = plan_table or settings.plan_table
         self.keyring = keyring(settings.secret, settings.secret_previous)
         self.media = media
         self.host = _host(settings, self.plans, storage, embedder, chat, speaks=speech is not None)

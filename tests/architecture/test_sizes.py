@@ -29,7 +29,7 @@ CODE_LINES: dict[str, int] = {
     "svc_http.pages": 70,  # faults that strangers found are mended
     "svc_http.shared": 515,  # many processes share a store
     "svc_core": 4214,  # requests are paid for: x402
-    "svc_core.access": 781,  # knowledge, the agent, projects, automations, MCP
+    "svc_core.access": 785,  # plans by the settings file
     "svc_core.accounts": 545,
     "svc_core.analysis": 2016,  # knowledge, the agent, projects, automations, MCP
     "svc_core.changes": 265,  # knowledge, the agent, projects, automations, MCP
@@ -45,7 +45,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.testing": 2564,  # requests are paid for: x402
     "svc_core.webhooks": 663,  # faults that strangers found are mended
     "svc_core.wire": 603,  # knowledge, the agent, projects, automations, MCP
-    "svc_http": 918,  # requests are paid for: x402
+    "svc_http": 932,  # plans by the settings file
     "svc_http.cli": 2317,  # requests are paid for: x402
     "svc_http.control": 385,  # requests are paid for: x402
     "svc_http.demo": 370,  # requests are paid for: x402

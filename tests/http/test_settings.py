@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import attrs
 import pytest
 
+from svc_core.access.plans import DEFAULT_PLANS
 from svc_core.constraints import Doc
 from svc_http import settings
 from svc_http.runtime import secret
@@ -85,10 +86,13 @@ def test_values_of_a_file_keep_their_types(tmp_path):
         ("counters", "database", "db is no PostgreSQL database"),
         ("counters_down", "ignore", "must be one of refuse, admit"),
         ("body_bytes_max", "12", "from 1024"),
-        ("chat_credits", "pro", "must be a whole number"),
-        ("chat_credits", "pro=-1", "must be a whole number"),
-        ("chat_credits", "gold=1", "must be NAME=NUMBER, the names some of free, lite, pro"),
-        ("chat_credits", "", "must be NAME=NUMBER"),
+        ("plan", "pro", "must be NAME.MEMBER=NUMBER"),
+        ("plan", "pro=5", "'pro': must be a table"),
+        ("plan", "pro.perDay=many", "must be NAME.MEMBER=NUMBER"),
+        ("plan", "pro.perDay=-1", "pro.perDay: must be at least 0"),
+        ("plan", "pro.perDay=1,pro.perDay=2", "must be NAME.MEMBER=NUMBER"),
+        ("plan", "gold.perDay=500", "gold.newKeys: is required"),
+        ("plan", "[" * 10_000, "must be NAME.MEMBER=NUMBER"),
         ("workers", "true", "must be all, none, or some of ingest, schedule"),
         ("workers", "all,none", "must be all, none"),
         ("workers", ",", "must be all, none"),
@@ -103,6 +107,67 @@ def test_a_wrong_value_is_one_line_with_the_name_the_fault_and_an_example(name, 
     assert repr(name) in line
     assert why in line
     assert f"SVC_{name.upper()}={MEMBERS[name].metadata['example']}" in line
+
+
+# -- plans -------------------------------------------------------------------------------------
+
+TEAM = "newKeys = true\nkeysMax = 50\nperMinute = 90\nperDay = 20_000\n"
+
+
+def _written(tmp_path, text):
+    file = tmp_path / "svc.toml"
+    file.write_text(text)
+    return file
+
+
+def test_a_table_of_the_file_changes_a_plan_of_either_preset_and_adds_others(tmp_path):
+    text = f"[plan.elite]\nperDay = 60_000\n\n[plan.team]\n{TEAM}"
+    for preset, keys_max in (("default", 25), ("key-guide", 100)):
+        table = load({}, _written(tmp_path, f'plans = "{preset}"\n{text}')).plan_table
+        assert (table.plan("elite").per_day, table.plan("elite").keys_max) == (60_000, keys_max)
+        assert table.plan("team").per_minute == 90
+        assert list(table.plans) == ["free", "lite", "pro", "elite", "team"]
+    assert load({}).plan_table == DEFAULT_PLANS
+
+
+def test_one_line_says_what_a_table_says(tmp_path):
+    file = load({}, _written(tmp_path, "[plan.pro]\nperDay = 9000\nnewKeys = false\n"))
+    assert load({"SVC_PLAN": "pro.perDay=9000,pro.newKeys=false"}).plan == file.plan
+    assert load({}, None, {"plan": "pro.perDay=9000,pro.newKeys=false"}).plan == file.plan
+
+
+def test_whether_a_number_fits_is_judged_with_the_preset(tmp_path):
+    file = _written(tmp_path, "[plan.elite]\nperDay = 200\n")
+    assert load({}, file).plan_table.plan("elite").per_day == 200
+    with pytest.raises(SettingsError, match=r"elite\.perMinute: must be 1 to perDay"):
+        load({"SVC_PLANS": "key-guide"}, file)
+
+
+WRONG_FILES = [
+    ("[plan.pro]\nperDay = nan\n", "'plan' does not fit: pro.perDay: must be an integer"),
+    ("[plan.pro]\nperDay = '9'\n", "pro.perDay: must be an integer"),
+    ("[plan.pro]\nperDay = 2027-01-01\n", "pro.perDay: must be an integer"),
+    ("[plan.pro.perDay]\nx = 1\n", "pro.perDay: must be an integer"),
+    ("[[plan.pro]]\nperDay = 1\n", "'pro': must be a table"),
+    ("[[plan]]\nperDay = 1\n", "'plan' must be NAME.MEMBER=NUMBER"),
+    ("[plan]\nperDay = 1\n", "'perDay': must be a table"),
+    ("plan = 5\n", "'plan' must be NAME.MEMBER=NUMBER"),
+    (f'[plan."Big One"]\n{TEAM}', "Big One.name: must be a name in small letters"),
+    (f'[plan."a\\nb"]\n{TEAM}', "a b.name: must be a name in small letters"),
+    ("[plans.pro]\nperDay = 1\n", "'plans' is no table; for example SVC_PLANS=key-guide"),
+    ("[db]\nx = 1\n", "'db' is no table"),
+    ("[plam.pro]\nperDay = 1\n", "there is no setting 'plam'; did you mean 'plan'"),
+    ("port = " + "9" * 5_000, "is not TOML"),
+    ("port = " + "[" * 100_000, "is not TOML"),
+]
+
+
+@pytest.mark.parametrize(("text", "told"), WRONG_FILES)
+def test_what_a_file_says_wrong_of_plans_is_one_line(tmp_path, text, told):
+    with pytest.raises(SettingsError) as refused:
+        load({}, _written(tmp_path, text))
+    assert told in str(refused.value)
+    assert "\n" not in str(refused.value)
 
 
 def test_an_unknown_name_is_refused_with_the_one_that_was_meant(tmp_path):
