@@ -29,7 +29,7 @@ from svc_core.access import plans
 from svc_core.cursor import Keyring
 from svc_core.operation import Context
 from svc_core.ports import SYSTEM
-from svc_core.resources.news import SOURCES
+from svc_core.resources.source import SOURCES
 from svc_http import system
 from svc_http.fetch import LOOPBACK, Fetcher, FetchLimits
 from svc_http.runtime.service import Service

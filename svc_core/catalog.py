@@ -48,7 +48,6 @@ from svc_core.resources.news import (
     NEWS_TEXTS,
     RECAPS,
     RECAPS_DUE,
-    SOURCES,
     STORY_PASSES,
     TOPIC_ACTIVITY,
     UNGROUPED,
@@ -59,6 +58,7 @@ from svc_core.resources.project import PROJECTS
 from svc_core.resources.relation import RELATIONS
 from svc_core.resources.report import FACETS, REPORTS
 from svc_core.resources.signal import DETECTIONS_DUE, MARKET_POINTS, SIGNALS
+from svc_core.resources.source import SOURCES
 from svc_core.resources.webhook import (
     DELIVERIES,
     EVENTS,

@@ -8,7 +8,7 @@ from typing import Any
 from svc_core import instants
 from svc_core.intake import registry, taking
 from svc_core.operation import Context
-from svc_core.resources.news import Source
+from svc_core.resources.source import Source
 from svc_core.sources.formats import Document
 from svc_core.sources.model import About, Format, Record, Rejection
 

@@ -9,7 +9,7 @@ from hashlib import sha256
 
 import attrs
 
-from svc_core.resources.news import Source
+from svc_core.resources.source import Source
 from svc_core.sources.formats import Document, is_older
 from svc_core.sources.model import DocumentRefused
 

@@ -19,7 +19,7 @@ from datetime import datetime
 from attrs import define, field, frozen
 
 from svc_core.intake.contributions import Contribution
-from svc_core.intake.kinds import Kind
+from svc_core.intake.kind import Kind
 
 ALIKE_MAX = 100
 """Own keys of rows that may have one other key in common, and that may be joined to one row: a

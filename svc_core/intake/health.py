@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 import attrs
 
 from svc_core import data, ids
-from svc_core.resources.news import HealthError, HealthStatus, LastRun, Source, SourceHealth
+from svc_core.resources.source import HealthError, HealthStatus, LastRun, Source, SourceHealth
 from svc_core.sources.formats import Document
 from svc_core.sources.model import Rejection
 

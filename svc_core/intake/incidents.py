@@ -12,6 +12,8 @@ from svc_core.intake.written import Written
 from svc_core.operation import Context
 from svc_core.resources.incident import INCIDENTS_DUE, IncidentDue
 from svc_core.resources.osint import OSINT_EVENTS, incident_of
+from svc_core.resources.source import Source
+from svc_core.sources.model import Record
 
 
 async def note(ctx: Context, incidents: Iterable[str]) -> None:
@@ -53,6 +55,11 @@ async def follow_items(ctx: Context, written: Sequence[Written]) -> None:
 def mentioned(key: str) -> str:
     """What mentions of one event stand under; `key` is that of an event or of a mention."""
     return ids.derived_id("obs", "mention", "", key.partition("|")[0])
+
+
+def mention_of(_: Source, record: Record) -> str:
+    """What a record that mentions an event stands under."""
+    return mentioned(record.key)
 
 
 async def follow_reports(ctx: Context, told: Sequence[Contribution]) -> None:

@@ -32,10 +32,10 @@ from svc_core.resources.news import (
     NewsItem,
     NewsText,
     RecapDue,
-    Source,
     TopicActivity,
     Ungrouped,
 )
+from svc_core.resources.source import Source
 from svc_core.sources.model import Record
 from svc_core.text.language import guess
 

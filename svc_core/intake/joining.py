@@ -12,7 +12,7 @@ from attrs import define, field, frozen
 
 from svc_core.intake.contributions import CONTRIBUTIONS, MERGED_ROWS, Contribution, MergedRow
 from svc_core.intake.grouping import ALIKE_MAX, Grouped, alike, grouped
-from svc_core.intake.kinds import Kind
+from svc_core.intake.kind import Kind
 from svc_core.operation import Context
 from svc_core.ports import Document
 

@@ -16,7 +16,7 @@ from svc_core.intake.registry import SourceWish
 from svc_core.media import Representation
 from svc_core.operation import Context, Operation, local
 from svc_core.problem import Problem
-from svc_core.resources.news import HealthError, Source
+from svc_core.resources.source import HealthError, Source
 from svc_core.result import Content, Page
 from svc_core.sources import opml
 from svc_core.sources.body import Body

@@ -22,7 +22,7 @@ from svc_core.operation import Context, Operation, local
 from svc_core.ports import SYSTEM
 from svc_core.problem import Problem
 from svc_core.resources.members import SourceId
-from svc_core.resources.news import SOURCES, HealthError, LastRun, Source, SourceHealth
+from svc_core.resources.source import SOURCES, HealthError, LastRun, Source, SourceHealth
 from svc_core.result import One, Page
 from svc_core.wire import Fault
 

@@ -19,7 +19,7 @@ from svc_core.intake import health
 from svc_core.operation import Context
 from svc_core.ports import Document
 from svc_core.problem import Problem
-from svc_core.resources.news import SOURCES, Source
+from svc_core.resources.source import SOURCES, Source
 from svc_core.sources.formats import FORMATS, check_options
 from svc_core.sources.model import DocumentRefused
 

@@ -16,14 +16,14 @@ from attrs import frozen
 
 from svc_core import instants, wire
 from svc_core.differences import changed_fields
-from svc_core.intake import items, series
 from svc_core.intake.contributions import Contribution
 from svc_core.intake.joining import Joined, standing_under
-from svc_core.intake.kinds import Kind
+from svc_core.intake.kind import Kind
 from svc_core.intake.written import Written
 from svc_core.operation import Context
 from svc_core.ports import Collection, Document
-from svc_core.resources.news import LastRun, NewsText, whole
+from svc_core.resources.news import NewsText
+from svc_core.resources.source import LastRun
 from svc_core.wire import shapes
 
 
@@ -112,9 +112,7 @@ def by_row(contributions: Iterable[Contribution]) -> dict[str, list[Contribution
 
 
 def _words(kind: Kind, members: Mapping[str, Any] | None, value: Any) -> NewsText | None:
-    if members is None or kind.resource != "newsItem":
-        return None
-    return items.words(members, value)
+    return None if members is None or kind.words is None else kind.words(members, value)
 
 
 async def _write(
@@ -165,9 +163,8 @@ def _built(
     value = wire.from_json(collection.model, made)
     if before is None:
         return value, False
-    known = whole(before.raw) if kind.resource == "newsItem" else before.raw
-    names = changed_fields(known, wire.dumps(value))
-    if not names or (kind.resource == "indicator" and series.asked_again(names, old, made)):
+    names = changed_fields(kind.whole(before.raw), wire.dumps(value))
+    if not names or kind.idle(names, old, made):
         return None, False
     if kind.quiet(names, old, made):
         was = instants.parse(old["updatedAt"])

@@ -32,7 +32,8 @@ from svc_core.intake.rows import Taken
 from svc_core.intake.written import Written
 from svc_core.operation import Context
 from svc_core.ports import Position
-from svc_core.resources.news import NEWS, SOURCES, NewsText, Source
+from svc_core.resources.news import NEWS, NewsText
+from svc_core.resources.source import SOURCES, Source
 from svc_core.sources.formats import Document as ReadDocument
 from svc_core.sources.model import About, Format, Record
 from svc_core.sources.values import at

@@ -14,8 +14,8 @@ from svc_core import directory, instants, wire
 from svc_core.linking.references import of_vendor
 from svc_core.operation import Context
 from svc_core.resources.cve import CVES, CveFacet, day_of
-from svc_core.resources.news import SOURCES
 from svc_core.resources.relation import RELATIONS
+from svc_core.resources.source import SOURCES
 
 Row = dict[str, Any]
 

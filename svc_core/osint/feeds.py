@@ -16,7 +16,7 @@ from svc_core.osint.declared import reading
 from svc_core.ports import Position
 from svc_core.resources.filters import Providers, Several, sent
 from svc_core.resources.members import Cursor, Limit, SourceId, micros
-from svc_core.resources.news import (
+from svc_core.resources.source import (
     SOURCES,
     HealthError,
     HealthStatus,

@@ -20,7 +20,7 @@ from svc_core.problem import Problem
 from svc_core.reports.local_operations import Speaker
 from svc_core.reports.speaking import Task
 from svc_core.resources.audio import Audio
-from svc_core.resources.news import Source
+from svc_core.resources.source import Source
 from svc_http.control.operator import Operator
 from svc_http.fetch import Fetcher, FetchRefused, NotModified, locations
 from svc_http.fetch.exports import opener

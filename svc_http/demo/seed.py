@@ -18,10 +18,10 @@ from svc_core.intel.signals import DismissSignal, dismiss_signal
 from svc_core.operation import Actor, Context
 from svc_core.ports import Transaction
 from svc_core.profiles import operations
-from svc_core.resources.news import Source
 from svc_core.resources.profile import PROFILES as STORED
 from svc_core.resources.profile import SUBSCRIPTIONS, ProfileInput
 from svc_core.resources.signal import SIGNALS
+from svc_core.resources.source import Source
 from svc_http.demo.documents import DemoDocument, data_documents, documents
 from svc_http.demo.profiles import PROFILES, PUBLIC
 from svc_http.demo.subject import Recorded, record

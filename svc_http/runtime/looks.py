@@ -21,8 +21,8 @@ from prometheus_client.registry import Collector
 from svc_core.ports import SYSTEM, Collection
 from svc_core.resources.audio import SPEAKING
 from svc_core.resources.members import micros
-from svc_core.resources.news import SOURCES, HealthStatus, Source
 from svc_core.resources.profile import DUE
+from svc_core.resources.source import SOURCES, HealthStatus, Source
 from svc_core.resources.webhook import QUEUES, WAITING
 from svc_http import system
 from svc_http.runtime.runtime import Runtime

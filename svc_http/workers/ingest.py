@@ -33,7 +33,7 @@ from svc_core.news.recaps import recap_new
 from svc_core.operation import Context
 from svc_core.ports import SYSTEM
 from svc_core.resources.members import micros
-from svc_core.resources.news import SOURCES, Source
+from svc_core.resources.source import SOURCES, Source
 from svc_core.sources.body import Body
 from svc_core.sources.formats import BYTES_MAX, FORMATS, Document, read, recognised
 from svc_core.sources.model import FAULTS, DocumentRefused, Given, MissingExtra, Record

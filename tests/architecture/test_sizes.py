@@ -22,7 +22,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.linking": 493,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_core.intel": 3073,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_core.osint": 474,
-    "svc_core.intake": 2635,  # knowledge, the agent, projects, automations, MCP
+    "svc_core.intake": 2639,  # a kind says what it does otherwise, and is asked for no name
     "svc_core.text": 435,  # requests are paid for: x402
     "svc_core.retrieval": 341,  # knowledge, the agent, projects, automations, MCP
     "svc_core.data": 7,  # incidents, entities, graphs, cyber, markets, fusion

@@ -15,7 +15,8 @@ from svc_core.operation import Actor, Context
 from svc_core.pipeline import Call, Reply, Site
 from svc_core.ports import SYSTEM, Change, FeedPosition, Transaction
 from svc_core.problem import Problem
-from svc_core.resources.news import NEWS, NEWS_TEXTS, NewsItem, NewsText, Source
+from svc_core.resources.news import NEWS, NEWS_TEXTS, NewsItem, NewsText
+from svc_core.resources.source import Source
 from svc_core.sources import ParsedFeed
 from svc_core.sources.formats import Document
 from svc_core.testing.clock import CountingIds, FrozenClock

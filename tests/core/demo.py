@@ -6,7 +6,7 @@ from typing import Any
 from svc_core import instants
 from svc_core.intake import health, registry, taking
 from svc_core.operation import Context
-from svc_core.resources.news import Source
+from svc_core.resources.source import Source
 from svc_core.sources.body import Body
 from svc_core.sources.formats import Document, read, recognised
 from svc_core.sources.model import Given

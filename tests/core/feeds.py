@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from svc_core.intake import health
-from svc_core.resources.news import Source
+from svc_core.resources.source import Source
 from svc_core.sources import FeedItem, ParsedFeed, Rejection
 from svc_core.sources.formats import FORMATS, Document, whole
 from svc_core.sources.news import told

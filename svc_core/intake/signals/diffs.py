@@ -7,8 +7,8 @@ from attrs import frozen
 
 from svc_core.intake.contributions import Contribution
 from svc_core.intake.detectors import found, measured, source_of
-from svc_core.resources.news import Source
 from svc_core.resources.signal import Signal, SignalType
+from svc_core.resources.source import Source
 
 
 @frozen

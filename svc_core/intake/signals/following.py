@@ -17,8 +17,8 @@ from svc_core.operation import Context
 from svc_core.resources.entity import EntityRef
 from svc_core.resources.facts import SEVERITIES
 from svc_core.resources.incident import Incident
-from svc_core.resources.news import SOURCES
 from svc_core.resources.signal import Signal
+from svc_core.resources.source import SOURCES
 from svc_core.unset import Unset
 
 

@@ -14,8 +14,9 @@ from svc_core.operation import Context
 from svc_core.ports import Document
 from svc_core.resources.facts import SourceRef
 from svc_core.resources.members import micros
-from svc_core.resources.news import NEWS, SOURCES, NewsItem, Source
+from svc_core.resources.news import NEWS, NewsItem
 from svc_core.resources.signal import Signal, SignalType
+from svc_core.resources.source import SOURCES, Source
 
 ROWS_MAX = 500  # of one window
 SOURCES_ASKED = 40  # of one topic, whether they were there before

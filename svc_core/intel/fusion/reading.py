@@ -39,8 +39,9 @@ from svc_core.resources.finance import OBSERVATIONS, Metric
 from svc_core.resources.incident import INCIDENTS
 from svc_core.resources.market import MARKETS
 from svc_core.resources.members import micros
-from svc_core.resources.news import NEWS, SOURCES
+from svc_core.resources.news import NEWS
 from svc_core.resources.relation import RELATIONS
+from svc_core.resources.source import SOURCES
 
 Row = dict[str, Any]
 Where = Mapping[str, tuple[str, ...]]

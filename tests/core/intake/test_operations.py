@@ -25,7 +25,8 @@ from svc_core.intake.registry import SourceWish, add_source, remove_sources
 from svc_core.operation import Actor, Context
 from svc_core.ports import SYSTEM, Collection
 from svc_core.problem import Problem
-from svc_core.resources.news import NEWS, SOURCES, Source
+from svc_core.resources.news import NEWS
+from svc_core.resources.source import SOURCES, Source
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_http.storage.memory import MemoryStorage
 from tests.core.feeds import document_of

@@ -11,7 +11,7 @@ from svc_core import problem
 from svc_core.intake import health, registry
 from svc_core.ports import Document
 from svc_core.problem import Problem
-from svc_core.resources.news import SOURCES, Source
+from svc_core.resources.source import SOURCES, Source
 
 Make = Callable[..., Any]
 

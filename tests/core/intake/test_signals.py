@@ -13,8 +13,8 @@ import pytest
 
 from svc_core.intake.contributions import CONTRIBUTIONS
 from svc_core.intake.taking import withdraw
-from svc_core.resources.news import SOURCES
 from svc_core.resources.signal import SIGNALS, Signal
+from svc_core.resources.source import SOURCES
 from svc_core.sources.body import Body
 from svc_core.sources.formats import FORMATS, Document, read, recognised
 from svc_core.sources.model import Given

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from svc_core import wire
 from svc_core.intake import taking
 from svc_core.operation import Context
-from svc_core.resources.news import SOURCES, TOPIC_ACTIVITY
+from svc_core.resources.news import TOPIC_ACTIVITY
+from svc_core.resources.source import SOURCES
 from svc_core.sources import Rejection
 from tests.core.feeds import document_of
 

@@ -8,7 +8,7 @@ import pytest
 
 from svc_core.intake import taking
 from svc_core.intake.health import source_id
-from svc_core.resources.news import Source
+from svc_core.resources.source import Source
 from svc_core.sources.body import Body
 from svc_core.sources.formats import read, recognised
 from svc_core.sources.model import Given

@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from svc_core.intake import health, registry
-from svc_core.resources.news import HealthError, SourceHealth
+from svc_core.resources.source import HealthError, SourceHealth
 from svc_core.sources.model import Rejection
 from tests import events
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from svc_core.intake.taking import reading
-from svc_core.resources.news import Source
+from svc_core.resources.source import Source
 from svc_core.sources.body import Body
 from svc_core.sources.formats import Document, check_options, read, recognised
 from svc_core.sources.model import DocumentRefused, Given, Record

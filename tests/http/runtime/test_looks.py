@@ -11,7 +11,7 @@ from attrs import evolve
 
 from svc_core import catalog
 from svc_core.intake.registry import SourceWish, add_source
-from svc_core.resources.news import SOURCES
+from svc_core.resources.source import SOURCES
 from svc_core.resources.webhook import QUEUES, WAITING, Queue, Waiting
 from svc_http import hosting
 from svc_http.fetch.post import Undelivered

@@ -21,7 +21,8 @@ from svc_core import catalog
 from svc_core.access import plans
 from svc_core.cursor import Keyring
 from svc_core.ports import SYSTEM, FeedPosition
-from svc_core.resources.news import NEWS, NEWS_TEXTS, SOURCES, NewsItem, Source
+from svc_core.resources.news import NEWS, NEWS_TEXTS, NewsItem
+from svc_core.resources.source import SOURCES, Source
 from svc_core.testing.clock import START, CountingIds, FrozenClock
 from svc_http.fetch import LOOPBACK, Fetcher, FetchLimits
 from svc_http.runtime.service import Service
