@@ -27,6 +27,10 @@ class Span(NamedTuple):
             return number >= self.low or NO_NUMBER < number <= self.high
         return self.low <= number <= self.high
 
+    def below(self, number: int) -> "Span":
+        """What of it is not above the number."""
+        return self if self.wraps else self._replace(high=min(self.high, number))
+
 
 class Asked(NamedTuple):
     """Filters that are declared, each value and word once, with a box as spans of its edges.

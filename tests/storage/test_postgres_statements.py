@@ -1,6 +1,7 @@
 """What the statements cost, read from their plans."""
 
 import asyncio
+import json
 import re
 from itertools import product
 from typing import Any
@@ -121,7 +122,7 @@ def test_rows_are_found_by_index(dsn: str) -> None:
 def test_words_are_found_by_index_and_a_box_by_its_numbers(dsn: str) -> None:
     for query in (
         lists().search({"flood": 1}, None, 9, is_narrow=False),
-        lists(words=("flood",)).count(9),
+        lists(words=("flood",)).count(None, 9),
         lists(words=("flood",), where={"status": ("open",)}).scan(None, None, AFTER, 9),
         lists(words=("flood",)).scan(None, "weight", AFTER, 9),
     ):
@@ -136,6 +137,89 @@ def test_words_are_found_by_index_and_a_box_by_its_numbers(dsn: str) -> None:
         assert "tokens" not in found.replace("c_1.tokens", "").replace("w.tokens", "")
     boxed = lists(box=Box(1, 1, 2, 2)).scan("longitude", None, None, 9)
     assert "i_c_sample_notes_n_longitude" in told(dsn, boxed)
+
+
+GROWN = (
+    "INSERT INTO c_sample_notes (tenant, id, ord, version, shape, body, k_status, k_author,"
+    " n_weight, n_longitude, tokens) SELECT 'ann', 'n' || n, n, 1, 1, '{{}}',"
+    " CASE WHEN n <= 20 THEN 'rare' ELSE 's' || n % 3 END, 'a' || n % 2, n, n,"
+    " array['ann w' || n] FROM generate_series(1, {}) AS n",
+    *(
+        "INSERT INTO f_sample_notes (tenant, id, ord, name, value)"
+        f" SELECT tenant, id, ord, 'topic', {value} FROM c_sample_notes WHERE {where}"
+        for value, where in (("'r' || ord % 2", "ord <= 20"), ("'both'", "ord <= 15"),
+                             ("'all'", "TRUE"), ("'t' || ord % 3", "ord > 20"))
+    ),
+)  # fmt: skip
+RARE = {"topic": ("r0", "r1", "both")}
+WHERES: tuple[tuple[str, dict[str, tuple[str, ...]]], ...] = (
+    ("topic", {"topic": ("r1",)}),
+    ("topic", RARE),
+    ("status", {"status": ("rare", "none")}),
+    ("topic", RARE | {"status": ("s0", "rare"), "author": ("a0", "a1")}),
+    ("status", {"topic": ("all", "t1"), "status": ("rare",)}),
+)
+BOUNDS: tuple[dict[str, Any], ...] = (
+    {},
+    {"start": 2, "end": 10**6},
+    {"ranges": {"weight": (2, None)}},
+)
+
+
+@pytest.fixture(scope="module", params=["", "ANALYZE"])
+def grown(request: pytest.FixtureRequest, postgres: PostgresServer) -> list[str]:
+    """The same rare rows, among 2,000 others and among 20,000: with statistics and without."""
+    made = [postgres.made_for(SAMPLES) for _ in range(2)]
+    for dsn, rows in zip(made, (2_000, 20_000), strict=True):
+        name = dsn.partition("@/")[2].partition("?")[0]
+        statements = [*GROWN, *filter(None, [request.param])]
+        postgres.do(*(each.format(rows) for each in statements), database=name)
+    return made
+
+
+def pages(dsn: str, queries: list[Query]) -> list[tuple[int, int]]:
+    """How many pages and how many rows of tables each looks at."""
+
+    async def main() -> list[tuple[int, int]]:
+        connection = await asyncpg.connect(dsn, server_settings=SERVES)
+        found = []
+        for query in queries:
+            text = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {numbered(query.text)}"
+            (row,) = await connection.fetch(text, *query.values)
+            plan = json.loads(row[0])[0]["Plan"]
+            found.append((plan["Shared Hit Blocks"] + plan["Shared Read Blocks"], passed(plan)))
+        await connection.close()
+        return found
+
+    return asyncio.run(main())
+
+
+def passed(plan: Any) -> int:
+    """Rows that any part of a plan gives or throws away."""
+    removed = sum(plan.get(f"Rows Removed by {how}", 0) for how in ("Filter", "Join Filter"))
+    own = (plan["Actual Rows"] + removed) * plan["Actual Loops"]
+    return int(own + sum(map(passed, plan.get("Plans", []))))
+
+
+@pytest.mark.parametrize(("filters", "bounds"), list(product(WHERES, BOUNDS)))
+def test_a_table_that_grows_makes_no_list_and_no_count_of_its_rows_dearer(
+    grown: list[str], filters: tuple[str, dict[str, tuple[str, ...]]], bounds: dict[str, Any]
+) -> None:
+    driver, where = filters
+    asked_ = lists(where=where, **bounds)
+    queries = [
+        asked_.count(driver, 30),
+        asked_.scan(driver, None, None, 31),
+        asked_.scan(driver, None, Position(9, "n9"), 31),
+        asked_.scan(driver, "weight", None, 31),
+        asked_.scan(driver, "weight", Position(9, "n9"), 31),
+        asked_.probe([driver]),
+    ]
+    few, many = (pages(dsn, queries) for dsn in grown)
+    for at, ((read, rows), (read_of_many, rows_of_many)) in enumerate(zip(few, many, strict=True)):
+        # An index of ten times the rows is one level higher.
+        assert read_of_many <= 1.6 * read + 10, at
+        assert rows_of_many <= 1.5 * rows + 10, at
 
 
 def test_the_workers_view_walks_an_index(dsn: str) -> None:

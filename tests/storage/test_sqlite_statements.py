@@ -10,11 +10,14 @@ from typing import Any
 
 import pytest
 
+from svc_core import drive
+from svc_core.ports import Position
 from svc_core.testing.sample import NOTES, NOTICES, SAMPLES, Note
 from svc_core.testing.sync_store import SyncStore
 from svc_http.storage import SqliteStorage
 from svc_http.storage.sqlite import has_wal_reset_fault, ledger, migrate
 from svc_http.storage.sqlite.changes import _APPEND, _HEAD, _READ, _READ_TYPE
+from svc_http.storage.sqlite.documents import SqliteDocuments
 from svc_http.storage.sqlite.table import Shape, Table, table
 
 DRIVERS = (None, "status", "topic")
@@ -77,6 +80,105 @@ def test_a_listing_by_a_number_walks_the_index_of_that_number(
     assert "i_c_sample_notes_weight" in told
     assert "TEMP B-TREE" not in told
     assert "n_weight" in told
+
+
+@pytest.mark.parametrize("is_several", [False, True])
+@pytest.mark.parametrize("driver", ["status", "topic"])
+def test_a_count_walks_the_index_of_its_filter(
+    connection: sqlite3.Connection, driver: str, is_several: bool
+) -> None:
+    shape = Shape(driver, has_start=True, has_end=True, is_several=is_several)
+    told = plan(connection, table(NOTES).count(shape))
+    leads = {"status": r"SEARCH c USING \w* ?INDEX i_c_sample_notes_status", "topic": "SEARCH f "}
+    assert re.match(leads[driver], told[told.index("SEARCH") :])
+    assert not re.search(r"SCAN [cf]\b", told)
+    assert "ord>" in told
+
+
+FILL = (
+    "INSERT INTO c_sample_notes (tenant, id, version, ord, facets, body, k_status, k_author,"
+    " n_weight, n_longitude, n_latitude) WITH RECURSIVE g (n) AS (SELECT 1 UNION ALL"
+    " SELECT n + 1 FROM g WHERE n < ?) SELECT 'ann', 'n' || n, 1, n, '[]', '{}',"
+    " CASE WHEN n <= 20 THEN 'rare' ELSE 's' || (n % 3) END, 'a' || (n % 2), n, n, 0 FROM g",
+    *(
+        "INSERT INTO f_sample_notes (tenant, name, value, ord, id, row)"
+        f" SELECT tenant, 'topic', {value}, ord, id, row FROM c_sample_notes WHERE {where} AND ?"
+        for value, where in (("'r' || (ord % 2)", "ord <= 20"), ("'both'", "ord <= 15"),
+                             ("'all'", "TRUE"), ("'t' || (ord % 3)", "ord > 20"))
+    ),
+)  # fmt: skip
+RARE = {"topic": ("r0", "r1", "both")}
+WHERES: tuple[dict[str, tuple[str, ...]], ...] = (
+    {"topic": ("r1",)},
+    RARE,
+    {"status": ("rare", "none")},
+    RARE | {"status": ("s0", "rare"), "author": ("a0", "a1")},
+    {"topic": ("all", "t1"), "status": ("rare",)},
+    {"topic": ("all",)},
+    {"topic": ("t0", "t1")},
+)
+BOUNDS: tuple[dict[str, Any], ...] = (
+    {},
+    {"start": 2, "end": 10**6},
+    {"ranges": {"weight": (2, None)}},
+)
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The same rare rows, among 2,000 others and among 20,000."""
+    made = []
+    for rows in (2_000, 20_000):
+        path = tmp_path_factory.mktemp("filled") / "svc.db"
+        migrate(path, SAMPLES, epoch=bytes(8))
+        connection = sqlite3.connect(path)
+        for statement in FILL:
+            connection.execute(statement, (rows,))
+        made.append(connection)
+    yield made
+    for connection in made:
+        connection.close()
+
+
+def steps(connection: sqlite3.Connection, asked: Any) -> tuple[int, Any]:
+    """How many steps the machine of SQLite takes for it, and what it finds."""
+    count = 0
+
+    def step() -> None:
+        nonlocal count
+        count += 1
+
+    documents = SqliteDocuments(connection, {NOTES.name: table(NOTES)}, "ann", None)
+    connection.set_progress_handler(step, 1)
+    found = drive.run(asked(documents))
+    connection.set_progress_handler(None, 1)
+    return count, found
+
+
+@pytest.mark.parametrize(("where", "bounds"), list(product(WHERES, BOUNDS)))
+def test_a_table_that_grows_makes_no_list_and_no_count_of_its_rows_dearer(
+    filled: Any, where: dict[str, tuple[str, ...]], bounds: dict[str, Any]
+) -> None:
+    how = {"where": where, **bounds, "limit": 30}
+    after = Position(9, "n9")
+    for asked in (
+        lambda documents: documents.count(NOTES, **how),
+        lambda documents: documents.scan(NOTES, **how),
+        lambda documents: documents.scan(NOTES, **how, after=after),
+        lambda documents: documents.scan(NOTES, **how, order="weight"),
+        lambda documents: documents.scan(NOTES, **how, order="weight", after=after),
+    ):
+        (few, _), (many, found) = (steps(connection, asked) for connection in filled)
+        assert found != 0
+        assert many <= 1.5 * few
+
+
+def test_a_row_with_two_of_the_values_is_counted_once(filled: Any) -> None:
+    for bounds, rows in (({}, 20), ({"start": 3, "end": 17}, 15)):
+        for where in (RARE, RARE | {"author": ("a0", "a1")}):
+            how = {"where": where, **bounds}
+            assert steps(filled[0], lambda all_: all_.count(NOTES, limit=99, **how))[1] == rows  # noqa: B023
+            assert steps(filled[0], lambda all_: all_.count(NOTES, limit=9, **how))[1] == 9  # noqa: B023
 
 
 @pytest.mark.parametrize("made", [table(NOTES), table(NOTICES)], ids=["tenant", "global"])

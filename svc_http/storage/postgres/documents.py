@@ -130,7 +130,7 @@ class PostgresDocuments:
         lists = self._lists(collection, None, **filters)
         if lists is None:
             return 0
-        found = await self._rows(lists.count(limit))
+        found = await self._rows(lists.count(await self._driver(lists, None), limit))
         return int(found[0][0])
 
     async def search(

@@ -3,7 +3,9 @@
 
 Rule 1: a list walks one index, from its bound on, and looks at what else is asked row by row. Of
         several filters the one that few rows have is walked (`drivers`); what is not to be walked
-        is written so that no index fits it (`|| ''`, `+ 0`).
+        is written so that no index fits it (`|| ''`, `+ 0`), and what is looked up by its
+        identifier so that no join can be made of it (`OFFSET 0`): without statistics, and with
+        those of another tenant, the server would walk a whole table for each row of the other.
 Rule 2: where the filter that is walked has several values, each has a walk of its own: one walk
         over all of them would be in no order.
 Rule 3: the text depends on what is asked and never on the values, so the server plans it once.
@@ -42,9 +44,13 @@ class Query:
         self.add(f"{self._table.rows} AS c WHERE c.tenant{unfit} = ?", owner)
         return self.add(" AND c.tokens @> ?::text[]", tokens_of(owner, words)) if words else self
 
-    def held(self, owner: str, name: str, joined: str = "") -> "Query":
-        """The values of a tenant's facet."""
-        self.add(f"{self._table.facets} AS f{joined}")
+    def held(self, owner: str, name: str, *, has_rows: bool = False) -> "Query":
+        """The values of a tenant's facet, with the rows that have them."""
+        self.add(f"{self._table.facets} AS f")
+        if has_rows:
+            row = f"SELECT r.* FROM {self._table.rows} AS r"
+            same = "r.tenant = f.tenant AND r.id = f.id"
+            self.add(f" CROSS JOIN LATERAL ({row} WHERE {same} OFFSET 0) AS c")
         return self.add(f" WHERE f.name = '{name}' AND f.tenant = ?", owner)
 
     def bound(self, line: str = "c", after: Position | None = None) -> "Query":
@@ -58,23 +64,20 @@ class Query:
             self.add(f" AND {line}.ord <= ?::bigint", end)
         return self
 
-    def check(self, *, but: str | None = None, is_free: bool = False) -> "Query":
-        """What is looked at row by row, but for the filter that is walked.
-
-        Where it `is_free`, the server may also walk what it likes best.
-        """
+    def check(self, *, but: str | None = None) -> "Query":
+        """What is looked at row by row, but for the filter that is walked."""
         if self._asked.is_whole:
             return self
         for name, values in self._asked.where.items():
             if name in self._table.collection.facets and name != but:
                 same = "g.tenant = c.tenant AND g.id = c.id"
                 self.add(f" AND EXISTS (SELECT FROM {self._table.facets} AS g WHERE {same}")
-                self.add(f" AND g.name = '{name}' AND g.value = ANY (?::text[]))", values)
+                self.add(f" AND g.name || '' = '{name}' AND g.value = ANY (?::text[])", values)
+                self.add(" OFFSET 0)")
             elif name != but:
-                unfit = "" if is_free else " || ''"
-                self.add(f" AND c.k_{name}{unfit} = ANY (?::text[])", values)
+                self.add(f" AND c.k_{name} || '' = ANY (?::text[])", values)
         for span in self._asked.spans:
-            self.span(span.name, "" if is_free or span.name == but else " + 0")
+            self.span(span.name, "" if span.name == but else " + 0")
         return self
 
     def span(self, name: str, unfit: str = "") -> None:
@@ -103,7 +106,7 @@ class Lists:
     ) -> Query:
         """The rows in the order of the collection, or of a number, which has one more column."""
         wanted, is_facet = self._asked.where.get(driver or "", ()), self._is_facet(driver)
-        line = "f" if is_facet and order is None else "c"
+        line = "f" if is_facet else "c"
         key, sort = ("ord", f"{line}.ord") if order is None else ("number", f"c.n_{order}")
         is_walked = driver == order or (order is None and driver in self._asked.where)
         if self._asked.words or not is_walked:
@@ -115,8 +118,7 @@ class Lists:
             made.add(" AS v (value) CROSS JOIN LATERAL (")
         made.add(f"SELECT {columns} FROM ")
         if is_facet and driver is not None:
-            same = "c.tenant = f.tenant AND c.id = f.id"
-            made.held(self._owner, driver, f" JOIN {self._table.rows} AS c ON {same}")
+            made.held(self._owner, driver, has_rows=True)
         else:
             made.rows(self._owner)
         if wanted:
@@ -125,7 +127,7 @@ class Lists:
             made.add(f" AND {walked} = {mark[0]}", *mark[1:])
         made.bound(line, after if order is None else None)
         if order is not None and after is not None:
-            made.add(f" AND ({sort}, c.id) < (?::bigint, ?)", after.order, after.id)
+            made.add(f" AND ({sort}, {line}.id) < (?::bigint, ?)", after.order, after.id)
         made.check(but=driver).add(f" ORDER BY {sort} DESC, {line}.id DESC LIMIT ?", count)
         if len(wanted) > 1:
             made.add(f") AS r ORDER BY r.{key} DESC, r.id DESC LIMIT ?", count)
@@ -147,10 +149,14 @@ class Lists:
             self._table.pages[kind] = numbered(self.scan(None, None, after, count).text)
         return self._table.pages[kind], made
 
-    def count(self, limit: int) -> Query:
-        """How many rows there are, up to a limit; the server chooses how to find them."""
-        made = self._query("SELECT count(*) FROM (SELECT FROM ").rows(self._owner)
-        return made.bound().check(is_free=not self._asked.words).add(" LIMIT ?) AS l", limit)
+    def count(self, driver: str | None, limit: int) -> Query:
+        """How many rows there are, up to a limit."""
+        made = self.scan(driver, None, None, limit)
+        if self._asked.words:  # they are found in no order, and are put in none
+            made = self._query("SELECT FROM ").rows(self._owner).bound().check()
+            made.add(" LIMIT ?", limit)
+        made.text = f"SELECT count(*) FROM ({made.text}) AS l"
+        return made
 
     def window(self, limit: int) -> Query:
         """How many rows lie between the bounds, up to a limit."""

@@ -208,17 +208,18 @@ class SqliteDocuments:
         *,
         is_single: bool = False,
     ) -> "_Walk":
-        """The statement's shape and values; `is_single` where several runs cannot be joined."""
+        """The statement's shape and values; `is_single` where one run has all rows, in no order."""
         table = self._texted(collection) if wanted.words else declared(self._tables, collection)
         driver = None if wanted.words else self._driver(table, owner, wanted, order)
-        if is_single and len(wanted.where.get(driver or "", ())) > 1:
-            driver = None
         if order is None and after is not None and wanted.end is not None:
             # Only the tighter of the two upper bounds: the walk would begin at the other.
             if after.order <= wanted.end:
                 wanted = wanted._replace(end=None)
             else:
                 after = None
+        if after is not None:  # the same of the number that is the order
+            spans = [span.below(after.order) if span.name == order else span for span in wanted[3]]
+            wanted = wanted._replace(spans=tuple(spans))
         shape = _shape(wanted, driver, order, after)
         if wanted.is_whole:
             place = () if after is None else (after.order, after.id)
@@ -228,6 +229,9 @@ class SqliteDocuments:
             heads = [[match_query(owner, wanted.words, "AND"), owner]]
         elif driver is not None and driver in wanted.where:
             heads = [[owner, value] for value in wanted.where[driver]]
+            if is_single and len(heads) > 1:
+                shape = shape._replace(is_several=True)
+                heads = [[owner, _json(wanted.where[driver])]]
         place = () if after is None else (after.order, after.id)
         checks = (value for name, _ in shape.checks for value in wanted.where[name])
         return _Walk(table, shape, heads, [*_bounds(wanted), *place, *checks])

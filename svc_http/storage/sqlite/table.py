@@ -30,7 +30,8 @@ class Shape(NamedTuple):
     """What distinguishes one listing statement from another of the same table.
 
     `driver` is the filter or number whose index is walked (None: the whole list, or the text index
-    where there are `words`); `checks` are the other filters with the number of their values;
+    where there are `words`), for any of several values where it `is_several`, then in no order;
+    `checks` are the other filters with the number of their values;
     `spans` are the numbers that are bounded, and whether each wraps; `order` is the number that is
     the sort key; `has_run` says that a search looks at a run of rows by their numbers.
     """
@@ -44,6 +45,7 @@ class Shape(NamedTuple):
     order: str | None = None
     has_words: bool = False
     has_run: bool = False
+    is_several: bool = False
 
     @property
     def is_all(self) -> bool:
@@ -253,7 +255,9 @@ def _scan(made: Table, shape: Shape) -> str:
 
 def _count(made: Table, shape: Shape) -> str:
     line, source = _line(made, shape)
-    rows = f"SELECT 1 FROM {source}{_bounds(line, shape)}{_checks(made, shape.checks)} LIMIT ?"
+    # A row may have two of the values of a facet.
+    row = "DISTINCT c.row" if shape.is_several else "1"
+    rows = f"SELECT {row} FROM {source}{_bounds(line, shape)}{_checks(made, shape.checks)} LIMIT ?"
     return f"SELECT count(*) FROM ({rows})"
 
 
@@ -262,7 +266,9 @@ def _line(made: Table, shape: Shape) -> tuple[str, str]:
 
     INDEXED BY makes a statement fail at once where the planner would walk another one.
     """
-    driver = shape.driver
+    driver, mark = shape.driver, "= ?"
+    if shape.is_several:
+        mark = "IN (SELECT value FROM json_each(?))"
     if shape.has_words:
         return "c", (
             f"{made.texts} AS t CROSS JOIN {made.rows} AS c ON c.row = t.rowid"
@@ -273,13 +279,13 @@ def _line(made: Table, shape: Shape) -> tuple[str, str]:
     if driver in made.facets:
         return "f", (
             f"{made.facet_rows} AS f CROSS JOIN {made.rows} AS c ON c.row = f.row"
-            f" WHERE f.tenant = ? AND f.name = '{driver}' AND f.value = ?"
+            f" WHERE f.tenant = ? AND f.name = '{driver}' AND f.value {mark}"
         )
     index = f"i_{made.rows}_{driver}"
     if shape.order in made.collection.ranked.get(driver, ()):
         index += f"_{shape.order}"
     walked = f"{made.rows} AS c INDEXED BY {index} WHERE c.tenant = ?"
-    return "c", walked if driver in made.numbers else f"{walked} AND c.k_{driver} = ?"
+    return "c", walked if driver in made.numbers else f"{walked} AND c.k_{driver} {mark}"
 
 
 def _sort_key(line: str, shape: Shape) -> str:
