@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,8 @@ def _default(value: Any) -> str:
         return f"`{str(value).lower()}`"
     if isinstance(value, tuple):
         return f"`{','.join(value)}`"
+    if isinstance(value, timedelta):
+        return f"`{value // timedelta(minutes=1)}m`"
     return f"`{value}`"
 
 

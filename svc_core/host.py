@@ -1,7 +1,7 @@
 """What use cases may know of the deployment that runs them, and what it lends them."""
 
 from collections.abc import Callable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from attrs import field, frozen
@@ -49,10 +49,11 @@ class Host:
     own machine may do, such as webhooks to loopback addresses. `allow_erasure` names the
     workspaces whose ledger content may be erased; `"*"` in it names all. `signer` is the key of the
     ledgers, `receipt_signer` that of payments; `receipts_by_transaction` says that receipts are
-    found by their transfers, too. `speaks` says that reports can be spoken; `media_base_url` is
-    where a CDN has the files, None where this service has them. `threads_kept` is how long a
-    conversation may be silent; `ui_finish_reason` says that the UI message stream tells why an
-    answer ended in a member of its own.
+    found by their transfers, too. `speaks` says that reports can be spoken, `audio_wait` how long
+    an event waits for that; `media_base_url` is where a CDN has the files, None where this service
+    has them. `threads_kept` is how long a conversation may be silent; `ui_finish_reason` says that
+    the UI message stream tells why an answer ended in a member of its own. `aliases_until` is when
+    deprecated members end, None where they stay.
     `lends` holds what only a host can reach (publishers, voices, files), each by the Protocol that
     a feature declares for it.
     """
@@ -64,7 +65,13 @@ class Host:
     receipt_signer: Signer | None = None
     receipts_by_transaction: bool = True
     speaks: bool = False
+    audio_wait: timedelta = timedelta(minutes=10)
     media_base_url: str | None = None
     threads_kept: timedelta = timedelta(days=30)
     ui_finish_reason: bool = False
+    aliases_until: datetime | None = None
     lends: Mapping[type, Any] = field(factory=dict, repr=False)
+
+    def has_aliases(self, now: datetime) -> bool:
+        """Whether deprecated members are still given."""
+        return self.aliases_until is None or now < self.aliases_until

@@ -26,6 +26,9 @@ INTERVAL_FORM: Final = rf"(?:{_PLAIN}|{_PLAIN}/(?:\.\.|{_PLAIN})|\.\./{_PLAIN})"
 """The form of an interval; which days exist, and which side is later, no expression says."""
 _SPACE_FOR_PLUS = re.compile(r"[^ ]{19,29} [0-9]{2}:[0-9]{2}")
 
+_SPAN = re.compile("([0-9]{1,6})([smhdw])")
+_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_MICROSECOND: Final = 999_999
 _OPEN: Final = ".."
@@ -50,6 +53,12 @@ class Interval:
         return (self.start is None or self.start <= instant) and (
             self.end is None or instant <= self.end
         )
+
+
+def span(text: str) -> timedelta | None:
+    """The span of time that a text such as `90s`, `10m` or `7d` names; None where it names none."""
+    found = _SPAN.fullmatch(text)
+    return None if found is None else timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 
 def parse(text: str) -> datetime:

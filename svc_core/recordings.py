@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from svc_core import ids, indexing, problem
+from svc_core import events, ids, indexing, problem
 from svc_core.operation import Context
 from svc_core.ports import Document
 from svc_core.problem import Problem
@@ -64,9 +64,15 @@ async def end_turn(ctx: Context, turn: Document[Turn], *, is_settled: bool) -> N
         await ctx.save(TURNS, turn.id, Turn(found.name, ctx.now))
 
 
+async def give_up(ctx: Context, report_id: str) -> None:
+    """Forget the wish for a report's audio, for which its event waits no longer."""
+    await ctx.tx.documents.delete(SPEAKING, report_id)
+    await events.release(ctx, report_id, None)
+
+
 async def forget_audio(ctx: Context, report_id: str) -> None:
     """Forget a report's audio and the wish for it; the file goes soon after."""
-    await ctx.tx.documents.delete(SPEAKING, report_id)
+    await give_up(ctx, report_id)
     gone = await ctx.tx.documents.delete(AUDIO, report_id)
     if gone is not None:
         await doubt(ctx, AUDIO.decode(gone.raw).recording.name)

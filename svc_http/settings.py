@@ -10,7 +10,7 @@ import difflib
 import ipaddress
 import tomllib
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
@@ -39,6 +39,7 @@ from svc_http.settings_text import (
     proxies,
     secrets,
     shown,
+    span,
     switch,
     tables,
     web_address,
@@ -345,6 +346,13 @@ class Settings:
         "on stdin and writes WAV or MP3 to `{out}`, if its arguments name that, else to stdout. "
         "`{voice}` and `{language}` are filled in.",
         read=argv,
+    )
+    audio_wait: timedelta = _setting(  # noqa: RUF009 - makes a field
+        timedelta(minutes=10),
+        "90s",
+        "How long the event of a report waits for its recording, where the subscription wants "
+        "audio; later ones it does not tell of. `0s` waits for none.",
+        read=span(timedelta(days=1)),
     )
     speech_voice: str | None = _setting(
         None, "en-gb", "The voice that reads every report. Default: one for each report's language."

@@ -7,7 +7,7 @@ import re
 import shlex
 import tomllib
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -122,6 +122,19 @@ def integer(least: int, most: int) -> Reader:
         if not re.fullmatch("[0-9]{1,18}", text) or not least <= int(text) <= most:
             raise ValueError(f"must be a whole number from {least} to {most}")
         return int(text)
+
+    return read
+
+
+def span(most: timedelta) -> Reader:
+    """A span of time, such as `90s` or `10m`."""
+
+    def read(text: str) -> timedelta:
+        value = instants.span(text)
+        if value is None or value > most:
+            longest = most // timedelta(hours=1)
+            raise ValueError(f"must be a span of time up to {longest}h, such as 90s or 10m")
+        return value
 
     return read
 

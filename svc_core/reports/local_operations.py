@@ -16,7 +16,7 @@ from svc_core.problem import Problem
 from svc_core.recordings import load_report
 from svc_core.reports import addresses
 from svc_core.reports.addresses import Opening
-from svc_core.reports.notices import announce
+from svc_core.reports.notices import notify, subscription_to
 from svc_core.resources.audio import AUDIO, Audio
 from svc_core.resources.members import ProfileId, ReportId, micros
 from svc_core.resources.report import FACETS, REPORTS, ReportRow
@@ -166,7 +166,9 @@ async def trigger_report(ctx: Context, request: TriggerReport) -> One[Triggered]
     """
     id_ = request.report_id or await _newest(ctx)
     report = REPORTS.decode((await load_report(ctx, id_)).raw)
-    await announce(ctx, report, await ctx.value(FACETS, id_))
+    subscription = await subscription_to(ctx, report.profile_id)
+    if subscription is not None:
+        await notify(ctx, report, await ctx.value(FACETS, id_), subscription)
     # Deliveries are listed by when they were made: these have just been.
     queued = await ctx.tx.documents.scan(DELIVERIES, start=micros(ctx.now), limit=WEBHOOKS_MAX)
     told = [DELIVERIES.decode(found.raw) for found in queued.rows]

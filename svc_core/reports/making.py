@@ -25,7 +25,7 @@ from svc_core.ports import Document
 from svc_core.recordings import forget_audio
 from svc_core.reports import graph, render, signals, speaking
 from svc_core.reports.draft import Draft, Told, draft, tell
-from svc_core.reports.notices import announce, subscription_to
+from svc_core.reports.notices import notify, subscription_to
 from svc_core.reports.observed import observed
 from svc_core.resources.members import micros
 from svc_core.resources.news import NEWS_TEXTS, NewsText
@@ -286,8 +286,7 @@ async def published(ctx: Context, finished: Finished) -> tuple[ReportRow, bool]:
     await ctx.save(FACETS, finished.row.id, facets)
     await indexing.index_report(ctx, finished.row, facets)
     await _note(ctx, finished)
-    await announce(ctx, finished.row, finished.facets)
-    await _voice(ctx, finished.row)
+    await _tell(ctx, finished)
     return finished.row, True
 
 
@@ -299,11 +298,20 @@ async def _identified(ctx: Context, finished: Finished) -> ReportFacets:
     return attrs.evolve(facets, graph=drawn)
 
 
-async def _voice(ctx: Context, row: ReportRow) -> None:
-    """Have the report spoken where the subscriber wants that and somebody has a voice."""
-    subscription = await subscription_to(ctx, row.profile_id) if ctx.host.speaks else None
-    if subscription and subscription.status == "active" and subscription.delivery.include_audio:
+async def _tell(ctx: Context, finished: Finished) -> None:
+    """Write the event of the report for its subscriber.
+
+    Where he wants audio and somebody has a voice, have the report spoken, and the event wait.
+    """
+    row = finished.row
+    subscription = await subscription_to(ctx, row.profile_id)
+    if subscription is None or subscription.status != "active":
+        return
+    waits_until = None
+    if ctx.host.speaks and subscription.delivery.include_audio:
         await speaking.want(ctx, row.id)
+        waits_until = ctx.now + ctx.host.audio_wait
+    await notify(ctx, row, finished.facets, subscription, waits_until=waits_until)
 
 
 async def _same(ctx: Context, finished: Finished) -> str | None:

@@ -5,9 +5,13 @@ Rule 2: it goes to the enabled webhooks of the profile's active subscription tha
         nobody of a paused one.
 Rule 3: the body is bounded and compact: identifiers, counts, links and a short summary; no HTML,
         storage ids, model names, prompts or costs.
+Rule 4: where a report is to be spoken, its event waits for the recording (`svc_core.events`).
 """
 
+from datetime import datetime
 from typing import Any, Final
+
+import attrs
 
 from svc_core import instants, wire
 from svc_core.events import cloud_event, enabled_webhooks, is_for, publish
@@ -22,18 +26,26 @@ SUMMARY_CHARS_MAX: Final = 500
 """Enough for a message in a chat; the whole summary is one request away."""
 
 
-async def announce(ctx: Context, row: ReportRow, facets: ReportFacets) -> None:
-    """Write the event of a report that was just written, for whoever wants to be told."""
-    subscription = await subscription_to(ctx, row.profile_id)
-    if subscription is None:
-        return
+async def notify(
+    ctx: Context,
+    row: ReportRow,
+    facets: ReportFacets,
+    subscription: Subscription,
+    *,
+    waits_until: datetime | None = None,
+) -> None:
+    """Write the event of a report for one subscription and the webhooks of its workspace.
+
+    The report may be another workspace's. With `waits_until` the event waits until then for the
+    recording of the report, or for whoever releases it (`svc_core.events.release`).
+    """
     told = [webhook for webhook in await enabled_webhooks(ctx) if wants(webhook, subscription)]
     if not told:
         return
     id_, origin = ctx.ids.new("evt"), ctx.host.origin
     data = notice(row, facets, subscription, origin=origin, aliases=ctx.aliases)
     event = cloud_event(id_, REPORT_GENERATED, row.id, source=origin, at=ctx.now, data=data)
-    await publish(ctx, event, told)
+    await publish(ctx, attrs.evolve(event, waits_until=waits_until), told)
 
 
 async def subscription_to(ctx: Context, profile_id: str) -> Subscription | None:

@@ -15,10 +15,10 @@ from typing import Final
 import attrs
 from attrs import field, frozen
 
-from svc_core import ids
+from svc_core import events, ids
 from svc_core.operation import Context
 from svc_core.ports import BASE_V1, Document
-from svc_core.recordings import forget_audio, trust
+from svc_core.recordings import forget_audio, give_up, trust
 from svc_core.reports import rules
 from svc_core.resources.audio import AUDIO, SPEAKING, Audio, Recording, Speaking
 from svc_core.resources.report import FACETS, REPORTS
@@ -65,7 +65,7 @@ async def claim(ctx: Context, seen: Document[Speaking], until: datetime) -> Task
     if wish is None:
         return None
     if wish.attempts >= ATTEMPTS_MAX:
-        await ctx.tx.documents.delete(SPEAKING, wish.report_id)
+        await give_up(ctx, wish.report_id)
         return None
     claimed = attrs.evolve(wish, due_at=until, attempts=wish.attempts + 1, is_claimed=True)
     await ctx.save(SPEAKING, wish.report_id, claimed)
@@ -101,7 +101,7 @@ async def put_off(ctx: Context, task: Task) -> None:
     if wish is None:
         return
     if task.attempts >= ATTEMPTS_MAX:
-        await ctx.tx.documents.delete(SPEAKING, task.report_id)
+        await give_up(ctx, task.report_id)
         return
     wait = RETRY_MIN * 4 ** (task.attempts - 1)
     again = attrs.evolve(wish, due_at=ctx.now + wait, is_claimed=False)
@@ -119,12 +119,14 @@ async def give_back(ctx: Context, task: Task) -> None:
 async def adopt(ctx: Context, task: Task, recording: Recording, voice: str) -> Audio | None:
     """Give the report its recording, which stands in its place; None when its words changed.
 
-    The row says so from now on, with its change record.
+    The row says so from now on, with its change record, and so does the event that waits for it.
     """
     row = await ctx.find(REPORTS, task.report_id)
     facets = await ctx.find(FACETS, task.report_id)
     if row is None or facets is None or facets.digest != task.digest:
         return None
+    path = f"{BASE_V1}/reports/{row.id}/audio"
+    await events.release(ctx, row.id, path)
     await forget_audio(ctx, task.report_id)
     audio = Audio(
         id=ids.derived_id("aud", "audio", task.report_id, recording.name),
@@ -135,6 +137,6 @@ async def adopt(ctx: Context, task: Task, recording: Recording, voice: str) -> A
     )
     await ctx.save(AUDIO, task.report_id, audio)
     await trust(ctx, recording.name)
-    links = attrs.evolve(row.links, audio=f"{BASE_V1}/reports/{row.id}/audio")
+    links = attrs.evolve(row.links, audio=path)
     await ctx.save(REPORTS, row.id, attrs.evolve(row, has_audio=True, links=links))
     return audio

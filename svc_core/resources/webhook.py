@@ -1,6 +1,6 @@
 """Webhooks, the events they are told and the deliveries of those (Spec: Events; States, Webhook).
 
-Rule 1: an event's body bytes are made once and sent verbatim by every attempt.
+Rule 1: an event's body is final before its first attempt, and is sent verbatim by every one.
 Rule 2: one delivery row for each pair of webhook and event, written in the unit of work that
         causes the event: both are there or neither.
 Rule 3: what waits stands in rows of its own, oldest first, so that a queue of any length costs
@@ -140,13 +140,17 @@ class WebhookSecrets:
 
 @frozen
 class Event:
-    """One event: its body is final, UTF-8 text of a CloudEvent."""
+    """One event: its body is UTF-8 text of a CloudEvent.
+
+    It waits for the recording of its subject until `waits_until`; where that is None it is final.
+    """
 
     id: EventId
     type: str
     subject: str
     body: str
     occurred_at: datetime
+    waits_until: datetime | None = None
 
 
 @frozen
@@ -188,7 +192,7 @@ class Delivery:
 
 @frozen
 class Waiting:
-    """A delivery that nobody has taken yet."""
+    """A delivery that nobody has taken yet, and from when it may be taken."""
 
     delivery_id: str
     webhook_id: WebhookId
@@ -233,7 +237,11 @@ WEBHOOK_SECRETS: Collection[WebhookSecrets] = Collection(
 )
 
 EVENTS: Collection[Event] = Collection(
-    name="events", model=Event, prefix="evt", order=lambda event: micros(event.occurred_at)
+    name="events",
+    model=Event,
+    prefix="evt",
+    order=lambda event: micros(event.occurred_at),
+    keys={"waits_for": lambda event: event.subject if event.waits_until else None},
 )
 
 DELIVERIES: Collection[Delivery] = Collection(

@@ -86,15 +86,16 @@ async def take(
         return ()
     room = rules.attempts_left(queue)
     waiting = await _waiting(ctx, webhook_id, room + 1)
+    due = [line for line in waiting[:room] if line.queued_at <= ctx.now]
     try:
         signing = await keys.signing_keys(ctx, webhook_id)
     except VaultError:
         await ctx.save(QUEUES, webhook_id, attrs.evolve(queue, wake_at=ctx.now + SHUT))
         return ()
-    tasks = await _begin(ctx, webhook, waiting[:room], signing)
+    tasks = await _begin(ctx, webhook, due, signing)
     until = ctx.now + rules.HOLD
     queue = rules.held(queue, [Hold(task.delivery_id, task.attempt_id, until) for task in tasks])
-    await _save(ctx, queue, has_more=len(waiting) > room)
+    await _save(ctx, queue, waiting[len(due) :])
     return tuple(tasks)
 
 
@@ -135,13 +136,13 @@ async def conclude(ctx: Context, task: Task, result: Outcome) -> Webhook | None:
         ended = rules.ended(delivery, task.attempt_id, result, ctx.now)
         await ctx.save(DELIVERIES, task.delivery_id, ended)
     queue = rules.counted(held, task.event.id, result, ctx.now)
-    webhook = rules.after_attempt(before, queue, result, ctx.now)
+    webhook = rules.after_attempt(before, queue, ctx.now)
     if webhook is not before:
         await ctx.save(WEBHOOKS, webhook.id, webhook)
     if webhook.status == "disabled":
         await _skip(ctx, queue)
     else:
-        await _save(ctx, queue, has_more=bool(await _waiting(ctx, webhook.id, 1)))
+        await _save(ctx, queue, await _waiting(ctx, webhook.id, 1))
     return rules.shown(webhook, queue)
 
 
@@ -209,9 +210,9 @@ async def _put_back(ctx: Context, queue: Queue, lost: Sequence[Hold]) -> Queue:
     return attrs.evolve(queue, holds=tuple(hold for hold in queue.holds if hold not in lost))
 
 
-async def _save(ctx: Context, queue: Queue, *, has_more: bool) -> None:
-    has_room = rules.attempts_left(queue) > 0
-    awake = rules.waking(queue, ctx.now, has_more=has_more, has_room=has_room)
+async def _save(ctx: Context, queue: Queue, waiting: Sequence[Waiting]) -> None:
+    upcoming = waiting[0].queued_at if waiting and rules.attempts_left(queue) else None
+    awake = rules.waking(queue, ctx.now, upcoming)
     await ctx.save(QUEUES, queue.webhook_id, awake)
 
 
@@ -223,8 +224,8 @@ async def _skip(ctx: Context, queue: Queue) -> None:
         skipped = attrs.evolve(delivery, status="skipped", updated_at=ctx.now)
         await ctx.save(DELIVERIES, id_, skipped)
         await ctx.remove(WAITING, id_)
-    has_more = len(waiting) == SKIPPED_AT_ONCE
-    awake = rules.waking(queue, ctx.now, has_more=has_more, has_room=True)
+    upcoming = ctx.now if len(waiting) == SKIPPED_AT_ONCE else None
+    awake = rules.waking(queue, ctx.now, upcoming)
     await ctx.save(QUEUES, queue.webhook_id, awake)
 
 

@@ -1,7 +1,7 @@
 """What a webhook may be, and what becomes of it with each attempt.
 
-Rule 1: a failure counts one; the fifth in a row disables (Spec: States, Webhook). A success sets
-        the count back to 0, and a 410 disables at once. Only that it is disabled changes a webhook.
+Rule 1: a failure counts one, whatever the answer; the fifth in a row disables (Spec: States,
+        Webhook). A success sets the count back to 0. Only that it is disabled changes a webhook.
 Rule 2: attempts under way count as failures that may still come: no more of them are begun than
         would disable, so a dead address sees five attempts, however many workers there are.
 Rule 3: an attempt that was lost with its worker is made again under a new id.
@@ -37,7 +37,6 @@ from svc_core.resources.webhook import (
 HOLD: Final = timedelta(seconds=30)
 """How long a worker may keep an attempt: three times what a receiver may take, so that only a dead
 one loses it."""
-GONE: Final = 410
 
 
 @frozen
@@ -90,13 +89,9 @@ def enabled(webhook: StoredWebhook, now: datetime) -> StoredWebhook:
     return changed(webhook, now, status="enabled", disabled_at=None)
 
 
-def after_attempt(
-    webhook: StoredWebhook, queue: Queue, result: Outcome, now: datetime
-) -> StoredWebhook:
+def after_attempt(webhook: StoredWebhook, queue: Queue, now: datetime) -> StoredWebhook:
     """What the webhook is after an attempt ended; itself, unless that disables it."""
-    if queue.consecutive_failures < FAILURES_MAX and result.response_status != GONE:
-        return webhook
-    if webhook.status == "disabled":
+    if queue.consecutive_failures < FAILURES_MAX or webhook.status == "disabled":
         return webhook
     return changed(webhook, now, status="disabled", disabled_at=now)
 
@@ -137,12 +132,16 @@ def released(queue: Queue, attempt_id: str) -> Queue | None:
     return None if len(rest) == len(queue.holds) else attrs.evolve(queue, holds=rest)
 
 
-def waking(queue: Queue, now: datetime, *, has_more: bool, has_room: bool) -> Queue:
-    """The queue with the time when somebody has to look at it again."""
-    wake_at = min((hold.until for hold in queue.holds), default=None)
-    if has_more and has_room:
-        wake_at = now
-    return attrs.evolve(queue, wake_at=wake_at)
+def waking(queue: Queue, now: datetime, upcoming: datetime | None) -> Queue:
+    """The queue with the time when somebody has to look at it again.
+
+    `upcoming` is from when the first of what waits may be taken; None where nothing waits, or
+    there is no room for it.
+    """
+    times = [hold.until for hold in queue.holds]
+    if upcoming is not None:
+        times.append(max(upcoming, now))
+    return attrs.evolve(queue, wake_at=min(times, default=None))
 
 
 def trial(id_: str, webhook: StoredWebhook, origin: str, now: datetime) -> Event:

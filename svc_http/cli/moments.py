@@ -6,9 +6,7 @@ from datetime import timedelta
 from svc_core import instants
 from svc_http import system
 
-_SPAN = re.compile("([0-9]{1,6})([smhdw])")
 _SECONDS = re.compile("[0-9]{1,9}")
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def instant(text: str) -> str:
@@ -17,7 +15,7 @@ def instant(text: str) -> str:
     Raises:
         ValueError: the text is neither, or it is beyond the year 9999.
     """
-    ahead = _span(text)
+    ahead = instants.span(text)
     if ahead is None:
         return written(text)
     try:
@@ -41,12 +39,7 @@ def seconds(text: str) -> int:
     Raises:
         ValueError: the text is neither.
     """
-    span = timedelta(seconds=int(text)) if _SECONDS.fullmatch(text) else _span(text)
+    span = timedelta(seconds=int(text)) if _SECONDS.fullmatch(text) else instants.span(text)
     if span is None:
         raise ValueError("must be a span of time such as 90s, 15m, 24h or 7d")
     return span // timedelta(seconds=1)
-
-
-def _span(text: str) -> timedelta | None:
-    found = _SPAN.fullmatch(text)
-    return None if found is None else timedelta(**{_UNITS[found[2]]: int(found[1])})

@@ -88,9 +88,11 @@ def _host(
         allow_erasure=frozenset(settings.allow_erasure),
         receipts_by_transaction=settings.x402_transfer_receipts,
         speaks=speaks,
+        audio_wait=settings.audio_wait,
         media_base_url=settings.media_base_url,
         threads_kept=timedelta(days=settings.thread_days),
         ui_finish_reason=settings.ui_finish_reason,
+        aliases_until=settings.aliases_until,
         lends=lends,
     )
 
@@ -217,7 +219,7 @@ class Runtime:
         settings = self.settings
         return Site(
             base_url=settings.origin,
-            aliases=settings.aliases_until is None or now < settings.aliases_until,
+            aliases=self.host.has_aliases(now),
             legacy_ids=settings.legacy_ids_until is None or now < settings.legacy_ids_until,
             unknown_query=settings.unknown_query,
         )

@@ -73,4 +73,5 @@ class Service:
 
     def context(self, tx: Transaction, actor: Actor, now: datetime) -> Context:
         """The context of a use case that no request asked for."""
-        return Context(tx, now, self.ids, actor, operation="", keyring=self.keyring, host=self.host)
+        aliases, ring = self.host.has_aliases(now), self.keyring
+        return Context(tx, now, self.ids, actor, "", ring, aliases=aliases, host=self.host)

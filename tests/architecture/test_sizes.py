@@ -28,7 +28,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.data": 7,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_http.pages": 70,  # faults that strangers found are mended
     "svc_http.shared": 515,  # many processes share a store
-    "svc_core": 4214,  # requests are paid for: x402
+    "svc_core": 4247,  # the event of a report waits for its recording
     "svc_core.access": 785,  # plans by the settings file
     "svc_core.accounts": 545,
     "svc_core.analysis": 2016,  # knowledge, the agent, projects, automations, MCP
@@ -39,13 +39,13 @@ CODE_LINES: dict[str, int] = {
     "svc_core.payments": 1425,  # requests are paid for: x402
     "svc_core.ports": 416,  # requests are paid for: x402
     "svc_core.profiles": 268,  # requests are paid for: x402
-    "svc_core.reports": 1981,  # requests are paid for: x402
-    "svc_core.resources": 2907,  # requests are paid for: x402
+    "svc_core.reports": 1994,  # the event of a report waits for its recording
+    "svc_core.resources": 2912,  # the event of a report waits for its recording
     "svc_core.sources": 4713,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_core.testing": 2564,  # requests are paid for: x402
     "svc_core.webhooks": 663,  # faults that strangers found are mended
     "svc_core.wire": 603,  # knowledge, the agent, projects, automations, MCP
-    "svc_http": 932,  # plans by the settings file
+    "svc_http": 947,  # plans by the settings file, a setting is a span of time
     "svc_http.cli": 2317,  # requests are paid for: x402
     "svc_http.control": 385,  # requests are paid for: x402
     "svc_http.demo": 370,  # requests are paid for: x402

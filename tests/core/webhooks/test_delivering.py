@@ -51,7 +51,7 @@ def test_an_attempt_is_written_before_it_is_made_and_its_end_after(yard: Any) ->
         (outcome(404, 1), 3, "enabled", "HTTP 404"),
         (DOWN, 3, "enabled", "HTTP 500"),
         (TIMEOUT, 3, "enabled", "timeout"),
-        (GONE, 3, "disabled", "HTTP 410"),
+        (GONE, 3, "enabled", "HTTP 410"),
     ],
     ids=str,
 )
@@ -84,6 +84,19 @@ def test_the_fifth_failure_in_a_row_disables_with_a_change_and_skips_the_rest(ya
     assert [change["changeType"] for change in changes] == ["created", "updated"]
     stored = yard.run(lambda ctx: ctx.load(WEBHOOKS, hook))
     assert changes[-1]["version"] == stored.version
+
+
+@pytest.mark.parametrize("result", [DOWN, GONE, TIMEOUT], ids=str)
+def test_four_failures_of_any_kind_disable_nothing_and_the_fifth_does(
+    yard: Any, result: Outcome
+) -> None:
+    hook = yard.webhook()["id"]
+    for number in range(1, 6):
+        assert yard.state(hook).status == "enabled"
+        yard.tell(hook)
+        (task,) = yard.take(hook)
+        assert yard.conclude(task, result).consecutive_failures == number
+    assert yard.state(hook).status == "disabled"
 
 
 @pytest.mark.parametrize("results", [[OK], [DOWN], [DOWN] * 4, [DOWN, TIMEOUT, OK, DOWN]], ids=str)
@@ -208,7 +221,8 @@ def test_what_was_held_of_a_webhook_that_is_told_no_more_is_not_sent_by_the_next
     for _ in range(2):
         yard.tell(disabled, deleted)
     first, _ = yard.take(disabled)
-    yard.conclude(first, GONE)
+    yard.disable(disabled)
+    yard.conclude(first, DOWN)
     yard.take(deleted)
     yard.house.send("deleteWebhook", path={"webhookId": deleted})
     assert yard.restart() == {disabled, deleted}
@@ -234,7 +248,8 @@ def test_attempts_of_a_webhook_that_was_disabled_meanwhile_count_no_more_for_dis
     for _ in range(3):
         yard.tell(hook)
     first, second, third = yard.take(hook)
-    yard.conclude(first, GONE)
+    yard.conclude(first, DOWN)
+    yard.disable(hook)
     disabled_at = yard.state(hook).disabled_at
     yard.forward(seconds=1)
     yard.conclude(second, DOWN)
@@ -252,7 +267,8 @@ def test_what_a_dead_worker_held_of_a_disabled_webhook_is_skipped(yard: Any) -> 
     yard.tell(hook)
     yard.tell(hook)
     first, _ = yard.take(hook)
-    yard.conclude(first, GONE)
+    yard.disable(hook)
+    yard.conclude(first, DOWN)
     assert yard.due() == ()
     yard.forward(seconds=31)
     assert yard.deliver() == []
@@ -268,7 +284,8 @@ def test_many_that_wait_for_a_disabled_webhook_are_skipped_in_bounded_steps(
     for _ in range(9):
         yard.tell(hook)
     (first, *_) = yard.take(hook)
-    yard.conclude(first, GONE)
+    yard.disable(hook)
+    yard.conclude(first, DOWN)
     assert yard.statuses(hook).count("skipped") == 3
     assert yard.deliver() == []
     assert yard.statuses(hook).count("skipped") == 4

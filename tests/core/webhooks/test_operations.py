@@ -390,7 +390,8 @@ def deliveries(yard: Any, hook: str, query: str = "") -> list[dict[str, Any]]:
 def test_a_disabled_webhook_takes_neither_tests_nor_redeliveries(yard: Any) -> None:
     made = yard.webhook()["id"]
     event = yard.tell(made)
-    yard.deliver(410)
+    yard.deliver(500)
+    yard.disable(made)
     path = {"webhookId": made, "eventId": event.id}
     for operation in ("testWebhook", "redeliverEvent"):
         refused = yard.house.refused(operation, path=path)

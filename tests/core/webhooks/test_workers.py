@@ -118,7 +118,7 @@ def _is_spared(answers: list[Outcome]) -> bool:
     failures = 0
     for answer in answers:
         failures = 0 if answer.is_success else failures + 1
-        if failures == 5 or answer.response_status == 410:
+        if failures == 5:
             return False
     return True
 
@@ -176,7 +176,7 @@ class Deliveries(RuleBasedStateMachine):
             return
         del self.held[task.attempt_id]
         self.failures[hook] = 0 if result.is_success else self.failures[hook] + 1
-        if self.failures[hook] == 5 or result.response_status == 410:
+        if self.failures[hook] == 5:
             self.disabled.add(hook)
         status = "delivered" if result.is_success else "failed"
         assert self.yard.delivery(hook, task.event.id).status == status

@@ -380,14 +380,19 @@ async def test_a_dead_address_sees_five_attempts_and_a_healthy_one_everything(
     assert any_desk.failures == []
 
 
-async def test_gone_disables_at_once(desk: Desk, sink: Sink) -> None:
+async def test_gone_is_one_failure_of_five(desk: Desk, sink: Sink) -> None:
     sink.answers["/hook"] = b"HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n"
     id_, _ = await desk.webhook(sink.url())
     await desk.publish(id_)
     desk.start()
     [delivery] = await desk.settled(id_)
-    assert (await desk.read(id_)).status == "disabled"
+    after = await desk.read(id_)
+    assert (after.status, after.consecutive_failures) == ("enabled", 1)
     assert delivery.attempts[0].response_status == 410
+    for _ in range(6):
+        await desk.publish(id_)
+    assert sorted(one.status for one in await desk.settled(id_)) == ["failed"] * 5 + ["skipped"] * 2
+    assert (await desk.read(id_)).status == "disabled"
 
 
 async def test_more_than_a_turn_is_sent_turn_by_turn(
