@@ -1,0 +1,127 @@
+"""What programs import: the public names of the core, of its testing kit and of the server.
+
+Where a thing is declared is not told: it may move as long as its name stays where it is imported.
+"""
+
+import ast
+import inspect
+import pkgutil
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import attrs
+
+import svc_core
+import svc_core.testing
+
+SERVER = {
+    "svc_http.app": ("Service", "build", "controlled", "mount"),
+    "svc_http.cli": ("main",),
+    "svc_http.hosting": ("opened",),
+    "svc_http.settings": ("Settings", "SettingsError", "load"),
+    "svc_http.storage": ("MemoryStorage", "SqliteStorage"),
+}
+"""What documents and examples take from the server."""
+
+_HOME = re.compile(r"\b(?:svc_core|svc_http|collections|typing|datetime|pathlib)\.(?:\w+\.)*(?=\w)")
+
+
+def texts() -> dict[str, str]:
+    """One text for the core, one for its testing kit, one for the server."""
+    core = [line for name in svc_core.__all__ for line in _lines(name, getattr(svc_core, name))]
+    return {
+        "names/svc_core.txt": "\n".join(core) + "\n",
+        "names/svc_core.testing.txt": "\n".join(_testing()) + "\n",
+        "names/svc_http.txt": "\n".join(_server()) + "\n",
+    }
+
+
+def _testing() -> Iterator[str]:
+    package = svc_core.testing
+    homes = [each.name for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")]
+    for home in sorted(homes):
+        if "._" in home:
+            continue
+        module = import_module(home)
+        yield f"# {home}"
+        for name in getattr(module, "__all__", _declared(module)):
+            yield from _lines(name, getattr(module, name))
+        yield ""
+
+
+def _server() -> Iterator[str]:
+    for home, names in SERVER.items():
+        module = import_module(home)
+        yield f"# {home}"
+        for name in names:
+            yield from _lines(name, getattr(module, name))
+        yield ""
+
+
+def _declared(module: Any) -> list[str]:
+    """The public names that stand at the top of a module, in their order."""
+    names = []
+    for node in ast.parse(inspect.getsource(module)).body:
+        match node:
+            case (
+                ast.FunctionDef(name=name)
+                | ast.AsyncFunctionDef(name=name)
+                | ast.ClassDef(name=name)
+            ):
+                names.append(name)
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                names.append(name)
+    return [name for name in names if not name.startswith("_")]
+
+
+def _lines(name: str, thing: Any) -> Iterator[str]:
+    if not inspect.isclass(thing):
+        yield f"{name}{_signature(thing)}" if callable(thing) else f"{name}: {_kind(thing)}"
+        return
+    yield f"class {name}{_signature(thing)}"
+    fields = {each.name for each in attrs.fields(thing)} if attrs.has(thing) else set()
+    for member in sorted(dir(thing)):
+        if member.startswith("_") or member in fields:
+            continue
+        home = next(each for each in thing.__mro__ if member in vars(each))
+        if not home.__module__.startswith("svc_"):
+            continue  # of a library
+        held = inspect.getattr_static(thing, member)
+        callable_ = getattr(held, "__func__", held)
+        if isinstance(held, property):
+            yield f"  {member}: property"
+        elif callable(callable_):
+            yield f"  {member}{_signature(callable_)}"
+        else:
+            yield f"  {member}: {_kind(held)}"
+
+
+def _kind(thing: Any) -> str:
+    return f"{type(thing).__name__}"
+
+
+def _signature(thing: Any) -> str:
+    try:
+        found = inspect.signature(thing)
+    except (TypeError, ValueError):
+        return ""
+    shown = [
+        each.replace(default=_Default(each.default))
+        if each.default is not inspect.Parameter.empty
+        else each
+        for each in found.parameters.values()
+    ]
+    return _HOME.sub("", str(found.replace(parameters=shown)))
+
+
+class _Default:
+    """A default value, told where it is the same in every process."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def __repr__(self) -> str:
+        told = repr(self._value)
+        return type(self._value).__name__ if " at 0x" in told else told
