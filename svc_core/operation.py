@@ -14,7 +14,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Generic, Literal, Protocol, TypedDict, TypeVar, Unpack, get_args, get_origin
 
-from attrs import field, frozen
+from attrs import Factory, field, frozen
 
 from svc_core import cursor, problem
 from svc_core.differences import changed_fields
@@ -153,7 +153,8 @@ class Context:
     `format` is the representation that was negotiated, `aliases` whether deprecated members are
     still given, `target` the row that a mutation is about, `if_match` the precondition of an
     operation without such a row, `ahead` what its operation had read on a snapshot before. An
-    operation of several units has `units` and no transaction.
+    operation of several units has `units` and no transaction. `origin` is the one that was asked:
+    that of the host, or its secondary one, which has no v2.
     """
 
     tx: Transaction
@@ -169,6 +170,18 @@ class Context:
     host: Host = field(factory=Host)
     units: Units | None = None
     ahead: Any = None
+    origin: str = field(default=Factory(lambda self: self.host.origin, takes_self=True))
+
+    def located(self, url: str | None) -> str | None:
+        """An address under the origin of the host as whoever asks may follow it.
+
+        At another origin it stays there, so that no key is led elsewhere; None where it is not.
+        """
+        own = f"{self.host.origin}/"
+        if url is None or self.origin == self.host.origin or not url.startswith(own):
+            return url
+        path = url.removeprefix(self.host.origin)
+        return None if path.startswith(f"{BASE_V2}/") else self.origin + path
 
     @property
     def work(self) -> Units:

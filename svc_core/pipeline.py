@@ -150,12 +150,12 @@ async def _once(
     stored = await answers.get(kind, key)
     answer = idempotency.repeated(stored, raw, context.now)
     if answer is not None:
-        return await _replayed(operation, context, answer, key)
+        return await _replayed(operation, context, answer, key, site)
     body = _json_body(operation, prepared)
     fingerprint = idempotency.fingerprint(body, prepared.path_values)
     match idempotency.decide(stored, fingerprint, context.now):
         case idempotency.Replay(answer):
-            return await _replayed(operation, context, answer, key)
+            return await _replayed(operation, context, answer, key, site)
         case idempotency.Conflict():
             raise Problem(problem.IDEMPOTENCY_CONFLICT, "The key was used for another request.")
     reply = await _run(operation, prepared, context, site, body)
@@ -254,14 +254,22 @@ def _place(operation: Operation[Any, Any], context: Context, key: str) -> str:
 
 
 async def _replayed(
-    operation: Operation[Any, Any], context: Context, answer: Answer, key: str
+    operation: Operation[Any, Any], context: Context, answer: Answer, key: str, site: Site
 ) -> Reply:
     body = _opened(operation, context, key, answer)
     if operation.replay is not None:
         body = await operation.replay(context, body)
     replayed = (("Idempotency-Key", key), ("Idempotency-Replayed", "true"))
     media_type = JSON.media_type if body else None
-    return Reply(answer.status, media_type, body, (*answer.headers, *replayed))
+    headers = (_at_site(site, *pair) for pair in answer.headers)
+    return Reply(answer.status, media_type, body, (*headers, *replayed))
+
+
+def _at_site(site: Site, name: str, value: str) -> tuple[str, str]:
+    """A field of a kept answer; `Location` leads to the origin that is asked now."""
+    if name != "Location":
+        return name, value
+    return name, site.base_url + value[value.rindex("/api/v") :]
 
 
 # -- results as answers ------------------------------------------------------------------------

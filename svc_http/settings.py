@@ -8,12 +8,14 @@ example of a right one.
 
 import difflib
 import ipaddress
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
+from urllib.parse import urlsplit
 
 import attrs
 from attrs import field, frozen
@@ -143,7 +145,8 @@ class Settings:
     data_url: str | None = _setting(
         None,
         "https://data.example.org",
-        "The public origin of the secondary data host. Default: `base_url`.",
+        "The secondary data origin: requests that name its host are answered with links that stay "
+        "there, from `/api/v1`, `/media`, `/livez` and `/readyz` alone. Default: `base_url`.",
         read=web_origin,
     )
     secret: str | None = _setting(
@@ -517,6 +520,10 @@ class Settings:
             raise refused("plan", " ".join(f"does not fit: {unfit}".split())) from unfit
         if self.sunset_at is not None and self.sunset_at < self.deprecated_at:
             raise refused("sunset_at", "is before deprecated_at")
+        if self.data_origin and _authority(self.data_origin) == _authority(self.origin):
+            raise refused(
+                "data_url", "has the host and port of base_url, which nothing tells apart"
+            )
         if self.tls_cert is None and self.tls_key is not None:
             raise refused("tls_cert", "is missing, and tls_key is set")
         if self.tls_key is None and self.tls_cert is not None:
@@ -599,9 +606,14 @@ class Settings:
         return f"{'http' if self.tls_cert is None else 'https'}://{host}:{self.port}"
 
     @property
-    def data_origin(self) -> str:
-        """The public origin of the secondary data host."""
-        return self.data_url or self.origin
+    def data_origin(self) -> str | None:
+        """The secondary data origin; None where there is no other than the public one."""
+        return None if self.data_url == self.origin else self.data_url
+
+
+def _authority(origin: str) -> str:
+    """The host and port of an origin, whichever default port it leaves out."""
+    return re.sub(":(?:80|443)?$", "", urlsplit(origin).netloc.lower())
 
 
 MEMBERS: Mapping[str, "attrs.Attribute[Any]"] = {

@@ -9,8 +9,8 @@ Rule 4: a frame is one line of JSON in ASCII, so that half a surrogate pair stop
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, TypeAlias, TypeVar
 
 import attrs
 
@@ -19,6 +19,7 @@ from svc_core.agent import events
 from svc_core.agent.events import Event, Failed, Finished, Text, ToolFailed, Usage
 
 Chunk: TypeAlias = dict[str, Any]
+E = TypeVar("E")
 
 TEXT_MAX: Final = 16_000  # characters of an answer: clients send it back with every turn
 SOURCES_MAX: Final = 20
@@ -35,10 +36,14 @@ _json: Final = compact.encoder(ascii_only=True)
 
 
 class Encoder(ABC):
-    """The frames of one answer; `end` is how it ended, once it has."""
+    """The frames of one answer; `end` is how it ended, once it has.
+
+    `locate` makes the addresses of sources those that the caller may follow.
+    """
 
     def __init__(self) -> None:
         self.end: Finished | Failed | None = None
+        self.locate: Callable[[str | None], str | None] = lambda url: url
         self._is_open = False
         self._calls = 0
         self._pending: dict[str, str] = {}
@@ -96,15 +101,24 @@ class Encoder(ABC):
                 yield attrs.evolve(event, id=self._pending[id_])
             case events.ToolDone(id_) | events.ToolFailed(id_):
                 if id_ in self._pending:
-                    yield attrs.evolve(event, id=self._pending.pop(id_))
+                    yield self._located(attrs.evolve(event, id=self._pending.pop(id_)))
             case events.Source(number):
                 if number not in self._sources and len(self._sources) < SOURCES_MAX:
                     self._sources.add(number)
-                    yield event
+                    yield self._located(event)
             case events.Text(text):
                 yield from self._bounded(text)
             case _:
                 yield from self._ended(event)
+
+    def _located(self, event: E) -> E:
+        """An event with the addresses that its sources have for the caller."""
+        match event:
+            case events.Source(url=url):
+                return attrs.evolve(event, url=self.locate(url))
+            case events.ToolDone(found=found):
+                return attrs.evolve(event, found=tuple(map(self._located, found)))
+        return event
 
     def _resolved(self, ids: Iterable[str]) -> Iterator[Event]:
         for id_ in ids:

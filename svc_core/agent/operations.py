@@ -93,6 +93,8 @@ async def _answer(
     thread = await ctx.work.read(tenant, lambda unit: threads.find(unit, *ways, kept=kept))
     backend, tools = ctx.borrow(Backend), ctx.borrow(Tools).of(ctx.work, ctx.actor, ctx.now)
     message_id = ctx.ids.new("msg")
+    frames = encoder(message_id, thread.id)
+    frames.locate = ctx.located
     # Who sends what was said before may have changed it; who does not goes on from the thread.
     history = asked.turn.history or (() if asked.is_anew else thread.history)
     answer = Answer(
@@ -102,7 +104,7 @@ async def _answer(
         thread,
         bool(kept),
         message_id,
-        encoder(message_id, thread.id),
+        frames,
         await credits.reserve(ctx.work, tenant),
     )
     return answer.stream(backend, tools, fields)

@@ -7,9 +7,10 @@ Rule 3: one run at a time: a second is refused while one is queued or running.
 
 from typing import Annotated, Any
 
+import attrs
 from attrs import frozen
 
-from svc_core import personal, problem
+from svc_core import personal, problem, wire
 from svc_core.automations import rules, running
 from svc_core.constraints import Doc
 from svc_core.operation import BODY, PATH, QUERY, Context, Operation
@@ -175,7 +176,8 @@ async def list_runs(ctx: Context, request: ListRuns) -> Page[AutomationRun]:
     """The runs of one automation of the caller's own."""
     await ctx.load(AUTOMATIONS, request.automation_id)
     where = {"automation_id": request.automation_id, "status": request.status}
-    return await ctx.page(RUNS, where=where, after=request.cursor, limit=request.limit)
+    page = await ctx.page(RUNS, where=where, after=request.cursor, limit=request.limit)
+    return attrs.evolve(page, rows=tuple(_located(ctx, row) for row in page.rows))
 
 
 async def get_run(ctx: Context, request: OneRun) -> One[AutomationRun]:
@@ -183,7 +185,16 @@ async def get_run(ctx: Context, request: OneRun) -> One[AutomationRun]:
     document = await ctx.load(RUNS, request.run_id)
     if RUNS.decode(document.raw).automation_id != request.automation_id:
         raise Problem(problem.NOT_FOUND, "The automation has no such run.")
-    return One(document.raw, document.tag)
+    return One(_located(ctx, document.raw), document.tag)
+
+
+def _located(ctx: Context, raw: bytes) -> bytes:
+    """A run with the addresses that its sources have for the caller."""
+    if ctx.origin == ctx.host.origin or (run := RUNS.decode(raw)).output is None:
+        return raw
+    sources = (attrs.evolve(one, url=ctx.located(one.url)) for one in run.output.sources)
+    output = attrs.evolve(run.output, sources=tuple(sources))
+    return wire.dumps(attrs.evolve(run, output=output))
 
 
 # -- declarations ------------------------------------------------------------------------------

@@ -74,9 +74,9 @@ class GetReport:
     """One report with the expansions that are asked for."""
 
     report_id: PathReportId
-    include: Annotated[Maybe[tuple[Expansion, ...]], QUERY, Doc("Comma list of expansions.")] = (
-        UNSET
-    )
+    include: Annotated[
+        Maybe[tuple[Expansion, ...]], QUERY, Doc("Comma list of expansions of the JSON.")
+    ] = UNSET
     view: Annotated[
         Maybe[Literal["agent"]], QUERY, Doc("The compact form for language models.")
     ] = UNSET
@@ -128,9 +128,8 @@ async def get_report(
     ctx, document = await find_report(ctx, request.report_id)
     tag, wanted = document.tag, frozenset(given(request.include, ()))
     is_json, is_view = ctx.format == JSON.format, not isinstance(request.view, Unset)
-    if wanted and (is_view or not is_json):
-        reason = "include: is for the report as JSON, not for a view, Markdown or HTML"
-        raise Problem(problem.INVALID_PARAMETER, reason)
+    if wanted and is_view:
+        raise Problem(problem.INVALID_PARAMETER, "include: cannot be combined with view")
     if is_json and not (is_view or wanted):
         return One(document.raw, tag)
     row, facets = REPORTS.decode(document.raw), await ctx.value(FACETS, request.report_id)
@@ -228,7 +227,7 @@ def media_address(ctx: Context, name: str) -> str:
     if ctx.host.media_base_url is not None:
         return f"{ctx.host.media_base_url}/{name}"
     query = passes.issue(ctx.keyring, name, ctx.now).query
-    return f"{ctx.host.origin}{MEDIA_PATH}/{name}?{query}"
+    return f"{ctx.origin}{MEDIA_PATH}/{name}?{query}"
 
 
 async def _with_facets(ctx: Context, request: GetFacet) -> tuple[Document[ReportRow], ReportFacets]:

@@ -74,7 +74,7 @@ RISKS: Final = (
     ),
     Risk(
         "data_url",
-        lambda given: not given.data_origin.startswith("https:") and given.data_url is not None,
+        lambda given: given.data_url is not None and not given.data_url.startswith("https:"),
         "is not https; set the public https origin of the data host",
     ),
     Risk(

@@ -91,7 +91,7 @@ class Endpoint:
     ) -> Awaitable[None]:
         till, block = self._runtime.till, self._runtime.gate.block(exchange)
         if till is not None and paywall.is_paid(exchange):
-            case = _Case(ANONYMOUS, now, self._runtime.site(now))
+            case = _Case(ANONYMOUS, now, self._runtime.site(now, exchange))
             purchase = paywall.purchase(exchange)
 
             async def work() -> KeptAnswer:
@@ -117,7 +117,9 @@ class Endpoint:
         self, exchange: Exchange, values: Mapping[str, str], grant: Grant, now: datetime
     ) -> Awaitable[None]:
         runtime = self._runtime
-        site = runtime.site(now)  # first, because at the end of a window it clears the cache
+        site = runtime.site(
+            now, exchange
+        )  # first, because at the end of a window it clears the cache
         if not self._is_remembered:
             return self._make(exchange, values, _Case(grant, now, site))
         key = self._key(exchange, grant, site)
@@ -181,9 +183,8 @@ class Endpoint:
             actor.scopes,
             exchange.path,
             exchange.query,
-            # The windows of the site: an answer under way when one ends is kept for nobody.
-            site.aliases,
-            site.legacy_ids,
+            # Its origin, and its windows: an answer under way when one ends is kept for nobody.
+            site,
             *map(exchange.fields.get, self._varying),
         )
 
@@ -256,6 +257,7 @@ class Endpoint:
             aliases=case.site.aliases,
             if_match=if_match,
             host=runtime.host,
+            origin=case.site.base_url,
             units=runtime.service if self._operation.unit == "several" else None,
             ahead=ahead,
         )

@@ -1,8 +1,9 @@
 """The authority of a request: the `Host` field, and what an absolute-form target names.
 
-Nothing is ever decided by it, and no link is made from it. It is examined because RFC 9112 3.2
-demands it ("A server MUST respond with a 400 ... to any request message that contains ... a Host
-header field with an invalid field value"), and a server in front may have understood it otherwise.
+All that it decides is whether a request came to the secondary data origin, which is configured; no
+link is made from it. It is examined because RFC 9112 3.2 demands it ("A server MUST respond with a
+400 ... to any request message that contains ... a Host header field with an invalid field value"),
+and a server in front may have understood it otherwise.
 """
 
 import re
@@ -17,7 +18,7 @@ _AUTHORITY = re.compile(
     rb"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]"
     rb"|\[[vV][0-9A-Fa-f]+\.[A-Za-z0-9._~!$&'()*+,;=:-]+\]"
     rb"|(?P<name>(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*))"
-    rb"(?::[0-9]*)?"
+    rb"(?::(?P<port>[0-9]*))?"
 )
 
 
@@ -41,3 +42,24 @@ def is_host(value: bytes) -> bool:
 def is_authority(value: bytes) -> bool:
     """Whether it may stand in an http address, whose host is never empty (RFC 9110 4.2.1)."""
     return value[:1] not in {b"", b":"} and is_host(value)
+
+
+@lru_cache(maxsize=1_024)
+def names(host: bytes, origin: str) -> bool:
+    """Whether a `Host` field names the host and the port of an origin, compared whole.
+
+    Letter case, a default port that is written out, and the ways to write one IPv6 address make no
+    difference (RFC 9110 4.2.3); a dot at the end does, because it does to browsers.
+    """
+    scheme, _, rest = origin.encode().partition(b"://")
+    port = 443 if scheme.lower() == b"https" else 80
+    return _whole(host, port) == _whole(rest.partition(b"/")[0], port)
+
+
+def _whole(value: bytes, port: int) -> tuple[object, int] | None:
+    found = _AUTHORITY.fullmatch(value)
+    if found is None:
+        return None
+    six = found["six"]
+    host = IPv6Address(six.decode()) if six else (found["name"] or value).lower()
+    return host, int(found["port"] or port)

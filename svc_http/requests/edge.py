@@ -9,7 +9,7 @@ Rule 3: framing and limits come first (400, 413, 414, 417, 431), then overload (
 
 import asyncio
 import re
-from typing import Any
+from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
 from starlette.exceptions import HTTPException
@@ -59,6 +59,7 @@ class Edge:
         self._journal = runtime.journal
         self._metrics = runtime.metrics
         self._bytes_max = runtime.settings.body_bytes_max
+        self._data_origin = runtime.settings.data_origin
         self._load = runtime.load
         self._open: dict[Exchange, asyncio.Task[Any] | None] = {}
         self._look_at = 0.0
@@ -131,6 +132,8 @@ class Edge:
         """The one place where a refusal becomes an answer."""
         try:
             judge(exchange)
+            if self._data_origin is not None:
+                _judge_origin(exchange, self._data_origin)
             if self._load.in_flight > self._load.in_flight_max or self._runtime.drain.is_set():
                 self._turn_away(exchange)
             if not self._runtime.is_started:
@@ -216,6 +219,22 @@ _PLAIN_QUERY = bytes(byte for byte in range(0x21, 0x7F) if byte != 0x23)
 _PLAIN_PATH = _PLAIN_QUERY.replace(b"%", b"")
 
 
+SECONDARY: Final = re.compile(r"/(?:api/v1|media)(?:/.*)?|/livez|/readyz")
+"""All that is served under the secondary data origin."""
+
+
+def _judge_origin(exchange: Exchange, data_origin: str) -> None:
+    """Note which origin was asked, and refuse what the secondary one does not have.
+
+    Raises:
+        Problem: ROUTE_NOT_FOUND.
+    """
+    host = exchange.target_authority or exchange.fields.get(b"host", b"")
+    exchange.is_secondary = authority.names(host, data_origin)
+    if exchange.is_secondary and not SECONDARY.fullmatch(exchange.path):
+        raise Problem(problem.ROUTE_NOT_FOUND)
+
+
 # -- framing and limits ------------------------------------------------------------------------
 
 
@@ -274,7 +293,7 @@ _ABSOLUTE = re.compile(rb"(?i:https?)://([^/#]*)(/[^#]*)?")
 
 
 def _origin_form(exchange: Exchange, raw: bytes) -> bytes:
-    """The path of an absolute-form target (RFC 9112 3.2.2); its authority is not believed."""
+    """The path of an absolute-form target, whose authority goes before `Host` (RFC 9112 3.2.2)."""
     if raw.startswith(b"/"):
         return raw
     if raw == b"*" and exchange.method == "OPTIONS" and not exchange.query:
@@ -282,6 +301,7 @@ def _origin_form(exchange: Exchange, raw: bytes) -> bytes:
     found = _ABSOLUTE.fullmatch(raw)
     if found is None or not authority.is_authority(found[1]):
         raise _bad("The request target is neither a path nor an http or https address.")
+    exchange.target_authority = found[1]
     path = found[2] or b"/"
     exchange.path = unquote_to_bytes(path).decode("utf-8", "replace")
     return path

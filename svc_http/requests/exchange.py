@@ -104,11 +104,13 @@ class Exchange:
     closing = False
     is_working = True
     is_cut = False
+    is_secondary = False
     sending_since = 0.0
     status = 0
     route = ""
     tenant = ""
     key_prefix = ""
+    target_authority: bytes | None = None
     bytes_in = 0
     bytes_out = 0
     limit_headers: Sequence[Header] = ()

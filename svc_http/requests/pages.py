@@ -125,7 +125,7 @@ class Pages:
     # -- documents -----------------------------------------------------------------------------
 
     def _document(self, *, flat: bool) -> Page:
-        data_url = self._runtime.settings.data_url
+        data_url = self._runtime.settings.data_origin
         described = openapi.document(
             self._operations, base_url=self._origin, data_url=data_url, flat=flat
         )
@@ -139,7 +139,9 @@ class Pages:
         main = _page("/docs/try", "try", scalar=SCALAR[1:])
         settings = self._runtime.settings
         # The page may send trial requests to the service's own origins and nowhere else.
-        reach = " ".join(dict.fromkeys(("'self'", settings.origin, settings.data_origin)))
+        reach = " ".join(
+            dict.fromkeys(("'self'", settings.origin, settings.data_origin or "'self'"))
+        )
         policy = (
             "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
             f"img-src 'self' data:; font-src 'self' data:; connect-src {reach}; "

@@ -188,9 +188,10 @@ def _is_in_vain(exchange: Exchange, refusal: Problem) -> bool:
 
 
 def _is_for_people(exchange: Exchange) -> bool:
-    """Whether HTML is preferred; under `/api` every failure is problem+json (Spec: Errors)."""
+    """Whether HTML is preferred; under `/api` every failure is problem+json (Spec: Errors), and at
+    the secondary origin, which has no pages."""
     accept = exchange.header("accept")
-    if accept is None or exchange.path.startswith("/api/"):
+    if accept is None or exchange.is_secondary or exchange.path.startswith("/api/"):
         return False
     try:
         return media.negotiate(_REFUSALS, accept, None) is HTML

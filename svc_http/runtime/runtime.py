@@ -38,6 +38,7 @@ from svc_http.pages import markup
 from svc_http.providers.chat import Chat
 from svc_http.providers.embedding import Embeddings
 from svc_http.providers.speech import Speech
+from svc_http.requests.exchange import Exchange
 from svc_http.requests.gather import Gate, Principals
 from svc_http.requests.load import Load
 from svc_http.requests.page_cache import PageCache
@@ -160,7 +161,7 @@ class Runtime:
         self._closing = tuple(closing)
         self._keys = tuple(keys)
         self._tasks: list[asyncio.Task[None]] = []
-        self._site = self._make_site(now())
+        self._sites = self._make_sites(now())
         self._site_until = self._next_change(now())
 
     def _make_gate(self, monotonic: Callable[[], float]) -> Gate:
@@ -207,22 +208,27 @@ class Runtime:
         """The public origin for links."""
         return self.settings.origin
 
-    def site(self, now: datetime) -> Site:
-        """What answers say at `now`: a compatibility window may have ended since the start."""
+    def site(self, now: datetime, exchange: Exchange | None = None) -> Site:
+        """What answers say at `now`: a compatibility window may have ended since the start.
+
+        Those to an exchange at the secondary data origin stay there.
+        """
         if self._site_until is not None and now >= self._site_until:
-            self._site = self._make_site(now)
+            self._sites = self._make_sites(now)
             self._site_until = self._next_change(now)
             self.pages.clear()
-        return self._site
+        return self._sites[exchange is not None and exchange.is_secondary]
 
-    def _make_site(self, now: datetime) -> Site:
+    def _make_sites(self, now: datetime) -> tuple[Site, Site]:
+        """What the service has to know of its public origin and of the secondary one."""
         settings = self.settings
-        return Site(
+        site = Site(
             base_url=settings.origin,
             aliases=self.host.has_aliases(now),
             legacy_ids=settings.legacy_ids_until is None or now < settings.legacy_ids_until,
             unknown_query=settings.unknown_query,
         )
+        return site, attrs.evolve(site, base_url=settings.data_origin or settings.origin)
 
     def _next_change(self, now: datetime) -> datetime | None:
         ends = (self.settings.aliases_until, self.settings.legacy_ids_until)

@@ -16,8 +16,8 @@ CODE_LINES: dict[str, int] = {
     "svc_http.mcp": 164,  # knowledge, the agent, projects, automations, MCP
     "svc_core.projects": 141,
     "svc_core.knowledge": 450,  # knowledge, the agent, projects, automations, MCP
-    "svc_core.automations": 386,
-    "svc_core.agent": 2885,  # requests are paid for: x402
+    "svc_core.automations": 393,  # a secondary data origin
+    "svc_core.agent": 2896,  # a secondary data origin
     "svc_core.stix": 91,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_core.linking": 493,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_core.intel": 3073,  # incidents, entities, graphs, cyber, markets, fusion
@@ -28,7 +28,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.data": 7,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_http.pages": 70,  # faults that strangers found are mended
     "svc_http.shared": 515,  # many processes share a store
-    "svc_core": 4247,  # the event of a report waits for its recording
+    "svc_core": 4259,  # a secondary data origin
     "svc_core.access": 785,  # plans by the settings file
     "svc_core.accounts": 545,
     "svc_core.analysis": 2016,  # knowledge, the agent, projects, automations, MCP
@@ -45,14 +45,14 @@ CODE_LINES: dict[str, int] = {
     "svc_core.testing": 2564,  # requests are paid for: x402
     "svc_core.webhooks": 663,  # faults that strangers found are mended
     "svc_core.wire": 603,  # knowledge, the agent, projects, automations, MCP
-    "svc_http": 947,  # plans by the settings file, a setting is a span of time
+    "svc_http": 954,  # a secondary data origin
     "svc_http.cli": 2317,  # requests are paid for: x402
     "svc_http.control": 385,  # requests are paid for: x402
     "svc_http.demo": 370,  # requests are paid for: x402
     "svc_http.fetch": 556,  # documents of every format are taken in
     "svc_http.media": 370,  # a store is moved between backends and compared: svc db copy
     "svc_http.providers": 1287,  # requests are paid for: x402
-    "svc_http.requests": 2084,  # requests are paid for: x402
+    "svc_http.requests": 2107,  # a secondary data origin
     "svc_http.runtime": 1015,  # requests are paid for: x402
     "svc_http.server": 1166,  # requests are paid for: x402
     "svc_http.storage": 4387,  # what few rows have costs no walk of all

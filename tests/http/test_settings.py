@@ -197,7 +197,19 @@ def test_addresses_in_links_come_from_the_settings_alone():
     assert Settings(host="::1", port=1).origin == "http://[::1]:1"
     named = load({"SVC_BASE_URL": "https://a.example/", "SVC_DATA_URL": "https://b.example"})
     assert (named.origin, named.data_origin) == ("https://a.example", "https://b.example")
-    assert Settings(base_url="https://a.example").data_origin == "https://a.example"
+    assert Settings(base_url="https://a.example").data_origin is None
+    assert Settings(base_url="https://a.example", data_url="https://a.example").data_origin is None
+
+
+@pytest.mark.parametrize(
+    "data_url",
+    ["http://a.example", "https://A.example", "https://a.example:443", "https://a.example/data"],
+)
+def test_a_data_origin_that_no_host_tells_apart_is_refused(data_url):
+    with pytest.raises(SettingsError, match="setting 'data_url' has the host and port of base_url"):
+        load({"SVC_BASE_URL": "https://a.example", "SVC_DATA_URL": data_url})
+    for other in ("http://127.0.0.1:8001", "http://localhost:8000"):
+        assert Settings(data_url=other).data_origin == other
 
 
 # -- the database and the workers --------------------------------------------------------------

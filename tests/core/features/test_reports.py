@@ -517,6 +517,10 @@ def test_markdown_comes_by_accept_and_by_format(house: Any, profile: Any) -> Non
     by_format = house.send("getReport", path=path, query="format=markdown")
     assert by_accept.body == by_format.body
     assert by_accept.media_type == "text/markdown; charset=utf-8"
+    for given in ({"accept": "text/markdown"}, {"query": "format=markdown&"}):
+        query = given.pop("query", "") + "include=content,sources,signals,graph,audio"
+        included = house.send("getReport", path=path, query=query, **given)
+        assert (included.body, included.headers) == (by_accept.body, by_accept.headers)
     assert by_accept.body.startswith(b"# Ports")
 
 

@@ -914,6 +914,20 @@ def make_world(contract: Contract, tmp_path: Path) -> Iterator[Callable[..., Wor
 
 
 @pytest.fixture(scope="module")
+def contract_world(contract: Contract) -> Iterator[Callable[..., World]]:
+    """Makes settled worlds in memory, with settings by name, for the tests of one file."""
+    made: list[World] = []
+
+    def make(**settings: Any) -> World:
+        made.append(World(contract, _storage("memory"), catalog.OPERATIONS, **settings))
+        return made[-1].settle()
+
+    yield make
+    for world in made:
+        world.close()
+
+
+@pytest.fixture(scope="module")
 def shared(contract: Contract) -> Iterator[World]:
     """A settled world in memory, for tests that may follow each other in it."""
     world = World(contract, _storage("memory"), catalog.OPERATIONS)

@@ -139,10 +139,13 @@ def test_what_is_spoken_can_be_heard_on_the_page(desk):
     assert desk.read().text != answer.text
 
 
-@pytest.mark.parametrize("query", ["include=sources", "include=sources&view=agent"])
-def test_a_page_has_no_expansions(desk, refused, query):
-    answer = desk.house.ask("GET", f"{API}?format=html&{query}", desk.key)
-    refused(answer, problem.INVALID_PARAMETER)
+def test_a_page_is_the_page_whatever_is_included(desk, refused):
+    page = desk.house.ask("GET", f"{API}?format=html", desk.key)
+    more = desk.house.ask("GET", f"{API}?format=html&include=sources,graph", desk.key)
+    assert (more.text, more.headers["etag"]) == (page.text, page.headers["etag"])
+    for query in ("include=sources&view=agent", "include=all"):
+        answer = desk.house.ask("GET", f"{API}?format=html&{query}", desk.key)
+        refused(answer, problem.INVALID_PARAMETER)
 
 
 # -- at an address that ends -------------------------------------------------------------------

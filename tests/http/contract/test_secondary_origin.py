@@ -1,0 +1,201 @@
+"""A request to the secondary data origin is answered there: nothing leads a key anywhere else.
+
+Derived from the catalogue: every operation of v1 is walked, whatever is added later.
+"""
+
+import json
+import re
+from base64 import b64decode
+
+import attrs
+import pytest
+
+from svc_core import catalog, problem
+from svc_core.inputs import inputs
+from svc_core.resources.automation import RUNS, RunOutput, RunSource
+from svc_core.result import Accepted, Created
+
+ORIGIN = "https://api.example.org"
+DATA = "https://data.example.org"
+HOST = DATA.removeprefix("https://")
+
+V1 = [op for op in catalog.OPERATIONS if op.version == "1.0"]
+LISTS = [op for op in V1 if any(item.name == "limit" for item in inputs(op.request))]
+CHROME = re.compile(rf'href="{ORIGIN}/(?:docs(?:/deprecations)?|problems)?"')
+"""The head and foot of a page for people lead to the pages of the service, which carry no key."""
+
+
+def each(operations):
+    return pytest.mark.parametrize("operation", operations, ids=[op.id for op in operations])
+
+
+@pytest.fixture(scope="module")
+def both(contract_world):
+    """A world with two origins."""
+    return contract_world(data_url=DATA)
+
+
+async def cite(ctx):
+    """Have every run cite what it answers from."""
+    sources = (
+        RunSource(1, "rpt_1", "v1", f"{ORIGIN}/api/v1/reports/rpt_1"),
+        RunSource(2, "inc_1", "v2", f"{ORIGIN}/api/v2/incidents/inc_1"),
+        RunSource(3, "x", "nowhere", None),
+        RunSource(4, "y", "another", "https://elsewhere.example/api/v2/y"),
+    )
+    for row in (await ctx.tx.documents.scan(RUNS, limit=100)).rows:
+        run = attrs.evolve(RUNS.decode(row.raw), output=RunOutput("Done.", sources))
+        await ctx.save(RUNS, run.id, run)
+
+
+def there(ask):
+    return ask.having(host=HOST)
+
+
+def addresses(answer):
+    """Every place of an answer that names the public origin, but those that may."""
+    named = {name: value for name, value in answer.headers.items() if ORIGIN in value}
+    if 'rel="deprecation"' in named.get("link", ""):
+        others = [link for link in named["link"].split(", ") if "deprecation" not in link]
+        named["link"] = ", ".join(others)
+    urls = re.findall(f'{ORIGIN}[^\\s"<>]*', CHROME.sub("", answer.text))
+    return [*(value for value in named.values() if ORIGIN in value), *urls]
+
+
+@each(V1)
+def test_no_answer_of_the_data_origin_leads_to_the_public_one(both, operation):
+    ask = there(both.ask_of(operation))
+    parameters = {item.name for item in inputs(operation.request) if item.place == "query"}
+    asks = [ask.having(accept=offer.media_type) for offer in operation.media]
+    if "limit" in parameters:
+        asks = [asking for each in asks for asking in (each, each.asking(("limit", "1")))]
+    if operation.id == "getReport":
+        asks += [ask.asking(("include", "content,sources,signals,graph,audio"))]
+    if "redirect" in parameters:
+        asks.append(ask.asking(("redirect", "true")))
+    asks += [ask.asking((name, "0")) for name in operation.deprecated & parameters]
+    for each in asks:
+        answer = both.send(each)
+        assert answer.status_code < 400, answer.text
+        assert addresses(answer) == []
+
+
+@each(LISTS)
+def test_a_list_goes_on_at_the_origin_where_it_began(both, operation):
+    """Whoever was answered before: what is kept to be given again is kept by origin."""
+    ask = both.ask_of(operation).asking(("limit", "1"))
+    for origin in (ORIGIN, DATA, ORIGIN, DATA):
+        answer = both.send(ask if origin == ORIGIN else there(ask))
+        following = answer.json()["links"]["next"]
+        if following is not None:
+            assert following.startswith(f"{origin}/api/v1/")
+            assert f'<{following}>; rel="next"' in answer.headers["link"]
+
+
+def test_the_lists_of_this_world_have_a_second_page(both):
+    asks = [there(both.ask_of(op)).asking(("limit", "1")) for op in LISTS]
+    lists = [both.send(ask).json()["links"]["next"] for ask in asks]
+    assert len([each for each in lists if each]) > len(lists) / 2
+
+
+@each([op for op in V1 if {Created, Accepted} & {kind for kind, _ in op.results}])
+def test_a_creation_tells_its_place_at_the_origin_that_asks(both, operation):
+    for first, second in ((ORIGIN, DATA), (DATA, ORIGIN)):
+        ask = both.ask_of(operation)
+        asks = {ORIGIN: ask, DATA: there(ask)}
+        made, again = both.send(asks[first]), both.send(asks[second])
+        assert made.headers["location"].startswith(f"{first}/api/v1/")
+        if operation.idempotency == "none":
+            continue
+        assert again.headers["idempotency-replayed"] == "true"
+        assert again.headers["location"].startswith(f"{second}/api/v1/")
+        place = made.headers["location"].removeprefix(first)
+        assert again.headers["location"].removeprefix(second) == place
+        assert both.get(place).status_code == 200
+
+
+def test_what_a_run_cites_is_linked_where_it_can_be_read(both):
+    for id_ in ("listAutomationRuns", "getAutomationRun"):
+        ask = both.ask_of(both.operation(id_))
+        both.run(both.hands.write(both.tenants["a"], cite))
+        urls = []
+        for each in (ask, there(ask)):
+            data = both.send(each).json()["data"]
+            run = data[0] if isinstance(data, list) else data
+            urls.append([source["url"] for source in run["output"]["sources"]])
+        elsewhere = "https://elsewhere.example/api/v2/y"
+        assert urls == [
+            [f"{ORIGIN}/api/v1/reports/rpt_1", f"{ORIGIN}/api/v2/incidents/inc_1", None, elsewhere],
+            [f"{DATA}/api/v1/reports/rpt_1", None, None, elsewhere],
+        ]
+
+
+def test_an_answer_cites_what_can_be_read_where_it_was_asked(both):
+    body = {"messages": [{"role": "user", "parts": [{"type": "text", "text": "Port strikes?"}]}]}
+    ask = both.ask_of(both.operation("streamChat")).evolve(body=json.dumps(body).encode())
+    usual, answer = both.send(ask), both.send(there(ask))
+    assert f"{ORIGIN}/api/v2/" in usual.text
+    assert f"{DATA}/api/v1/" in answer.text
+    assert "/api/v2/" not in answer.text
+    assert ORIGIN not in answer.text
+
+
+@each([op for op in V1 if op.auth == "bearer-or-x402"])
+def test_the_resource_that_is_sold_keeps_its_one_name(both, operation):
+    answer = both.send(there(both.ask_of(operation)), None)
+    asked = json.loads(b64decode(answer.headers["payment-required"]))
+    assert answer.json()["type"].startswith(f"{ORIGIN}/problems/")
+    assert asked["resource"]["url"].startswith(f"{ORIGIN}{operation.address.partition('{')[0]}")
+
+
+def test_nothing_but_v1_media_and_health_is_served_there(both, ask, refused):
+    paths = {re.sub("[{][^}]*[}]", "x", route.path) for route in both.app.router.routes}
+    served = {p for p in paths if re.match("/api/v1/|/media/|/livez$|/readyz$", p)}
+    assert {"/livez", "/readyz", "/openapi.json", "/mcp", "/metrics", "/docs", "/"} <= paths
+    for path in paths - served | {"/api/v2", "/api/v1x", "/mediax", "/livez/", "/healthz"}:
+        for accept in ("*/*", "text/html"):
+            refused(both.get(path, host=HOST, accept=accept), problem.ROUTE_NOT_FOUND)
+    for path in ("/livez", "/readyz"):
+        assert both.get(path, host=HOST).status_code == 200
+    assert both.get("/openapi.json", host="other.example.org").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("host", "is_there"),
+    [
+        (HOST, True),
+        (HOST.upper(), True),
+        (f"{HOST}:443", True),
+        (f"{HOST}:0443", True),
+        (f"{HOST}:", True),
+        (f"{HOST}:80", False),
+        (f"{HOST}:8443", False),
+        (f"{HOST}.", False),
+        (f"x.{HOST}", False),
+        (f"{HOST}.evil.example", False),
+        ("d%61ta.example.org", False),
+        ("", False),
+        ("evil.example", False),
+        (ORIGIN.removeprefix("https://"), False),
+    ],
+)
+def test_the_host_is_compared_whole(both, host, is_there):
+    answer = both.get("/api/v1/news?limit=1", host=host)
+    own = DATA if is_there else ORIGIN
+    assert answer.json()["links"]["next"].startswith(f"{own}/api/v1/")
+
+
+@pytest.mark.parametrize("name", ["x-forwarded-host", "x-original-host", "x-host"])
+def test_no_other_field_names_the_host(both, name):
+    answer = both.get("/api/v1/news?limit=1", **{name: HOST})
+    assert answer.json()["links"]["next"].startswith(ORIGIN)
+    forwarded = both.get("/api/v1/news?limit=1", forwarded=f"host={HOST}")
+    assert forwarded.json()["links"]["next"].startswith(ORIGIN)
+
+
+@pytest.mark.parametrize("data_url", [None, ORIGIN])
+def test_without_a_second_origin_no_host_changes_anything(make_world, data_url):
+    world = make_world(data_url=data_url, is_sown=False)
+    assert world.get("/openapi.json", host=HOST).status_code == 200
+    described = world.get("/openapi.json").json()
+    assert [server["url"] for server in described["servers"]] == [f"{ORIGIN}/api/v1"]
