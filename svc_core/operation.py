@@ -533,10 +533,14 @@ TIERS = (T3_ENRICHED, T4_PREMIUM_LIST, T4_PREMIUM_SINGLE, T4_PREMIUM_AUDIO)
 
 @frozen
 class Target:
-    """The row that a mutation is about: loaded and compared with `If-Match` before the body."""
+    """The row that a mutation is about: loaded and compared with `If-Match` before the body.
+
+    `shows` is the model of its rows in lists, where these show more than the answer does.
+    """
 
     collection: Collection[Any]
     param: str
+    shows: type[Any] | None = None
 
 
 @frozen(eq=False)
@@ -636,6 +640,11 @@ class Operation(Generic[Req, Res]):
         return tuple(
             (get_origin(each) or each, next(iter(get_args(each)), None)) for each in members
         )
+
+    @property
+    def shows(self) -> Any:
+        """The model of the rows that it is about, with all that lists show of them."""
+        return (self.target and self.target.shows) or self.results[0][1]
 
     @property
     def success(self) -> int:

@@ -66,7 +66,8 @@ async def created(ctx: Context, collection: Collection[T], row: Any) -> Created[
 class Rows(Generic[T]):
     """Declares the operations on rows of one collection, which `param` names one of.
 
-    Reading needs one of the scopes `read`, anything else one of `write`.
+    Reading needs one of the scopes `read`, anything else one of `write`. `shows` is the model of
+    rows in lists, where these show more than one row by itself.
     """
 
     collection: Collection[T]
@@ -74,6 +75,7 @@ class Rows(Generic[T]):
     read: frozenset[str]
     write: frozenset[str]
     idempotency: Literal["optional", "none"] = "none"
+    shows: type[Any] | None = None
 
     def operation(
         self,
@@ -102,7 +104,8 @@ class Rows(Generic[T]):
             usual |= {"scopes": self.read, "timeless": True}
         else:
             usual |= {"scopes": self.write, "idempotency": self.idempotency}
-            usual["target"] = Target(self.collection, self.param) if "{" in path else None
+            target = Target(self.collection, self.param, self.shows)
+            usual["target"] = target if "{" in path else None
         return Operation(id=id_, summary=summary, run=run, **known, **{**usual, **members})
 
     def show(

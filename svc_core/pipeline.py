@@ -19,10 +19,10 @@ from typing import Any
 import attrs
 from attrs import frozen
 
-from svc_core import cursor, envelope, etag, idempotency, problem, vault, wire
+from svc_core import cursor, envelope, etag, idempotency, problem, readonly, vault, wire
 from svc_core.media import Representation
 from svc_core.operation import GEOJSON, JSON, NDJSON, Actor, Context, Operation, Target
-from svc_core.ports import Answer
+from svc_core.ports import Answer, Document
 from svc_core.problem import Problem, describe
 from svc_core.reading import MERGE_PATCH, Call, Prepared, Query, Site, prepare
 from svc_core.reading import declaration as _declared
@@ -208,7 +208,7 @@ async def _run(
     site: Site,
     body: wire.Json,
 ) -> Reply:
-    request = _request(operation, prepared, body)
+    request = _request(operation, prepared, body, context.target)
     format_ = prepared.representation.format
     if context.format != format_:
         context = attrs.evolve(context, format=format_)
@@ -216,8 +216,14 @@ async def _run(
     return _render(operation, prepared, context, site, result)
 
 
-def _request(operation: Operation[Any, Any], prepared: Prepared, body: wire.Json) -> Any:
+def _request(
+    operation: Operation[Any, Any],
+    prepared: Prepared,
+    body: wire.Json,
+    target: Document[Any] | None = None,
+) -> Any:
     item = _declared(operation).body
+    body, faults = readonly.parted(operation, target, body)
     try:
         if operation.local:
             return wire.structure(operation.request, body)
@@ -225,7 +231,8 @@ def _request(operation: Operation[Any, Any], prepared: Prepared, body: wire.Json
             return operation.request(**prepared.values)
         sent = wire.structure(item.annotation, body)
     except wire.WireError as fault:
-        raise Problem(problem.VALIDATION_FAILED, describe(fault.faults)) from fault
+        raise Problem(problem.VALIDATION_FAILED, describe([*faults, *fault.faults])) from fault
+    problem.refuse(faults)
     return operation.request(**{**prepared.values, item.attribute: sent})
 
 

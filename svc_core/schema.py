@@ -111,6 +111,11 @@ class Schemas:
                 return make(inner, direction)
         raise TypeError(f"{annotation!r} has no JSON form.")
 
+    def widened(self, name: str, annotation: Any, more: Mapping[str, Schema]) -> Schema:
+        """A reference to the schema of a class that is sent, with `more` members than it has."""
+        schema = self._object(annotation, "input")
+        return self.add(name, {**schema, "properties": {**schema["properties"], **more}})
+
     def _anything(self, _: Any, __: Direction) -> Schema:
         return {}
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from attrs import frozen
 
-from svc_core import idempotency, payments, problem, wire
+from svc_core import idempotency, payments, problem, readonly, wire
 from svc_core.constraints import IdOf
 from svc_core.inputs import Input, inputs
 from svc_core.openapi import headers, words
@@ -30,6 +30,8 @@ _KEY_BOUNDS: Schema = {
     "pattern": "^[!-~]+$",
     "examples": ["0198c6a2-create-port-strikes"],
 }
+_STAYS = "May be sent as it stands, and not changed here."
+_NO_ACCOUNT = "May be sent, and says nothing: whatever its value, it is passed over."
 # Without an example: pages that try requests out fill it in, and no made-up tag ever matches.
 _TAG: Schema = {"type": "string"}
 _PAYMENT: Schema = {
@@ -96,7 +98,7 @@ class Writer:
 
     def request_body(self, operation: Operation[Any, Any], body: Input) -> dict[str, Any]:
         """The body in the media types in which it may be sent."""
-        schema = self.schemas.of(body.annotation, "input")
+        schema = self.body_schema(operation, body)
         said = {"description": schema.pop("description")} if "description" in schema else {}
         several = operation.examples.get("bodies")
         if self.flat and "anyOf" in schema:
@@ -114,6 +116,19 @@ class Writer:
         if operation.method == "PATCH":
             types.append(MERGE_PATCH)
         return said | {"required": body.required, "content": dict.fromkeys(types, entry)}
+
+    def body_schema(self, operation: Operation[Any, Any], body: Input) -> Schema:
+        """The schema of a body, with the members of the answer that it may repeat."""
+        repeated: dict[str, Schema] = {
+            name: {**self.schemas.of(each.type, "output"), "readOnly": True, "description": _STAYS}
+            if each.name in readonly.STANDING
+            else {"readOnly": True, "description": _NO_ACCOUNT}
+            for name, each in readonly.members(operation).items()
+        }
+        if not repeated:
+            return self.schemas.of(body.annotation, "input")
+        name = f"{operation.id[:1].upper()}{operation.id[1:]}Input"
+        return self.schemas.widened(name, body.annotation, repeated)
 
     def media(self, schema: Schema, examples: Mapping[str, Any], name: str) -> dict[str, Any]:
         """A media type object: the schema with the declared example, or one made from it."""

@@ -179,7 +179,7 @@ _EXAMPLE = {
     "keywords": ["Rotterdam", "dockworkers"],
 }
 _ONE = "/profiles/{profileId}"
-_ROWS = personal.Rows(PROFILES, "profile_id", READ, WRITE)
+_ROWS = personal.Rows(PROFILES, "profile_id", READ, WRITE, shows=ProfileRow)
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _ROWS.operation(

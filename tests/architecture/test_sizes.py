@@ -28,14 +28,14 @@ CODE_LINES: dict[str, int] = {
     "svc_core.data": 7,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_http.pages": 70,  # faults that strangers found are mended
     "svc_http.shared": 515,  # many processes share a store
-    "svc_core": 4259,  # a secondary data origin
+    "svc_core": 4306,  # by the letter of the specification
     "svc_core.access": 785,  # plans by the settings file
     "svc_core.accounts": 545,
     "svc_core.analysis": 2016,  # knowledge, the agent, projects, automations, MCP
     "svc_core.changes": 265,  # knowledge, the agent, projects, automations, MCP
     "svc_core.ledger": 6792,  # requests are paid for: x402
     "svc_core.news": 520,  # knowledge, the agent, projects, automations, MCP
-    "svc_core.openapi": 813,  # requests are paid for: x402
+    "svc_core.openapi": 826,  # by the letter of the specification
     "svc_core.payments": 1425,  # requests are paid for: x402
     "svc_core.ports": 416,  # requests are paid for: x402
     "svc_core.profiles": 268,  # requests are paid for: x402

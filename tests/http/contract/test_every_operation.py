@@ -11,7 +11,7 @@ from typing import get_args
 import attrs
 import pytest
 
-from svc_core import catalog, problem, wire
+from svc_core import catalog, problem, readonly, wire
 from svc_core.access.scopes import SCOPES
 from svc_core.constraints import IdOf
 from svc_core.inputs import inputs
@@ -690,12 +690,7 @@ def test_an_idempotency_key_has_8_to_200_visible_characters(shared, operation, r
 
 @where(lambda op: op.target is not None)
 def test_a_precondition_holds_for_the_current_tag_and_the_star_alone(shared, operation, refused):
-    path = operation.target.collection.address("{id}")
-    reader = next(
-        op
-        for op in catalog.OPERATIONS
-        if op.method == "GET" and re.sub(r"\{\w+\}", "{id}", op.address) == path
-    )
+    reader = reader_of(operation)
     for condition in ('"other"', "W/{}", "", "other", "{}x", '"', "x, y"):
         tag = shared.send(shared.ask_of(reader)).headers["etag"]
         answer = shared.send(shared.ask_of(operation).having(if_match=condition.format(tag)))
@@ -712,6 +707,96 @@ def test_a_precondition_holds_for_the_current_tag_and_the_star_alone(shared, ope
 def test_if_none_match_star_never_overwrites(shared, operation, refused):
     answer = shared.send(shared.ask_of(operation).having(if_none_match="*"))
     refused(answer, problem.PRECONDITION_FAILED)
+
+
+# -- what is read may be sent back -------------------------------------------------------------
+
+
+def reader_of(operation):
+    """The operation that reads the row which another changes."""
+    path = operation.target.collection.address("{id}")
+    return next(
+        op
+        for op in catalog.OPERATIONS
+        if op.method == "GET" and re.sub(r"\{\w+\}", "{id}", op.address) == path
+    )
+
+
+def lister_of(operation):
+    """The operation that lists such rows."""
+    path = operation.target.collection.address("{id}").removesuffix("/{id}")
+    return next(op for op in catalog.OPERATIONS if op.method == "GET" and op.address == path)
+
+
+def shown_by(world, operation):
+    """The row that an operation is about, by itself and as the list has it, and its tag."""
+    ask = world.ask_of(operation)
+    answer = world.get(ask.path)
+    listed = world.get(lister_of(operation).address + "?limit=100").json()["data"]
+    row = next(row for row in listed if row["id"] == answer.json()["data"]["id"])
+    return answer.json()["data"], row, answer.headers["etag"]
+
+
+replaces = where(lambda op: op.method in {"PUT", "PATCH"})
+
+
+@replaces
+def test_what_was_read_may_be_sent_back_and_changes_nothing(shared, operation):
+    row, listed, tag = shown_by(shared, operation)
+    for sent in (row, listed):
+        body = json.dumps(sent).encode()
+        assert shared.contract.reader_of_body(operation).is_valid(sent)
+        for condition in (None, tag):
+            ask = shared.ask_of(operation).evolve(body=body).having(if_match=condition)
+            answer = shared.send(ask)
+            assert answer.status_code == 200, answer.text
+            assert answer.headers["etag"] == tag
+            again = shared.get(ask.path)
+            assert (again.headers["etag"], again.json()["data"]) == (tag, row)
+
+
+@replaces
+def test_what_is_changed_elsewhere_is_passed_over_or_has_to_stand(shared, operation, refused):
+    row, listed, tag = shown_by(shared, operation)
+    known = readonly.members(operation)
+    assert set(known) == (set(listed) | set(row)) - taken_by(operation)
+    standing = {name for name, each in known.items() if each.name in readonly.STANDING}
+    assert {"id", "createdAt"} <= standing
+    assert "updatedAt" not in standing
+    odd = ("x" * 64, None, 7, [], {"x": [None]}, "2001-01-01T00:00:00Z")
+    for value in odd:
+        moved = {**row, **dict.fromkeys(set(known) - standing, value)}
+        answer = shared.send(shared.ask_of(operation).evolve(body=json.dumps(moved).encode()))
+        assert (answer.status_code, answer.headers["etag"]) == (200, tag), answer.text
+    for value in odd:
+        wrong = {**row, **dict.fromkeys(standing, value), "colour": "red"}
+        ask = shared.ask_of(operation).evolve(body=json.dumps(wrong).encode())
+        detail = refused(shared.send(ask), problem.VALIDATION_FAILED)["detail"]
+        assert all(f"/{name}: " in detail for name in (*standing, "colour"))
+        assert shared.get(ask.path).headers["etag"] == tag
+
+
+@where(lambda op: op.method in {"PUT", "PATCH"} and op.group in {"profiles", "webhooks"})
+def test_what_moves_by_itself_meanwhile_stands_in_nobodys_way(shared, operation):
+    row, listed, tag = shown_by(shared, operation)
+    shared.clock.forward(days=1)
+    shared.take_news([shared.clock.at.toordinal()])
+    shared.make_report("a")
+    shared.tell_webhooks()
+    moved = shown_by(shared, operation)
+    assert moved[1] != listed
+    assert moved[2] == tag
+    for condition in (None, tag):
+        for sent in (row, listed):
+            ask = shared.ask_of(operation).evolve(body=json.dumps(sent).encode())
+            answer = shared.send(ask.having(if_match=condition))
+            assert (answer.status_code, answer.headers["etag"]) == (200, tag), answer.text
+
+
+def taken_by(operation):
+    """The members that the body of an operation has of its own."""
+    body = next(item.annotation for item in inputs(operation.request) if item.place == "body")
+    return {wire.camel(each.name) for each in attrs.fields(body)}
 
 
 # -- the order of the checks -------------------------------------------------------------------
