@@ -18,6 +18,7 @@ from svc_core.ports import Collection
 from svc_core.resources.cve import CVES, Cve, makers
 from svc_core.resources.entity import EntityType
 from svc_core.resources.incident import INCIDENTS
+from svc_core.sources import values
 
 Row = Mapping[str, Any]
 
@@ -74,8 +75,9 @@ def edges(row: Row) -> Iterator[dict[str, Any]]:
         yield from _affected(row)
     elif row["id"].startswith("inc_"):
         yield from _participants(row)
-        if label_of(row["place"]):
-            yield _edge(row, LOCATED, row["id"], place_id(row["place"]))
+        where = row["place"] and place_id(row["place"])
+        if where is not None:
+            yield _edge(row, LOCATED, row["id"], where)
 
 
 def _affected(row: Row) -> Iterator[dict[str, Any]]:
@@ -95,11 +97,10 @@ def label_of(place: Row | None) -> str | None:
     return next(filter(None, told), None)
 
 
-def place_id(place: Row) -> str:
-    """The id of a place; of one without its own what it is called and where it lies make it."""
-    told = (place["countryCode"], place["admin1Code"], place["name"])
-    key = "|".join(str(one or "") for one in told)
-    return str(place["id"] or ids.derived_id("plc", "place", "", key))
+def place_id(place: Row) -> str | None:
+    """The id of a place, also of one that was stored before places had any."""
+    told = (place["name"], place["countryCode"], place["admin1Code"], place["geometry"])
+    return place["id"] or values.place_id(*told)
 
 
 def _edge(row: Row, type_: str, source: str, target: str, **attributes: Any) -> dict[str, Any]:

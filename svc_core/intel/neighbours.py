@@ -136,7 +136,8 @@ class Neighbours:
         """The edges that follow from the row of a node; a place is known by its incident alone."""
         for edge in derived.edges(node.row):
             if edge["type"] == derived.LOCATED:
-                self._meant[edge["target"]] = self.nodes[edge["target"]] = _place(node.row)
+                place = _place(node.row, edge["target"])
+                self._meant[place.id] = self.nodes[place.id] = place
             yield edge
 
     async def between(self, told: Sequence[Told]) -> list[Edge]:
@@ -195,8 +196,8 @@ def node_of(row: Document[Any]) -> Node:
     )
 
 
-def _place(row: Mapping[str, Any]) -> Node:
-    place, id_ = row["place"], derived.place_id(row["place"])
+def _place(row: Mapping[str, Any], id_: str) -> Node:
+    place = row["place"]
     about = {"createdAt": row["createdAt"], "updatedAt": row["updatedAt"], "designators": []}
     label = derived.label_of(place) or id_
     return Node(id_, "place", label, place["countryCode"], (id_,), revoked=False, row=about)

@@ -60,7 +60,7 @@ class Designator:
 class Place:
     """Where something is; WGS 84."""
 
-    id: Annotated[Annotated[str, IdOf("plc")] | None, Doc("Place identifier."), Example(None)]
+    id: Annotated[Annotated[str, IdOf("plc")] | None, Doc("Null of a mere position.")]
     name: Annotated[str | None, Doc("As its provider names it."), Example("Esmeraldas, Ecuador")]
     country_code: CountryCode
     admin1_code: Annotated[str | None, Doc("ISO 3166-2; null where unknown."), Example("EC-E")]

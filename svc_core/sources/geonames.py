@@ -77,6 +77,7 @@ def _place(row: list[str]) -> Record:
     id_, name, _, _, north, west, class_, code, in_country, _, admin1 = row[:11]
     alpha2 = country(in_country, "alpha2")
     said = place(
+        geonames=str(int(id_)),
         name=required(name, "a name"),
         country_code=alpha2,
         admin1=f"{alpha2}-{admin1}" if admin1 and alpha2 in _ISO_ADMIN1 else None,

@@ -13,9 +13,11 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from svc_core import data, instants
+from svc_core.sources import gazetteer
 from svc_core.sources.dates import settled, written
 from svc_core.sources.model import FAULTS, Record, Rejection, Unusable
 from svc_core.sources.text import clip, fold, plain
+from svc_core.text import words
 
 T = TypeVar("T")
 
@@ -246,6 +248,26 @@ def point(longitude: object, latitude: object) -> dict[str, Any] | None:
     return {"type": "Point", "coordinates": [west, north]}
 
 
+_SHARED = {(None, "georgia")}  # also a State of the United States
+
+
+def place_id(
+    name: str | None, country_code: str | None, admin1: str | None, geometry: Any = None
+) -> str | None:
+    """The id of a place, the same whoever names it; None where its geometry is all that is known.
+
+    Of `Paris, France` the country is that of its last part; a country's own name names no more
+    than its code does.
+    """
+    told, _, last = f", {' '.join((name or '').casefold().split())}".rpartition(", ")
+    named = None if (country_code, last) in _SHARED else _names().get(last)
+    if named is None or country_code not in {None, named}:
+        told, named = f"{told}, {last}", country_code
+    point = (geometry or {}).get("coordinates") if (geometry or {}).get("type") == "Point" else None
+    at = point and (point[0], point[1])
+    return gazetteer.named(named, admin1, words.fold(told.strip(", ")), at)
+
+
 def place(
     *,
     name: object = None,
@@ -253,13 +275,18 @@ def place(
     admin1: str | None = None,
     geometry: Mapping[str, Any] | None = None,
     precision: str | None = None,
+    geonames: str | None = None,
 ) -> dict[str, Any] | None:
-    """A place as rows hold it; None where nothing is known of it."""
+    """A place as rows hold it; None where nothing is known of it.
+
+    `geonames` is its number there, where a source gives it.
+    """
     label = text(name, 300)
     if label is None and country_code is None and geometry is None:
         return None
+    own_id = gazetteer.place_id("geonames", geonames) if geonames else None
     return {
-        "id": None,
+        "id": own_id or place_id(label, country_code, admin1, geometry),
         "name": label,
         "countryCode": country_code,
         "admin1Code": admin1,

@@ -20,7 +20,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.agent": 2896,  # a secondary data origin
     "svc_core.stix": 91,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_core.linking": 493,  # incidents, entities, graphs, cyber, markets, fusion
-    "svc_core.intel": 3073,  # incidents, entities, graphs, cyber, markets, fusion
+    "svc_core.intel": 3095,  # by the letter of the specification: places, pages of graphs
     "svc_core.osint": 474,
     "svc_core.intake": 2639,  # a kind says what it does otherwise, and is asked for no name
     "svc_core.text": 435,  # requests are paid for: x402
@@ -41,7 +41,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.profiles": 268,  # requests are paid for: x402
     "svc_core.reports": 1994,  # the event of a report waits for its recording
     "svc_core.resources": 2912,  # the event of a report waits for its recording
-    "svc_core.sources": 4713,  # incidents, entities, graphs, cyber, markets, fusion
+    "svc_core.sources": 4752,  # by the letter of the specification: places have ids
     "svc_core.testing": 2564,  # requests are paid for: x402
     "svc_core.webhooks": 663,  # faults that strangers found are mended
     "svc_core.wire": 603,  # knowledge, the agent, projects, automations, MCP

@@ -16,6 +16,7 @@ from svc_core.resources.finint import FININT
 from svc_core.resources.osint import OSINT_EVENTS
 from svc_core.resources.period import lying
 from svc_core.resources.signal import Signal
+from svc_core.sources.values import place_id
 
 ROWS_MAX = 500  # of one cell
 _HOUR = timedelta(hours=1)
@@ -105,7 +106,12 @@ async def of_cell(ctx: Context, cell: str) -> list[Signal]:
         measure=len(types),
         evidence=measured(len(types), None, start, end, threshold=numbers["typesMin"]),
         place=Place(
-            None, None, country, None, {"type": "Polygon", "coordinates": [ring]}, "unknown"
+            place_id(None, country, None),
+            None,
+            country,
+            None,
+            {"type": "Polygon", "coordinates": [ring]},
+            "unknown",
         ),
         sources=list({ref.id: ref for one in events for ref in one.sources}.values()),
         source_count=len({one.provider for one in events}),

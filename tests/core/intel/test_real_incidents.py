@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from svc_core.intel import derived
 from svc_core.resources.incident import INCIDENTS
+from svc_core.resources.osint import OSINT_EVENTS
 from tests.core.intel.incident_documents import fold, take
 
 Real = Callable[[str], list[Path]]
@@ -50,3 +52,14 @@ def test_real_documents_fold_to_the_true_number(
     fold(house)
     rows = house.run(lambda ctx: ctx.tx.documents.scan(INCIDENTS, limit=100_000)).rows
     assert len(rows) == len(names) - copies
+    events = house.run(lambda ctx: ctx.tx.documents.scan(OSINT_EVENTS, limit=100_000)).rows
+    places = {told["incidentId"]: set() for told in map(json.loads, (row.raw for row in events))}
+    for told in map(json.loads, (row.raw for row in events)):
+        places[told["incidentId"]].add((told["place"] or {}).get("id"))
+    for told in map(json.loads, (row.raw for row in rows)):
+        id_ = (told["place"] or {}).get("id")
+        assert id_ in places[told["id"]]
+        (*ends,) = (one["target"] for one in derived.edges(told) if one["type"] == derived.LOCATED)
+        assert ends == ([] if id_ is None else [id_])
+        if id_ is not None:  # and the same for a row that was stored before places had ids
+            assert derived.place_id({**told["place"], "id": None}) == id_

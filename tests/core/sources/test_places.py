@@ -1,0 +1,165 @@
+"""Places have one id, whoever names them."""
+
+import os
+import zlib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svc_core import data
+from svc_core.intake.kinds import KINDS
+from svc_core.sources.body import Body
+from svc_core.sources.formats import FORMATS, read, recognised
+from svc_core.sources.gazetteer import place_id as designated
+from svc_core.sources.model import DocumentRefused, Given, Record
+from svc_core.sources.values import place, place_id
+
+COLOGNE, PARIS = (designated("geonames", number) for number in ("2886242", "2988507"))
+GERMANY = designated("geonames", "2921044")
+
+
+def at(longitude: float, latitude: float) -> dict[str, Any]:
+    return {"type": "Point", "coordinates": [longitude, latitude]}
+
+
+@pytest.mark.parametrize(
+    ("told", "id_"),
+    [
+        # Accents, case, width, alternate names, a country that is told twice.
+        (("Köln", "DE", None), COLOGNE),
+        (("KÖLN", "DE", None), COLOGNE),
+        (("Ko\u0308ln", "DE", None), COLOGNE),
+        (("Cologne", "DE", None), COLOGNE),
+        (("Cologne,  Germany", "DE", None), COLOGNE),
+        (("Cologne, Germany", None, None), COLOGNE),
+        (("Cologne, Nordrhein-Westfalen, Germany", "DE", None, at(6.95, 50.93)), COLOGNE),
+        (("Cologne", "DE", "DE-NW", at(7.0, 50.9)), COLOGNE),
+        (("Paris", "FR", None), PARIS),
+        # A country alone, by its code and by its names.
+        ((None, "DE", None), GERMANY),
+        (("Germany", "DE", None), GERMANY),
+        (("Deutschland", "DE", None), GERMANY),
+        (("germany", None, None), GERMANY),
+        (("Germany", "DE", None, at(9, 50)), GERMANY),
+        # Nothing but a position.
+        ((None, None, None, at(9, 50)), None),
+        ((None, None, None), None),
+        ((", ", None, None, at(9, 50)), None),
+    ],
+)
+def test_a_place_of_geonames_has_the_id_of_its_number(told: Any, id_: str | None) -> None:
+    assert place_id(*told) == id_
+
+
+LINE = {"type": "LineString", "coordinates": [[9, 50], [10, 51]]}
+
+
+def test_what_is_not_surely_the_same_is_not() -> None:
+    """Each of these is a place of its own, and none is a city or country of the table."""
+    told: list[Any] = [
+        ("Paris", None, None),  # in whatever country
+        ("Paris", "US", None),
+        ("Paris, Texas, United States", "US", None),
+        ("Paris", "FR", "FR-HDF"),  # an area that the table does not tell
+        ("Cologne", "DE", None, at(11.5, 48.1)),  # another one, as its position says
+        ("Cologne, Bavaria, Germany", "DE", None),
+        ("Cologne, Minnesota, United States", "US", None, at(-93.78, 44.77)),
+        ("Springfield, Illinois, United States", "US", None, at(-89.64, 39.8)),
+        ("Springfield, Missouri, United States", "US", None),
+        ("Germany", "FR", None),  # some hamlet
+        ("Georgia", None, None),  # a country, or a State
+        ("Georgia", "US", None),
+        (None, "DE", "DE-BY"),
+        ("Bavaria", "DE", None),
+        ("Bavaria", "DE", "DE-BY"),
+        ("Banda Sea", None, None),
+        ("Pacific Ocean", None, None),
+        ("Mozambique, Malawi", "MZ", None),
+    ]
+    ids = [place_id(*one) for one in told]
+    assert None not in ids
+    assert len(set(ids)) == len(ids)
+    known = {line.split("\t")[0] for line in _gazetteer()}
+    assert not {designated("geonames", number) for number in known}.intersection(ids)
+
+
+def _gazetteer() -> list[str]:
+    return zlib.decompress(data.read("gazetteer.tsv.z")).decode().splitlines()
+
+
+def test_a_name_without_a_number_is_folded() -> None:
+    for one, other in (
+        (("Banda Sea", None, None), ("BANDA  sea", None, None, at(128, -5))),
+        (("Saint-Étienne-du-Bois", "FR", None), ("saint-etienne-du-bois, France", None, None)),
+        (("Bonn, Germany", "DE", None, LINE), ("Bonn", "DE", None)),
+    ):
+        assert place_id(*one) == place_id(*other) is not None
+    assert place_id("Sana'a", "YE", None, at(44.2, 15.35)) != place_id("Sana'a", "YE", "YE-SN")
+
+
+def test_a_city_reaches_as_far_north_as_it_does_east() -> None:
+    """A degree of longitude is half as long in Oslo as at the equator."""
+    oslo = place_id("Oslo", "NO", None)
+    for (longitude, latitude), is_oslo in (
+        ((11.6, 59.91), True), ((12.0, 59.91), False), ((10.75, 60.3), True),
+        ((10.75, 60.6), False), ((-169.25, 59.91), False),
+    ):  # fmt: skip
+        assert (place_id("Oslo", "NO", None, at(longitude, latitude)) == oslo) == is_oslo
+
+
+def test_a_number_of_a_source_is_that_of_the_table() -> None:
+    told = place(name="Colonia", geonames="2886242", country_code="DE")
+    assert told is not None
+    assert told["id"] == COLOGNE == KINDS["place"].derived("geonames:2886242")
+
+
+def test_the_table_has_each_country_once_and_each_name_of_a_country_once() -> None:
+    assert len(data.read("gazetteer.tsv.z")) <= 400_000
+    rows = [line.split("\t") for line in _gazetteer()]
+    countries = [row[1] for row in rows if len(row) == 2]
+    assert len(set(countries)) == len(countries) >= 249
+    names = [(row[1], name) for row in rows if len(row) > 2 for name in row[4].split("|")]
+    assert len(set(names)) == len(names) > 50_000
+
+
+# -- real documents ----------------------------------------------------------------------------
+
+NAMING = ("acled", "gdacs", "gdacs-rss", "gdelt-events", "geonames", "reliefweb", "ucdp", "usgs")
+
+
+@pytest.mark.needs("SVC_REAL_DATA")
+def test_every_place_that_is_named_has_an_id_whatever_names_it() -> None:
+    root = Path(os.environ["SVC_REAL_DATA"])  # noqa: TID251 - what the tests are given
+    by_id: dict[str, set[tuple[Any, ...]]] = {}
+    routes: Counter[tuple[str, str]] = Counter()
+    numbers = {designated("geonames", line.split("\t")[0]) for line in _gazetteer()}
+    for path in sorted(each for each in root.rglob("*") if each.is_file()):
+        for format_, record in _records(path):
+            where = record.said.get("place") if record.resource != "place" else record.said
+            if not isinstance(where, dict) or "countryCode" not in where:
+                continue
+            id_, named = where["id"], where["name"] or where["countryCode"]
+            assert (id_ is None) == (named is None), where
+            route = "none" if id_ is None else "number" if id_ in numbers else "name"
+            routes[format_, "number" if record.resource == "place" else route] += 1
+            if id_ is not None:
+                by_id.setdefault(id_, set()).add((where["countryCode"], where["name"]))
+    assert {format_ for format_, _ in routes} >= {*NAMING} - {"acled"}
+    # What has one id is named for one country.
+    assert all(len({code for code, _ in told if code}) <= 1 for told in by_id.values())
+    assert {route for _, route in routes} == {"none", "number", "name"}
+
+
+def _records(path: Path) -> list[tuple[str, Record]]:
+    try:
+        body = Body(path.read_bytes())
+        format_ = recognised(body)
+        found = read(body, format_, Given(name=path.name))
+    except DocumentRefused:
+        return []
+    return [(format_.id, one) for one in found.records if isinstance(one, Record)]
+
+
+assert set(NAMING) <= set(FORMATS)
