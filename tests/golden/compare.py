@@ -2,12 +2,16 @@
 
 import difflib
 from collections.abc import Iterator, Mapping
+from itertools import groupby
 from pathlib import Path
 
 FILES = Path(__file__).parent / "files"
 COMMAND = "python -m tests.golden --write"
 LINES_MAX = 40
 """Of all differences together: enough to see what changed; the rest is told by `git diff`."""
+
+LINE_MAX = 200
+"""Characters of a line that are shown."""
 
 
 def kept(part: str, folder: Path = FILES) -> dict[str, str]:
@@ -66,18 +70,27 @@ def _unified(name: str, before: str | None, after: str | None) -> Iterator[str]:
     # What is the same on both ends is no work for the comparison, which is a slow one.
     end = _shared(old[start:][::-1], new[start:][::-1])
     first = max(0, start - 3)
-    for line in difflib.unified_diff(
-        old[first : len(old) - max(0, end - 3)],
-        new[first : len(new) - max(0, end - 3)],
-        name,
-        name,
-        n=3,
-        lineterm="",
-    ):
-        yield f"{line[:200]}"
+    parts = (each[first : len(each) - max(0, end - 3)] for each in (old, new))
+    lines = list(difflib.unified_diff(*parts, name, name, n=3, lineterm=""))
+    for _, run in groupby(lines, lambda line: line[:1] in {"-", "+"}):
+        changed = list(run)
+        less = [line for line in changed if line.startswith("-")]
+        more = [line for line in changed if line.startswith("+")]
+        paired = dict(zip(less, more, strict=False)) | dict(zip(more, less, strict=False))
+        yield from (_clipped(line, paired.get(line, "")) for line in changed)
+
+
+def _clipped(line: str, other: str) -> str:
+    """A line that is not too long to read; one that stands for another, from where they part."""
+    if len(line) <= LINE_MAX:
+        return line
+    shared = _shared(list(line[1:]), list(other[1:]))
+    start = max(1, shared - LINE_MAX // 4) if shared else 1
+    end = start + LINE_MAX
+    return f"{line[:1]}{'...' * (start > 1)}{line[start:end]}{'...' * (end < len(line))}"
 
 
 def _shared(one: list[str], other: list[str]) -> int:
-    """How many lines both begin with."""
+    """How many entries both begin with."""
     pairs = zip(one, other, strict=False)
     return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))

@@ -15,6 +15,7 @@ import attrs
 
 import svc_core
 import svc_core.testing
+from tests.golden.pretty import WIDTH
 
 SERVER = {
     "svc_http.app": ("Service", "build", "controlled", "mount"),
@@ -113,7 +114,16 @@ def _signature(thing: Any) -> str:
         else each
         for each in found.parameters.values()
     ]
-    return _HOME.sub("", str(found.replace(parameters=shown)))
+    line = _HOME.sub("", str(found.replace(parameters=shown)))
+    if len(line) <= WIDTH:
+        return line
+    # One line for a parameter, so that one more is a line more.
+    returned = "" if found.return_annotation is found.empty else line[line.rindex(" -> ") :]
+    told = [
+        _HOME.sub("", str(found.replace(parameters=[each], return_annotation=found.empty)))
+        for each in shown
+    ]
+    return "\n".join(("(", *(f"    {each[1:-1]}" for each in told), f"  ){returned}"))
 
 
 class _Default:

@@ -59,6 +59,18 @@ def test_a_change_is_shown_with_the_command_that_accepts_it(
     assert "same" not in told
 
 
+def test_of_a_long_line_the_place_is_shown_where_it_changed() -> None:
+    old, new = (f"{'x' * 5_000}{word}{'y' * 5_000}\n" for word in ("old", "new"))
+
+    told = difference({"a/one.txt": old}, {"a/one.txt": new}).splitlines()
+
+    (less,) = [line for line in told if line.startswith("-...")]
+    (more,) = [line for line in told if line.startswith("+...")]
+    assert "xoldy" in less
+    assert "xnewy" in more
+    assert max(map(len, told)) < 300
+
+
 def test_a_file_that_is_gone_is_shown() -> None:
     told = difference(BEFORE, {"a/two.txt": "same\n"})
 
