@@ -1,6 +1,7 @@
 """The golden files beside what the public face says now: what differs, and writing them anew."""
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
@@ -12,6 +13,8 @@ LINES_MAX = 40
 
 LINE_MAX = 200
 """Characters of a line that are shown."""
+
+_HUNK = re.compile(r"^@@ -(\d+).* @@$")
 
 
 def kept(part: str, folder: Path = FILES) -> dict[str, str]:
@@ -72,6 +75,8 @@ def _unified(name: str, before: str | None, after: str | None) -> Iterator[str]:
     first = max(0, start - 3)
     parts = (each[first : len(each) - max(0, end - 3)] for each in (old, new))
     lines = list(difflib.unified_diff(*parts, name, name, n=3, lineterm=""))
+    # Lines are counted from the top of the file, not of the part that was compared.
+    lines = [_HUNK.sub(lambda at: f"@@ line {first + int(at[1])} @@", line) for line in lines]
     for _, run in groupby(lines, lambda line: line[:1] in {"-", "+"}):
         changed = list(run)
         less = [line for line in changed if line.startswith("-")]

@@ -59,6 +59,15 @@ def test_a_change_is_shown_with_the_command_that_accepts_it(
     assert "same" not in told
 
 
+def test_a_change_is_shown_with_its_place_in_the_file() -> None:
+    lines = [f"{number}\n" for number in range(1, 1_001)]
+    changed = [*lines[:499], "other\n", *lines[500:]]
+
+    told = difference({"a/one.txt": "".join(lines)}, {"a/one.txt": "".join(changed)})
+
+    assert "@@ line 497 @@\n 497\n 498\n 499\n-500\n+other\n 501\n 502\n 503\n" in told
+
+
 def test_of_a_long_line_the_place_is_shown_where_it_changed() -> None:
     old, new = (f"{'x' * 5_000}{word}{'y' * 5_000}\n" for word in ("old", "new"))
 
