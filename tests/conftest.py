@@ -14,6 +14,7 @@ from coverage import Coverage
 from hypothesis import HealthCheck, settings
 
 from tests.backends import BACKEND, NAMES
+from tests.extras import NONE
 from tests.postgres import PostgresServer
 
 NEEDS = (
@@ -63,6 +64,7 @@ def pytest_report_header() -> str:
 
 def pytest_configure(config: pytest.Config) -> None:
     BACKEND.name = config.getoption("--backend")
+    os.environ.update(NONE)  # noqa: TID251 - what child processes are given
 
 
 def pytest_sessionfinish() -> None:

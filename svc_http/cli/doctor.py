@@ -20,7 +20,7 @@ from svc_http.cli.options import Common
 from svc_http.cli.reach import is_answering
 from svc_http.control import channel
 from svc_http.providers import ethereum
-from svc_http.runtime.opening import chat, embedder, open_shared
+from svc_http.runtime.opening import chat, embedder, gaps, open_shared, speech
 from svc_http.runtime.paying import paying
 from svc_http.server.hypercorn import PortBusy, listen
 from svc_http.settings import MEMORY, Settings, SettingsError
@@ -97,7 +97,11 @@ def _service(common: Common) -> Iterator[Check]:
         told = f"running at {named}" if answers else f"no server answers at {named}"
         yield Check("server", answers, told)
         return
-    if settings.embeddings != "none":
+    off = gaps(settings)
+    yield from (Check(name, None, f"off: {why}") for name, why in off.items())
+    if "speech" not in off:
+        yield _speech(settings)
+    if "embeddings" not in off:
         yield _embeddings(settings)
     if settings.agent_url is not None:
         yield _agent(settings)
@@ -129,6 +133,16 @@ def _counters(settings: Settings) -> Check:
     except (SettingsError, SharedUnavailable) as wrong:
         return Check("counters", False, f"{place} cannot be used: {wrong}")
     return Check("counters", True, place)
+
+
+def _speech(settings: Settings) -> Check:
+    try:
+        voice = speech(settings)
+    except SettingsError as wrong:
+        return Check("speech", False, str(wrong))
+    if voice is None:
+        raise AssertionError("the settings name a voice")
+    return Check("speech", True, f"{voice.voice('en')}, recordings in {settings.media_place}")
 
 
 def _embeddings(settings: Settings) -> Check:

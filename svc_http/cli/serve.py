@@ -20,8 +20,9 @@ from svc_http import mcp, settings
 from svc_http.cli.failures import REFUSED, Usage, tell
 from svc_http.cli.options import load, parameter
 from svc_http.demo.seed import Seeded
-from svc_http.providers import espeak, ethereum
+from svc_http.providers import ethereum
 from svc_http.runtime import paying
+from svc_http.runtime.opening import gaps
 from svc_http.server import processes, serving
 from svc_http.server.serving import Opened
 from svc_http.settings import MEMBERS
@@ -138,6 +139,8 @@ def _places(opened: Opened) -> Iterator[str]:
     yield f"Docs        {origin}/docs   (OpenAPI: /openapi.json, for SDK tools: /openapi.flat.json)"
     yield f"MCP         {origin}{mcp.PATH}   (over stdio: svc mcp)"
     given = opened.settings
+    for name, why in gaps(given).items():
+        yield f"Off         {name}: {why}"
     if given.x402_pay_to is not None:
         yield f"Payments    {given.payment_network} to {given.x402_pay_to}"
         yield f"            facilitator {paying.address(given)}"
@@ -177,7 +180,7 @@ def _demo_lines(opened: Opened, seeded: Seeded) -> Iterator[str]:
         f"{BASE_V2}/ledger/subjects/{seeded.subject.subject_id}",
     ):
         yield f"  curl -s -H 'Authorization: Bearer {seeded.key}' '{origin}{target}'"
-    if opened.settings.speech != "none":
+    if "speech" not in gaps(opened.settings):
         audio = f"{origin}{BASE_V1}/reports/{seeded.report_id}/audio?redirect=true"
         # It is being spoken while this is read, so the first answer may be that there is none.
         patient = "curl -sfL --retry 5 --retry-all-errors"
@@ -191,8 +194,6 @@ def _demo_lines(opened: Opened, seeded: Seeded) -> Iterator[str]:
         f"Seeded {seeded.profiles} profiles, {seeded.reports} reports, {seeded.items} news items "
         f"from {seeded.sources} sources and a ledger of {seeded.subject.records} records."
     )
-    if opened.settings.speech == "none":
-        yield f"Reports can be spoken as well: {espeak.CURE}"
     if opened.settings.x402_pay_to is None:
         yield f"Requests can be paid for as well, without a key: {ethereum.CURE}"
     else:

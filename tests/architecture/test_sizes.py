@@ -45,15 +45,15 @@ CODE_LINES: dict[str, int] = {
     "svc_core.testing": 2564,  # requests are paid for: x402
     "svc_core.webhooks": 663,  # faults that strangers found are mended
     "svc_core.wire": 603,  # knowledge, the agent, projects, automations, MCP
-    "svc_http": 954,  # a secondary data origin
-    "svc_http.cli": 2317,  # requests are paid for: x402
+    "svc_http": 956,  # a secondary data origin
+    "svc_http.cli": 2327,  # what is installed is on
     "svc_http.control": 385,  # requests are paid for: x402
-    "svc_http.demo": 370,  # requests are paid for: x402
+    "svc_http.demo": 372,  # what is installed is on
     "svc_http.fetch": 556,  # documents of every format are taken in
     "svc_http.media": 370,  # a store is moved between backends and compared: svc db copy
-    "svc_http.providers": 1287,  # requests are paid for: x402
+    "svc_http.providers": 1296,  # what is installed is on
     "svc_http.requests": 2107,  # a secondary data origin
-    "svc_http.runtime": 1015,  # requests are paid for: x402
+    "svc_http.runtime": 1025,  # what is installed is on
     "svc_http.server": 1166,  # requests are paid for: x402
     "svc_http.storage": 4387,  # what few rows have costs no walk of all
     "svc_http.workers": 1069,  # requests are paid for: x402

@@ -11,6 +11,8 @@ from types import ModuleType
 import pytest
 from attrs import frozen
 
+from tests.extras import NONE
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 
@@ -55,7 +57,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
     process = subprocess.Popen(
         [sys.executable, "-m", "svc_http", "serve", "--demo", "--port", "0", "--json"],
         cwd=tmp_path_factory.mktemp("demo"),
-        env={"PYTHONPATH": str(ROOT), "SVC_REQUEST_LOG": "off"},
+        env={**NONE, "PYTHONPATH": str(ROOT), "SVC_REQUEST_LOG": "off"},
         stdout=subprocess.PIPE,
         text=True,
     )

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.extras import NONE
+
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 
@@ -31,7 +33,7 @@ def _listening(*arguments: str, **how: Any) -> Iterator[dict[str, Any]]:
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     """What a demo says when it listens."""
     command = ("-m", "svc_http", "serve", "--demo", "--port", "0", "--json")
-    env = {"PYTHONPATH": str(ROOT), "SVC_REQUEST_LOG": "off"}
+    env = {**NONE, "SVC_SPEECH": "auto", "PYTHONPATH": str(ROOT), "SVC_REQUEST_LOG": "off"}
     with _listening(*command, cwd=tmp_path_factory.mktemp("demo"), env=env) as told:
         yield told
 

@@ -18,6 +18,7 @@ import pytest
 from attrs import frozen
 
 from svc_http.cli import main
+from tests.extras import NONE
 
 ROOT = Path(__file__).parents[3]
 START_SECONDS = 120.0
@@ -43,7 +44,7 @@ def environment(**more: str) -> dict[str, str]:
     """The environment without settings of whoever runs the tests."""
     outside = os.environ  # noqa: TID251 - what a child process is given
     kept = {name: value for name, value in outside.items() if not name.startswith("SVC_")}
-    return kept | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"} | more
+    return kept | NONE | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"} | more
 
 
 @pytest.fixture
@@ -52,6 +53,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in list(os.environ):  # noqa: TID251 - cleared, not read
         if name.startswith("SVC_"):
             monkeypatch.delenv(name)
+    for name, value in NONE.items():
+        monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

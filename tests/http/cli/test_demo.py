@@ -199,9 +199,10 @@ def test_its_file_is_found_beside_its_socket(demo: Any, spawn: Callable[..., Any
 def test_every_line_to_try_works_as_it_is_printed(
     tmp_path: Path, environment: Callable[..., dict[str, str]]
 ) -> None:
-    environ = environment()
+    environ = environment(SVC_SPEECH="auto")
     block, process = _block(tmp_path, environ)
     try:
+        assert "Off         embeddings: none was chosen; SVC_EMBEDDINGS=auto" in block
         lines = [line.strip() for line in block.splitlines() if line.lstrip().startswith("curl ")]
         assert len(lines) >= 3
         for line in lines:

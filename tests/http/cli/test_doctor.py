@@ -15,6 +15,8 @@ import pytest
 from attrs import evolve
 
 from svc_http.cli import judging
+from svc_http.providers import espeak
+from svc_http.runtime import opening
 from svc_http.settings import MEMBERS, Settings
 from tests.http.cli.conftest import Ran
 from tests.meaning import served
@@ -155,6 +157,29 @@ def test_the_model_of_meaning_is_asked_for_a_vector(
     assert (works["ok"], works["detail"]) == (True, "text-embedding-3-small, 5 dimensions")
     assert (refused["ok"], "401 Unauthorized: who are you" in refused["detail"]) == (False, True)
     assert [asked["input"] for _, asked in place.asked] == [["news"], ["news"]]
+
+
+def test_what_is_off_is_told_with_the_why_and_what_speaks_with_its_place(
+    svc: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def told() -> dict[str, Any]:
+        checks = svc("doctor", "--json").json["checks"]
+        return {check["name"]: (check["ok"], check["detail"]) for check in checks}
+
+    off = told()
+    monkeypatch.setenv("SVC_SPEECH", "auto")
+    monkeypatch.setattr(opening.espeak, "is_installed", lambda: True)
+    on = told()
+    monkeypatch.setattr(opening.espeak, "is_installed", lambda: False)
+    lacking = told()
+    monkeypatch.setenv("SVC_SPEECH", "espeak")
+    refused = told()
+
+    assert off["speech"] == (None, "off: none was chosen; SVC_SPEECH=auto takes what is installed")
+    assert off["embeddings"][0] is None
+    assert on["speech"] == (True, "espeak-ng en, recordings in svc.db.media")
+    assert lacking["speech"] == (None, f"off: not installed; {espeak.CURE}")
+    assert (refused["speech"][0], espeak.CURE in refused["speech"][1]) == (False, True)
 
 
 # -- the agent's model -------------------------------------------------------------------------

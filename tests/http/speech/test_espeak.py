@@ -6,6 +6,7 @@ import wave
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 from svc_http.providers import espeak, espeak_process
@@ -129,7 +130,7 @@ def test_a_missing_extra_is_answered_with_its_cure(monkeypatch: pytest.MonkeyPat
 
 def test_the_settings_choose_what_speaks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(espeak, "find_spec", importlib.util.find_spec)
-    assert speech(Settings()) is None
+    assert speech(Settings(speech="none")) is None
     chosen = Settings(speech="command", speech_command="flite -o '{out}'", speech_voice="slt")
     assert speech(chosen) == CommandSpeech(("flite", "-o", "{out}"), "slt")
     if espeak.is_installed():
@@ -141,9 +142,34 @@ def test_a_voice_is_named_as_listeners_are_told() -> None:
     assert EspeakSpeech("fr").voice("en") == "espeak-ng fr"
 
 
-def test_nothing_speaks_where_nothing_is_set() -> None:
-    with pytest.raises(SettingsError, match="SVC_SPEECH=espeak"):
-        opening.recorder(Settings(), MemoryStorage(()))
+def test_nothing_speaks_where_nothing_is_to() -> None:
+    with pytest.raises(SettingsError, match="SVC_SPEECH=auto"):
+        opening.recorder(Settings(speech="none"), MemoryStorage(()))
+
+
+def there(_: str) -> object:
+    return object()
+
+
+@pytest.mark.parametrize(
+    ("given", "look", "why"),
+    [
+        ({}, there, None),
+        ({}, missing, espeak.CURE),
+        ({"db": ":memory:"}, there, "SVC_MEDIA"),
+        ({"db": ":memory:", "media": "audio"}, there, None),
+        ({"db": "postgresql://h/d"}, there, None),
+        ({"speech": "none"}, there, "SVC_SPEECH=auto"),
+    ],
+)
+def test_what_is_installed_speaks_and_else_it_is_said_why_not(
+    monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], look: Any, why: str | None
+) -> None:
+    monkeypatch.setattr(espeak, "find_spec", look)
+    chosen = Settings(**given)
+    gap = opening.gaps(attrs.evolve(chosen, embeddings="openai")).get("speech")
+    assert (gap is None, speech(chosen) is None) == (why is None, why is not None)
+    assert gap is None or str(why) in gap
 
 
 @pytest.mark.parametrize(
