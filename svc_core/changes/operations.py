@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from svc_core import cursor, envelope, problem, stream, wire
 from svc_core.changes.render import ChangeRow, Place, ResourceType, dumps, shown, tail
@@ -46,6 +46,13 @@ class ListChanges:
         Refused(problem.INVALID_WATERMARK),
         Doc("The last `meta.watermark`. Default: the beginning."),
     ] = UNSET
+    cursor: Annotated[
+        Maybe[str],
+        QUERY,
+        _WATERMARK_FORM,
+        Refused(problem.INVALID_CURSOR),
+        Doc("`meta.page.nextCursor` of the page before, unchanged; not together with `after`."),
+    ] = UNSET
     types: Annotated[
         Maybe[tuple[ResourceType, ...]],
         QUERY,
@@ -64,7 +71,7 @@ class ListChanges:
         header("Last-Event-ID"),
         _WATERMARK_FORM,
         Refused(problem.INVALID_WATERMARK),
-        Doc("The id of the last event that was seen; it beats `after`. For `tail=true` only."),
+        Doc("The id of the last event that was seen; it beats the others. For `tail=true` only."),
     ] = UNSET
 
 
@@ -76,16 +83,17 @@ async def list_changes(ctx: Context, request: ListChanges) -> Page[ChangeRow] | 
 
 
 async def _tail(ctx: Context, request: ListChanges) -> Stream:
-    seen = request.after if isinstance(request.last_event_id, Unset) else request.last_event_id
+    if not isinstance(request.last_event_id, Unset):
+        request = evolve(request, after=request.last_event_id, cursor=UNSET)
     epoch = await ctx.tx.changes.epoch()
     types = () if isinstance(request.types, Unset) else request.types
-    return tail(Place(epoch, await _start(ctx, seen, epoch), frozenset(types)))
+    return tail(Place(epoch, await _start(ctx, request, epoch), frozenset(types)))
 
 
 async def page(ctx: Context, request: ListChanges) -> Page[ChangeRow]:
     """One page of the feed; the watermark is there even when the page is empty."""
     epoch = await ctx.tx.changes.epoch()
-    after = await _start(ctx, request.after, epoch)
+    after = await _start(ctx, request, epoch)
     types = None if isinstance(request.types, Unset) else request.types
     found = await shown(ctx, after, types=types, limit=request.limit)
     reached = cursor.Watermark(epoch, found.position.everybody, found.position.own)
@@ -93,7 +101,7 @@ async def page(ctx: Context, request: ListChanges) -> Page[ChangeRow]:
     return Page(
         tuple(map(dumps, found.changes)),
         next_cursor=watermark if found.more else None,
-        next_parameter="after",
+        next_parameter="after" if isinstance(request.cursor, Unset) else "cursor",
         meta={"watermark": watermark},
     )
 
@@ -121,20 +129,28 @@ async def read_head(ctx: Context, _: ReadHead) -> One[Head] | Content:
     return One(wire.dumps(Head(ctx.actor.tenant, watermark)))
 
 
-async def _start(ctx: Context, token: Maybe[str], epoch: bytes) -> FeedPosition:
+async def _start(ctx: Context, request: ListChanges, epoch: bytes) -> FeedPosition:
     """The position that a watermark names.
 
     Raises:
-        Problem: INVALID_WATERMARK, or WATERMARK_GONE for one of another epoch or of the future.
+        Problem: INVALID_WATERMARK or INVALID_CURSOR by where it stands, CONFLICTING_PARAMETERS for
+            one in both places, or WATERMARK_GONE for one of another epoch or of the future.
     """
+    token, refusal = request.after, problem.INVALID_WATERMARK
+    if not isinstance(request.cursor, Unset):
+        if not isinstance(token, Unset):
+            detail, step = (
+                "cursor: cannot be combined with after",
+                "Send cursor or after, not both.",
+            )
+            raise Problem(problem.CONFLICTING_PARAMETERS, detail, resolution=step)
+        token, refusal = request.cursor, problem.INVALID_CURSOR
     if isinstance(token, Unset):
         return FeedPosition()
     try:
         mark = cursor.open_watermark(token, ctx.actor.tenant)
     except cursor.WatermarkError as refused:
-        raise Problem(
-            problem.INVALID_WATERMARK, "This is not a watermark of this feed."
-        ) from refused
+        raise Problem(refusal, "This is not a watermark of this feed.") from refused
     head = await ctx.tx.changes.head()
     position = FeedPosition(mark.global_position, mark.tenant_position)
     if mark.epoch != epoch or position.everybody > head.everybody or position.own > head.own:
@@ -192,7 +208,11 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         scopes=frozenset({"osint:read"}),
         auth="bearer-or-x402",
         tier=T3_ENRICHED,  # the spec lets it be paid for and shows no price: the least there is
-        fails=(problem.INVALID_WATERMARK, problem.WATERMARK_GONE),
+        fails=(
+            problem.INVALID_WATERMARK,
+            problem.WATERMARK_GONE,
+            problem.CONFLICTING_PARAMETERS,
+        ),
         timeless=True,
         personal=True,
         media=(JSON, SSE),

@@ -16,7 +16,7 @@ from svc_core.constraints import Doc
 from svc_core.intel import derived
 from svc_core.intel.declared import CYBER, reading
 from svc_core.intel.derived import AFFECTED
-from svc_core.intel.graphs import Depth, RelationTypes, shown, text
+from svc_core.intel.graphs import Depth, RelationTypes, page_of, shown, text
 from svc_core.intel.neighbours import Neighbours, Node, edge_of
 from svc_core.intel.walk import NODES_MAX, Edge, Wanted
 from svc_core.operation import QUERY, Context, Operation
@@ -114,12 +114,7 @@ async def _around(
         return [], None, False
     (root,) = met.values()
     walk = await neighbours.grown(root.id, given(request.depth, 1), NODES_MAX)
-    left = sorted(walk.edges, reverse=True)
-    if after is not None:
-        left = [one for one in left if one < after.id]
-    some = left[: request.limit]
-    end = Position(0, some[-1]) if len(left) > len(some) else None
-    return [walk.edges[one] for one in some], end, walk.truncated
+    return *page_of(walk, after, request.limit), walk.truncated
 
 
 async def _page(

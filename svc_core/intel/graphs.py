@@ -13,15 +13,16 @@ from svc_core.constraints import Doc, Example, Ge, Le
 from svc_core.intel import stix
 from svc_core.intel.declared import EXPLORER, reading
 from svc_core.intel.neighbours import Neighbours, Node
-from svc_core.intel.walk import DEPTH_MAX, NODES_MAX, Edge, Walk, Wanted
+from svc_core.intel.walk import DEPTH_MAX, EDGES_MAX, NODES_MAX, Edge, Walk, Wanted
 from svc_core.operation import PATH, QUERY, STIX, Context, Operation
+from svc_core.ports import Position
 from svc_core.problem import Problem
-from svc_core.resources.filters import Revoked, Several
-from svc_core.resources.members import EntityId, Share
+from svc_core.resources.filters import Revoked, Several, sent
+from svc_core.resources.members import Cursor, EntityId, PageLimit, Share
 from svc_core.resources.period import Moment, moment
 from svc_core.resources.relation import EntityGraph, RelationType
-from svc_core.result import Content, One
-from svc_core.unset import UNSET, given
+from svc_core.result import Content, One, Paged
+from svc_core.unset import UNSET, Unset, given
 
 text = compact.encoder()
 
@@ -45,13 +46,17 @@ class GetEntityGraph:
     at: Annotated[Moment, Doc("Only what held then, if told."), Example("2026-01-31")] = UNSET
     include_revoked: Revoked = False
     limit_nodes: Annotated[int, QUERY, Ge(1), Le(NODES_MAX), Doc("The nearest.")] = NODES_MAX
+    limit: Annotated[PageLimit, Doc("Edges in one page. Default: all of them.")] = UNSET
+    cursor: Cursor = UNSET
 
 
-async def get_entity_graph(ctx: Context, request: GetEntityGraph) -> One[EntityGraph]:
-    """The graph around an entity, by any of its ids.
+async def get_entity_graph(
+    ctx: Context, request: GetEntityGraph
+) -> One[EntityGraph] | Paged[EntityGraph]:
+    """The graph around an entity, by any of its ids, or a page of its edges with their ends.
 
     Raises:
-        Problem: NOT_FOUND; INVALID_PARAMETER for a time that is none.
+        Problem: NOT_FOUND; INVALID_PARAMETER for a time that is none; INVALID_CURSOR.
     """
     day = moment("at", request.at)
     at = instants.render(day) if isinstance(day, datetime) else str(day) if day else None
@@ -61,9 +66,32 @@ async def get_entity_graph(ctx: Context, request: GetEntityGraph) -> One[EntityG
     root = (await neighbours.meant([request.entity_id])).get(request.entity_id)
     if root is None:
         raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
+    asked = sent(request, "types") | {
+        "around": (root.id, str(request.depth), str(request.min_confidence)),
+        "edges": (str(at), str(request.include_revoked), str(request.limit_nodes)),
+    }
+    binding = ctx.list_binding(asked)
+    after = ctx.open_cursor(request.cursor, binding)
     walk = await neighbours.grown(root.id, request.depth, request.limit_nodes)
-    raw = text(_graph(walk, [neighbours.nodes[one] for one in walk.nodes], at)).encode()
-    return One(raw, (root.id, sha256(raw).hexdigest()))
+    if isinstance(request.limit, Unset) and after is None:
+        edges = sorted(walk.edges.values(), key=lambda one: (-one["confidence"], one["id"]))
+        nodes = [neighbours.nodes[one] for one in walk.nodes]
+        raw = text(_graph(walk, nodes, edges, at)).encode()
+        return One(raw, (root.id, sha256(raw).hexdigest()))
+    edges, end = page_of(walk, after, given(request.limit, EDGES_MAX))
+    ends = {edge[end]: None for edge in edges for end in ("sourceId", "targetId")}
+    raw = text(_graph(walk, [neighbours.nodes[one] for one in ends], edges, at)).encode()
+    rows = tuple(edge["id"].encode() for edge in edges)
+    return Paged(rows, ctx.seal_cursor(end, binding), raw=raw)
+
+
+def page_of(walk: Walk, after: Position | None, limit: int) -> tuple[list[Edge], Position | None]:
+    """A page of the edges of a graph by their ids, which stay whatever else is told of them, and
+    the position to go on from."""
+    left = sorted((one for one in walk.edges if after is None or one < after.id), reverse=True)
+    some = left[:limit]
+    end = Position(0, some[-1]) if len(left) > len(some) else None
+    return [walk.edges[one] for one in some], end
 
 
 async def as_stix(ctx: Context, id_: str) -> Content:
@@ -79,8 +107,9 @@ async def as_stix(ctx: Context, id_: str) -> Content:
 # -- as answers --------------------------------------------------------------------------------
 
 
-def _graph(walk: Walk, nodes: Sequence[Node], at: str | None) -> Mapping[str, Any]:
-    edges = list(walk.edges.values())
+def _graph(
+    walk: Walk, nodes: Sequence[Node], edges: Sequence[Edge], at: str | None
+) -> Mapping[str, Any]:
     degree = Counter(end for edge in edges for end in (edge["sourceId"], edge["targetId"]))
     return {
         "rootId": walk.root,
@@ -95,7 +124,7 @@ def _graph(walk: Walk, nodes: Sequence[Node], at: str | None) -> Mapping[str, An
             }
             for node in nodes
         ],
-        "edges": list(map(shown, sorted(edges, key=lambda one: (-one["confidence"], one["id"])))),
+        "edges": list(map(shown, edges)),
         "counts": {"nodes": len(nodes), "edges": len(edges)},
         "truncated": walk.truncated,
         "asOf": _newest(nodes, edges) if at is None else _midnight(at),
@@ -127,7 +156,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         description=(
             "What the entity is connected to in up to three steps, who says so of each edge, and "
             "since when until when it held, in up to 500 nodes and 2,000 edges: the nearest, and "
-            "of them the strongest. What nobody told of, or its source revoked, is left out."
+            "of them the strongest. What nobody told of, or its source revoked, is left out. "
+            "With `limit` or `cursor` its edges come in pages by their ids, each with its ends."
         ),
     ),
 )

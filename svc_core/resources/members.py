@@ -38,6 +38,7 @@ CountryCode = Annotated[
 ]
 
 Limit = Annotated[int, QUERY, Ge(1), Le(100), Doc("Rows in one page."), Example(20)]
+PageLimit = Annotated[Maybe[int], QUERY, Ge(1), Le(100), Example(20)]
 Cursor = Annotated[
     Maybe[str],
     QUERY,

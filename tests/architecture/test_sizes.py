@@ -20,7 +20,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.agent": 2896,  # a secondary data origin
     "svc_core.stix": 91,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_core.linking": 493,  # incidents, entities, graphs, cyber, markets, fusion
-    "svc_core.intel": 3095,  # by the letter of the specification: places, pages of graphs
+    "svc_core.intel": 3119,  # by the letter of the specification: places, pages of graphs
     "svc_core.osint": 474,
     "svc_core.intake": 2639,  # a kind says what it does otherwise, and is asked for no name
     "svc_core.text": 435,  # requests are paid for: x402
@@ -32,7 +32,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.access": 785,  # plans by the settings file
     "svc_core.accounts": 545,
     "svc_core.analysis": 2016,  # knowledge, the agent, projects, automations, MCP
-    "svc_core.changes": 265,  # knowledge, the agent, projects, automations, MCP
+    "svc_core.changes": 284,  # by the letter of the specification: a cursor on every list
     "svc_core.ledger": 6792,  # requests are paid for: x402
     "svc_core.news": 520,  # knowledge, the agent, projects, automations, MCP
     "svc_core.openapi": 826,  # by the letter of the specification
@@ -40,7 +40,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.ports": 416,  # requests are paid for: x402
     "svc_core.profiles": 268,  # requests are paid for: x402
     "svc_core.reports": 1994,  # the event of a report waits for its recording
-    "svc_core.resources": 2912,  # the event of a report waits for its recording
+    "svc_core.resources": 2913,  # the event of a report waits for its recording
     "svc_core.sources": 4752,  # by the letter of the specification: places have ids
     "svc_core.testing": 2564,  # requests are paid for: x402
     "svc_core.webhooks": 663,  # faults that strangers found are mended

@@ -11,13 +11,15 @@ from svc_core.constraints import Doc, Example
 from svc_core.instants import Interval
 from svc_core.intel.declared import EXPLORER, bound
 from svc_core.intel.fusion.reading import Whom, fused
+from svc_core.intel.fusion.rules import ROWS_MAX, page_of
 from svc_core.operation import PATH, QUERY, Context, In, Operation
+from svc_core.ports import Position
 from svc_core.problem import Problem
 from svc_core.resources.entity import ENTITIES
 from svc_core.resources.fusion import Fusion
-from svc_core.resources.members import EntityId
+from svc_core.resources.members import Cursor, EntityId, PageLimit
 from svc_core.resources.period import When
-from svc_core.result import One
+from svc_core.result import One, Paged
 from svc_core.unset import UNSET, Maybe, Unset, given
 
 _text = compact.encoder()
@@ -38,19 +40,32 @@ class GetFusion:
     to: Annotated[
         Maybe[date], QUERY, Doc("Up to this day; default: today."), Example("2025-12-31")
     ] = UNSET
+    limit: Annotated[
+        PageLimit, Doc("Rows of `timeline` and `links` in one page. Default: all.")
+    ] = UNSET
+    cursor: Cursor = UNSET
 
 
-async def get_fusion(ctx: Context, request: GetFusion) -> One[Fusion]:
-    """The fusion of one company, by any of its ids.
+async def get_fusion(ctx: Context, request: GetFusion) -> One[Fusion] | Paged[Fusion]:
+    """The fusion of one company, by any of its ids, or a page of its timeline and links.
 
     Raises:
         Problem: NOT_FOUND; CONFLICTING_PARAMETERS for `datetime` with days; INVALID_PARAMETER
-            where the window ends before it starts.
+            where the window ends before it starts; INVALID_CURSOR.
     """
     window = window_of(request, ctx.now)
     entity = await ctx.load(ENTITIES, (await directory.one(ctx, request.entity_id)).id)
-    told = _text(await fused(await Whom.of(ctx, window, entity))).encode()
-    return One(told, (entity.id, sha256(told).hexdigest()))
+    asked = f"{request.datetime} {request.from_} {request.to}"
+    binding = ctx.list_binding({"entity": (entity.id,), "window": (asked,)})
+    after = ctx.open_cursor(request.cursor, binding)
+    told = await fused(await Whom.of(ctx, window, entity))
+    if isinstance(request.limit, Unset) and after is None:
+        raw = _text(told).encode()
+        return One(raw, (entity.id, sha256(raw).hexdigest()))
+    page, keys, last = page_of(told, after.id if after else "", given(request.limit, ROWS_MAX))
+    end = None if last is None else Position(0, last)
+    rows = tuple(key.encode() for key in keys)
+    return Paged(rows, ctx.seal_cursor(end, binding), raw=_text(page).encode())
 
 
 def window_of(request: GetFusion, now: datetime) -> Interval:
@@ -88,7 +103,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "news tell of one company in a window, on one timeline, with what joins the rows. "
             "`coverage` tells which parts were read. Links of type `temporal` tell the days "
             "between two dates and claim no cause. `exposure` is a weighted mean whose components "
-            "are shown; it is null where no vulnerabilities or no catalogue were read."
+            "are shown; it is null where no vulnerabilities or no catalogue were read. With "
+            "`limit` or `cursor` the timeline, then the links come in pages, each row once."
         ),
         fails=(problem.CONFLICTING_PARAMETERS,),
         timeless=False,

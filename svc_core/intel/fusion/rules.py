@@ -8,6 +8,7 @@ Rule 3: more of anything never lowers an exposure.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time
+from hashlib import sha256
 from itertools import chain
 from typing import Any
 
@@ -21,6 +22,7 @@ Row = Mapping[str, Any]
 ALIAS, NAME = 0.95, 0.85  # how sure an owner is: by the table of aliases, by its name alone
 WEAK = 0.5  # that another item than 1.05, whose words are of cyber, tells of an incident
 TEMPORAL_MAX, TIMELINE_MAX = 100, 500
+ROWS_MAX = 10_000  # of a page that nobody bounds: all
 CAVEAT = (
     "Rows are joined by designators, by names as of a day, and by dates. Links of type temporal "
     "tell the days between two dates and claim no cause. Parts that were not loaded are unknown."
@@ -212,6 +214,24 @@ def _link(
 ) -> dict[str, Any]:
     ends = {"fromId": from_id, "toId": to_id}
     return {**ends, "type": type_, "basis": basis, "confidence": sure, "lagDays": lag}
+
+
+# -- pages ---------------------------------------------------------------------------------------
+
+
+def page_of(told: Row, after: str, limit: int) -> tuple[Row, list[str], str | None]:
+    """What is told, with one page of its timeline and links; their keys, and the key to go on from.
+
+    A key depends on nothing but its row, so that pages join while others come.
+    """
+    rows = {f"0 {one['at']} {one['kind']} {one['refId']}": one for one in told["timeline"]}
+    for one in told["links"]:
+        rows[f"1 {sha256(repr(sorted(one.items())).encode()).hexdigest()}"] = one
+    left = sorted(key for key in rows if key > after)
+    some = left[:limit]
+    parts = {"0": "timeline", "1": "links"}
+    page = {name: [rows[key] for key in some if key[0] == kind] for kind, name in parts.items()}
+    return {**told, **page}, some, some[-1] if len(left) > len(some) else None
 
 
 # -- exposure ----------------------------------------------------------------------------------

@@ -102,6 +102,47 @@ def test_a_spoilt_or_foreign_watermark_is_refused(house: Any) -> None:
     assert foreign.type.code == "INVALID_WATERMARK"
 
 
+def test_the_cursor_of_a_page_is_taken_as_on_every_list(house: Any) -> None:
+    for name in "abc":
+        house.profile(name=name)
+    whole = page(house)
+    assert whole["meta"]["page"]["nextCursor"] is None
+    seen: list[Any] = []
+    query: str | None = "limit=2&types=profile,subscription"
+    while query is not None:
+        part = page(house, query=query)
+        seen += part["data"]
+        token, link = part["meta"]["page"]["nextCursor"], part["links"]["next"]
+        # What goes on is the watermark, by whichever name the page was asked for.
+        assert token in (None, part["meta"]["watermark"])
+        query = None if token is None else f"limit=2&types=profile,subscription&cursor={token}"
+        if "cursor" in (query or "") and link is not None and seen != part["data"]:
+            assert "after=" not in link
+            assert page(house, query=link.partition("?")[2]) == page(house, query=query or "")
+    assert seen == whole["data"]
+
+
+def test_a_cursor_of_the_feed_is_refused_as_one_and_stands_alone(house: Any) -> None:
+    house.profile()
+    mark = page(house)["meta"]["watermark"]
+    for tenant, query, code in (
+        ("wsp_a", "cursor=w1.nonsense", "INVALID_CURSOR"),
+        ("wsp_a", f"cursor={mark[:-1]}{'A' if mark[-1] != 'A' else 'B'}", "INVALID_CURSOR"),
+        ("wsp_b", f"cursor={mark}", "INVALID_CURSOR"),
+        ("wsp_a", f"cursor={mark}&after={mark}", "CONFLICTING_PARAMETERS"),
+        ("wsp_a", f"tail=true&cursor={mark}&after={mark}", "CONFLICTING_PARAMETERS"),
+        ("wsp_b", f"tail=true&cursor={mark}", "INVALID_CURSOR"),
+    ):
+        assert house.refused("listChanges", tenant=tenant, query=query).type.code == code
+    gone = seal_watermark(Watermark(b"another!", 0, 0), "wsp_a")
+    assert house.refused("listChanges", query=f"cursor={gone}").type.code == "WATERMARK_GONE"
+    for query in (f"tail=true&cursor={mark}", f"tail=true&after={mark}"):
+        assert house.send("listChanges", query=query).stream is not None
+    # The event that was seen last beats both.
+    both = {"query": f"tail=true&cursor={mark}&after={mark}", "last_event_id": mark}
+    assert house.send("listChanges", **both).stream is not None
+
+
 def test_a_watermark_of_another_life_is_gone(house: Any) -> None:
     for mark in (Watermark(b"another!", 0, 0),):
         text = seal_watermark(mark, "wsp_a")

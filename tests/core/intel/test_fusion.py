@@ -153,6 +153,66 @@ def story(request: Any, house_factory: Any) -> Any:
     return house
 
 
+# -- pages ---------------------------------------------------------------------------------------
+
+
+def fusion_pages(house: Any, query: str, between: Any = lambda: None) -> list[Any]:
+    found: list[Any] = []
+    token = ""
+    while token is not None:
+        more = f"&cursor={token}" if token else ""
+        body = json.loads(
+            house.send("getFusion", path={"entityId": ID}, query=f"{query}{more}").body
+        )
+        rows = [*body["data"]["timeline"], *body["data"]["links"]]
+        assert body["meta"]["pageCount"] == len(rows)
+        assert (body["links"]["next"] is None) == (body["meta"]["page"]["nextCursor"] is None)
+        found.append(rows)
+        token = body["meta"]["page"]["nextCursor"]
+        between()
+    return found
+
+
+def test_pages_have_each_row_of_the_timeline_and_each_link_once(story: Any) -> None:
+    whole = fusion(story)
+    rows = [*whole["timeline"], *whole["links"]]
+    assert len(rows) > 10
+    assert whole["links"]
+    for limit in (1, 2, 7, 100):
+        told = fusion_pages(story, f"{YEAR}&limit={limit}")
+        assert [len(page) for page in told[:-1]] == [limit] * (len(told) - 1)
+        seen = [row for page in told for row in page]
+        assert sorted(map(repr, seen)) == sorted(map(repr, rows))
+        times = [row["at"] for row in seen if "at" in row]
+        assert times == sorted(times)
+    body = json.loads(story.send("getFusion", path={"entityId": ID}, query=f"{YEAR}&limit=1").body)
+    token = body["meta"]["page"]["nextCursor"]
+    assert len(fusion_pages(story, f"{YEAR}&cursor={token}")[0]) == len(rows) - 1
+    for tenant, query in (("wsp_a", ""), ("wsp_b", f"{YEAR}&"), ("wsp_a", "from=2025-01-01&")):
+        refused = story.refused(
+            "getFusion", tenant=tenant, path={"entityId": ID}, query=f"{query}cursor={token}"
+        )
+        assert refused.type is problem.INVALID_CURSOR
+
+
+def test_pages_are_gone_on_from_while_rows_come(house_factory: Any) -> None:
+    house = house_factory()
+    told(house, "tickers.json", "submissions.json", "kev.json", "nvd.json")
+    before = fusion(house)
+    coming = iter(["facts.json", "markets.json", "wire.xml"])
+    seen = [row for page in fusion_pages(
+        house, f"{YEAR}&limit=2", lambda: told(house, *filter(None, [next(coming, None)]))
+    ) for row in page]  # fmt: skip
+    keys = [_key(row) for row in seen]
+    assert len(set(keys)) == len(keys)
+    assert {_key(row) for row in (*before["timeline"], *before["links"])} <= set(keys)
+
+
+def _key(row: Any) -> tuple[str, ...]:
+    names = ("at", "kind", "refId") if "at" in row else ("fromId", "toId", "type", "basis")
+    return tuple(row[name] for name in names)
+
+
 # -- the story ---------------------------------------------------------------------------------
 
 

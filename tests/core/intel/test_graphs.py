@@ -103,7 +103,7 @@ ROOTED: dict[str, tuple[str, str, Callable[[Edge], bool]]] = {
 
 def test_every_parameter_of_the_graph_is_asked_for() -> None:
     asked = {one.name for one in inputs(GetEntityGraph) if one.place == "query"}
-    assert asked == {*ROOTED, "at", "depth", "includeRevoked", "limitNodes"}
+    assert asked == {*ROOTED, "at", "depth", "includeRevoked", "limitNodes", "limit", "cursor"}
     asked = {one.name for one in inputs(GetCyberGraph) if one.place == "query"}
     assert asked == {"types", "nodeTypes", "rootId", "depth", "includeRevoked", "limit", "cursor"}
 
@@ -220,6 +220,105 @@ def test_where_an_incident_was_is_a_step_from_it(house: Any) -> None:
 
 
 TICKERS = {"0": {"cik_str": 1999001, "ticker": "QLSY", "title": "Quillard Systems Inc"}}
+
+
+# -- pages of one entity's graph ---------------------------------------------------------------
+
+
+def graph_pages(house: Any, root: str, query: str, between: Any = lambda: None) -> list[Graph]:
+    found: list[Graph] = []
+    token = ""
+    while token is not None:
+        more = f"&cursor={token}" if token else ""
+        answer = house.send("getEntityGraph", path={"entityId": root}, query=f"{query}{more}")
+        body = json.loads(answer.body)
+        found.append(body["data"])
+        closed(body["data"])
+        ends = {one[end] for one in body["data"]["edges"] for end in ("sourceId", "targetId")}
+        assert {node["id"] for node in body["data"]["nodes"]} == ends
+        assert body["meta"]["pageCount"] == len(body["data"]["edges"])
+        token = body["meta"]["page"]["nextCursor"]
+        between()
+    return found
+
+
+@pytest.mark.parametrize("query", ["", "&depth=2", "&depth=2&minConfidence=0.6", "&types=uses"])
+def test_pages_of_a_graph_have_each_of_its_edges_once(filled: Any, query: str) -> None:
+    whole = {one["id"]: one for one in graph(filled, APT28, query.lstrip("&"))["edges"]}
+    assert len(whole) > 3
+    for limit in (1, 2, 7, 100):
+        told = graph_pages(filled, APT28, f"limit={limit}{query}")
+        assert [len(page["edges"]) for page in told[:-1]] == [limit] * (len(told) - 1)
+        edges_ = [one for page in told for one in page["edges"]]
+        assert {one["id"]: one for one in edges_} == whole
+        assert len(edges_) == len(whole)
+    first = json.loads(
+        filled.send("getEntityGraph", path={"entityId": APT28}, query=f"limit=1{query}").body
+    )
+    token = first["meta"]["page"]["nextCursor"]
+    (rest,) = graph_pages(filled, APT28, f"cursor={token}{query}")
+    assert len(rest["edges"]) == len(whole) - 1
+
+
+def test_a_page_of_a_graph_is_gone_on_from_while_edges_come(house_factory: Any) -> None:
+    house = house_factory()
+    take(house, "https://attack.example/", attack(5))
+    before = {one["id"] for one in graph(house, APT28)["edges"]}
+    turns = iter((9, 13))
+    told = graph_pages(
+        house, APT28, "limit=2",
+        lambda: (count := next(turns, 0)) and take(house, "https://attack.example/", attack(count)),
+    )  # fmt: skip
+    seen = [one["id"] for page in told for one in page["edges"]]
+    assert len(seen) == len(set(seen))
+    assert before <= set(seen)
+    assert len(graph(house, APT28)["edges"]) > len(before)
+
+
+def attack(count: int) -> bytes:
+    """A bundle in which one actor uses so many tools."""
+    actor = "intrusion-set--00000000-0000-4000-8000-000000000000"
+    objects = [_stix(actor, "intrusion-set", "APT28", "G0007")]
+    for at in range(count):
+        tool = f"tool--00000000-0000-4000-8000-0000000001{at:02}"
+        objects.append(_stix(tool, "tool", f"Tool {at}", f"S90{at:02}"))
+        link = f"relationship--00000000-0000-4000-8000-0000000002{at:02}"
+        ends = {"relationship_type": "uses", "source_ref": actor, "target_ref": tool}
+        objects.append({**_stix(link, "relationship", "x", "R1"), **ends})
+    bundle = "bundle--00000000-0000-4000-8000-000000000009"
+    return json.dumps({"type": "bundle", "id": bundle, "objects": objects}).encode()
+
+
+def _stix(id_: str, type_: str, name: str, attack_id: str) -> dict[str, Any]:
+    known = {"source_name": "mitre-attack", "external_id": attack_id}
+    day = "2024-01-01T00:00:00.000Z"
+    return {
+        "type": type_, "id": id_, "spec_version": "2.1", "created": day, "modified": day,
+        "name": name, "external_references": [known],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "other", ["depth=2", "minConfidence=0.5", "types=uses", "at=2026-01-31", "includeRevoked=true",
+              "limitNodes=400"],
+)  # fmt: skip
+def test_a_cursor_of_another_graph_is_refused(filled: Any, other: str) -> None:
+    sent = {"path": {"entityId": APT28}}
+    body = json.loads(filled.send("getEntityGraph", **sent, query="limit=1").body)
+    token = body["meta"]["page"]["nextCursor"]
+    assert token is not None
+    for tenant, root, query in (
+        ("wsp_a", APT28, f"&{other}"),
+        ("wsp_a", CHOPSTICK, ""),
+        ("wsp_b", APT28, ""),
+    ):
+        refused = filled.refused(
+            "getEntityGraph", tenant=tenant, path={"entityId": root}, query=f"cursor={token}{query}"
+        )
+        assert refused.type is problem.INVALID_CURSOR
+    for query in ("limit=0", "limit=101", "limit=x"):
+        refused = filled.refused("getEntityGraph", **sent, query=query)
+        assert refused.type is problem.INVALID_PARAMETER
 
 
 # -- who attacks whom with what ----------------------------------------------------------------

@@ -9,7 +9,7 @@ from svc_core.inputs import inputs
 from svc_core.operation import NDJSON
 from svc_core.profiles.operations import pass_over
 from svc_core.resources.profile import DUE
-from svc_core.result import Page
+from svc_core.result import Page, Paged
 from tests.backends import NAMES
 
 CONDITIONAL = [op for op in catalog.OPERATIONS if op.target is not None and op.method != "DELETE"]
@@ -20,6 +20,7 @@ UNDOES = {
 }
 LISTS = {op.address: op for op in catalog.OPERATIONS if any(kind is Page for kind, _ in op.results)}
 ORIGIN = "https://api.example.org"
+NEWS = "/api/v1/news"
 
 
 def _names(operation):
@@ -120,24 +121,36 @@ def walk(world, path, limit, *, between=lambda: None, through="links"):
         answer = world.get(here, accept="application/json")
         assert answer.status_code == 200, answer.text
         body = answer.json()
-        assert len(body["data"]) <= limit
+        page = rows_of(body)
+        assert body["meta"]["pageCount"] == len(page) <= limit
         next_ = body["links"]["next"]
         cursor = body["meta"]["page"]["nextCursor"]
         assert (next_ is None) == (cursor is None) == ("link" not in answer.headers)
         if next_ is not None:
             assert answer.headers["link"] == f'<{next_}>; rel="next"'
             assert next_.startswith(f"{ORIGIN}{path.partition('?')[0]}?")
-        rows += body["data"]
+        rows += page
         pages += 1
         assert pages <= 400
         between()
         here = None
         if next_ is not None:
             here = next_.removeprefix(ORIGIN)
+            if through == "header":
+                here = (
+                    answer.headers["link"].removeprefix(f"<{ORIGIN}").removesuffix('>; rel="next"')
+                )
             if through == "cursor":
-                name = "after" if "changes" in path else "cursor"
-                here = f"{path}{'&' if '?' in path else '?'}limit={limit}&{name}={cursor}"
+                here = f"{path}{'&' if '?' in path else '?'}limit={limit}&cursor={cursor}"
     return rows
+
+
+def rows_of(body):
+    """The rows of a page; of a graph its edges, of a fusion its timeline and links."""
+    data = body["data"]
+    if isinstance(data, list):
+        return data
+    return data["edges"] if "edges" in data else [*data["timeline"], *data["links"]]
 
 
 def keys_of(rows):
@@ -159,6 +172,11 @@ def rise(world):
     world.plant("a")
 
 
+PAGED = {
+    op.address: op
+    for op in catalog.OPERATIONS
+    if "cursor" in _names(op) and any(kind in (Page, Paged) for kind, _ in op.results)
+}
 WALKED = [address for address, op in LISTS.items() if "limit" in _names(op)]
 
 
@@ -183,11 +201,57 @@ def test_a_list_in_one_page_has_each_row_once_and_ends(still, path):
     assert body["links"]["next"] is None
 
 
-def test_a_walk_by_cursor_is_the_walk_by_link(still):
-    for path in ("/api/v1/news", "/api/v1/profiles", "/api/v2/changes"):
-        by_link = walk(still, path, 4)
-        assert walk(still, path, 4, through="cursor") == by_link
-        assert walk(still, path, 100) == by_link
+def test_every_list_that_has_pages_takes_a_limit_and_a_cursor():
+    for path, operation in (LISTS | PAGED).items():
+        names = _names(operation)
+        assert ("limit" in names) == ("cursor" in names), path
+    assert {path for path in PAGED if path not in LISTS} == {
+        "/api/v2/cyber/graph",
+        "/api/v2/entities/{entityId}/graph",
+        "/api/v2/entities/{entityId}/fusion",
+    }
+
+
+@pytest.mark.parametrize("path", PAGED)
+def test_every_way_through_a_list_gives_the_rows_of_one_large_page(still, path):
+    path = still.ask_of(PAGED[path]).path
+    whole = walk(still, path, 100)
+    keys = list(map(repr, whole))
+    assert len(keys) == len(set(keys))
+    for limit in (1, 2):
+        for way in ("links", "header", "cursor"):
+            assert walk(still, path, limit, through=way) == whole
+
+
+FILTERS = {
+    NEWS: "language=en",
+    "/api/v2/incidents": "minSeverity=high",
+    "/api/v2/entities": "type=company",
+    "/api/v2/cyber/graph": "types=uses",
+    "/api/v2/entities/{entityId}/graph": "minConfidence=0.5",
+    "/api/v2/entities/{entityId}/fusion": "from=2020-01-01",
+}
+
+
+@pytest.mark.parametrize("path", PAGED)
+def test_a_cursor_that_a_list_did_not_give_out_is_refused(still, refused, path):
+    here, news = still.ask_of(PAGED[path]).path, still.get(f"{NEWS}?limit=1").json()
+    foreign = news["meta"]["page"]["nextCursor"]
+    profiles = still.get("/api/v1/profiles?limit=1").json()["meta"]["page"]["nextCursor"]
+    wrong = [profiles if path == NEWS else foreign, "w1.nonsense"]
+    own = still.get(f"{here}?limit=1", accept="application/json").json()["meta"]["page"][
+        "nextCursor"
+    ]
+    if own is not None:
+        at = len(own) // 2
+        wrong.append(f"{own[:at]}{'A' if own[at] != 'A' else 'B'}{own[at + 1 :]}")
+        if path in FILTERS:
+            wrong.append(f"{own}&{FILTERS[path]}")
+        other = still.get(f"{here}?limit=1&cursor={own}", "b")
+        if other.status_code != 404:  # what the row stands under is the other's own
+            refused(other, problem.INVALID_CURSOR)
+    for cursor in wrong:
+        refused(still.get(f"{here}?limit=1&cursor={cursor}"), problem.INVALID_CURSOR)
 
 
 def test_rows_removed_behind_a_walk_do_not_disturb_it(full):
