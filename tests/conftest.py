@@ -11,8 +11,9 @@ from importlib.util import find_spec
 
 import pytest
 from coverage import Coverage
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 
+from tests import sampling
 from tests.backends import BACKEND, NAMES
 from tests.extras import NONE
 from tests.postgres import PostgresServer
@@ -25,10 +26,7 @@ NEEDS = (
 
 RECURSION = sys.getrecursionlimit()
 
-settings.register_profile("svc", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-# What every change must pass takes the same examples each time: it fails for what was changed.
-settings.register_profile("same", settings.get_profile("svc"), derandomize=True)
-settings.load_profile("svc")
+settings.load_profile(sampling.GATE)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

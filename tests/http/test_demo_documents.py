@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 import feedparser
 import pytest
 from attrs import frozen
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.analysis.topics import assign
@@ -27,6 +27,7 @@ from svc_core.text.evidence import Evidence, readings
 from svc_core.text.frequencies import Frequencies
 from svc_http.demo import PROFILES, DemoDocument, documents
 from svc_http.demo.documents import AGE_MAX
+from tests.sampling import examples
 
 NOW = datetime(2026, 3, 2, 9, 30, 15, 250_000, tzinfo=UTC)
 
@@ -276,7 +277,7 @@ def test_the_same_moment_gives_the_same_bytes_in_any_time_zone() -> None:
     assert documents(NOW) == documents(tokyo) == DOCUMENTS
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(st.timedeltas(timedelta(days=-15_000), timedelta(days=25_000)))
 def test_ids_never_depend_on_the_day_and_dates_follow_it(later: timedelta) -> None:
     now = NOW + later

@@ -6,7 +6,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck
 from hypothesis.stateful import run_state_machine_as_test
 
 from svc_core.testing.sample import SAMPLES
@@ -14,11 +14,11 @@ from svc_core.testing.storage_agreement import agreement_machine
 from svc_http.storage import MemoryStorage, SqliteStorage
 from svc_http.storage.postgres import PostgresStorage
 from tests.postgres import PostgresServer
+from tests.sampling import examples
 
-EXAMPLES = settings(
-    max_examples=50,
+EXAMPLES = examples(
+    50,
     stateful_step_count=30,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 

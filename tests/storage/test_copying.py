@@ -15,7 +15,7 @@ from typing import Any, get_args
 import asyncpg
 import pytest
 from attrs import evolve
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck
 from hypothesis.stateful import run_state_machine_as_test
 
 from svc_core.host import Progress, silent
@@ -43,11 +43,11 @@ from svc_http.storage.postgres import copying as tables
 from svc_http.storage.sqlite import copying as files
 from svc_http.storage.sqlite.lock import FileLock
 from tests.postgres import EPOCH, PostgresServer
+from tests.sampling import examples
 
-EXAMPLES = settings(
-    max_examples=12,
+EXAMPLES = examples(
+    12,
     stateful_step_count=30,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 

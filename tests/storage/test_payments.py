@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from svc_core.payments.records import (
@@ -24,6 +24,7 @@ from svc_core.payments.records import (
 from svc_core.payments.states import WATCHED, Event, State
 from svc_core.payments.store import COLLECTIONS, StoredPayments
 from tests.backends import NAMES, store_of
+from tests.sampling import examples
 
 START = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 NETWORK, ASSET, PAYEE = "eip155:84532", "0x" + "ab" * 20, "0x" + "ee" * 20
@@ -169,11 +170,7 @@ _PAYMENTS = st.lists(
 )
 
 
-@settings(
-    max_examples=25,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@examples(25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(_PAYMENTS, _MOMENTS, st.integers(1, 9), st.frozensets(st.sampled_from(State)))
 def test_lists_are_those_of_a_plain_look_at_every_payment(
     rows: Rows, every: list[Payment], now: datetime, limit: int, states: frozenset[State]

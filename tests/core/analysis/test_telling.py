@@ -6,7 +6,7 @@ from string import Formatter
 
 import attrs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core import data
@@ -20,6 +20,7 @@ from svc_core.resources.report import Period, Statement
 from svc_core.retrieval import Query
 from svc_core.text.evidence import Evidence, Scored, read
 from svc_core.text.frequencies import Frequencies
+from tests.sampling import examples
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "sk", "pl", "ru")
 
@@ -85,7 +86,7 @@ ITEM = st.tuples(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     st.lists(ITEM.filter(lambda row: bool(row[0] or row[1])), min_size=1, max_size=24),
     st.randoms(use_true_random=False),

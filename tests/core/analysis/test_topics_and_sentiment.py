@@ -6,11 +6,12 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.analysis.sentiment import NEUTRAL_BELOW, sentiment
 from svc_core.analysis.topics import LANGUAGES, TOPIC_IDS, TOPICS, TOPICS_PER_ITEM_MAX, assign
+from tests.sampling import examples
 
 FORTY = """
 world politics diplomacy elections conflict terrorism unrest sanctions defense intelligence
@@ -111,7 +112,7 @@ def test_an_item_about_everything_gets_a_bounded_number() -> None:
     assert 0 < len(assign(everything, "", language="en")) <= TOPICS_PER_ITEM_MAX
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.text(max_size=80), st.text(max_size=300), st.sampled_from(sorted(LANGUAGES)))
 def test_any_text_has_few_topics_and_a_tone_that_fits_its_label(
     title: str, text: str, language: str

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core import drive, publications
@@ -22,6 +22,7 @@ from svc_core.resources.audio import Recording
 from svc_core.resources.profile import PROFILES, PUBLICATIONS, Publication
 from tests import knowledge
 from tests.core.conftest import House
+from tests.sampling import examples
 
 ANN, BOB, CYD = "wsp_a", "wsp_b", "wsp_c"
 NOBODY = SYSTEM
@@ -268,7 +269,7 @@ _ACTS = st.lists(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(_ACTS)
 def test_a_private_report_shows_to_no_stranger_by_any_way(acts: list[tuple[str, int]]) -> None:
     town = Town()

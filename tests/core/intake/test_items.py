@@ -6,13 +6,14 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core import ids
 from svc_core.intake import registry
 from svc_core.resources.news import NewsSource, Sentiment
 from svc_core.testing.clock import START as NOW
+from tests.sampling import examples
 
 Make = Callable[..., Any]
 
@@ -106,7 +107,7 @@ def test_a_summary_has_at_most_600_characters(
 
 
 @given(st.lists(st.text(min_size=1), unique=True, max_size=5), st.integers(0, 10**6))
-@settings(max_examples=30)
+@examples(30)
 def test_the_same_entries_are_the_same_rows_whenever_they_are_read(
     house_factory: Make, make_entry: Make, make_document: Make, keys: list[str], later: int
 ) -> None:

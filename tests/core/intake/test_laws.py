@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from svc_core.intake import joining, taking
@@ -18,6 +18,7 @@ from svc_core.sources.formats import FORMATS, Document, read, recognised
 from svc_core.sources.model import About, Format, Given, Record
 from svc_core.testing.clock import START
 from svc_http.demo.documents import data_documents, documents
+from tests.sampling import examples
 
 Make = Callable[..., Any]
 
@@ -197,7 +198,7 @@ def said_in(house: Any, resource: str, order: Sequence[Saying]) -> dict[str, Any
 
 
 @given(st.sampled_from(JOINED + ALONE), sayings, st.randoms(use_true_random=False))
-@settings(max_examples=150)
+@examples(150)
 def test_the_order_in_which_stamped_documents_come_does_not_matter(
     house_factory: Make, resource: str, order: list[Saying], random: Any
 ) -> None:
@@ -227,7 +228,7 @@ OLDER_WORDS_OF_A_JOINED_ROW: list[Saying] = [
 @given(st.sampled_from(JOINED + ALONE), sayings)
 @example("osintEvent", GONE_WITH_ANOTHER_KEY)
 @example("osintEvent", OLDER_WORDS_OF_A_JOINED_ROW)
-@settings(max_examples=150)
+@examples(150)
 def test_withdrawing_a_source_leaves_what_the_others_give(
     house_factory: Make, resource: str, order: list[Saying]
 ) -> None:
@@ -260,7 +261,7 @@ def test_rows_of_more_contributions_than_a_page_are_folded_whole(
 
 
 @given(sayings)
-@settings(max_examples=60)
+@examples(60)
 def test_every_id_that_a_row_ever_had_leads_to_it(house_factory: Make, order: list[Saying]) -> None:
     house, ids = house_factory(), set[str]()
     for one in order:
@@ -296,7 +297,7 @@ ALIKE = tuple(f"usgs:{number}" for number in range(6))
 
 
 @given(st.permutations(range(len(ALIKE))), st.integers(0, len(ALIKE)))
-@settings(max_examples=30)
+@examples(30)
 def test_a_key_that_many_rows_have_joins_none_of_them_in_whatever_order(
     house_factory: Make, order: list[int], gone: int
 ) -> None:

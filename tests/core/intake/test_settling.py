@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core import directory
@@ -24,6 +24,7 @@ from svc_core.sources.parties import entity, registered
 from svc_core.testing.clock import START
 from tests.core import demo
 from tests.core.cves import record
+from tests.sampling import examples
 
 Make = Callable[..., Any]
 
@@ -167,7 +168,7 @@ tellings = st.lists(
 
 
 @given(tellings, st.randoms(use_true_random=False), st.integers(0, 6))
-@settings(max_examples=120)
+@examples(120)
 def test_no_row_has_two_names_of_an_exclusive_scheme_that_two_told_in_whatever_order(
     house_factory: Make, told: list[tuple[list[str], str, str]], random: Any, gone: int
 ) -> None:
@@ -382,7 +383,7 @@ words = st.lists(
 
 
 @given(tellings, words, st.randoms(use_true_random=False))
-@settings(max_examples=80)
+@examples(80)
 def test_what_the_operator_said_gives_the_same_entities_in_whatever_order_sources_come_back(
     house_factory: Make,
     told: list[tuple[list[str], str, str]],

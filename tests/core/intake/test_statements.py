@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core import directory
@@ -15,6 +15,7 @@ from svc_core.resources.finance import OBSERVATIONS
 from svc_core.sources.body import Body
 from svc_core.sources.formats import Document, read, recognised
 from svc_core.sources.model import Given
+from tests.sampling import examples
 
 Make = Callable[..., Any]
 Row = dict[str, Any]
@@ -191,7 +192,7 @@ DAYS = [FIRST + timedelta(days=number) for number in range(-1, 5)]
 
 
 @given(facts, st.integers(1, 5), st.randoms(use_true_random=False))
-@settings(max_examples=150)
+@examples(150)
 def test_what_had_been_filed_by_a_day_is_shown_in_whatever_order_it_was_read(
     house_factory: Make, told: list[Fact], size: int, random: Any
 ) -> None:
@@ -225,7 +226,7 @@ def test_rows_of_one_fact_are_one_chain_from_the_first_filed_to_the_last(
 
 
 @given(facts, st.integers(0, 4), st.booleans())
-@settings(max_examples=150)
+@examples(150)
 def test_an_older_document_changes_nothing_and_stays_when_the_newer_is_withdrawn(
     house_factory: Make, told: list[Fact], days: int, is_first: bool
 ) -> None:

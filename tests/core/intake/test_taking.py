@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core import wire
@@ -15,6 +15,7 @@ from svc_core.resources.news import TOPIC_ACTIVITY
 from svc_core.resources.source import SOURCES
 from svc_core.sources import Rejection
 from tests.core.feeds import document_of
+from tests.sampling import examples
 
 Make = Callable[..., Any]
 
@@ -100,7 +101,7 @@ _ENTRIES = st.dictionaries(st.sampled_from("abcde"), st.sampled_from(["One", "Tw
 
 
 @given(st.lists(_ENTRIES, max_size=6))
-@settings(max_examples=40)
+@examples(40)
 def test_the_store_holds_the_last_that_was_said_of_each_item_and_tells_each_change_once(
     house_factory: Make, make_document: Make, make_entry: Make, documents: list[dict[str, str]]
 ) -> None:

@@ -7,7 +7,7 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core import drive
@@ -36,6 +36,7 @@ from tests.core.intel.incident_documents import (
     usgs,
 )
 from tests.core.news.test_grouping import Work
+from tests.sampling import examples
 
 QUAKE = "https://earthquake.usgs.gov/feed"
 GLIDE = "EQ-2026-000071-ECU"
@@ -241,7 +242,7 @@ def test_the_order_of_documents_changes_nothing(house_factory: Any, order: tuple
     assert len(incidents(houses[0])) == 3
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=6), st.data())
 def test_what_is_taken_back_leaves_nothing(
     house_factory: Any, pairs: list[tuple[int, int]], data: Any

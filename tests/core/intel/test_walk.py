@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.intel.walk import Walk, Wanted, in_turn, joined
+from tests.sampling import examples
 
 Edge = dict[str, Any]
 
@@ -176,7 +177,7 @@ def test_a_step_further_loses_nothing(edges: list[Edge], depth: int, nodes_max: 
 
 
 @given(EDGES, st.randoms(use_true_random=False), st.integers(1, 8))
-@settings(max_examples=50)
+@examples(50)
 def test_the_order_in_which_edges_are_found_does_not_matter(
     edges: list[Edge], chance: Any, nodes_max: int
 ) -> None:

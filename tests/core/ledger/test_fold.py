@@ -18,6 +18,7 @@ from svc_core.ledger.fold.view import Basis, CollisionView, SubjectView, encode
 from svc_core.ledger.records import Draft, Record, decode
 from svc_core.schema import Schemas
 from svc_core.testing.ledger import folds, histories, questions
+from tests.sampling import examples
 
 VECTORS = json.loads(
     (Path(__file__).parents[2] / "data" / "ledger" / "vectors.json").read_text("utf-8")
@@ -120,7 +121,7 @@ def _shown(view: SubjectView) -> Any:
 
 @pytest.mark.parametrize("check", folds.CHECKS, ids=lambda check: check.__name__)
 def test_a_law_of_folding(check: folds.Check) -> None:
-    @settings(max_examples=30, deadline=None)
+    @examples(30)
     @given(histories.histories())
     def law(history: histories.History) -> None:
         check(folds.core, history)
@@ -139,7 +140,7 @@ def test_a_law_holds_where_everything_claimed_was_refuted(check: folds.Check) ->
     check(folds.core, folds.act(history, "verify", history.records[1], payload=refutation))
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(histories.histories())
 def test_equal_questions_have_equal_bytes(history: histories.History) -> None:
     for subject in history.subjects:
@@ -392,7 +393,7 @@ _hostile = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(_hostile, st.sampled_from((None, Y20)), st.sampled_from((None, 0, 2)))
 def test_no_set_of_records_makes_a_fold_raise_or_depend_on_order(
     records: list[Record], record_time: str | None, size: int | None
@@ -404,7 +405,7 @@ def test_no_set_of_records_makes_a_fold_raise_or_depend_on_order(
     assert encode(again) == view
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(_hostile, _hostile, _hostile)
 def test_any_sets_of_records_are_a_monoid(
     one: list[Record], two: list[Record], three: list[Record]

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.ledger.log import tree
@@ -13,8 +13,9 @@ from svc_core.ledger.log.receipt import Receipt
 from svc_core.ledger.records import Record, decode, encode_line, head_text, payload_bytes
 from svc_core.ledger.verify.verify import verify
 from svc_core.testing.ledger import edits, folds, histories, logs, questions
+from tests.sampling import examples
 
-FEW = settings(max_examples=40, deadline=None)
+FEW = examples(40)
 
 
 @FEW
@@ -25,7 +26,7 @@ def test_what_was_sealed_verifies(history: histories.History) -> None:
     logs.check_round_trip(decode, _encode, history)
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(histories.histories(erasures=False))
 def test_an_erasure_keeps_seals_roots_and_receipts(history: histories.History) -> None:
     seals = [bytes.fromhex(record.seal) for record in history.records]
@@ -44,7 +45,7 @@ def test_an_empty_ledger_verifies() -> None:
     logs.check_sealed_verifies(verify, histories.History())
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.data())
 def test_every_edit_is_found_and_its_line_named(data: st.DataObject) -> None:
     # An erasure that is cut off leaves a line whose missing content nothing explains any more.

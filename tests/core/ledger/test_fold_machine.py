@@ -1,10 +1,9 @@
 """The memory store and the fold, driven by a ledger that grows at random."""
 
-from hypothesis import settings
-
 from svc_core import drive
 from svc_core.testing.ledger.machine import LedgerMachine
 from svc_http.storage.memory import MemoryStorage
+from tests.sampling import examples
 
 
 class MemoryLedger(LedgerMachine):
@@ -13,4 +12,4 @@ class MemoryLedger(LedgerMachine):
 
 
 TestMemoryLedger = MemoryLedger.TestCase
-TestMemoryLedger.settings = settings(max_examples=25, stateful_step_count=15, deadline=None)
+TestMemoryLedger.settings = examples(25, stateful_step_count=15)

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from svc_core.ledger.picture import (
     PATTERNS,
@@ -22,6 +22,7 @@ from svc_core.ledger.picture import (
 from svc_core.ledger.records import STATEMENTS, Record
 from svc_core.testing.ledger import histories, questions
 from svc_core.testing.ledger.questions import Question
+from tests.sampling import examples
 
 SUBJECT = f"sbj_{'a' * 24}"
 NS = "{http://www.w3.org/2000/svg}"
@@ -73,7 +74,7 @@ def cells(picture: ET.Element) -> list[ET.Element]:
 # -- the laws --------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(history=histories.histories())
 def test_what_is_drawn_at_a_point_is_what_the_fold_says_there(history: Any) -> None:
     for subject in history.subjects:
@@ -108,7 +109,7 @@ def is_under(cell: ET.Element, question: Question) -> bool:
     return recorded and cell.get("data-from", "") <= valid_time < cell.get("data-to", "9")
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(history=histories.histories())
 def test_later_is_further_right_and_further_up(history: Any) -> None:
     for subject in history.subjects:
@@ -131,7 +132,7 @@ def test_later_is_further_right_and_further_up(history: Any) -> None:
             assert places == sorted(set(places))
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(history=histories.histories())
 def test_the_bytes_depend_on_the_set_of_records_alone(history: Any) -> None:
     for subject in history.subjects:

@@ -5,7 +5,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core import corpus
@@ -14,6 +14,7 @@ from svc_core.host import Host
 from svc_core.resources.news import NEWS_TEXTS
 from svc_core.text.evidence import read
 from svc_core.text.frequencies import Frequencies
+from tests.sampling import examples
 
 Make = Callable[..., Any]
 
@@ -58,7 +59,7 @@ def tidy(house: Any) -> None:
 
 
 @given(st.lists(st.lists(documents, min_size=1, max_size=5), max_size=8), st.data())
-@settings(max_examples=15, deadline=None)
+@examples(15)
 def test_counts_are_those_of_the_stored_items_whatever_happened(
     take: Any, runs: list[list[dict[str, str]]], data: st.DataObject
 ) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import attrs
 import pytest
 from eth_account.messages import encode_typed_data
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core import wire
@@ -14,6 +14,7 @@ from svc_core.payments.challenge import requirements
 from svc_core.payments.evm import ORDER, address_of, checksummed
 from svc_core.payments.messages import Authorization, PaymentRequirements
 from tests.paying import COINS, JUDGE, OPERATION, PAYEE, PRICE, WANTED
+from tests.sampling import examples
 from tests.wallets import TYPES, wallet
 
 NOW = 1_767_323_045
@@ -44,7 +45,7 @@ def test_what_a_wallet_signed_is_good(wanted: PaymentRequirements) -> None:
 
 
 @given(st.integers(0, 2**256 - 1), st.integers(0, 2**256 - 1), st.binary(min_size=32, max_size=32))
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_the_digest_is_the_one_of_eth_account(value: int, after: int, nonce: bytes) -> None:
     members = wallet().authorization(WANTED, NOW, 0, value=str(value), validAfter=str(after))
     members["nonce"] = "0x" + nonce.hex()
@@ -146,7 +147,7 @@ def test_signatures_of_contract_wallets_are_left_to_a_facilitator(size: int) -> 
 
 
 @given(st.sampled_from(["to", "value", "validAfter", "validBefore", "nonce", "from"]), st.data())
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_any_bit_of_what_is_signed_counts(name: str, data: st.DataObject) -> None:
     members, signature = signed()
     if members[name].startswith("0x"):
@@ -159,7 +160,7 @@ def test_any_bit_of_what_is_signed_counts(name: str, data: st.DataObject) -> Non
 
 
 @given(st.integers(0, 519))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_any_bit_of_the_signature_counts(bit: int) -> None:
     members, signature = signed()
     changed = int(signature, 16) ^ (1 << bit)

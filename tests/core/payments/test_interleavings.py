@@ -17,6 +17,7 @@ from svc_core.payments.records import payment_id
 from svc_core.payments.states import Event, State
 from svc_core.problem import Problem
 from tests.paying import FAULTS, PRICE, URL, WANTED, Task, World, in_turn, purchase
+from tests.sampling import examples
 from tests.wallets import field as encoded
 from tests.wallets import nonce, wallet
 
@@ -250,7 +251,7 @@ class Storm(Interleavings):
     """The same, for long."""
 
 
-FEW = settings(max_examples=40, stateful_step_count=40, deadline=None)
+FEW = examples(40, stateful_step_count=40)
 Interleavings.TestCase.settings = WithoutAView.TestCase.settings = FEW
 Storm.TestCase.settings = settings(max_examples=3_000, stateful_step_count=60, deadline=None)
 

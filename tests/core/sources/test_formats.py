@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.intake.kinds import KINDS
@@ -17,6 +17,7 @@ from svc_core.sources.body import Body
 from svc_core.sources.formats import FORMATS, TABLE, Document, check_options, read, recognised
 from svc_core.sources.model import DocumentRefused, Format, Given, Record
 from svc_http.demo.documents import DemoDocument, data_documents, documents
+from tests.sampling import examples
 
 NOW = datetime(2026, 2, 1, 12, tzinfo=UTC)
 DEMO = {one.file_name: one for one in (*documents(NOW), *data_documents(NOW))}
@@ -129,7 +130,7 @@ def _refusal(body: bytes, format_: Format | None, given: Given) -> DocumentRefus
     return None
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.data())
 def test_members_of_other_types_never_fail(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from([n for n in sorted(DEMO) if n.endswith(".json")]))

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,
@@ -25,6 +25,7 @@ from hypothesis.stateful import (
 from svc_core.resources.webhook import delivery_id
 from svc_core.webhooks.delivering import Task
 from svc_core.webhooks.rules import HOLD, Outcome, outcome
+from tests.sampling import examples
 
 ANSWERS = [outcome(status, 1) for status in (200, 500, 500, 302, 410)]
 OUTCOMES = st.sampled_from([*ANSWERS, Outcome(None, "timeout", 10_000)])
@@ -61,7 +62,7 @@ def work_off(yard: Any, turns: Any, answer: Callable[[Task], Outcome], number: i
         turns.choice(workers).step(answer)
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(turns=st.randoms(use_true_random=False))
 def test_eight_workers_make_exactly_five_attempts_at_a_dead_address(
     yard_factory: Callable[[], Any], turns: Any
@@ -88,7 +89,7 @@ def test_eight_workers_make_exactly_five_attempts_at_a_dead_address(
     assert yard.newest_change(dead) == yard.version(dead) == 2
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(turns=st.randoms(use_true_random=False), data=st.data())
 def test_however_it_answers_every_event_ends_and_is_attempted_once(
     yard_factory: Callable[[], Any], turns: Any, data: Any
@@ -263,10 +264,5 @@ def test_any_work_of_any_workers_keeps_the_books(yard_factory: Callable[[], Any]
     machine = type("Bound", (Deliveries,), {"yard_factory": staticmethod(yard_factory)})
     run_state_machine_as_test(
         machine,
-        settings=settings(
-            max_examples=60,
-            stateful_step_count=40,
-            deadline=None,
-            suppress_health_check=list(HealthCheck),
-        ),
+        settings=examples(60, stateful_step_count=40, suppress_health_check=list(HealthCheck)),
     )

@@ -22,6 +22,7 @@ from svc_http.cli import main
 from svc_http.cli.derived import Command, _plain
 from svc_http.control import channel, lends
 from tests.receipts import PAYMENT
+from tests.themes import Theme
 
 PROBLEM_MEMBERS = [
     "type", "title", "status", "detail", "instance", "code", "requestId", "resolution",
@@ -32,13 +33,10 @@ EVERY = (*catalog.OPERATIONS, *catalog.LOCAL_OPERATIONS)
 _numbers = count(1)
 
 
-def where(wanted):
-    """Parametrises a test over the operations with a command that are meant."""
-    chosen = [operation for operation in EVERY if operation.verb and wanted(operation)]
-    return pytest.mark.parametrize("operation", chosen, ids=[op.id for op in chosen])
-
-
-every = where(lambda _: True)
+asking, answers, refusals, locality = (
+    Theme(operation for operation in EVERY if operation.verb) for _ in range(4)
+)
+"""What is promised of the command of an operation, by what it concerns."""
 
 
 def flags_of(operation):
@@ -120,6 +118,7 @@ class Desk:
 
     def line(self, operation, key="a"):
         """A command line that succeeds, as pairs of a flag and its words, and its request."""
+        self.world.clock.forward(minutes=1)  # within the quota
         if operation.local:
             wanted = [flag for flag in flags_of(operation) if is_required(flag)]
             meant = [flag for flag in flags_of(operation) if flag.item.name == "workspace"]
@@ -210,7 +209,6 @@ def command(operation, pairs):
 
 @pytest.fixture
 def desk(commanded, capsys, monkeypatch, tmp_path):
-    commanded.clock.forward(minutes=1)  # within the quota
     return Desk(commanded, capsys, monkeypatch, tmp_path)
 
 
@@ -240,8 +238,8 @@ def test_the_help_of_everything_names_no_group_without_a_command(capsys):
     assert not silent & named
 
 
-@every
-def test_its_help_names_every_flag(operation, capsys, monkeypatch):
+@asking.of()
+def its_help_names_every_flag(operation, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
     assert main([operation.group, operation.verb, "--help"]) == 0
     shown = capsys.readouterr().out
@@ -250,8 +248,8 @@ def test_its_help_names_every_flag(operation, capsys, monkeypatch):
         assert re.search(rf"(?<![\w-]){name}(?![\w-])", shown), name
 
 
-@every
-def test_what_is_required_is_asked_for_by_its_name(desk, operation):
+@asking.of()
+def what_is_required_is_asked_for_by_its_name(desk, operation):
     pairs, _ = desk.line(operation)
     for left_out in filter(is_required, flags_of(operation)):
         ran = desk.run(*command(operation, [p for p in pairs if p[0].name != left_out.name]))
@@ -264,8 +262,8 @@ def test_what_is_required_is_asked_for_by_its_name(desk, operation):
 # -- what is answered --------------------------------------------------------------------------
 
 
-@where(lambda op: not op.local and {m.media_type for m in op.media} & {"application/json"})
-def test_it_answers_what_the_same_request_answers(desk, operation):
+@answers.of(lambda op: not op.local and {m.media_type for m in op.media} & {"application/json"})
+def it_answers_what_the_same_request_answers(desk, operation):
     pairs, ask = desk.line(operation)
     if operation.method == "DELETE":
         ran = desk.run(*command(operation, pairs))
@@ -282,8 +280,8 @@ def test_it_answers_what_the_same_request_answers(desk, operation):
         assert answer.headers["idempotency-replayed"] == "true"
 
 
-@where(lambda op: not op.local and len(op.media) + (op.media[0].format != "json") > 1)
-def test_every_representation_is_printed_and_written(desk, operation, tmp_path):
+@answers.of(lambda op: not op.local and len(op.media) + (op.media[0].format != "json") > 1)
+def every_representation_is_printed_and_written(desk, operation, tmp_path):
     pairs, ask = desk.line(operation)
     line = [*command(operation, pairs), *belongs(operation, desk.world.tenants["a"])]
     for offer in operation.offers({}):
@@ -313,8 +311,8 @@ def test_every_representation_is_printed_and_written(desk, operation, tmp_path):
             assert out.read_bytes() == answer.content
 
 
-@where(lambda op: op.local)
-def test_one_without_a_route_answers_one_value(desk, operation):
+@answers.of(lambda op: op.local)
+def one_without_a_route_answers_one_value(desk, operation):
     pairs, _ = desk.line(operation)
     line = [*command(operation, pairs), *belongs(operation, desk.world.tenants["a"])]
     ran = desk.run(*line)
@@ -327,8 +325,8 @@ def test_one_without_a_route_answers_one_value(desk, operation):
         assert (ran.json["text"] if is_text else ran.data) == (told if is_text else told["data"])
 
 
-@where(lambda op: op.unit == "read")
-def test_people_are_shown_a_table_or_an_outline(desk, operation):
+@answers.of(lambda op: op.unit == "read")
+def people_are_shown_a_table_or_an_outline(desk, operation):
     pairs, _ = desk.line(operation)
     line = [*command(operation, pairs), *belongs(operation, desk.world.tenants["a"])]
     shown = desk.run(*line, json=False)
@@ -347,8 +345,8 @@ def test_people_are_shown_a_table_or_an_outline(desk, operation):
 # -- what is refused ---------------------------------------------------------------------------
 
 
-@where(named)
-def test_what_is_not_there_is_refused_and_changes_nothing(desk, operation):
+@refusals.of(named)
+def what_is_not_there_is_refused_and_changes_nothing(desk, operation):
     pairs, _ = desk.line(operation)
     first = named(operation)[0]
     there = next(each for flag, each in pairs if flag.name == first.name)[0]
@@ -367,8 +365,8 @@ def test_what_is_not_there_is_refused_and_changes_nothing(desk, operation):
     assert desk.world.storage.version == before
 
 
-@where(is_owned)
-def test_another_workspaces_is_as_good_as_none(desk, operation):
+@refusals.of(is_owned)
+def another_workspaces_is_as_good_as_none(desk, operation):
     pairs, _ = desk.line(operation)
     line = command(operation, pairs)
     before = desk.world.storage.version
@@ -395,8 +393,8 @@ def spoilt(flag):
                     yield most + 1
 
 
-@every
-def test_a_value_out_of_bounds_is_refused_by_the_name_that_was_typed(desk, operation):
+@refusals.of()
+def a_value_out_of_bounds_is_refused_by_the_name_that_was_typed(desk, operation):
     pairs, _ = desk.line(operation)
     before = desk.world.storage.version
     for flag in flags_of(operation):
@@ -412,8 +410,8 @@ def test_a_value_out_of_bounds_is_refused_by_the_name_that_was_typed(desk, opera
     assert desk.world.storage.version == before
 
 
-@where(lambda op: any(shapes.is_literal(flag.kind) for flag in flags_of(op)))
-def test_a_choice_is_one_of_those_that_are_shown(desk, operation):
+@refusals.of(lambda op: any(shapes.is_literal(flag.kind) for flag in flags_of(op)))
+def a_choice_is_one_of_those_that_are_shown(desk, operation):
     pairs, _ = desk.line(operation)
     for flag in flags_of(operation):
         if shapes.is_literal(flag.kind):
@@ -422,8 +420,8 @@ def test_a_choice_is_one_of_those_that_are_shown(desk, operation):
             assert (ran.code, ran.out, flag.name in ran.err) == (2, "", True), ran
 
 
-@where(lambda op: op.binding == "workspace")
-def test_what_a_workspace_has_no_person_has(desk, operation):
+@refusals.of(lambda op: op.binding == "workspace")
+def what_a_workspace_has_no_person_has(desk, operation):
     pairs, _ = desk.line(operation)
     ran = desk.run(*command(operation, pairs), "--workspace", desk.world.tenants["personal"])
     refused(ran)
@@ -457,9 +455,8 @@ def test_what_is_local_is_local_everywhere(contract):
     assert len({op.id for op in EVERY}) == len(EVERY)
 
 
-@where(lambda op: op.local)
-@pytest.mark.parametrize("role", ["operator", "owner", "admin", "member", "none"])
-def test_it_is_refused_to_a_role_that_it_does_not_name(operation, role):
+@locality.of(lambda op: op.local, role=["operator", "owner", "admin", "member", "none"])
+def it_is_refused_to_a_role_that_it_does_not_name(operation, role):
     actor = Actor("wsp_1", roles=frozenset({role}))
     if role in operation.roles:
         pipeline.check_role(operation, actor)
@@ -469,8 +466,8 @@ def test_it_is_refused_to_a_role_that_it_does_not_name(operation, role):
     assert refused.value.type is problem.FORBIDDEN
 
 
-@where(lambda op: op.local)
-def test_no_route_leads_to_it(desk, operation):
+@locality.of(lambda op: op.local)
+def no_route_leads_to_it(desk, operation):
     for path in (f"/api/v1/{operation.id}", f"/api/v2/{operation.group}/{operation.verb}"):
         answer = desk.world.get(path)
         assert answer.status_code in {404, 405}
@@ -480,3 +477,26 @@ def test_no_route_leads_to_it(desk, operation):
             problem.NOT_FOUND.code,
             problem.INVALID_PARAMETER.code,
         }
+
+
+# -- one test for a command and a theme --------------------------------------------------------
+
+
+@asking.rows
+def test_its_help_and_its_usage_name_what_it_takes(request, operation):
+    asking.keep(request)
+
+
+@answers.rows
+def test_it_gives_what_the_operation_answers(request, operation):
+    answers.keep(request)
+
+
+@refusals.rows
+def test_what_is_refused_is_told_by_name_and_changes_nothing(request, operation):
+    refusals.keep(request)
+
+
+@locality.rows
+def test_what_is_local_has_no_route_and_only_its_roles(request, operation):
+    locality.keep(request)

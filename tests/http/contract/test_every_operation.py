@@ -9,7 +9,6 @@ import re
 from typing import get_args
 
 import attrs
-import pytest
 
 from svc_core import catalog, problem, readonly, wire
 from svc_core.access.scopes import SCOPES
@@ -18,14 +17,9 @@ from svc_core.inputs import inputs
 from svc_core.pipeline import MERGE_PATCH
 from svc_core.result import Bare, Content, One, Page
 from svc_core.wire import shapes
+from tests.themes import Theme
 
 EVENT_STREAM = "text/event-stream"
-
-
-def where(wanted):
-    """Parametrises a test over the operations that are meant."""
-    chosen = [operation for operation in catalog.OPERATIONS if wanted(operation)]
-    return pytest.mark.parametrize("operation", chosen, ids=[op.id for op in chosen])
 
 
 def has(place):
@@ -88,15 +82,17 @@ def is_page(operation):
     return any(kind is Page for kind, _ in operation.results)
 
 
-every = where(lambda _: True)
-keyed = where(is_keyed)
+everywhere, success, access, identifiers, queries, bodies, writes, order = (
+    Theme(catalog.OPERATIONS) for _ in range(8)
+)
+"""What is promised of an operation over every store, and what over one, by what it concerns."""
 
 
 # -- success -----------------------------------------------------------------------------------
 
 
-@every
-def test_a_good_request_succeeds_as_documented(each_shared, operation):
+@everywhere.of()
+def a_good_request_succeeds_as_documented(each_shared, operation):
     answer = each_shared.send(each_shared.ask_of(operation))
     assert answer.status_code == operation.success, answer.text
 
@@ -106,8 +102,8 @@ def without_charset(answer):
     return re.sub(r"; *charset=[^;]*", "", answer.headers["content-type"])
 
 
-@where(lambda op: op.method == "GET" and op.success != 204 and not is_streamed(op))
-def test_every_representation_is_given_by_format_and_by_accept(shared, operation):
+@success.of(lambda op: op.method == "GET" and op.success != 204 and not is_streamed(op))
+def every_representation_is_given_by_format_and_by_accept(shared, operation):
     ask = shared.ask_of(operation)
     for offer in operation.media:
         answers = [shared.send(ask.having(accept=offer.media_type))]
@@ -119,8 +115,8 @@ def test_every_representation_is_given_by_format_and_by_accept(shared, operation
     assert shared.send(ask).headers["content-type"].startswith(operation.media[0].media_type)
 
 
-@where(lambda op: len(op.media) > 1 and not is_streamed(op))
-def test_the_caller_weighs_the_representations(shared, operation):
+@success.of(lambda op: len(op.media) > 1 and not is_streamed(op))
+def the_caller_weighs_the_representations(shared, operation):
     ask = shared.ask_of(operation)
     first, second = (offer.media_type for offer in operation.media[:2])
     for accept, chosen in [
@@ -140,8 +136,8 @@ def test_the_caller_weighs_the_representations(shared, operation):
     assert without_charset(beaten) == second
 
 
-@where(reads_one)
-def test_one_resource_has_a_strong_tag_for_each_representation_and_honours_it(shared, operation):
+@success.of(reads_one)
+def one_resource_has_a_strong_tag_for_each_representation_and_honours_it(shared, operation):
     ask = shared.ask_of(operation)
     tags = []
     for offer in operation.media:
@@ -161,8 +157,8 @@ def test_one_resource_has_a_strong_tag_for_each_representation_and_honours_it(sh
     assert len(set(tags)) == len(operation.media)
 
 
-@where(reads_one)
-def test_a_read_is_given_only_of_the_version_it_is_asked_for(shared, operation, refused):
+@success.of(reads_one)
+def a_read_is_given_only_of_the_version_it_is_asked_for(shared, operation, refused):
     ask = shared.ask_of(operation)
     for offer in operation.media:
         asked = ask.having(accept=offer.media_type)
@@ -176,8 +172,8 @@ def test_a_read_is_given_only_of_the_version_it_is_asked_for(shared, operation, 
             assert answer.headers["etag"] == tag
 
 
-@where(lambda op: op.method == "GET" and not is_streamed(op))
-def test_head_answers_as_get_without_the_body(shared, operation):
+@success.of(lambda op: op.method == "GET" and not is_streamed(op))
+def head_answers_as_get_without_the_body(shared, operation):
     ask = shared.ask_of(operation)
     get, head = shared.send(ask), shared.send(ask.evolve(method="HEAD"))
     assert (head.status_code, head.content) == (get.status_code, b"")
@@ -185,8 +181,8 @@ def test_head_answers_as_get_without_the_body(shared, operation):
         assert head.headers.get(name) == get.headers.get(name), name
 
 
-@every
-def test_options_needs_no_key_and_tells_the_methods(shared, operation):
+@success.of()
+def options_needs_no_key_and_tells_the_methods(shared, operation):
     asked = {"Origin": "https://shop.example", "Access-Control-Request-Method": operation.method}
     ask = shared.ask_of(operation).evolve(method="OPTIONS", body=None)
     answer = shared.send(ask, None)
@@ -200,8 +196,8 @@ def test_options_needs_no_key_and_tells_the_methods(shared, operation):
     assert "access-control-allow-credentials" not in preflight.headers
 
 
-@every
-def test_another_method_is_refused_with_those_that_are_allowed(shared, operation, refused):
+@success.of()
+def another_method_is_refused_with_those_that_are_allowed(shared, operation, refused):
     ask = shared.ask_of(operation)
     allowed = {op.method for op in catalog.OPERATIONS if op.address == operation.address}
     for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW"} - allowed:
@@ -213,9 +209,8 @@ def test_another_method_is_refused_with_those_that_are_allowed(shared, operation
 # -- access ------------------------------------------------------------------------------------
 
 
-@keyed
-@pytest.mark.parametrize("authorization", [None, "bearer svc_", "Basic eDp5", "Token svc_"])
-def test_without_a_key_it_asks_for_one_or_for_payment(shared, operation, refused, authorization):
+@access.of(is_keyed, authorization=[None, "bearer svc_", "Basic eDp5", "Token svc_"])
+def without_a_key_it_asks_for_one_or_for_payment(shared, operation, refused, authorization):
     answer = shared.send(shared.ask_of(operation).having(authorization=authorization), None)
     priced = operation.auth == "bearer-or-x402"
     refused(answer, problem.PAYMENT_REQUIRED if priced else problem.MISSING_API_KEY)
@@ -223,14 +218,14 @@ def test_without_a_key_it_asks_for_one_or_for_payment(shared, operation, refused
     assert ("payment-required" in answer.headers) == priced
 
 
-@keyed
-@pytest.mark.parametrize(
-    "authorization",
-    ["Bearer", "Bearer ", "Bearer svc_", "Bearer  svc_{}", "Bearersvc_{}", "Bearer svc_{}x"],
+@access.of(
+    is_keyed,
+    authorization=[
+        *("Bearer", "Bearer ", "Bearer svc_"),
+        *("Bearer  svc_{}", "Bearersvc_{}", "Bearer svc_{}x"),
+    ],
 )
-def test_a_malformed_key_is_refused_and_never_offered_payment(
-    shared, operation, refused, authorization
-):
+def a_malformed_key_is_refused_and_never_offered_payment(shared, operation, refused, authorization):
     shared.clock.forward(minutes=16)
     sent = authorization.format("0" * 64)
     answer = shared.send(shared.ask_of(operation).having(authorization=sent), None)
@@ -239,21 +234,20 @@ def test_a_malformed_key_is_refused_and_never_offered_payment(
     assert "payment-required" not in answer.headers
 
 
-@keyed
-@pytest.mark.parametrize(
-    ("key", "kind"),
-    [
+@access.of(
+    is_keyed,
+    refusal=[
         ("svc_" + "0" * 64, problem.INVALID_API_KEY),
         ("revoked", problem.API_KEY_REVOKED),
         ("expired", problem.API_KEY_EXPIRED),
         ("ineligible", problem.PLAN_INELIGIBLE),
         ("elsewhere", problem.IP_NOT_ALLOWED),
     ],
-    ids=lambda value: value.code if hasattr(value, "code") else "",
 )
-def test_a_key_without_standing_is_refused_for_what_is_wrong_with_it(
-    shared, operation, refused, key, kind
+def a_key_without_standing_is_refused_for_what_is_wrong_with_it(
+    shared, operation, refused, refusal
 ):
+    key, kind = refusal
     shared.clock.forward(minutes=16)
     answer = shared.send(shared.ask_of(operation), key)
     refused(answer, kind)
@@ -261,8 +255,8 @@ def test_a_key_without_standing_is_refused_for_what_is_wrong_with_it(
     assert "payment-required" not in answer.headers
 
 
-@keyed
-def test_a_key_with_one_scope_succeeds_where_that_scope_suffices_and_nowhere_else(
+@access.of(is_keyed)
+def a_key_with_one_scope_succeeds_where_that_scope_suffices_and_nowhere_else(
     shared, operation, refused
 ):
     for scope in SCOPES:
@@ -274,8 +268,8 @@ def test_a_key_with_one_scope_succeeds_where_that_scope_suffices_and_nowhere_els
             assert all(needed in told["detail"] for needed in operation.scopes)
 
 
-@keyed
-def test_a_listed_address_may_call_however_it_is_written(shared, operation):
+@access.of(is_keyed)
+def a_listed_address_may_call_however_it_is_written(shared, operation):
     for written in ("203.0.113.7", "::ffff:203.0.113.7", " 203.0.113.7 "):
         ask = shared.ask_of(operation).having(cf_connecting_ip=written)
         assert shared.send(ask, "elsewhere").status_code == operation.success
@@ -287,10 +281,8 @@ def test_a_listed_address_may_call_however_it_is_written(shared, operation):
     assert spoofed.json()["code"] == "IP_NOT_ALLOWED"
 
 
-@keyed
-def test_a_personal_key_is_refused_by_the_operations_of_workspaces_alone(
-    shared, operation, refused
-):
+@access.of(is_keyed)
+def a_personal_key_is_refused_by_the_operations_of_workspaces_alone(shared, operation, refused):
     place = "a" if operation.binding == "workspace" else "personal"
     answer = shared.send(shared.ask_of(operation, place), "personal")
     if operation.binding == "workspace":
@@ -299,8 +291,8 @@ def test_a_personal_key_is_refused_by_the_operations_of_workspaces_alone(
         assert answer.status_code == operation.success, answer.text
 
 
-@keyed
-def test_a_grandfathered_key_still_serves(shared, operation):
+@access.of(is_keyed)
+def a_grandfathered_key_still_serves(shared, operation):
     shared.clock.forward(minutes=1)
     answer = shared.send(shared.ask_of(operation), "lite")
     # Rows of another tenant are not there, whether the path names them or the body.
@@ -316,10 +308,8 @@ def test_a_grandfathered_key_still_serves(shared, operation):
 # -- identifiers -------------------------------------------------------------------------------
 
 
-@where(is_private)
-def test_another_tenants_row_is_not_to_be_told_from_one_that_is_not(
-    each_shared, operation, refused
-):
+@everywhere.of(is_private)
+def another_tenants_row_is_not_to_be_told_from_one_that_is_not(each_shared, operation, refused):
     theirs = each_shared.ask_of(operation, "b")
     if operation.method == "GET":  # its owner reads it first, so that it may be remembered
         assert each_shared.send(theirs, "b").status_code == operation.success
@@ -342,8 +332,8 @@ def test_another_tenants_row_is_not_to_be_told_from_one_that_is_not(
     assert each_shared.send(each_shared.ask_of(operation, "b"), "b").status_code < 300
 
 
-@where(lambda op: reads_one(op) and any(item.id_of.takes_legacy for item in ids_of(op)))
-def test_the_old_form_of_an_identifier_gives_the_same_answer(shared, operation):
+@identifiers.of(lambda op: reads_one(op) and any(item.id_of.takes_legacy for item in ids_of(op)))
+def the_old_form_of_an_identifier_gives_the_same_answer(shared, operation):
     ask = shared.ask_of(operation)
     old = ask.path
     for item in ids_of(operation):
@@ -355,10 +345,9 @@ def test_the_old_form_of_an_identifier_gives_the_same_answer(shared, operation):
     assert first.headers["etag"] == second.headers["etag"]
 
 
-@where(ids_of)
-@pytest.mark.parametrize(
-    "spoilt",
-    [
+@identifiers.of(
+    ids_of,
+    spoilt=[
         "digits",
         "{}0",
         "{}%20",
@@ -372,7 +361,7 @@ def test_the_old_form_of_an_identifier_gives_the_same_answer(shared, operation):
         "%EF%BC%90",
     ],
 )
-def test_what_cannot_be_an_identifier_names_nothing(shared, operation, spoilt):
+def what_cannot_be_an_identifier_names_nothing(shared, operation, spoilt):
     ask = shared.ask_of(operation)
     for item in ids_of(operation):
         id_ = shared.id_for(item.id_of)
@@ -384,19 +373,16 @@ def test_what_cannot_be_an_identifier_names_nothing(shared, operation, spoilt):
         assert answer.json()["code"] in {"NOT_FOUND", "ROUTE_NOT_FOUND"}
 
 
-@where(ids_of)
-@pytest.mark.parametrize("spoilt", ["{}%0A", "%00{}", "{}%7F", "%FF{}"])
-def test_a_path_with_control_characters_or_broken_text_is_malformed(
-    shared, operation, refused, spoilt
-):
+@identifiers.of(ids_of, spoilt=["{}%0A", "%00{}", "{}%7F", "%FF{}"])
+def a_path_with_control_characters_or_broken_text_is_malformed(shared, operation, refused, spoilt):
     ask = shared.ask_of(operation)
     id_ = shared.id_for(ids_of(operation)[-1].id_of)
     answer = shared.send(ask.evolve(path=ask.path.replace(id_, spoilt.format(id_))))
     refused(answer, problem.BAD_REQUEST)
 
 
-@where(lambda op: ids_of(op, "query"))
-def test_a_filter_finds_what_its_identifier_names_and_tells_nothing_of_others(
+@identifiers.of(lambda op: ids_of(op, "query"))
+def a_filter_finds_what_its_identifier_names_and_tells_nothing_of_others(
     shared, operation, refused
 ):
     ask = shared.ask_of(operation)
@@ -452,8 +438,8 @@ def naming(body, path, id_):
     return {**members, path[0]: naming(members.get(path[0]), path[1:], id_)}
 
 
-@where(body_ids)
-def test_a_body_that_names_another_tenants_row_is_answered_as_if_there_were_none(shared, operation):
+@identifiers.of(body_ids)
+def a_body_that_names_another_tenants_row_is_answered_as_if_there_were_none(shared, operation):
     for path, kinds in body_ids(operation):
         answers = []
         for id_ in (theirs := shared.id_for(kinds, "b"), made_up(theirs)):
@@ -470,18 +456,16 @@ def test_a_body_that_names_another_tenants_row_is_answered_as_if_there_were_none
 # -- queries -----------------------------------------------------------------------------------
 
 
-@every
-def test_a_name_that_is_not_known_is_refused_and_the_known_ones_are_told(
-    shared, operation, refused
-):
+@queries.of()
+def a_name_that_is_not_known_is_refused_and_the_known_ones_are_told(shared, operation, refused):
     ask = shared.ask_of(operation).asking(("colour", "red"))
     told = refused(shared.send(ask), problem.UNKNOWN_PARAMETER)
     for item in inputs(operation.request):
         assert item.place != "query" or item.name in told["detail"]
 
 
-@every
-def test_a_name_that_stands_twice_is_refused(shared, operation, refused):
+@queries.of()
+def a_name_that_stands_twice_is_refused(shared, operation, refused):
     ask = shared.ask_of(operation)
     names = [item.name for item in inputs(operation.request) if item.place == "query"]
     name = (names or ["limit"])[0]
@@ -492,8 +476,8 @@ def test_a_name_that_stands_twice_is_refused(shared, operation, refused):
 BAD_VALUES = ["\u0665", "", "-1", "no such value", "a,,b", "0" * 5000]
 
 
-@where(has("query"))
-def test_a_bad_value_is_refused_by_name(shared, operation, refused):
+@queries.of(has("query"))
+def a_bad_value_is_refused_by_name(shared, operation, refused):
     ask = shared.ask_of(operation)
     for item in inputs(operation.request):
         if item.place != "query":
@@ -514,15 +498,15 @@ def _reads(item, value):
     return True
 
 
-@where(lambda op: len(op.media) > 1)
-def test_a_format_that_is_not_offered_is_refused(shared, operation, refused):
+@queries.of(lambda op: len(op.media) > 1)
+def a_format_that_is_not_offered_is_refused(shared, operation, refused):
     for value in ("xml", "JSON", "json ", ""):
         answer = shared.send(shared.ask_of(operation).asking(("format", value)))
         assert "format" in refused(answer, problem.INVALID_PARAMETER)["detail"]
 
 
-@where(named("limit"))
-def test_a_limit_is_a_plain_number_within_its_bounds(shared, operation, refused):
+@queries.of(named("limit"))
+def a_limit_is_a_plain_number_within_its_bounds(shared, operation, refused):
     ask = shared.ask_of(operation)
     described = shared.contract.described(operation)["parameters"]
     bounds = next(item["schema"] for item in described if item["name"] == "limit")
@@ -537,8 +521,8 @@ def test_a_limit_is_a_plain_number_within_its_bounds(shared, operation, refused)
         assert len(rows_of(answer)) <= value
 
 
-@where(named("cursor"))
-def test_a_cursor_of_nobodys_making_is_refused(shared, operation, refused):
+@queries.of(named("cursor"))
+def a_cursor_of_nobodys_making_is_refused(shared, operation, refused):
     ask = shared.ask_of(operation)
     for value in ("", "x", "A" * 64, "%00", "\u00e9", "A" * 4000):
         refused(shared.send(ask.asking(("cursor", value))), problem.INVALID_CURSOR)
@@ -547,8 +531,8 @@ def test_a_cursor_of_nobodys_making_is_refused(shared, operation, refused):
 # -- negotiation and bodies --------------------------------------------------------------------
 
 
-@where(lambda op: not is_streamed(op) and not op.lenient)
-def test_an_accept_that_excludes_every_offer_is_refused(shared, operation, refused):
+@bodies.of(lambda op: not is_streamed(op) and not op.lenient)
+def an_accept_that_excludes_every_offer_is_refused(shared, operation, refused):
     for accept in ("image/png", "application/*;q=0, text/*;q=0", "*/*;q=0"):
         answer = shared.send(shared.ask_of(operation).having(accept=accept))
         told = refused(answer, problem.NOT_ACCEPTABLE)
@@ -556,31 +540,25 @@ def test_an_accept_that_excludes_every_offer_is_refused(shared, operation, refus
         assert all(offer.media_type in told["detail"] for offer in operation.media)
 
 
-OTHER_CONTENT = pytest.mark.parametrize(
-    "fields",
-    [
-        {"content_type": "text/plain"},
-        {"content_type": None},
-        {"content_type": "application/xml"},
-        {"content_type": "application/json; charset=latin-1"},
-        {"content_encoding": "gzip"},
-    ],
-    ids=str,
-)
+OTHER_CONTENT = [
+    {"content_type": "text/plain"},
+    {"content_type": None},
+    {"content_type": "application/xml"},
+    {"content_type": "application/json; charset=latin-1"},
+    {"content_encoding": "gzip"},
+]
 
 
-@where(lambda op: op.lenient)
-@OTHER_CONTENT
-def test_a_lenient_one_takes_whatever_is_json_and_answers_as_it_can(shared, operation, fields):
+@bodies.of(lambda op: op.lenient, fields=OTHER_CONTENT)
+def a_lenient_one_takes_whatever_is_json_and_answers_as_it_can(shared, operation, fields):
     ask = shared.ask_of(operation).having(accept="image/png;q=0.1, */*;q=0", **fields)
     answer = shared.send(ask)
     assert answer.status_code == operation.success, answer.text
     assert answer.headers["content-type"] == operation.media[0].media_type
 
 
-@where(lambda op: has("body")(op) and not op.lenient)
-@OTHER_CONTENT
-def test_another_content_type_or_coding_is_refused(shared, operation, refused, fields):
+@bodies.of(lambda op: has("body")(op) and not op.lenient, fields=OTHER_CONTENT)
+def another_content_type_or_coding_is_refused(shared, operation, refused, fields):
     answer = shared.send(shared.ask_of(operation).having(**fields))
     refused(answer, problem.UNSUPPORTED_MEDIA_TYPE)
     if "content_encoding" in fields:
@@ -591,8 +569,8 @@ def test_another_content_type_or_coding_is_refused(shared, operation, refused, f
         assert (MERGE_PATCH in answer.headers[offered]) == (operation.method == "PATCH")
 
 
-@where(has("body"))
-def test_json_is_taken_with_a_charset_and_patches_as_merge_patches_too(shared, operation):
+@bodies.of(has("body"))
+def json_is_taken_with_a_charset_and_patches_as_merge_patches_too(shared, operation):
     types = ["application/json; charset=utf-8", 'Application/JSON;charset="UTF-8"']
     if operation.method == "PATCH":
         types.append(MERGE_PATCH)
@@ -624,14 +602,14 @@ BAD_JSON = [
 ]
 
 
-@where(has("body"))
-def test_what_is_not_sound_json_is_refused_by_its_kind(shared, operation, refused):
+@bodies.of(has("body"))
+def what_is_not_sound_json_is_refused_by_its_kind(shared, operation, refused):
     for body, kind in BAD_JSON:
         refused(shared.send(shared.ask_of(operation).evolve(body=body)), kind)
 
 
-@where(has("body"))
-def test_what_does_not_fit_the_schema_is_refused_by_pointer(shared, operation, refused):
+@bodies.of(has("body"))
+def what_does_not_fit_the_schema_is_refused_by_pointer(shared, operation, refused):
     good = shared.example_body(operation)
     spoilt = [({**good, "colour": "red"}, "/colour")]
     spoilt += [({**good, name: {"x": [None]}}, f"/{name}") for name in good]
@@ -645,8 +623,8 @@ def test_what_does_not_fit_the_schema_is_refused_by_pointer(shared, operation, r
         assert pointer in refused(answer, problem.VALIDATION_FAILED)["detail"]
 
 
-@where(has("body"))
-def test_a_byte_order_mark_is_overlooked_once(shared, operation, refused):
+@bodies.of(has("body"))
+def a_byte_order_mark_is_overlooked_once(shared, operation, refused):
     ask = shared.ask_of(operation)
     mark = b"\xef\xbb\xbf"
     answer = shared.send(ask.evolve(body=mark + ask.body))
@@ -655,8 +633,8 @@ def test_a_byte_order_mark_is_overlooked_once(shared, operation, refused):
     refused(answer, problem.MALFORMED_JSON)
 
 
-@every
-def test_a_body_over_a_mebibyte_is_refused_wherever_it_is_sent(shared, operation, refused):
+@bodies.of()
+def a_body_over_a_mebibyte_is_refused_wherever_it_is_sent(shared, operation, refused):
     answer = shared.send(shared.ask_of(operation).evolve(body=b" " * (1024 * 1024 + 1)))
     too_large = problem.REQUEST_TOO_LARGE if operation.lenient else problem.BODY_TOO_LARGE
     refused(answer, too_large)
@@ -671,8 +649,8 @@ def test_what_may_be_answered_everywhere_is_told_of_the_whole_interface(contract
 # -- repeated and conditional writes -----------------------------------------------------------
 
 
-@where(lambda op: op.idempotency != "none")
-def test_an_idempotency_key_has_8_to_200_visible_characters(shared, operation, refused):
+@writes.of(lambda op: op.idempotency != "none")
+def an_idempotency_key_has_8_to_200_visible_characters(shared, operation, refused):
     ask = shared.ask_of(operation)
     for key in ("1234567", "k" * 201, "", "with space", "tab\there"):
         answer = shared.send(ask.having(idempotency_key=key))
@@ -688,8 +666,8 @@ def test_an_idempotency_key_has_8_to_200_visible_characters(shared, operation, r
         assert without.status_code == operation.success
 
 
-@where(lambda op: op.target is not None)
-def test_a_precondition_holds_for_the_current_tag_and_the_star_alone(shared, operation, refused):
+@writes.of(lambda op: op.target is not None)
+def a_precondition_holds_for_the_current_tag_and_the_star_alone(shared, operation, refused):
     reader = reader_of(operation)
     for condition in ('"other"', "W/{}", "", "other", "{}x", '"', "x, y"):
         tag = shared.send(shared.ask_of(reader)).headers["etag"]
@@ -703,8 +681,8 @@ def test_a_precondition_holds_for_the_current_tag_and_the_star_alone(shared, ope
         assert answer.status_code == operation.success, (condition, answer.text)
 
 
-@where(lambda op: op.target is not None)
-def test_if_none_match_star_never_overwrites(shared, operation, refused):
+@writes.of(lambda op: op.target is not None)
+def if_none_match_star_never_overwrites(shared, operation, refused):
     answer = shared.send(shared.ask_of(operation).having(if_none_match="*"))
     refused(answer, problem.PRECONDITION_FAILED)
 
@@ -737,11 +715,12 @@ def shown_by(world, operation):
     return answer.json()["data"], row, answer.headers["etag"]
 
 
-replaces = where(lambda op: op.method in {"PUT", "PATCH"})
+def is_replacing(operation):
+    return operation.method in {"PUT", "PATCH"}
 
 
-@replaces
-def test_what_was_read_may_be_sent_back_and_changes_nothing(shared, operation):
+@writes.of(is_replacing)
+def what_was_read_may_be_sent_back_and_changes_nothing(shared, operation):
     row, listed, tag = shown_by(shared, operation)
     for sent in (row, listed):
         body = json.dumps(sent).encode()
@@ -755,8 +734,8 @@ def test_what_was_read_may_be_sent_back_and_changes_nothing(shared, operation):
             assert (again.headers["etag"], again.json()["data"]) == (tag, row)
 
 
-@replaces
-def test_what_is_changed_elsewhere_is_passed_over_or_has_to_stand(shared, operation, refused):
+@writes.of(is_replacing)
+def what_is_changed_elsewhere_is_passed_over_or_has_to_stand(shared, operation, refused):
     row, listed, tag = shown_by(shared, operation)
     known = readonly.members(operation)
     assert set(known) == (set(listed) | set(row)) - taken_by(operation)
@@ -776,8 +755,8 @@ def test_what_is_changed_elsewhere_is_passed_over_or_has_to_stand(shared, operat
         assert shared.get(ask.path).headers["etag"] == tag
 
 
-@where(lambda op: op.method in {"PUT", "PATCH"} and op.group in {"profiles", "webhooks"})
-def test_what_moves_by_itself_meanwhile_stands_in_nobodys_way(shared, operation):
+@writes.of(lambda op: is_replacing(op) and op.group in {"profiles", "webhooks"})
+def what_moves_by_itself_meanwhile_stands_in_nobodys_way(shared, operation):
     row, listed, tag = shown_by(shared, operation)
     shared.clock.forward(days=1)
     shared.take_news([shared.clock.at.toordinal()])
@@ -829,8 +808,8 @@ def _steps(world, operation):
     del ask
 
 
-@every
-def test_faults_are_told_in_one_order_however_many_there_are(shared, operation, refused):
+@order.of()
+def faults_are_told_in_one_order_however_many_there_are(shared, operation, refused):
     shared.clock.forward(minutes=16)
     steps = list(_steps(shared, operation))
     for first, (kind, _) in enumerate(steps):
@@ -844,8 +823,8 @@ def test_faults_are_told_in_one_order_however_many_there_are(shared, operation, 
 # -- pages of a list ---------------------------------------------------------------------------
 
 
-@where(is_page)
-def test_a_page_says_its_row_count_and_where_to_go_on(shared, operation):
+@queries.of(is_page)
+def a_page_says_its_row_count_and_where_to_go_on(shared, operation):
     answer = shared.send(shared.ask_of(operation).having(accept="application/json"))
     body = answer.json()
     assert list(body) == ["data", "meta", "links"]
@@ -856,11 +835,54 @@ def test_a_page_says_its_row_count_and_where_to_go_on(shared, operation):
     assert "totalCount" not in body
 
 
-@where(is_page)
-def test_a_list_names_nothing_that_belongs_to_another_tenant(shared, operation):
+@queries.of(is_page)
+def a_list_names_nothing_that_belongs_to_another_tenant(shared, operation):
     named = []
     for key in ("a", "b"):
         ask = shared.ask_of(operation, key).having(accept="application/json")
         named.append(set(re.findall('"([a-z]{3}_[0-9a-f]{24})"', shared.send(ask, key).text)))
     # What happened to everybody's rows is one change for all.
     assert {id_.partition("_")[0] for id_ in named[0] & named[1]} <= EVERYBODYS | {"chg"}
+
+
+# -- one test for an operation and a theme -----------------------------------------------------
+
+
+@everywhere.rows
+def test_it_serves_its_own_tenant_alone_over_every_store(request, each_shared, operation):
+    everywhere.keep(request)
+
+
+@success.rows
+def test_it_answers_in_the_way_that_is_asked_for(request, operation):
+    success.keep(request)
+
+
+@access.rows
+def test_it_is_given_to_those_who_may_have_it(request, operation):
+    access.keep(request)
+
+
+@identifiers.rows
+def test_its_identifiers_name_what_its_caller_has(request, operation):
+    identifiers.keep(request)
+
+
+@queries.rows
+def test_its_queries_are_judged_and_its_pages_complete(request, operation):
+    queries.keep(request)
+
+
+@bodies.rows
+def test_its_bodies_are_judged_by_type_form_and_schema(request, operation):
+    bodies.keep(request)
+
+
+@writes.rows
+def test_its_writes_are_repeated_and_conditional_as_asked(request, operation):
+    writes.keep(request)
+
+
+@order.rows
+def test_its_faults_are_told_in_order(request, operation):
+    order.keep(request)

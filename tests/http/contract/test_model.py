@@ -7,7 +7,7 @@ random order, with tags and keys that are current, stale and repeated.
 import json
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -160,10 +160,7 @@ def test_the_service_and_a_dictionary_know_the_same_profiles(make_world, ask, st
     Profiles.ask = ask
     run_state_machine_as_test(
         lambda: Profiles(make_world(store, is_sown=False)),
-        settings=settings(
-            max_examples=examples,
-            stateful_step_count=25,
-            deadline=None,
-            suppress_health_check=list(HealthCheck),
+        settings=examples(
+            examples, stateful_step_count=25, suppress_health_check=list(HealthCheck)
         ),
     )

@@ -4,20 +4,21 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from svc_core.access.counters import MemoryCounters
 from svc_core.access.limits import AGENT, GENERAL, Meter, Rate, judge
 from svc_core.access.lockout import is_locked, record
 from svc_core.ports import Counted, Locked
+from tests.sampling import examples
 
 NOON = int(datetime(2026, 3, 4, 12, tzinfo=UTC).timestamp())
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 FRESH = count()
 
-few = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+few = examples(40, suppress_health_check=[HealthCheck.too_slow])
 
 
 def meters():

@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 import obstore
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from svc_core import catalog
@@ -25,6 +25,7 @@ from svc_http.media.rows import PIECE_BYTES, REMOVED_AT_ONCE, MediaRows
 from svc_http.settings import Settings, SettingsError, load
 from svc_http.storage import MemoryStorage
 from svc_http.storage.errors import StorageUnavailable
+from tests.sampling import examples
 
 pytestmark = pytest.mark.anyio
 NAME = "ab" * 32 + ".mp3"
@@ -57,7 +58,7 @@ async def test_a_range_is_read_from_its_first_byte(media: Any, places: Any) -> N
     data = places.bytes_of(2 * CHUNK_BYTES + 9)
     name = await places.keep(media, data)
 
-    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+    @examples(25, suppress_health_check=list(HealthCheck))
     @given(st.data())
     def check(draw: Any) -> None:
         start = draw.draw(st.integers(0, len(data) - 1))

@@ -5,7 +5,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from svc_core import accounts, indexing
@@ -33,6 +33,7 @@ from svc_http.workers.index import Indexing, index_loop
 from tests.counted import Counted, KilledError
 from tests.knowledge import OTHER, PROFILE, TENANT, ask, made, put
 from tests.meaning import Meaning
+from tests.sampling import examples
 
 pytestmark = pytest.mark.anyio
 REPORTS = (
@@ -208,7 +209,7 @@ async def test_bounds_hold(house: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0 < len((await ask(service, "port", kinds=["report"]))[0]) < 6
 
 
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(titles=st.lists(st.sampled_from(["Port strike", "Storm", "Bank rate"]), max_size=5))
 async def test_rows_outside_the_window_are_never_shown_and_move_none_that_are(
     house: Any, titles: list[str]

@@ -15,7 +15,6 @@ from typing import Any
 import anyio
 import attrs
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,
@@ -48,6 +47,7 @@ from svc_core.testing.clock import START
 from svc_http.storage import MemoryStorage
 from svc_http.workers import make_report, schedule
 from svc_http.workers.schedule import SETTLING, run_due
+from tests.sampling import examples
 
 pytestmark = pytest.mark.anyio
 
@@ -560,6 +560,4 @@ def machine_house(house: Any) -> Any:
 def test_changes_pauses_and_absences_in_any_order_leave_no_hole(machine_house: Any) -> None:
     global MACHINE_HOUSE  # noqa: PLW0603 - a state machine is made without arguments
     MACHINE_HOUSE = machine_house
-    run_state_machine_as_test(
-        Machine, settings=settings(max_examples=40, stateful_step_count=20, deadline=None)
-    )
+    run_state_machine_as_test(Machine, settings=examples(40, stateful_step_count=20))

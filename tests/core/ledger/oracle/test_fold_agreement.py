@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from svc_core.testing.ledger import folds, histories
+from tests.sampling import examples
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(history=histories.histories())
 def test_the_fold_equals_a_sweep_from_the_newest_record(oracle: Any, history: Any) -> None:
     folds.check_agreement(folds.core, oracle, history)

@@ -7,13 +7,14 @@ import subprocess
 import sys
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.ledger import stix
 from svc_core.ledger.records import Draft
 from svc_core.testing.ledger import histories, logs, questions
 from svc_core.testing.ledger.histories import LEDGER
+from tests.sampling import examples
 
 PROGRAM = """
 import sys
@@ -38,7 +39,7 @@ def asked(records: Any, question: Any) -> bytes:
     )
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(history=histories.histories())
 def test_bytes_depend_on_the_set_and_the_times_alone(history: Any) -> None:
     logs.check_export(asked, history)
@@ -89,7 +90,7 @@ def webs(draw: Any) -> Any:
     return history
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(history=webs())
 def test_an_object_never_depends_on_the_valid_time(history: Any) -> None:
     for subject in history.subjects:
@@ -99,7 +100,7 @@ def test_an_object_never_depends_on_the_valid_time(history: Any) -> None:
                 assert seen.setdefault(each["id"], each) == each
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(history=webs())
 def test_one_identifier_with_one_modified_has_one_body(history: Any) -> None:
     seen: dict[Any, Any] = {}
@@ -114,7 +115,7 @@ def test_one_identifier_with_one_modified_has_one_body(history: Any) -> None:
                 assert seen.setdefault((each["id"], each.get("modified")), body) == body
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(history=webs())
 def test_every_reference_leads_into_the_bundle_and_every_time_is_cut(history: Any) -> None:
     for subject in history.subjects:
@@ -133,7 +134,7 @@ def test_every_reference_leads_into_the_bundle_and_every_time_is_cut(history: An
             assert each.get("created", "") <= each.get("modified", "~")
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(history=webs())
 def test_the_records_of_the_named_others_are_all_that_is_needed(history: Any) -> None:
     subject, valid_time = history.subjects[0], "2021-06-01T00:00:00.000000Z"

@@ -1,0 +1,73 @@
+"""Rows of a matrix: what a theme promises of one subject is tried together, and all faults told.
+
+A promise is a function whose arguments are fixtures, the subject, and a case of its own. A theme
+makes one test of them for every subject, in place of one for every promise, subject and case.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+from attrs import frozen
+
+
+@frozen
+class _Promise:
+    keep: Callable[..., None]
+    wanted: Callable[[Any], Any]
+    cases: tuple[dict[str, Any], ...]
+
+
+class Theme:
+    """Promises about subjects, such as the operations of a catalogue, by one fixture name."""
+
+    def __init__(self, subjects: Iterable[Any], name: str = "operation") -> None:
+        self._subjects, self._name = tuple(subjects), name
+        self._promises: list[_Promise] = []
+
+    def of(self, wanted: Callable[[Any], Any] = lambda _: True, **cases: Iterable[Any]) -> Any:
+        """Adds a promise about wanted subjects; `cases` names an argument and its values."""
+        ((name, values),) = cases.items() or [("", ())]
+        each = tuple({name: value} for value in values) or ({},)
+
+        def add(keep: Callable[..., None]) -> Callable[..., None]:
+            self._promises.append(_Promise(keep, wanted, each))
+            return keep
+
+        return add
+
+    def rows(self, test: Callable[..., None]) -> Any:
+        """Parametrises a test over the subjects of which something is promised, in this theme."""
+        chosen = [each for each in self._subjects if any(p.wanted(each) for p in self._promises)]
+        return pytest.mark.parametrize(self._name, chosen, ids=[each.id for each in chosen])(test)
+
+    def keep(self, request: pytest.FixtureRequest) -> None:
+        """Try every promise about the subject of this row.
+
+        Raises:
+            BaseExceptionGroup: of everything that did not hold, each with its promise and case.
+        """
+        subject = request.getfixturevalue(self._name)
+        faults = []
+        for name, attempt in self._attempts(subject, request.getfixturevalue):
+            try:
+                attempt()
+            except (Exception, pytest.fail.Exception) as fault:
+                fault.add_note(name)
+                faults.append(fault)
+        if faults:
+            names = "; ".join(fault.__notes__[-1] for fault in faults)
+            raise BaseExceptionGroup(f"{subject.id}: {names}", faults)
+
+    def _attempts(
+        self, subject: Any, fixture: Callable[[str], Any]
+    ) -> Iterator[tuple[str, Callable[[], None]]]:
+        for promise in self._promises:
+            if promise.wanted(subject):
+                names = inspect.signature(promise.keep).parameters
+                for case in promise.cases:
+                    given = {name: fixture(name) for name in names if name not in case}
+                    shown = "".join(f" {value!r:.60}" for value in case.values())
+                    yield promise.keep.__name__ + shown, partial(promise.keep, **given, **case)
