@@ -17,6 +17,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from tests.sampling import examples
+
 NAMES = st.sampled_from(["Ports", "Mines", "\u00e9t\u00e9 \U0001f30d", "x" * 120])
 BODIES = st.fixed_dictionaries(
     {"name": NAMES, "topic": st.just("Strikes at ports"), "frequency": st.just("manual")},
@@ -155,12 +157,10 @@ class Profiles(RuleBasedStateMachine):
             assert {id_ for id_, (_, lives) in alive.items() if lives} == set(held)
 
 
-@pytest.mark.parametrize(("store", "examples"), [("memory", 12), ("sqlite", 6)])
-def test_the_service_and_a_dictionary_know_the_same_profiles(make_world, ask, store, examples):
+@pytest.mark.parametrize(("store", "runs"), [("memory", 12), ("sqlite", 6)])
+def test_the_service_and_a_dictionary_know_the_same_profiles(make_world, ask, store, runs):
     Profiles.ask = ask
     run_state_machine_as_test(
         lambda: Profiles(make_world(store, is_sown=False)),
-        settings=examples(
-            examples, stateful_step_count=25, suppress_health_check=list(HealthCheck)
-        ),
+        settings=examples(runs, stateful_step_count=25, suppress_health_check=list(HealthCheck)),
     )
