@@ -173,7 +173,7 @@ def build(
         shared=shared,
         paying=paying,
     )
-    return Service(runtime, _chosen(operations, settings), routes)
+    return Service(runtime, chosen(operations, settings), routes)
 
 
 def _keys(operations: Iterable[Operation[Any, Any]], settings: Settings) -> Iterator[Purpose]:
@@ -184,10 +184,11 @@ def _keys(operations: Iterable[Operation[Any, Any]], settings: Settings) -> Iter
         yield "receipt"
 
 
-def _chosen(
+def chosen(
     operations: Iterable[Operation[Any, Any]], settings: Settings
 ) -> tuple[Operation[Any, Any], ...]:
-    """The catalogue with what the operator chose (Spec: Scopes, rule 3).
+    """The catalogue as the operator offers it (Spec: Scopes, rule 3): for payment where they take
+    any, at their prices.
 
     Raises:
         SettingsError: a price is for nothing that can be bought.
@@ -196,6 +197,8 @@ def _chosen(
         operations = prices.priced(operations, dict(settings.x402_prices))
     except ValueError as wrong:
         raise SettingsError(f"setting 'x402_prices': {wrong}") from wrong
+    if settings.x402_pay_to is None:
+        operations = map(prices.unsold, operations)
     choices: Mapping[str, frozenset[str]] = {AUDIO_TEXT: frozenset({settings.audio_text_scope})}
     return tuple(
         attrs.evolve(operation, scopes=choices[operation.path])

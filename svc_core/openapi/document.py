@@ -83,19 +83,22 @@ def document(
     base_url: str,
     data_url: str | None = None,
     flat: bool = False,
+    unsent: frozenset[str] = frozenset(),
 ) -> dict[str, Any]:
     """The OpenAPI 3.1 description of `operations`.
 
     The spec's form has the v1 server on top (and the one of `data_url`) with paths below it, and
     v2 operations override the server. The flat form has one server, the origin, and full paths;
     where a body may be one thing or a list of them, it shows the list, and a choice between
-    choices is one choice, because generators of clients make no types of these.
+    choices is one choice, because generators of clients make no types of these. `unsent` are header
+    fields of answers that this service never sends.
 
     Raises:
         TypeError: two operations claim one method and path, or two models one name.
     """
     catalogue = tuple(operations)
-    writer = Writer(base_url, Schemas(), flat)
+    writer = Writer(base_url, Schemas(), flat, unsent)
+    is_sold = any(operation.auth == "bearer-or-x402" for operation in catalogue)
     writer.schemas.of(Problem, "output")
     paths = _paths(catalogue, writer, flat=flat)
     schemas = writer.schemas.components
@@ -119,7 +122,7 @@ def document(
             "examples": _referred(
                 {code: writer.example(kind) for code, kind in CATALOGUE.items()}, paths, "examples"
             ),
-            "securitySchemes": _SECURITY,
+            "securitySchemes": _SECURITY if is_sold else {"bearerAuth": _SECURITY["bearerAuth"]},
         },
     }
 

@@ -25,7 +25,7 @@ _BODY = (
     problem.BODY_TOO_LARGE,
     problem.UNSUPPORTED_MEDIA_TYPE,
 )
-_KEY = (
+KEY = (
     problem.INVALID_API_KEY,
     problem.API_KEY_REVOKED,
     problem.API_KEY_EXPIRED,
@@ -33,7 +33,12 @@ _KEY = (
     problem.IP_NOT_ALLOWED,
     problem.AUTH_LOCKED,
 )
-_PAYMENT = (
+STANDING = (
+    problem.MISSING_API_KEY,
+    problem.INSUFFICIENT_SCOPE,
+    problem.WORKSPACE_KEY_REQUIRED,
+)
+PAYMENT = (
     problem.INVALID_PAYMENT,
     problem.PAYMENT_REQUIRED,
     problem.PAYMENT_INVALID,
@@ -105,7 +110,7 @@ def _of_access(operation: Operation[Any, Any]) -> Iterator[ProblemType]:
         yield problem.RATE_LIMITED
     if operation.auth == "public":
         return
-    yield from _KEY
+    yield from KEY
     if operation.auth == "bearer":
         yield problem.MISSING_API_KEY
     if operation.scopes:
@@ -113,7 +118,7 @@ def _of_access(operation: Operation[Any, Any]) -> Iterator[ProblemType]:
     if operation.binding == "workspace":
         yield problem.WORKSPACE_KEY_REQUIRED
     if operation.auth == "bearer-or-x402":
-        yield from _PAYMENT
+        yield from PAYMENT
     if operation.pool == "account":
         yield problem.RATE_LIMITED
     if operation.pool == "agent":

@@ -4,10 +4,13 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from svc_core import problem
+from svc_core.openapi import words
+from svc_core.openapi.failures import KEY, PAYMENT, STANDING
 from svc_core.operation import Operation
 from svc_core.problem import ProblemType
 from svc_core.result import Accepted, Created, Page, Paged
 from svc_core.schema import Schema
+from svc_core.stream import Stream
 
 _TEXT: Schema = {"type": "string"}
 _COUNT: Schema = {"type": "integer", "minimum": 0}
@@ -83,6 +86,10 @@ _OWN = {401: "WWW-Authenticate", 412: "ETag"} | dict.fromkeys((409, 429, 503), "
 _UNSETTLED = frozenset({"SETTLEMENT_FAILED", "SETTLEMENT_PENDING", "SETTLEMENT_UNKNOWN"})
 
 
+UNCOUNTED = frozenset({*KEY, *PAYMENT, *STANDING, problem.URI_TOO_LONG, problem.SHUTTING_DOWN})
+"""The refusals of requests that were not let in, which tell nothing of limits."""
+
+
 def referred(names: Iterable[str]) -> dict[str, Schema]:
     """References to header components."""
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
@@ -94,36 +101,40 @@ def every(operation: Operation[Any, Any]) -> list[str]:
     return ["X-Request-Id", "X-Svc-API-Version", *version]
 
 
+def _limits_of(operation: Operation[Any, Any]) -> tuple[str, ...]:
+    """What every answer carries to a request that was let in and counted."""
+    if operation.auth == "public" or operation.pool not in {"account", "agent"}:
+        return ()
+    return (*ACCOUNT_LIMITS, *(AGENT_LIMITS if operation.pool == "agent" else ()))
+
+
 def of_redirect(operation: Operation[Any, Any]) -> list[str]:
-    """What the answer that leads elsewhere carries; the fields of the draft are not for it."""
-    is_counted = operation.auth != "public" and operation.pool == "account"
-    limits = [name for name in ACCOUNT_LIMITS if is_counted and name.startswith("X-")]
-    return [*every(operation), *limits, "Location", *_of_payment(operation)]
+    """What an answer of 3xx carries beside its own; the fields of the draft are not for it."""
+    limits = [name for name in _limits_of(operation) if name.startswith("X-")]
+    return [*every(operation), *limits]
 
 
-def _of_payment(operation: Operation[Any, Any]) -> tuple[str, ...]:
+def of_payment(operation: Operation[Any, Any]) -> tuple[str, ...]:
     """What the answer to a request that was paid for carries."""
     return () if operation.tier is None else ("PAYMENT-RESPONSE", "X-Svc-Payment-Receipt")
 
 
 def of_success(operation: Operation[Any, Any], results: Iterable[type]) -> list[str]:
     """What a success carries; `results` are the result classes that it may have."""
-    names = every(operation)
-    if operation.auth != "public" and operation.pool == "account":
-        names += ACCOUNT_LIMITS
-    if operation.pool == "agent":
-        names += AGENT_LIMITS
+    names = [*every(operation), *_limits_of(operation)]
     if Created in results or Accepted in results:
         names.append("Location")
     if Page in results or Paged in results:
         names.append("Link")
-    elif operation.success != 204:
+    elif words.is_tagged(operation) or not (
+        operation.method == "GET" or operation.success == 204 or Stream in results
+    ):
         names.append("ETag")
     if operation.idempotency != "none":
         names += ["Idempotency-Key", "Idempotency-Replayed"]
     if operation.deprecated:
         names += ["Deprecation", "Sunset"]
-    names += _of_payment(operation)
+    names += of_payment(operation)
     return [*names, *operation.fields]
 
 
@@ -132,10 +143,11 @@ def of_failure(operation: Operation[Any, Any], kinds: Collection[ProblemType]) -
     needed = {_OWN[kind.status] for kind in kinds if kind.status in _OWN}
     if all(kind.status == 409 and not kind.retryable for kind in kinds):
         needed.clear()
+    if problem.INSUFFICIENT_SCOPE in kinds:
+        needed.add("WWW-Authenticate")
     if problem.PAYMENT_REQUIRED in kinds:  # other kinds of 402 never offer to be paid
         needed.add("PAYMENT-REQUIRED")
     if not _UNSETTLED.isdisjoint(kind.code for kind in kinds):
         needed.add("PAYMENT-RESPONSE")
-    is_counted = problem.RATE_LIMITED in kinds and operation.pool != "address"
-    limits = ACCOUNT_LIMITS if is_counted else ()
+    limits = () if UNCOUNTED.issuperset(kinds) else _limits_of(operation)
     return [*every(operation), *limits, *sorted(needed)]

@@ -1,7 +1,7 @@
 """One operation as an OpenAPI operation object."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from attrs import frozen
@@ -48,6 +48,11 @@ class Writer:
     base_url: str
     schemas: Schemas
     flat: bool = False
+    unsent: frozenset[str] = frozenset()
+
+    def sent(self, names: Iterable[str]) -> dict[str, Schema]:
+        """References to the header fields of an answer."""
+        return headers.referred(name for name in names if name not in self.unsent)
 
     def operation(self, operation: Operation[Any, Any]) -> dict[str, Any]:
         """The operation object, without servers and links."""
@@ -145,25 +150,42 @@ class Writer:
         if any(kind is Redirect for kind, _ in operation.results):
             described["302"] = {
                 "description": "Redirect to the address in `Location`.",
-                "headers": headers.referred(headers.of_redirect(operation)),
+                "headers": self.sent(
+                    [*headers.of_redirect(operation), "Location", *headers.of_payment(operation)]
+                ),
             }
         if words.is_tagged(operation):
             described["304"] = {
                 "description": "Not modified: `If-None-Match` names the current ETag.",
-                "headers": headers.referred([*headers.every(operation), "ETag"]),
+                "headers": self.sent([*headers.of_redirect(operation), "ETag", *operation.fields]),
             }
         found = failures(operation)
         for status in sorted({kind.status for kind in found}):
             same = [kind for kind in found if kind.status == status]
-            described[str(status)] = _failure(operation, same)
+            described[str(status)] = self.failure(operation, same)
         return described
+
+    def failure(self, operation: Operation[Any, Any], kinds: list[ProblemType]) -> dict[str, Any]:
+        """The refusals of one status."""
+        return {
+            "description": "; ".join(f"{kind.title} (`{kind.code}`)" for kind in kinds) + ".",
+            "headers": self.sent(headers.of_failure(operation, kinds)),
+            "content": {
+                problem.MEDIA_TYPE: {
+                    "schema": {"$ref": "#/components/schemas/Problem"},
+                    "examples": {
+                        kind.code: {"$ref": f"#/components/examples/{kind.code}"} for kind in kinds
+                    },
+                }
+            },
+        }
 
     def success(self, operation: Operation[Any, Any]) -> dict[str, Any]:
         """The successful answer in all its representations."""
         kinds = [kind for kind, _ in operation.results]
         described: dict[str, Any] = {
             "description": _SUCCESS.get(operation.success, "Success."),
-            "headers": headers.referred(headers.of_success(operation, kinds)),
+            "headers": self.sent(headers.of_success(operation, kinds)),
         }
         bodies = content(operation, self.schemas)
         if bodies:
@@ -203,21 +225,6 @@ def _list_of(kinds: list[Schema]) -> Schema:
 
 def _named(examples: Mapping[str, Any]) -> dict[str, Any]:
     return {name: {"value": wire.to_json(example)} for name, example in examples.items()}
-
-
-def _failure(operation: Operation[Any, Any], kinds: list[ProblemType]) -> dict[str, Any]:
-    return {
-        "description": "; ".join(f"{kind.title} (`{kind.code}`)" for kind in kinds) + ".",
-        "headers": headers.referred(headers.of_failure(operation, kinds)),
-        "content": {
-            problem.MEDIA_TYPE: {
-                "schema": {"$ref": "#/components/schemas/Problem"},
-                "examples": {
-                    kind.code: {"$ref": f"#/components/examples/{kind.code}"} for kind in kinds
-                },
-            }
-        },
-    }
 
 
 def _implied(operation: Operation[Any, Any]) -> list[dict[str, Any]]:

@@ -33,8 +33,8 @@ def cursor_of(operation: Operation[Any, Any]) -> str | None:
 
 
 def is_tagged(operation: Operation[Any, Any]) -> bool:
-    """Whether its answer can be revalidated with `If-None-Match`."""
-    return operation.method == "GET" and not TAGGED.isdisjoint(
+    """Whether `If-None-Match` revalidates its answer: not where several units make it."""
+    return (operation.method, operation.unit) == ("GET", "read") and not TAGGED.isdisjoint(
         kind for kind, _ in operation.results
     )
 

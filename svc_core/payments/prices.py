@@ -41,9 +41,16 @@ def priced(
 def _priced(operation: Operation[Any, Any], cents: Mapping[str, int]) -> Operation[Any, Any]:
     tier = operation.tier
     if tier is None:
-        return operation
+        return unsold(operation)
     asked = Tier(tier.name, cents.get(operation.id, cents.get(tier.name, tier.cents)))
     return operation if asked == tier else attrs.evolve(operation, tier=asked)
+
+
+def unsold(operation: Operation[Any, Any]) -> Operation[Any, Any]:
+    """An operation as it is where nobody is paid for it: a key alone opens it."""
+    if operation.auth != "bearer-or-x402":
+        return operation
+    return attrs.evolve(operation, auth="bearer", tier=None)
 
 
 def offered(operations: Iterable[Operation[Any, Any]], terms: Terms, origin: str) -> dict[str, Any]:

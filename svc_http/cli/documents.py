@@ -18,16 +18,13 @@ def openapi(
     config: Annotated[str | None, Parameter(help="The settings file.")] = None,
     answer: Answer = Answer(),  # noqa: ARG001, B008 - it is JSON either way; frozen
 ) -> None:
-    """Print the OpenAPI 3.1 document; it is JSON with or without --json."""
+    """Print the OpenAPI 3.1 document of a server with these settings; it is JSON in any case."""
     from svc_core import catalog  # noqa: PLC0415 - help is shown without it
-    from svc_core import openapi as documents  # noqa: PLC0415
+    from svc_http import app  # noqa: PLC0415
+    from svc_http.requests import pages  # noqa: PLC0415
 
     given = load(config, {})
-    show.as_json(
-        documents.document(
-            catalog.OPERATIONS, base_url=given.origin, data_url=given.data_url, flat=flat
-        )
-    )
+    show.as_json(pages.description(app.chosen(catalog.OPERATIONS, given), given, flat=flat))
 
 
 def version(*, answer: Answer = Answer()) -> None:  # noqa: B008 - frozen

@@ -7,7 +7,7 @@ several of an operation's own.
 
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from datetime import datetime
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import attrs
 
@@ -48,7 +48,7 @@ class Endpoint:
         self._paywall = Paywall.of(operation, settings)
         self._access = OperationAccess(
             scopes=operation.scopes,
-            auth=self._auth(),
+            auth=operation.auth,
             binding=operation.binding,
             pool=operation.pool if settings.rate_limits else "none",
         )
@@ -58,12 +58,6 @@ class Endpoint:
         self._id = operation.id
         self._varying = tuple(name.encode() for name in declared.fields)
         self._deprecation = respond.deprecation(settings)
-
-    def _auth(self) -> Literal["bearer", "bearer-or-x402", "public"]:
-        """What it takes here: where nobody is paid, only a key helps."""
-        is_payable = self._paywall is not None
-        declared = self._operation.auth
-        return "bearer" if declared == "bearer-or-x402" and not is_payable else declared
 
     def __call__(self, exchange: Exchange, values: Mapping[str, str]) -> Awaitable[None]:
         """The answer to one exchange, to be awaited.

@@ -6,7 +6,7 @@ Rule 3: a page is made once and given with a strong tag; health and metrics are 
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from http import HTTPStatus
 from itertools import groupby
@@ -15,6 +15,7 @@ from typing import Any, Final
 from svc_core import media, openapi, problem, reference
 from svc_core.catalog import OPERATIONS
 from svc_core.media import Representation
+from svc_core.openapi import headers
 from svc_core.operation import JSON, Operation
 from svc_core.payments import prices
 from svc_core.payments.receipts import Signing
@@ -29,6 +30,7 @@ from svc_http.requests.readiness import Readiness
 from svc_http.runtime import metrics
 from svc_http.runtime.looks import Looks
 from svc_http.runtime.runtime import Runtime
+from svc_http.settings import Settings
 from svc_http.version import service_version
 
 SCALAR: Final = "/static/vendor/scalar-1.46.4/standalone.js"
@@ -46,6 +48,21 @@ async def _state(exchange: Exchange, media_type: str, body: bytes) -> None:
 
 def _json(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def description(
+    operations: Iterable[Operation[Any, Any]], settings: Settings, *, flat: bool
+) -> dict[str, Any]:
+    """The OpenAPI document of a service with these settings: it names no field that is not sent."""
+    limits = () if settings.rate_limits else (*headers.ACCOUNT_LIMITS, *headers.AGENT_LIMITS)
+    sunset = ("Sunset",) if settings.sunset_at is None else ()
+    return openapi.document(
+        operations,
+        base_url=settings.origin,
+        data_url=settings.data_origin,
+        flat=flat,
+        unsent=frozenset((*limits, *sunset)),
+    )
 
 
 class Pages:
@@ -125,10 +142,7 @@ class Pages:
     # -- documents -----------------------------------------------------------------------------
 
     def _document(self, *, flat: bool) -> Page:
-        data_url = self._runtime.settings.data_origin
-        described = openapi.document(
-            self._operations, base_url=self._origin, data_url=data_url, flat=flat
-        )
+        described = description(self._operations, self._runtime.settings, flat=flat)
         return Page(JSON.media_type, _json(described))
 
     def _docs(self) -> Page:

@@ -160,6 +160,53 @@ def test_real_money_is_asked_only_for_somebody(given, network, payee):
     assert (found.network.id, found.pay_to) == (network, payee)
 
 
+@pytest.mark.parametrize(
+    ("env", "network", "asset"),
+    [
+        ("production", "eip155:8453", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"),
+        ("development", "eip155:84532", "0x036CbD53842c5426634e7929541eC2318f3dCF7e"),
+    ],
+)
+def test_production_asks_on_the_chain_of_real_money(priced, env, network, asset):
+    asked = challenge(priced(env=env).ask("GET", LIST))
+    assert [(offer["network"], offer["asset"]) for offer in asked["accepts"]] == [(network, asset)]
+
+
+def described(house, path="/openapi.json"):
+    paths = house.ask("GET", path).json()["paths"]
+    return {one["operationId"]: one for item in paths.values() for one in item.values()}
+
+
+@pytest.mark.parametrize("path", ["/openapi.json", "/openapi.flat.json"])
+def test_the_description_sells_only_where_somebody_is_paid(priced, refused, path):
+    sold, unsold = described(priced(), path), described(priced(x402_pay_to=None), path)
+    assert sold.keys() == unsold.keys()
+    for operation in catalog.OPERATIONS:
+        is_priced = operation.auth == "bearer-or-x402"
+        with_payment, without = sold[operation.id], unsold[operation.id]
+        both = [{"bearerAuth": []}, {"x402": []}]
+        if operation.auth != "public":
+            assert with_payment["security"] == (both if is_priced else both[:1])
+            assert without["security"] == both[:1]
+        assert ("x-x402" in with_payment) == is_priced
+        # What agents answer with 402 is about credits, and stands in any case.
+        assert ("402" in without["responses"]) == (operation.pool == "agent")
+        if is_priced:
+            assert "MISSING_API_KEY" in json.dumps(without["responses"]["401"])
+        assert not [word for word in ("x402", "PAYMENT", "x-payment", "US dollars")
+                    if word in json.dumps(without).replace("/x402/", "").replace("x402.", "")
+                    and operation.auth != "public"]  # fmt: skip
+
+
+def test_what_nobody_sells_asks_for_a_key(priced, refused):
+    house = priced(x402_pay_to=None)
+    refused(house.ask("GET", LIST), problem.MISSING_API_KEY)
+    assert "x402" not in house.ask("GET", "/openapi.json").json()["components"]["securitySchemes"]
+    refused(house.ask("GET", "/.well-known/x402"), problem.ROUTE_NOT_FOUND)
+    assert "USD" not in house.ask("GET", "/llms.txt").text
+    assert "or x402 payment" not in house.ask("GET", "/docs").text
+
+
 @pytest.mark.parametrize("given", [{}, {"SVC_ENV": "production"}])
 def test_nobody_is_paid_by_default(given):
     assert terms(load(given)) is None
