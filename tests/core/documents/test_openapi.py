@@ -359,7 +359,7 @@ def test_envelopes_are_the_specs(described: dict[str, Any]) -> None:
             "ask",
             "200",
             {"X-Svc-Agent-RateLimit-Limit-Minute", "X-Svc-Agent-RateLimit-Account-Remaining-Day"},
-            {"X-RateLimit-Limit-Minute", "X-Svc-Schema-Version"},
+            {"X-Svc-Schema-Version", "ETag"},
         ),
         ("follow", "200", {"X-Request-Id"}, {"X-RateLimit-Limit-Minute"}),
         ("createThing", "401", {"WWW-Authenticate"}, {"Retry-After"}),
@@ -371,9 +371,11 @@ def test_envelopes_are_the_specs(described: dict[str, Any]) -> None:
         ("deleteThing", "412", {"ETag"}, set()),
         ("deleteThing", "409", {"X-Request-Id"}, {"Retry-After"}),
         ("listThings", "429", {"Retry-After", "RateLimit", "X-RateLimit-Limit-Minute"}, set()),
-        ("ask", "429", {"Retry-After"}, {"RateLimit", "X-RateLimit-Limit-Minute"}),
+        ("ask", "429", {"Retry-After", "RateLimit", "X-RateLimit-Limit-Minute"}, set()),
         ("listThings", "503", {"Retry-After"}, set()),
-        ("listThings", "400", {"X-Request-Id"}, {"Retry-After", "ETag"}),
+        ("listThings", "400", {"X-Request-Id", "RateLimit"}, {"Retry-After", "ETag"}),
+        ("listThings", "401", {"WWW-Authenticate"}, {"RateLimit"}),
+        ("listThings", "403", {"WWW-Authenticate"}, {"RateLimit"}),
     ],
 )  # fmt: skip
 def test_answers_carry_their_headers(
