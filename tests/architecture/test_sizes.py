@@ -35,8 +35,8 @@ CODE_LINES: dict[str, int] = {
     "svc_core.changes": 284,  # by the letter of the specification: a cursor on every list
     "svc_core.ledger": 6792,  # requests are paid for: x402
     "svc_core.news": 520,  # knowledge, the agent, projects, automations, MCP
-    "svc_core.openapi": 826,  # by the letter of the specification
-    "svc_core.payments": 1425,  # requests are paid for: x402
+    "svc_core.openapi": 841,  # a description of the running service
+    "svc_core.payments": 1426,  # a description of the running service
     "svc_core.ports": 416,  # requests are paid for: x402
     "svc_core.profiles": 268,  # requests are paid for: x402
     "svc_core.reports": 1994,  # the event of a report waits for its recording
@@ -45,14 +45,14 @@ CODE_LINES: dict[str, int] = {
     "svc_core.testing": 2564,  # requests are paid for: x402
     "svc_core.webhooks": 663,  # faults that strangers found are mended
     "svc_core.wire": 603,  # knowledge, the agent, projects, automations, MCP
-    "svc_http": 956,  # a secondary data origin
+    "svc_http": 958,  # a description of the running service
     "svc_http.cli": 2327,  # what is installed is on
     "svc_http.control": 385,  # requests are paid for: x402
     "svc_http.demo": 372,  # what is installed is on
     "svc_http.fetch": 556,  # documents of every format are taken in
     "svc_http.media": 370,  # a store is moved between backends and compared: svc db copy
     "svc_http.providers": 1296,  # what is installed is on
-    "svc_http.requests": 2107,  # a secondary data origin
+    "svc_http.requests": 2112,  # a description of the running service
     "svc_http.runtime": 1025,  # what is installed is on
     "svc_http.server": 1166,  # requests are paid for: x402
     "svc_http.storage": 4387,  # what few rows have costs no walk of all
