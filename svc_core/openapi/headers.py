@@ -126,9 +126,8 @@ def of_success(operation: Operation[Any, Any], results: Iterable[type]) -> list[
         names.append("Location")
     if Page in results or Paged in results:
         names.append("Link")
-    elif words.is_tagged(operation) or not (
-        operation.method == "GET" or operation.success == 204 or Stream in results
-    ):
+    is_untagged = operation.success == 204 or not {Page, Paged, Stream}.isdisjoint(results)
+    if words.is_tagged(operation) or not (operation.method == "GET" or is_untagged):
         names.append("ETag")
     if operation.idempotency != "none":
         names += ["Idempotency-Key", "Idempotency-Replayed"]
