@@ -757,6 +757,7 @@ def what_is_changed_elsewhere_is_passed_over_or_has_to_stand(shared, operation, 
 
 @writes.of(lambda op: is_replacing(op) and op.group in {"profiles", "webhooks"})
 def what_moves_by_itself_meanwhile_stands_in_nobodys_way(shared, operation):
+    shared.plant("a")  # a profile that nobody stopped following
     row, listed, tag = shown_by(shared, operation)
     shared.clock.forward(days=1)
     shared.take_news([shared.clock.at.toordinal()])
