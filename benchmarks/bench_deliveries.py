@@ -41,6 +41,7 @@ from svc_http.storage import SqliteStorage
 from svc_http.workers import deliver_loop
 
 GOAL = 1 / 3
+SECRET = "whsec_" + "QUJD" * 8
 """Of the rate of raw posts over connections of their own: what is judged, signed and written, eight
 rows of it, costs at most twice what is sent."""
 WEBHOOKS_TOLD = 10
@@ -87,7 +88,7 @@ uvloop.run(main())
 
 async def register(service: Service, address: str, tenant: str = TENANT) -> StoredWebhook:
     """A new webhook."""
-    asked = operations.CreateWebhook(operations.WebhookInput(address))
+    asked = operations.CreateWebhook(operations.NewWebhook(address, secret=SECRET))
     made = await service.write(tenant, lambda ctx: operations.create_webhook(ctx, asked))
     return WEBHOOKS.decode(made.raw)
 

@@ -45,6 +45,7 @@ from svc_http.workers.forget import forget
 
 GOAL_MS = 250.0
 BATCH = 100
+SECRET = {"secret": "whsec_" + "QUJD" * 8}
 LONG = "Cranes at the northern quay stand still while the union and the terminals talk. "
 
 Case = Callable[["Bench"], Awaitable[None]]
@@ -204,7 +205,7 @@ async def _profile(bench: Bench, reports: int) -> str:
 
 async def _fill_webhooks(bench: Bench) -> None:
     for number in range(WEBHOOKS_MAX - 2):
-        body = {"url": f"https://hooks.example.org/{number}"}
+        body = {"url": f"https://hooks.example.org/{number}", **SECRET}
         made = await bench.run("createWebhook", body)
         bench.webhooks.append(made["data"]["id"])
 
@@ -294,10 +295,10 @@ def _surface(failure: Exception) -> None:
 
 async def webhooks(bench: Bench) -> None:
     body = {"url": "https://hooks.example.org/last", "profileIds": bench.profiles[1:]}
-    path = {"webhookId": (await bench.run("createWebhook", body))["data"]["id"]}
+    path = {"webhookId": (await bench.run("createWebhook", body | SECRET))["data"]["id"]}
     await bench.run("replaceWebhook", {**body, "description": "d"}, path=path)
     await bench.run("updateWebhook", {"description": "e"}, path=path)
-    await bench.run("rotateWebhookSecret", path=path)
+    await bench.run("rotateWebhookSecret", {"secret": "whsec_" + "REVG" * 8}, path=path)
     told = await bench.run("testWebhook", path=path)
     await _conclude(bench, path["webhookId"])
     event = {**path, "eventId": told["data"]["eventId"]}

@@ -28,6 +28,7 @@ __all__ = [
     "MinLen",
     "Named",
     "Pattern",
+    "WriteOnly",
     "check",
 ]
 
@@ -134,6 +135,19 @@ class Arg:
     positional: bool = False
     path: bool = False
     ahead: bool = False
+
+
+@frozen
+class WriteOnly:
+    """A text that is taken and never shown.
+
+    `cure` tells whoever sends a wrong one what to do; `fresh` makes a good one of `size` random
+    bytes, where a caller is to make one.
+    """
+
+    cure: str
+    size: int
+    fresh: Callable[[bytes], str]
 
 
 def check(constraint: object, value: object) -> str | None:

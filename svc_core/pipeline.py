@@ -14,12 +14,15 @@ invalid body is 412.
 """
 
 from collections.abc import Awaitable, Callable
+from itertools import chain
 from typing import Any
 
 import attrs
 from attrs import frozen
 
 from svc_core import cursor, envelope, etag, idempotency, problem, readonly, vault, wire
+from svc_core.constraints import WriteOnly
+from svc_core.inputs import inputs
 from svc_core.media import Representation
 from svc_core.operation import GEOJSON, JSON, NDJSON, Actor, Context, Operation, Target
 from svc_core.ports import Answer, Document
@@ -39,6 +42,7 @@ from svc_core.result import (
     Tag,
 )
 from svc_core.stream import Stream
+from svc_core.wire import shapes
 
 __all__ = [
     "MERGE_PATCH",
@@ -231,9 +235,18 @@ def _request(
             return operation.request(**prepared.values)
         sent = wire.structure(item.annotation, body)
     except wire.WireError as fault:
-        raise Problem(problem.VALIDATION_FAILED, describe([*faults, *fault.faults])) from fault
+        faults += fault.faults
+        cure = "" if item is None else _cure(item.annotation, {one.where for one in faults})
+        raise Problem(problem.VALIDATION_FAILED, describe(faults), resolution=cure) from fault
     problem.refuse(faults)
     return operation.request(**{**prepared.values, item.attribute: sent})
+
+
+def _cure(body: Any, pointers: set[str]) -> str:
+    """What a member that is refused says of how to make a good one; nothing where none does."""
+    members = inputs(body) if shapes.is_model(body) else ()
+    said = [shapes.said(item.annotation) for item in members if f"/{item.name}" in pointers]
+    return next((one.cure for one in chain(*said) if isinstance(one, WriteOnly)), "")
 
 
 def _sealed(operation: Operation[Any, Any], context: Context, key: str, answer: Answer) -> Answer:

@@ -17,7 +17,19 @@ import attrs
 
 from svc_core import boxes, wire
 from svc_core.boxes import Box
-from svc_core.constraints import DIALECT, Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Named, Pattern
+from svc_core.constraints import (
+    DIALECT,
+    Doc,
+    Example,
+    Ge,
+    IdOf,
+    Le,
+    MaxLen,
+    MinLen,
+    Named,
+    Pattern,
+    WriteOnly,
+)
 from svc_core.instants import INTERVAL_FORM, Interval
 from svc_core.unset import UNSET, Unset
 from svc_core.wire import shapes
@@ -306,6 +318,8 @@ def _described(schema: Schema, metadata: Iterable[Any]) -> Schema:
                 result["description"] = item.text
                 if item.text.startswith("Deprecated"):
                     result["deprecated"] = True
+            case WriteOnly():
+                result["writeOnly"] = True
             case Example():
                 result["examples"] = [wire.to_json(item.value)]
             case _:

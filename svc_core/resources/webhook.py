@@ -28,6 +28,8 @@ DEFAULT_EVENTS: tuple[EventType, ...] = (REPORT_GENERATED,)
 
 FAILURES_MAX = 5
 """Spec: Events, 2: "five consecutive failed attempts disable the webhook"."""
+FORMER_MAX = 4
+"""Former secrets that sign beside the present one; each makes the header 48 characters longer."""
 ATTEMPTS_KEPT = 20
 """Attempts that a delivery remembers; more than one is a person's act each."""
 PROFILES_MAX = 100
@@ -124,18 +126,25 @@ class Webhook(StoredWebhook):
 
 
 @frozen
+class FormerSecret:
+    """A sealed secret that signs beside the present one until then."""
+
+    sealed: str
+    until: datetime
+
+
+@frozen
 class WebhookSecrets:
-    """The sealed secrets of a webhook: the present one, and the one before it while it signs."""
+    """The sealed secrets of a webhook: the present one, and those before it while they sign."""
 
     webhook_id: WebhookId
     current: str
-    previous: str | None = None
-    previous_until: datetime | None = None
+    former: tuple[FormerSecret, ...] = ()
 
     @property
     def seals(self) -> tuple[str, ...]:
         """Every sealed secret that is kept, the present one first."""
-        return (self.current,) if self.previous is None else (self.current, self.previous)
+        return (self.current, *(secret.sealed for secret in self.former))
 
 
 @frozen

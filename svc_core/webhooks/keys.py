@@ -5,17 +5,21 @@ Rule 2: a secret whose master secret is gone signs nothing. Its deliveries wait,
         lost when the master secret is listed again, or the webhook's secret rotated.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from hmac import compare_digest
 from typing import Final
 
-import attrs
-
 from svc_core import vault
 from svc_core.cursor import KEY_ID_MAX, NONCE_BYTES, Keyring
 from svc_core.operation import Context
-from svc_core.resources.webhook import WEBHOOK_SECRETS, WebhookSecrets
+from svc_core.resources.webhook import (
+    FORMER_MAX,
+    WEBHOOK_SECRETS,
+    FormerSecret,
+    WebhookSecrets,
+)
 from svc_core.vault import VaultError
 
 OVERLAP: Final = timedelta(hours=24)
@@ -31,17 +35,14 @@ async def keep(ctx: Context, webhook_id: str, key: bytes) -> None:
 async def rotate(ctx: Context, webhook_id: str, key: bytes) -> None:
     """Keep a new secret; the one before it signs beside it for a day."""
     before = await ctx.value(WEBHOOK_SECRETS, webhook_id)
-    rotated = WebhookSecrets(
-        webhook_id=webhook_id,
-        current=_locked(ctx, webhook_id, key),
-        previous=before.current,
-        previous_until=ctx.now + OVERLAP,
-    )
+    former = (FormerSecret(before.current, ctx.now + OVERLAP), *_signing(ctx, before))
+    sealed = _locked(ctx, webhook_id, key)
+    rotated = WebhookSecrets(webhook_id, sealed, former[:FORMER_MAX])
     await ctx.save(WEBHOOK_SECRETS, webhook_id, rotated)
 
 
 async def replace(ctx: Context, webhook_id: str, key: bytes) -> bool:
-    """Keep a client's own secret as `rotate` does; whether it differs from the present one."""
+    """Rotate to a secret unless it is the present one; whether it was another."""
     try:
         present = (await signing_keys(ctx, webhook_id))[0]
     except VaultError:
@@ -55,12 +56,14 @@ async def replace(ctx: Context, webhook_id: str, key: bytes) -> bool:
 async def signing_keys(ctx: Context, webhook_id: str) -> tuple[bytes, ...]:
     """The keys that sign for a webhook now, the present one first.
 
-    A previous one that can no longer be opened is left out.
+    A former one that can no longer be opened is left out.
 
     Raises:
         VaultError: the present one cannot be opened.
     """
-    return _opened(ctx, await ctx.value(WEBHOOK_SECRETS, webhook_id))
+    secrets = await ctx.value(WEBHOOK_SECRETS, webhook_id)
+    present = _unlocked(ctx, webhook_id, secrets.current)
+    return (present, *(key for _, key in _former(ctx, secrets) if key != present))
 
 
 # -- after a rotation of the master secret -----------------------------------------------------
@@ -80,7 +83,7 @@ def under_unknown(keyring: Keyring) -> Mapping[str, tuple[str, ...]]:
 async def renew(ctx: Context, webhook_id: str) -> None:
     """Seal the secrets of a webhook with the present master key.
 
-    A previous secret that has expired, or cannot be opened, is dropped.
+    A former secret that has expired, or cannot be opened, is dropped.
 
     Raises:
         VaultError: the present one cannot be opened; nothing is changed.
@@ -88,29 +91,25 @@ async def renew(ctx: Context, webhook_id: str) -> None:
     secrets = await ctx.find(WEBHOOK_SECRETS, webhook_id)
     if secrets is None:
         return  # The webhook was deleted since somebody looked.
-    keys = _opened(ctx, secrets)
-    present, *before = (_locked(ctx, webhook_id, key) for key in keys)
-    renewed = attrs.evolve(
-        secrets,
-        current=present,
-        previous=before[0] if before else None,
-        previous_until=secrets.previous_until if before else None,
+    present = _locked(ctx, webhook_id, _unlocked(ctx, webhook_id, secrets.current))
+    former = tuple(
+        FormerSecret(_locked(ctx, webhook_id, key), secret.until)
+        for secret, key in _former(ctx, secrets)
     )
-    await ctx.save(WEBHOOK_SECRETS, webhook_id, renewed)
+    await ctx.save(WEBHOOK_SECRETS, webhook_id, WebhookSecrets(webhook_id, present, former))
 
 
 # -- steps -------------------------------------------------------------------------------------
 
 
-def _opened(ctx: Context, secrets: WebhookSecrets) -> tuple[bytes, ...]:
-    present = _unlocked(ctx, secrets.webhook_id, secrets.current)
-    until = secrets.previous_until
-    if secrets.previous is None or until is None or ctx.now >= until:
-        return (present,)
-    try:
-        return (present, _unlocked(ctx, secrets.webhook_id, secrets.previous))
-    except VaultError:
-        return (present,)
+def _signing(ctx: Context, secrets: WebhookSecrets) -> Iterator[FormerSecret]:
+    return (secret for secret in secrets.former if ctx.now < secret.until)
+
+
+def _former(ctx: Context, secrets: WebhookSecrets) -> Iterator[tuple[FormerSecret, bytes]]:
+    for secret in _signing(ctx, secrets):
+        with suppress(VaultError):
+            yield secret, _unlocked(ctx, secrets.webhook_id, secret.sealed)
 
 
 def _locked(ctx: Context, webhook_id: str, key: bytes) -> str:

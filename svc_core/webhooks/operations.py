@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import attrs
-from attrs import frozen
+from attrs import field, frozen
 
 from svc_core import personal, problem, wire
-from svc_core.constraints import Arg, Doc, Example, Pattern
+from svc_core.constraints import Arg, Doc, Example, Pattern, WriteOnly
 from svc_core.events import enqueue, publish, queue_of
 from svc_core.operation import BODY, PATH, QUERY, Context, Operation
 from svc_core.personal import changed
@@ -39,16 +39,9 @@ from svc_core.resources.webhook import (
     delivery_id,
 )
 from svc_core.result import Created, Empty, One, Page
-from svc_core.unset import UNSET, Maybe, Unset, named
+from svc_core.unset import UNSET, Maybe, named
 from svc_core.webhooks import keys, rules
-from svc_core.webhooks.signing import (
-    SECRET_BYTES,
-    SECRET_PATTERN,
-    SecretError,
-    secret_key,
-    secret_text,
-)
-from svc_core.wire import Fault
+from svc_core.webhooks.signing import SECRET_BYTES, SECRET_PATTERN, secret_key, secret_text
 
 MANAGE = frozenset({"webhooks:manage"})
 
@@ -58,6 +51,7 @@ _EXAMPLE = {
     "events": [REPORT_GENERATED],
     "profileIds": [],
 }
+_SECRET = {"secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}
 _URL = (problem.WEBHOOK_URL_NOT_ALLOWED,)
 
 
@@ -66,15 +60,14 @@ _URL = (problem.WEBHOOK_URL_NOT_ALLOWED,)
 
 Secret = Annotated[
     str,
-    Doc("`whsec_` and the base64 of 24 to 64 bytes; shown this once."),
-    Example("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"),
-]
-
-
-OwnSecret = Annotated[
-    Maybe[str],
     Pattern(SECRET_PATTERN, "whsec_ and the base64 of 24 to 64 bytes"),
-    Doc("Your own secret: `whsec_` and the base64 of 24 to 64 bytes. It is never shown."),
+    WriteOnly(
+        'Make a secret with `echo "whsec_$(openssl rand -base64 32)"`, keep it and send it.',
+        SECRET_BYTES,
+        secret_text,
+    ),
+    Doc("What deliveries are signed by: `whsec_` and the base64 of 24 to 64 bytes. Never shown."),
+    Example(_SECRET["secret"]),
 ]
 
 
@@ -82,14 +75,21 @@ OwnSecret = Annotated[
 class WebhookInput:
     """A whole webhook as a client sends it; what is left out gets its default.
 
-    Without a secret a new webhook gets one, which its answer shows, and an old one keeps its own.
+    Without a secret it keeps its own.
     """
 
     url: Annotated[Url, Arg(positional=True)]
     description: Description = None
     events: Events = DEFAULT_EVENTS
     profile_ids: ProfileIds = ()
-    secret: OwnSecret = UNSET
+    secret: Maybe[Secret] = field(default=UNSET, repr=False)
+
+
+@frozen
+class NewWebhook(WebhookInput):
+    """A new webhook as a client sends it, with the secret that the client made."""
+
+    secret: Secret = field(kw_only=True, repr=False)
 
 
 @frozen
@@ -100,14 +100,14 @@ class WebhookPatch:
     description: Maybe[Description] = UNSET
     events: Maybe[Events | None] = UNSET
     profile_ids: Maybe[ProfileIds | None] = UNSET
-    secret: OwnSecret = UNSET
+    secret: Maybe[Secret] = field(default=UNSET, repr=False)
 
 
 @frozen
-class IssuedWebhook(Webhook):
-    """A webhook with the secret that was made for it."""
+class WebhookSecret:
+    """The next secret of a webhook, which the client made."""
 
-    secret: Maybe[Secret] = UNSET
+    secret: Secret = field(repr=False)
 
 
 @frozen
@@ -122,7 +122,7 @@ class ListWebhooks:
 class CreateWebhook:
     """A new webhook."""
 
-    body: Annotated[WebhookInput, BODY]
+    body: Annotated[NewWebhook, BODY]
 
 
 @frozen
@@ -144,6 +144,13 @@ class PatchWebhook(OneWebhook):
     """One webhook, changed in part."""
 
     body: Annotated[WebhookPatch, BODY]
+
+
+@frozen
+class RotateSecret(OneWebhook):
+    """One webhook, to be signed for by another secret."""
+
+    body: Annotated[WebhookSecret, BODY]
 
 
 @frozen
@@ -184,10 +191,10 @@ async def list_webhooks(ctx: Context, request: ListWebhooks) -> Page[Webhook]:
     return Page(tuple(map(wire.dumps, rows)), page.next_cursor)
 
 
-async def create_webhook(ctx: Context, request: CreateWebhook) -> Created[IssuedWebhook]:
-    """Register an address; its secret is shown when it was made here."""
+async def create_webhook(ctx: Context, request: CreateWebhook) -> Created[Webhook]:
+    """Register an address and what its deliveries are signed by."""
     members = named(request.body, WebhookInput)
-    own = _own_key(members.pop("secret", UNSET))
+    key = secret_key(members.pop("secret"))
     webhook = personal.made(ctx, WEBHOOKS, **members)
     rules.check_url(webhook.url, loopback=ctx.host.is_development)
     await _check(ctx, members)
@@ -198,12 +205,10 @@ async def create_webhook(ctx: Context, request: CreateWebhook) -> Created[Issued
             f"A workspace has at most {WEBHOOKS_MAX}.",
             resolution="Delete a webhook first.",
         )
-    key = own or ctx.ids.random(SECRET_BYTES)
     document = await ctx.create(WEBHOOKS, webhook.id, webhook)
     await keys.keep(ctx, webhook.id, key)
     shown = rules.shown(webhook, Queue(webhook.id, None))
-    raw = wire.dumps(shown) if own else _issued(shown, key)
-    return Created(raw, document.tag, str(WEBHOOKS.address(webhook.id)))
+    return Created(wire.dumps(shown), document.tag, str(WEBHOOKS.address(webhook.id)))
 
 
 async def _check(ctx: Context, sent: Mapping[str, Any], known: Sequence[str] = ()) -> None:
@@ -214,21 +219,6 @@ async def _check(ctx: Context, sent: Mapping[str, Any], known: Sequence[str] = (
     """
     ids = sent.get("profile_ids", ())
     problem.refuse(await ctx.missing(PROFILES, ids, pointer="/profileIds", known=known))
-
-
-def _own_key(secret: Maybe[str]) -> bytes | None:
-    if isinstance(secret, Unset):
-        return None
-    try:
-        return secret_key(secret)
-    except SecretError as fault:
-        detail = str(Fault("/secret", str(fault)))
-        raise Problem(problem.VALIDATION_FAILED, detail) from fault
-
-
-def _issued(webhook: Webhook, key: bytes) -> bytes:
-    members = {name.name: getattr(webhook, name.name) for name in attrs.fields(Webhook)}
-    return wire.dumps(IssuedWebhook(**members, secret=secret_text(key)))
 
 
 async def get_webhook(ctx: Context, request: OneWebhook) -> One[Webhook]:
@@ -242,15 +232,17 @@ async def _one(ctx: Context, stored: Document[StoredWebhook] | One[StoredWebhook
     return One(wire.dumps(rules.shown(webhook, await queue_of(ctx, webhook.id))), stored.tag)
 
 
-async def change_webhook(ctx: Context, request: ReplaceWebhook | PatchWebhook) -> One[Webhook]:
+async def change_webhook(
+    ctx: Context, request: ReplaceWebhook | PatchWebhook | RotateSecret
+) -> One[Webhook]:
     """Change the members that are sent; a replacement sends its defaults too.
 
     Status stays, and so does the secret unless one is sent.
     """
     members, before = named(request.body, WebhookInput), WEBHOOKS.decode(ctx.row.raw)
-    own = _own_key(members.pop("secret", UNSET))
+    secret = members.pop("secret", None)
     after = changed(before, ctx.now, **members)
-    if own is not None and await keys.replace(ctx, before.id, own):
+    if secret is not None and await keys.replace(ctx, before.id, secret_key(secret)):
         # The row is written, so that its version tells of the new secret, which it does not show.
         after = attrs.evolve(after, updated_at=ctx.now)
     if after.url != before.url:
@@ -278,16 +270,6 @@ async def enable_webhook(ctx: Context, request: OneWebhook) -> One[Webhook]:
         await ctx.save(QUEUES, queue.webhook_id, attrs.evolve(queue, consecutive_failures=0))
     enabled = rules.enabled(WEBHOOKS.decode(ctx.row.raw), ctx.now)
     return await _one(ctx, await ctx.rewrite(WEBHOOKS, enabled))
-
-
-async def rotate_secret(ctx: Context, request: OneWebhook) -> One[IssuedWebhook]:  # noqa: ARG001
-    """Make a new secret; the one before it signs beside it for a day."""
-    webhook = attrs.evolve(WEBHOOKS.decode(ctx.row.raw), updated_at=ctx.now)
-    document = await ctx.save(WEBHOOKS, webhook.id, webhook, expect=ctx.row.version)
-    key = ctx.ids.random(SECRET_BYTES)
-    await keys.rotate(ctx, webhook.id, key)
-    queue = await queue_of(ctx, webhook.id)
-    return One(_issued(rules.shown(webhook, queue), key), document.tag)
 
 
 async def send_test(ctx: Context, request: OneWebhook) -> Created[Delivery]:
@@ -364,14 +346,12 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Register a webhook",
         create_webhook,
         description=(
-            "Registers an address that is notified of events. Without a `secret` of your own, one "
-            "is made and shown once, in this answer. Verify the signature of every delivery with "
-            "it."
+            "Registers an address that is notified of events. Verify the signature of every "
+            "delivery with the `secret` that you send; no answer ever holds it."
         ),
         idempotency="required",
-        confidential=True,
         fails=(*_URL, problem.RESOURCE_CONFLICT),
-        examples={"body": _EXAMPLE},
+        examples={"body": _EXAMPLE | _SECRET},
     ),
     _ROWS.operation(
         "getWebhook",
@@ -433,13 +413,15 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "webhooks rotate-secret",
         f"POST {_ONE}/rotate-secret",
         "Rotate a webhook's secret",
-        rotate_secret,
+        change_webhook,
+        request=RotateSecret,
         description=(
-            "Makes a new secret and shows it once. For 24 hours `webhook-signature` holds a "
-            "signature by the old secret as well; `X-Svc-Signature` uses the new one at once."
+            "Signs by the `secret` that you send. For 24 hours `webhook-signature` holds a "
+            "signature by the former one as well; `X-Svc-Signature` uses the new one at once. The "
+            "same secret again changes nothing."
         ),
         idempotency="optional",
-        confidential=True,
+        examples={"body": _SECRET},
     ),
     _ROWS.operation(
         "testWebhook",

@@ -20,7 +20,11 @@ from svc_core.resources.webhook import Event
 CONTENT_TYPE: Final = "application/cloudevents+json"
 SECRET_BYTES: Final = 32
 _PREFIX: Final = "whsec_"
-SECRET_PATTERN: Final = "whsec_[A-Za-z0-9+/]{32,86}={0,2}"  # noqa: S105 - the form of one
+_CHAR: Final = "[A-Za-z0-9+/]"
+_ONE, _TWO = f"{_CHAR}[AQgw]==", f"{_CHAR}{{2}}[AEIMQUYcgkosw048]="
+SECRET_PATTERN: Final = (  # the form of one: eight to 21 groups of three bytes, and what is left
+    f"whsec_(?:{_CHAR}{{4}}){{8,20}}(?:{_CHAR}{{4}}(?:{_ONE})?|{_TWO}|{_ONE})?"
+)
 _BYTES_MIN, _BYTES_MAX = 24, 64
 """Standard Webhooks, "Signature scheme": a secret has 24 to 64 bytes."""
 TOLERANCE_SECONDS: Final = 300

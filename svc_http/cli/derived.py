@@ -22,12 +22,13 @@ from attrs import frozen
 from cyclopts import Parameter
 
 from svc_core import compact
-from svc_core.constraints import Arg, Le
+from svc_core.constraints import Arg, Le, WriteOnly
 from svc_core.inputs import Input, inputs
 from svc_core.operation import GEOJSON, JSON, Operation
 from svc_core.result import Empty
 from svc_core.unset import Unset
 from svc_core.wire import shapes
+from svc_http import system
 from svc_http.cli import moments, show
 from svc_http.cli.failures import REFUSED, Usage
 from svc_http.cli.files import write_whole
@@ -52,6 +53,12 @@ class Flag:
         """The name of the parameter in Python."""
         return re.sub(r"\W", "_", "_".join(self.path)) + "_"
 
+    @property
+    def made(self) -> WriteOnly | None:
+        """How the command makes it where it must be sent and was not given."""
+        said = shapes.said(self.item.annotation) if self.item.required else ()
+        return next((one for one in said if isinstance(one, WriteOnly)), None)
+
     def value(self, given: Any) -> Any:
         """The JSON value of what was typed.
 
@@ -68,6 +75,7 @@ class Flag:
         default, text = self.item.default, self.item.doc + _HINTS.get(self.read, "")
         if isinstance(default, str | int) and default not in ("", False, True):
             text += f" Default: {default}."
+        text += " Default: a new one, shown once." if self.made else ""
         negative = self.kind is bool and default is not False
         return parameter(
             self.key,
@@ -79,7 +87,7 @@ class Flag:
                 negative=f"--no-{self.name[2:]}" if negative else (),
             ),
             inspect.Parameter.POSITIONAL_ONLY if self.is_positional else KEYWORD,
-            is_required=self.item.required and len(self.path) == 1,
+            is_required=self.item.required and len(self.path) == 1 and not self.made,
         )
 
 
@@ -248,7 +256,13 @@ class Command:
                 yield inspect.Parameter("author", KEYWORD, annotation=Author, default=None)
 
     def run(self, given: Mapping[str, Any], common: Common) -> int:
-        """Ask for the operation and print what it answers."""
+        """Ask for the operation and print what it answers, with what was made for it here."""
+        fresh = [
+            (flag, flag.made.fresh(system.SystemIds().random(flag.made.size)))
+            for flag in self.flags
+            if flag.made and given.get(flag.key) is None
+        ]
+        given = {**given, **{flag.key: text for flag, text in fresh}}
         asked = self._asked(given, common)
         limit = next((flag for flag in self.flags if flag.path == ("limit",)), None)
         names = {item.name for item in inputs(self.operation.request)}
@@ -260,7 +274,7 @@ class Command:
                 answer = ask(common, self.operation.id, **asked)
         except Refused as refused:
             raise self._named(refused) from refused
-        return self._print(answer, given, common)
+        return self._print(answer, given, common, {flag.item.name: text for flag, text in fresh})
 
     def _asked(self, given: Mapping[str, Any], common: Common) -> dict[str, Any]:
         sent: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "headers": {}, "body": {}}
@@ -297,7 +311,13 @@ class Command:
 
         return refused.saying(_POINTER.sub(typed, str(refused)))
 
-    def _print(self, answer: Mapping[str, Any], given: Mapping[str, Any], common: Common) -> int:
+    def _print(
+        self,
+        answer: Mapping[str, Any],
+        given: Mapping[str, Any],
+        common: Common,
+        made: Mapping[str, str],
+    ) -> int:
         body, out = answer["body"], given.get("out")
         as_json = common.json or given.get("format_") == "json"
         if self.operation.response is Empty:
@@ -316,13 +336,15 @@ class Command:
             is_json = answer["mediaType"].partition(";")[0].endswith("+json")
             body = json.loads(body) if is_json else {"mediaType": answer["mediaType"], "text": body}
         value = show.value(body)
+        if made:
+            value = {**value, **made}
         if as_json:
             show.as_json(value)
         else:
             show.answer(value, self.operation)
             if "ETag" in answer["headers"]:
                 show.lines(f"etag  {answer['headers']['ETag']}")
-            if self.operation.confidential and self.operation.replay is None:
+            if made or (self.operation.confidential and self.operation.replay is None):
                 show.lines("", "Keep what is secret now: it is not shown again.")
         is_unsound = isinstance(value, dict) and value.get("ok") is False
         return REFUSED if answer["failed"] or is_unsound else 0

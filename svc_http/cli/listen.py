@@ -12,7 +12,13 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from svc_core.webhooks.signing import SignatureError, secret_key, verify
+from svc_core.webhooks.signing import (
+    SECRET_BYTES,
+    SignatureError,
+    secret_key,
+    secret_text,
+    verify,
+)
 from svc_http import system
 from svc_http.cli import show
 from svc_http.cli.failures import Usage
@@ -66,15 +72,13 @@ def listen(
         raise Usage(f"--port {port}: must be 0 to 65535") from beyond
     with receiver, sigterm_interrupts():
         url = f"http://127.0.0.1:{receiver.server_port}/"
-        body = {"url": url, "description": "svc webhooks listen"} | (
-            {"secret": secret} if secret else {}
-        )
+        signed = secret or secret_text(system.SystemIds().random(SECRET_BYTES))
+        body = {"url": url, "description": "svc webhooks listen", "secret": signed}
         try:
             made = call(common, "createWebhook", body=body, account=workspace)
         except Refused as refused:
             raise refused.saying(str(refused).replace("/secret:", "--secret:")) from refused
         try:
-            signed = secret or made["secret"]
             receiver.key = secret_key(signed)
             if common.json:
                 show.as_json({"id": made["id"], "url": url, "secret": signed})

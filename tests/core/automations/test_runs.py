@@ -442,7 +442,7 @@ def test_old_runs_go_with_the_end_of_a_new_one(desk: Any) -> None:
 
 
 def webhook(desk: Any, **members: Any) -> Any:
-    body = {"url": "https://hooks.example.com/svc", **members}
+    body = {"url": "https://hooks.example.com/svc", "secret": "whsec_" + "U0VD" * 8, **members}
     key = f"key-{desk.house.ids.new('req')}"
     return desk.ask("createWebhook", body=body, idempotency_key=key)
 

@@ -28,7 +28,7 @@ def webhook(house: Any, tenant: str = "wsp_a") -> str:
     reply = house.send(
         "createWebhook",
         tenant=tenant,
-        body={"url": "https://hooks.example.com/svc"},
+        body={"url": "https://hooks.example.com/svc", "secret": "whsec_" + "U0VD" * 8},
         idempotency_key=f"key-{house.ids.new('req')}",
     )
     return str(json.loads(reply.body)["data"]["id"])

@@ -30,6 +30,7 @@ from svc_core.webhooks.rules import Outcome, outcome
 
 TENANT = "wsp_a"
 URL = "https://hooks.example.com/svc"
+SECRET = "whsec_" + "U0VD" * 8
 
 
 class Yard:
@@ -48,7 +49,7 @@ class Yard:
 
     def webhook(self, tenant: str = TENANT, **members: Any) -> Any:
         """The answer to a registration."""
-        body = {"url": URL, **members}
+        body = {"url": URL, "secret": SECRET, **members}
         key = f"key-{self.house.ids.new('req')}"
         reply = self.house.send("createWebhook", tenant=tenant, body=body, idempotency_key=key)
         return json.loads(reply.body)["data"]

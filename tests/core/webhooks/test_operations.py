@@ -1,20 +1,23 @@
 """Registering, changing, rotating, testing and reading webhooks (Spec: Other v1 operations)."""
 
+import base64
 import json
 from typing import Any
 
 import attrs
 import pytest
 
-from svc_core import problem
+from svc_core import catalog, openapi, problem
 from svc_core.cursor import Keyring
 from svc_core.operation import Host
 from svc_core.resources.webhook import WEBHOOK_SECRETS
+from svc_core.unset import UNSET
 from svc_core.webhooks import keys, signing
 from svc_core.webhooks import operations as usecases
-from svc_core.webhooks.operations import CreateWebhook, WebhookInput
+from svc_core.webhooks.operations import CreateWebhook, NewWebhook
+from tests.core.webhooks.conftest import SECRET
 
-OWN = "whsec_" + "QUJD" * 8
+OWN, OTHER = "whsec_" + "QUJD" * 8, "whsec_" + "REVG" * 9
 URL = "https://hooks.example.com/svc"
 MEMBERS = [
     "id", "url", "description", "events", "profileIds", "status", "disabledAt", "createdAt",
@@ -23,7 +26,8 @@ MEMBERS = [
 
 
 def create(house: Any, key: str = "create-key-1", **body: Any) -> Any:
-    return house.send("createWebhook", body={"url": URL, **body}, idempotency_key=key)
+    sent = {"url": URL, "secret": SECRET, **body}
+    return house.send("createWebhook", body=sent, idempotency_key=key)
 
 
 def one(house: Any, hook: str, operation: str = "getWebhook", **arguments: Any) -> Any:
@@ -37,12 +41,11 @@ def data(reply: Any) -> Any:
 # -- registering -------------------------------------------------------------------------------
 
 
-def test_a_secret_is_shown_once_and_never_again(house: Any) -> None:
+def test_a_webhook_is_shown_without_its_secret(house: Any) -> None:
     made = create(house)
     assert made.status == 201
     body = data(made)
-    assert list(body) == [*MEMBERS, "secret"]
-    assert len(signing.secret_key(body["secret"])) == 32
+    assert list(body) == MEMBERS
     assert dict(made.headers)["Location"].endswith(f"/api/v1/webhooks/{body['id']}")
     assert body["events"] == ["dev.svc.report.generated.v1"]
     assert (body["status"], body["consecutiveFailures"]) == ("enabled", 0)
@@ -51,34 +54,27 @@ def test_a_secret_is_shown_once_and_never_again(house: Any) -> None:
     assert [list(row) for row in house.rows("listWebhooks")] == [MEMBERS]
 
 
-def test_a_repeated_registration_shows_the_same_secret_and_keeps_it_sealed(house: Any) -> None:
-    made, again = create(house), create(house)
+def test_a_repeated_registration_gets_the_kept_answer_which_holds_no_secret(house: Any) -> None:
+    made, again = create(house, secret=OWN), create(house, secret=OWN)
     assert again.body == made.body
     assert ("Idempotency-Replayed", "true") in again.headers
     assert len(house.rows("listWebhooks")) == 1
     kept = house.run(lambda ctx: ctx.tx.answers.get("createWebhook", "create-key-1"), "wsp_a")
-    assert data(made)["secret"].encode() not in kept.body
-    assert b"whsec" not in kept.body
+    assert kept.body == made.body
+    for form in (OWN.encode(), signing.secret_key(OWN)):
+        assert form not in repr(kept).encode() + kept.body + kept.fingerprint
 
 
-def test_a_kept_answer_opens_for_its_own_key_alone(house: Any) -> None:
+def test_a_registration_with_another_secret_is_another_request(house: Any) -> None:
     create(house)
-    create(house, "create-key-2")
-
-    async def swap(ctx: Any) -> None:
-        one, two = [await ctx.tx.answers.get("createWebhook", f"create-key-{n}") for n in (1, 2)]
-        await ctx.tx.answers.put("createWebhook", "create-key-1", one._replace(body=two.body))
-
-    house.run(swap, "wsp_a")
-    body = {"url": URL}
-    refused = house.refused("createWebhook", body=body, idempotency_key="create-key-1")
+    sent = {"url": URL, "secret": OWN}
+    refused = house.refused("createWebhook", body=sent, idempotency_key="create-key-1")
     assert refused.type is problem.IDEMPOTENCY_CONFLICT
+    assert OWN not in refused.detail + refused.resolution
 
 
-def test_ones_own_secret_is_taken_and_never_shown(yard: Any) -> None:
+def test_a_webhook_is_signed_for_by_the_secret_that_was_sent(yard: Any) -> None:
     made = create(yard.house, secret=OWN)
-    assert list(data(made)) == MEMBERS
-    assert OWN.encode() not in made.body
     yard.tell(data(made)["id"])
     (task,) = yard.take(data(made)["id"])
     assert task.keys == (signing.secret_key(OWN),)
@@ -87,9 +83,6 @@ def test_ones_own_secret_is_taken_and_never_shown(yard: Any) -> None:
 @pytest.mark.parametrize(
     ("body", "pointer"),
     [
-        ({"secret": "whsec_short"}, "/secret"),
-        ({"secret": OWN + "="}, "/secret"),
-        ({"secret": None}, "/secret"),
         ({"profileIds": ["prf_" + "0" * 24]}, "/profileIds/0"),
         ({"profileIds": ["prf_" + "0" * 24] * 101}, "/profileIds"),
         ({"events": ["dev.svc.other.v1"]}, "/events/0"),
@@ -101,12 +94,90 @@ def test_ones_own_secret_is_taken_and_never_shown(yard: Any) -> None:
     ids=str,
 )
 def test_a_fault_of_a_webhook_is_told_by_its_pointer(house: Any, body: Any, pointer: str) -> None:
-    sent = {"url": URL, **body}
+    sent = {"url": URL, "secret": SECRET, **body}
     refused = house.refused("createWebhook", body=sent, idempotency_key="create-key-1")
     assert refused.type is problem.VALIDATION_FAILED
     assert pointer in refused.detail
-    assert "whsec_short" not in refused.detail
+    assert "openssl" not in refused.resolution
     assert house.rows("listWebhooks") == []
+
+
+def base64_of(size: int) -> str:
+    return "whsec_" + base64.b64encode(b"\xff" * size).decode()
+
+
+WRONG_SECRETS = [
+    UNSET, None, 7, True, ["whsec_" + "QUJD" * 8], {"key": OWN}, "", "whsec_", "whsec_short",
+    "QUJD" * 8, "WHSEC_" + "QUJD" * 8, OWN + "=", OWN + "\n", " " + OWN, OWN[:-1] + "-",
+    base64_of(23), base64_of(65), base64_of(32)[:-1], base64_of(32)[:-2] + "9=",
+    "whsec_" + "QUJD" * 100_000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("operation", ["createWebhook", "rotateWebhookSecret", "updateWebhook"])
+@pytest.mark.parametrize("secret", WRONG_SECRETS, ids=lambda secret: str(secret)[:30])
+def test_a_wrong_secret_is_refused_unrepeated_with_how_to_make_one(
+    yard: Any, operation: str, secret: Any
+) -> None:
+    if operation == "updateWebhook" and (secret is UNSET or secret is None):
+        pytest.skip("left out there it stays")
+    hook = yard.webhook()["id"]
+    sent = {"url": URL} if operation == "createWebhook" else {}
+    if secret is not UNSET:
+        sent["secret"] = secret
+    is_new = operation == "createWebhook"
+    refused = yard.house.refused(
+        operation,
+        path=None if is_new else {"webhookId": hook},
+        body=sent,
+        **({"idempotency_key": "create-key-1"} if is_new else {}),
+    )
+    assert refused.type is problem.VALIDATION_FAILED
+    assert refused.detail.startswith("/secret: ")
+    assert len(refused.detail) < 100
+    assert "openssl rand -base64 32" in refused.resolution
+    for text in (str(secret), "QUJD", "whsec_short"):
+        assert text in {"", "whsec_"} or text not in refused.detail + refused.resolution
+    assert keys_of(yard, hook) == (signing.secret_key(SECRET),)
+    assert len(yard.house.rows("listWebhooks")) == 1
+
+
+@pytest.mark.parametrize("size", [24, 25, 26, 32, 62, 63, 64])
+def test_a_secret_of_every_size_that_is_allowed_is_taken(yard: Any, size: int) -> None:
+    made = data(create(yard.house, secret=base64_of(size)))["id"]
+    assert keys_of(yard, made) == (b"\xff" * size,)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        f'{{"url": "{URL}", "secret": "{OWN}", "secret": "{OWN}"}}',
+        f'{{"url": "{URL}", "secret": "{OWN}"',
+        f'{{"url": "{URL}", "secret": "{OWN}\\u0000"}}',
+        f'["{OWN}"]',
+        f'"{OWN}"',
+    ],
+    ids=["twice", "open", "nul", "list", "text"],
+)
+def test_no_broken_body_has_its_secret_repeated(house: Any, raw: str) -> None:
+    refused = house.refused("createWebhook", raw=raw.encode(), idempotency_key="create-key-1")
+    assert refused.type.status == 400
+    assert OWN[6:] not in refused.detail + refused.resolution
+
+
+def test_a_secret_is_marked_as_write_only_in_the_document_and_in_no_answer(house: Any) -> None:
+    document = openapi.document(catalog.OPERATIONS, base_url="https://a.example", flat=True)
+    schemas = document["components"]["schemas"]
+    having = {name for name, one in schemas.items() if "secret" in one.get("properties", {})}
+    mine = {"NewWebhookInput", "WebhookInput", "WebhookPatch", "WebhookSecretInput"}
+    assert mine <= having
+    for name in mine:
+        assert schemas[name]["properties"]["secret"]["writeOnly"] is True
+        assert ("secret" in schemas[name].get("required", [])) == (
+            name in {"NewWebhookInput", "WebhookSecretInput"}
+        )
+    assert not any(name.startswith("Webhook") for name in having - mine)
+    assert OWN not in repr(NewWebhook(URL, secret=OWN))
 
 
 HOSTILE = [
@@ -119,7 +190,9 @@ HOSTILE = [
 
 @pytest.mark.parametrize("url", HOSTILE)
 def test_an_address_that_must_not_be_called_back_is_refused(house: Any, url: str) -> None:
-    refused = house.refused("createWebhook", body={"url": url}, idempotency_key="create-key-1")
+    refused = house.refused(
+        "createWebhook", body={"url": url, "secret": OWN}, idempotency_key="create-key-1"
+    )
     assert refused.type is problem.WEBHOOK_URL_NOT_ALLOWED
     assert refused.detail.startswith("/url: ")
     made = data(create(house, "create-key-2"))
@@ -133,7 +206,7 @@ def test_an_address_that_must_not_be_called_back_is_refused(house: Any, url: str
 def test_this_machine_is_called_back_in_development_alone(house: Any, is_development: bool) -> None:
     async def register(ctx: Any) -> None:
         host = Host(is_development=is_development)
-        request = CreateWebhook(WebhookInput("http://127.0.0.1:9000/hook"))
+        request = CreateWebhook(NewWebhook("http://127.0.0.1:9000/hook", secret=SECRET))
         await usecases.create_webhook(attrs.evolve(ctx, host=host), request)
 
     if is_development:
@@ -148,7 +221,7 @@ def test_a_workspace_has_fifty_webhooks_at_most(yard: Any) -> None:
     for _ in range(50):
         yard.webhook()
     refused = yard.house.refused(
-        "createWebhook", body={"url": URL}, idempotency_key="create-key-51"
+        "createWebhook", body={"url": URL, "secret": OWN}, idempotency_key="create-key-51"
     )
     assert refused.type is problem.RESOURCE_CONFLICT
     assert "50" in refused.detail
@@ -170,7 +243,7 @@ def test_a_replacement_takes_defaults_and_leaves_status_and_secret(yard: Any) ->
     assert after["updatedAt"] > made["updatedAt"]
     yard.tell(made["id"])
     (task,) = yard.take(made["id"])
-    assert (task.url, task.keys) == (URL + "/2", (signing.secret_key(made["secret"]),))
+    assert (task.url, task.keys) == (URL + "/2", (signing.secret_key(SECRET),))
 
 
 def test_a_patch_changes_what_it_names_and_null_takes_the_default(yard: Any) -> None:
@@ -235,16 +308,57 @@ def keys_of(yard: Any, hook: str) -> tuple[bytes, ...]:
 
 def test_a_rotated_secret_signs_beside_the_new_one_for_a_day(yard: Any) -> None:
     made = yard.webhook()
-    rotated = data(one(yard.house, made["id"], "rotateWebhookSecret"))
-    assert list(rotated) == [*MEMBERS, "secret"]
+    rotated = data(rotate(yard, made["id"], OWN))
+    assert list(rotated) == MEMBERS
     assert yard.newest_change(made["id"]) == yard.version(made["id"]) == 2
-    old, new = (signing.secret_key(text) for text in (made["secret"], rotated["secret"]))
-    assert old != new
+    old, new = (signing.secret_key(text) for text in (SECRET, OWN))
     assert keys_of(yard, made["id"]) == (new, old)
     yard.forward(seconds=24 * 3_600 - 1)
     assert keys_of(yard, made["id"]) == (new, old)
     yard.forward(seconds=1)
     assert keys_of(yard, made["id"]) == (new,)
+
+
+def rotate(yard: Any, hook: str, secret: str, **arguments: Any) -> Any:
+    return one(yard.house, hook, "rotateWebhookSecret", body={"secret": secret}, **arguments)
+
+
+def test_each_of_several_rotated_secrets_signs_for_a_day_of_its_own(yard: Any) -> None:
+    made = yard.webhook()["id"]
+    texts = [SECRET, *(base64_of(size) for size in range(24, 30))]
+    first, *rest = (signing.secret_key(text) for text in texts)
+    rotate(yard, made, texts[1])
+    yard.forward(seconds=3_600)
+    rotate(yard, made, texts[2])
+    assert keys_of(yard, made) == (rest[1], rest[0], first)
+    yard.forward(seconds=23 * 3_600)
+    assert keys_of(yard, made) == (rest[1], rest[0])
+    for text in texts[3:]:
+        rotate(yard, made, text)
+    assert keys_of(yard, made) == tuple(rest[:0:-1])
+    rotate(yard, made, texts[5])  # back to one of them, which signs once
+    assert keys_of(yard, made) == (rest[4], rest[5], rest[3], rest[2])
+
+
+def test_a_rotation_to_the_same_secret_changes_nothing(yard: Any) -> None:
+    made = yard.webhook()["id"]
+    rotate(yard, made, OWN)
+    before, tag = yard.house.changes(), dict(one(yard.house, made).headers)["ETag"]
+    assert dict(rotate(yard, made, OWN).headers)["ETag"] == tag
+    assert yard.house.changes() == before
+    assert keys_of(yard, made) == (signing.secret_key(OWN), signing.secret_key(SECRET))
+
+
+def test_of_two_rotations_with_one_tag_one_is_done(yard: Any) -> None:
+    made = yard.webhook()["id"]
+    tag = dict(one(yard.house, made).headers)["ETag"]
+    rotate(yard, made, OWN, if_match=tag)
+    path = {"webhookId": made}
+    refused = yard.house.refused(
+        "rotateWebhookSecret", path=path, body={"secret": OTHER}, if_match=tag
+    )
+    assert refused.type is problem.PRECONDITION_FAILED
+    assert keys_of(yard, made) == (signing.secret_key(OWN), signing.secret_key(SECRET))
 
 
 @pytest.mark.parametrize(
@@ -259,16 +373,22 @@ def test_ones_own_secret_takes_the_place_of_another(yard: Any, operation: str, b
     assert dict(again.headers)["ETag"] == dict(first.headers)["ETag"]
     yard.tell(made["id"])
     (task,) = yard.take(made["id"])
-    assert task.keys == (signing.secret_key(OWN), signing.secret_key(made["secret"]))
+    assert task.keys == (signing.secret_key(OWN), signing.secret_key(SECRET))
 
 
-def test_a_repeated_rotation_shows_the_same_secret(yard: Any) -> None:
+def test_a_repeated_rotation_gets_the_kept_answer_and_rotates_once(yard: Any) -> None:
     made = yard.webhook()["id"]
-    first, again = (
-        one(yard.house, made, "rotateWebhookSecret", idempotency_key="rotate-1") for _ in range(2)
-    )
+    first = rotate(yard, made, OWN, idempotency_key="rotate-1")
+    rotate(yard, made, OTHER)
+    again = rotate(yard, made, OWN, idempotency_key="rotate-1")
     assert first.body == again.body
-    assert len(keys_of(yard, made)) == 2
+    assert OWN.encode() not in again.body
+    assert keys_of(yard, made)[0] == signing.secret_key(OTHER)
+    path, body = {"webhookId": made}, {"secret": SECRET}
+    refused = yard.house.refused(
+        "rotateWebhookSecret", path=path, body=body, idempotency_key="rotate-1"
+    )
+    assert refused.type is problem.IDEMPOTENCY_CONFLICT
 
 
 MASTERS = {1: b"k" * 32, 2: b"n" * 32, 3: b"m" * 32}
@@ -293,7 +413,7 @@ def found(yard: Any, where: Any) -> list[str]:
 
 def test_a_secret_under_an_earlier_master_key_signs_and_is_sealed_anew(yard: Any) -> None:
     made = yard.webhook()["id"]
-    one(yard.house, made, "rotateWebhookSecret")
+    rotate(yard, made, OWN)
     before = keys_of(yard, made)
     turn(yard, 2, 1)
     assert keys_of(yard, made) == before
@@ -308,9 +428,9 @@ def test_a_secret_under_an_earlier_master_key_signs_and_is_sealed_anew(yard: Any
 
 def test_a_renewal_forgets_a_former_secret_that_is_over_or_cannot_be_opened(yard: Any) -> None:
     over, shut = yard.webhook()["id"], yard.webhook()["id"]
-    one(yard.house, over, "rotateWebhookSecret")
+    rotate(yard, over, OWN)
     turn(yard, 2)
-    one(yard.house, shut, "rotateWebhookSecret")
+    rotate(yard, shut, OWN)
     assert seals(yard, shut) == {"1", "2"}
     assert len(keys_of(yard, shut)) == 1
     yard.run(lambda ctx: keys.renew(ctx, shut))
@@ -339,10 +459,10 @@ def test_what_waits_for_a_webhook_whose_secret_is_shut_is_not_lost(yard: Any) ->
 def test_a_webhook_whose_secret_is_shut_gets_a_new_one(yard: Any) -> None:
     made = yard.webhook()["id"]
     turn(yard, 2)
-    rotated = data(one(yard.house, made, "rotateWebhookSecret"))
+    rotate(yard, made, OWN)
     yard.tell(made)
     (task,) = yard.deliver()
-    assert task.keys == (signing.secret_key(rotated["secret"]),)
+    assert task.keys == (signing.secret_key(OWN),)
 
 
 def test_a_webhook_whose_secret_is_shut_takes_ones_own(yard: Any) -> None:

@@ -18,6 +18,8 @@ import httpx2
 import pytest
 import standardwebhooks
 
+from svc_core.webhooks.signing import secret_key
+
 SECRET = "whsec_" + "QUFB" * 8
 
 
@@ -87,13 +89,17 @@ def until(is_so: Callable[[], object], seconds: float = 60.0) -> None:
 def test_webhooks_are_looked_after_without_a_server(svc: Callable[..., Any]) -> None:
     assert svc("keys", "create", "--name", "a").code == 0
     made = svc("webhooks", "create", "http://127.0.0.1:9/", "--description", "Desk")
-    assert "whsec_" in made.out
+    assert made.out.count("whsec_") == 1
+    assert "not shown again" in made.out
     (id_,) = (one["id"] for one in svc("webhooks", "list", "--json").json)
     shown = svc("webhooks", "show", id_, "--json").json
     assert ("secret" in shown, shown["description"]) == (False, "Desk")
     rotated = svc("webhooks", "rotate-secret", id_, "--json").json
     assert rotated["secret"].startswith("whsec_")
     assert rotated["secret"] not in made.out
+    assert len(secret_key(rotated["secret"])) == 32
+    given = svc("webhooks", "rotate-secret", id_, "--secret", SECRET)
+    assert (given.code, "whsec_" in given.out, "shown again" in given.out) == (0, False, False)
     assert svc("webhooks", "test", id_, "--json").json["status"] == "pending"
     [delivery] = svc("webhooks", "deliveries", id_, "--status", "pending", "--json").json
     assert delivery["attempts"] == []

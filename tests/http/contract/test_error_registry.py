@@ -219,7 +219,8 @@ def _(stage):
 @gives(problem.WEBHOOK_URL_NOT_ALLOWED)
 def _(stage):
     world = stage.shared
-    body = json.dumps({"url": "https://169.254.169.254/latest"}).encode()
+    hook = {"url": "https://169.254.169.254/latest", "secret": "whsec_" + "U0VD" * 8}
+    body = json.dumps(hook).encode()
     return world.send(world.ask_of(world.operation("createWebhook")).evolve(body=body))
 
 

@@ -37,6 +37,7 @@ from svc_core.resources.webhook import (
 from svc_core.testing.clock import FrozenClock
 from svc_core.webhooks import delivering, operations
 from svc_core.webhooks.rules import trial
+from svc_core.webhooks.signing import secret_text
 from svc_core.wire import loads
 from svc_http import system
 from svc_http.fetch import names
@@ -199,10 +200,10 @@ class Desk:
 
     async def webhook(self, url: str, tenant: str = TENANT) -> tuple[str, str]:
         """The id and the secret of a new webhook."""
-        asked = operations.CreateWebhook(operations.WebhookInput(url))
+        secret = secret_text(system.SystemIds().random(32))
+        asked = operations.CreateWebhook(operations.NewWebhook(url, secret=secret))
         made = await self.service.write(tenant, lambda ctx: operations.create_webhook(ctx, asked))
-        body = json.loads(made.raw)
-        return body["id"], body["secret"]
+        return json.loads(made.raw)["id"], secret
 
     async def publish(self, *ids: str, tenant: str = TENANT) -> Event:
         """Queue an event for these webhooks, in one unit of work."""

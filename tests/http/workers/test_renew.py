@@ -11,8 +11,8 @@ from svc_core.resources.webhook import WEBHOOK_SECRETS
 from svc_core.webhooks import keys
 from svc_core.webhooks.operations import (
     CreateWebhook,
+    NewWebhook,
     OneWebhook,
-    WebhookInput,
     create_webhook,
     delete_webhook,
 )
@@ -25,7 +25,8 @@ TENANTS = ["wsp_a", "wsp_b", "usr_c"]
 
 
 async def add_webhooks(service: Any, number: int = 4) -> None:
-    request = CreateWebhook(WebhookInput("https://hooks.example.com/svc"))
+    secret = "whsec_" + "U0VD" * 8
+    request = CreateWebhook(NewWebhook("https://hooks.example.com/svc", secret=secret))
     for tenant in TENANTS:
         for _ in range(number):
             await service.write(tenant, lambda ctx: create_webhook(ctx, request))
