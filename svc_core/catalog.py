@@ -53,7 +53,14 @@ from svc_core.resources.news import (
     UNGROUPED,
 )
 from svc_core.resources.osint import OSINT_EVENTS
-from svc_core.resources.profile import DUE, LEAVING, PROFILES, PUBLICATIONS, SUBSCRIPTIONS
+from svc_core.resources.profile import (
+    DUE,
+    LEAVING,
+    PROFILE_DELIVERIES,
+    PROFILES,
+    PUBLICATIONS,
+    SUBSCRIPTIONS,
+)
 from svc_core.resources.project import PROJECTS
 from svc_core.resources.relation import RELATIONS
 from svc_core.resources.report import FACETS, REPORTS
@@ -139,6 +146,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     *indexing.COLLECTIONS,
     MARKETS,
     PROFILES,
+    PROFILE_DELIVERIES,
     SUBSCRIPTIONS,
     DUE,
     LEAVING,

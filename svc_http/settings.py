@@ -356,7 +356,7 @@ class Settings:
         "90s",
         "How long the event of a report waits for its recording, where the subscription wants "
         "audio; later ones it does not tell of. `0s` waits for none.",
-        read=span(timedelta(days=1)),
+        read=span,
     )
     speech_voice: str | None = _setting(
         None, "en-gb", "The voice that reads every report. Default: one for each report's language."

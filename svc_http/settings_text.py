@@ -126,17 +126,12 @@ def integer(least: int, most: int) -> Reader:
     return read
 
 
-def span(most: timedelta) -> Reader:
-    """A span of time, such as `90s` or `10m`."""
-
-    def read(text: str) -> timedelta:
-        value = instants.span(text)
-        if value is None or value > most:
-            longest = most // timedelta(hours=1)
-            raise ValueError(f"must be a span of time up to {longest}h, such as 90s or 10m")
-        return value
-
-    return read
+def span(text: str) -> timedelta:
+    """A span of time, up to a day."""
+    value = instants.span(text)
+    if value is None or value > timedelta(days=1):
+        raise ValueError("must be a span of time up to 24h, such as 90s or 10m")
+    return value
 
 
 def media_place(text: str) -> str:

@@ -14,10 +14,12 @@ from svc_core.recordings import forget_reports
 from svc_core.resources.members import Cursor, Limit, ProfileId
 from svc_core.resources.profile import (
     DUE,
+    PROFILE_DELIVERIES,
     PROFILES,
     SUBSCRIPTIONS,
     Due,
     Profile,
+    ProfileDetail,
     ProfileInput,
     ProfilePatch,
     ProfileRow,
@@ -78,40 +80,49 @@ async def list_profiles(ctx: Context, request: ListProfiles) -> Page[ProfileRow]
     held = [SUBSCRIPTIONS.decode(raw) for raw in page.rows]
     ids = [subscription.profile_id for subscription in held]
     profiles, planned = await ctx.find_many(PROFILES, ids), await ctx.find_many(DUE, ids)
+    delivered, aliases = await ctx.find_many(PROFILE_DELIVERIES, ids), ctx.aliases
+    shown = {id_: rules.detail(profiles[id_], delivered.get(id_), aliases=aliases) for id_ in ids}
     rows = (
-        rules.row(profiles[one.profile_id], one, planned.get(one.profile_id), aliases=ctx.aliases)
+        rules.row(shown[one.profile_id], one, planned.get(one.profile_id), aliases=aliases)
         for one in held
     )
     return Page(tuple(map(wire.dumps, rows)), page.next_cursor)
 
 
-async def create_profile(ctx: Context, request: CreateProfile) -> Created[Profile]:
+async def create_profile(ctx: Context, request: CreateProfile) -> Created[ProfileDetail]:
     """Create the profile and its active subscription."""
     members = named(request.body, ProfileInput)
     profile = personal.made(ctx, PROFILES, status="active", **members)
     rules.check(profile)
     subscription = rules.subscribe(ctx.ids.new("sub"), profile, ctx.now)
-    answer = await personal.created(ctx, PROFILES, profile)
+    made = await personal.created(ctx, PROFILES, profile)
     await ctx.create(SUBSCRIPTIONS, subscription.id, subscription)
     await plan(ctx, profile, subscription)
-    return answer
+    return Created(await _shown(ctx, profile), made.tag, made.location)
 
 
-async def get_profile(ctx: Context, request: OneProfile) -> One[Profile]:
+async def _shown(ctx: Context, profile: Profile) -> bytes:
+    """The profile with what was delivered of it, of which its tag knows nothing."""
+    delivered = await ctx.find(PROFILE_DELIVERIES, profile.id)
+    return wire.dumps(rules.detail(profile, delivered, aliases=ctx.aliases))
+
+
+async def get_profile(ctx: Context, request: OneProfile) -> One[ProfileDetail]:
     """One profile."""
     document = await ctx.load(PROFILES, request.profile_id)
-    # One that was written before there were public profiles does not say that it is private.
-    return One(wire.dumps(PROFILES.decode(document.raw)), document.tag)
+    return One(await _shown(ctx, PROFILES.decode(document.raw)), document.tag)
 
 
-async def change_profile(ctx: Context, request: ReplaceProfile | PatchProfile) -> One[Profile]:
+async def change_profile(
+    ctx: Context, request: ReplaceProfile | PatchProfile
+) -> One[ProfileDetail]:
     """Change the members that are sent; a replacement sends its defaults too."""
     before = PROFILES.decode(ctx.row.raw)
     after = rules.change(before, request.body, ctx.now)
     written = await ctx.rewrite(PROFILES, after)
     if rules.is_planned_anew(before, after):
         await plan(ctx, after, await subscription_of(ctx, after.id))
-    return written
+    return One(await _shown(ctx, after), written.tag)
 
 
 async def delete_profile(ctx: Context, request: OneProfile) -> Empty:
@@ -123,6 +134,7 @@ async def delete_profile(ctx: Context, request: OneProfile) -> Empty:
     await forget_reports(ctx, request.profile_id)
     await ctx.remove(SUBSCRIPTIONS, subscription.id)
     await ctx.remove(DUE, request.profile_id)
+    await ctx.tx.documents.delete(PROFILE_DELIVERIES, request.profile_id)
     await ctx.remove(PROFILES, request.profile_id)
     return Empty()
 
@@ -214,7 +226,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         f"GET {_ONE}",
         "Read a profile",
         get_profile,
-        description="One profile, in the caller's workspace.",
+        description="One profile, in the caller's workspace. Deliveries leave its ETag as it is.",
     ),
     _ROWS.operation(
         "replaceProfile",

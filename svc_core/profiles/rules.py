@@ -16,10 +16,12 @@ import attrs
 from svc_core import problem, schedule
 from svc_core.personal import changed
 from svc_core.resources.profile import (
+    DeliveryMetadata,
     DeliveryPatch,
     DeliveryPreferences,
     Due,
     Profile,
+    ProfileDetail,
     ProfileInput,
     ProfilePatch,
     ProfileRow,
@@ -90,13 +92,20 @@ def run_end(profile: Profile, due: Due, ready: datetime) -> datetime | None:
     return None if due.covered_until is not None and end <= due.covered_until else end
 
 
+def detail(profile: Profile, sent: DeliveryMetadata | None, *, aliases: bool) -> ProfileDetail:
+    """The profile as it is shown; `aliases` adds the deprecated members (Spec: Versioning 4)."""
+    at = sent.generated_at_iso if sent else None
+    metadata = DeliveryMetadata(at, at if aliases else UNSET)
+    return ProfileDetail(**attrs.asdict(profile, recurse=False), delivery_metadata=metadata)
+
+
 def row(
-    profile: Profile, subscription: Subscription, last: Due | None, *, aliases: bool
+    shown: ProfileDetail, subscription: Subscription, last: Due | None, *, aliases: bool
 ) -> ProfileRow:
-    """The listing's row; `aliases` adds the deprecated members (Spec: Versioning 4)."""
+    """The listing's row; `aliases` adds the deprecated members."""
     made = None if last is None else last.report_generated_at
     return ProfileRow(
-        **attrs.asdict(profile, recurse=False),
+        **attrs.asdict(shown, recurse=False),
         next_run_at=None if last is None else last.next_run_at,
         report_generated_at_iso=made,
         subscription=subscription,

@@ -160,7 +160,26 @@ class Due:
 
 
 @frozen
-class ProfileRow(Profile):
+class DeliveryMetadata:
+    """What webhooks took of a profile's reports."""
+
+    generated_at_iso: Annotated[
+        datetime | None,
+        Doc("When the newest report was made that a webhook took; null before the first."),
+        Example("2026-01-31T06:30:04Z"),
+    ] = None
+    generated_at: Annotated[Maybe[datetime | None], Doc("Deprecated: use generatedAtISO.")] = UNSET
+
+
+@frozen
+class ProfileDetail(Profile):
+    """A profile as it is shown: with what was delivered of its reports."""
+
+    delivery_metadata: DeliveryMetadata = field(kw_only=True)
+
+
+@frozen
+class ProfileRow(ProfileDetail):
     """A profile as the listing shows it: with its subscription and its last report's time."""
 
     next_run_at: Annotated[
@@ -203,6 +222,12 @@ SUBSCRIPTIONS: Collection[Subscription] = Collection(
 
 DUE: Collection[Due] = Collection(name="due", model=Due, prefix="prf", order=_no_run)
 """One row a profile, under the profile's id; the scheduler reads the lowest `next_run_at`."""
+
+PROFILE_DELIVERIES: Collection[DeliveryMetadata] = Collection(
+    name="profile_deliveries", model=DeliveryMetadata, prefix="prf", order=lambda _: 0
+)
+"""Under the profile's id, in the workspace that is subscribed: apart from what people set, so that
+a delivery changes neither the profile nor its version."""
 
 
 @frozen

@@ -4,22 +4,25 @@ Each is one unit of work, so that several workers, and one that is killed in the
 same rows: an attempt is written before it is made, and its end is written only while it is held.
 """
 
-from collections.abc import Collection, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 import attrs
 from attrs import field, frozen
 
-from svc_core import problem
+from svc_core import instants, problem
 from svc_core.events import queue_of
 from svc_core.operation import Context
 from svc_core.ports import Document
 from svc_core.problem import Problem
+from svc_core.resources.profile import PROFILE_DELIVERIES, SUBSCRIPTIONS, DeliveryMetadata
 from svc_core.resources.webhook import (
     DELIVERIES,
     EVENTS,
     QUEUES,
+    REPORT_GENERATED,
     WAITING,
     WEBHOOKS,
     Event,
@@ -135,6 +138,8 @@ async def conclude(ctx: Context, task: Task, result: Outcome) -> Webhook | None:
     if delivery is not None:  # else it was forgotten meanwhile, as old ones are
         ended = rules.ended(delivery, task.attempt_id, result, ctx.now)
         await ctx.save(DELIVERIES, task.delivery_id, ended)
+    if result.is_success and task.event.type == REPORT_GENERATED:
+        await _remember(ctx, json.loads(task.event.body)["data"])
     queue = rules.counted(held, task.event.id, result, ctx.now)
     webhook = rules.after_attempt(before, queue, ctx.now)
     if webhook is not before:
@@ -144,6 +149,15 @@ async def conclude(ctx: Context, task: Task, result: Outcome) -> Webhook | None:
     else:
         await _save(ctx, queue, await _waiting(ctx, webhook.id, 1))
     return rules.shown(webhook, queue)
+
+
+async def _remember(ctx: Context, data: Mapping[str, Any]) -> None:
+    """Note the time of a report that was delivered, with its profile, while it is subscribed."""
+    at = instants.parse(data["generatedAtISO"])
+    for subscription in (await ctx.find_many(SUBSCRIPTIONS, data["subscriptionIds"])).values():
+        before = await ctx.find(PROFILE_DELIVERIES, subscription.profile_id)
+        newest = max(at, (before and before.generated_at_iso) or at)  # an older one is sent again
+        await ctx.save(PROFILE_DELIVERIES, subscription.profile_id, DeliveryMetadata(newest))
 
 
 async def purge(ctx: Context, ids: Sequence[str]) -> None:

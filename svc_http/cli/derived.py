@@ -257,13 +257,13 @@ class Command:
 
     def run(self, given: Mapping[str, Any], common: Common) -> int:
         """Ask for the operation and print what it answers, with what was made for it here."""
-        fresh = [
-            (flag, flag.made.fresh(system.SystemIds().random(flag.made.size)))
+        fresh = {
+            flag.item.name: flag.made.fresh(system.SystemIds().random(flag.made.size))
             for flag in self.flags
             if flag.made and given.get(flag.key) is None
-        ]
-        given = {**given, **{flag.key: text for flag, text in fresh}}
+        }
         asked = self._asked(given, common)
+        asked["body"] |= fresh
         limit = next((flag for flag in self.flags if flag.path == ("limit",)), None)
         names = {item.name for item in inputs(self.operation.request)}
         is_walked = not names.isdisjoint({"cursor", "after"})
@@ -274,7 +274,7 @@ class Command:
                 answer = ask(common, self.operation.id, **asked)
         except Refused as refused:
             raise self._named(refused) from refused
-        return self._print(answer, given, common, {flag.item.name: text for flag, text in fresh})
+        return self._print({**answer, "fresh": fresh}, given, common)
 
     def _asked(self, given: Mapping[str, Any], common: Common) -> dict[str, Any]:
         sent: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "headers": {}, "body": {}}
@@ -311,13 +311,7 @@ class Command:
 
         return refused.saying(_POINTER.sub(typed, str(refused)))
 
-    def _print(
-        self,
-        answer: Mapping[str, Any],
-        given: Mapping[str, Any],
-        common: Common,
-        made: Mapping[str, str],
-    ) -> int:
+    def _print(self, answer: Mapping[str, Any], given: Mapping[str, Any], common: Common) -> int:
         body, out = answer["body"], given.get("out")
         as_json = common.json or given.get("format_") == "json"
         if self.operation.response is Empty:
@@ -336,15 +330,15 @@ class Command:
             is_json = answer["mediaType"].partition(";")[0].endswith("+json")
             body = json.loads(body) if is_json else {"mediaType": answer["mediaType"], "text": body}
         value = show.value(body)
-        if made:
-            value = {**value, **made}
+        if answer["fresh"]:
+            value = {**value, **answer["fresh"]}
         if as_json:
             show.as_json(value)
         else:
             show.answer(value, self.operation)
             if "ETag" in answer["headers"]:
                 show.lines(f"etag  {answer['headers']['ETag']}")
-            if made or (self.operation.confidential and self.operation.replay is None):
+            if answer["fresh"] or (self.operation.confidential and self.operation.replay is None):
                 show.lines("", "Keep what is secret now: it is not shown again.")
         is_unsound = isinstance(value, dict) and value.get("ok") is False
         return REFUSED if answer["failed"] or is_unsound else 0

@@ -38,15 +38,15 @@ CODE_LINES: dict[str, int] = {
     "svc_core.openapi": 841,  # a description of the running service
     "svc_core.payments": 1426,  # a description of the running service
     "svc_core.ports": 416,  # requests are paid for: x402
-    "svc_core.profiles": 268,  # requests are paid for: x402
+    "svc_core.profiles": 280,  # requests are paid for: x402
     "svc_core.reports": 1994,  # the event of a report waits for its recording
-    "svc_core.resources": 2917,  # the event of a report waits for its recording
+    "svc_core.resources": 2931,  # the event of a report waits for its recording
     "svc_core.sources": 4752,  # by the letter of the specification: places have ids
     "svc_core.testing": 2564,  # requests are paid for: x402
-    "svc_core.webhooks": 646,
+    "svc_core.webhooks": 649,
     "svc_core.wire": 603,  # knowledge, the agent, projects, automations, MCP
-    "svc_http": 958,  # a description of the running service
-    "svc_http.cli": 2337,  # what is installed is on
+    "svc_http": 955,  # a description of the running service
+    "svc_http.cli": 2331,  # what is installed is on
     "svc_http.control": 385,  # requests are paid for: x402
     "svc_http.demo": 372,  # what is installed is on
     "svc_http.fetch": 556,  # documents of every format are taken in

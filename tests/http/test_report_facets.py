@@ -1,5 +1,6 @@
 """The text facets of a report over HTTP: scopes, prices, statuses, tags (Spec: Reports; Scopes)."""
 
+import json
 from datetime import timedelta
 
 import attrs
@@ -9,7 +10,7 @@ from svc_core import accounts, catalog, passes, problem
 from svc_core.access import plans
 from svc_core.accounts import KeyWish
 from svc_core.operation import Actor, Context
-from svc_core.reports import render, speaking
+from svc_core.reports import notices, render, speaking
 from svc_core.resources.audio import Recording
 from svc_core.resources.report import (
     FACETS,
@@ -23,10 +24,13 @@ from svc_core.resources.report import (
     ReportWords,
     Statement,
 )
+from svc_core.resources.webhook import EVENTS
 from svc_http.storage import MemoryStorage
+from tests.http.conftest import START
 
 ID = "rpt_" + "7" * 24
 PATH = f"/api/v1/reports/{ID}"
+MANAGING = ("profiles:read", "profiles:write", "webhooks:manage")
 AUDIO_TEXT = f"{PATH}/audio-text"
 SPOKEN = "The E-U spends 1.2 billion US dollars, 5 percent more."
 
@@ -97,7 +101,7 @@ def serve(make_house):
             await ctx.save(FACETS, ID, facets)
 
         house.run(house.storage.write(workspace.id, write))
-        scopes = ("reports:read", "reports:audio", "news:read")
+        scopes = ("reports:read", "reports:audio", "news:read", *MANAGING)
         return house, {scope: house.system(lambda c, s=scope: key(c, s)) for scope in scopes}
 
     return make
@@ -194,3 +198,69 @@ def test_an_address_is_never_kept_beyond_its_time(serve, path):
     assert url() == first
     house.clock.forward(seconds=passes.STEP_SECONDS)
     assert url() != first
+
+
+# -- deprecated members ------------------------------------------------------------------------
+
+END = START + timedelta(minutes=1)
+
+
+def deprecated_members(house, keys):
+    """What answers and an event say now under former names, each by its replacement."""
+    profile = {"name": f"At {house.clock()}", "topic": "Cranes", "frequency": "manual"}
+    headers = {"Idempotency-Key": f"key-{house.clock().timestamp()}"}
+    made = house.ask(
+        "POST", "/api/v1/profiles", keys["profiles:write"], json=profile, headers=headers
+    ).json()["data"]
+    detail = f"/api/v1/profiles/{made['id']}"
+    answers = [made]
+    answers += [house.ask("GET", detail, keys["profiles:read"]).json()["data"]]
+    for method, body in (("PATCH", {"topic": "Ports"}), ("PUT", profile)):
+        answer = house.ask(method, detail, keys["profiles:write"], json=body)
+        answers.append(answer.json()["data"])
+    lists = [house.ask("GET", "/api/v1/profiles", keys["profiles:read"]).json()]
+    lists += [house.ask("GET", "/api/v1/subscriptions", keys["profiles:read"]).json()]
+    lists += [house.ask("GET", "/api/v1/reports", keys["reports:read"]).json()]
+    lists += [house.ask("GET", "/api/v1/webhooks", keys["webhooks:manage"]).json()]
+    rows = lists[0]["data"]
+    audio = house.ask("GET", AUDIO, keys["reports:audio"]).json()
+    within = house.ask("GET", f"{PATH}?include=audio", keys["reports:read"]).json()
+    (owned,) = house.run(house.storage.across(REPORTS, limit=2))
+
+    async def told(ctx):
+        row, facets = await ctx.value(REPORTS, ID), await ctx.value(FACETS, ID)
+        subscription = await notices.subscription_to(ctx, made["id"])
+        await notices.notify(ctx, row, facets, subscription)
+        newest = await ctx.tx.documents.scan(EVENTS, limit=1)
+        return json.loads(EVENTS.decode(newest.rows[0].raw).body)["data"]
+
+    event = house.run(house.service.runtime.service.write(owned.tenant, told))
+    return [
+        *(("count", "pageCount", one["meta"]) for one in lists),
+        *(("reportGeneratedAt", "reportGeneratedAtISO", row) for row in rows),
+        *(("generatedAt", "generatedAtISO", one["deliveryMetadata"]) for one in (*answers, *rows)),
+        ("duration", "durationSeconds", audio),
+        ("duration", "durationSeconds", within["data"]["audio"]),
+        ("generatedAt", "generatedAtISO", event),
+    ]
+
+
+def test_every_deprecated_member_stands_until_the_window_ends_to_the_millisecond(serve):
+    house, keys = serve(aliases_until=END)
+    speak(house)
+    hook = {"url": "http://127.0.0.1:9/", "secret": "whsec_" + "QUJD" * 8}
+    headers = {"Idempotency-Key": "key-12345"}
+    manager = keys["webhooks:manage"]
+    made = house.ask("POST", "/api/v1/webhooks", manager, json=hook, headers=headers)
+    assert made.status_code == 201
+    house.clock.at = END - timedelta(milliseconds=1)
+    before = deprecated_members(house, keys)
+    assert len(before) >= 13
+    for former, name, members in before:
+        assert members[former] == members[name]
+    house.clock.at = END
+    after = deprecated_members(house, keys)
+    assert len(after) == len(before) + 2  # one more profile in the list
+    for former, name, members in after:
+        assert former not in members
+        assert name in members

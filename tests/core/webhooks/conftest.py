@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from svc_core import drive
+from svc_core import drive, instants
 from svc_core.events import cloud_event, publish, queue_of
 from svc_core.operation import Context
 from svc_core.personal import changed
@@ -77,7 +77,8 @@ class Yard:
         """An event that is on its way to these webhooks, a little after the one before."""
         self.forward(seconds=0.001)
         id_, now = self.house.ids.new("evt"), self.house.clock.now()
-        event = cloud_event(id_, REPORT_GENERATED, "rpt_1", source="s", at=now, data={"n": id_})
+        told = {"n": id_, "generatedAtISO": instants.render(now), "subscriptionIds": []}
+        event = cloud_event(id_, REPORT_GENERATED, "rpt_1", source="s", at=now, data=told)
 
         async def unit(ctx: Context) -> None:
             found = [WEBHOOKS.decode((await ctx.load(WEBHOOKS, id_)).raw) for id_ in webhook_ids]
