@@ -28,7 +28,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.data": 7,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_http.pages": 70,  # faults that strangers found are mended
     "svc_http.shared": 515,  # many processes share a store
-    "svc_core": 4306,  # by the letter of the specification
+    "svc_core": 4321,  # by the letter of the specification
     "svc_core.access": 785,  # plans by the settings file
     "svc_core.accounts": 545,
     "svc_core.analysis": 2016,  # knowledge, the agent, projects, automations, MCP

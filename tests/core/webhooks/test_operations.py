@@ -171,7 +171,7 @@ def test_a_secret_is_marked_as_write_only_in_the_document_and_in_no_answer(house
     document = openapi.document(catalog.OPERATIONS, base_url="https://a.example", flat=True)
     schemas = document["components"]["schemas"]
     having = {name for name, one in schemas.items() if "secret" in one.get("properties", {})}
-    mine = {"NewWebhookInput", "WebhookInput", "WebhookPatch", "WebhookSecretInput"}
+    mine = {"NewWebhookInput", "WebhookSecretInput", "ReplaceWebhookInput", "UpdateWebhookInput"}
     assert mine <= having
     for name in mine:
         assert schemas[name]["properties"]["secret"]["writeOnly"] is True
