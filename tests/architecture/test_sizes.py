@@ -53,7 +53,7 @@ CODE_LINES: dict[str, int] = {
     "svc_http.media": 370,  # a store is moved between backends and compared: svc db copy
     "svc_http.providers": 1296,  # what is installed is on
     "svc_http.requests": 2112,  # a description of the running service
-    "svc_http.runtime": 1025,  # what is installed is on
+    "svc_http.runtime": 1017,  # what is installed is on
     "svc_http.server": 1166,  # requests are paid for: x402
     "svc_http.storage": 4387,  # what few rows have costs no walk of all
     "svc_http.workers": 1069,  # requests are paid for: x402
