@@ -128,6 +128,8 @@ class House:
             ids=Ids(),
             paying=paying(settings),
         )
+        transport = httpx2.ASGITransport(self.service, client=("127.0.0.1", 5000))
+        self._client = httpx2.AsyncClient(transport=transport, base_url=ORIGIN)
         self.key = ""
         self.ask("GET", "/livez")  # it starts at its first request
         if seeded:
@@ -136,6 +138,7 @@ class House:
             self.key = made.key
 
     def close(self) -> None:
+        self._runner.run(self._client.aclose())
         self._runner.run(self.service.runtime.stop())
         self._runner.close()
 
@@ -145,13 +148,7 @@ class House:
         headers = rest.pop("headers", {})
         if bearer:
             headers = {"Authorization": f"Bearer {bearer}", **headers}
-
-        async def go() -> httpx2.Response:
-            transport = httpx2.ASGITransport(self.service, client=("127.0.0.1", 5000))
-            async with httpx2.AsyncClient(transport=transport, base_url=ORIGIN) as client:
-                return await client.request(method, target, headers=headers, **rest)
-
-        return self._runner.run(go())
+        return self._runner.run(self._client.request(method, target, headers=headers, **rest))
 
     @staticmethod
     def steady(text: str) -> str:

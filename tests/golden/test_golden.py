@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.golden import documents
 from tests.golden.__main__ import main
 from tests.golden.compare import COMMAND, FILES, LINES_MAX, difference, kept, write
 from tests.golden.parts import PARTS
@@ -139,6 +140,27 @@ def test_a_member_more_is_a_line_more() -> None:
         ' "other": {"one": 1}',
         "}",
     ]
+
+
+@pytest.mark.parametrize(
+    ("value", "folded"),
+    [
+        ({"b": {"$ref": "#/x/b"}, "a": {"$ref": "#/x/a"}}, {"each at #/x": ["b", "a"]}),
+        ([{"h": {"a": {"$ref": "#/x/a"}}}], [{"h": {"each at #/x": ["a"]}}]),
+        *(
+            (other, other)
+            for other in (
+                {"a": {"$ref": "#/x/b"}},
+                {"a": {"$ref": "#/x/a"}, "b": {"$ref": "#/y/b"}},
+                {"a": {"$ref": "#/x/a"}, "b": 1},
+                {"a": {"$ref": "#/x/a", "also": 1}},
+                {},
+            )
+        ),
+    ],
+)
+def test_only_references_by_the_same_name_are_told_by_their_names(value: Any, folded: Any) -> None:
+    assert documents._folded(value) == folded
 
 
 @pytest.mark.parametrize(
