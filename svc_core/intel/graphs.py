@@ -110,7 +110,8 @@ async def as_stix(ctx: Context, id_: str) -> Content:
 def _graph(
     walk: Walk, nodes: Sequence[Node], edges: Sequence[Edge], at: str | None
 ) -> Mapping[str, Any]:
-    degree = Counter(end for edge in edges for end in (edge["sourceId"], edge["targetId"]))
+    every = walk.edges.values()
+    degree = Counter(end for edge in every for end in (edge["sourceId"], edge["targetId"]))
     return {
         "rootId": walk.root,
         "depth": walk.depth,

@@ -26,7 +26,7 @@ from svc_core.constraints import Arg, Le, WriteOnly
 from svc_core.inputs import Input, inputs
 from svc_core.operation import GEOJSON, JSON, Operation
 from svc_core.result import Empty
-from svc_core.unset import Unset
+from svc_core.unset import UNSET, Unset
 from svc_core.wire import shapes
 from svc_http import system
 from svc_http.cli import moments, show
@@ -266,9 +266,9 @@ class Command:
         asked["body"] |= fresh
         limit = next((flag for flag in self.flags if flag.path == ("limit",)), None)
         names = {item.name for item in inputs(self.operation.request)}
-        is_walked = not names.isdisjoint({"cursor", "after"})
+        is_whole = limit is None or ("limit" not in asked["query"] and limit.item.default is UNSET)
         try:
-            if limit is not None and is_walked:
+            if limit is not None and not is_whole and not names.isdisjoint({"cursor", "after"}):
                 answer = _pages(common, self.operation.id, asked, limit)
             else:
                 answer = ask(common, self.operation.id, **asked)
@@ -376,13 +376,17 @@ def _rows(answer: Mapping[str, Any]) -> list[Any]:
     body = answer["body"]
     if answer["mediaType"] == GEOJSON.media_type:
         return list(json.loads(body)["features"])
-    if _graph(answer):
-        return list(_graph(answer)["edges"])
+    if data := _graph(answer):
+        return [(name, row) for name in _PAGED for row in data.get(name, ())]
     return list(body["data"] if isinstance(body, dict) else body.splitlines(keepends=True))
 
 
+_PAGED = ("edges", "timeline", "links")
+"""The lists of a resource that comes in pages."""
+
+
 def _graph(answer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The graph that an answer is a page of; an empty one where it is a page of rows."""
+    """The resource that an answer is a page of; an empty one where it is a page of rows."""
     body = answer["body"]
     data = body["data"] if isinstance(body, dict) else None
     return data if isinstance(data, dict) else {}
@@ -390,10 +394,14 @@ def _graph(answer: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _joined(answer: Mapping[str, Any], rows: list[Any], nodes: Mapping[str, Any]) -> Any:
     body = answer["body"]
-    if _graph(answer):
-        counts = {"nodes": len(nodes), "edges": len(rows)}
-        whole = {"nodes": list(nodes.values()), "edges": rows, "counts": counts}
-        return {**body, "data": {**_graph(answer), **whole}}
+    if data := _graph(answer):
+        lists: Any = {
+            name: [row for of, row in rows if of == name] for name in _PAGED if name in data
+        }
+        if nodes:
+            counts = {"nodes": len(nodes), "edges": len(rows)}
+            lists |= {"nodes": list(nodes.values()), "counts": counts}
+        return {**body, "data": {**data, **lists}}
     if answer["mediaType"] == GEOJSON.media_type:
         return _text_of(json.loads(body) | {"features": rows, "numberReturned": len(rows)})
     return {**body, "data": rows} if isinstance(body, dict) else "".join(rows)

@@ -20,7 +20,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.agent": 2896,  # a secondary data origin
     "svc_core.stix": 91,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_core.linking": 493,  # incidents, entities, graphs, cyber, markets, fusion
-    "svc_core.intel": 3119,  # by the letter of the specification: places, pages of graphs
+    "svc_core.intel": 3120,  # by the letter of the specification: places, pages of graphs
     "svc_core.osint": 474,
     "svc_core.intake": 2639,  # a kind says what it does otherwise, and is asked for no name
     "svc_core.text": 435,  # requests are paid for: x402
@@ -46,7 +46,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.webhooks": 649,
     "svc_core.wire": 603,  # knowledge, the agent, projects, automations, MCP
     "svc_http": 955,  # a description of the running service
-    "svc_http.cli": 2331,  # what is installed is on
+    "svc_http.cli": 2334,  # what is installed is on
     "svc_http.control": 385,  # requests are paid for: x402
     "svc_http.demo": 372,  # what is installed is on
     "svc_http.fetch": 556,  # documents of every format are taken in
@@ -54,9 +54,9 @@ CODE_LINES: dict[str, int] = {
     "svc_http.providers": 1296,  # what is installed is on
     "svc_http.requests": 2112,  # a description of the running service
     "svc_http.runtime": 1017,  # what is installed is on
-    "svc_http.server": 1166,  # requests are paid for: x402
+    "svc_http.server": 1162,  # requests are paid for: x402
     "svc_http.storage": 4387,  # what few rows have costs no walk of all
-    "svc_http.workers": 1069,  # requests are paid for: x402
+    "svc_http.workers": 1064,  # requests are paid for: x402
 }
 """The most that each package may have. A line that rises has its reason beside it."""
 

@@ -244,7 +244,8 @@ def graph_pages(house: Any, root: str, query: str, between: Any = lambda: None) 
 
 @pytest.mark.parametrize("query", ["", "&depth=2", "&depth=2&minConfidence=0.6", "&types=uses"])
 def test_pages_of_a_graph_have_each_of_its_edges_once(filled: Any, query: str) -> None:
-    whole = {one["id"]: one for one in graph(filled, APT28, query.lstrip("&"))["edges"]}
+    every = graph(filled, APT28, query.lstrip("&"))
+    whole = {one["id"]: one for one in every["edges"]}
     assert len(whole) > 3
     for limit in (1, 2, 7, 100):
         told = graph_pages(filled, APT28, f"limit={limit}{query}")
@@ -252,6 +253,8 @@ def test_pages_of_a_graph_have_each_of_its_edges_once(filled: Any, query: str) -
         edges_ = [one for page in told for one in page["edges"]]
         assert {one["id"]: one for one in edges_} == whole
         assert len(edges_) == len(whole)
+        # A node says on every page how many edges it has in the whole graph.
+        assert all(node in every["nodes"] for page in told for node in page["nodes"])
     first = json.loads(
         filled.send("getEntityGraph", path={"entityId": APT28}, query=f"limit=1{query}").body
     )

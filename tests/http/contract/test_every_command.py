@@ -16,7 +16,7 @@ from svc_core.constraints import Ge, Le, MaxLen, Pattern
 from svc_core.linking.references import id_of
 from svc_core.operation import GEOJSON, Actor
 from svc_core.problem import Problem
-from svc_core.result import Page
+from svc_core.result import Page, Paged
 from svc_core.wire import shapes
 from svc_http.cli import main
 from svc_http.cli.derived import Command, _plain
@@ -309,6 +309,24 @@ def every_representation_is_printed_and_written(desk, operation, tmp_path):
             assert shown.out.rstrip("\n") == answer.text.rstrip("\n")
         else:
             assert out.read_bytes() == answer.content
+
+
+PAGED = ("edges", "timeline", "links")
+
+
+@answers.of(lambda op: not op.local and any(kind is Paged for kind, _ in op.results))
+def a_limit_takes_so_many_rows_of_a_resource_in_pages(desk, operation):
+    pairs, ask = desk.line(operation)
+    line = [*command(operation, pairs), *belongs(operation, desk.world.tenants["a"])]
+    whole = desk.world.send(ask.asking(("limit", "100"))).json()["data"]
+    for limit in (1, 2, 1_000):
+        ran = desk.run(*line, "--limit", limit)
+        assert ran.code == 0, ran
+        rows = [(name, row) for name in PAGED for row in ran.data.get(name, ())]
+        assert rows == [(name, row) for name in PAGED for row in whole.get(name, ())][:limit]
+        if "nodes" in whole:
+            ends = {row[end] for _, row in rows for end in ("sourceId", "targetId")}
+            assert {node["id"] for node in ran.data["nodes"]} == ends
 
 
 @answers.of(lambda op: op.local)

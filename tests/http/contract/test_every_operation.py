@@ -73,8 +73,10 @@ def reads_one(operation):
 
 
 def rows_of(answer):
-    """The rows of a page; of a page of a graph its edges."""
+    """The rows of a page; of a graph its edges, of a fusion its timeline and links."""
     data = answer.json()["data"]
+    if isinstance(data, dict) and "timeline" in data:
+        return [*data["timeline"], *data["links"]]
     return data["edges"] if isinstance(data, dict) and "edges" in data else data
 
 
