@@ -1,4 +1,4 @@
-"""How many examples Hypothesis makes: few for what every change must pass, all of them in a soak.
+"""How many examples Hypothesis makes: few by default, all of them in a soak and for coverage.
 
 Both are the same tests. A test that takes more or fewer examples than others says how many with
 `examples`, of which every profile takes its own share.
@@ -18,8 +18,8 @@ settings.register_profile(
     "soak", max_examples=SOAK_EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile(GATE, settings.get_profile("soak"), max_examples=GATE_EXAMPLES)
-# What every change must pass takes the same examples each time: it fails for what was changed.
-settings.register_profile("same", settings.get_profile(GATE), derandomize=True)
+# Coverage is measured with the same examples each time, and all: it fails for what was changed.
+settings.register_profile("same", settings.get_profile("soak"), derandomize=True)
 
 
 def examples(count: int, **more: Any) -> settings:

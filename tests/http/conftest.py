@@ -40,6 +40,7 @@ from svc_http import app as service_app
 from svc_http.app import Service
 from svc_http.server import hypercorn
 from svc_http.settings import Settings
+from tests import files
 from tests.backends import make_store
 from tests.upstream import Upstream, upstream
 
@@ -57,6 +58,13 @@ WRITE = frozenset({"profiles:write"})
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """New files of this process are copies of a first one."""
+    with files.copied(tmp_path_factory.mktemp("files")):
+        yield
 
 
 @pytest.fixture

@@ -300,15 +300,15 @@ QUESTION = "Which vulnerabilities are exploited?"
 
 
 def test_the_operator_of_this_machine_asks_for_a_workspace(
-    demo: Any, spawn: Callable[..., Any], tmp_path: Path
+    demo: Any, called: Callable[..., Any], tmp_path: Path
 ) -> None:
     admin = demo.addresses["admin"]
-    ran = spawn("ask", QUESTION, "--json", "--workspace", "demo", cwd=tmp_path, SVC_SERVER=admin)
+    ran = called("ask", QUESTION, "--json", "--workspace", "demo", cwd=tmp_path, SVC_SERVER=admin)
     assert (ran.code, ran.err) == (0, "")
     assert ran.json["answer"]
     assert ran.json["threadId"].startswith("thr_")
-    [home] = spawn("workspaces", "list", "--json", cwd=tmp_path, SVC_SERVER=admin).json
-    credits = spawn("credits", "show", home["id"], "--json", cwd=tmp_path, SVC_SERVER=admin).json
+    [home] = called("workspaces", "list", "--json", cwd=tmp_path, SVC_SERVER=admin).json
+    credits = called("credits", "show", home["id"], "--json", cwd=tmp_path, SVC_SERVER=admin).json
     assert credits["used"] >= 1
     assert credits["used"] + credits["left"] == credits["granted"] == 5_000
 
@@ -332,9 +332,9 @@ def test_whoever_reads_an_answer_may_leave(
         assert (asking.stderr.read(), asking.wait(60)) == (b"", 1)
 
 
-def test_a_key_asks_a_server_elsewhere(demo: Any, spawn: Any, tmp_path: Path) -> None:
+def test_a_key_asks_a_server_elsewhere(demo: Any, called: Any, tmp_path: Path) -> None:
     url = demo.addresses["api"].removesuffix("/api/v1")
-    ran = spawn("ask", QUESTION, "--url", url, cwd=tmp_path, SVC_KEY=demo.addresses["key"])
+    ran = called("ask", QUESTION, "--url", url, cwd=tmp_path, SVC_KEY=demo.addresses["key"])
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.strip()
 

@@ -50,8 +50,8 @@ def test_its_reports_rest_on_its_news(demo: Any) -> None:
     assert None not in published
 
 
-def test_its_key_has_every_scope_for_a_day(demo: Any, spawn: Callable[..., Any]) -> None:
-    (key,) = _svc(demo, spawn, "keys", "list", "--json").json
+def test_its_key_has_every_scope_for_a_day(demo: Any, called: Callable[..., Any]) -> None:
+    (key,) = _svc(demo, called, "keys", "list", "--json").json
     assert key["scopes"] == list(SCOPES)
     assert (key["status"], key["plan"]) == ("active", "elite")
     assert key["expiresAt"] is not None
@@ -69,50 +69,50 @@ def test_its_limits_are_those_of_its_plan(demo: Any) -> None:
     assert len(answer.json()["data"]) == 6
 
 
-def _svc(demo: Any, spawn: Callable[..., Any], *arguments: object) -> Any:
+def _svc(demo: Any, called: Callable[..., Any], *arguments: object) -> Any:
     """Run a command against the running demo, from a folder that knows nothing of it."""
-    return spawn(*arguments, cwd=Path("/"), SVC_SERVER=demo.addresses["admin"])
+    return called(*arguments, cwd=Path("/"), SVC_SERVER=demo.addresses["admin"])
 
 
 # -- commands while it runs --------------------------------------------------------------------
 
 
 def test_two_profiles_are_public_while_the_operator_says_so(
-    demo: Any, spawn: Callable[..., Any]
+    demo: Any, called: Callable[..., Any]
 ) -> None:
     profiles = demo.get("/api/v1/profiles").json()["data"]
     public = [one["id"] for one in profiles if one["visibility"] == "public"]
     assert len(public) == 2
-    other = _svc(demo, spawn, "keys", "create", "--name", "elsewhere", "--workspace",
-                 _svc(demo, spawn, "workspaces", "create", "--name", "Elsewhere", "--plan", "pro",
+    other = _svc(demo, called, "keys", "create", "--name", "elsewhere", "--workspace",
+                 _svc(demo, called, "workspaces", "create", "--name", "Elsewhere", "--plan", "pro",
                       "--json").json["id"], "--json").json["key"]  # fmt: skip
     reports = {one["profileId"]: one["id"] for one in demo.get("/api/v1/reports").json()["data"]}
     for profile, report in reports.items():
         found = demo.get(f"/api/v1/reports/{report}", other).status_code
         assert found == (200 if profile in public else 404)
     chosen = public[0]
-    assert _svc(demo, spawn, "profiles", "unpublish", chosen).code == 0
+    assert _svc(demo, called, "profiles", "unpublish", chosen).code == 0
     assert demo.get(f"/api/v1/reports/{reports[chosen]}", other).status_code == 404
-    assert _svc(demo, spawn, "profiles", "publish", chosen).code == 0
+    assert _svc(demo, called, "profiles", "publish", chosen).code == 0
     assert demo.get(f"/api/v1/reports/{reports[chosen]}", other).status_code == 200
 
 
-def test_a_revoked_key_fails_at_its_next_request(demo: Any, spawn: Callable[..., Any]) -> None:
+def test_a_revoked_key_fails_at_its_next_request(demo: Any, called: Callable[..., Any]) -> None:
     line = ("keys", "create", "--name", "short-lived", "--workspace", "demo", "--json")
-    made = _svc(demo, spawn, *line).json
+    made = _svc(demo, called, *line).json
     assert demo.get("/api/v1/profiles", made["key"]).status_code == 200
-    assert _svc(demo, spawn, "keys", "revoke", made["id"]).code == 0
+    assert _svc(demo, called, "keys", "revoke", made["id"]).code == 0
     refused = demo.get("/api/v1/profiles", made["key"])
     assert (refused.status_code, refused.json()["code"]) == (401, "API_KEY_REVOKED")
-    renewed = _svc(demo, spawn, "keys", "regenerate", made["id"], "--json").json
+    renewed = _svc(demo, called, "keys", "regenerate", made["id"], "--json").json
     assert demo.get("/api/v1/profiles", renewed["key"]).status_code == 200
     assert demo.get("/api/v1/profiles", made["key"]).json()["code"] == "INVALID_API_KEY"
-    assert _svc(demo, spawn, "keys", "delete", made["id"]).code == 0
+    assert _svc(demo, called, "keys", "delete", made["id"]).code == 0
     assert demo.get("/api/v1/profiles", renewed["key"]).status_code == 401
 
 
 def test_a_locked_out_address_is_listed_and_let_in_again(
-    demo: Any, spawn: Callable[..., Any]
+    demo: Any, called: Callable[..., Any]
 ) -> None:
     def status(key: str) -> int:
         headers = {"Authorization": f"Bearer {key}", "X-Forwarded-For": "203.0.113.9"}
@@ -121,23 +121,23 @@ def test_a_locked_out_address_is_listed_and_let_in_again(
 
     assert [status("svc_" + "0" * 64) for _ in range(6)] == [401] * 5 + [429]
     assert status(demo.addresses["key"]) == 429
-    listed = _svc(demo, spawn, "lockouts", "list", "--json").json
+    listed = _svc(demo, called, "lockouts", "list", "--json").json
     assert [row["address"] for row in listed] == ["203.0.113.9"]
-    assert _svc(demo, spawn, "lockouts", "clear", "203.0.113.9", "--json").json == {"cleared": 1}
+    assert _svc(demo, called, "lockouts", "clear", "203.0.113.9", "--json").json == {"cleared": 1}
     assert status(demo.addresses["key"]) == 200
 
 
-def test_a_plan_is_felt_at_the_next_request(demo: Any, spawn: Callable[..., Any]) -> None:
-    made = _svc(demo, spawn, "keys", "create", "--name", "planned", "--plan", "pro", "--json").json
+def test_a_plan_is_felt_at_the_next_request(demo: Any, called: Callable[..., Any]) -> None:
+    made = _svc(demo, called, "keys", "create", "--name", "planned", "--plan", "pro", "--json").json
     assert demo.get("/api/v1/profiles", made["key"]).status_code == 200
-    assert _svc(demo, spawn, "plans", "set", made["workspaceId"], "lite").code == 0
+    assert _svc(demo, called, "plans", "set", made["workspaceId"], "lite").code == 0
     assert demo.get("/api/v1/profiles", made["key"]).json()["code"] == "PLAN_INELIGIBLE"
-    assert _svc(demo, spawn, "plans", "set", made["workspaceId"], "pro").code == 0
+    assert _svc(demo, called, "plans", "set", made["workspaceId"], "pro").code == 0
     assert demo.get("/api/v1/profiles", made["key"]).status_code == 200
 
 
 def test_a_report_is_made_from_source_to_answer(
-    demo: Any, spawn: Callable[..., Any], tmp_path: Path
+    demo: Any, called: Callable[..., Any], tmp_path: Path
 ) -> None:
     feed = tmp_path / "feed.json"
     item = {
@@ -150,18 +150,18 @@ def test_a_report_is_made_from_source_to_answer(
     feed.write_text(json.dumps(
         {"version": "https://jsonfeed.org/version/1.1", "title": "Rivers", "items": [item]}
     ))  # fmt: skip
-    (added,) = _svc(demo, spawn, "feeds", "add", feed, "--json").json
+    (added,) = _svc(demo, called, "feeds", "add", feed, "--json").json
     # The running server may be faster than the command; either of them takes it in.
-    assert _svc(demo, spawn, "feeds", "pull", added["id"], "--json").json["failed"] == 0
+    assert _svc(demo, called, "feeds", "pull", added["id"], "--json").json["failed"] == 0
     made = _svc(
-        demo, spawn, "profiles", "create", "--name", "Eels", "--topic", "Glass eel smuggling",
+        demo, called, "profiles", "create", "--name", "Eels", "--topic", "Glass eel smuggling",
         "--frequency", "manual", "--workspace", "demo", "--json",
     ).json  # fmt: skip
-    row = _svc(demo, spawn, "reports", "generate", made["id"], "--json").json
+    row = _svc(demo, called, "reports", "generate", made["id"], "--json").json
     assert row["counts"]["sources"] == 1
     answer = demo.get(f"/api/v1/reports/{row['id']}?format=markdown")
     assert "Glass eel smugglers" in answer.text
-    assert _svc(demo, spawn, "profiles", "delete", made["id"]).code == 0
+    assert _svc(demo, called, "profiles", "delete", made["id"]).code == 0
     assert demo.get(f"/api/v1/reports/{row['id']}").status_code == 404
 
 
@@ -181,15 +181,15 @@ def test_commands_at_once_all_succeed(demo: Any, spawn: Callable[..., Any]) -> N
 
 
 def test_an_unknown_profile_is_a_problem_with_its_page(
-    demo: Any, spawn: Callable[..., Any]
+    demo: Any, called: Callable[..., Any]
 ) -> None:
-    ran = _svc(demo, spawn, "reports", "generate", "prf_" + "0" * 24, "--json")
+    ran = _svc(demo, called, "reports", "generate", "prf_" + "0" * 24, "--json")
     assert (ran.code, ran.json["code"]) == (1, "NOT_FOUND")
     assert httpx2.get(ran.json["type"], trust_env=False).status_code == 200
 
 
-def test_its_file_is_found_beside_its_socket(demo: Any, spawn: Callable[..., Any]) -> None:
-    found = _svc(demo, spawn, "db", "status", "--json").json
+def test_its_file_is_found_beside_its_socket(demo: Any, called: Callable[..., Any]) -> None:
+    found = _svc(demo, called, "db", "status", "--json").json
     assert (found["exists"], found["pending"]) == (True, [])
 
 

@@ -22,12 +22,12 @@ def page(running: Any, key: str, cursor: str | None) -> Any:
 
 
 def test_a_walk_goes_on_through_rotations_of_the_secret_and_ends_with_its_own(
-    tmp_path: Path, serving: Callable[..., Any], spawn: Callable[..., Any]
+    tmp_path: Path, serving: Callable[..., Any], called: Callable[..., Any]
 ) -> None:
     previous = tmp_path / "previous"
     previous.write_text(f"{OLD}\n")
     with start(serving, tmp_path, SVC_SECRET=OLD) as running:
-        made = spawn("keys", "create", "--name", "a", "--json", cwd=tmp_path).json
+        made = called("keys", "create", "--name", "a", "--json", cwd=tmp_path).json
         key = made["key"]
         for number in range(7):
             created = running.http.post(
@@ -55,28 +55,28 @@ def test_a_walk_goes_on_through_rotations_of_the_secret_and_ends_with_its_own(
 
 
 def test_when_a_key_was_last_used_is_kept_over_the_end_of_the_server(
-    tmp_path: Path, serving: Callable[..., Any], spawn: Callable[..., Any]
+    tmp_path: Path, serving: Callable[..., Any], called: Callable[..., Any]
 ) -> None:
     with serving("--db", "svc.db", "--port", 0, cwd=tmp_path) as running:
-        made = spawn("keys", "create", "--name", "a", "--json", cwd=tmp_path).json
-        assert spawn("keys", "show", made["id"], "--json", cwd=tmp_path).json["lastUsedAt"] is None
+        made = called("keys", "create", "--name", "a", "--json", cwd=tmp_path).json
+        assert called("keys", "show", made["id"], "--json", cwd=tmp_path).json["lastUsedAt"] is None
         assert running.get("/api/v1/profiles", made["key"]).status_code == 200
         assert running.get("/api/v2/changes", made["key"]).json()["data"] == []
         assert running.stop() == (0, "")
-    (listed,) = spawn("keys", "list", "--json", cwd=tmp_path).json
-    shown = spawn("keys", "show", made["id"], "--json", cwd=tmp_path).json
+    (listed,) = called("keys", "list", "--json", cwd=tmp_path).json
+    shown = called("keys", "show", made["id"], "--json", cwd=tmp_path).json
     assert listed["lastUsedAt"] == shown["lastUsedAt"]
     used = datetime.fromisoformat(re.sub("Z$", "+00:00", shown["lastUsedAt"]))
     assert timedelta() <= system.now() - used < timedelta(minutes=5)
-    spawn("keys", "regenerate", made["id"], "--json", cwd=tmp_path)
-    assert spawn("keys", "show", made["id"], "--json", cwd=tmp_path).json["lastUsedAt"] is None
+    called("keys", "regenerate", made["id"], "--json", cwd=tmp_path)
+    assert called("keys", "show", made["id"], "--json", cwd=tmp_path).json["lastUsedAt"] is None
 
 
 def test_every_file_beside_the_database_is_its_owners_alone(
-    tmp_path: Path, serving: Callable[..., Any], spawn: Callable[..., Any]
+    tmp_path: Path, serving: Callable[..., Any], called: Callable[..., Any]
 ) -> None:
     with serving("--db", "svc.db", "--port", 0, cwd=tmp_path):
-        spawn("keys", "create", "--name", "a", "--json", cwd=tmp_path)
+        called("keys", "create", "--name", "a", "--json", cwd=tmp_path)
         modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
     names = ["svc.db", "svc.db-shm", "svc.db-wal", "svc.db.lock", "svc.db.secret", "svc.db.sock"]
     assert modes == dict.fromkeys(names, 0o600)

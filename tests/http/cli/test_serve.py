@@ -47,11 +47,11 @@ Svc = Callable[..., Any]
 
 
 def test_what_was_answered_survives_a_kill(
-    tmp_path: Path, serving_: Callable[..., Any], spawn: Callable[..., Any]
+    tmp_path: Path, serving_: Callable[..., Any], called: Callable[..., Any]
 ) -> None:
     with serving_("--db", "svc.db", "--port", 0, cwd=tmp_path) as running:
         assert sorted(running.addresses) == ["admin", "api", "dashboard", "docs", "mcp", "v2"]
-        made = spawn("keys", "create", "--name", "a", "--json", cwd=tmp_path).json
+        made = called("keys", "create", "--name", "a", "--json", cwd=tmp_path).json
         wish = {"name": "Ports", "topic": "Port strikes", "frequency": "manual"}
         created = running.http.post(
             running.addresses["api"] + "/profiles",
@@ -62,7 +62,7 @@ def test_what_was_answered_survives_a_kill(
         assert running.stop(signal.SIGKILL)[0] == -signal.SIGKILL
     # The file and the socket that were left stop neither a command nor the next server.
     assert (tmp_path / "svc.db.sock").exists()
-    (key,) = spawn("keys", "list", "--json", cwd=tmp_path).json
+    (key,) = called("keys", "list", "--json", cwd=tmp_path).json
     assert key["id"] == made["id"]
     with serving_("--db", "svc.db", "--port", 0, cwd=tmp_path) as again:
         (profile,) = again.get("/api/v1/profiles", made["key"]).json()["data"]

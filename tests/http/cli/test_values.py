@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +14,33 @@ ITEM = """<item><title>Crane {0} falls\x85</title><link>https://a.example/{0}</l
 <description>A crane fell.</description><pubDate>Sun, 0{1} Mar 2026 10:00:00 GMT</pubDate></item>"""
 
 
-@pytest.fixture
-def store(svc: Svc, here: Path) -> dict[str, str]:
-    """A store with 130 news items, a profile, its subscription and a report."""
+@pytest.fixture(scope="module")
+def made(
+    tmp_path_factory: pytest.TempPathFactory, called: Callable[..., Any]
+) -> tuple[Path, dict[str, str]]:
+    """A store with 130 news items, a profile, its subscription and a report, which is only read."""
+    place = tmp_path_factory.mktemp("values")
+    svc = partial(called, cwd=place)
     items = "".join(ITEM.format(number, number % 2 + 1) for number in range(130))
     feed = f'<rss version="2.0"><channel><title>T</title>{items}</channel></rss>'
-    (here / "feed.xml").write_text(feed, "utf-8")
+    (place / "feed.xml").write_text(feed, "utf-8")
     svc("keys", "create", "--name", "a")
     svc("feeds", "add", "feed.xml")
     line = ("--name", "Cranes", "--topic", "cranes \x1b[31m", "--frequency", "manual")
     profile = svc("profiles", "create", *line, "--json").json["id"]
     report = svc("reports", "generate", profile, "--json").json["id"]
     subscription = svc("subscriptions", "list", "--json").json[0]["id"]
-    return {"P": profile, "S": subscription, "R": report}
+    return place, {"P": profile, "S": subscription, "R": report}
+
+
+@pytest.fixture
+def store(
+    made: tuple[Path, dict[str, str]], here: Path, monkeypatch: pytest.MonkeyPatch
+) -> dict[str, str]:
+    """What stands in the store of this folder, by short names."""
+    place, names = made
+    monkeypatch.chdir(place)
+    return names
 
 
 REFUSED = [
