@@ -18,22 +18,14 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "COLLECTIONS": "catalog",
-    "OPERATIONS": "catalog",
-    "SYSTEM": "ports",
-    "UNSET": "unset",
-    "Actor": "operation",
-    "Collection": "ports",
-    "Context": "operation",
-    "Ids": "ports",
-    "Maybe": "unset",
-    "Operation": "operation",
-    "Problem": "problem",
-    "ProblemType": "problem",
-    "Storage": "ports",
-    "Transaction": "ports",
+_NAMES = {
+    "catalog": "COLLECTIONS OPERATIONS",
+    "operation": "Actor Context Operation",
+    "ports": "Collection Ids Storage SYSTEM Transaction",
+    "problem": "Problem ProblemType",
+    "unset": "Maybe UNSET",
 }
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
     "COLLECTIONS",

@@ -34,7 +34,8 @@ from svc_core.payments import operations as payments
 from svc_core.payments import store as payment_rows
 from svc_core.ports import Collection
 from svc_core.reports import local_operations as reports_local
-from svc_core.resources.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
+from svc_core.resources import audio, profile, webhook
+from svc_core.resources import news as news_rows
 from svc_core.resources.automation import AUTOMATIONS, RUNS, WORK
 from svc_core.resources.countries import COUNTRIES
 from svc_core.resources.cve import CVES
@@ -43,37 +44,12 @@ from svc_core.resources.finance import FILINGS, OBSERVATIONS
 from svc_core.resources.finint import FININT, FININT_SERIES
 from svc_core.resources.incident import INCIDENTS, INCIDENTS_DUE
 from svc_core.resources.market import MARKETS
-from svc_core.resources.news import (
-    NEWS,
-    NEWS_TEXTS,
-    RECAPS,
-    RECAPS_DUE,
-    STORY_PASSES,
-    TOPIC_ACTIVITY,
-    UNGROUPED,
-)
 from svc_core.resources.osint import OSINT_EVENTS
-from svc_core.resources.profile import (
-    DUE,
-    LEAVING,
-    PROFILE_DELIVERIES,
-    PROFILES,
-    PUBLICATIONS,
-    SUBSCRIPTIONS,
-)
 from svc_core.resources.project import PROJECTS
 from svc_core.resources.relation import RELATIONS
 from svc_core.resources.report import FACETS, REPORTS
 from svc_core.resources.signal import DETECTIONS_DUE, MARKET_POINTS, SIGNALS
 from svc_core.resources.source import SOURCES
-from svc_core.resources.webhook import (
-    DELIVERIES,
-    EVENTS,
-    QUEUES,
-    WAITING,
-    WEBHOOK_SECRETS,
-    WEBHOOKS,
-)
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *reports.OPERATIONS,
@@ -117,14 +93,8 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     THREADS,
     THREAD_TURNS,
     SOURCES,
-    NEWS,
-    NEWS_TEXTS,
-    UNGROUPED,
-    STORY_PASSES,
-    RECAPS,
-    RECAPS_DUE,
+    *news_rows.COLLECTIONS,
     VECTORS,
-    TOPIC_ACTIVITY,
     TERMS,
     TERM_COUNTS,
     CONTRIBUTIONS,
@@ -145,29 +115,15 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     DETECTIONS_DUE,
     *indexing.COLLECTIONS,
     MARKETS,
-    PROFILES,
-    PROFILE_DELIVERIES,
-    SUBSCRIPTIONS,
-    DUE,
-    LEAVING,
-    PUBLICATIONS,
+    *profile.COLLECTIONS,
     PROJECTS,
     AUTOMATIONS,
     RUNS,
     WORK,
     REPORTS,
     FACETS,
-    AUDIO,
-    SPEAKING,
-    DOUBTS,
-    TURNS,
-    PIECES,
-    WEBHOOKS,
-    WEBHOOK_SECRETS,
-    EVENTS,
-    DELIVERIES,
-    WAITING,
-    QUEUES,
+    *audio.COLLECTIONS,
+    *webhook.COLLECTIONS,
     SIGNING_KEYS,
     *payment_rows.COLLECTIONS,
 )

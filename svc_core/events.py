@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from svc_core import compact, instants
+from svc_core import compact, following, instants
 from svc_core.operation import Context
 from svc_core.ports import Document
 from svc_core.resources.members import ProfileId
@@ -93,10 +93,11 @@ async def enqueue(
 
 
 async def release(ctx: Context, subject: str, audio: str | None) -> None:
-    """Have the event sent now that waits for the recording of its subject.
+    """Have the event sent now that waits for the recording of its subject; of others' soon after.
 
     `audio` is the path of the recording; None where there will be none.
     """
+    await following.note(ctx, subject)
     found = await ctx.tx.documents.scan(EVENTS, where={"waits_for": (subject,)}, limit=1)
     for row in found.rows:
         event, where = EVENTS.decode(row.raw), {"event_id": (row.id,)}

@@ -36,7 +36,7 @@ from svc_core.ports import (
 from svc_core.problem import Problem, ProblemType
 from svc_core.result import Accepted, Created, Empty, One, Page
 from svc_core.unset import UNSET, Maybe, Unset
-from svc_core.wire import Fault
+from svc_core.wire import Fault, camel
 from svc_core.wire.shapes import is_union
 
 T = TypeVar("T")
@@ -535,12 +535,15 @@ TIERS = (T3_ENRICHED, T4_PREMIUM_LIST, T4_PREMIUM_SINGLE, T4_PREMIUM_AUDIO)
 class Target:
     """The row that a mutation is about: loaded and compared with `If-Match` before the body.
 
-    `shows` is the model of its rows in lists, where these show more than the answer does.
+    `shows` is the model of its rows in lists, where these show more than the answer does. `foreign`
+    says of an id without such a row whether the caller may read what it names: then he is told
+    that he may not change it.
     """
 
     collection: Collection[Any]
     param: str
     shows: type[Any] | None = None
+    foreign: Collection[Any] | None = None
 
 
 @frozen(eq=False)
@@ -642,11 +645,6 @@ class Operation(Generic[Req, Res]):
         )
 
     @property
-    def shows(self) -> Any:
-        """The model of the rows that it is about, with all that lists show of them."""
-        return (self.target and self.target.shows) or self.results[0][1]
-
-    @property
     def success(self) -> int:
         """The status of its success, which follows from its results."""
         kinds = {kind for kind, _ in self.results}
@@ -688,11 +686,11 @@ MANAGERS = frozenset({"operator", "owner", "admin"})
 
 
 def local(
-    id_: str,
     command: str,
     summary: str,
     run: Callable[[Context, Req], Awaitable[Res]],
     *,
+    id_: str = "",
     unit: Literal["read", "write", "several"] = "write",
     roles: frozenset[str] = OPERATOR,
     description: str = "",
@@ -700,12 +698,13 @@ def local(
 ) -> Operation[Req, Res]:
     """An operation without a route; `command` is its group and verb, or its group alone.
 
-    Its request class and its response are those that `run` is annotated with.
+    Its request class and its response are those that `run` is annotated with, and its id is the
+    name of `run` unless another is given.
     """
     _, request, response = run.__annotations__.values()
     group, _, verb = command.partition(" ")
     return Operation(
-        id=id_,
+        id=id_ or camel(run.__name__),
         method="GET" if unit == "read" else "POST",
         path="",
         summary=summary,

@@ -17,6 +17,7 @@ from svc_core.operation import Context, Operation, Target
 from svc_core.ports import Collection
 from svc_core.problem import Problem
 from svc_core.result import Created, One
+from svc_core.wire import camel
 
 T = TypeVar("T")
 
@@ -67,7 +68,8 @@ class Rows(Generic[T]):
     """Declares the operations on rows of one collection, which `param` names one of.
 
     Reading needs one of the scopes `read`, anything else one of `write`. `shows` is the model of
-    rows in lists, where these show more than one row by itself.
+    rows in lists, where these show more than one row by itself, `foreign` names rows of others that
+    are read and not changed.
     """
 
     collection: Collection[T]
@@ -76,17 +78,21 @@ class Rows(Generic[T]):
     write: frozenset[str]
     idempotency: Literal["optional", "none"] = "none"
     shows: type[Any] | None = None
+    foreign: Collection[Any] | None = None
 
     def operation(
         self,
-        id_: str,
         command: str,
         address: str,
         summary: str,
         run: Callable[[Context, Any], Awaitable[Any]],
+        *,
+        id_: str = "",
         **members: Any,
     ) -> Operation[Any, Any]:
         """One operation: `command` is its group and verb, `address` its method and path.
+
+        Its id is the name of `run`, unless another is given.
 
         Its request class and its response are those that `run` is annotated with. What writes to
         one row honours `If-Match`.
@@ -104,9 +110,10 @@ class Rows(Generic[T]):
             usual |= {"scopes": self.read, "timeless": True}
         else:
             usual |= {"scopes": self.write, "idempotency": self.idempotency}
-            target = Target(self.collection, self.param, self.shows)
+            target = Target(self.collection, self.param, self.shows, self.foreign)
             usual["target"] = target if "{" in path else None
-        return Operation(id=id_, summary=summary, run=run, **known, **{**usual, **members})
+        known["id"] = id_ or camel(run.__name__)
+        return Operation(summary=summary, run=run, **known, **{**usual, **members})
 
     def show(
         self, id_: str, command: str, address: str, summary: str, request: type[Any], **members: Any
@@ -119,4 +126,4 @@ class Rows(Generic[T]):
             return One(document.raw, document.tag)
 
         told = {"request": request, "response": response, **members}
-        return self.operation(id_, command, address, summary, run, **told)
+        return self.operation(command, address, summary, run, id_=id_, **told)

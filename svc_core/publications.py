@@ -1,5 +1,7 @@
 """Public profiles: their reports are read by every payer, and by every key with the scope.
 
+Other workspaces may subscribe to them (`svc_core.following`).
+
 Rule 1: the operator alone makes a profile public; the profile says so, and the directory, which
         everybody's reading goes through, names it with its tenant.
 Rule 2: the profile decides, on the snapshot of the reading: a stale line of the directory shows
@@ -7,28 +9,52 @@ Rule 2: the profile decides, on the snapshot of the reading: a stale line of the
 Rule 3: what is read beside is reports and what belongs to them. All else stays its owner's.
 """
 
-from collections.abc import AsyncIterator
-from heapq import merge
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import Annotated, Any, Final
 
 import attrs
 from attrs import frozen
 
 from svc_core import problem, wire
+from svc_core.access.plans import PlanTable
 from svc_core.constraints import Arg
+from svc_core.following import end_all
 from svc_core.operation import Context, Operation, local
 from svc_core.personal import changed
-from svc_core.ports import SYSTEM, Document, Position
+from svc_core.ports import SYSTEM, Collection, Document, Position
 from svc_core.problem import Problem
-from svc_core.recordings import load_report
+from svc_core.recordings import load_report, shown
+from svc_core.resources.account import plan_name
 from svc_core.resources.members import ProfileId
-from svc_core.resources.profile import PROFILES, PUBLICATIONS, Profile, Publication, Visibility
+from svc_core.resources.profile import (
+    DUE,
+    FOLLOWS,
+    PROFILES,
+    PUBLICATIONS,
+    Due,
+    Follow,
+    Profile,
+    Publication,
+    PublicProfile,
+    Visibility,
+    everybodys,
+)
 from svc_core.resources.report import REPORTS, ReportRow
 from svc_core.result import One, Page
 from svc_core.unset import Maybe, Unset
 
-PUBLIC_MAX: Final = 100
-"""Public profiles: each of their tenants is asked for every report that is not the caller's."""
+_Place = tuple[Context, tuple[str, ...]]
+"""The context of a tenant's rows, and some of its profiles."""
+
+PUBLIC_MAX: Final = 2_000
+"""Public profiles of all workspaces."""
+PUBLISHERS_MAX: Final = 100
+"""Workspaces that have some: each is asked for every page of reports, and for every report that
+is not the caller's."""
+LOOKS_MAX: Final = 10
+"""Pages that are read for one: where all their reports are hidden, the rest is for the next one."""
 
 
 # -- reading -----------------------------------------------------------------------------------
@@ -43,55 +69,120 @@ async def find_report(ctx: Context, report_id: str) -> tuple[Context, Document[R
     try:
         return ctx, await load_report(ctx, report_id)
     except Problem as missing:
-        async for place, ids in _places(ctx):
-            found = await place.tx.documents.get(REPORTS, report_id)
-            if found is not None and REPORTS.decode(found.raw).profile_id in ids:
-                return place, found
+        for place, _ in _places(ctx, await _rows(ctx, PUBLICATIONS)):
+            document = await place.tx.documents.get(REPORTS, report_id)
+            if document is not None and await _shown(ctx, place, [document]):
+                return place, document
         raise missing from None
-
-
-async def is_own(ctx: Context, profile_id: Maybe[str]) -> bool:
-    """Whether a list of reports is of the caller's: who has no workspace has none."""
-    if isinstance(profile_id, Unset):
-        return ctx.actor.tenant != SYSTEM
-    return await ctx.find(PROFILES, profile_id) is not None
 
 
 async def page(
     ctx: Context, profile_id: Maybe[str], *, after: Maybe[str], limit: int
 ) -> Page[ReportRow]:
-    """One page of the reports of public profiles, or of one of them.
+    """One page of the reports of the profiles that the caller's workspace subscribes to.
+
+    For who has no workspace it is those of public profiles. It may have fewer rows than there are
+    while reports of profiles that were deleted, or are private again, are on their way out.
 
     Raises:
         Problem: INVALID_CURSOR when the cursor is not one of this list.
     """
     wanted = () if isinstance(profile_id, Unset) else (profile_id,)
-    binding = ctx.list_binding({"profile_id": wanted, "visibility": ("public",)})
-    start = ctx.open_cursor(after, binding)
-    runs, more = [], False
-    async for place, ids in _places(ctx):
-        shown = tuple(id_ for id_ in ids if not wanted or id_ in wanted)
-        found = await place.tx.documents.scan(
-            REPORTS, where={"profile_id": shown}, after=start, limit=limit
-        )
-        runs.append(found.rows)
-        more |= found.more
-    rows = list(merge(*runs, key=lambda row: (row.order, row.id), reverse=True))
-    kept = rows[:limit]
-    last = Position(kept[-1].order, kept[-1].id) if more or len(rows) > limit else None
-    return Page(tuple(row.raw for row in kept), ctx.seal_cursor(last, binding))
+    binding = ctx.list_binding({"profile_id": wanted})
+    end = ctx.open_cursor(after, binding)
+    own = [] if ctx.actor.tenant == SYSTEM else [(ctx, wanted)]
+    others = _places(ctx, await _rows(ctx, FOLLOWS if own else PUBLICATIONS))
+    places = own + [
+        (place, tuple(id_ for id_ in ids if not wanted or id_ in wanted)) for place, ids in others
+    ]
+    rows: list[bytes] = []
+    for _ in range(LOOKS_MAX):
+        hits, end = await _merged(ctx, places, end, limit - len(rows))
+        rows += hits
+        if end is None or len(rows) == limit:
+            break
+    return Page(tuple(rows), ctx.seal_cursor(end, binding))
 
 
-async def _places(ctx: Context) -> AsyncIterator[tuple[Context, frozenset[str]]]:
-    """Each tenant with public profiles: the context of its rows, and which profiles these are."""
-    listed = [PUBLICATIONS.decode(row.raw) async for row in ctx.every(PUBLICATIONS)]
-    for tenant in dict.fromkeys(one.tenant for one in listed):
-        place = attrs.evolve(ctx, tx=ctx.tx.beside(tenant))
-        named = (one.profile_id for one in listed if one.tenant == tenant)
-        profiles = await place.find_many(PROFILES, named)
-        ids = frozenset(id_ for id_, one in profiles.items() if one.visibility == "public")
-        if ids:
-            yield place, ids
+async def _merged(
+    ctx: Context, places: Sequence[_Place], after: Position | None, limit: int
+) -> tuple[list[bytes], Position | None]:
+    """Of the newest reports of some places those that are shown, and where to go on."""
+    hits: list[tuple[int, str, Context, Document[ReportRow]]] = []
+    for place, ids in places:
+        where = None if place is ctx and not ids else {"profile_id": ids}
+        found = await place.tx.documents.scan(REPORTS, where=where, after=after, limit=limit + 1)
+        hits += [(row.order, row.id, place, row) for row in found.rows]
+    hits.sort(key=itemgetter(0, 1), reverse=True)
+    last = Position(*hits[limit - 1][:2]) if hits[limit:] else None
+    shown: set[bytes] = set()
+    for place, _ in places:
+        shown |= await _shown(ctx, place, [hit[3] for hit in hits[:limit] if hit[2] is place])
+    return [hit[3].raw for hit in hits[:limit] if hit[3].raw in shown], last
+
+
+async def _shown(ctx: Context, place: Context, rows: Sequence[Document[ReportRow]]) -> set[bytes]:
+    """Those of some reports of one place that are shown now."""
+    if place is ctx:
+        return set(await shown(ctx, [row.raw for row in rows]))
+    owners = {row.raw: REPORTS.decode(row.raw).profile_id for row in rows}
+    public = await _public(place, owners.values()) if owners else {}
+    return {raw for raw, owner in owners.items() if owner in public}
+
+
+async def _rows(ctx: Context, collection: Collection[Any]) -> list[Any]:
+    return [collection.decode(row.raw) async for row in ctx.every(collection)]
+
+
+def _places(ctx: Context, rows: Iterable[Follow | Publication]) -> list[_Place]:
+    """Each tenant that has some of these profiles."""
+    ids = defaultdict[str, list[str]](list)
+    for row in rows:
+        ids[row.tenant].append(row.profile_id)
+    return [
+        (attrs.evolve(ctx, tx=ctx.tx.beside(tenant)), tuple(named)) for tenant, named in ids.items()
+    ]
+
+
+async def _public(place: Context, ids: Iterable[str]) -> dict[str, Profile]:
+    """Those of some profiles of a tenant that are public."""
+    profiles = await place.find_many(PROFILES, ids)
+    return {id_: profile for id_, profile in profiles.items() if profile.visibility == "public"}
+
+
+# -- profiles of others ------------------------------------------------------------------------
+
+
+async def of_others(ctx: Context, ids: Iterable[str]) -> dict[str, tuple[Profile, Due | None]]:
+    """The public profiles of others among these to which the caller subscribes, and their runs."""
+    found: dict[str, tuple[Profile, Due | None]] = {}
+    for place, named in _places(ctx, (await ctx.find_many(FOLLOWS, ids)).values()):
+        profiles, runs = await _public(place, named), await place.find_many(DUE, named)
+        found |= {id_: (profile, runs.get(id_)) for id_, profile in profiles.items()}
+    return found
+
+
+async def listed(ctx: Context, *, after: Maybe[str], limit: int) -> Page[PublicProfile]:
+    """One page of the public profiles of all workspaces, the newest publication first."""
+    asked = {"visibility": ("public",)}
+    page = await ctx.page(PUBLICATIONS, after=after, limit=limit, asked=asked)
+    rows, public = [PUBLICATIONS.decode(raw) for raw in page.rows], dict[str, Profile]()
+    for place, ids in _places(ctx, rows):
+        public |= await _public(place, ids)
+    profiles = (public[row.profile_id] for row in rows if row.profile_id in public)
+    shown = (PublicProfile(**everybodys(profile)) for profile in profiles)
+    return Page(tuple(map(wire.dumps, shown)), page.next_cursor)
+
+
+async def offer(ctx: Context, profile_id: str) -> tuple[str, int] | None:
+    """Whose the public profile is, and to how many of others the caller may subscribe; None where
+    it is none."""
+    row = await ctx.find(PUBLICATIONS, profile_id)
+    for place, ids in _places(ctx, [row] if row else []):
+        if await _public(place, ids):
+            plan = await plan_name(ctx.tx.beside(SYSTEM), ctx.actor.tenant) or ""
+            return place.tx.tenant, ctx.borrow(PlanTable).plan(plan).subscriptions
+    return None
 
 
 # -- publishing --------------------------------------------------------------------------------
@@ -111,16 +202,19 @@ async def publish_profile(ctx: Context, request: ChosenProfile) -> One[Profile]:
         Problem: NOT_FOUND, or RESOURCE_CONFLICT where there are as many as there can be.
     """
     id_, tenant = request.profile_id, ctx.actor.tenant
-    public = await ctx.work.read(SYSTEM, _public)
+    public = await ctx.work.read(SYSTEM, _all_public)
 
     async def enter(unit: Context) -> None:
-        listed = [row.id async for row in unit.every(PUBLICATIONS)]
-        for gone in set(listed) - public - {id_}:
+        listed = {row.profile_id for row in await _rows(unit, PUBLICATIONS)}
+        for gone in listed - public.keys() - {id_}:
             await unit.tx.documents.delete(PUBLICATIONS, gone)
         await unit.save(PUBLICATIONS, id_, Publication(id_, tenant, unit.now))
 
-    if len(public - {id_}) >= PUBLIC_MAX:
+    if len(public.keys() - {id_}) >= PUBLIC_MAX:
         detail = f"There are {PUBLIC_MAX} public profiles; unpublish one first."
+        raise Problem(problem.RESOURCE_CONFLICT, detail)
+    if len({*public.values(), tenant}) > PUBLISHERS_MAX:
+        detail = f"{PUBLISHERS_MAX} workspaces have public profiles, and no other can have any."
         raise Problem(problem.RESOURCE_CONFLICT, detail)
     written = await _write(ctx, id_, "public")
     await ctx.work.write(SYSTEM, enter)
@@ -139,8 +233,12 @@ async def unpublish_profile(ctx: Context, request: ChosenProfile) -> One[Profile
     return written
 
 
-async def _public(ctx: Context) -> frozenset[str]:
-    return frozenset([id_ async for _, ids in _places(ctx) for id_ in ids])
+async def _all_public(ctx: Context) -> dict[str, str]:
+    """Every profile that is public, and whose it is."""
+    found: dict[str, str] = {}
+    for place, ids in _places(ctx, await _rows(ctx, PUBLICATIONS)):
+        found |= dict.fromkeys(await _public(place, ids), place.tx.tenant)
+    return found
 
 
 async def _write(ctx: Context, id_: str, visibility: Visibility) -> One[Profile]:
@@ -149,6 +247,8 @@ async def _write(ctx: Context, id_: str, visibility: Visibility) -> One[Profile]
         before = PROFILES.decode(document.raw)
         after = changed(before, own.now, visibility=visibility)
         if after is not before:
+            if visibility == "private":
+                await end_all(own, before)
             document = await own.save(PROFILES, id_, after, expect=document.version)
         return One(wire.dumps(after), document.tag)
 
@@ -157,7 +257,6 @@ async def _write(ctx: Context, id_: str, visibility: Visibility) -> One[Profile]
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     local(
-        "publishProfile",
         "profiles publish",
         "Let every payer and every key with the scope read the reports of a profile",
         publish_profile,
@@ -165,7 +264,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         description="The profile itself and all else of its workspace stay its own.",
     ),
     local(
-        "unpublishProfile",
         "profiles unpublish",
         "Keep the reports of a profile to its workspace again",
         unpublish_profile,

@@ -29,12 +29,17 @@ STANDING: Final = frozenset(
 @lru_cache(maxsize=1024)  # more than a catalogue has operations
 def members(operation: Operation[Any, Any]) -> Mapping[str, "attrs.Attribute[Any]"]:
     """The members of rows that the body of a replacement or a patch lacks, by their names."""
-    if operation.method not in {"PUT", "PATCH"}:
+    if operation.method not in {"PUT", "PATCH"} or operation.target is None:
         return {}
     body = next(item.annotation for item in inputs(operation.request) if item.place == "body")
     own = {member.name for member in attrs.fields(body)}
-    shown = attrs.fields(operation.shows)
+    shown = attrs.fields(operation.target.shows or operation.results[0][1])
     return {wire.camel(each.name): each for each in shown if each.name not in own}
+
+
+def words(name: str) -> str:
+    """What documents say of such a member."""
+    return f"May be sent{' as it stands' if name in STANDING else ''}; it is not changed here."
 
 
 def parted(

@@ -157,7 +157,7 @@ class Schemas:
         if any("$ref" not in schema for schema in schemas):
             return {"anyOf": schemas}
         name, tags = discriminator(members)
-        if not self._is_required(name, schemas):
+        if not (self._is_required(name, schemas) and all(isinstance(tag, str) for tag in tags)):
             return {"oneOf": schemas}
         mapping = {tag: self.of(choice, direction)["$ref"] for tag, choice in tags.items()}
         return {"oneOf": schemas, "discriminator": {"propertyName": name, "mapping": mapping}}
@@ -247,6 +247,7 @@ def name_of(annotation: Any, direction: Direction) -> str:
     """The name of a model's schema: `Profile`, `BoxProfile` for `Box[Profile]`, `TagsInput`."""
     arguments = "".join(name_of(arg, "output") for arg in get_args(annotation))
     plain = getattr(get_origin(annotation) or annotation, "__name__", "Value")
+    plain = "" if shapes.is_union(annotation) else plain
     return _directed(plain[:1].upper() + plain[1:] + arguments, direction)
 
 

@@ -64,7 +64,6 @@ async def clear_lockouts(ctx: Context, request: ClearLockouts) -> One[Cleared]:
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     local(
-        "listLockouts",
         "lockouts list",
         "List the addresses that are locked out, those that are free first in front",
         list_lockouts,
@@ -73,7 +72,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         columns=("address", "until"),
     ),
     local(
-        "clearLockouts",
         "lockouts clear",
         "Forget the unknown keys that came from an address, or from all",
         clear_lockouts,

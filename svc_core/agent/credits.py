@@ -195,9 +195,8 @@ async def _shown(work: Units, tenant: str) -> One[CreditsShown]:
 _local: Any = partial(local, unit="several", binding="system")
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    _local("showCredits", "credits show", "Show the chat credits of this month", show_credits),
+    _local("credits show", "Show the chat credits of this month", show_credits),
     _local(
-        "grantCredits",
         "credits grant",
         "Give more chat credits for this month",
         grant_credits,

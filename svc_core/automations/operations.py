@@ -210,7 +210,6 @@ _ONE, _AGAIN = "/automations/{automationId}", " Where it is so already, nothing 
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _ROWS.operation(
-        "listAutomations",
         "automations list",
         "GET /automations",
         "List your automations",
@@ -219,7 +218,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         columns=("id", "name", "status", "nextRunAt", "lastRun.status"),
     ),
     _ROWS.operation(
-        "createAutomation",
         "automations create",
         "POST /automations",
         "Create an automation",
@@ -241,11 +239,11 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         description="One automation of the person behind the key.",
     ),
     _ROWS.operation(
-        "replaceAutomation",
         "automations replace",
         f"PUT {_ONE}",
         "Replace an automation",
         change_automation,
+        id_="replaceAutomation",
         request=ReplaceAutomation,
         description=(
             "What is left out gets its default; `status` stays. Another schedule is counted from "
@@ -254,11 +252,11 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         examples={"body": _EXAMPLE},
     ),
     _ROWS.operation(
-        "updateAutomation",
         "automations update",
         f"PATCH {_ONE}",
         "Change an automation",
         change_automation,
+        id_="updateAutomation",
         request=PatchAutomation,
         description=(
             "Changes the members that are sent (JSON Merge Patch, RFC 7396), inside `schedule` "
@@ -267,7 +265,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         examples={"body": {"schedule": {"frequency": "weekly", "timeOfDay": "07:30", "day": 1}}},
     ),
     _ROWS.operation(
-        "archiveAutomation",
         "automations archive",
         f"POST {_ONE}/archive",
         "Archive an automation",
@@ -278,7 +275,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         ),
     ),
     _ROWS.operation(
-        "restoreAutomation",
         "automations restore",
         f"POST {_ONE}/restore",
         "Restore an automation",
@@ -286,7 +282,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         description="Takes it up again; its next run is counted from now." + _AGAIN,
     ),
     _ROWS.operation(
-        "runAutomation",
         "automations run",
         f"POST {_ONE}/run",
         "Run an automation now",
@@ -298,20 +293,20 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         fails=(problem.RUN_IN_PROGRESS, problem.AUTOMATION_ARCHIVED),
     ),
     _ROWS.operation(
-        "listAutomationRuns",
         "automations runs",
         f"GET {_ONE}/runs",
         "List the runs of an automation",
         list_runs,
+        id_="listAutomationRuns",
         description="Its runs, newest first, with their outputs. They are kept for 90 days.",
         columns=("id", "status", "trigger", "createdAt", "finishedAt", "error.code"),
     ),
     _ROWS.operation(
-        "getAutomationRun",
         "automations show-run",
         f"GET {_ONE}/runs/{{runId}}",
         "Read a run",
         get_run,
+        id_="getAutomationRun",
         description="One run with its output, or with the error that ended it.",
     ),
 )

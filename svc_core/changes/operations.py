@@ -223,10 +223,10 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     local(
-        "getChangesHead",
         "changes head",
         "Print the watermark after the newest change",
         read_head,
+        id_="getChangesHead",
         unit="read",
         roles=MANAGERS,
         media=(JSON, TEXT),

@@ -284,7 +284,6 @@ _FEEDS = frozenset(one.id for one in FEEDS)
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     local(
-        "listFormats",
         "sources formats",
         "Show the formats that are read",
         list_formats,
@@ -294,7 +293,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         notes=("options",),
     ),
     local(
-        "listPresets",
         "sources presets",
         "Show well-known public addresses, and add some",
         list_presets,
@@ -305,7 +303,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         notes=("error.message", "resolution"),
     ),
     local(
-        "importSources",
         "sources import",
         "Add the feeds of an OPML list",
         import_sources,
@@ -316,7 +313,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         notes=("reason",),
     ),
     local(
-        "exportSources",
         "sources export",
         "Write the feeds among the sources as an OPML list",
         export_sources,

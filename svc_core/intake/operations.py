@@ -495,8 +495,8 @@ def _several(
     verb: str, summary: str, run: Callable[[Context, Req], Awaitable[Res]], **members: Any
 ) -> Operation[Req, Res]:
     """An operation on sources that has several units of work."""
-    names = (f"{verb}Sources", f"sources {verb}", summary)
-    return local(*names, run, unit="several", binding="system", **members)
+    usual: Any = {"id_": f"{verb}Sources", "unit": "several", "binding": "system"}
+    return local(f"sources {verb}", summary, run, **usual, **members)
 
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
@@ -536,7 +536,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _several("disable", "Keep sources without reading them", disable_sources, columns=_CHANGED),
     _several("enable", "Read disabled sources again", enable_sources, columns=_CHANGED),
     local(
-        "listSources",
         "sources status",
         "Show how every source is doing",
         list_sources,

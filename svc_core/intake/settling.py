@@ -240,7 +240,6 @@ _settling = partial(
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _settling(
-        "mergeEntities",
         "entities merge",
         "Make two entities one",
         merge_entities,
@@ -250,14 +249,12 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         ),
     ),
     _settling(
-        "partEntity",
         "entities part",
         "Take back that an entity was merged",
         part_entity,
         description="What designators of sources make one stays one.",
     ),
     _settling(
-        "distinguishEntities",
         "entities distinct",
         "Say that two entities are not one",
         distinguish_entities,

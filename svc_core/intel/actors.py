@@ -145,7 +145,6 @@ def _linked(document: Document[Any]) -> Row:
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     reading(
-        "listActors",
         "actors list",
         "/cyber/actors",
         list_actors,

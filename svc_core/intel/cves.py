@@ -183,7 +183,6 @@ async def list_cves(ctx: Context, request: ListCves) -> Page[Cve]:
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     reading(
-        "listCves",
         "cves list",
         "/cyber/cves",
         list_cves,

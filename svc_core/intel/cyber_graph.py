@@ -233,7 +233,6 @@ def _node(node: Node, type_: CyberType | None) -> Mapping[str, Any]:
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     reading(
-        "getCyberGraph",
         "cyber graph",
         "/cyber/graph",
         get_cyber_graph,

@@ -188,7 +188,6 @@ async def get_entity(ctx: Context, request: GetEntity) -> One[EntityRow] | Conte
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     reading(
-        "listEntities",
         "entities list",
         "/entities",
         list_entities,
@@ -203,7 +202,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         ),
     ),
     reading(
-        "getEntity",
         "entities show",
         "/entities/{entityId}",
         get_entity,

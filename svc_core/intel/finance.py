@@ -174,7 +174,6 @@ async def filings(
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     bound(
-        "listFinancialObservations",
         "entities financials",
         "/entities/{entityId}/financial-observations",
         list_financial_observations,

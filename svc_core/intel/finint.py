@@ -8,18 +8,18 @@ from svc_core.operation import Operation
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     reading(
-        "listFinancialIndicators",
         "indicators list",
         "/finint",
         list_indicators,
+        id_="listFinancialIndicators",
         scopes=FININT,
         **LISTED,
     ),
     reading(
-        "getFinancialIndicator",
         "indicators show",
         "/finint/{indicatorId}",
         get_indicator,
+        id_="getFinancialIndicator",
         scopes=FININT,
         **READ,
     ),

@@ -148,7 +148,6 @@ def _midnight(at: str) -> str:
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     reading(
-        "getEntityGraph",
         "entities graph",
         "/entities/{entityId}/graph",
         get_entity_graph,

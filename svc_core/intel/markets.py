@@ -136,7 +136,6 @@ async def told(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     reading(
-        "listMarkets",
         "markets list",
         "/markets",
         list_markets,
@@ -149,7 +148,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         ),
     ),
     reading(
-        "getMarket",
         "markets show",
         "/markets/{marketId}",
         get_market,

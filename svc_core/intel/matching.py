@@ -160,7 +160,6 @@ async def _page(ctx: Context, after: Position | None, start: int | None) -> Slic
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     local(
-        "matchEntities",
         "entities",
         "Compare names and designators with all entities",
         match_entities,

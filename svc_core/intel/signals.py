@@ -202,7 +202,6 @@ async def dismiss_signal(ctx: Context, request: DismissSignal) -> One[Signal]:
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     reading(
-        "listSignals",
         "signals list",
         "/signals",
         list_signals,
@@ -218,7 +217,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         timeless=False,
     ),
     reading(
-        "getSignal",
         "signals show",
         "/signals/{signalId}",
         get_signal,
@@ -231,7 +229,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     local(
-        "dismissSignal",
         "signals dismiss",
         "Dismiss a signal that means nothing",
         dismiss_signal,

@@ -172,7 +172,6 @@ async def reindex_knowledge(ctx: Context, request: ReindexKnowledge) -> One[Rein
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     local(
-        "reindexKnowledge",
         "knowledge reindex",
         "Index every report and signal, and make the vectors that they lack",
         reindex_knowledge,

@@ -369,24 +369,25 @@ def _local(*declared: Any, **members: Any) -> Operation[Any, Any]:
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _local(
-        "listSubjectHistory",
         "ledger history",
         "List the records about a subject, oldest first",
         subject_history,
+        id_="listSubjectHistory",
         unit="read",
         columns=("seq", "recordedAt", "kind", "op", "payload", "validFrom", "validTo", "id"),
     ),
-    _local("getLedgerHead", "ledger head", "Show the ledger's signed head", read_head, unit="read"),
     _local(
-        "getLedgerKey",
+        "ledger head", "Show the ledger's signed head", read_head, id_="getLedgerHead", unit="read"
+    ),
+    _local(
         "ledger key",
         "Print the key that verifies the ledger's checkpoints (a C2SP vkey)",
         read_key,
+        id_="getLedgerKey",
         unit="read",
         media=(JSON, TEXT),
     ),
     _local(
-        "fsckLedger",
         "ledger fsck",
         "Check all that is stored of a ledger",
         fsck_ledger,
@@ -398,7 +399,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         ),
     ),
     _local(
-        "eraseRecord",
         "ledger erase",
         "Erase the content of a record for good, where allow_erasure allows it",
         erase_record,
@@ -407,9 +407,8 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "Backups and exports that were made before keep what they held."
         ),
     ),
-    _local("readLines", "ledger", "Read sealed lines", read_lines, unit="read"),
+    _local("ledger", "Read sealed lines", read_lines, unit="read"),
     _local(
-        "appendEntries",
         "ledger",
         "Append entries, safe to repeat",
         append_entries,
@@ -417,7 +416,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         exact=True,
     ),
     _local(  # from a file of the host, so nobody else's
-        "importLedger",
         "ledger",
         "Import an export",
         import_ledger,

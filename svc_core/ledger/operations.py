@@ -494,7 +494,11 @@ APPENDS: Final[Mapping[str, Any]] = {
 def _ledger(
     id_: str, method: Literal["GET", "POST"], path: str, **members: Any
 ) -> Operation[Any, Any]:
-    """What all operations of the ledger have in common."""
+    """What all operations of the ledger have in common.
+
+    Request class and response are those that `run` is annotated with.
+    """
+    _, request, response = members["run"].__annotations__.values()
     return Operation(
         id=id_,
         method=method,
@@ -503,7 +507,7 @@ def _ledger(
         version="2.0",
         scopes=READ if method == "GET" else WRITE,
         binding="workspace",
-        **members,
+        **{"request": request, "response": response, **members},
     )
 
 
@@ -516,8 +520,6 @@ def _checkpoint(id_: str, path: str, **members: Any) -> Operation[Any, Any]:
     return _read(
         id_,
         path,
-        request=GetCheckpoint,
-        response=Content,
         run=get_checkpoint,
         fields=_LOG,
         media=(TEXT,),
@@ -556,8 +558,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "The subjects of the workspace, newest first, each as it is described now. With "
             "`designator`, only those that ever had it."
         ),
-        request=ListSubjects,
-        response=Page[SubjectRow],
         run=list_subjects,
         fails=(problem.DESIGNATOR_INVALID,),
     ),
@@ -570,8 +570,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "Appends the record that opens a subject. The answer is the sealed record with a "
             "receipt. " + _TAG
         ),
-        request=OpenSubject,
-        response=Created[LedgerRecord],
         run=open_subject,
         fails=_APPENDING,
         examples={"body": {"type": "organization", "label": "Pier 7 AG"}},
@@ -587,8 +585,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "the prefix of the ledger that was read: its `size` repeats the answer exactly. As SVG "
             "it is a picture: upwards when it was recorded, across when it is said to hold."
         ),
-        request=FoldSubject,
-        response=One[SubjectView] | Content,
         run=fold_subject,
         media=(JSON, SVG),
         examples={SVG.media_type: _PICTURE},
@@ -605,8 +601,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "the same in every export, so that a repeated import updates what has changed and "
             "nothing else. The subjects that claims refer to are in the bundle."
         ),
-        request=ExportSubject,
-        response=Content,
         run=export_subject,
         media=(STIX,),
         examples={STIX.media_type: _BUNDLE},
@@ -623,8 +617,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "a file that anyone can verify without this service. Header fields give the size, the "
             "root and the verifier key of the log."
         ),
-        request=ListRecords,
-        response=Page[SealedRow],
         run=list_records,
         fields=_LOG,
         media=(NDJSON, JSON),
@@ -666,8 +658,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         verb="record",
         summary="Read a record",
         description="One sealed record; `payload` is null once its content was erased.",
-        request=GetRecord,
-        response=One[LedgerRecord],
         run=get_record,
         timeless=True,
     ),
@@ -680,8 +670,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "The receipt of a record (c2sp.org/tlog-proof@v1): its index, the inclusion proof and "
             "the signed checkpoint of the current size, or of `size`."
         ),
-        request=ProveRecord,
-        response=Content,
         run=prove_record,
         fields=_LOG,
         media=(TEXT,),
@@ -701,8 +689,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "what was not checked is null. With `fromSize` and `fromRootHash` it also proves that "
             "what you saw then is still there. A long ledger takes its time."
         ),
-        request=VerifyLedger,
-        response=One[Verification],
         run=verify_ledger,
         unit="several",
         queued=True,
@@ -738,8 +724,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "A tile of the log (C2SP tlog-tiles): hashes of a level of the tree, or the heads of "
             "records under `entries`. Tools for the format compute every proof from them."
         ),
-        request=GetTile,
-        response=Content,
         run=get_tile,
         media=(OCTETS,),
         examples={OCTETS.media_type: "\x01" * 32},

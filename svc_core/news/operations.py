@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from attrs import evolve, frozen
 
-from svc_core import directory, problem, searching, wire
+from svc_core import directory, personal, problem, searching, wire
 from svc_core.analysis.topics import TOPICS, Topic
 from svc_core.constraints import Doc, Example, Ge, Le, Pattern
 from svc_core.intake.activity import items_last_day
@@ -237,11 +237,8 @@ async def get_news_item(ctx: Context, request: GetNewsItem) -> One[NewsItem]:
 
 async def _ready(ctx: Context) -> None:
     if not (await ctx.tx.documents.scan(NEWS, limit=1)).rows:
-        raise Problem(
-            problem.NEWS_NOT_READY,
-            "No news has been taken in yet.",
-            {"Retry-After": str(RETRY_SECONDS)},
-        )
+        wait = {"Retry-After": str(RETRY_SECONDS)}
+        raise Problem(problem.NEWS_NOT_READY, "No news has been taken in yet.", wait)
 
 
 async def list_recaps(ctx: Context, request: ListRecaps) -> Page[Recap]:
@@ -260,16 +257,6 @@ async def list_recaps(ctx: Context, request: ListRecaps) -> Page[Recap]:
         after=request.cursor,
         limit=request.limit,
     )
-
-
-async def get_recap(ctx: Context, request: GetRecap) -> One[Recap]:
-    """One recap.
-
-    Raises:
-        Problem: NOT_FOUND.
-    """
-    document = await ctx.load(RECAPS, request.recap_id)
-    return One(document.raw, document.tag)
 
 
 async def list_topics(ctx: Context, _: ListTopics) -> Page[TopicRow]:
@@ -294,89 +281,60 @@ async def _topic_row(ctx: Context, topic: Topic) -> TopicRow:
 
 # -- declarations ------------------------------------------------------------------------------
 
+_read = personal.Rows(NEWS, "news_id", READ, READ).operation
+
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    Operation(
-        id="listNews",
-        group="news",
-        verb="list",
+    _read(
+        "news list",
+        "GET /news",
+        "List news items",
+        list_news,
         columns=("id", "title", "publishedAt", "topics", "language"),
-        method="GET",
-        path="/news",
-        summary="List news items",
         description=(
             "News items, newest first, or those that hold the words of `q`, the best first: a page "
             "of them may be short though a next one follows. The values of one filter are "
             "alternatives; different filters must all match. Until the first item has been taken "
             "in, the answer is 503 `NEWS_NOT_READY`."
         ),
-        request=ListNews,
-        response=Page[NewsItem],
-        run=list_news,
-        scopes=READ,
         media=(JSON, NDJSON),
         fails=(problem.NEWS_NOT_READY,),
-        timeless=True,
     ),
-    Operation(
-        id="getNewsItem",
-        group="news",
-        verb="show",
-        method="GET",
-        path="/news/{newsId}",
-        summary="Read a news item",
+    _read(
+        "news show",
+        "GET /news/{newsId}",
+        "Read a news item",
+        get_news_item,
         description="One news item, as the list and the change feed name it.",
-        request=GetNewsItem,
-        response=One[NewsItem],
-        run=get_news_item,
-        scopes=READ,
-        timeless=True,
     ),
-    Operation(
-        id="listRecaps",
-        group="news",
-        verb="recaps",
+    _read(
+        "news recaps",
+        "GET /news/recaps",
+        "List recaps",
+        list_recaps,
         columns=("id", "topic", "window.start", "headline", "itemCount", "language"),
-        method="GET",
-        path="/news/recaps",
-        summary="List recaps",
         description=(
             "What the items of a topic told on a day (UTC), in their own sentences, each with the "
             "items that it cites. A recap is made anew when items of its day come in. `datetime` "
             "asks for days that end in a period."
         ),
-        request=ListRecaps,
-        response=Page[Recap],
-        run=list_recaps,
-        scopes=READ,
         fails=(problem.NEWS_NOT_READY,),
-        timeless=True,
     ),
-    Operation(
-        id="getRecap",
-        group="news",
-        verb="recap",
-        method="GET",
-        path="/news/recaps/{recapId}",
-        summary="Read a recap",
+    personal.Rows(RECAPS, "recap_id", READ, READ).show(
+        "getRecap",
+        "news recap",
+        "GET /news/recaps/{recapId}",
+        "Read a recap",
+        GetRecap,
         description="One recap, as the list and the change feed name it.",
-        request=GetRecap,
-        response=One[Recap],
-        run=get_recap,
-        scopes=READ,
-        timeless=True,
     ),
-    Operation(
-        id="listNewsFeeds",
-        group="news",
-        verb="topics",
+    _read(
+        "news topics",
+        "GET /news/feeds",
+        "List the news topics",
+        list_topics,
+        id_="listNewsFeeds",
         columns=("id", "name", "feedCount", "itemCount24h", "lastItemAt"),
-        method="GET",
-        path="/news/feeds",
-        summary="List the news topics",
         description="The catalogue of 40 topics, each with its sources and recent activity.",
-        request=ListTopics,
-        response=Page[TopicRow],
-        run=list_topics,
-        scopes=READ,
+        timeless=False,
     ),
 )

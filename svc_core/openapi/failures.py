@@ -72,6 +72,8 @@ def _derived(operation: Operation[Any, Any]) -> Iterator[ProblemType]:
     if operation.takes_if_match:
         yield problem.PRECONDITION_FAILED
         yield problem.RESOURCE_CONFLICT
+    if operation.target is not None and operation.target.foreign is not None:
+        yield problem.FORBIDDEN
     if is_tagged(operation):
         yield problem.PRECONDITION_FAILED
     if operation.idempotency != "none":

@@ -30,8 +30,6 @@ _KEY_BOUNDS: Schema = {
     "pattern": "^[!-~]+$",
     "examples": ["0198c6a2-create-port-strikes"],
 }
-_STAYS = "May be sent as it stands, and not changed here."
-_NO_ACCOUNT = "May be sent, and says nothing: whatever its value, it is passed over."
 # Without an example: pages that try requests out fill it in, and no made-up tag ever matches.
 _TAG: Schema = {"type": "string"}
 _PAYMENT: Schema = {
@@ -125,9 +123,7 @@ class Writer:
     def body_schema(self, operation: Operation[Any, Any], body: Input) -> Schema:
         """The schema of a body, with the members of the answer that it may repeat."""
         repeated: dict[str, Schema] = {
-            name: {**self.schemas.of(each.type, "output"), "readOnly": True, "description": _STAYS}
-            if each.name in readonly.STANDING
-            else {"readOnly": True, "description": _NO_ACCOUNT}
+            name: {"readOnly": True, "description": readonly.words(each.name)}
             for name, each in readonly.members(operation).items()
         }
         if not repeated:

@@ -132,7 +132,6 @@ def _deaths(event: OsintEvent) -> int:
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     reading(
-        "listCountries",
         "countries list",
         "/osint/countries",
         list_countries,
@@ -142,7 +141,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         timeless=True,
     ),
     reading(
-        "getCountry",
         "countries show",
         "/osint/countries/{code}",
         get_country,

@@ -161,10 +161,10 @@ async def get_event(ctx: Context, request: GetEvent) -> One[OsintEvent]:
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     reading(
-        "listOsintEvents",
         "osint events",
         "/osint/events",
         list_events,
+        id_="listOsintEvents",
         columns=("id", "title", "occurredAt", "severity", "provider", "type"),
         summary="List OSINT events",
         description=(
@@ -177,10 +177,10 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         timeless=True,
     ),
     reading(
-        "getOsintEvent",
         "osint event",
         "/osint/events/{eventId}",
         get_event,
+        id_="getOsintEvent",
         summary="Read an OSINT event",
         description=(
             "One event, as the lists and the change feed name it. The id of an event that turned "

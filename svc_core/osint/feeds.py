@@ -241,19 +241,19 @@ def _report(source: Source) -> SourceReport:
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     reading(
-        "listOsintFeeds",
         "osint feeds",
         "/osint/feeds",
         list_feeds,
+        id_="listOsintFeeds",
         columns=("id", "title", "provider", "format", "health.status"),
         summary="List the OSINT feeds",
         description="The sources that bring events, indicators or countries, the newest first.",
     ),
     reading(
-        "listOsintSources",
         "osint health",
         "/osint/sources",
         list_health,
+        id_="listOsintSources",
         columns=("id", "name", "format", "status", "lastSuccessAt"),
         notes=("error.message", "resolution"),
         summary="List the health of every source",

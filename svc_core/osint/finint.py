@@ -8,7 +8,6 @@ from svc_core.osint.declared import reading
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     reading(
-        "listIndicators",
         "finint list",
         "/osint/finint",
         list_indicators,
@@ -17,7 +16,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         **LISTED,
     ),
     reading(
-        "getIndicator",
         "finint show",
         "/osint/finint/{indicatorId}",
         get_indicator,

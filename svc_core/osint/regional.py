@@ -48,10 +48,10 @@ async def list_regional(ctx: Context, request: ListRegional) -> Page[OsintEvent]
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     reading(
-        "listRegionalOsint",
         "osint regional",
         "/osint/regional",
         list_regional,
+        id_="listRegionalOsint",
         columns=("id", "title", "occurredAt", "severity", "place.name", "place.countryCode"),
         summary="Query OSINT events by area and time",
         description=(

@@ -220,12 +220,9 @@ _on_payments = partial(
 )
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    _on_payments("payments list", "List payments, newest first", list_payments, unit="read"),
+    _on_payments("payments show", "Show a payment", show_payment, unit="read"),
     _on_payments(
-        "listPayments", "payments list", "List payments, newest first", list_payments, unit="read"
-    ),
-    _on_payments("showPayment", "payments show", "Show a payment", show_payment, unit="read"),
-    _on_payments(
-        "reconcilePayments",
         "payments reconcile",
         "Look after payments in doubt, or say what became of one",
         reconcile_payments,
@@ -238,7 +235,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         ),
     ),
     local(
-        "listRevenue",
         "payments revenue",
         "Show what was paid by day and operation",
         list_revenue,

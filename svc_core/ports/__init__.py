@@ -20,9 +20,9 @@ Rule 8: a unit that wrote may be undone and run again before anybody is told, as
         another one; it keeps nothing but what its transaction holds.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import Final, Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import Final, Generic, Literal, NamedTuple, Protocol, TypeVar, Unpack
 
 from attrs import frozen
 
@@ -39,6 +39,7 @@ from svc_core.ports.documents import (
     Document,
     Documents,
     Filters,
+    Lowest,
     Position,
     Record,
     Scope,
@@ -115,6 +116,7 @@ __all__ = [
     "LedgerNode",
     "Locked",
     "Lockouts",
+    "Lowest",
     "Owned",
     "Pool",
     "Position",
@@ -307,14 +309,9 @@ class Storage(Protocol):
         ...
 
     async def across(
-        self,
-        collection: Collection[T],
-        *,
-        where: Mapping[str, tuple[str, ...]] | None = None,
-        end: int | None = None,
-        limit: int,
+        self, collection: Collection[T], *, limit: int, **bounds: Unpack[Lowest]
     ) -> tuple[Owned[T], ...]:
-        """Rows of every tenant with the lowest `order` first: the workers' view."""
+        """Rows of every tenant with the lowest `(order, tenant, id)` first: the workers' view."""
         ...
 
 

@@ -194,6 +194,15 @@ class Filters(Bounds, total=False):
     where: Mapping[str, tuple[str, ...]] | None
 
 
+class Lowest(TypedDict, total=False):
+    """Which of the rows of all tenants: as in `Filters`, and those strictly after a place, which is
+    an order, a tenant and an id."""
+
+    where: Mapping[str, tuple[str, ...]] | None
+    after: tuple[int, str, str] | None
+    end: int | None
+
+
 class StaleVersionError(Exception):
     """A compare-and-swap met another version; `current` is the stored one, 0 when absent."""
 

@@ -1,32 +1,37 @@
 """The operations of profiles (Spec: Profiles; States, Profile)."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import attrs
 from attrs import frozen
 
-from svc_core import personal, wire
-from svc_core.operation import BODY, PATH, Context, Operation
+from svc_core import canonical, personal, publications, wire
+from svc_core.constraints import Doc
+from svc_core.following import end_all
+from svc_core.operation import BODY, PATH, QUERY, Context, Operation
 from svc_core.ports import Document
 from svc_core.profiles import rules
 from svc_core.recordings import forget_reports
 from svc_core.resources.members import Cursor, Limit, ProfileId
 from svc_core.resources.profile import (
     DUE,
+    FOLLOWS,
     PROFILE_DELIVERIES,
     PROFILES,
     SUBSCRIPTIONS,
     Due,
+    OthersProfile,
     Profile,
     ProfileDetail,
     ProfileInput,
     ProfilePatch,
     ProfileRow,
+    PublicProfile,
     Subscription,
 )
 from svc_core.result import Created, Empty, One, Page
-from svc_core.unset import UNSET, named
+from svc_core.unset import UNSET, Maybe, named
 
 READ = frozenset({"profiles:read"})
 WRITE = frozenset({"profiles:write"})
@@ -37,8 +42,11 @@ WRITE = frozenset({"profiles:write"})
 
 @frozen
 class ListProfiles:
-    """The caller's subscribed profiles, newest first."""
+    """The caller's subscribed profiles, or the public ones of everybody, newest first."""
 
+    visibility: Annotated[
+        Maybe[Literal["public"]], QUERY, Doc("The public profiles that one may subscribe to.")
+    ] = UNSET
     limit: Limit = 100
     cursor: Cursor = UNSET
 
@@ -74,18 +82,25 @@ class PatchProfile(OneProfile):
 # -- use cases ---------------------------------------------------------------------------------
 
 
-async def list_profiles(ctx: Context, request: ListProfiles) -> Page[ProfileRow]:
-    """The profiles of the caller with their subscriptions, restricted to subscribed ones."""
+async def list_profiles(
+    ctx: Context, request: ListProfiles
+) -> Page[ProfileRow | OthersProfile] | Page[PublicProfile]:
+    """The profiles to which the caller subscribes, with the subscriptions; or all public ones."""
+    if request.visibility == "public":
+        return await publications.listed(ctx, after=request.cursor, limit=request.limit)
     page = await ctx.page(SUBSCRIPTIONS, after=request.cursor, limit=request.limit)
     held = [SUBSCRIPTIONS.decode(raw) for raw in page.rows]
     ids = [subscription.profile_id for subscription in held]
     profiles, planned = await ctx.find_many(PROFILES, ids), await ctx.find_many(DUE, ids)
     delivered, aliases = await ctx.find_many(PROFILE_DELIVERIES, ids), ctx.aliases
-    shown = {id_: rules.detail(profiles[id_], delivered.get(id_), aliases=aliases) for id_ in ids}
-    rows = (
-        rules.row(shown[one.profile_id], one, planned.get(one.profile_id), aliases=aliases)
-        for one in held
-    )
+    others, rows = await publications.of_others(ctx, ids), list[ProfileRow | OthersProfile]()
+    for each in held:
+        id_ = each.profile_id
+        if id_ in profiles:
+            shown = rules.detail(profiles[id_], delivered.get(id_), aliases=aliases)
+            rows.append(rules.row(shown, each, planned.get(id_), aliases=aliases))
+        elif id_ in others:
+            rows.append(rules.others_row(*others[id_], each, aliases=aliases))
     return Page(tuple(map(wire.dumps, rows)), page.next_cursor)
 
 
@@ -107,8 +122,12 @@ async def _shown(ctx: Context, profile: Profile) -> bytes:
     return wire.dumps(rules.detail(profile, delivered, aliases=ctx.aliases))
 
 
-async def get_profile(ctx: Context, request: OneProfile) -> One[ProfileDetail]:
-    """One profile."""
+async def get_profile(ctx: Context, request: OneProfile) -> One[ProfileDetail] | One[OthersProfile]:
+    """One profile; of one of others what everybody is shown of it."""
+    for profile, run in (await publications.of_others(ctx, [request.profile_id])).values():
+        subscription = await subscription_of(ctx, profile.id)
+        row = wire.dumps(rules.others_row(profile, run, subscription, aliases=ctx.aliases))
+        return One(row, (canonical.hex_digest(row.decode()),))
     document = await ctx.load(PROFILES, request.profile_id)
     return One(await _shown(ctx, PROFILES.decode(document.raw)), document.tag)
 
@@ -126,11 +145,13 @@ async def change_profile(
 
 
 async def delete_profile(ctx: Context, request: OneProfile) -> Empty:
-    """Remove the profile, its subscription and its reports, each with a tombstone.
+    """Remove the profile, its subscriptions and its reports, each with a tombstone.
 
-    Nobody sees the reports any more; those beyond the first are removed by a worker.
+    Nobody sees the reports any more; those beyond the first, and the subscriptions of others, are
+    removed by workers.
     """
     subscription = await subscription_of(ctx, request.profile_id)
+    await end_all(ctx, await ctx.value(PROFILES, request.profile_id))
     await forget_reports(ctx, request.profile_id)
     await ctx.remove(SUBSCRIPTIONS, subscription.id)
     await ctx.remove(DUE, request.profile_id)
@@ -191,23 +212,23 @@ _EXAMPLE = {
     "keywords": ["Rotterdam", "dockworkers"],
 }
 _ONE = "/profiles/{profileId}"
-_ROWS = personal.Rows(PROFILES, "profile_id", READ, WRITE, shows=ProfileRow)
+_ROWS = personal.Rows(PROFILES, "profile_id", READ, WRITE, shows=ProfileRow, foreign=FOLLOWS)
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _ROWS.operation(
-        "listProfiles",
         "profiles list",
         "GET /profiles",
         "List subscribed profiles",
         list_profiles,
         columns=("id", "name", "status", "nextRunAt", "frequency", "reportGeneratedAtISO"),
         description=(
-            "The profiles that the caller subscribes to, newest first, each with its subscription, "
-            "when its next report is due and when its newest one was made."
+            "The profiles that the caller's workspace subscribes to, the newest subscription "
+            "first, each with it, when the next report is due and when the newest was made; of "
+            "those of others (`owned` is false) it has what everybody is shown. "
+            "`visibility=public` lists all public profiles, to which one may subscribe."
         ),
     ),
     _ROWS.operation(
-        "createProfile",
         "profiles create",
         "POST /profiles",
         "Create a profile",
@@ -221,19 +242,21 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         examples={"body": _EXAMPLE},
     ),
     _ROWS.operation(
-        "getProfile",
         "profiles show",
         f"GET {_ONE}",
         "Read a profile",
         get_profile,
-        description="One profile, in the caller's workspace. Deliveries leave its ETag as it is.",
+        description=(
+            "One profile of the caller's workspace; of a public one of another workspace to which "
+            "it subscribes, what everybody is shown. Deliveries leave its ETag as it is."
+        ),
     ),
     _ROWS.operation(
-        "replaceProfile",
         "profiles replace",
         f"PUT {_ONE}",
         "Replace a profile",
         change_profile,
+        id_="replaceProfile",
         request=ReplaceProfile,
         description=(
             "Replaces the whole profile: optional members that are left out get their default. "
@@ -242,11 +265,11 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         examples={"body": _EXAMPLE},
     ),
     _ROWS.operation(
-        "updateProfile",
         "profiles update",
         f"PATCH {_ONE}",
         "Change a profile",
         change_profile,
+        id_="updateProfile",
         request=PatchProfile,
         description=(
             "Changes only the members that are sent (JSON Merge Patch, RFC 7396): null resets an "
@@ -256,15 +279,15 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         examples={"body": {"frequency": "weekly", "scheduleDay": 1}},
     ),
     _ROWS.operation(
-        "deleteProfile",
         "profiles delete",
         f"DELETE {_ONE}",
         "Delete a profile",
         delete_profile,
         description=(
-            "Deletes the profile with its subscription and all its reports. Nobody sees them any "
-            "more; each leaves a tombstone in the change feed, those of many reports within "
-            "seconds. A second call answers 404."
+            "Deletes the profile with its subscription, all its reports and their recordings, and "
+            "the subscriptions of other workspaces to it. Nobody sees them any more; each leaves a "
+            "tombstone in the change feed, those of many within seconds. It cannot be undone. A "
+            "second call answers 404."
         ),
     ),
 )

@@ -20,6 +20,7 @@ from svc_core.resources.profile import (
     DeliveryPatch,
     DeliveryPreferences,
     Due,
+    OthersProfile,
     Profile,
     ProfileDetail,
     ProfileInput,
@@ -27,6 +28,7 @@ from svc_core.resources.profile import (
     ProfileRow,
     Subscription,
     SubscriptionPatch,
+    everybodys,
 )
 from svc_core.unset import UNSET, Maybe, Unset, given, named
 
@@ -97,6 +99,19 @@ def detail(profile: Profile, sent: DeliveryMetadata | None, *, aliases: bool) ->
     at = sent.generated_at_iso if sent else None
     metadata = DeliveryMetadata(at, at if aliases else UNSET)
     return ProfileDetail(**attrs.asdict(profile, recurse=False), delivery_metadata=metadata)
+
+
+def others_row(
+    profile: Profile, last: Due | None, subscription: Subscription, *, aliases: bool
+) -> OthersProfile:
+    """What a subscriber of another workspace is shown of a profile."""
+    made = None if last is None else last.report_generated_at
+    return OthersProfile(
+        **everybodys(profile),
+        report_generated_at_iso=made,
+        subscription=subscription,
+        report_generated_at=made if aliases else UNSET,
+    )
 
 
 def row(

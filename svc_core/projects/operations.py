@@ -143,7 +143,6 @@ _ONE, _AGAIN = "/projects/{projectId}", " Where it is so already, nothing is wri
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _ROWS.operation(
-        "listProjects",
         "projects list",
         "GET /projects",
         "List your projects",
@@ -152,7 +151,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         columns=("id", "name", "status", "pinned", "updatedAt"),
     ),
     _ROWS.operation(
-        "createProject",
         "projects create",
         "POST /projects",
         "Create a project",
@@ -170,32 +168,32 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         description="One project of the person behind the key.",
     ),
     _ROWS.operation(
-        "replaceProject",
         "projects replace",
         f"PUT {_ONE}",
         "Replace a project",
         change_project,
+        id_="replaceProject",
         request=ReplaceProject,
         description="What is left out gets its default; `status` and `pinned` stay." + _AGAIN,
         examples={"body": _EXAMPLE},
     ),
     _ROWS.operation(
-        "updateProject",
         "projects update",
         f"PATCH {_ONE}",
         "Change a project",
         change_project,
+        id_="updateProject",
         request=PatchProject,
         description="Changes the members that are sent (JSON Merge Patch, RFC 7396)." + _AGAIN,
         examples={"body": {"notes": "The authority has answered."}},
     ),
     *(
         _ROWS.operation(
-            f"{verb}Project",
             f"projects {verb}",
             f"POST {_ONE}/{verb}",
             f"{verb.capitalize()} a project",
             _having(**members),
+            id_=f"{verb}Project",
             description=description + _AGAIN,
         )
         for verb, description, members in (

@@ -168,7 +168,7 @@ async def trigger_report(ctx: Context, request: TriggerReport) -> One[Triggered]
     report = REPORTS.decode((await load_report(ctx, id_)).raw)
     subscription = await subscription_to(ctx, report.profile_id)
     if subscription is not None:
-        await notify(ctx, report, await ctx.value(FACETS, id_), subscription)
+        await notify(ctx, report, await ctx.value(FACETS, id_), subscription, may_wait=False)
     # Deliveries are listed by when they were made: these have just been.
     queued = await ctx.tx.documents.scan(DELIVERIES, start=micros(ctx.now), limit=WEBHOOKS_MAX)
     told = [DELIVERIES.decode(found.raw) for found in queued.rows]
@@ -200,7 +200,6 @@ async def _newest(ctx: Context) -> str:
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     local(
-        "openReport",
         "reports",
         "Give out an address that opens the page of a report in a browser, without a key",
         open_report,
@@ -209,7 +208,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         roles=MANAGERS,
     ),
     local(
-        "generateReport",
         "reports generate",
         "Make a report now, unless it would only repeat the newest one",
         generate_report,
@@ -217,7 +215,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         roles=MANAGERS,
     ),
     local(
-        "speakReport",
         "reports speak",
         "Make the audio of a report now, unless it has some",
         speak_report,
@@ -226,7 +223,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         roles=MANAGERS,
     ),
     local(
-        "triggerReport",
         "webhooks trigger",
         "Announce a report to every webhook that wants it, as if it had just been made",
         trigger_report,

@@ -18,7 +18,7 @@ from typing import Literal
 import attrs
 from attrs import field, frozen
 
-from svc_core import canonical, corpus, ids, indexing, schedule, wire
+from svc_core import canonical, corpus, following, ids, indexing, schedule, wire
 from svc_core.analysis.entities import names_of
 from svc_core.operation import Context
 from svc_core.ports import Document
@@ -281,12 +281,15 @@ async def published(ctx: Context, finished: Finished) -> tuple[ReportRow, bool]:
     if same is not None:
         return await ctx.value(REPORTS, same), False
     await forget_audio(ctx, finished.row.id)  # of the words that it had before
-    await ctx.save(REPORTS, finished.row.id, finished.row)
+    document = await ctx.save(REPORTS, finished.row.id, finished.row)
     facets = await _identified(ctx, finished)
     await ctx.save(FACETS, finished.row.id, facets)
     await indexing.index_report(ctx, finished.row, facets)
     await _note(ctx, finished)
-    await _tell(ctx, finished)
+    subscription = await subscription_to(ctx, finished.row.profile_id)
+    if subscription and await notify(ctx, finished.row, finished.facets, subscription):
+        await speaking.want(ctx, finished.row.id)
+    await following.note(ctx, finished.row.id, document.version)
     return finished.row, True
 
 
@@ -296,22 +299,6 @@ async def _identified(ctx: Context, finished: Finished) -> ReportFacets:
     day = finished.row.period.end.date()
     drawn = facets.graph and await graph.identified(ctx, facets.graph, day)
     return attrs.evolve(facets, graph=drawn)
-
-
-async def _tell(ctx: Context, finished: Finished) -> None:
-    """Write the event of the report for its subscriber.
-
-    Where he wants audio and somebody has a voice, have the report spoken, and the event wait.
-    """
-    row = finished.row
-    subscription = await subscription_to(ctx, row.profile_id)
-    if subscription is None or subscription.status != "active":
-        return
-    waits_until = None
-    if ctx.host.speaks and subscription.delivery.include_audio:
-        await speaking.want(ctx, row.id)
-        waits_until = ctx.now + ctx.host.audio_wait
-    await notify(ctx, row, finished.facets, subscription, waits_until=waits_until)
 
 
 async def _same(ctx: Context, finished: Finished) -> str | None:

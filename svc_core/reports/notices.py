@@ -8,16 +8,17 @@ Rule 3: the body is bounded and compact: identifiers, counts, links and a short 
 Rule 4: where a report is to be spoken, its event waits for the recording (`svc_core.events`).
 """
 
-from datetime import datetime
 from typing import Any, Final
 
 import attrs
 
 from svc_core import instants, wire
-from svc_core.events import cloud_event, enabled_webhooks, is_for, publish
+from svc_core.events import cloud_event, enabled_webhooks, is_for, publish, release
+from svc_core.following import Task, subscriber
 from svc_core.operation import Context
+from svc_core.ports import ChangeType
 from svc_core.resources.profile import SUBSCRIPTIONS, Subscription
-from svc_core.resources.report import ReportFacets, ReportRow
+from svc_core.resources.report import REPORTS, ReportFacets, ReportRow
 from svc_core.resources.webhook import REPORT_GENERATED, StoredWebhook
 from svc_core.sources.text import clip, fold
 
@@ -32,20 +33,42 @@ async def notify(
     facets: ReportFacets,
     subscription: Subscription,
     *,
-    waits_until: datetime | None = None,
-) -> None:
+    may_wait: bool = True,
+) -> bool:
     """Write the event of a report for one subscription and the webhooks of its workspace.
 
-    The report may be another workspace's. With `waits_until` the event waits until then for the
-    recording of the report, or for whoever releases it (`svc_core.events.release`).
+    The report may be another workspace's. The answer is whether the report is to be spoken: where
+    the subscriber wants that and somebody has a voice. Then the event waits for that, for a while.
     """
+    if subscription.status != "active":
+        return False
     told = [webhook for webhook in await enabled_webhooks(ctx) if wants(webhook, subscription)]
-    if not told:
-        return
+    is_spoken = ctx.host.speaks and subscription.delivery.include_audio
+    waits = may_wait and is_spoken and not row.has_audio
+    until = ctx.now + ctx.host.audio_wait if waits else None
     id_, origin = ctx.ids.new("evt"), ctx.host.origin
     data = notice(row, facets, subscription, origin=origin, aliases=ctx.aliases)
     event = cloud_event(id_, REPORT_GENERATED, row.id, source=origin, at=ctx.now, data=data)
-    await publish(ctx, attrs.evolve(event, waits_until=waits_until), told)
+    await publish(ctx, attrs.evolve(event, waits_until=until), told)
+    return waits
+
+
+async def inform(ctx: Context, task: Task) -> bool:
+    """Tell one subscriber what is told to those of a public profile of another workspace.
+
+    The answer is whether the report is to be spoken.
+    """
+    subscription, news = await subscriber(ctx, task), task.news
+    if subscription is None or task.report is None:
+        return False
+    row = REPORTS.decode(task.report.raw)
+    if news.version or row.has_audio:
+        kind: ChangeType = "created" if news.version == 1 else "updated"
+        await ctx.record(REPORTS, row.id, kind, news.version or task.report.version)
+    if news.version and task.facets is not None:
+        return await notify(ctx, row, task.facets, subscription)
+    await release(ctx, row.id, row.links.audio)
+    return False
 
 
 async def subscription_to(ctx: Context, profile_id: str) -> Subscription | None:

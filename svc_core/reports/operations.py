@@ -5,13 +5,14 @@ name, without one this service gives it to whoever has a pass, and every pass en
 """
 
 import json
+from functools import partial
 from hashlib import sha256
 from typing import Annotated, Any, Literal
 
 import attrs
 from attrs import frozen
 
-from svc_core import canonical, passes, problem, publications, wire
+from svc_core import canonical, data, passes, personal, problem, publications, wire
 from svc_core.constraints import Doc, Example
 from svc_core.operation import (
     HTML,
@@ -32,7 +33,6 @@ from svc_core.operation import (
 from svc_core.ports import Document
 from svc_core.problem import Problem
 from svc_core.publications import find_report
-from svc_core.recordings import shown
 from svc_core.reports import page, render, rules
 from svc_core.reports.page import Typesetter
 from svc_core.reports.rules import (
@@ -49,8 +49,6 @@ from svc_core.result import Bare, Content, One, Page, Redirect
 from svc_core.unset import UNSET, Maybe, Unset, given
 
 READ = frozenset({"reports:read"})
-LOOKS_MAX = 10
-"""Pages that are read for one: where all their reports are hidden, the rest is for the next one."""
 MEDIA_PATH = "/media"
 PathReportId = Annotated[ReportId, PATH]
 _UTF8_MARKDOWN = f"{MARKDOWN.media_type}; charset=utf-8"  # RFC 7763, 2.1: it is required
@@ -103,22 +101,9 @@ class GetAudio:
 
 
 async def list_reports(ctx: Context, request: ListReports) -> Page[ReportRow]:
-    """A page of the caller's reports; for who has no workspace, of those that everybody may read.
-
-    It may have fewer rows than there are while reports of deleted profiles are on their way out.
-    """
-    profile_id, after = request.profile_id, request.cursor
-    if not await publications.is_own(ctx, profile_id):
-        return await publications.page(ctx, profile_id, after=after, limit=request.limit)
-    where = {"profile_id": profile_id}
-    rows: tuple[bytes, ...] = ()
-    for _ in range(LOOKS_MAX):
-        page = await ctx.page(REPORTS, where=where, after=after, limit=request.limit - len(rows))
-        rows += await shown(ctx, page.rows)
-        if page.next_cursor is None or len(rows) == request.limit:
-            break
-        after = page.next_cursor
-    return Page(rows, page.next_cursor)
+    """A page of the caller's reports; for who has no workspace, of those of public profiles."""
+    wanted, limit = request.profile_id, request.limit
+    return await publications.page(ctx, wanted, after=request.cursor, limit=limit)
 
 
 async def get_report(
@@ -237,201 +222,106 @@ async def _with_facets(ctx: Context, request: GetFacet) -> tuple[Document[Report
 
 # -- declarations ------------------------------------------------------------------------------
 
-_TEXT = "Port strikes\n\nDockworkers at Antwerp joined the walkout.\n"
-_MARKDOWN = """\
-# Port strikes
-
-Dockworkers at Antwerp joined the walkout. [1](#source-1)
-
-## Sources
-
-1. <a id="source-1"></a>[Antwerp dockworkers join walkout](<https://news.example.com/1>), \
-The Quayside Ledger, 2026-01-31
-"""
-_HTML = """\
-<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><title>Port strikes</title></head>
-<body><main><h1>Port strikes</h1><p>Dockworkers at Antwerp joined the walkout. ...</p></main></body>
-</html>
-"""
-_ITEM = "obs_65f1c0de8badf00d12345678"
-_INCIDENT = f"incident:{_ITEM}"
-_GRAPH = json.loads(f"""{{
-  "reportId": "rpt_65f1c0de8badf00d12345678",
-  "counts": {{"nodes": 3, "edges": 2, "incidentAnchors": 1, "citations": 1}},
-  "nodes": [
-    {{"id": "report", "type": "report", "kind": null, "label": "Port strikes",
-      "countryCode": null, "degree": 1, "entityId": null}},
-    {{"id": "{_INCIDENT}", "type": "incident", "kind": null,
-      "label": "Antwerp dockworkers join walkout", "countryCode": null, "degree": 2,
-      "entityId": null}},
-    {{"id": "entity:antwerp", "type": "entity", "kind": "place", "label": "Antwerp",
-      "countryCode": "BE", "degree": 1, "entityId": "ent_65f1c0de8badf00d12345678"}}
-  ],
-  "edges": [
-    {{"id": "reports:report>{_INCIDENT}", "type": "reports", "sourceId": "report",
-      "targetId": "{_INCIDENT}", "directed": true, "weight": 1, "citations": [1]}},
-    {{"id": "mentions:{_INCIDENT}>entity:antwerp", "type": "mentions", "sourceId": "{_INCIDENT}",
-      "targetId": "entity:antwerp", "directed": true, "weight": 1, "citations": [1]}}
-  ],
-  "incidentAnchors": [
-    {{"nodeId": "{_INCIDENT}", "storyId": "{_ITEM}", "title": "Antwerp dockworkers join walkout",
-      "firstReportedAt": "2026-01-30T16:05:00Z", "lastReportedAt": "2026-01-31T05:40:00Z",
-      "citations": [1]}}
-  ],
-  "citations": [
-    {{"number": 1, "id": "{_ITEM}", "title": "Antwerp dockworkers join walkout",
-      "url": "https://news.example.com/antwerp-dockworkers-join-walkout",
-      "name": "The Quayside Ledger", "publishedAt": "2026-01-31T05:40:00Z"}}
-  ],
-  "truncated": false
-}}""")
+_EXAMPLES = json.loads(data.read("report_examples.json"))
+_sold = partial(personal.Rows(REPORTS, "report_id", READ, READ).operation, auth="bearer-or-x402")
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    Operation(
-        id="listReports",
-        group="reports",
-        verb="list",
+    _sold(
+        "reports list",
+        "GET /reports",
+        "List reports",
+        list_reports,
         columns=("id", "title", "generatedAt", "counts.sources", "counts.signals"),
-        method="GET",
-        path="/reports",
-        summary="List reports",
         description=(
-            "Reports of the profiles that the caller subscribes to, newest first; who pays per "
-            "request gets those of public profiles. `profileId` narrows the list to one profile; "
-            "for one of somebody else that is not public it is empty."
+            "Reports of the profiles that the caller's workspace subscribes to, its own and public "
+            "ones of others, newest first, also while a subscription is paused; who pays per "
+            "request gets those of all public profiles. `profileId` narrows the list to one "
+            "profile; for one that is not subscribed it is empty."
         ),
-        request=ListReports,
-        response=Page[ReportRow],
-        run=list_reports,
-        scopes=READ,
-        auth="bearer-or-x402",
         tier=T4_PREMIUM_LIST,
         media=(JSON, NDJSON),
-        timeless=True,
     ),
-    Operation(
-        id="getReport",
-        group="reports",
-        verb="show",
-        method="GET",
-        path="/reports/{reportId}",
-        summary="Read a report",
+    _sold(
+        "reports show",
+        "GET /reports/{reportId}",
+        "Read a report",
+        get_report,
         description=(
             "Compact JSON; `include` adds the content, the sources, the signals, the graph or the "
             "audio. An expansion that was not asked for is absent, one that is unknown is null, "
             "one that is empty is `[]`. `view=agent` gives a compact form for language models. "
             "As `text/html` it is a whole page to read, hear and print."
         ),
-        request=GetReport,
-        response=One[ReportDetail] | One[AgentReport],
-        run=get_report,
-        scopes=READ,
-        auth="bearer-or-x402",
         tier=T4_PREMIUM_SINGLE,
         media=(JSON, MARKDOWN, HTML),
-        timeless=True,
-        examples={MARKDOWN.media_type: _MARKDOWN, HTML.media_type: _HTML},
+        examples={MARKDOWN.media_type: _EXAMPLES["markdown"], HTML.media_type: _EXAMPLES["html"]},
     ),
-    Operation(
-        id="getReportSignals",
-        group="reports",
-        verb="signals",
-        method="GET",
-        path="/reports/{reportId}/signals",
-        summary="Read a report's signals",
+    _sold(
+        "reports signals",
+        "GET /reports/{reportId}/signals",
+        "Read a report's signals",
+        get_signals,
+        id_="getReportSignals",
         description=(
             "What happened, to whom, when, where, and how certain that is, the most certain first. "
             "A report that is older than this feature has no signals."
         ),
-        request=GetFacet,
-        response=Bare[SignalsFacet],
-        run=get_signals,
-        scopes=READ,
-        auth="bearer-or-x402",
         tier=T3_ENRICHED,
-        timeless=True,
     ),
-    Operation(
-        id="getReportGraph",
-        group="reports",
-        verb="graph",
-        method="GET",
-        path="/reports/{reportId}/graph",
-        summary="Read a report's graph",
+    _sold(
+        "reports graph",
+        "GET /reports/{reportId}/graph",
+        "Read a report's graph",
+        get_graph,
+        id_="getReportGraph",
         description=(
             "The report, its incidents, the entities they name and the sources that say so, with "
             "the edges between them. For a report that is older than this feature, `graph` is "
             "null and every count is 0."
         ),
-        request=GetFacet,
-        response=Bare[GraphFacet],
-        run=get_graph,
-        scopes=READ,
-        auth="bearer-or-x402",
         tier=T3_ENRICHED,
-        timeless=True,
-        examples={"response": _GRAPH},
+        examples={"response": _EXAMPLES["graph"]},
     ),
-    Operation(
-        id="getReportText",
-        group="reports",
-        verb="text",
-        method="GET",
-        path="/reports/{reportId}/text",
-        summary="Read a report's text",
+    _sold(
+        "reports text",
+        "GET /reports/{reportId}/text",
+        "Read a report's text",
+        get_text,
+        id_="getReportText",
         description="The words without markup or citations, with word count and reading time.",
-        request=GetFacet,
-        response=Bare[TextFacet],
-        run=get_text,
-        scopes=READ,
-        auth="bearer-or-x402",
         tier=T4_PREMIUM_SINGLE,
         media=(JSON, TEXT),
-        timeless=True,
-        examples={TEXT.media_type: _TEXT},
+        examples={TEXT.media_type: _EXAMPLES["text"]},
     ),
-    Operation(
-        id="getReportAudio",
-        group="reports",
-        verb="audio",
-        method="GET",
-        path="/reports/{reportId}/audio",
-        summary="Read a report's audio",
+    _sold(
+        "reports audio",
+        "GET /reports/{reportId}/audio",
+        "Read a report's audio",
+        get_audio,
+        id_="getReportAudio",
         description=(
             "Where the report can be listened to, how long it plays and what the file is. The file "
             "is fetched without a key, whole or in ranges. Without a CDN its address ends: ask "
             "here again for a new one. A report that is not spoken, or not yet, answers 404 "
             "`AUDIO_NOT_AVAILABLE`; `hasAudio` of its row tells beforehand."
         ),
-        request=GetAudio,
-        response=Bare[AudioFacet] | Redirect,
-        run=get_audio,
         scopes=frozenset({"reports:audio"}),
-        auth="bearer-or-x402",
         tier=T4_PREMIUM_AUDIO,
         fails=(problem.AUDIO_NOT_AVAILABLE,),
+        timeless=False,
     ),
-    Operation(
-        id="getReportAudioText",
-        group="reports",
-        verb="audio-text",
-        method="GET",
-        path="/reports/{reportId}/audio-text",
-        summary="Read a report's text for speech",
+    _sold(
+        "reports audio-text",
+        "GET /reports/{reportId}/audio-text",
+        "Read a report's text for speech",
+        get_audio_text,
+        id_="getReportAudioText",
         description=(
             "The words as a voice reads them: acronyms, sums of money, percentages, dates, "
             "measures and addresses are written as they are spoken, without markup or citations, "
             "and an intro and an outro name the report, its period and how many sources it has. "
             "English is prepared in full, other languages as far as that is safe."
         ),
-        request=GetFacet,
-        response=Bare[AudioTextFacet],
-        run=get_audio_text,
-        scopes=READ,
-        auth="bearer-or-x402",
         tier=T3_ENRICHED,
-        timeless=True,
     ),
 )

@@ -40,8 +40,10 @@ class Task:
 
 
 async def want(ctx: Context, report_id: str) -> None:
-    """Have a report spoken, as soon as somebody has a voice for it."""
-    await ctx.save(SPEAKING, report_id, Speaking(report_id, ctx.now))
+    """Have a report spoken, as soon as somebody has a voice for it, where that is not so yet."""
+    report, wish = await ctx.find(REPORTS, report_id), await ctx.find(SPEAKING, report_id)
+    if report is not None and wish is None:
+        await ctx.save(SPEAKING, report_id, Speaking(report_id, ctx.now))
 
 
 async def ask(ctx: Context, report_id: str) -> Task:

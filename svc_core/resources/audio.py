@@ -148,3 +148,5 @@ DOUBTS: Collection[Doubt] = Collection(
     name="media_doubts", model=Doubt, prefix="med", order=lambda doubt: micros(doubt.look_at)
 )
 """One row a file that is to be looked after; the sweep reads the earliest."""
+
+COLLECTIONS = (AUDIO, SPEAKING, DOUBTS, TURNS, PIECES)

@@ -9,6 +9,7 @@ from svc_core.resources.facts import Severity
 from svc_core.resources.members import Share
 from svc_core.resources.osint import Category
 from svc_core.unset import Maybe, Unset
+from svc_core.wire import camel
 
 T = TypeVar("T")
 Range = tuple[int | None, int | None]
@@ -83,12 +84,15 @@ def narrowed(**ranges: Any) -> dict[str, Range]:
     return {name: one for name, one in ranges.items() if one is not None}
 
 
-def reading(id_: str, command: str, path: str, run: Any, **members: Any) -> Operation[Any, Any]:
-    """An operation that reads, from what `run` takes to what it gives; `command` as in `local`."""
+def reading(
+    command: str, path: str, run: Any, *, id_: str = "", **members: Any
+) -> Operation[Any, Any]:
+    """An operation that reads, from what `run` takes to what it gives; `command` and its id are as
+    in `local`."""
     _, request, response = run.__annotations__.values()
     group, _, verb = command.partition(" ")
     return Operation(
-        id=id_,
+        id=id_ or camel(run.__name__),
         group=group,
         verb=verb,
         method="GET",

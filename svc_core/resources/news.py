@@ -376,3 +376,5 @@ class RecapDue:
 RECAPS_DUE: Collection[RecapDue] = Collection(
     name="recaps_due", model=RecapDue, prefix="", order=lambda due: micros(due.day), scope="system"
 )
+
+COLLECTIONS = (NEWS, NEWS_TEXTS, UNGROUPED, STORY_PASSES, RECAPS, RECAPS_DUE, TOPIC_ACTIVITY)

@@ -1,8 +1,9 @@
 """Profiles, their subscriptions and when they are due (Spec: Profile and subscription)."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
+import attrs
 from attrs import field, frozen
 
 from svc_core.constraints import Arg, Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
@@ -159,6 +160,16 @@ class Due:
     failures: int = 0
 
 
+ReportGeneratedAt = Annotated[
+    datetime | None,
+    Doc("When the newest report was made; null before the first."),
+    Example("2026-01-31T06:30:04Z"),
+]
+OldReportGeneratedAt = Annotated[
+    Maybe[datetime | None], Doc("Deprecated: use reportGeneratedAtISO.")
+]
+
+
 @frozen
 class DeliveryMetadata:
     """What webhooks took of a profile's reports."""
@@ -187,15 +198,37 @@ class ProfileRow(ProfileDetail):
         Doc("When the next report is due; null for manual and paused ones."),
         Example("2026-02-01T06:30:00Z"),
     ]
-    report_generated_at_iso: Annotated[
-        datetime | None,
-        Doc("When the newest report was made; null before the first."),
-        Example("2026-01-31T06:30:04Z"),
-    ]
+    report_generated_at_iso: ReportGeneratedAt
     subscription: Subscription
-    report_generated_at: Annotated[
-        Maybe[datetime | None], Doc("Deprecated: use reportGeneratedAtISO.")
-    ] = UNSET
+    report_generated_at: OldReportGeneratedAt = UNSET
+    owned: Annotated[Literal[True], Doc("It is the caller's own."), Example(True)] = True
+
+
+@frozen
+class PublicProfile:
+    """What everybody is shown of a public profile."""
+
+    id: ProfileId
+    name: Name
+    topic: TopicText
+    language: Language
+    frequency: Cadence
+
+
+def everybodys(profile: Profile) -> dict[str, Any]:
+    """What everybody is shown of a public profile."""
+    return {each.name: getattr(profile, each.name) for each in attrs.fields(PublicProfile)}
+
+
+@frozen(kw_only=True)
+class OthersProfile(PublicProfile):
+    """A public profile of another workspace, to which the caller's subscribes."""
+
+    owned: Annotated[Literal[False], Doc("It is another workspace's."), Example(False)] = False
+    visibility: Annotated[Literal["public"], Doc("Everybody may read its reports.")] = "public"
+    report_generated_at_iso: ReportGeneratedAt
+    subscription: Subscription
+    report_generated_at: OldReportGeneratedAt = UNSET
 
 
 def _no_run(due: Due) -> int:
@@ -264,6 +297,60 @@ PUBLICATIONS: Collection[Publication] = Collection(
 
 
 @frozen
+class Follow:
+    """A subscription to a public profile of the tenant that has it, and the last of its news that
+    was told, by number."""
+
+    profile_id: ProfileId
+    tenant: str
+    subscription_id: SubscriptionId
+    told: int = 0
+
+
+def place_of(profile_id: str) -> int:
+    """Where the followers of a profile stand among those of all: 60 random bits of its id."""
+    return int(profile_id[-15:], 16)
+
+
+FOLLOWS: Collection[Follow] = Collection(
+    name="follows", model=Follow, prefix="prf", order=lambda follow: place_of(follow.profile_id)
+)
+"""Under the profile's id, in the rows of who follows."""
+
+
+@frozen
+class News:
+    """What followers are told: a version of a report, by its id, or, of version 0, what became of
+    its recording; without an id that nobody follows any more."""
+
+    report_id: ReportId | None
+    version: int
+    at: datetime
+
+
+@frozen
+class Followed:
+    """What the followers of a profile are still to be told, from when on, and the first's number.
+
+    Of that they are told up to `after`, a tenant and an id.
+    """
+
+    profile_id: ProfileId
+    number: int = 1
+    news: tuple[News, ...] = ()
+    after: tuple[str, str] = ("", "")
+
+
+FOLLOWED: Collection[Followed] = Collection(
+    name="followed",
+    model=Followed,
+    prefix="prf",
+    order=lambda followed: micros(followed.news[0].at) if followed.news else 2**62,
+)
+"""Under the profile's id, in the rows of whose it is; workers read the lowest of every tenant."""
+
+
+@frozen
 class ProfileInput:
     """A whole profile as a client sends it; what is left out takes its default."""
 
@@ -293,6 +380,14 @@ class ProfilePatch:
 
 
 @frozen
+class SubscriptionInput:
+    """A subscription to a public profile of another workspace."""
+
+    profile_id: Annotated[ProfileId, Arg(positional=True)]
+    delivery: DeliveryPreferences = DeliveryPreferences()
+
+
+@frozen
 class DeliveryPatch:
     """The preferences to change; null resets one to its default (RFC 7396)."""
 
@@ -309,3 +404,7 @@ class SubscriptionPatch:
     delivery: Annotated[
         Maybe[DeliveryPatch | None], Doc("The preferences to change; null resets all of them.")
     ] = UNSET
+
+
+_OWN = (PROFILES, PROFILE_DELIVERIES, SUBSCRIPTIONS, DUE, LEAVING)
+COLLECTIONS = (*_OWN, FOLLOWS, FOLLOWED, PUBLICATIONS)

@@ -291,3 +291,6 @@ QUEUES: Collection[Queue] = Collection(
 def delivery_id(webhook_id: str, event_id: str) -> str:
     """The identifier of the one delivery of an event to a webhook."""
     return ids.derived_id("att", "delivery", webhook_id, event_id)
+
+
+COLLECTIONS = (WEBHOOKS, WEBHOOK_SECRETS, EVENTS, DELIVERIES, WAITING, QUEUES)

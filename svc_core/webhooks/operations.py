@@ -15,7 +15,7 @@ from svc_core.ports import Document
 from svc_core.problem import Problem
 from svc_core.resources.members import Cursor, Limit, WebhookId
 from svc_core.resources.period import When, bounds
-from svc_core.resources.profile import PROFILES
+from svc_core.resources.profile import FOLLOWS, PROFILES
 from svc_core.resources.webhook import (
     DEFAULT_EVENTS,
     DELIVERIES,
@@ -212,12 +212,13 @@ async def create_webhook(ctx: Context, request: CreateWebhook) -> Created[Webhoo
 
 
 async def _check(ctx: Context, sent: Mapping[str, Any], known: Sequence[str] = ()) -> None:
-    """Pass profiles that are there, or were known before.
+    """Pass profiles to which the workspace subscribes, or that were known before.
 
     Raises:
         Problem: VALIDATION_FAILED, naming each that is not.
     """
     ids = sent.get("profile_ids", ())
+    known = [*known, *await ctx.tx.documents.get_many(FOLLOWS, ids)]
     problem.refuse(await ctx.missing(PROFILES, ids, pointer="/profileIds", known=known))
 
 
@@ -324,7 +325,6 @@ _ROWS = personal.Rows(WEBHOOKS, "webhook_id", MANAGE, MANAGE)
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _ROWS.operation(
-        "listWebhooks",
         "webhooks list",
         "GET /webhooks",
         "List webhooks",
@@ -340,7 +340,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         description="The workspace's webhooks, newest first, without their secrets.",
     ),
     _ROWS.operation(
-        "createWebhook",
         "webhooks create",
         "POST /webhooks",
         "Register a webhook",
@@ -354,7 +353,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         examples={"body": _EXAMPLE | _SECRET},
     ),
     _ROWS.operation(
-        "getWebhook",
         "webhooks show",
         f"GET {_ONE}",
         "Read a webhook",
@@ -365,11 +363,11 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         ),
     ),
     _ROWS.operation(
-        "replaceWebhook",
         "webhooks replace",
         f"PUT {_ONE}",
         "Replace a webhook",
         change_webhook,
+        id_="replaceWebhook",
         request=ReplaceWebhook,
         description=(
             "Replaces address, description and filters; members that are left out get their "
@@ -379,11 +377,11 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         examples={"body": _EXAMPLE},
     ),
     _ROWS.operation(
-        "updateWebhook",
         "webhooks update",
         f"PATCH {_ONE}",
         "Change a webhook",
         change_webhook,
+        id_="updateWebhook",
         request=PatchWebhook,
         description=(
             "Changes only the members that are sent (JSON Merge Patch, RFC 7396): null resets an "
@@ -393,7 +391,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         examples={"body": {"description": "Night desk"}},
     ),
     _ROWS.operation(
-        "deleteWebhook",
         "webhooks delete",
         f"DELETE {_ONE}",
         "Delete a webhook",
@@ -401,7 +398,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         description="Deletes the webhook and its secret; what still waits for it is never sent.",
     ),
     _ROWS.operation(
-        "enableWebhook",
         "webhooks enable",
         f"POST {_ONE}/enable",
         "Enable a webhook",
@@ -409,11 +405,11 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         description="Notifies it of events again and sets its failure count back to 0.",
     ),
     _ROWS.operation(
-        "rotateWebhookSecret",
         "webhooks rotate-secret",
         f"POST {_ONE}/rotate-secret",
         "Rotate a webhook's secret",
         change_webhook,
+        id_="rotateWebhookSecret",
         request=RotateSecret,
         description=(
             "Signs by the `secret` that you send. For 24 hours `webhook-signature` holds a "
@@ -424,11 +420,11 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         examples={"body": _SECRET},
     ),
     _ROWS.operation(
-        "testWebhook",
         "webhooks test",
         f"POST {_ONE}/test",
         "Send a test event",
         send_test,
+        id_="testWebhook",
         description=(
             f"Queues an event of the type `{TEST}`: signed, attempted and counted like any other. "
             "`Location` lists its delivery."
@@ -438,7 +434,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         target=None,
     ),
     _ROWS.operation(
-        "listDeliveries",
         "webhooks deliveries",
         f"GET {_ONE}/deliveries",
         "List deliveries",
@@ -447,11 +442,11 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         description="What became of each event of the last 30 days, with every attempt.",
     ),
     _ROWS.operation(
-        "redeliverEvent",
         "webhooks redeliver",
         f"POST {_ONE}/deliveries/{{eventId}}/redeliver",
         "Send an event again",
         redeliver,
+        id_="redeliverEvent",
         description=(
             "Queues the same event, body and id, for one new attempt. While a delivery is under "
             "way, or the webhook is disabled, the answer is 409."

@@ -5,53 +5,27 @@ a subject that no demo item mentions: its report is the short one that says so.
 """
 
 from svc_core.resources.profile import ProfileInput
+from svc_core.schedule import Frequency
 
-PROFILES: tuple[ProfileInput, ...] = (
-    ProfileInput(
-        name="Hospital ransomware",
-        topic="Ransomware attack on Dutch hospitals",
-        frequency="daily",
-        schedule_time_of_day="06:30",
-        timezone="Europe/Amsterdam",
-        keywords=("Vallmere", "Gravel Lynx"),
-    ),
-    ProfileInput(
-        name="Ports in Chile",
-        topic="Port strike in Chile",
-        frequency="weekdays",
-        schedule_time_of_day="07:00",
-        timezone="Europe/Brussels",
-        keywords=("dockworkers", "San Antonio"),
-    ),
-    ProfileInput(
-        name="Bank stress test",
-        topic="European bank stress test",
-        frequency="weekly",
-        schedule_time_of_day="08:15",
-        timezone="Europe/London",
-        keywords=("Hansekredit", "Banca Corvara"),
-    ),
-    ProfileInput(
-        name="Chip exports",
-        topic="Export rule for chip packaging tools",
-        frequency="daily",
-        schedule_time_of_day="09:00",
-        timezone="Asia/Tokyo",
-        keywords=("Kumo Precision",),
-    ),
-    ProfileInput(
-        name="Ecuador earthquake",
-        topic="Earthquake in Ecuador",
-        frequency="hourly",
-        keywords=("Esmeraldas",),
-    ),
-    ProfileInput(
-        name="Polymetallic nodules",
-        topic="Polymetallic nodules",
-        frequency="manual",
-        timezone="Pacific/Auckland",
-        keywords=("polymetallic", "nodules"),
-    ),
+_ROWS = (
+    ("Hospital ransomware", "Ransomware attack on Dutch hospitals", "Vallmere, Gravel Lynx"),
+    ("Ports in Chile", "Port strike in Chile", "dockworkers, San Antonio"),
+    ("Bank stress test", "European bank stress test", "Hansekredit, Banca Corvara"),
+    ("Chip exports", "Export rule for chip packaging tools", "Kumo Precision"),
+    ("Ecuador earthquake", "Earthquake in Ecuador", "Esmeraldas"),
+    ("Polymetallic nodules", "Polymetallic nodules", "polymetallic, nodules"),
+)
+_TIMES: tuple[tuple[Frequency, str | None, str], ...] = (
+    ("daily", "06:30", "Europe/Amsterdam"),
+    ("weekdays", "07:00", "Europe/Brussels"),
+    ("weekly", "08:15", "Europe/London"),
+    ("daily", "09:00", "Asia/Tokyo"),
+    ("hourly", None, "UTC"),
+    ("manual", None, "Pacific/Auckland"),
+)
+PROFILES: tuple[ProfileInput, ...] = tuple(
+    ProfileInput(name, topic, often, at, None, zone, keywords=tuple(words.split(", ")))
+    for (name, topic, words), (often, at, zone) in zip(_ROWS, _TIMES, strict=True)
 )
 
 PUBLIC = PROFILES[:2]

@@ -17,45 +17,20 @@ from hypercorn.config import Config
 from hypercorn.protocol.h11 import STREAM_ID, H11Protocol
 from hypercorn.protocol.http_stream import HTTPStream
 
-NEEDED: Final[Mapping[str, tuple[str, ...]]] = {
+NEEDED: Final[Mapping[str, str]] = {
     # Replaced by ours.
-    "hypercorn.protocol": ("H11Protocol",),
+    "hypercorn.protocol": "H11Protocol",
     # Read by the functions below.
-    "h11.Connection": (
-        "_receive_buffer.maybe_extract_at_most",
-        "_receive_buffer.__bytes__",
-        "_receive_buffer.__len__",
-    ),
+    "h11.Connection": "_receive_buffer.maybe_extract_at_most _receive_buffer.__bytes__"
+    " _receive_buffer.__len__",
     # Overridden or used by the classes in `connection`.
-    "TCPServer": (
-        "protocol_send.__self__.writer",
-        "_close",
-        "_read_data",
-        "idle_task.stop",
-        "writer",
-    ),
-    "HTTPStream": ("app_send", "handle", "send", "state", "stream_id"),
-    "WorkerContext": ("mark_request", "terminated"),
-    "Config": ("response_headers",),
-    "H11Protocol": (
-        "_check_protocol",
-        "_create_stream",
-        "_send_error_response",
-        "app",
-        "client",
-        "config",
-        "connection",
-        "connection_state",
-        "context",
-        "handle",
-        "keep_alive_requests",
-        "send",
-        "server",
-        "ssl",
-        "stream",
-        "stream_send",
-        "task_group",
-    ),
+    "TCPServer": "protocol_send.__self__.writer _close _read_data idle_task.stop writer",
+    "HTTPStream": "app_send handle send state stream_id",
+    "WorkerContext": "mark_request terminated",
+    "Config": "response_headers",
+    "H11Protocol": "_check_protocol _create_stream _send_error_response app client config context"
+    " connection connection_state handle keep_alive_requests send server ssl stream stream_send"
+    " task_group",
 }
 
 
@@ -68,7 +43,7 @@ def missing() -> list[str]:
     return [
         f"{owner}.{name}"
         for owner, names in NEEDED.items()
-        for name in names
+        for name in names.split()
         if not _has(owners[owner], name)
     ]
 

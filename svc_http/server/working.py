@@ -3,7 +3,7 @@
 Rule 1: each claims what it does in the store, so that any number of processes may run each.
 Rule 2: whoever has workers looks after the store as well: old answers, deliveries and
         conversations are forgotten, secrets sealed anew, files without a row and reports without a
-        profile removed, reports and signals indexed.
+        profile removed, reports and signals indexed, subscribers told.
 Rule 3: only who has the store alone may take over what was under way before it began. Over a store
         of several processes, what a dead one held is free when its time is over.
 """
@@ -58,6 +58,7 @@ from svc_http.workers import (
 )
 from svc_http.workers.deliver import Sender
 from svc_http.workers.embed import embed_loop
+from svc_http.workers.follow import follow_loop
 from svc_http.workers.index import index_loop
 from svc_http.workers.reconcile import forget_paid, reconcile_loop
 from svc_http.workers.speak import speak_loop, sweep_loop
@@ -210,6 +211,7 @@ def chosen(
         _renew,
         _sweep,
         _forget,
+        _follow,
         _reconcile,
         partial(_index, model),
     )
@@ -279,6 +281,11 @@ async def _sweep(runtime: Runtime) -> None:
 async def _forget(runtime: Runtime) -> None:
     failed = partial(runtime.journal.failure, "reports")
     await forget_loop(runtime.service, runtime.commits, failed)
+
+
+async def _follow(runtime: Runtime) -> None:
+    failed = partial(runtime.journal.failure, "subscribers")
+    await follow_loop(runtime.service, runtime.commits, failed)
 
 
 async def _reconcile(runtime: Runtime) -> None:

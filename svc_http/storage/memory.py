@@ -24,6 +24,7 @@ from svc_core.ports import (
     FeedPosition,
     Filters,
     Heard,
+    Lowest,
     Owned,
     Position,
     Slice,
@@ -31,7 +32,7 @@ from svc_core.ports import (
     Transaction,
 )
 from svc_http.storage import scopes
-from svc_http.storage.asked import Where, asked, searchable
+from svc_http.storage.asked import asked, searchable
 from svc_http.storage.memory_ledger import Log, MemoryLedger
 from svc_http.storage.rows import Row, Rows, sliced
 from svc_http.storage.units import run_unit
@@ -358,26 +359,20 @@ class MemoryStorage:
         return result
 
     async def across(
-        self,
-        collection: Collection[T],
-        *,
-        where: Where | None = None,
-        end: int | None = None,
-        limit: int,
+        self, collection: Collection[T], *, limit: int, **bounds: Unpack[Lowest]
     ) -> tuple[Owned[T], ...]:
         """Rows of every tenant with the lowest `(order, tenant, id)` first."""
-        wanted = asked(collection, where=where, end=end)
+        after = bounds.get("after")
+        wanted = asked(collection, where=bounds.get("where"), end=bounds.get("end"))
         with self._lock:
             found = sorted(
-                (
-                    Owned(tenant, row.document)
-                    for (name, tenant), rows in self._world.rows.items()
-                    if name == collection.name
-                    for row in rows.matching(wanted)
-                ),
-                key=lambda owned: (owned.document.order, owned.tenant, owned.document.id),
+                ((row.document.order, tenant, row.document.id), row.document)
+                for (name, tenant), rows in self._world.rows.items()
+                if name == collection.name
+                for row in rows.matching(wanted)
             )
-        return tuple(found[:limit])
+        left = [Owned(at[1], row) for at, row in found if after is None or at > after]
+        return tuple(left[:limit])
 
     async def close(self) -> None:
         """Nothing is held that would have to be given back."""

@@ -9,13 +9,13 @@ store = storage.threaded("postgresql://desk@db.example.org/desk")  # for hosts w
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, Unpack
 
 from svc_core import catalog, cursor
-from svc_core.ports import Collection, Heard, Owned, Signals, Storage, Transaction
+from svc_core.ports import Collection, Heard, Lowest, Owned, Signals, Storage, Transaction
 from svc_http import system
 from svc_http.settings import EXAMPLE_DSN, MEMORY, POSTGRES
 from svc_http.settings_text import shown
@@ -186,16 +186,10 @@ class Threaded:
         return await self._there(self._store.write(tenant, unit))
 
     async def across(
-        self,
-        collection: Collection[T],
-        *,
-        where: Mapping[str, tuple[str, ...]] | None = None,
-        end: int | None = None,
-        limit: int,
+        self, collection: Collection[T], *, limit: int, **bounds: Unpack[Lowest]
     ) -> tuple[Owned[T], ...]:
         """As that of the store."""
-        asked = self._store.across(collection, where=where, end=end, limit=limit)
-        return await self._there(asked)
+        return await self._there(self._store.across(collection, limit=limit, **bounds))
 
     async def close(self) -> None:
         """Give the store back and end its thread."""

@@ -5,15 +5,19 @@ Each unit of work is whole, so any number of workers may do this, and one that i
 rest to the next. What cannot be removed is left for a while, and is in the way of no other profile.
 """
 
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 from svc_core.agent import THREADS, threads
+from svc_core.ports import Collection, Owned
 from svc_core.recordings import forget_reports
 from svc_core.resources.members import micros
-from svc_core.resources.profile import LEAVING
+from svc_core.resources.profile import LEAVING, Leaving
 from svc_http.runtime.commits import Commits
 from svc_http.runtime.service import Failed, Service
+
+T = TypeVar("T")
 
 LOOK_SECONDS: Final = 30.0
 """How often it is looked when nothing was heard: what other processes left."""
@@ -30,18 +34,35 @@ async def forget_loop(service: Service, commits: Commits, failed: Failed) -> Non
 
 async def forget(service: Service, failed: Failed) -> None:
     """Remove the reports of every deleted profile; `failed` hears of those that have to stay."""
+
+    async def some(row: Owned[Leaving]) -> None:
+        await service.write(row.tenant, partial(forget_reports, profile_id=row.document.id))
+
+    await attend(service, LEAVING, some, failed)
+
+
+async def attend(
+    service: Service,
+    collection: Collection[T],
+    some: Callable[[Owned[T]], Awaitable[object]],
+    failed: Failed,
+) -> None:
+    """Do some of what each row of all tenants stands for that is due, until none is left.
+
+    What fails is left for the next time; `failed` hears of it.
+    """
     stuck: set[str] = set()
     while True:
-        left = await service.storage.across(LEAVING, limit=ROUND_MAX + len(stuck))
+        limit, end = ROUND_MAX + len(stuck), micros(service.now())
+        left = await service.storage.across(collection, end=end, limit=limit)
         rows = [row for row in left if row.document.id not in stuck]
         if not rows:
             return
         for row in rows:
-            profile_id = row.document.id
             try:
-                await service.write(row.tenant, partial(forget_reports, profile_id=profile_id))
-            except Exception as failure:  # one profile's broken reports must not stop the others
-                stuck.add(profile_id)
+                await some(row)
+            except Exception as failure:  # what is broken of one must not stop the others
+                stuck.add(row.document.id)
                 failed(failure)
 
 

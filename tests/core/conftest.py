@@ -6,10 +6,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+import attrs
 import pytest
 
 from svc_core import catalog, drive, pipeline
+from svc_core.access.plans import DEFAULT_PLANS, PlanTable
 from svc_core.cursor import Keyring
+from svc_core.host import Host
 from svc_core.intake import registry, taking
 from svc_core.operation import Actor, Context
 from svc_core.pipeline import Call, Reply, Site
@@ -37,13 +40,15 @@ class House:
         self.keyring = Keyring({1: b"k" * 32}, 1)
         self.store = MemoryStorage(catalog.COLLECTIONS)
         self.site = Site(base_url="https://api.example")
+        self.host = Host(lends={PlanTable: DEFAULT_PLANS})
         self.user: str | None = None
         """The person behind the key."""
         self.operations = {operation.id: operation for operation in catalog.OPERATIONS}
 
     def context(self, tx: Transaction, tenant: str, operation: str) -> Context:
         actor = Actor(tenant, user_id=self.user)
-        return Context(tx, self.clock.now(), self.ids, actor, operation, keyring=self.keyring)
+        known = (tx, self.clock.now(), self.ids, actor, operation)
+        return Context(*known, keyring=self.keyring, host=self.host)
 
     def run(self, usecase: Callable[[Context], Awaitable[R]], tenant: str = SYSTEM) -> R:
         async def unit(tx: Transaction) -> R:
@@ -71,8 +76,14 @@ class House:
             operation, Call(dict(path or {}), query, fields.get, content), self.site
         )
 
+        look, seen = pipeline.ahead(operation, prepared), None
+        if look is not None:
+            seen = drive.run(
+                self.store.read(tenant, lambda tx: look(self.context(tx, tenant, operation.id)))
+            )
+
         async def unit(tx: Transaction) -> Reply:
-            context = self.context(tx, tenant, operation.id)
+            context = attrs.evolve(self.context(tx, tenant, operation.id), ahead=seen)
             return await pipeline.perform(operation, prepared, context, self.site)
 
         runner = self.store.write if operation.writes else self.store.read

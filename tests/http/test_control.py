@@ -152,7 +152,7 @@ class House:
             "queue": raising(Overloaded("queue full")),
         }
         members: Any = {"unit": "several", "binding": "system", "roles": frozenset({"operator"})}
-        return {name: local(name, "test", name, run, **members) for name, run in runs.items()}
+        return {name: local("test", name, run, id_=name, **members) for name, run in runs.items()}
 
     def close(self, seconds: float = 1.0) -> None:
         self.run(self.control.close(seconds))

@@ -199,7 +199,7 @@ def test_rows_are_found_by_index(connection: sqlite3.Connection, made: Table) ->
 
 
 def test_the_workers_view_walks_an_index(connection: sqlite3.Connection) -> None:
-    told = plan(connection, table(NOTES).across((("status", 1),), has_end=True))
+    told = plan(connection, table(NOTES).across((("status", 1),), has_after=True, has_end=True))
     assert "a_c_sample_notes" in told
     assert "TEMP B-TREE" not in told
 

@@ -92,7 +92,6 @@ def window_of(request: GetFusion, now: datetime) -> Interval:
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     bound(
-        "getFusion",
         "entities fusion",
         "/entities/{entityId}/fusion",
         get_fusion,

@@ -179,7 +179,6 @@ _MORE: Mapping[Include, Callable[[Context, Incident], Awaitable[bytes]]] = {
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     reading(
-        "listIncidents",
         "incidents list",
         "/incidents",
         list_incidents,
@@ -194,7 +193,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         ),
     ),
     reading(
-        "getIncident",
         "incidents show",
         "/incidents/{incidentId}",
         get_incident,

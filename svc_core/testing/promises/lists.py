@@ -218,6 +218,8 @@ class ListPromises(Bench):
         assert self._owned() == [(BOB, "z"), (ANN, "x"), (BOB, "a"), (BOB, "x")]
         assert self._owned(limit=2) == [(BOB, "z"), (ANN, "x")]
         assert self._owned(end=1) == [(BOB, "z")]
+        assert self._owned(after=(5, ANN, "x")) == [(BOB, "a"), (BOB, "x")]
+        assert self._owned(after=(1, "", ""), end=5, limit=2) == [(BOB, "z"), (ANN, "x")]
         assert self._owned(where={"status": ("open",)}) == [(BOB, "z"), (ANN, "x"), (BOB, "a")]
         assert self._owned(where={"topic": ("t",), "status": ("open",)}) == [(BOB, "a")]
         self.sync.put(SYSTEM, NOTICES, "n", Note("n", ""))

@@ -7,6 +7,7 @@ from svc_core.ports import (
     Collection,
     Document,
     Filters,
+    Lowest,
     Owned,
     Position,
     Record,
@@ -14,7 +15,7 @@ from svc_core.ports import (
     StaleVersionError,
 )
 from svc_http.storage import scopes
-from svc_http.storage.asked import Where, asked, searchable
+from svc_http.storage.asked import asked, searchable
 from svc_http.storage.postgres.query import PROBED_MAX, Lists, Query
 from svc_http.storage.postgres.session import Session, numbered
 from svc_http.storage.postgres.table import Table, pairs, with_facets, without_facets
@@ -156,14 +157,14 @@ class PostgresDocuments:
         return Slice(tuple(_documents(found[:limit])), end)
 
     async def across(
-        self, collection: Collection[T], where: Where | None, end: int | None, limit: int
+        self, collection: Collection[T], limit: int, bounds: Lowest
     ) -> tuple[Owned[T], ...]:
         """Rows of every tenant with the lowest `(order, tenant, id)` first."""
-        wanted = asked(collection, where=where, end=end)
+        wanted = asked(collection, where=bounds.get("where"), end=bounds.get("end"))
         if wanted.is_empty:
             return ()
         lists = Lists(self._stored(collection).table, self._tenant, wanted)
-        found = await self._rows(lists.across(limit))
+        found = await self._rows(lists.across(bounds.get("after"), limit))
         return tuple(Owned(row[0], Document(*row[1:])) for row in found)
 
     def _stored(self, collection: Collection[Any]) -> Stored:

@@ -195,7 +195,7 @@ class Lists:
         )
         return made.add(" ORDER BY m.rank DESC, m.ord DESC, m.id DESC")
 
-    def across(self, limit: int) -> Query:
+    def across(self, after: tuple[int, str, str] | None, limit: int) -> Query:
         """The rows of every tenant, the lowest first; those of the system are of one tenant."""
         is_owned, end = self._table.collection.scope == "tenant", self._asked.end
         condition, order = ("TRUE", "(c.ord - 0)") if is_owned else ("c.tenant = ''", "c.ord")
@@ -203,6 +203,8 @@ class Lists:
             f"SELECT c.tenant, c.id, c.version, c.ord, c.body FROM {self._table.rows}"
         )
         made.add(f" AS c WHERE {condition}")
+        if after is not None:
+            made.add(f" AND ({order}, c.tenant, c.id) > (?::bigint, ?, ?)", *after)
         if end is not None:
             made.add(f" AND {order} <= ?::bigint", end)
         return made.check().add(f" ORDER BY {order}, c.tenant, c.id LIMIT ?", limit)

@@ -5,11 +5,10 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from itertools import count
 from time import monotonic
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, Unpack, cast
 
-from svc_core.ports import SYSTEM, Collection, Heard, Owned, Signals, Transaction
+from svc_core.ports import SYSTEM, Collection, Heard, Lowest, Owned, Signals, Transaction
 from svc_http.shared.postgres import on_postgres
-from svc_http.storage.asked import Where
 from svc_http.storage.errors import StorageUnavailable
 from svc_http.storage.postgres import filling, migrations, unfinished
 from svc_http.storage.postgres.connection import IDLE_SECONDS, STATEMENT_SECONDS
@@ -150,15 +149,10 @@ class PostgresStorage:
         return cast(R, await self._writes.run(tenant, unit))
 
     async def across(
-        self,
-        collection: Collection[T],
-        *,
-        where: Where | None = None,
-        end: int | None = None,
-        limit: int,
+        self, collection: Collection[T], *, limit: int, **bounds: Unpack[Lowest]
     ) -> tuple[Owned[T], ...]:
         """Rows of every tenant with the lowest `(order, tenant, id)` first."""
-        unit: Any = lambda tx: tx.documents.across(collection, where, end, limit)  # noqa: E731
+        unit: Any = lambda tx: tx.documents.across(collection, limit, bounds)  # noqa: E731
         return cast(tuple[Owned[T], ...], await self._reads.run(SYSTEM, unit))
 
     async def close(self) -> None:

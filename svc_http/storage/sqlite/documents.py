@@ -11,13 +11,14 @@ from svc_core.ports import (
     Collection,
     Document,
     Filters,
+    Lowest,
     Owned,
     Position,
     Slice,
     StaleVersionError,
 )
 from svc_http.storage import scopes
-from svc_http.storage.asked import NUMBER_MAX, NUMBER_MIN, Asked, Where, asked, searchable
+from svc_http.storage.asked import NUMBER_MAX, NUMBER_MIN, Asked, asked, searchable
 from svc_http.storage.rows import sliced
 from svc_http.storage.sqlite.rows import Place, RowWriter, owner_token
 from svc_http.storage.sqlite.table import Shape, Table
@@ -322,14 +323,16 @@ def _expected(writer: RowWriter, expect: int | None) -> Place | None:
 
 
 def across(
-    connection: sqlite3.Connection, table: Table, where: Where | None, end: int | None, limit: int
+    connection: sqlite3.Connection, table: Table, limit: int, bounds: Lowest
 ) -> tuple[Owned[Any], ...]:
     """Rows of every tenant with the lowest `(order, tenant, id)` first."""
-    filters = asked(table.collection, where=where).where
+    after, end = bounds.get("after"), bounds.get("end")
+    filters = asked(table.collection, where=bounds.get("where")).where
     checks = tuple((name, len(values)) for name, values in filters.items())
     values = [value for name in filters for value in filters[name]]
-    bound = [] if end is None else [end]
-    found = connection.execute(table.across(checks, end is not None), [*bound, *values, limit])
+    bound = [*(after or ()), *(() if end is None else (end,))]
+    statement = table.across(checks, after is not None, end is not None)
+    found = connection.execute(statement, [*bound, *values, limit])
     return tuple(Owned(row[0], Document(*row[1:])) for row in found)
 
 

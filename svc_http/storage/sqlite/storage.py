@@ -2,12 +2,12 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
-from svc_core.ports import Collection, Heard, Owned, Transaction
+from svc_core.ports import Collection, Heard, Lowest, Owned, Transaction
 from svc_http.storage.sqlite import migrations
 from svc_http.storage.sqlite.connection import connect_reader, connect_writer
 from svc_http.storage.sqlite.documents import Tables, across, declared
@@ -132,18 +132,11 @@ class SqliteStorage:
         return await self._writes.run(partial(self._run, tenant, unit, self._beside))
 
     async def across(
-        self,
-        collection: Collection[T],
-        *,
-        where: Mapping[str, tuple[str, ...]] | None = None,
-        end: int | None = None,
-        limit: int,
+        self, collection: Collection[T], *, limit: int, **bounds: Unpack[Lowest]
     ) -> tuple[Owned[T], ...]:
         """Rows of every tenant with the lowest `(order, tenant, id)` first."""
         asked = declared(self._tables, collection)
-        return await self._reads.run(
-            lambda connection: across(connection, asked, where, end, limit)
-        )
+        return await self._reads.run(lambda connection: across(connection, asked, limit, bounds))
 
     async def close(self) -> None:
         """Finish the units that were handed in, then give the file back."""

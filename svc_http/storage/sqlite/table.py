@@ -96,9 +96,10 @@ class Table:
             statement = self._statements[kind, shape] = make(self, shape)
         return statement
 
-    def across(self, checks: tuple[tuple[str, int], ...], has_end: bool) -> str:
+    def across(self, checks: tuple[tuple[str, int], ...], has_after: bool, has_end: bool) -> str:
         """The statement of a listing over every tenant, lowest first."""
-        bound = " AND c.ord <= ?" if has_end else ""
+        bound = " AND (c.ord, c.tenant, c.id) > (?, ?, ?)" if has_after else ""
+        bound += " AND c.ord <= ?" if has_end else ""
         return (
             f"SELECT c.tenant, c.id, c.version, c.ord, c.body FROM {self.rows} AS c"
             f" WHERE TRUE{bound}{_checks(self, checks)} ORDER BY c.ord, c.tenant, c.id LIMIT ?"

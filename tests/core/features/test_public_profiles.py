@@ -1,6 +1,7 @@
 """Public profiles: their reports are everybody's, and nothing private ever is (D19's promise)."""
 
 import json
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,16 +11,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import drive, publications
+from svc_core import drive, following, publications
+from svc_core.access.plans import DEFAULT_PLANS
 from svc_core.catalog import COLLECTIONS
+from svc_core.following import GRACE
 from svc_core.operation import Actor
 from svc_core.ports import SYSTEM
 from svc_core.problem import Problem
 from svc_core.profiles.operations import OneProfile, delete_profile
 from svc_core.publications import ChosenProfile, publish_profile, unpublish_profile
 from svc_core.reports import speaking
+from svc_core.resources.account import WORKSPACES, Workspace
 from svc_core.resources.audio import Recording
 from svc_core.resources.profile import PROFILES, PUBLICATIONS, Publication
+from svc_http.runtime.service import Service
+from svc_http.workers.follow import follow
 from tests import knowledge
 from tests.core.conftest import House
 from tests.sampling import examples
@@ -44,6 +50,8 @@ class Town(House):
 
     def __init__(self) -> None:
         super().__init__()
+        for id_ in (ANN, BOB, CYD, "wsp_d"):
+            self.plan(id_, "elite")
         self.reports: dict[str, tuple[str, str]] = {}
         """Tenant and profile of every report."""
 
@@ -51,6 +59,11 @@ class Town(House):
         """Run a local operation of several units."""
         ctx = self.context(None, tenant, "")  # type: ignore[arg-type]
         return drive.run(usecase(attrs.evolve(ctx, units=Work(self))))
+
+    def plan(self, tenant: str, name: str) -> None:
+        """Have a workspace on a plan."""
+        row = Workspace(tenant, tenant, name, self.clock.now())
+        self.run(lambda ctx: ctx.save(WORKSPACES, tenant, row))
 
     def publish(self, profile_id: str, tenant: str) -> Any:
         made = self.units(lambda ctx: publish_profile(ctx, ChosenProfile(profile_id)), tenant)
@@ -69,10 +82,26 @@ class Town(House):
             signals=2, profile=profile_id, days=days,
         )  # fmt: skip
         self.run(lambda ctx: knowledge.put(ctx, row, facets), tenant)
+        self.run(lambda ctx: following.note(ctx, row.id, 1), tenant)
         if spoken:
             self.run(lambda ctx: speak(ctx, row.id), tenant)
         self.reports[row.id] = (tenant, profile_id)
         return row.id
+
+    def subscribe(self, profile_id: str, tenant: str, **members: Any) -> Any:
+        """A subscription of a workspace."""
+        body = {"profileId": profile_id, **members}
+        return json.loads(self.send("createSubscription", tenant=tenant, body=body).body)["data"]
+
+    def tell(self) -> None:
+        """Have the workers tell whoever is to be told."""
+        drive.run(follow(self.service, _raised))
+
+    @property
+    def service(self) -> Service:
+        """What workers are given."""
+        known = (self.store, self.ids, self.clock.now, self.keyring, DEFAULT_PLANS)
+        return Service(*known, host=self.host)
 
     def listed(self, tenant: str, query: str = "", limit: int = 1) -> list[str]:
         """The reports that a walk through the whole list shows."""
@@ -110,6 +139,10 @@ class Work:
             return await usecase(self.town.context(tx, tenant, ""))
 
         return unit
+
+
+def _raised(failure: BaseException) -> None:
+    raise failure
 
 
 async def speak(ctx: Any, report_id: str) -> None:
@@ -159,7 +192,8 @@ def test_publishing_shows_in_the_profile_and_in_its_owners_feed_alone(town: Town
     assert (made["id"], made["visibility"]) == (profile["id"], "public")
     assert town.publish(profile["id"], ANN) == made  # again changes nothing
     path = {"profileId": profile["id"]}
-    assert json.loads(town.send("getProfile", path=path).body)["data"] == made
+    shown = json.loads(town.send("getProfile", path=path).body)["data"]
+    assert {name: shown[name] for name in made} == made
     (row,) = town.rows("listProfiles")
     assert row["visibility"] == "public"
     told = [row for row in town.changes(ANN) if row["changeType"] == "updated"]
@@ -246,6 +280,7 @@ def test_cursors_are_of_one_list(town: Town) -> None:
         reply = town.send("listReports", tenant=tenant, query=f"limit=1{query}")
         return f"&cursor={json.loads(reply.body)['meta']['page']['nextCursor']}"
 
+    town.subscribe(public, BOB)
     lists = [
         (NOBODY, ""), (NOBODY, f"&profileId={public}"), (BOB, ""),
         (BOB, f"&profileId={public}"), (BOB, f"&profileId={private}"), (ANN, ""),
@@ -264,33 +299,84 @@ def test_cursors_are_of_one_list(town: Town) -> None:
 # -- the law -----------------------------------------------------------------------------------
 
 _ACTS = st.lists(
-    st.tuples(st.sampled_from(["report", "publish", "unpublish", "delete"]), st.integers(0, 4)),
-    max_size=25,
+    st.tuples(
+        st.sampled_from(
+            ["subscribe", "publish", "report", "unpublish", "delete", "end", "tell"]
+            + ["subscribe", "publish", "report"] * 2
+        ),
+        st.sampled_from([0, 0, 1, 2, 3, 4]),
+        st.sampled_from(["wsp_d", CYD, BOB]),
+    ),
+    max_size=40,
 )
 
 
-@examples(30)
+@examples(60)
 @given(_ACTS)
-def test_a_private_report_shows_to_no_stranger_by_any_way(acts: list[tuple[str, int]]) -> None:
+def test_a_private_report_shows_to_no_stranger_by_any_way(
+    acts: list[tuple[str, int, str]],
+) -> None:
     town = Town()
+    subscribed: dict[tuple[str, str], str] = {}
+    told: dict[str, list[str]] = defaultdict(list)
     owners = [ANN, ANN, BOB, BOB, CYD]
     profiles = [str(town.profile(owner)["id"]) for owner in owners]
     public: set[str] = set()
     alive = set(profiles)
-    for act, index in acts:
+    for act, index, reader in acts:
         profile, owner = profiles[index], owners[index]
+        town.clock.advance(1)
         if profile not in alive:
             continue
         if act == "report":
-            town.report(owner, profile, spoken=index % 2 == 0)
+            made = town.report(owner, profile, spoken=index % 2 == 0)
+            for tenant, at in subscribed:
+                if at == profile:
+                    told[tenant].append(made)
+        elif act == "tell":
+            town.tell()
+        elif act == "subscribe":
+            if owner != reader and profile in public and (reader, profile) not in subscribed:
+                subscribed[reader, profile] = town.subscribe(profile, reader)["id"]
+            else:
+                body = {"profileId": profile}
+                refusal = town.refused("createSubscription", tenant=reader, body=body)
+                is_known = owner == reader or (reader, profile) in subscribed
+                assert refusal.type.status == (409 if is_known else 404)
+        elif act == "end":
+            if id_ := subscribed.pop((reader, profile), None):
+                town.tell()
+                town.send("deleteSubscription", tenant=reader, path={"subscriptionId": id_})
         elif act == "delete":
             town.run(lambda ctx, id_=profile: delete_profile(ctx, OneProfile(id_)), owner)
             alive.discard(profile)
         else:
+            town.tell()
             getattr(town, act)(profile, owner)
             (public.add if act == "publish" else public.discard)(profile)
+        if act in {"delete", "unpublish"}:
+            town.tell()
+            for pair in [pair for pair in subscribed if pair[1] == profile]:
+                del subscribed[pair]
+    town.clock.advance(GRACE.total_seconds() + 1)
+    town.tell()
     for reader in (ANN, BOB, CYD, "wsp_d", NOBODY):
         _sees_its_own_and_public_ones(town, reader, alive, public)
+        at = {profile for tenant, profile in subscribed if tenant == reader}
+        _sees_what_it_subscribes_to(town, reader, public & alive if reader == NOBODY else at)
+        created = [row for row in town.changes(reader) if row["changeType"] == "created"]
+        found = [row["resourceId"] for row in created if row["resourceType"] == "report"]
+        own = [id_ for id_, (tenant, _) in town.reports.items() if tenant == reader]
+        assert sorted({*found} - {*own}) == sorted(told[reader])
+
+
+def _sees_what_it_subscribes_to(town: Town, reader: str, profiles: set[str]) -> None:
+    own = {id_ for id_, (tenant, _) in town.reports.items() if tenant == reader}
+    shared = {id_ for id_, (_, at) in town.reports.items() if at in profiles}
+    listed = town.listed(reader)
+    assert set(listed) - own == shared - own
+    assert len(listed) == len(set(listed))
+    assert listed == town.listed(reader, limit=100)
 
 
 def _sees_its_own_and_public_ones(
@@ -307,15 +393,11 @@ def _sees_its_own_and_public_ones(
                 is_shown = refusal.type.code == "AUDIO_NOT_AVAILABLE"
             assert is_shown == (id_ in own | shared), (operation, id_)
     listed = town.listed(reader)
-    assert sorted(listed) == sorted(shared if reader == NOBODY else own)  # none twice
-    assert listed == town.listed(reader, limit=100)
+    assert own <= set(listed) <= own | shared
     for profile in {at for _, at in town.reports.values()}:
         of_it = {id_ for id_, (_, at) in town.reports.items() if at == profile}
-        assert set(town.listed(reader, f"profileId={profile}")) == of_it & (own | shared)
-    strangers = set(town.reports) - {
-        id_ for id_, (tenant, _) in town.reports.items() if tenant == reader
-    }
-    assert strangers.isdisjoint(row["resourceId"] for row in town.changes(reader))
+        assert set(town.listed(reader, f"profileId={profile}")) == of_it & set(listed)
+    strangers = set(town.reports) - own
     if reader != NOBODY:  # retrieval is for keys alone
         told = town.units(
             lambda ctx: knowledge.retrieve_knowledge(

@@ -22,7 +22,7 @@ import jsonschema_rs
 import pytest
 from attrs import field, frozen
 
-from svc_core import accounts, catalog, openapi, problem
+from svc_core import accounts, catalog, openapi, problem, publications
 from svc_core.access import plans
 from svc_core.access.scopes import SCOPES
 from svc_core.accounts import KEYS, KeyWish
@@ -37,15 +37,17 @@ from svc_core.news.grouping import group_new
 from svc_core.news.recaps import recap_new
 from svc_core.openapi import headers
 from svc_core.openapi.samples import sample
-from svc_core.operation import Context, Operation
+from svc_core.operation import Actor, Context, Operation
 from svc_core.payments import NOBODY
 from svc_core.payments.records import Writes
 from svc_core.payments.store import StoredPayments
+from svc_core.profiles.operations import CreateProfile, create_profile
 from svc_core.reports import speaking
 from svc_core.resources.audio import Recording
 from svc_core.resources.automation import AUTOMATIONS, WORK, RunOutput
 from svc_core.resources.members import micros
 from svc_core.resources.news import NEWS
+from svc_core.resources.profile import ProfileInput
 from svc_core.resources.signal import SIGNALS
 from svc_core.resources.webhook import QUEUES, WEBHOOKS, WEBHOOKS_MAX
 from svc_core.result import Accepted, Created
@@ -456,6 +458,7 @@ class World:
         self.evidence: dict[str, str] = {}
         self.observed: dict[str, str] = {}
         self.on_answer: Callable[[httpx2.Response], None] = lambda _: None
+        self.foreign: set[str] = set()
         self._drafts = 0
         self._worn: set[str] = set()
 
@@ -534,6 +537,8 @@ class World:
             self._make_room(key)
         if operation.tag == "Automations" and key in self.tenants:
             self._make_ready(key)
+        if operation.id == "deleteSubscription" and key in self.tenants:
+            self._subscribe(key)
         described = self.contract.described(operation)
         parameters = {(item["in"], item["name"]): item for item in described["parameters"]}
         path, query, headers = operation.address, [], {}
@@ -558,7 +563,9 @@ class World:
 
     def example_body(self, operation: Operation[Any, Any], key: str = "a") -> Any:
         """The documented example of the body, the first where there are several, about rows of
-        that key where it names some."""
+        that key where it names some, or about a profile that was made public for it."""
+        if operation.id == "createSubscription":
+            return {"profileId": self._publish(), "delivery": {"includeAudio": False}}
         entry = self.contract.described(operation)["requestBody"]["content"]["application/json"]
         several = entry.get("examples", {})
         shown = next((each["value"] for each in several.values()), None)
@@ -755,6 +762,24 @@ class World:
             assert answer.status_code == operation.success, answer.text
             self.evidence[key] = answer.json()["data"]["id"]
 
+    def _publish(self) -> str:
+        """A public profile of another workspace than those that ask."""
+        tenant, now = self.tenants["pro"], self.clock()
+        sent = ProfileInput(name="Ports", topic="Port strikes", frequency="manual")
+        made = self.run(self.hands.write(tenant, partial(_profile, sent)))
+        actor = Actor(tenant)
+        context = attrs.evolve(self.hands.context(None, actor, now), units=self.hands)  # type: ignore[arg-type]
+        self.run(publications.publish_profile(context, publications.ChosenProfile(made)))
+        self.foreign.add(made)
+        return str(made)
+
+    def _subscribe(self, key: str) -> None:
+        """Have a tenant subscribe to a profile of others, so that this can be ended."""
+        operation = self.operation("createSubscription")
+        answer = self.send(self.ask_of(operation, key), key)
+        assert answer.status_code == 201, answer.text
+        self._note(key, answer.json())
+
     def tell_webhooks(self, status: int = 200) -> None:
         """Have every webhook answer what is queued for it, as one that is well."""
         end = micros(self.clock())
@@ -810,10 +835,17 @@ class World:
             self.remember(key, id_)
 
     def remember(self, key: str, id_: str) -> None:
+        if id_ in self.foreign:
+            return
         known = self.rows[key][id_.partition("_")[0]]
         if id_ in known:
             known.remove(id_)
         known.append(id_)
+
+
+async def _profile(sent: ProfileInput, ctx: Context) -> str:
+    made = await create_profile(ctx, CreateProfile(sent))
+    return str(json.loads(made.raw)["id"])
 
 
 async def _spoken(report_id: str, ctx: Context) -> None:

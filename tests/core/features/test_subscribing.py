@@ -1,0 +1,506 @@
+"""Subscriptions to public profiles of others: who may, what is seen, who is told, how they end."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import attrs
+import pytest
+
+from svc_core import drive, following
+from svc_core.access.plans import DEFAULT_PLANS, PlanTable
+from svc_core.following import GRACE
+from svc_core.host import Host
+from svc_core.profiles.operations import OneProfile, delete_profile
+from svc_core.reports import speaking
+from svc_core.resources.audio import SPEAKING
+from svc_core.resources.profile import FOLLOWED, FOLLOWS, PROFILES, SUBSCRIPTIONS, Follow
+from svc_core.resources.report import REPORTS
+from svc_core.resources.webhook import EVENTS
+from svc_http.workers.follow import follow
+from tests.core.features.test_public_profiles import ANN, BOB, CYD, Town, speak
+
+EVERYBODYS = {"id", "name", "topic", "language", "frequency"}
+
+
+@pytest.fixture
+def town() -> Town:
+    return Town()
+
+
+@pytest.fixture
+def public(town: Town) -> str:
+    """A public profile of Ann's."""
+    return published(town)
+
+
+def published(town: Town, owner: str = ANN) -> str:
+    id_ = str(town.profile(owner, keywords=["secret"])["id"])
+    town.publish(id_, owner)
+    return id_
+
+
+def webhook(town: Town, tenant: str, **members: Any) -> str:
+    secret = "whsec_" + "QUJD" * 11
+    body = {"url": "https://hooks.example.com/svc", "secret": secret, **members}
+    key = f"key-{town.ids.new('req')}"
+    reply = town.send("createWebhook", tenant=tenant, body=body, idempotency_key=key)
+    return str(json.loads(reply.body)["data"]["id"])
+
+
+def events(town: Town, tenant: str) -> list[Any]:
+    found = town.run(lambda ctx: ctx.tx.documents.scan(EVENTS, limit=1_000), tenant).rows
+    return [json.loads(EVENTS.decode(row.raw).body)["data"] for row in found]
+
+
+def told(town: Town, tenant: str, kind: str = "report") -> list[tuple[str, str]]:
+    rows = [row for row in town.changes(tenant) if row["resourceType"] == kind]
+    return [(row["changeType"], row["resourceId"]) for row in rows]
+
+
+def one(reply: Any) -> Any:
+    return json.loads(reply.body)["data"]
+
+
+# -- who may -----------------------------------------------------------------------------------
+
+
+def test_a_subscription_is_made_read_changed_and_ended_as_any_other(town: Town) -> None:
+    profile = published(town)
+    hook = webhook(town, BOB)
+    delivery = {"webhookIds": [hook, hook], "includeAudio": False, "minSignalConfidence": 0.5}
+    body = {"profileId": profile, "delivery": delivery}
+    reply = town.send("createSubscription", tenant=BOB, body=body)
+    made, fields = one(reply), dict(reply.headers)
+    path = {"subscriptionId": made["id"]}
+    assert (reply.status, made["status"], made["profileId"]) == (201, "active", profile)
+    assert made["delivery"] == delivery
+    assert fields["Location"].endswith(f"/api/v1/subscriptions/{made['id']}")
+    shown = town.send("getSubscription", tenant=BOB, path=path)
+    assert (one(shown), dict(shown.headers)["ETag"]) == (made, fields["ETag"])
+    patch = {"status": "paused", "delivery": {"webhookIds": None}}
+    changed = one(town.send("updateSubscription", tenant=BOB, path=path, body=patch))
+    assert (changed["status"], changed["delivery"]["webhookIds"]) == ("paused", [])
+    stale = town.refused("deleteSubscription", tenant=BOB, path=path, if_match=fields["ETag"])
+    assert stale.type.status == 412
+    assert town.send("deleteSubscription", tenant=BOB, path=path).status == 204
+    assert town.refused("getSubscription", tenant=BOB, path=path).type.status == 404
+    kinds = [kind for kind, _ in told(town, BOB, "subscription")]
+    assert kinds == ["created", "updated", "deleted"]
+    assert town.subscribe(profile, BOB)["id"] != made["id"]
+
+
+def test_only_public_profiles_of_others_and_each_once(town: Town, public: str) -> None:
+    private = town.profile(ANN)["id"]
+    town.subscribe(public, BOB)
+    for tenant, profile, code in (
+        (BOB, private, "NOT_FOUND"),
+        (BOB, "prf_" + "0" * 24, "NOT_FOUND"),
+        (BOB, public, "RESOURCE_CONFLICT"),
+        (ANN, public, "RESOURCE_CONFLICT"),
+        (ANN, private, "RESOURCE_CONFLICT"),
+    ):
+        body = {"profileId": profile}
+        assert town.refused("createSubscription", tenant=tenant, body=body).type.code == code
+    details = {
+        town.refused("createSubscription", tenant=BOB, body={"profileId": profile}).detail
+        for profile in (private, "prf_" + "0" * 24)
+    }
+    assert len(details) == 1
+
+
+def test_a_subscription_names_webhooks_of_the_subscriber(town: Town, public: str) -> None:
+    theirs = webhook(town, ANN)
+    body = {"profileId": public, "delivery": {"webhookIds": [theirs]}}
+    refusal = town.refused("createSubscription", tenant=BOB, body=body)
+    assert refusal.type.code == "VALIDATION_FAILED"
+    assert "/delivery/webhookIds/0" in refusal.detail
+    assert town.rows("listSubscriptions", tenant=BOB) == []
+
+
+def test_an_own_subscription_ends_with_its_profile_alone(town: Town) -> None:
+    town.profile(ANN)
+    (own,) = town.rows("listSubscriptions", tenant=ANN)
+    refusal = town.refused("deleteSubscription", path={"subscriptionId": own["id"]})
+    assert refusal.type.code == "RESOURCE_CONFLICT"
+    assert len(town.rows("listSubscriptions", tenant=ANN)) == 1
+
+
+def test_a_plan_bounds_the_subscriptions_to_others(town: Town) -> None:
+    assert [DEFAULT_PLANS.plan(name).subscriptions for name in ("pro", "elite")] == [100, 1_000]
+    two = attrs.evolve(DEFAULT_PLANS.plan("pro"), subscriptions=2)
+    town.host = Host(lends={PlanTable: DEFAULT_PLANS.replacing(two)})
+    town.plan(BOB, "pro")
+    profiles = [published(town) for _ in range(3)]
+    town.profile(BOB)  # its own count for nothing
+    first, _ = (town.subscribe(profile, BOB) for profile in profiles[:2])
+    refusal = town.refused("createSubscription", tenant=BOB, body={"profileId": profiles[2]})
+    assert (refusal.type.code, "2 subscriptions" in refusal.detail) == ("RESOURCE_CONFLICT", True)
+    town.send("deleteSubscription", tenant=BOB, path={"subscriptionId": first["id"]})
+    town.subscribe(profiles[2], BOB)
+    town.plan(CYD, "free")
+    body = {"profileId": profiles[0]}
+    assert "has 0" in town.refused("createSubscription", tenant=CYD, body=body).detail
+
+
+# -- what is seen ------------------------------------------------------------------------------
+
+
+def test_of_others_profiles_one_sees_what_everybody_is_shown(town: Town, public: str) -> None:
+    own, report = town.profile(BOB)["id"], town.report(ANN, public)
+    path = {"profileId": public}
+    listed = town.rows("listProfiles", "visibility=public", BOB)
+    assert [(row["id"], set(row)) for row in listed] == [(public, EVERYBODYS)]
+    assert town.refused("getProfile", tenant=BOB, path=path).type.status == 404
+    assert town.listed(BOB) == town.listed(BOB, f"profileId={public}") == []
+    subscription = town.subscribe(public, BOB)
+    rows = {row["id"]: row for row in town.rows("listProfiles", tenant=BOB)}
+    assert [rows[id_]["owned"] for id_ in (own, public)] == [True, False]
+    more = {"owned", "visibility", "subscription", "reportGeneratedAtISO", "reportGeneratedAt"}
+    assert set(rows[public]) == EVERYBODYS | more
+    assert (rows[public]["subscription"], rows[public]["visibility"]) == (subscription, "public")
+    reply = town.send("getProfile", tenant=BOB, path=path)
+    assert one(reply) == rows[public]
+    tag = dict(reply.headers)["ETag"]
+    assert town.send("getProfile", tenant=BOB, path=path, if_none_match=tag).status == 304
+    assert town.listed(BOB) == town.listed(BOB, f"profileId={public}") == [report]
+    assert town.listed(CYD) == []
+
+
+def test_the_public_ones_are_walked_page_by_page_and_private_ones_are_not_there(town: Town) -> None:
+    profiles = []
+    for owner in (ANN, BOB, ANN, CYD):
+        town.clock.advance(1)
+        profiles.append(published(town, owner))
+    town.unpublish(profiles[2], ANN)
+    found, cursor = [], ""
+    while True:
+        query = f"visibility=public&limit=1{cursor}"
+        page = json.loads(town.send("listProfiles", tenant=BOB, query=query).body)
+        found += [row["id"] for row in page["data"]]
+        if page["links"]["next"] is None:
+            break
+        cursor = f"&cursor={page['meta']['page']['nextCursor']}"
+    assert found == [profiles[3], profiles[1], profiles[0]]
+    refusal = town.refused("listProfiles", tenant=BOB, query=f"limit=1{cursor}")
+    assert refusal.type.code == "INVALID_CURSOR"
+
+
+@pytest.mark.parametrize("operation", ["replaceProfile", "updateProfile", "deleteProfile"])
+def test_others_profiles_are_read_and_not_changed(town: Town, public: str, operation: str) -> None:
+    asked: Any = {"path": {"profileId": public}, "tenant": BOB}
+    if operation != "deleteProfile":
+        asked["body"] = {"name": "Mine", "topic": "Ports", "frequency": "manual"}
+    assert town.refused(operation, **asked).type.code == "NOT_FOUND"
+    town.subscribe(public, BOB)
+    assert town.refused(operation, **asked).type.code == "FORBIDDEN"
+    assert town.refused(operation, **asked, if_match='"x"').type.code == "FORBIDDEN"
+    name = town.run(lambda ctx: ctx.value(PROFILES, public), ANN).name
+    assert name == "Ports"
+
+
+def test_own_and_others_reports_are_one_list_in_one_order(town: Town) -> None:
+    own = town.profile(BOB)["id"]
+    others = [published(town, owner) for owner in (ANN, CYD, ANN)]
+    for profile in others[:2]:
+        town.subscribe(profile, BOB)
+    for turn in range(4):
+        for owner, profile in zip((BOB, ANN, CYD, ANN), (own, *others), strict=True):
+            town.clock.advance(turn % 2)
+            town.report(owner, profile)
+    meant = {id_ for id_, (_, at) in town.reports.items() if at in {own, *others[:2]}}
+    every = town.listed(BOB, limit=100)
+    assert set(every) == meant
+    times = [row["generatedAt"] for row in town.rows("listReports", "limit=100", BOB)]
+    assert times == sorted(times, reverse=True)
+    for limit in (1, 2, 3, 5, 11, 12, 13):
+        assert town.listed(BOB, limit=limit) == every
+
+
+def test_a_page_of_hidden_reports_ends_and_is_gone_on_from(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hidden, kept = published(town), published(town)
+    for profile in (hidden, kept):
+        town.subscribe(profile, BOB)
+        for _ in range(3):
+            town.report(ANN, profile)
+    monkeypatch.setattr("svc_core.publications.LOOKS_MAX", 2)
+    town.unpublish(hidden, ANN)  # and nobody has ended the subscription yet
+    assert town.listed(BOB, limit=1) == town.listed(BOB, limit=100)
+    assert {town.reports[id_][1] for id_ in town.listed(BOB)} == {kept}
+
+
+# -- who is told -------------------------------------------------------------------------------
+
+
+def test_subscribers_are_told_of_new_reports_as_owners_are(town: Town, public: str) -> None:
+    for tenant in (BOB, CYD):
+        webhook(town, tenant)
+    before = town.report(ANN, public)
+    town.clock.advance(1)
+    bobs = town.subscribe(public, BOB)
+    paused = town.subscribe(public, CYD)
+    path = {"subscriptionId": paused["id"]}
+    town.send("updateSubscription", tenant=CYD, path=path, body={"status": "paused"})
+    town.tell()
+    assert told(town, BOB) == [], "what was made before"
+    town.clock.advance(1)
+    report = town.report(ANN, public)
+    assert (told(town, BOB), events(town, BOB)) == ([], []), "the maker waits for none of it"
+    for _ in range(3):
+        town.tell()
+    for tenant in (BOB, CYD):
+        assert told(town, tenant) == [("created", report)]
+    (event,) = events(town, BOB)
+    assert (event["reportId"], event["profileId"]) == (report, public)
+    assert event["subscriptionIds"] == [bobs["id"]]
+    assert events(town, CYD) == [], "a paused subscription is not told, and still read"
+    assert sorted(town.listed(CYD)) == sorted([report, before])
+    town.run(lambda ctx: following.note(ctx, report, 2), ANN)
+    town.tell()
+    assert told(town, BOB) == [("created", report), ("updated", report)]
+
+
+def test_a_webhook_may_be_told_of_a_profile_of_others_alone(town: Town, public: str) -> None:
+    other = published(town)
+    for profile in (public, other):
+        town.subscribe(profile, BOB)
+    body: Any = {"profileIds": [public]}
+    hook = webhook(town, BOB, **body)
+    for profile in (other, public):
+        town.report(ANN, profile)
+    town.tell()
+    assert [event["profileId"] for event in events(town, BOB)] == [public]
+    refusal = town.refused(
+        "updateWebhook", tenant=CYD, path={"webhookId": webhook(town, CYD)}, body=body
+    )
+    assert "/profileIds/0" in refusal.detail
+    assert hook
+
+
+def test_thousands_are_told_in_small_units_and_each_once_wherever_it_was_killed(
+    town: Town, public: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("svc_http.workers.follow.AT_ONCE", 3)
+    readers = [f"wsp_{number:02}" for number in range(10)]
+    for reader in readers:
+        town.plan(reader, "pro")
+        town.subscribe(public, reader)
+        webhook(town, reader)
+    reports = [town.report(ANN, public) for _ in range(2)]
+    store, write = town.store, town.store.write
+
+    class Killed(BaseException):
+        """The end of a process."""
+
+    units: list[str] = []
+    for life in range(1, 60):
+        left = [life % 4 + 1]
+
+        async def dying(tenant: str, unit: Any, left: list[int] = left) -> Any:
+            left[0] -= 1
+            if left[0] < 0:
+                raise Killed
+            units.append(tenant)
+            return await write(tenant, unit)
+
+        monkeypatch.setattr(store, "write", dying)
+        try:
+            town.tell()
+            break
+        except Killed:
+            continue
+    monkeypatch.setattr(store, "write", write)
+    town.tell()
+    for reader in readers:
+        assert told(town, reader) == [("created", id_) for id_ in reports]
+        assert sorted(event["reportId"] for event in events(town, reader)) == sorted(reports)
+        assert units.count(reader) >= len(reports)
+
+
+def test_a_broken_subscriber_keeps_nobody_waiting(town: Town, public: str) -> None:
+    readers = [BOB, CYD, "wsp_d"]
+    for reader in readers:
+        town.subscribe(public, reader)
+    broken = Follow(public, ANN, "sub_" + "0" * 24)
+    town.run(lambda ctx: ctx.save(FOLLOWS, public, broken), CYD)
+    report = town.report(ANN, public)
+    failures: list[BaseException] = []
+    drive.run(follow(town.service, failures.append))
+    assert [told(town, reader) for reader in (BOB, "wsp_d")] == [[("created", report)]] * 2
+    assert len(failures) == 1
+
+
+def test_of_a_flood_of_reports_that_nobody_tells_the_newest_are_told(
+    town: Town, public: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "NEWS_MAX", 3)
+    town.subscribe(public, BOB)
+    reports = [town.report(ANN, public) for _ in range(5)]
+    town.tell()
+    assert told(town, BOB) == [("created", id_) for id_ in reports[2:]]
+
+
+def test_a_report_that_is_gone_is_told_to_nobody(town: Town, public: str) -> None:
+    town.subscribe(public, BOB)
+    gone, left = town.report(ANN, public), town.report(ANN, public)
+    town.run(lambda ctx: ctx.tx.documents.delete(REPORTS, gone), ANN)
+    town.tell()
+    assert told(town, BOB) == [("created", left)]
+
+
+def test_a_follower_of_a_profile_that_stands_beside_is_told_nothing(
+    town: Town, public: str
+) -> None:
+    """Profiles whose ids end alike stand at one place among the followers of all."""
+    twin = f"prf_{'9' * 8}{public[-16:]}"
+    made = Follow(twin, CYD, town.subscribe(public, BOB)["id"])
+    town.run(lambda ctx: ctx.save(FOLLOWS, twin, made), "wsp_d")
+    town.report(ANN, public)
+    town.tell()
+    assert told(town, "wsp_d") == []
+
+
+def test_a_recording_is_waited_for_and_then_told(town: Town, public: str) -> None:
+    town.host = attrs.evolve(town.host, speaks=True)
+    for tenant in (BOB, CYD):
+        webhook(town, tenant)
+        town.subscribe(public, tenant, delivery={"includeAudio": tenant == BOB})
+    report = town.report(ANN, public)
+    town.tell()
+    assert [event["hasAudio"] for tenant in (BOB, CYD) for event in events(town, tenant)] == [
+        False,
+        False,
+    ]
+
+    def waits(tenant: str) -> list[bool]:
+        rows = town.run(lambda ctx: ctx.tx.documents.scan(EVENTS, limit=9), tenant).rows
+        return [EVENTS.decode(row.raw).waits_until is not None for row in rows]
+
+    assert (waits(BOB), waits(CYD)) == ([True], [False])
+    assert town.run(lambda ctx: ctx.find(SPEAKING, report), ANN), "it is spoken for who wants that"
+    town.run(lambda ctx: speak(ctx, report), ANN)
+    town.tell()
+    assert waits(BOB) == [False]
+    (event,) = events(town, BOB)
+    assert event["hasAudio"] is True
+    assert event["links"]["audio"].endswith(f"/reports/{report}/audio")
+    assert told(town, BOB) == [("created", report), ("updated", report)]
+
+
+def test_a_recording_that_fails_for_good_is_not_waited_for(town: Town, public: str) -> None:
+    town.host = attrs.evolve(town.host, speaks=True)
+    webhook(town, BOB)
+    town.subscribe(public, BOB, delivery={"includeAudio": True})
+    report = town.report(ANN, public)
+    town.tell()
+    town.run(lambda ctx: speaking.want(ctx, "rpt_" + "0" * 24), ANN)  # of no report: nothing
+    town.run(lambda ctx: speaking.give_up(ctx, report), ANN)
+    town.tell()
+    rows = town.run(lambda ctx: ctx.tx.documents.scan(EVENTS, limit=9), BOB).rows
+    assert [EVENTS.decode(row.raw).waits_until for row in rows] == [None]
+    assert told(town, BOB) == [("created", report)]
+
+
+# -- how they end ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", ["unpublish", "delete"])
+def test_with_the_profile_all_subscriptions_end_in_small_units(
+    town: Town, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    monkeypatch.setattr("svc_http.workers.follow.AT_ONCE", 2)
+    profile, kept = published(town), published(town)
+    report = town.report(ANN, profile)
+    readers = [BOB, CYD, "wsp_d"]
+    for reader in readers:
+        town.subscribe(profile, reader)
+        town.subscribe(kept, reader)
+    if end == "delete":
+        town.run(lambda ctx: delete_profile(ctx, OneProfile(profile)), ANN)
+    else:
+        town.unpublish(profile, ANN)
+    for reader in readers:
+        assert town.listed(reader) == [], "at once, whoever has still to be told"
+        assert [row["id"] for row in town.rows("listProfiles", tenant=reader)] == [kept]
+        path = {"reportId": report}
+        assert town.refused("getReport", tenant=reader, path=path).type.status == 404
+    town.tell()
+    for reader in readers:
+        (left,) = town.rows("listSubscriptions", tenant=reader)
+        assert left["profileId"] == kept
+        assert [kind for kind, _ in told(town, reader, "subscription")] == [
+            *("created", "created", "deleted")
+        ]
+    assert len(town.rows("listSubscriptions", tenant=ANN)) == (1 if end == "delete" else 2)
+    town.clock.advance(GRACE.total_seconds() + 1)
+    town.tell()
+    assert town.run(lambda ctx: ctx.find(FOLLOWED, profile), ANN) is None
+
+
+def test_one_that_was_made_while_the_profile_became_private_ends_too(town: Town) -> None:
+    profile = published(town)
+    town.unpublish(profile, ANN)
+    town.tell()
+
+    async def late(ctx: Any) -> None:
+        await ctx.save(FOLLOWS, profile, Follow(profile, ANN, "sub_" + "1" * 24))
+        made = attrs.evolve(
+            SUBSCRIPTIONS.decode((await ctx.tx.documents.scan(SUBSCRIPTIONS, limit=1)).rows[0].raw),
+            id="sub_" + "1" * 24, profile_id=profile, created_at=ctx.now + timedelta(seconds=1),
+        )  # fmt: skip
+        await ctx.create(SUBSCRIPTIONS, made.id, made)
+
+    town.profile(BOB)
+    town.run(late, BOB)
+    town.tell()
+    assert len(town.rows("listSubscriptions", tenant=BOB)) == 2, "it is looked again after a while"
+    assert [row["owned"] for row in town.rows("listProfiles", tenant=BOB)] == [True]
+    town.clock.advance(GRACE.total_seconds() + 1)
+    town.tell()
+    assert len(town.rows("listSubscriptions", tenant=BOB)) == 1
+
+
+def test_a_profile_that_is_public_again_keeps_who_came_since(town: Town) -> None:
+    profile = published(town)
+    town.subscribe(profile, BOB)
+    town.unpublish(profile, ANN)
+    town.clock.advance(1)
+    town.publish(profile, ANN)
+    town.subscribe(profile, CYD)
+    town.tell()
+    assert town.rows("listSubscriptions", tenant=BOB) == []
+    town.clock.advance(GRACE.total_seconds() + 1)
+    town.tell()
+    report = town.report(ANN, profile)
+    town.tell()
+    assert told(town, CYD) == [("created", report)]
+    assert town.listed(CYD) == [report]
+
+
+def test_nothing_is_told_of_private_profiles_and_of_none(town: Town) -> None:
+    private = town.profile(ANN)["id"]
+    town.report(ANN, private)
+    town.run(lambda ctx: following.note(ctx, "rpt_" + "0" * 24), ANN)
+    town.unpublish(private, ANN)
+    town.run(lambda ctx: delete_profile(ctx, OneProfile(private)), ANN)
+    assert town.run(lambda ctx: ctx.find(FOLLOWED, private), ANN) is None
+    assert town.run(lambda ctx: following.due(ctx, private), ANN) is None
+
+
+def test_what_another_worker_did_first_is_left_alone(town: Town, public: str) -> None:
+    town.subscribe(public, BOB)
+    town.report(ANN, public)
+    task = town.run(lambda ctx: following.due(ctx, public), ANN)
+    assert task is not None
+    town.tell()
+    assert town.run(lambda ctx: following.subscriber(ctx, task), BOB) is None
+    assert town.run(lambda ctx: following.subscriber(ctx, task), CYD) is None
+    town.report(ANN, public)
+    before = town.run(lambda ctx: ctx.value(FOLLOWED, public), ANN)
+    town.run(lambda ctx: following.advance(ctx, task, None), ANN)
+    assert town.run(lambda ctx: ctx.value(FOLLOWED, public), ANN) == before
+    town.run(lambda ctx: ctx.tx.documents.delete(FOLLOWED, public), ANN)
+    town.run(lambda ctx: following.advance(ctx, task, None), ANN)
+    assert town.run(lambda ctx: ctx.find(FOLLOWED, public), ANN) is None
