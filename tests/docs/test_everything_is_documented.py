@@ -207,3 +207,18 @@ def test_every_benchmark_has_its_row(documents: dict[str, str], root: Path) -> N
     rows = re.findall(r"^\| `(bench_\w+\.py)` \|", documents["benchmarks/README.md"], re.MULTILINE)
 
     assert rows == scripts
+
+
+@pytest.mark.parametrize(
+    ("language", "file"), [("nginx", "nginx.conf"), ("caddyfile", "Caddyfile")]
+)
+def test_the_lines_for_a_proxy_are_those_of_its_file(language: str, file: str) -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    block = re.search(
+        rf"```{language}\n(.*?)```", (docs / "running.md").read_text("utf-8"), re.DOTALL
+    )
+    assert block is not None
+    there = {
+        line.strip() for line in (docs.parent / "examples/deploy" / file).read_text().split("\n")
+    }
+    assert set(block[1].splitlines()) <= there
