@@ -122,7 +122,7 @@ _ID = re.compile("[a-z]+_[0-9a-f]{24}")
 
 CONDITIONAL_HEADERS = frozenset(
     {
-        "ETag", "Link", "Idempotency-Replayed", "Deprecation",
+        "ETag", "Link", "Idempotency-Replayed", "Deprecation", "Sunset",
         "PAYMENT-RESPONSE", "X-Svc-Payment-Receipt",
     }
 )  # fmt: skip
@@ -151,8 +151,9 @@ class Contract:
         self.operations = operations
         self.is_limited = is_limited
         limits = () if is_limited else (*headers.ACCOUNT_LIMITS, *headers.AGENT_LIMITS)
-        unsent = frozenset(("Sunset", *limits))
-        self.document = openapi.document(operations, base_url=ORIGIN, flat=True, unsent=unsent)
+        self.document = openapi.document(
+            operations, base_url=ORIGIN, flat=True, unsent=frozenset(limits)
+        )
         self._addresses = [
             (op, re.compile(re.sub(r"\{\w+\}", "[^/]+", op.address))) for op in operations
         ]
@@ -261,7 +262,8 @@ class Contract:
         if "RateLimit" in name and response.status_code >= 400:
             # Of a HEAD nobody can tell what refused it.
             code = self._code(response)
-            return code is None or problem.CATALOGUE[code] in headers.UNCOUNTED
+            early = headers.UNCOUNTED | {problem.OVERLOADED, problem.REQUEST_TOO_LARGE}
+            return code is None or problem.CATALOGUE[code] in early
         if name == "Idempotency-Key":
             return name not in response.request.headers
         return name in CONDITIONAL_HEADERS or (
