@@ -44,7 +44,7 @@ def flags_of(operation):
 
 
 def is_required(flag):
-    return flag.item.required and len(flag.path) == 1
+    return flag.item.required and len(flag.path) == 1 and not flag.made
 
 
 def named(operation):
