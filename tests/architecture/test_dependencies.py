@@ -56,8 +56,8 @@ def _kind(module: str) -> str:
         return "testing"
     if module == "svc_http.providers.espeak_process":
         return "speech"  # a program of its own, which imports nothing of ours
-    if module in {"svc_http.providers.matrix", "svc_http.providers.minilm"}:
-        return "semantic"  # loaded where the settings name the model, or where numpy is there
+    if module in {"svc_http.providers.matrix", "svc_http.providers.minilm_process"}:
+        return "semantic"  # where numpy is there; a program of its own
     if module.startswith("svc_http.storage.postgres"):
         return "postgres"  # loaded where the settings name a database on a server
     if module in {"svc_http.shared.postgres", "svc_http.shared.redis"}:

@@ -51,7 +51,7 @@ CODE_LINES: dict[str, int] = {
     "svc_http.demo": 345,  # what is installed is on
     "svc_http.fetch": 556,  # documents of every format are taken in
     "svc_http.media": 370,  # a store is moved between backends and compared: svc db copy
-    "svc_http.providers": 1296,  # what is installed is on
+    "svc_http.providers": 1340,  # what is installed is on
     "svc_http.requests": 2112,  # a description of the running service
     "svc_http.runtime": 1017,  # what is installed is on
     "svc_http.server": 1141,  # requests are paid for: x402

