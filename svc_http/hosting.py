@@ -17,11 +17,10 @@ from starlette.routing import BaseRoute
 from svc_http import app
 from svc_http.fetch import Fetcher
 from svc_http.runtime.looks import Looks, exposed
-from svc_http.runtime.opening import chat, checked, embedder, fetcher, open_shared, poster, speech
-from svc_http.runtime.paying import check_paying, paying
-from svc_http.runtime.secret import secured
+from svc_http.runtime.opening import checked
+from svc_http.runtime.paying import check_paying
 from svc_http.runtime.uses import write_last_uses
-from svc_http.server.working import check_media, chosen, count_uses, own_store
+from svc_http.server.working import check_media, count_uses, equipped
 from svc_http.settings import Settings
 from svc_http.workers.reconcile import take_over
 
@@ -59,36 +58,12 @@ async def assembled(
     given: Settings, *, number: int | None = None, routes: Iterable[BaseRoute] = ()
 ) -> AsyncIterator[Assembled]:
     """Everything of a service but its control socket and its start; closed again at the end."""
-    voice, model, asked = speech(given), embedder(given), chat(given)
     async with AsyncExitStack() as stack:
-        if model is not None:
-            stack.push_async_callback(model.aclose)
-        if asked is not None:
-            stack.push_async_callback(asked.aclose)
-        shared = open_shared(given)
-        stack.push_async_callback(shared.close)
-        store = await own_store(given, shared)
-        stack.push_async_callback(store.close)
-        given = secured(given)
-        reader = await stack.enter_async_context(fetcher(given))
-        sender = poster(given)
-        stack.push_async_callback(sender.aclose)
-        paid = paying(given)
-        if paid is not None:
-            stack.push_async_callback(paid.aclose)
-            routes = (*routes, *paid.routes)
-        built = app.build(
-            given,
-            store,
-            workers=(*chosen(given, reader, sender, voice, model), count_uses),
-            routes=routes,
-            speech=voice,
-            embedder=model,
-            chat=asked,
-            number=number,
-            shared=shared,
-            paying=paid,
-        )
+        made = await stack.enter_async_context(equipped(given))
+        given, paid = made.settings, made.lent["paying"]
+        lent = {**made.lent, "workers": (*made.lent["workers"], count_uses)}
+        routes = (*routes, *(() if paid is None else paid.routes))
+        built = app.build(given, made.store, routes=routes, number=number, **lent)
         await check_paying(paid, partial(built.runtime.journal.failure, "payments"))
         if built.runtime.till is not None and given.dsn is None:
             await take_over(
@@ -98,4 +73,4 @@ async def assembled(
         await check_media(built.runtime)
         stack.push_async_callback(write_last_uses, built.runtime.service, built.runtime.gate.uses)
         await stack.enter_async_context(exposed(Looks(built.runtime), given, number))
-        yield Assembled(given, built, reader)
+        yield Assembled(given, built, made.reader)

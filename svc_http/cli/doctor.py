@@ -3,10 +3,11 @@
 import asyncio
 import platform
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Coroutine, Iterator
+from contextlib import aclosing, closing
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from svc_core import wire
 from svc_core.embeddings import NotEmbedded
@@ -99,14 +100,13 @@ def _service(common: Common) -> Iterator[Check]:
         return
     off = gaps(settings)
     yield from (Check(name, None, f"off: {why}") for name, why in off.items())
-    if "speech" not in off:
-        yield _speech(settings)
-    if "embeddings" not in off:
-        yield _embeddings(settings)
+    for name, look in (("speech", _speech), ("embeddings", _embeddings)):
+        if name not in off:
+            yield _tried(name, look(settings))
     if settings.agent_url is not None:
         yield _agent(settings)
     if settings.x402_pay_to is not None:
-        yield _payments(settings)
+        yield _tried("payments", _payments(settings))
     if settings.counting_place != "memory":
         yield _counters(settings)
     if settings.db == MEMORY:
@@ -135,31 +135,27 @@ def _counters(settings: Settings) -> Check:
     return Check("counters", True, place)
 
 
-def _speech(settings: Settings) -> Check:
+def _tried(name: str, look: Coroutine[Any, Any, str]) -> Check:
     try:
-        voice = speech(settings)
-    except SettingsError as wrong:
-        return Check("speech", False, str(wrong))
+        return Check(name, True, asyncio.run(look))
+    except (SettingsError, NotEmbedded, Unavailable) as wrong:
+        return Check(name, False, str(wrong))
+
+
+async def _speech(settings: Settings) -> str:
+    voice = speech(settings)
     if voice is None:
         raise AssertionError("the settings name a voice")
-    return Check("speech", True, f"{voice.voice('en')}, recordings in {settings.media_place}")
+    return f"{voice.voice('en')}, recordings in {settings.media_place}"
 
 
-def _embeddings(settings: Settings) -> Check:
-    async def look() -> str:
-        model = embedder(settings)
-        if model is None:
-            raise AssertionError("the settings name a model")
-        try:
-            (vector,) = await model.embed(["news"])
-        finally:
-            await model.aclose()
-        return f"{model.model}, {len(vector)} dimensions"
-
-    try:
-        return Check("embeddings", True, asyncio.run(look()))
-    except (SettingsError, NotEmbedded) as wrong:
-        return Check("embeddings", False, str(wrong))
+async def _embeddings(settings: Settings) -> str:
+    model = embedder(settings)
+    if model is None:
+        raise AssertionError("the settings name a model")
+    async with aclosing(model):
+        (vector,) = await model.embed(["news"])
+    return f"{model.model}, {len(vector)} dimensions"
 
 
 def _agent(settings: Settings) -> Check:
@@ -170,31 +166,21 @@ def _agent(settings: Settings) -> Check:
         if model is None:
             raise AssertionError("the settings name a model")
         model.told = heard.append
-        try:
+        async with aclosing(model):
             await model.write([("Answer with one word.", "Are you ready?")])
-        finally:
-            await model.aclose()
 
     asyncio.run(look())
     told = str(heard[0]) if heard else str(settings.agent_model)
     return Check("agent", not heard, told)
 
 
-def _payments(settings: Settings) -> Check:
-    async def look() -> str:
-        found = paying(settings)
-        if found is None:
-            raise AssertionError("the settings name a payee")
-        try:
-            await found.check()
-        finally:
-            await found.aclose()
-        return f"{found.terms.network.id} to {found.terms.pay_to} by {found.address}"
-
-    try:
-        return Check("payments", True, asyncio.run(look()))
-    except (SettingsError, Unavailable) as wrong:
-        return Check("payments", False, str(wrong))
+async def _payments(settings: Settings) -> str:
+    found = paying(settings)
+    if found is None:
+        raise AssertionError("the settings name a payee")
+    async with aclosing(found):
+        await found.check()
+    return f"{found.terms.network.id} to {found.terms.pay_to} by {found.address}"
 
 
 def _database(settings: Settings) -> Iterator[Check]:

@@ -30,14 +30,15 @@ class MiniLM:
     """The model in a process of its own, which loads it meanwhile; 384 dimensions."""
 
     def __init__(self) -> None:
-        self._process = subprocess.Popen(  # noqa: S603 - a program of ours
-            # Without the folder that we are in, which holds names of the standard library.
+        # Without the folder that we are in, which holds names of the standard library.
+        argv, pipe, none = (
             (sys.executable, "-P", str(_PROGRAM)),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environment(),
-            start_new_session=True,  # Ctrl-C is for us
+            subprocess.PIPE,
+            subprocess.DEVNULL,
+        )
+        # In a session of its own: Ctrl-C is for us.
+        self._process = subprocess.Popen(  # noqa: S603 - a program of ours
+            argv, -1, None, pipe, pipe, none, env=environment(), start_new_session=True
         )
 
     def vector(self, text: str) -> Sequence[float]:

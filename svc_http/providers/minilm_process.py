@@ -41,12 +41,8 @@ def vector(model: Any, pieces: list[int]) -> bytes:
     """The mean of what the model says of each piece of a text."""
     import numpy  # noqa: PLC0415 - loaded with the model
 
-    numbers = numpy.array([pieces], dtype=numpy.int64)
-    given = {
-        "input_ids": numbers,
-        "attention_mask": numpy.ones_like(numbers),
-        "token_type_ids": numpy.zeros_like(numbers),
-    }
+    ids = numpy.array([pieces], dtype=numpy.int64)
+    given = {"input_ids": ids, "attention_mask": ids * 0 + 1, "token_type_ids": ids * 0}
     said: Any = model.run(None, given)[0]
     mean: bytes = said[0].mean(axis=0).astype(numpy.float32).tobytes()
     return mean

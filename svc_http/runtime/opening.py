@@ -42,16 +42,14 @@ def poster(given: Settings) -> Poster:
 def gaps(given: Settings) -> dict[str, str]:
     """What is off here of what is on where it is installed: by its setting, why, in one line."""
     reasons: dict[str, str] = {}
-    if given.speech == "none":
-        reasons["speech"] = "none was chosen; SVC_SPEECH=auto takes what is installed"
-    elif given.speech == "auto" and given.media_place is None:
+    for name, part in (("speech", espeak), ("embeddings", embedding)):
+        chosen = getattr(given, name)
+        if chosen == "none":
+            reasons[name] = f"none was chosen; SVC_{name.upper()}=auto takes what is installed"
+        elif chosen == "auto" and not part.is_installed():
+            reasons[name] = f"not installed; {part.CURE}"
+    if given.speech == "auto" and given.media_place is None:
         reasons["speech"] = "recordings have no place; name one, such as SVC_MEDIA=audio"
-    elif given.speech == "auto" and not espeak.is_installed():
-        reasons["speech"] = f"not installed; {espeak.CURE}"
-    if given.embeddings == "none":
-        reasons["embeddings"] = "none was chosen; SVC_EMBEDDINGS=auto takes what is installed"
-    elif given.embeddings == "auto" and not embedding.is_installed():
-        reasons["embeddings"] = f"not installed; {embedding.CURE}"
     return reasons
 
 

@@ -9,9 +9,12 @@ Rule 3: only who has the store alone may take over what was under way before it 
 """
 
 import asyncio
-from collections.abc import Callable
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
+from typing import Any
+
+from attrs import frozen
 
 from svc_core import idempotency
 from svc_core.ports import SYSTEM, SharedUnavailable, Transaction
@@ -116,6 +119,46 @@ async def check_media(runtime: Runtime) -> None:
         runtime.journal.failure("media", failure)
 
 
+@frozen
+class Equipment:
+    """A store and what works on it; `lent` is handed on by name to whoever runs it."""
+
+    settings: Settings
+    store: Store
+    reader: Fetcher
+    lent: Mapping[str, Any]
+
+
+@asynccontextmanager
+async def equipped(given: Settings) -> AsyncIterator[Equipment]:
+    """What the settings choose, opened; closed again at the end.
+
+    Raises:
+        SettingsError, StoreBusy, Newer, Unusable, DriverMissing: it cannot be, and why.
+    """
+    voice, model, asked = speech(given), embedder(given), chat(given)
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(_close, model, asked)
+        shared = open_shared(given)
+        stack.push_async_callback(shared.close)
+        store = await own_store(given, shared)
+        stack.push_async_callback(store.close)
+        given = secured(given)
+        reader = await stack.enter_async_context(fetcher(given))
+        sender = poster(given)
+        stack.push_async_callback(sender.aclose)
+        paid = paying(given)
+        stack.push_async_callback(_close, paid)
+        lent = {"speech": voice, "embedder": model, "chat": asked, "shared": shared, "paying": paid}
+        workers = chosen(given, reader, sender, voice, model)
+        yield Equipment(given, store, reader, {**lent, "workers": workers})
+
+
+async def _close(*parts: Any) -> None:
+    for part in filter(None, parts):
+        await part.aclose()
+
+
 # -- without a server --------------------------------------------------------------------------
 
 
@@ -136,44 +179,20 @@ def run(given: Settings, on_ready: Callable[[], None], read: Read | None = None)
 
 
 async def _work(given: Settings, on_ready: Callable[[], None], restarts: Restarts) -> None:
-    voice, model, asked = speech(given), embedder(given), chat(given)
     async with AsyncExitStack() as stack:
-        if model is not None:
-            stack.push_async_callback(model.aclose)
-        if asked is not None:
-            stack.push_async_callback(asked.aclose)
         try:
-            shared = open_shared(given)
-            stack.push_async_callback(shared.close)
-            store = await own_store(given, shared)
+            made = await stack.enter_async_context(equipped(given))
         except StoreBusy as busy:
             raise Unusable(
                 f"a SQLite file has one process, and {busy}; a server runs its own workers "
                 "(SVC_WORKERS), or let both use PostgreSQL"
             ) from busy
-        stack.push_async_callback(store.close)
-        given = secured(given)
-        reader = await stack.enter_async_context(fetcher(given))
-        sender = poster(given)
-        stack.push_async_callback(sender.aclose)
-        paid = paying(given)
-        if paid is not None:
-            stack.push_async_callback(paid.aclose)
+        media, ids = media_of(made.settings, made.store), system.SystemIds()
         runtime = Runtime(
-            given,
-            store,
-            now=system.now,
-            ids=system.SystemIds(),
-            workers=chosen(given, reader, sender, voice, model),
-            speech=voice,
-            embedder=model,
-            chat=asked,
-            media=media_of(given, store),
-            shared=shared,
-            paying=paid,
+            made.settings, made.store, now=system.now, ids=ids, media=media, **made.lent
         )
         stack.push_async_callback(runtime.stop)
-        await check_paying(paid, partial(runtime.journal.failure, "payments"))
+        await check_paying(made.lent["paying"], partial(runtime.journal.failure, "payments"))
         hypercorn.drain_on_signals(runtime)
         await check_media(runtime)
         await runtime.start()

@@ -45,16 +45,16 @@ CODE_LINES: dict[str, int] = {
     "svc_core.testing": 2566,  # by the letter of the specification
     "svc_core.webhooks": 644,
     "svc_core.wire": 603,  # knowledge, the agent, projects, automations, MCP
-    "svc_http": 955,  # a description of the running service
-    "svc_http.cli": 2334,  # what is installed is on
+    "svc_http": 931,  # what is installed is on
+    "svc_http.cli": 2319,  # what is installed is on
     "svc_http.control": 385,  # requests are paid for: x402
     "svc_http.demo": 345,  # what is installed is on
     "svc_http.fetch": 556,  # documents of every format are taken in
     "svc_http.media": 370,  # a store is moved between backends and compared: svc db copy
-    "svc_http.providers": 1340,  # what is installed is on
+    "svc_http.providers": 1335,  # what is installed is on
     "svc_http.requests": 2112,  # a description of the running service
-    "svc_http.runtime": 1017,  # what is installed is on
-    "svc_http.server": 1141,  # requests are paid for: x402
+    "svc_http.runtime": 1015,  # what is installed is on
+    "svc_http.server": 1144,  # what is installed is on
     "svc_http.storage": 4368,  # what few rows have costs no walk of all
     "svc_http.workers": 1099,  # by the letter of the specification
 }
