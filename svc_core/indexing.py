@@ -27,6 +27,8 @@ from svc_core.text.evidence import TEXT_MAX, places
 Kind = Literal["report", "signal"]
 KINDS: Final[tuple[Kind, ...]] = ("report", "signal")
 
+FORM: Final = 2
+"""Of what is indexed: 2 has the tags of signals. What is in another form is indexed anew."""
 ALL: Final = "all"
 """The row that waits for a whole index."""
 NEVER: Final = 2**62
@@ -66,7 +68,7 @@ class IndexDue:
     """Words that wait for a vector, or under `ALL` an index that waits to be made anew.
 
     Of an index: `after` is the row up to which that was done, from the newest on, for the vectors
-    of `model`; it waits for nothing once it `is_done`.
+    of `model` and in the `form` of then; it waits for nothing once it `is_done`.
     """
 
     id: str
@@ -74,6 +76,7 @@ class IndexDue:
     after: tuple[int, str] | None = None
     model: str = ""
     is_done: bool = False
+    form: int = 1
 
 
 @frozen(eq=False)
@@ -145,7 +148,7 @@ async def index_signals(ctx: Context, signals: Iterable[Signal]) -> None:
     """Index signals of sources; a dismissed one is removed."""
     told = {one.id: one for one in signals}
     texts = [
-        _text("signal", one.id, (one.title, one.summary or ""), one.detected_at)
+        _text("signal", one.id, (one.title, _tagged(one.summary or "", one.tags)), one.detected_at)
         for one in told.values()
         if one.status != "dismissed"
     ]
@@ -189,7 +192,13 @@ def _texts(row: ReportRow, facets: ReportFacets) -> Iterator[IndexedText]:
     told = facets.text.removeprefix(row.title)
     yield _text("report", row.id, (row.title, told), row.period.end, **whose)
     for one in facets.signals or ():
-        yield _text("signal", one.id, (one.title, one.summary), one.last_reported_at, **whose)
+        words = one.title, _tagged(one.summary, one.tags)
+        yield _text("signal", one.id, words, one.last_reported_at, **whose)
+
+
+def _tagged(summary: str, tags: Sequence[str]) -> str:
+    """What a signal says, and what it is about in the words of its tags."""
+    return f"{summary}\n{', '.join(tags)}".strip()
 
 
 def _text(kind: Kind, id_: str, told: tuple[str, str], at: datetime, **whose: str) -> IndexedText:

@@ -704,7 +704,7 @@ def local(
     _, request, response = run.__annotations__.values()
     group, _, verb = command.partition(" ")
     return Operation(
-        id=id_ or camel(run.__name__),
+        id=id_ or camel(run.__name__.strip("_")),
         method="GET" if unit == "read" else "POST",
         path="",
         summary=summary,

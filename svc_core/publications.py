@@ -69,7 +69,7 @@ async def find_report(ctx: Context, report_id: str) -> tuple[Context, Document[R
     try:
         return ctx, await load_report(ctx, report_id)
     except Problem as missing:
-        for place, _ in _places(ctx, await _rows(ctx, PUBLICATIONS)):
+        for place, _ in await of_everybody(ctx):
             document = await place.tx.documents.get(REPORTS, report_id)
             if document is not None and await _shown(ctx, place, [document]):
                 return place, document
@@ -126,8 +126,8 @@ async def _shown(ctx: Context, place: Context, rows: Sequence[Document[ReportRow
     if place is ctx:
         return set(await shown(ctx, [row.raw for row in rows]))
     owners = {row.raw: REPORTS.decode(row.raw).profile_id for row in rows}
-    public = await _public(place, owners.values()) if owners else {}
-    return {raw for raw, owner in owners.items() if owner in public}
+    profiles = await public(place, owners.values()) if owners else {}
+    return {raw for raw, owner in owners.items() if owner in profiles}
 
 
 async def _rows(ctx: Context, collection: Collection[Any]) -> list[Any]:
@@ -144,7 +144,12 @@ def _places(ctx: Context, rows: Iterable[Follow | Publication]) -> list[_Place]:
     ]
 
 
-async def _public(place: Context, ids: Iterable[str]) -> dict[str, Profile]:
+async def of_everybody(ctx: Context) -> list[_Place]:
+    """Each tenant that has, or had just now, public profiles."""
+    return _places(ctx, await _rows(ctx, PUBLICATIONS))
+
+
+async def public(place: Context, ids: Iterable[str]) -> dict[str, Profile]:
     """Those of some profiles of a tenant that are public."""
     profiles = await place.find_many(PROFILES, ids)
     return {id_: profile for id_, profile in profiles.items() if profile.visibility == "public"}
@@ -157,7 +162,7 @@ async def of_others(ctx: Context, ids: Iterable[str]) -> dict[str, tuple[Profile
     """The public profiles of others among these to which the caller subscribes, and their runs."""
     found: dict[str, tuple[Profile, Due | None]] = {}
     for place, named in _places(ctx, (await ctx.find_many(FOLLOWS, ids)).values()):
-        profiles, runs = await _public(place, named), await place.find_many(DUE, named)
+        profiles, runs = await public(place, named), await place.find_many(DUE, named)
         found |= {id_: (profile, runs.get(id_)) for id_, profile in profiles.items()}
     return found
 
@@ -166,10 +171,10 @@ async def listed(ctx: Context, *, after: Maybe[str], limit: int) -> Page[PublicP
     """One page of the public profiles of all workspaces, the newest publication first."""
     asked = {"visibility": ("public",)}
     page = await ctx.page(PUBLICATIONS, after=after, limit=limit, asked=asked)
-    rows, public = [PUBLICATIONS.decode(raw) for raw in page.rows], dict[str, Profile]()
+    rows, known = [PUBLICATIONS.decode(raw) for raw in page.rows], dict[str, Profile]()
     for place, ids in _places(ctx, rows):
-        public |= await _public(place, ids)
-    profiles = (public[row.profile_id] for row in rows if row.profile_id in public)
+        known |= await public(place, ids)
+    profiles = (known[row.profile_id] for row in rows if row.profile_id in known)
     shown = (PublicProfile(**everybodys(profile)) for profile in profiles)
     return Page(tuple(map(wire.dumps, shown)), page.next_cursor)
 
@@ -179,7 +184,7 @@ async def offer(ctx: Context, profile_id: str) -> tuple[str, int] | None:
     it is none."""
     row = await ctx.find(PUBLICATIONS, profile_id)
     for place, ids in _places(ctx, [row] if row else []):
-        if await _public(place, ids):
+        if await public(place, ids):
             plan = await plan_name(ctx.tx.beside(SYSTEM), ctx.actor.tenant) or ""
             return place.tx.tenant, ctx.borrow(PlanTable).plan(plan).subscriptions
     return None
@@ -236,8 +241,8 @@ async def unpublish_profile(ctx: Context, request: ChosenProfile) -> One[Profile
 async def _all_public(ctx: Context) -> dict[str, str]:
     """Every profile that is public, and whose it is."""
     found: dict[str, str] = {}
-    for place, ids in _places(ctx, await _rows(ctx, PUBLICATIONS)):
-        found |= dict.fromkeys(await _public(place, ids), place.tx.tenant)
+    for place, ids in await of_everybody(ctx):
+        found |= dict.fromkeys(await public(place, ids), place.tx.tenant)
     return found
 
 

@@ -172,7 +172,7 @@ async def run_automation(
     return Accepted(document.raw, document.tag, str(RUNS.home(run, run.id)))
 
 
-async def list_runs(ctx: Context, request: ListRuns) -> Page[AutomationRun]:
+async def list_automation_runs(ctx: Context, request: ListRuns) -> Page[AutomationRun]:
     """The runs of one automation of the caller's own."""
     await ctx.load(AUTOMATIONS, request.automation_id)
     where = {"automation_id": request.automation_id, "status": request.status}
@@ -180,7 +180,7 @@ async def list_runs(ctx: Context, request: ListRuns) -> Page[AutomationRun]:
     return attrs.evolve(page, rows=tuple(_located(ctx, row) for row in page.rows))
 
 
-async def get_run(ctx: Context, request: OneRun) -> One[AutomationRun]:
+async def get_automation_run(ctx: Context, request: OneRun) -> One[AutomationRun]:
     """One run of one automation of the caller's own."""
     document = await ctx.load(RUNS, request.run_id)
     if RUNS.decode(document.raw).automation_id != request.automation_id:
@@ -296,8 +296,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "automations runs",
         f"GET {_ONE}/runs",
         "List the runs of an automation",
-        list_runs,
-        id_="listAutomationRuns",
+        list_automation_runs,
         description="Its runs, newest first, with their outputs. They are kept for 90 days.",
         columns=("id", "status", "trigger", "createdAt", "finishedAt", "error.code"),
     ),
@@ -305,8 +304,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "automations show-run",
         f"GET {_ONE}/runs/{{runId}}",
         "Read a run",
-        get_run,
-        id_="getAutomationRun",
+        get_automation_run,
         description="One run with its output, or with the error that ended it.",
     ),
 )

@@ -46,10 +46,10 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         version="2.0",
         summary="Retrieve knowledge",
         description=(
-            "The reports of the workspace, their signals and those of all sources that answer a "
-            "question best, by words and, where a model of meaning is configured, by meaning. "
-            "Scores depend on nothing that belongs to other workspaces. `meta.mode` says how the "
-            "rows were found, `meta.bounds` how much was looked at."
+            "The reports of the workspace and public ones of others, their signals and those of "
+            "all sources, also by their tags, that answer a question best, by words and, where a "
+            "model of meaning is configured, by meaning. Scores depend on nothing private to "
+            "others. `meta` says how the rows were found, and how much was looked at."
         ),
         request=RetrieveKnowledge,
         response=Page[KnowledgeRow],

@@ -10,13 +10,24 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any, Final
 
+import attrs
 from attrs import frozen
 
 from svc_core import corpus, indexing, problem, wire
 from svc_core.constraints import Doc
 from svc_core.embeddings import BATCH, TEXT_CHARS, Embedder, NotEmbedded, vectors_of
 from svc_core.host import Progress
-from svc_core.indexing import ALL, NEVER, OWN, SHARED, Index, IndexDue, IndexedText, IndexedVector
+from svc_core.indexing import (
+    ALL,
+    FORM,
+    NEVER,
+    OWN,
+    SHARED,
+    Index,
+    IndexDue,
+    IndexedText,
+    IndexedVector,
+)
 from svc_core.operation import Context, Operation, Units, local
 from svc_core.ports import SYSTEM, Document, Position
 from svc_core.problem import Problem
@@ -35,8 +46,9 @@ BATCHES_MAX: Final = 16
 async def begin(ctx: Context, index: Index, model: str, *, again: bool) -> None:
     """Have a whole index looked at, unless that is under way or, but for `again`, was done."""
     known = await ctx.find(index.due, ALL)
-    if known is None or known.model != model or (again and known.is_done):
-        await ctx.save(index.due, ALL, IndexDue(ALL, model=model))
+    is_known = known is not None and (known.model, known.form) == (model, FORM)
+    if not is_known or (again and known is not None and known.is_done):
+        await ctx.save(index.due, ALL, IndexDue(ALL, model=model, form=FORM))
 
 
 async def tend(work: Units, tenant: str, index: Index, embedder: Embedder | None) -> int | None:
@@ -78,7 +90,8 @@ async def _walk(ctx: Context, index: Index) -> int:
     if known.model:
         await _want(ctx, index, known.model, ids)
     end = page.end
-    told = IndexDue(ALL, 0, end and (end.order, end.id), known.model, is_done=end is None)
+    place = end and (end.order, end.id)
+    told = attrs.evolve(known, after=place, is_done=end is None)
     await ctx.save(index.due, ALL, told)
     return len(page.rows)
 

@@ -1,7 +1,8 @@
 """Rows that answer a question, by their words and by their meaning.
 
 Rule 1: whatever the store holds, an answer looks at `CANDIDATES_MAX` rows by their words, at
-        `BYTES_MAX` of them, and at as many vectors as the model compares, the newest.
+        `BYTES_MAX` of them, and at as many vectors as the model compares, the newest. The public
+        reports of all others share a part of that.
 Rule 2: a score of words depends on the row, the question and the frequencies of its index; a score
         of meaning on the row and the question.
 Rule 3: both rankings are fused by ranks alone (reciprocal rank fusion, Cormack 2009).
@@ -13,7 +14,8 @@ from typing import Any, Final, Protocol, TypeVar
 
 from attrs import define, field, frozen
 
-from svc_core import corpus, problem, recordings
+from svc_core import corpus, problem, publications, recordings
+from svc_core.corpus import Corpus
 from svc_core.embeddings import DOUBTED, Embedder, NotEmbedded, cosines
 from svc_core.indexing import KINDS, OWN, SHARED, Index, IndexedText, IndexedVector
 from svc_core.knowledge.excerpts import excerpt
@@ -132,19 +134,44 @@ class _Asked:
     query: Query
     meant: _Meant | None
 
+
+@frozen
+class _Place:
+    """An index as a tenant has it; that of another is read for its public `profiles` alone.
+
+    What others have that is not public counts in no score, so theirs are weighed by the
+    frequencies of everybody's index.
+    """
+
+    index: Index
+    ctx: Context
+    profiles: tuple[str, ...] = ()
+
     @property
-    def indexes(self) -> tuple[Index, ...]:
-        """Where rows may be."""
-        is_own = not isinstance(self.wanted.profile_ids, Unset)
-        return (OWN,) if is_own or "signal" not in self.wanted.kinds else (OWN, SHARED)
+    def corpus(self) -> Corpus:
+        """What its words are counted in."""
+        return SHARED.corpus if self.profiles else self.index.corpus
+
+
+async def _places(ctx: Context, wanted: KnowledgeQuery) -> list[_Place]:
+    """Where rows may be."""
+    ids = given(wanted.profile_ids, None)
+    places = [_Place(OWN, ctx)]
+    if ids is None and "signal" in wanted.kinds:
+        places.append(_Place(SHARED, ctx))
+    for other, profiles in await publications.of_everybody(ctx):
+        named = tuple(id_ for id_ in profiles if ids is None or id_ in ids)
+        if named and other.tx.tenant != ctx.actor.tenant:
+            places.append(_Place(OWN, other, named))
+    return places
 
 
 @define
 class _Found:
-    """Texts by id, each with the table of its index, and how near which come by meaning."""
+    """Texts by id, each with the table of its index and whether it is another tenant's, and how
+    near which come by meaning."""
 
-    texts: dict[str, tuple[IndexedText, Frequencies]] = field(factory=dict)
-    tables: dict[str, Frequencies] = field(factory=dict)
+    texts: dict[str, tuple[IndexedText, Frequencies, bool]] = field(factory=dict)
     vectors: list[IndexedVector] = field(factory=list)
     by_words: set[str] = field(factory=set)
     near: Mapping[str, float] = field(factory=dict)
@@ -155,16 +182,16 @@ async def _found(ctx: Context, asked: _Asked) -> _Found:
     found = await work.read(tenant, partial(_look, asked=asked))
     if meant is not None:
         found.near = await work.aside(lambda: _near(meant, found.vectors))
-        await work.read(tenant, partial(_complete, found=found, indexes=asked.indexes))
+        await work.read(tenant, partial(_complete, found=found, wanted=asked.wanted))
     return found
 
 
-def _filters(index: Index, wanted: KnowledgeQuery) -> Filters:
+def _filters(place: _Place, wanted: KnowledgeQuery) -> Filters:
     where: dict[str, tuple[str, ...]] = {}
-    if index is OWN and set(wanted.kinds) != set(KINDS):
+    if place.index is OWN and set(wanted.kinds) != set(KINDS):
         where["kind"] = wanted.kinds
-    if not isinstance(wanted.profile_ids, Unset):
-        where["profile"] = wanted.profile_ids
+    if place.profiles or not isinstance(wanted.profile_ids, Unset):
+        where["profile"] = place.profiles or given(wanted.profile_ids, ())
     period = given(wanted.period, None)
     start, end = (None, None) if period is None else (period.start, period.end)
     return {
@@ -176,22 +203,26 @@ def _filters(index: Index, wanted: KnowledgeQuery) -> Filters:
 
 async def _look(ctx: Context, asked: _Asked) -> _Found:
     """On one snapshot: the candidates by words, and the vectors."""
-    found, wanted, shares = _Found(), asked.wanted, len(asked.indexes)
-    for index in asked.indexes:
-        filters = _filters(index, wanted)
-        table = found.tables[index.texts.name] = await corpus.frequencies(ctx, index.corpus)
+    found, wanted, places = _Found(), asked.wanted, await _places(ctx, asked.wanted)
+    others = sum(bool(place.profiles) for place in places)
+    for place in places:
+        index, filters = place.index, _filters(place, wanted)
+        shares = (len(places) - others + bool(others)) * (others if place.profiles else 1)
+        table = await corpus.frequencies(place.ctx, place.corpus)
         if wanted.mode != "semantic":
-            among: Any = {"texts": index.texts, "limit": CANDIDATES_MAX // shares, **filters}
+            most = max(CANDIDATES_MAX // shares, 1)
+            among: Any = {"texts": index.texts, "limit": most, **filters}
             left = BYTES_MAX // shares
-            for row in await corpus.candidates(ctx, asked.query.terms, table, **among):
+            for row in await corpus.candidates(place.ctx, asked.query.terms, table, **among):
                 left -= len(row.raw)
                 if left >= 0:
-                    found.texts[row.id] = index.texts.decode(row.raw), table
+                    text = index.texts.decode(row.raw)
+                    found.texts[row.id] = text, table, bool(place.profiles)
         if asked.meant is not None:
             most = asked.meant.embedder.compared_max // shares
-            vectors = ctx.every(index.vectors, most, **filters)
+            vectors = place.ctx.every(index.vectors, most, **filters)
             found.vectors += [index.vectors.decode(row.raw) async for row in vectors]
-    await _leave_out(ctx, found)
+    await _leave_out(found, places)
     found.by_words = set(found.texts)
     return found
 
@@ -204,22 +235,27 @@ def _near(asked: _Meant, vectors: Iterable[IndexedVector]) -> dict[str, float]:
     return {id_: held[id_] for id_ in near[:CANDIDATES_MAX]}
 
 
-async def _complete(ctx: Context, found: _Found, indexes: Sequence[Index]) -> None:
+async def _complete(ctx: Context, found: _Found, wanted: KnowledgeQuery) -> None:
     """Read what is near and was not found by words."""
-    for index in indexes:
+    places = await _places(ctx, wanted)
+    for place in places:
         lacking = [id_ for id_ in found.near if id_ not in found.texts]
-        table = found.tables[index.texts.name]
-        texts = await ctx.find_many(index.texts, lacking)
-        found.texts |= {id_: (text, table) for id_, text in texts.items()}
-    await _leave_out(ctx, found)
+        texts = await place.ctx.find_many(place.index.texts, lacking)
+        table = await corpus.frequencies(place.ctx, place.corpus)
+        found.texts |= {id_: (text, table, bool(place.profiles)) for id_, text in texts.items()}
+    await _leave_out(found, places)
 
 
-async def _leave_out(ctx: Context, found: _Found) -> None:
-    """Leave out the reports of profiles that are gone, and their signals."""
-    owners = {text.profile_id for text, _ in found.texts.values()} - {None}
-    gone = await recordings.leaving(ctx, sorted(filter(None, owners)))
-    for id_ in [id_ for id_, (text, _) in found.texts.items() if text.profile_id in gone]:
-        del found.texts[id_]
+async def _leave_out(found: _Found, places: Sequence[_Place]) -> None:
+    """Leave out the reports that the caller may not read now, and their signals."""
+    owners = sorted({text.profile_id for text, *_ in found.texts.values() if text.profile_id})
+    gone, public = await recordings.leaving(places[0].ctx, owners), set[str | None]()
+    for place in places:
+        named = [id_ for id_ in owners if id_ in place.profiles]
+        public |= (await publications.public(place.ctx, named)).keys() if named else set()
+    for id_, (text, _, is_foreign) in list(found.texts.items()):
+        if text.profile_id in gone or (is_foreign and text.profile_id not in public):
+            del found.texts[id_]
 
 
 # -- ranking -----------------------------------------------------------------------------------
@@ -258,7 +294,7 @@ def _rows(found: _Found, asked: _Asked) -> tuple[KnowledgeRow, ...]:
 
 
 def _hits(found: _Found, question: Query) -> Iterable[_Hit]:
-    for id_, (text, table) in found.texts.items():
+    for id_, (text, table, _) in found.texts.items():
         reading = read(_evidence(text))
         if any(reading.holds(run) for run in question.excluded):
             continue

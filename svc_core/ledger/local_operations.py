@@ -185,7 +185,7 @@ class ImportedLedger:
 # -- reading -----------------------------------------------------------------------------------
 
 
-async def subject_history(ctx: Context, request: SubjectHistory) -> Page[LedgerRecord]:
+async def list_subject_history(ctx: Context, request: SubjectHistory) -> Page[LedgerRecord]:
     """The records about a subject, oldest first; the newest ones where there are too many.
 
     Raises:
@@ -371,8 +371,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _local(
         "ledger history",
         "List the records about a subject, oldest first",
-        subject_history,
-        id_="listSubjectHistory",
+        list_subject_history,
         unit="read",
         columns=("seq", "recordedAt", "kind", "op", "payload", "validFrom", "validTo", "id"),
     ),

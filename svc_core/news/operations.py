@@ -259,7 +259,7 @@ async def list_recaps(ctx: Context, request: ListRecaps) -> Page[Recap]:
     )
 
 
-async def list_topics(ctx: Context, _: ListTopics) -> Page[TopicRow]:
+async def list_news_feeds(ctx: Context, _: ListTopics) -> Page[TopicRow]:
     """The 40 topics, each with its recent activity."""
     return Page(tuple([wire.dumps(await _topic_row(ctx, topic)) for topic in TOPICS]))
 
@@ -331,8 +331,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "news topics",
         "GET /news/feeds",
         "List the news topics",
-        list_topics,
-        id_="listNewsFeeds",
+        list_news_feeds,
         columns=("id", "name", "feedCount", "itemCount24h", "lastItemAt"),
         description="The catalogue of 40 topics, each with its sources and recent activity.",
         timeless=False,

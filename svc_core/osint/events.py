@@ -124,7 +124,7 @@ async def found(
 # -- use cases ---------------------------------------------------------------------------------
 
 
-async def list_events(ctx: Context, request: ListEvents) -> Page[OsintEvent]:
+async def list_osint_events(ctx: Context, request: ListEvents) -> Page[OsintEvent]:
     """A page of events."""
     page = await found(
         ctx,
@@ -142,7 +142,7 @@ async def list_events(ctx: Context, request: ListEvents) -> Page[OsintEvent]:
     return evolve(page, rows=tuple(map(render.with_raw, page.rows, raws)))
 
 
-async def get_event(ctx: Context, request: GetEvent) -> One[OsintEvent]:
+async def get_osint_event(ctx: Context, request: GetEvent) -> One[OsintEvent]:
     """One event; the id of one that another took up names that other.
 
     Raises:
@@ -163,8 +163,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     reading(
         "osint events",
         "/osint/events",
-        list_events,
-        id_="listOsintEvents",
+        list_osint_events,
         columns=("id", "title", "occurredAt", "severity", "provider", "type"),
         summary="List OSINT events",
         description=(
@@ -179,8 +178,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     reading(
         "osint event",
         "/osint/events/{eventId}",
-        get_event,
-        id_="getOsintEvent",
+        get_osint_event,
         summary="Read an OSINT event",
         description=(
             "One event, as the lists and the change feed name it. The id of an event that turned "

@@ -155,7 +155,7 @@ class SourceReport(SourceHealth):
 # -- use cases ---------------------------------------------------------------------------------
 
 
-async def list_feeds(ctx: Context, request: ListFeeds) -> Page[OsintFeed]:
+async def list_osint_feeds(ctx: Context, request: ListFeeds) -> Page[OsintFeed]:
     """A page of the sources of situation data, the newest first."""
     brought = {one.id for one in FORMATS.values() if not SITUATION.isdisjoint(one.brings)}
     formats = brought.intersection(given(request.format, brought))
@@ -163,7 +163,7 @@ async def list_feeds(ctx: Context, request: ListFeeds) -> Page[OsintFeed]:
     return await _page(ctx, request, where, frozenset(), _feed)
 
 
-async def list_health(ctx: Context, request: ListHealth) -> Page[SourceReport]:
+async def list_osint_sources(ctx: Context, request: ListHealth) -> Page[SourceReport]:
     """A page of every source with its health, the newest first."""
     shown = frozenset(given(request.status, ()))
     kept = shown | _AGEING if "stale" in shown else shown
@@ -243,8 +243,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     reading(
         "osint feeds",
         "/osint/feeds",
-        list_feeds,
-        id_="listOsintFeeds",
+        list_osint_feeds,
         columns=("id", "title", "provider", "format", "health.status"),
         summary="List the OSINT feeds",
         description="The sources that bring events, indicators or countries, the newest first.",
@@ -252,8 +251,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     reading(
         "osint health",
         "/osint/sources",
-        list_health,
-        id_="listOsintSources",
+        list_osint_sources,
         columns=("id", "name", "format", "status", "lastSuccessAt"),
         notes=("error.message", "resolution"),
         summary="List the health of every source",

@@ -33,7 +33,7 @@ class ListRegional:
     cursor: Cursor = UNSET
 
 
-async def list_regional(ctx: Context, request: ListRegional) -> Page[OsintEvent]:
+async def list_regional_osint(ctx: Context, request: ListRegional) -> Page[OsintEvent]:
     """A page of events; as features where that is asked for.
 
     Raises:
@@ -50,8 +50,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     reading(
         "osint regional",
         "/osint/regional",
-        list_regional,
-        id_="listRegionalOsint",
+        list_regional_osint,
         columns=("id", "title", "occurredAt", "severity", "place.name", "place.countryCode"),
         summary="Query OSINT events by area and time",
         description=(

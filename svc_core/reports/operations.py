@@ -139,19 +139,19 @@ async def _page(ctx: Context, row: ReportRow, facets: ReportFacets) -> Content:
     return attrs.evolve(made, tag=(digest,), fleeting=audio is not None)
 
 
-async def get_signals(ctx: Context, request: GetFacet) -> Bare[SignalsFacet]:
+async def get_report_signals(ctx: Context, request: GetFacet) -> Bare[SignalsFacet]:
     """The structured emergent signals of one report."""
     document, facets = await _with_facets(ctx, request)
     return Bare(wire.dumps(rules.signals_facet(facets)), document.tag)
 
 
-async def get_graph(ctx: Context, request: GetFacet) -> Bare[GraphFacet]:
+async def get_report_graph(ctx: Context, request: GetFacet) -> Bare[GraphFacet]:
     """The report-local graph."""
     document, facets = await _with_facets(ctx, request)
     return Bare(wire.dumps(rules.graph_facet(facets)), document.tag)
 
 
-async def get_text(ctx: Context, request: GetFacet) -> Bare[TextFacet] | Content:
+async def get_report_text(ctx: Context, request: GetFacet) -> Bare[TextFacet] | Content:
     """The report's words without markup, as JSON with counts or as plain text."""
     document, facets = await _with_facets(ctx, request)
     if ctx.format == TEXT.format:
@@ -165,14 +165,14 @@ async def get_text(ctx: Context, request: GetFacet) -> Bare[TextFacet] | Content
     return Bare(wire.dumps(facet), document.tag)
 
 
-async def get_audio_text(ctx: Context, request: GetFacet) -> Bare[AudioTextFacet]:
+async def get_report_audio_text(ctx: Context, request: GetFacet) -> Bare[AudioTextFacet]:
     """The report's words as a voice reads them; the tag is that of what is said."""
     document, facets = await _with_facets(ctx, request)
     facet = rules.audio_text(REPORTS.decode(document.raw), facets)
     return Bare(wire.dumps(facet), (*document.tag, canonical.hex_digest(facet.text)))
 
 
-async def get_audio(ctx: Context, request: GetAudio) -> Bare[AudioFacet] | Redirect:
+async def get_report_audio(ctx: Context, request: GetAudio) -> Bare[AudioFacet] | Redirect:
     """What is known of a report's audio, or the way to it.
 
     Raises:
@@ -260,8 +260,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "reports signals",
         "GET /reports/{reportId}/signals",
         "Read a report's signals",
-        get_signals,
-        id_="getReportSignals",
+        get_report_signals,
         description=(
             "What happened, to whom, when, where, and how certain that is, the most certain first. "
             "A report that is older than this feature has no signals."
@@ -272,8 +271,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "reports graph",
         "GET /reports/{reportId}/graph",
         "Read a report's graph",
-        get_graph,
-        id_="getReportGraph",
+        get_report_graph,
         description=(
             "The report, its incidents, the entities they name and the sources that say so, with "
             "the edges between them. For a report that is older than this feature, `graph` is "
@@ -286,8 +284,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "reports text",
         "GET /reports/{reportId}/text",
         "Read a report's text",
-        get_text,
-        id_="getReportText",
+        get_report_text,
         description="The words without markup or citations, with word count and reading time.",
         tier=T4_PREMIUM_SINGLE,
         media=(JSON, TEXT),
@@ -297,8 +294,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "reports audio",
         "GET /reports/{reportId}/audio",
         "Read a report's audio",
-        get_audio,
-        id_="getReportAudio",
+        get_report_audio,
         description=(
             "Where the report can be listened to, how long it plays and what the file is. The file "
             "is fetched without a key, whole or in ranges. Without a CDN its address ends: ask "
@@ -314,8 +310,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "reports audio-text",
         "GET /reports/{reportId}/audio-text",
         "Read a report's text for speech",
-        get_audio_text,
-        id_="getReportAudioText",
+        get_report_audio_text,
         description=(
             "The words as a voice reads them: acronyms, sums of money, percentages, dates, "
             "measures and addresses are written as they are spoken, without markup or citations, "

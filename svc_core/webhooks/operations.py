@@ -273,7 +273,7 @@ async def enable_webhook(ctx: Context, request: OneWebhook) -> One[Webhook]:
     return await _one(ctx, await ctx.rewrite(WEBHOOKS, enabled))
 
 
-async def send_test(ctx: Context, request: OneWebhook) -> Created[Delivery]:
+async def test_webhook(ctx: Context, request: OneWebhook) -> Created[Delivery]:
     """Queue a test event, signed and counted like any other."""
     webhook = await ctx.value(WEBHOOKS, request.webhook_id)
     if webhook.status == "disabled":
@@ -423,8 +423,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "webhooks test",
         f"POST {_ONE}/test",
         "Send a test event",
-        send_test,
-        id_="testWebhook",
+        test_webhook,
         description=(
             f"Queues an event of the type `{TEST}`: signed, attempted and counted like any other. "
             "`Location` lists its delivery."

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from svc_core import accounts, indexing
 from svc_core.corpus import Tables, frequencies, to_merge
 from svc_core.embeddings import Embedder, NotEmbedded
-from svc_core.indexing import OWN, SHARED
+from svc_core.indexing import ALL, OWN, SHARED, IndexDue
 from svc_core.intake import detectors
 from svc_core.intel.signals import DismissSignal, dismiss_signal
 from svc_core.knowledge import reindexing, retrieving
@@ -22,7 +22,14 @@ from svc_core.pipeline import Site
 from svc_core.ports import SYSTEM, SharedUnavailable
 from svc_core.problem import Problem
 from svc_core.recordings import forget_reports
-from svc_core.resources.profile import LEAVING, Leaving
+from svc_core.resources.profile import (
+    LEAVING,
+    PROFILES,
+    PUBLICATIONS,
+    Leaving,
+    Profile,
+    Publication,
+)
 from svc_core.testing.clock import START
 from svc_core.tools import CatalogueTools
 from svc_http.providers.embedding import Embeddings
@@ -159,6 +166,111 @@ async def test_nothing_of_another_tenant_is_found_or_counts(any_house: Any) -> N
     assert (await ask(service, "strike storm", OTHER))[0] != before[0]
     foreign = {"profileIds": ["prf_" + "2" * 24]}
     assert (await ask(service, "bank", OTHER, **foreign))[0] == []
+
+
+# -- public profiles of others -----------------------------------------------------------------
+
+
+async def publish(service: Any, profile_id: str, tenant: str, visibility: Any = "public") -> None:
+    """Have a profile, public or private, of which there are reports."""
+    at, name = service.now(), "Ports"
+    whole = (profile_id, name, name, "manual", None, None, "UTC", "en", (), "active")
+    profile = Profile(*whole, at, at, visibility=visibility)
+    await service.write(tenant, lambda ctx: ctx.save(PROFILES, profile_id, profile))
+    row = Publication(profile_id, tenant, at)
+    await service.system(lambda ctx: ctx.save(PUBLICATIONS, profile_id, row))
+
+
+async def test_public_reports_of_others_are_found_with_their_signals(any_house: Any) -> None:
+    service, other = any_house.service, "prf_" + "2" * 24
+    await store(service, *REPORTS)
+    await spotted(service, "Port scanner exploited")
+    own, _ = await ask(service, "port strike bank")
+    assert ids((await ask(service, "strike bank", OTHER))[0]) == []
+    await publish(service, PROFILE, TENANT)
+    await publish(service, other, TENANT, "private")  # whatever the directory says
+    assert (await ask(service, "port strike bank"))[0] == own, "one's own are weighed as before"
+    found, _ = await ask(service, "strike bank", OTHER)
+    assert {row["kind"] for row in found} == {"report", "signal"}
+    assert {row["links"]["report"] for row in found} == {f"/api/v1/reports/{REPORTS[0][0].id}"}
+    reports, _ = await ask(service, "strike", OTHER, kinds=["report"])
+    assert ids(reports) == [REPORTS[0][0].id]
+    assert ids((await ask(service, "strike bank", OTHER, profileIds=[PROFILE]))[0]) == ids(found)
+    assert (await ask(service, "strike bank", OTHER, profileIds=[other]))[0] == []
+    more = [made(n, "Strike", "strike " * n, profile=other) for n in range(9, 30)]
+    await store(service, *more)
+    assert (await ask(service, "strike bank", OTHER))[0] == found, "private ones count in no score"
+    await publish(service, PROFILE, TENANT, "private")
+    assert (await ask(service, "strike bank", OTHER))[0] == []
+
+
+async def test_public_reports_of_others_are_found_by_meaning_until_they_are_private(
+    any_house: Any,
+) -> None:
+    model = Meaning()
+    service = lending(any_house.service, model)
+    await store(service, *REPORTS)
+    await publish(service, PROFILE, TENANT)
+    await working(service, model).turn()
+    found, meta = await ask(service, "Port strike in Antwerp", OTHER, mode="semantic")
+    assert meta["mode"] == "semantic"
+    assert REPORTS[0][0].id in ids(found)
+    assert all(row["scores"]["lexical"] is None for row in found)
+    await publish(service, PROFILE, TENANT, "private")
+    assert (await ask(service, "Port strike in Antwerp", OTHER, mode="semantic"))[0] == []
+
+
+async def test_all_publishers_together_take_a_part_of_what_is_looked_at(
+    any_house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = any_house.service
+    monkeypatch.setattr(retrieving, "CANDIDATES_MAX", 9)
+    await store(service, *(made(n, f"Port {n}") for n in range(1, 9)))
+    for number in range(4):
+        tenant, profile = f"wsp_{number:024}", f"prf_{number:024}"
+        mine = range(20 + 9 * number, 29 + 9 * number)
+        await store(service, *(made(n, "Port", profile=profile) for n in mine), tenant=tenant)
+        await publish(service, profile, tenant)
+    found, _ = await ask(service, "port", kinds=["report"], limit=50)
+    assert len(found) == 4 + 4
+
+
+# -- tags --------------------------------------------------------------------------------------
+
+
+async def test_a_signal_is_found_by_its_tags(any_house: Any) -> None:
+    service = any_house.service
+    row, facets = made(1, "Quiet quays", signals=1)
+    tagged = attrs.evolve(facets, signals=(attrs.evolve(facets.signals[0], tags=("labour",)),))
+    await store(service, (row, tagged))
+    told = detectors.found("kevAdded", "one", "one", START, sources=(), evidence=None)
+    told = attrs.evolve(told, tags=("supply-chain", "cyber"))
+    await service.system(lambda ctx: detectors.raised(ctx, [told]))
+    assert ids((await ask(service, "labour"))[0]) == [facets.signals[0].id]
+    for question in ("supply-chain", "cyber", "supply chain"):
+        assert ids((await ask(service, question))[0]) == [told.id]
+    assert ids((await ask(service, "labour", kinds=["report"]))[0]) == []
+
+
+async def test_what_was_indexed_in_an_older_form_is_indexed_anew_by_itself(any_house: Any) -> None:
+    service = any_house.service
+    row, facets = made(1, "Quiet quays", signals=1)
+    await store(service, (row, facets))
+    tagged = attrs.evolve(facets, signals=(attrs.evolve(facets.signals[0], tags=("labour",)),))
+    await store(service, (row, tagged), indexed=False)
+    old = IndexDue(ALL, model="", is_done=True, form=1)
+    tenant = await workspace(service)
+    for each in (tenant, TENANT):
+        await service.write(each, lambda ctx: ctx.save(OWN.due, ALL, old))
+    assert (await ask(service, "labour"))[0] == []
+    await service.write(TENANT, lambda ctx: begin(ctx, OWN, "", again=False))
+    while await tend(service, TENANT, OWN, None) is not None:
+        pass
+    assert ids((await ask(service, "labour"))[0]) == [facets.signals[0].id]
+    done = await service.read(TENANT, lambda ctx: ctx.value(OWN.due, ALL))
+    assert (done.is_done, done.form) == (True, indexing.FORM)
+    await service.write(TENANT, lambda ctx: begin(ctx, OWN, "", again=False))
+    assert await service.read(TENANT, lambda ctx: ctx.value(OWN.due, ALL)) == done
 
 
 async def test_a_report_made_anew_and_one_removed_leave_nothing_behind(any_house: Any) -> None:
