@@ -284,7 +284,7 @@ NEWS_NOT_READY = _retryable("NEWS_NOT_READY", 503, "News data not ready yet")
 UPSTREAM_UNAVAILABLE = _retryable("UPSTREAM_UNAVAILABLE", 503, "Agent provider unavailable")
 UPSTREAM_TIMEOUT = _retryable("UPSTREAM_TIMEOUT", 504, "Agent provider timed out")
 HTTP_VERSION_NOT_SUPPORTED = ProblemType("HTTP_VERSION_NOT_SUPPORTED", 505,
-    "HTTP version not supported", "Use HTTP/1.1, or over TLS HTTP/2.")
+    "HTTP version not supported", "Use HTTP/1.1.")
 # fmt: on
 
 CATALOGUE: Mapping[str, ProblemType] = MappingProxyType(

@@ -126,20 +126,10 @@ class Settings:
     metrics_host: str = _setting(
         "127.0.0.1", "10.0.0.7", "The address on which `metrics_port` listens."
     )
-    tls_cert: str | None = _setting(
-        None,
-        "/etc/svc/cert.pem",
-        "The certificate and its chain, in PEM: with it the server speaks TLS, and HTTP/2 besides "
-        "HTTP/1.1. Without it, HTTP/1.1 alone.",
-    )
-    tls_key: str | None = _setting(
-        None, "/etc/svc/key.pem", "The private key of `tls_cert`, in PEM without a password."
-    )
     base_url: str | None = _setting(
         None,
         "https://api.example.org",
-        "The public origin in links. Default: http (https with `tls_cert`), the listening address "
-        "and port.",
+        "The public origin in links. Default: http, the listening address and port.",
         read=web_origin,
     )
     data_url: str | None = _setting(
@@ -526,10 +516,6 @@ class Settings:
             raise refused(
                 "data_url", "has the host and port of base_url, which nothing tells apart"
             )
-        if self.tls_cert is None and self.tls_key is not None:
-            raise refused("tls_cert", "is missing, and tls_key is set")
-        if self.tls_key is None and self.tls_cert is not None:
-            raise refused("tls_key", "is missing, and tls_cert is set")
         if self.x402_network == payments.BASE.id and self.x402_pay_to is None:
             raise refused("x402_pay_to", "is missing, and x402_network takes real money")
         if self.speech == "command" and self.speech_command is None:
@@ -605,7 +591,7 @@ class Settings:
         if self.base_url is not None:
             return self.base_url
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{'http' if self.tls_cert is None else 'https'}://{host}:{self.port}"
+        return f"http://{host}:{self.port}"
 
     @property
     def data_origin(self) -> str | None:

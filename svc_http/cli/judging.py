@@ -79,11 +79,7 @@ RISKS: Final = (
     ),
     Risk(
         "host",
-        lambda given: (
-            given.is_open
-            and given.tls_cert is None
-            and given.trusted_proxies == MEMBERS["trusted_proxies"].default
-        ),
+        lambda given: given.is_open and given.trusted_proxies == MEMBERS["trusted_proxies"].default,
         "is open to other machines in clear text, and every private address is believed to be a "
         "proxy; listen on 127.0.0.1 behind a proxy, or name the proxy in trusted_proxies",
     ),
@@ -194,15 +190,14 @@ def machine(given: Settings) -> Iterator[Check]:
     yield Check("open files", True if is_enough else grave, str(soft) if is_enough else few)
     if os.geteuid() == 0:
         yield Check("user", None, "this is root, who may do anything; run it as a user of its own")
-    yield from _secrets(given, grave)
+    yield from _secrets(grave)
     if given.file is not None:
         yield from _files(Path(given.file).absolute(), grave)
 
 
-def _secrets(given: Settings, grave: bool | None) -> Iterator[Check]:
+def _secrets(grave: bool | None) -> Iterator[Check]:
     """Whether everybody may read a secret; a group may, as it does for systemd's credentials."""
-    named = [*secret_files(os.environ), *([given.tls_key] if given.tls_key else [])]
-    there = [path for path in named if Path(path).exists()]
+    there = [path for path in secret_files(os.environ) if Path(path).exists()]
     loose = " ".join(path for path in there if Path(path).stat().st_mode & stat.S_IROTH)
     if loose:
         yield Check("secret files", grave, f"everybody may read {loose}; run: chmod o= {loose}")

@@ -1,8 +1,8 @@
 """Serving with Hypercorn in this process, with answers of our own on every path.
 
 Rule 1: what Hypercorn refuses by itself is problem+json with a request id as well.
-Rule 2: HTTP/2 is spoken over TLS alone, where the handshake agrees on it. There is no upgrade to it
-        on a clear-text port: behind a proxy it is a smuggling surface.
+Rule 2: HTTP/1.1 is all that is spoken. TLS and HTTP/2 are the work of a proxy in front, and there
+        is no upgrade: behind a proxy it is a smuggling surface.
 Rule 3: SIGTERM drains first: streams are told to end, workers begin nothing more, and requests
         are turned away while those that run come to their end. Then every connection is closed.
 Rule 4: SIGHUP drains too, for a restart: who connects waits in the queue of the socket.
@@ -34,13 +34,10 @@ from svc_http.app import Service
 from svc_http.requests.exchange import PART_BYTES, VOUCH
 from svc_http.requests.load import Room
 from svc_http.runtime.runtime import Runtime
-from svc_http.server import tls
-from svc_http.server.handshakes import Handshakes
-from svc_http.settings import Settings
 
 FILES_BESIDE = 124
 """Files and sockets that are open beside the connections: the store, the control socket, what
-workers fetch and send, at most some fifty at once, and the handshakes of TLS."""
+workers fetch and send, at most some fifty at once."""
 
 OnReady = Callable[[str, int], None]
 """Told the address once connections are answered."""
@@ -66,7 +63,6 @@ class Listening(Config):
     keep_alive_timeout = 5.0
     keep_alive_max_requests = 1_000_000  # reconnecting costs more than it frees
     read_timeout = None  # it would cut quiet streams; bodies have their own deadline
-    h2_max_concurrent_streams = 100
     max_app_queue_size = 10
     """Parts of a body that wait for the application: 10 of 64 KiB hold a slow reader's sender
     back."""
@@ -89,7 +85,7 @@ def install() -> tuple[type[TCPServer], list[str]]:
     """
     try:
         # What they import may be missing as well.
-        from svc_http.server import connection, http2, internals  # noqa: PLC0415
+        from svc_http.server import connection, internals  # noqa: PLC0415
 
         missing = internals.missing()
     except ImportError as gone:
@@ -98,7 +94,6 @@ def install() -> tuple[type[TCPServer], list[str]]:
         hypercorn.protocol.H11Protocol = internals.without_upgrade()  # type: ignore[attr-defined]
         return TCPServer, missing
     hypercorn.protocol.H11Protocol = connection.Protocol  # type: ignore[attr-defined]
-    hypercorn.protocol.H2Protocol = http2.Protocol  # type: ignore[attr-defined]
     return connection.Socket, missing
 
 
@@ -152,7 +147,9 @@ async def serve(
     most = affordable(runtime.settings.connections_max)
     connections = _Connections(service, made, takes, most)
     async with service.router.lifespan_context(service):
-        close = await _taking(connections, listening, runtime.settings)
+        server = await asyncio.start_server(
+            connections.take, sock=listening, backlog=Listening.backlog
+        )
         try:
             if on_ready is not None:
                 on_ready(host, port)
@@ -163,30 +160,11 @@ async def serve(
                 with suppress(TimeoutError):
                     await asyncio.wait_for(service.edge.quiet(), patience)
             elif runtime.settings.processes is not None:
-                close()
+                server.close()
                 await connections.left(made.keep_alive_timeout + patience)
         finally:
-            close()
+            server.close()
             await connections.end(patience)
-
-
-async def _taking(
-    connections: "_Connections", listening: socket.socket, given: Settings
-) -> Callable[[], None]:
-    """Begin to take connections; what ends that, and closes the socket."""
-    made = tls.context(given)
-    if made is None:
-        server = await asyncio.start_server(
-            connections.take, sock=listening, backlog=Listening.backlog
-        )
-        return server.close
-    taking = asyncio.create_task(Handshakes(made, connections.take).accept(listening))
-
-    def close() -> None:
-        taking.cancel()
-        listening.close()
-
-    return close
 
 
 class _Connections:
@@ -260,9 +238,9 @@ def drop(writer: asyncio.StreamWriter) -> None:
 
 
 def _is_idle(connection: TCPServer) -> bool:
-    """Whether no request is under way on a connection, as far as Hypercorn's protocols tell."""
+    """Whether no request is under way on a connection, as far as Hypercorn's protocol tells."""
     protocol = getattr(getattr(connection, "protocol", None), "protocol", None)
-    return not (getattr(protocol, "stream", None) or getattr(protocol, "streams", None))
+    return not getattr(protocol, "stream", None)
 
 
 def affordable(wanted: int) -> int:

@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 from svc_http import system
 from svc_http.runtime.journal import Journal
 from svc_http.runtime.opening import checked
-from svc_http.server import hypercorn, tls
+from svc_http.server import hypercorn
 from svc_http.server.serving import OnReady, Opened, at, shared
 from svc_http.settings import Settings
 
@@ -68,7 +68,7 @@ def run(
     Raises:
         SettingsError, PortBusy, Failed, OSError: they cannot start, and why.
     """
-    tls.context(shared(checked(given)))
+    shared(checked(given))
     listening = hypercorn.listen(given.host, given.port)
 
     def ready(told: Mapping[str, Any]) -> None:

@@ -25,7 +25,7 @@ from svc_http.hosting import assembled
 from svc_http.providers import ethereum
 from svc_http.runtime.journal import Level
 from svc_http.runtime.opening import checked
-from svc_http.server import hypercorn, tls
+from svc_http.server import hypercorn
 from svc_http.server.restarting import Read, Restarts
 from svc_http.settings import EXAMPLE_DSN, PREFIX, Settings, SettingsError
 from svc_http.system import sigterm_interrupts
@@ -115,7 +115,6 @@ def _quiet(given: Settings) -> Level:
 
 
 def _listening(given: Settings) -> closing[socket.socket]:
-    tls.context(given)
     return closing(hypercorn.listen(given.host, given.port))
 
 

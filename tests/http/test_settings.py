@@ -30,8 +30,6 @@ def test_every_setting_is_documented_with_an_example_that_is_accepted():
 
 MODEL = {"SVC_AGENT_URL": "http://127.0.0.1:11434/v1", "SVC_AGENT_MODEL": "small"}
 BESIDE = {
-    "tls_cert": {"SVC_TLS_KEY": "key.pem"},
-    "tls_key": {"SVC_TLS_CERT": "cert.pem"},
     "agent_url": MODEL,
     "rewrite_reports": MODEL,
 }
