@@ -29,6 +29,8 @@ from svc_core.ports import (
     Collection,
     Document,
     Ids,
+    Lowest,
+    Owned,
     Position,
     StaleVersionError,
     Transaction,
@@ -139,6 +141,12 @@ class Units(Protocol):
 
     async def tenants(self) -> Sequence[str]:
         """The workspaces and people that there are, by their ids."""
+        ...
+
+    async def across(
+        self, collection: Collection[T], *, limit: int, **bounds: Unpack[Lowest]
+    ) -> Sequence[Owned[T]]:
+        """Rows of every tenant; see `Storage.across`."""
         ...
 
     async def aside(self, work: Callable[[], R]) -> R:
@@ -578,7 +586,8 @@ class Operation(Generic[Req, Res]):
     `unit` says what it runs in: one unit of work that reads, one that writes, or several of its
     own; one that is `queued`, for its work is long, runs once at a time for each tenant.
     `svc GROUP VERB` runs it, and documents show it under the `tag` of its group; one without a
-    verb is run by a command that stands by hand.
+    verb is run by a command that stands by hand. What cannot be undone `foresees`, by the local
+    operation of that name, what it takes with it: a person at a terminal is told, and asked.
     `columns` are the members of a row that a table shows, as paths with dots, those of most weight
     first: a narrow terminal leaves out the last. `notes` are those that say what is wrong with a
     row; they are told below it.
@@ -621,6 +630,7 @@ class Operation(Generic[Req, Res]):
     group: str = ""
     tag: str = field()
     verb: str = ""
+    foresees: str = ""
     columns: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     local: bool = False

@@ -19,9 +19,9 @@ from attrs import frozen
 
 from svc_core import problem, wire
 from svc_core.access.plans import PlanTable
-from svc_core.constraints import Arg
+from svc_core.constraints import Arg, Doc
 from svc_core.following import end_all
-from svc_core.operation import Context, Operation, local
+from svc_core.operation import MANAGERS, Context, Operation, local
 from svc_core.personal import changed
 from svc_core.ports import SYSTEM, Collection, Document, Position
 from svc_core.problem import Problem
@@ -40,6 +40,7 @@ from svc_core.resources.profile import (
     PublicProfile,
     Visibility,
     everybodys,
+    place_of,
 )
 from svc_core.resources.report import REPORTS, ReportRow
 from svc_core.result import One, Page
@@ -53,6 +54,7 @@ PUBLIC_MAX: Final = 2_000
 PUBLISHERS_MAX: Final = 100
 """Workspaces that have some: each is asked for every page of reports, and for every report that
 is not the caller's."""
+COUNTED_MAX: Final = 10_000
 LOOKS_MAX: Final = 10
 """Pages that are read for one: where all their reports are hidden, the rest is for the next one."""
 
@@ -238,6 +240,38 @@ async def unpublish_profile(ctx: Context, request: ChosenProfile) -> One[Profile
     return written
 
 
+# -- before a profile is deleted ---------------------------------------------------------------
+
+
+@frozen
+class Deletion:
+    """What goes with a profile, for good; more than 10,000 of anything are not counted."""
+
+    name: Annotated[str, Doc("What it is called.")]
+    reports: Annotated[int, Doc("Its reports.")]
+    recordings: Annotated[int, Doc("Those of them that are spoken.")]
+    subscribers: Annotated[int, Doc("Other workspaces that subscribe to it.")]
+
+
+async def foresee_deletion(ctx: Context, request: ChosenProfile) -> One[Deletion]:
+    """What goes with a profile when it is deleted.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    id_, work = request.profile_id, ctx.work
+
+    async def unit(own: Context) -> tuple[str, list[bool]]:
+        name, where = (await own.value(PROFILES, id_)).name, {"profile_id": (id_,)}
+        reports = own.every(REPORTS, COUNTED_MAX, where=where)
+        return name, [REPORTS.decode(row.raw).has_audio async for row in reports]
+
+    name, spoken = await work.read(ctx.actor.tenant, unit)
+    place = place_of(id_)
+    found = await work.across(FOLLOWS, after=(place, "", ""), end=place, limit=COUNTED_MAX)
+    return One(wire.dumps(Deletion(name, len(spoken), sum(spoken), len(found))))
+
+
 async def _all_public(ctx: Context) -> dict[str, str]:
     """Every profile that is public, and whose it is."""
     found: dict[str, str] = {}
@@ -261,6 +295,13 @@ async def _write(ctx: Context, id_: str, visibility: Visibility) -> One[Profile]
 
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    local(
+        "profiles",
+        "Say what goes with a profile when it is deleted",
+        foresee_deletion,
+        unit="several",
+        roles=MANAGERS,
+    ),
     local(
         "profiles publish",
         "Let every payer and every key with the scope read the reports of a profile",

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from attrs import frozen
 
+from svc_core import data
 from svc_core.constraints import Doc, Ge, Le, Pattern
 from svc_core.inputs import inputs
 from svc_core.openapi import headers
@@ -19,22 +20,7 @@ VERSION = "3.1.0"
 TITLE = "Intelligence Platform API"
 """What the service is called, here and on its pages."""
 
-TAGS: Mapping[str, str] = {
-    "Reports": "Intelligence reports: rows, expansions and facets.",
-    "Profiles": "The topics that reports are made about.",
-    "Subscriptions": "What of each profile a workspace wants delivered.",
-    "News": "News items, their topics and recaps.",
-    "OSINT": "Events, feeds, countries and sources of open-source intelligence.",
-    "Intel": "Incidents, entities, markets, indicators, signals and cyber facts.",
-    "Knowledge": "Retrieval across reports and signals that the caller may read.",
-    "Ledger": "The append-only, sealed log of subjects, observations and claims.",
-    "Projects": "Private workspaces of their owner.",
-    "Automations": "Durable definitions of agent work and their runs.",
-    "Webhooks": "Delivery of events to your own addresses.",
-    "Agent": "The preconfigured agent as a stream.",
-    "Changes": "The feed of everything that changed, followed by watermark.",
-    "Payments": "Receipts of pay-per-request access.",
-}
+TAGS: Mapping[str, str] = dict(data.rows("tags.tsv"))
 
 _DESCRIPTION = """\
 Intelligence reports, profiles, news and the data behind them, as JSON over HTTP.

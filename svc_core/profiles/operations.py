@@ -283,6 +283,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         f"DELETE {_ONE}",
         "Delete a profile",
         delete_profile,
+        foresees="foreseeDeletion",
         description=(
             "Deletes the profile with its subscription, all its reports and their recordings, and "
             "the subscriptions of other workspaces to it. Nobody sees them any more; each leaves a "

@@ -247,6 +247,9 @@ class Command:
             members = (flag for flag in self.flags if flag.item.place not in elsewhere)
             names: Any = Literal[tuple(flag.name[2:] for flag in members)]
             yield parameter("clear", tuple[names, ...], says)
+        if operation.foresees:
+            text = "Do not ask, where a person at a terminal would be."
+            yield parameter("yes", bool, Parameter(help=text, negative=()))
         if set(operation.media) != {JSON}:
             says = Parameter(help="The file to write the answer to. Default: stdout.")
             yield parameter("out", Path, says)
@@ -264,6 +267,14 @@ class Command:
         }
         asked = self._asked(given, common)
         asked["body"] |= fresh
+        if self.operation.foresees and not given.get("yes") and sys.stdin.isatty():
+            about = {"body": asked["path"], "account": asked["account"]}
+            gone = show.value(ask(common, self.operation.foresees, **about)["body"])
+            what = ", ".join(f"{name} {count}" for name, count in gone.items())
+            sys.stderr.write(f"This takes for good: {what}. Go on? [y/N] ")
+            sys.stderr.flush()
+            if sys.stdin.readline().strip().casefold() not in {"y", "yes"}:
+                return 1
         limit = next((flag for flag in self.flags if flag.path == ("limit",)), None)
         names = {item.name for item in inputs(self.operation.request)}
         is_whole = limit is None or ("limit" not in asked["query"] and limit.item.default is UNSET)

@@ -37,25 +37,6 @@ class DemoDocument:
     options: Mapping[str, str] = field(factory=dict)
 
 
-_SOURCES = (
-    ("meridian-wire.xml", "Meridian Wire", "world"),
-    ("saltmarsh-post.xml", "Saltmarsh Evening Post", "world"),
-    ("courrier-du-large.xml", "Le Courrier du Large", "world"),
-    ("rheinblick.xml", "Rheinblick Wirtschaft", "economy"),
-    ("northgate-financial.atom", "Northgate Financial", "economy"),
-    ("quayside-ledger.rss", "The Quayside Ledger", "shipping"),
-    ("commodity-compass.rss", "Commodity Compass", "commodities"),
-    ("cinder-security.atom", "Cinder Security Brief", "cybersecurity"),
-    ("circuit-observer.json", "Circuit Observer", "technology"),
-    ("orbit-and-spectrum.json", "Orbit & Spectrum", "technology"),
-    ("health-horizon.rss", "Health Horizon Bulletin", "health"),
-    ("terra-watch.xml", "Terra Watch", "disasters"),
-    ("east-corridor.atom", "East Corridor Dispatch", "diplomacy"),
-    ("lantern-checks.rss", "Lantern Checks", "disinformation"),
-    ("docket-daily.json", "Docket Daily", "law-regulation"),
-)
-
-
 def _rfc822(moment: datetime) -> str:
     return format_datetime(moment, usegmt=True)
 
@@ -98,7 +79,7 @@ def documents(now: datetime) -> list[DemoDocument]:
     folder = files("svc_http.demo") / "feeds"
     return [
         DemoDocument(file_name, name, (topic,), _filled((folder / file_name).read_bytes(), moment))
-        for file_name, name, topic in _SOURCES
+        for file_name, name, topic in _lines("feeds.tsv")
     ]
 
 

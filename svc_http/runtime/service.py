@@ -6,7 +6,7 @@ no rule: it opens a transaction and gives the core's use cases their context.
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import TypeVar
+from typing import TypeVar, Unpack
 
 import anyio.to_thread
 from attrs import field, frozen
@@ -16,9 +16,10 @@ from svc_core.access.plans import PlanTable
 from svc_core.cursor import Keyring
 from svc_core.host import Host, Tell, silent
 from svc_core.operation import Actor, Context
-from svc_core.ports import SYSTEM, Ids, Storage, Transaction
+from svc_core.ports import SYSTEM, Collection, Ids, Lowest, Owned, Storage, Transaction
 
 R = TypeVar("R")
+T = TypeVar("T")
 
 Failed = Callable[[BaseException], None]
 """Hears of a failure that must not stop what goes on."""
@@ -56,6 +57,12 @@ class Service:
             return workspaces + [one.id for one in await accounts.list_users(ctx)]
 
         return await self.read(SYSTEM, unit)
+
+    async def across(
+        self, collection: Collection[T], *, limit: int, **bounds: Unpack[Lowest]
+    ) -> tuple[Owned[T], ...]:
+        """Rows of every tenant; see `Storage.across`."""
+        return await self.storage.across(collection, limit=limit, **bounds)
 
     async def aside(self, work: Callable[[], R]) -> R:
         """Run work in a thread, so that the event loop does not wait for it."""

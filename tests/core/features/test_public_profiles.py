@@ -131,6 +131,9 @@ class Work:
     async def write(self, tenant: str, usecase: Any) -> Any:
         return await self.town.store.write(tenant, self._unit(tenant, usecase))
 
+    async def across(self, collection: Any, **how: Any) -> Any:
+        return await self.town.store.across(collection, **how)
+
     async def aside(self, work: Any) -> Any:
         return work()
 

@@ -7,10 +7,11 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core import drive, following
+from svc_core import drive, following, publications
 from svc_core.access.plans import DEFAULT_PLANS, PlanTable
 from svc_core.following import GRACE
 from svc_core.host import Host
+from svc_core.problem import Problem
 from svc_core.profiles.operations import OneProfile, delete_profile
 from svc_core.reports import speaking
 from svc_core.resources.audio import SPEAKING
@@ -504,3 +505,27 @@ def test_what_another_worker_did_first_is_left_alone(town: Town, public: str) ->
     town.run(lambda ctx: ctx.tx.documents.delete(FOLLOWED, public), ANN)
     town.run(lambda ctx: following.advance(ctx, task, None), ANN)
     assert town.run(lambda ctx: ctx.find(FOLLOWED, public), ANN) is None
+
+
+# -- before it is deleted ----------------------------------------------------------------------
+
+
+def test_what_goes_with_a_profile_is_said_before_it_goes(town: Town, public: str) -> None:
+    other = published(town)
+    for reader in (BOB, CYD):
+        town.subscribe(public, reader)
+    town.subscribe(other, "wsp_d")
+    town.report(ANN, public, spoken=True)
+    town.report(ANN, public)
+    town.report(ANN, other)
+
+    def foreseen(profile: str, tenant: str = ANN) -> Any:
+        asked = publications.ChosenProfile(profile)
+        return town.units(lambda ctx: publications.foresee_deletion(ctx, asked), tenant)
+
+    said = json.loads(foreseen(public).raw)
+    assert said == {"name": "Ports", "reports": 2, "recordings": 1, "subscribers": 2}
+    with pytest.raises(Problem) as caught:
+        foreseen(public, BOB)
+    assert caught.value.type.code == "NOT_FOUND"
+    assert town.operations["deleteProfile"].foresees == "foreseeDeletion"
