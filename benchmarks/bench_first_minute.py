@@ -61,7 +61,8 @@ class Server:
 
     def memory(self) -> int:
         """What it and the processes that it started have of memory, in MB."""
-        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text("utf-8").split()
+        threads = Path(f"/proc/{self.pid}/task").glob("*/children")  # each has its own
+        children = [pid for one in threads for pid in one.read_text("utf-8").split()]
         named = [Path(f"/proc/{pid}/status") for pid in (self.pid, *children)]
         held = [path.read_text("utf-8").split("VmRSS:")[1] for path in named if path.exists()]
         return sum(int(text.split()[0]) for text in held) // 1024
