@@ -195,7 +195,7 @@ def test_every_command_that_a_sentence_names_exists(documents: dict[str, str]) -
     named = {
         (name, tuple(found[1].split()))
         for name, text in documents.items()
-        for found in re.finditer(r"`svc ((?:[a-z]+ ?)+)", FENCE.sub("", text))
+        for found in re.finditer(r"`svc ((?:[a-z]+(?:-[a-z]+)* ?)+)", FENCE.sub("", text))
     }
 
     app = tree()

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,11 @@ from svc_core.resources.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
 from svc_core.resources.members import micros
 from svc_core.resources.profile import SUBSCRIPTIONS, ProfileInput
 from svc_core.resources.report import REPORTS
+from svc_core.resources.webhook import QUEUES
 from svc_core.testing.clock import CountingIds, FrozenClock
+from svc_core.webhooks import delivering
+from svc_core.webhooks.operations import CreateWebhook, NewWebhook, create_webhook
+from svc_core.webhooks.rules import outcome
 from svc_http.control import channel
 from svc_http.control.lends import Voice as Voiced
 from svc_http.control.operator import Operator
@@ -43,6 +48,7 @@ from svc_http.settings import SettingsError
 from svc_http.storage import MemoryStorage, SqliteStorage, StorageUnavailable
 from svc_http.storage.postgres import PostgresStorage
 from svc_http.workers import begun, make_report, speak
+from svc_http.workers.deliver import deliver_loop
 from svc_http.workers.speak import (
     CLAIM,
     SPOKEN_AT_ONCE,
@@ -52,6 +58,7 @@ from svc_http.workers.speak import (
     sweep,
     sweep_loop,
 )
+from tests.backends import NAMES, store_of
 
 pytestmark = pytest.mark.anyio
 SITE = Site("https://api.example")
@@ -112,6 +119,8 @@ class House:
         )
         self.profile_id = made.location.rpartition("/")[2]
         await self.service.write(self.tenant, _include_audio)
+        hook = NewWebhook("http://127.0.0.1:9/", secret="whsec_" + "QUJD" * 8)
+        await self.service.write(self.tenant, lambda ctx: create_webhook(ctx, CreateWebhook(hook)))
         self.report_id = (await make_report(self.service, self.tenant, self.profile_id)).id
         return self
 
@@ -122,6 +131,19 @@ class House:
         profile_id = made.location.rpartition("/")[2]
         report = await make_report(self.service, self.tenant, profile_id)
         await self.service.write(self.tenant, lambda ctx: speaking.want(ctx, report.id))
+
+    async def sent(self) -> list[tuple[str, bool, str | None]]:
+        """The events that are due are sent: of each its id and what it tells of audio."""
+        told = []
+        due = await self.storage.across(QUEUES, end=micros(self.clock.now()), limit=9)
+        for row in due:
+            take = partial(delivering.take, webhook_id=row.document.id, seen=row.document)
+            for task in await self.service.write(row.tenant, take):
+                data = json.loads(task.event.body)["data"]
+                told.append((task.event.id, data["hasAudio"], data["links"]["audio"]))
+                end = partial(delivering.conclude, task=task, result=outcome(200, 1))
+                await self.service.write(row.tenant, end)
+        return told
 
     async def speak(self) -> Any:
         return await speak_due(self.service, self.recorder, self.failures.append)
@@ -642,6 +664,60 @@ async def test_what_cannot_be_spoken_by_hand_is_refused(
     assert house.failures == []
 
 
+# -- the event that waits ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("is_late", [False, True])
+async def test_an_event_waits_for_its_recording_on_every_store(
+    tmp_path: Path, sounds: Any, name: str, is_late: bool
+) -> None:
+    storage = store_of(name, catalog.COLLECTIONS)
+    try:
+        media = MediaFiles(tmp_path / "media")
+        house = await House(storage, media, sounds.wav(12_000)).open()
+        assert await house.sent() == []
+        first = []
+        if is_late:
+            house.clock.advance(house.service.host.audio_wait.total_seconds())
+            first = await house.sent()
+        assert len(await house.speak()) == 1
+        sent = first + await house.sent()
+        path = f"http://127.0.0.1:8000/api/v1/reports/{house.report_id}/audio"
+        assert [told[1:] for told in sent] == [(False, None) if is_late else (True, path)]
+        assert await house.sent() == []
+    finally:
+        await storage.close()
+
+
+async def test_a_webhook_is_woken_when_the_voice_is_done(house: House) -> None:
+    heard = Commits(house.storage)
+    sender = Sink()
+    loops = [
+        deliver_loop(house.service, sender, heard, house.failures.append),
+        speak_loop(house.service, house.recorder, heard, house.failures.append),
+    ]
+    async with asyncio.timeout(30), running(*loops):
+        await sender.came.wait()
+    assert house.failures == []
+    assert json.loads(sender.body)["data"]["hasAudio"]
+
+
+class Sink:
+    """A receiver that takes one delivery."""
+
+    def __init__(self) -> None:
+        self.came = asyncio.Event()
+        self.body = b""
+
+    async def post(self, address: str, fields: dict[str, str], body: bytes, /) -> int:
+        assert address.startswith("http://127.0.0.1")
+        assert fields["X-Svc-Attempt"] == "1"
+        self.body = body
+        self.came.set()
+        return 200
+
+
 # -- kill -9 -----------------------------------------------------------------------------------
 
 KILLED = """\
@@ -704,6 +780,8 @@ async def test_a_kill_leaves_no_audio_or_a_whole_one(
 
 async def _whole_or_silent(house: House, at: str) -> None:
     is_whole = at == "adopted"
+    sent = await house.sent()
+    assert len(sent) == is_whole  # else its event waits
     assert (await house.row()).has_audio == is_whole
     audio = await house.service.read(house.tenant, lambda ctx: ctx.find(AUDIO, house.report_id))
     assert (audio is not None) == is_whole
@@ -711,6 +789,10 @@ async def _whole_or_silent(house: House, at: str) -> None:
     await speak.take_over(house.service)
     made = await house.speak()
     assert len(made) == (0 if is_whole else 1)
+    sent += await house.sent()
+    path = f"http://127.0.0.1:8000/api/v1/reports/{house.report_id}/audio"
+    assert [told[1:] for told in sent] == [(True, path)]
+    assert await house.sent() == []
     assert (await house.row()).has_audio
     named = await house.storage.across(AUDIO, end=micros(house.clock.now()), limit=9)
     (name,) = [AUDIO.decode(row.document.raw).recording.name for row in named]
