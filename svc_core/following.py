@@ -22,6 +22,7 @@ from svc_core.resources.members import micros
 from svc_core.resources.profile import (
     FOLLOWED,
     FOLLOWS,
+    PROFILE_DELIVERIES,
     PROFILES,
     SUBSCRIPTIONS,
     Followed,
@@ -116,6 +117,7 @@ async def subscriber(ctx: Context, task: Task) -> Subscription | None:
         return subscription if subscription.created_at <= task.news.at else None
     if task.ends(subscription):
         await ctx.tx.documents.delete(FOLLOWS, profile_id)
+        await ctx.tx.documents.delete(PROFILE_DELIVERIES, profile_id)
         await ctx.remove(SUBSCRIPTIONS, subscription.id)
     return None
 

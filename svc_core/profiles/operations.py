@@ -100,7 +100,8 @@ async def list_profiles(
             shown = rules.detail(profiles[id_], delivered.get(id_), aliases=aliases)
             rows.append(rules.row(shown, each, planned.get(id_), aliases=aliases))
         elif id_ in others:
-            rows.append(rules.others_row(*others[id_], each, aliases=aliases))
+            sent = delivered.get(id_)
+            rows.append(rules.others_row(*others[id_], each, sent, aliases=aliases))
     return Page(tuple(map(wire.dumps, rows)), page.next_cursor)
 
 
@@ -126,7 +127,8 @@ async def get_profile(ctx: Context, request: OneProfile) -> One[ProfileDetail] |
     """One profile; of one of others what everybody is shown of it."""
     for profile, run in (await publications.of_others(ctx, [request.profile_id])).values():
         subscription = await subscription_of(ctx, profile.id)
-        row = wire.dumps(rules.others_row(profile, run, subscription, aliases=ctx.aliases))
+        sent, aliases = await ctx.find(PROFILE_DELIVERIES, profile.id), ctx.aliases
+        row = wire.dumps(rules.others_row(profile, run, subscription, sent, aliases=aliases))
         return One(row, (canonical.hex_digest(row.decode()),))
     document = await ctx.load(PROFILES, request.profile_id)
     return One(await _shown(ctx, PROFILES.decode(document.raw)), document.tag)

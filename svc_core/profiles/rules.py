@@ -94,24 +94,35 @@ def run_end(profile: Profile, due: Due, ready: datetime) -> datetime | None:
     return None if due.covered_until is not None and end <= due.covered_until else end
 
 
-def detail(profile: Profile, sent: DeliveryMetadata | None, *, aliases: bool) -> ProfileDetail:
-    """The profile as it is shown; `aliases` adds the deprecated members (Spec: Versioning 4)."""
+def delivery_metadata(sent: DeliveryMetadata | None, *, aliases: bool) -> DeliveryMetadata:
+    """What is shown of deliveries; `aliases` adds the deprecated members (Spec: Versioning 4)."""
     at = sent.generated_at_iso if sent else None
-    metadata = DeliveryMetadata(at, at if aliases else UNSET)
-    return ProfileDetail(**attrs.asdict(profile, recurse=False), delivery_metadata=metadata)
+    return DeliveryMetadata(at, at if aliases else UNSET)
 
 
 def others_row(
-    profile: Profile, last: Due | None, subscription: Subscription, *, aliases: bool
+    profile: Profile,
+    last: Due | None,
+    subscription: Subscription,
+    sent: DeliveryMetadata | None,
+    *,
+    aliases: bool,
 ) -> OthersProfile:
     """What a subscriber of another workspace is shown of a profile."""
     made = None if last is None else last.report_generated_at
     return OthersProfile(
         **everybodys(profile),
         report_generated_at_iso=made,
+        delivery_metadata=delivery_metadata(sent, aliases=aliases),
         subscription=subscription,
         report_generated_at=made if aliases else UNSET,
     )
+
+
+def detail(profile: Profile, sent: DeliveryMetadata | None, *, aliases: bool) -> ProfileDetail:
+    """The profile as it is shown."""
+    metadata = delivery_metadata(sent, aliases=aliases)
+    return ProfileDetail(**attrs.asdict(profile, recurse=False), delivery_metadata=metadata)
 
 
 def row(

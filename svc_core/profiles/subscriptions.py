@@ -21,6 +21,7 @@ from svc_core.publications import offer
 from svc_core.resources.members import Cursor, Limit, SubscriptionId
 from svc_core.resources.profile import (
     FOLLOWS,
+    PROFILE_DELIVERIES,
     PROFILES,
     PUBLICATIONS,
     SUBSCRIPTIONS,
@@ -126,6 +127,7 @@ async def delete_subscription(ctx: Context, request: OneSubscription) -> Empty:
     if await ctx.tx.documents.delete(FOLLOWS, profile_id) is None:
         detail = "It belongs to a profile of this workspace; pause it, or delete the profile."
         raise Problem(problem.RESOURCE_CONFLICT, detail)
+    await ctx.tx.documents.delete(PROFILE_DELIVERIES, profile_id)
     await ctx.remove(SUBSCRIPTIONS, request.subscription_id)
     return Empty()
 

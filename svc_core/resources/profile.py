@@ -227,6 +227,7 @@ class OthersProfile(PublicProfile):
     owned: Annotated[Literal[False], Doc("It is another workspace's."), Example(False)] = False
     visibility: Annotated[Literal["public"], Doc("Everybody may read its reports.")] = "public"
     report_generated_at_iso: ReportGeneratedAt
+    delivery_metadata: DeliveryMetadata
     subscription: Subscription
     report_generated_at: OldReportGeneratedAt = UNSET
 

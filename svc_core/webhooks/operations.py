@@ -417,7 +417,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "same secret again changes nothing."
         ),
         idempotency="optional",
-        examples={"body": _SECRET},
+        examples={"body": {"secret": "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"}},
     ),
     _ROWS.operation(
         "webhooks test",

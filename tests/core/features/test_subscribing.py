@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import attrs
@@ -18,6 +19,8 @@ from svc_core.resources.audio import SPEAKING
 from svc_core.resources.profile import FOLLOWED, FOLLOWS, PROFILES, SUBSCRIPTIONS, Follow
 from svc_core.resources.report import REPORTS
 from svc_core.resources.webhook import EVENTS
+from svc_core.webhooks import delivering
+from svc_core.webhooks.rules import outcome
 from svc_http.workers.follow import follow
 from tests.core.features.test_public_profiles import ANN, BOB, CYD, Town, speak
 
@@ -158,7 +161,7 @@ def test_of_others_profiles_one_sees_what_everybody_is_shown(town: Town, public:
     rows = {row["id"]: row for row in town.rows("listProfiles", tenant=BOB)}
     assert [rows[id_]["owned"] for id_ in (own, public)] == [True, False]
     more = {"owned", "visibility", "subscription", "reportGeneratedAtISO", "reportGeneratedAt"}
-    assert set(rows[public]) == EVERYBODYS | more
+    assert set(rows[public]) == EVERYBODYS | more | {"deliveryMetadata"}
     assert (rows[public]["subscription"], rows[public]["visibility"]) == (subscription, "public")
     reply = town.send("getProfile", tenant=BOB, path=path)
     assert one(reply) == rows[public]
@@ -261,6 +264,41 @@ def test_subscribers_are_told_of_new_reports_as_owners_are(town: Town, public: s
     town.run(lambda ctx: following.note(ctx, report, 2), ANN)
     town.tell()
     assert told(town, BOB) == [("created", report), ("updated", report)]
+
+
+@pytest.mark.parametrize("end", ["ended", "unpublished"])
+def test_a_subscriber_sees_what_his_own_webhooks_took_while_he_is_one(
+    town: Town, public: str, end: str
+) -> None:
+    def shown(tenant: str) -> Any:
+        path = {"profileId": public}
+        detail = one(town.send("getProfile", tenant=tenant, path=path))["deliveryMetadata"]
+        (row,) = town.rows("listProfiles", tenant=tenant)
+        assert row["deliveryMetadata"] == detail
+        return detail["generatedAtISO"]
+
+    hook = webhook(town, BOB)
+    for tenant in (BOB, CYD):
+        town.subscribe(public, tenant)
+    town.clock.advance(1)
+    town.report(ANN, public)
+    town.tell()
+    assert shown(BOB) is None
+    for task in town.run(lambda ctx: delivering.take(ctx, hook), BOB):
+        end_of = partial(delivering.conclude, task=task, result=outcome(200, 1))
+        town.run(end_of, BOB)
+    assert shown(BOB) == events(town, BOB)[0]["generatedAtISO"]
+    assert (shown(ANN), shown(CYD)) == (None, None)
+    if end == "ended":
+        (mine,) = town.rows("listSubscriptions", tenant=BOB)
+        town.send("deleteSubscription", tenant=BOB, path={"subscriptionId": mine["id"]})
+    else:
+        town.unpublish(public, ANN)
+        town.clock.advance(GRACE.total_seconds() + 1)
+        town.tell()
+        town.publish(public, ANN)
+    town.subscribe(public, BOB)
+    assert shown(BOB) is None
 
 
 def test_a_webhook_may_be_told_of_a_profile_of_others_alone(town: Town, public: str) -> None:
