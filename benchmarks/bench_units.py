@@ -13,7 +13,7 @@ import json
 import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -338,6 +338,7 @@ async def accounts(bench: Bench) -> None:
     await bench.run("setPlan", {"workspace": "bench", "plan": "pro"})
     made = await bench.run("createKey", {"name": "other", "workspace": "bench"})
     body = {"keyId": made["data"]["id"]}
+    await bench.run("updateKey", body | {"name": "another"})
     for operation in ("regenerateKey", "grandfatherKey", "revokeKey", "deleteKey"):
         await bench.run(operation, body)
     await bench.run("clearLockouts", {})
@@ -438,8 +439,8 @@ CASES: dict[str, tuple[Case, str]] = {
     "sources, ingest": (sources, "removeSources"),
     "accounts": (
         accounts,
-        "createWorkspace createUser setPlan createKey revokeKey grandfatherKey regenerateKey"
-        " deleteKey listLockouts clearLockouts",
+        "createWorkspace createUser setPlan createKey updateKey revokeKey grandfatherKey"
+        " regenerateKey deleteKey listLockouts clearLockouts",
     ),
     "knowledge": (knowledge, "reindexKnowledge retrieveKnowledge"),
     "deleteProfile, forget": (delete_profile, "deleteProfile"),
@@ -459,14 +460,15 @@ def uncovered() -> set[str]:
 
 async def measure(folder: Path, *, quick: bool) -> dict[str, tuple[float, float, int]]:
     """The longest hold of each case in milliseconds, of it computing, and how many units it had."""
-    settings = secured(Settings(db=str(folder / "svc.db"), allow_erasure=("*",)))
+    given = {"allow_erasure": ("*",), "lite_keys_before": datetime(2999, 1, 1, tzinfo=UTC)}
+    settings = secured(Settings(db=str(folder / "svc.db"), **given))
     store = Timed(SqliteStorage.open(folder / "svc.db", catalog.COLLECTIONS, epoch=bytes(8)))
     runtime = Runtime(
         settings,
         store,
         now=system.now,
         ids=system.SystemIds(),
-        signs=True,  # type: ignore[arg-type]
+        keys=("ledger",),
     )
     await runtime.start()
     bench = Bench(folder, quick, store, runtime)

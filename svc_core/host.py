@@ -53,7 +53,8 @@ class Host:
     an event waits for that; `media_base_url` is where a CDN has the files, None where this service
     has them. `threads_kept` is how long a conversation may be silent; `ui_finish_reason` says that
     the UI message stream tells why an answer ended in a member of its own. `aliases_until` is when
-    deprecated members end, None where they stay.
+    deprecated members end, None where they stay. `lite_keys_before` is when the last keys were made
+    that may go on under a plan without new keys, None where there are none.
     `lends` holds what only a host can reach (publishers, voices, files), each by the Protocol that
     a feature declares for it.
     """
@@ -70,6 +71,7 @@ class Host:
     threads_kept: timedelta = timedelta(days=30)
     ui_finish_reason: bool = False
     aliases_until: datetime | None = None
+    lite_keys_before: datetime | None = None
     lends: Mapping[type, Any] = field(factory=dict, repr=False)
 
     def has_aliases(self, now: datetime) -> bool:

@@ -715,7 +715,6 @@ def local(
     group, _, verb = command.partition(" ")
     return Operation(
         id=id_ or camel(run.__name__.strip("_")),
-        method="GET" if unit == "read" else "POST",
         path="",
         summary=summary,
         description=description,
@@ -727,5 +726,5 @@ def local(
         local=True,
         unit=unit,
         roles=roles,
-        **members,
+        **{"method": "GET" if unit == "read" else "POST", **members},
     )

@@ -23,12 +23,11 @@ from attrs import field, frozen
 from svc_core import payments
 from svc_core.access.plans import PRESETS, PlanTable
 from svc_core.constraints import Doc
-from svc_core.payments import prices
 from svc_http.settings_text import (
     DATABASE,
     Reader,
-    amounts,
     argv,
+    cents,
     choice,
     contact,
     counting_place,
@@ -163,9 +162,13 @@ class Settings:
     plan: Mapping[str, Any] = _setting(
         {},
         "pro.chatCredits=1000,pro.perDay=9000",
-        "What is different in that table, by the names that `svc plans show --json` prints. In "
-        "`svc.toml` each plan is a table, `[plan.pro]`; one of another name is a plan more.",
+        "What differs there, by the names of `svc plans show --json`; a table `[plan.pro]` each.",
         read=tables,
+    )
+    lite_keys_before: datetime | None = _setting(  # noqa: RUF009 - makes a field
+        None,
+        "2026-01-01T00:00:00Z",
+        "Keys made before it may go on under Lite: `svc keys grandfather`. Default: none.",
     )
     rate_limits: bool = _setting(
         True,
@@ -324,7 +327,7 @@ class Settings:
         "T3_ENRICHED=2,getReport=40",
         "Prices of requests in US cents, by tier or by the id of one operation, where they are to "
         "be others than those of the reference. Clients refuse more than 100 by themselves.",
-        read=amounts(prices.CENTS_MAX),
+        read=cents,
     )
     speech: Literal["auto", "none", "espeak", "command"] = _setting(
         "auto",
@@ -679,12 +682,10 @@ def _secret_file(name: str, path: str) -> str:
 
 def _read(name: str, value: object) -> Any:
     """A value of the right type stands as it is; text, numbers and lists are read."""
-    if isinstance(value, datetime) and value.tzinfo is not None:
-        return value
-    if isinstance(value, dict):
-        if _reader(MEMBERS[name]) is tables:
-            return value
+    if isinstance(value, dict) and _reader(MEMBERS[name]) is not tables:
         raise refused(name, "is no table")
+    if isinstance(value, dict) or (isinstance(value, datetime) and value.tzinfo is not None):
+        return value
     text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     try:
         return _reader(MEMBERS[name])(text)

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from svc_core import instants
 from svc_core.access import address
+from svc_core.payments.prices import CENTS_MAX
 
 SECRETS_MAX = 8
 """Cursors are followed within minutes: more secrets than one or two at once are a slip."""
@@ -95,15 +96,10 @@ def counting_place(text: str) -> str:
     return text
 
 
-def amounts(most: int) -> Reader:
-    """A comma list of whole numbers above zero by some names, such as `getReport=40`."""
-    number = integer(1, most)
-
-    def read(text: str) -> tuple[tuple[str, int], ...]:
-        pairs = [entry.strip().partition("=") for entry in text.split(",")]
-        return tuple((name, number(amount)) for name, _, amount in pairs)
-
-    return read
+def cents(text: str) -> tuple[tuple[str, int], ...]:
+    """A comma list of prices by what they are for, such as `getReport=40`."""
+    number, pairs = integer(1, CENTS_MAX), (entry.partition("=") for entry in text.split(","))
+    return tuple((name.strip(), number(amount.strip())) for name, _, amount in pairs)
 
 
 def tables(text: str) -> dict[str, Any]:

@@ -1,21 +1,22 @@
-"""Creating a key: who may, and what it may be (Spec: Plans, API key).
+"""Creating and changing a key: who may, and what it may be (Spec: Plans, API key).
 
 Rule 1: an owner or admin creates keys, on a plan that admits new ones.
 Rule 2: a key restricts its plan and never exceeds it.
 Rule 3: all faults of a request are told together.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from svc_core import problem
 from svc_core.access.address import normalise
 from svc_core.access.keys import ApiKey, NewKey, state
 from svc_core.access.plans import Plan
 from svc_core.access.scopes import unknown
+from svc_core.constraints import Arg, Doc, MaxLen, Pattern
 from svc_core.problem import Problem
 from svc_core.wire import Fault
 
@@ -26,20 +27,43 @@ NAME_MAX = 120
 """As for the other names people give: fits a line of the dashboard."""
 ADDRESSES_MAX = 100
 """Exact addresses of one key: a fleet behind fixed egress has a handful."""
+_PORT = "6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}"
+_ORIGIN = rf"https?://([a-z0-9_.-]{{1,253}}|\[[0-9a-f:.]{{2,45}}\])(:({_PORT}))?"
+_AS_SENT = "an origin as browsers send it, without a path, such as https://app.example.org"
+Addresses = Annotated[
+    tuple[str, ...], Doc("An IP address it may call from; repeatable. Default: any.")
+]
+AllowedOrigins = Annotated[
+    tuple[Annotated[str, Pattern(_ORIGIN, _AS_SENT)], ...],
+    MaxLen(ADDRESSES_MAX),
+    Doc("An origin whose pages are to call, such as https://app.example.org; kept, not enforced."),
+]
+
+
+Fewer = Annotated[int, Doc("Fewer requests than the plan's.")]
 
 
 @frozen
-class KeyWish:
+class KeyMembers:
+    """What whoever makes a key chooses of it."""
+
+    name: Annotated[str, Doc("Display name; unique in its workspace.")]
+    scopes: Annotated[tuple[str, ...], Doc("A scope; repeatable. Default: every scope.")] = ()
+    addresses: Addresses = ()
+    allowed_origins: AllowedOrigins = ()
+    expires_at: Annotated[
+        datetime | None, Arg("expires", ahead=True), Doc("When it expires. Default: never.")
+    ] = None
+    per_minute: Fewer | None = None
+    per_day: Fewer | None = None
+
+
+@frozen
+class KeyWish(KeyMembers):
     """What is asked of a new key. Without a workspace it is a personal key of `user_id`."""
 
-    name: str
-    scopes: tuple[str, ...]
     workspace_id: str | None = None
     user_id: str | None = None
-    addresses: tuple[str, ...] = ()
-    expires_at: datetime | None = None
-    per_minute: int | None = None
-    per_day: int | None = None
 
 
 def may_create(
@@ -56,13 +80,7 @@ def may_create(
         raise Problem(problem.FORBIDDEN, "API keys are managed by workspace owners and admins.")
     if not plan.new_keys:
         raise Problem(problem.PLAN_INELIGIBLE, f"The {plan.name} plan admits no new keys.")
-    problem.refuse(list(_faults(wish, plan, now)))
-    if any(key.name == wish.name for key in existing):
-        raise Problem(
-            problem.RESOURCE_CONFLICT,
-            "Another key has this name.",
-            resolution="Choose another name.",
-        )
+    _check(wish, plan, existing, now)
     if sum(state(key, plan, now) == "active" for key in existing) >= plan.keys_max:
         detail = f"The {plan.name} plan allows {plan.keys_max} active keys."
         step = "Revoke a key that is not needed, or upgrade the plan."
@@ -78,6 +96,7 @@ def create(wish: KeyWish, new: NewKey, *, id_: str, user_id: str, now: datetime)
         prefix=new.prefix,
         scopes=tuple(dict.fromkeys(wish.scopes)),
         addresses=tuple(dict.fromkeys(map(normalise, wish.addresses))),
+        allowed_origins=tuple(dict.fromkeys(wish.allowed_origins)),
         workspace_id=wish.workspace_id,
         user_id=user_id,
         created_at=now,
@@ -88,15 +107,43 @@ def create(wish: KeyWish, new: NewKey, *, id_: str, user_id: str, now: datetime)
     )
 
 
+def change(
+    key: ApiKey, sent: Mapping[str, Any], *, plan: Plan, others: Iterable[ApiKey], now: datetime
+) -> ApiKey:
+    """The key with the members of a wish that are `sent`; the rest is not judged anew.
+
+    Raises: Problem VALIDATION_FAILED (all faults), RESOURCE_CONFLICT (name taken).
+    """
+    wish = KeyWish(**{"name": key.name, "scopes": key.scopes, **sent})
+    _check(wish, plan, others, now)
+    whole = create(wish, NewKey("", key.digest_hex, key.prefix), id_="", user_id="", now=now)
+    return evolve(key, **{name: getattr(whole, name) for name in sent})
+
+
+def _check(wish: KeyWish, plan: Plan, others: Iterable[ApiKey], now: datetime) -> None:
+    problem.refuse(list(_faults(wish, plan, now)))
+    if any(key.name == wish.name for key in others):
+        raise Problem(
+            problem.RESOURCE_CONFLICT,
+            "Another key has this name.",
+            resolution="Choose another name.",
+        )
+
+
 def _faults(wish: KeyWish, plan: Plan, now: datetime) -> Iterable[Fault]:
-    if not 1 <= len(wish.name) <= NAME_MAX or not wish.name.isprintable():
-        yield Fault("/name", f"must be 1 to {NAME_MAX} printable characters")
+    yield from name_faults(wish.name)
     yield from _scope_faults(wish.scopes)
     yield from _address_faults(wish.addresses)
     if wish.expires_at is not None and wish.expires_at <= now:
         yield Fault("/expiresAt", "must be in the future")
     yield from _rate_faults("/perMinute", wish.per_minute, plan.per_minute)
     yield from _rate_faults("/perDay", wish.per_day, plan.per_day)
+
+
+def name_faults(name: str) -> Iterable[Fault]:
+    """What is wrong with the name of a key, a person or a workspace."""
+    if not 1 <= len(name) <= NAME_MAX or not name.isprintable():
+        yield Fault("/name", f"must be 1 to {NAME_MAX} printable characters")
 
 
 def _scope_faults(scopes: tuple[str, ...]) -> Iterable[Fault]:

@@ -8,13 +8,16 @@ Rule 4: only `active` and `inactive` are stored. Expiry and plan eligibility are
 """
 
 import re
+from collections.abc import Iterable
 from datetime import datetime
 from hashlib import sha256
 from typing import Final, Literal, NamedTuple
 
 from attrs import evolve, field, frozen
 
+from svc_core import instants, problem
 from svc_core.access.plans import Plan
+from svc_core.problem import Problem
 
 RANDOM_BYTES = 32
 DISPLAY_HEX = 8
@@ -86,19 +89,19 @@ def parse_bearer(authorization: str | None) -> Bearer | Malformed | None:
 # -- the record --------------------------------------------------------------------------------
 
 
-@frozen
-class ApiKey:
-    """What is kept of one key.
+@frozen(kw_only=True)
+class KeyFacts:
+    """What may be shown of a key: all but its digest and how it stands.
 
     `workspace_id` is null for a personal key. `grandfathered` marks the Lite keys of old. An
-    empty `addresses` admits every address; `per_minute` and `per_day` restrict the key below
+    empty `addresses` admits every address; `allowed_origins` says where its callers are meant to
+    be, and is not enforced (Spec: IP allowlist); `per_minute` and `per_day` restrict the key below
     its plan. `issued_at` is when the present secret was made, `last_used_at` when it last let a
     request in, up to a minute behind.
     """
 
     id: str
     name: str
-    digest_hex: str = field(repr=False)
     prefix: str
     scopes: tuple[str, ...]
     addresses: tuple[str, ...]
@@ -107,12 +110,20 @@ class ApiKey:
     created_at: datetime
     issued_at: datetime
     grandfathered: bool = False
-    status: KeyStatus = "active"
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
     last_used_at: datetime | None = None
     per_minute: int | None = None
     per_day: int | None = None
+    allowed_origins: tuple[str, ...] = ()
+
+
+@frozen(kw_only=True)
+class ApiKey(KeyFacts):
+    """What is kept of one key."""
+
+    digest_hex: str = field(repr=False)
+    status: KeyStatus = "active"
 
     @property
     def tenant(self) -> str:
@@ -146,9 +157,27 @@ def revoke(key: ApiKey, now: datetime) -> ApiKey:
     return evolve(key, status="inactive", revoked_at=now)
 
 
-def grandfather(key: ApiKey) -> ApiKey:
-    """The key, entitled under a plan that admits no new keys. Repeating it changes nothing."""
-    return key if key.grandfathered else evolve(key, grandfathered=True)
+def grandfather(
+    key: ApiKey, *, before: datetime | None, others: Iterable[ApiKey], most: int
+) -> ApiKey:
+    """The key, entitled under a plan that admits no new keys. Repeating it changes nothing.
+
+    It was made `before` the last day of such keys, and fewer than `most` of the `others` of its
+    account are of them, whatever their state: a revoked one may come back.
+
+    Raises: Problem RESOURCE_CONFLICT.
+    """
+    if key.grandfathered:
+        return key
+    if before is None or key.created_at >= before:
+        made, day = (instants.render(at) if at else "not set" for at in (key.created_at, before))
+        detail = f"The key was made on {made}, and lite_keys_before is {day}."
+    elif sum(other.grandfathered for other in others) >= most:
+        detail = f"Of one account {most} keys are grandfathered, and it has as many."
+    else:
+        return evolve(key, grandfathered=True)
+    step = "Only keys of before, few of each account, go on under Lite; upgrade the plan for more."
+    raise Problem(problem.RESOURCE_CONFLICT, detail, resolution=step)
 
 
 def regenerate(key: ApiKey, new: NewKey, now: datetime) -> ApiKey:

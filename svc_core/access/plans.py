@@ -10,7 +10,7 @@ them or add a plan.
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Annotated
+from typing import Annotated, Any
 
 from attrs import frozen
 
@@ -58,10 +58,6 @@ class PlanTable:
         """The plan called `name`; one that is no longer offered admits nobody."""
         return self.plans.get(name) or Plan(name, False, 0, 0, 0)
 
-    def replacing(self, *plans: Plan) -> "PlanTable":
-        """This table with the given rows put in or exchanged."""
-        return PlanTable.of([*self.plans.values(), *plans])
-
     def changing(self, tables: Mapping[str, wire.Json]) -> "PlanTable":
         """This table with some members of its plans exchanged, and with the plans that it lacks.
 
@@ -69,15 +65,13 @@ class PlanTable:
 
         Raises: ValueError: they do not fit; it names the member and what it must be.
         """
-        return self.replacing(*(self._row(name, members) for name, members in tables.items()))
+        rows = (self._row(name, members) for name, members in tables.items())
+        return PlanTable.of([*self.plans.values(), *rows])
 
     def _row(self, name: str, members: wire.Json) -> Plan:
-        offered = self.plans.get(name)
-        before = {} if offered is None else wire.to_json(offered)
-        if not isinstance(members, dict) or not isinstance(before, dict):
-            raise ValueError(f"{name!r}: must be a table")
+        before: Any = wire.to_json(self.plans[name]) if name in self.plans else {"name": name}
         try:
-            plan = wire.structure(Plan, {"name": name} | before | members)
+            plan = wire.structure(Plan, before | members if isinstance(members, dict) else members)
         except wire.WireError as unfit:
             named = ((f"{name}{one.where.replace('/', '.')}", one.reason) for one in unfit.faults)
             raise ValueError("; ".join(map(": ".join, named))) from unfit

@@ -23,6 +23,7 @@ from svc_core.accounts.operations import (
     revoke_key,
     set_plan,
     show_key,
+    update_key,
 )
 from svc_core.resources.account import KEYS, MEMBERS, USERS, WORKSPACES, Member, User, Workspace
 
@@ -56,4 +57,5 @@ __all__ = [
     "revoke_key",
     "set_plan",
     "show_key",
+    "update_key",
 ]

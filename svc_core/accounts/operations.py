@@ -14,8 +14,8 @@ from attrs import field, frozen
 from svc_core import problem, wire
 from svc_core.access import creation
 from svc_core.access import keys as key_rules
-from svc_core.access.creation import KeyWish, Role
-from svc_core.access.keys import ApiKey, KeyState
+from svc_core.access.creation import Addresses, AllowedOrigins, Fewer, KeyMembers, KeyWish, Role
+from svc_core.access.keys import ApiKey, KeyFacts, KeyState
 from svc_core.access.plans import Plan, PlanTable
 from svc_core.access.scopes import SCOPES
 from svc_core.constraints import Arg, Doc, IdOf
@@ -34,6 +34,7 @@ from svc_core.resources.account import (
     plan_name,
 )
 from svc_core.result import One, Page
+from svc_core.unset import UNSET, Maybe, named
 
 CHOICES_TOLD = 10  # workspaces named to whoever has to say which one
 
@@ -78,7 +79,7 @@ async def create_workspace(
         Problem: VALIDATION_FAILED for an unknown plan or a bad name, NOT_FOUND for the owner.
     """
     _check_plan(plan, plans)
-    _check_name(name)
+    problem.refuse(list(creation.name_faults(name)))
     workspace = Workspace(ctx.ids.new("wsp"), name, plan, ctx.now)
     await ctx.create(WORKSPACES, workspace.id, workspace)
     if owner is None:
@@ -97,7 +98,7 @@ async def create_user(
         Problem: VALIDATION_FAILED, or RESOURCE_CONFLICT when the address is taken.
     """
     _check_plan(plan, plans)
-    _check_name(name)
+    problem.refuse(list(creation.name_faults(name)))
     if email is not None:
         _check_email(email)
         same = await ctx.tx.documents.scan(USERS, where={"email": (email,)}, limit=1)
@@ -154,34 +155,27 @@ async def create_key(ctx: Context, wish: KeyWish, *, plans: PlanTable) -> Issued
     Raises:
         Problem: NOT_FOUND, FORBIDDEN, PLAN_INELIGIBLE, VALIDATION_FAILED or RESOURCE_CONFLICT.
     """
-    holder = await _holder(ctx, wish)
-    existing = await list_keys(ctx, wish.workspace_id or holder.user_id)
-    plan = plans.plan(holder.plan)
-    creation.may_create(wish, role=holder.role, plan=plan, existing=existing, now=ctx.now)
+    user_id, role, sold = await _holder(ctx, wish)
+    existing, plan = await list_keys(ctx, wish.workspace_id or user_id), plans.plan(sold)
+    creation.may_create(wish, role=role, plan=plan, existing=existing, now=ctx.now)
     new = key_rules.new_key(ctx.ids.random(key_rules.RANDOM_BYTES))
     id_ = ctx.ids.new("key")
-    key = creation.create(wish, new, id_=id_, user_id=holder.user_id, now=ctx.now)
+    key = creation.create(wish, new, id_=id_, user_id=user_id, now=ctx.now)
     await ctx.create(KEYS, key.id, key)
     return IssuedKey(key, new.secret)
 
 
-@frozen
-class _Holder:
-    user_id: str
-    role: str
-    plan: str
-
-
-async def _holder(ctx: Context, wish: KeyWish) -> _Holder:
+async def _holder(ctx: Context, wish: KeyWish) -> tuple[str, str, str]:
+    """Whose key it would be, their role, and the plan."""
     if wish.workspace_id is None:
         if wish.user_id is None:
             raise Problem(problem.VALIDATION_FAILED, "A personal key needs a user.")
         user = await _user(ctx, wish.user_id)
-        return _Holder(user.id, "owner", user.plan)
+        return user.id, "owner", user.plan
     workspace = await _workspace(ctx, wish.workspace_id)
     roles = await _roles(ctx, workspace.id)
     user_id = wish.user_id or _owner(roles)
-    return _Holder(user_id, roles.get(user_id, "none"), workspace.plan)
+    return user_id, roles.get(user_id, "none"), workspace.plan
 
 
 async def _roles(ctx: Context, workspace_id: str) -> dict[str, Role]:
@@ -213,24 +207,45 @@ async def show_key(ctx: Context, key_id: str) -> ApiKey:
 async def revoke_key(ctx: Context, key_id: str) -> ApiKey:
     """Take a key's power; repeating it is safe."""
     before = await show_key(ctx, key_id)
-    after = key_rules.revoke(before, ctx.now)
-    if after is not before:
-        await ctx.save(KEYS, key_id, after)
-    return after
+    return await _saved(ctx, before, key_rules.revoke(before, ctx.now))
+
+
+async def update_key(ctx: Context, key_id: str, sent: Mapping[str, Any]) -> ApiKey:
+    """Change the members of a key that are `sent`, as a `KeyWish` names them; its secret stays.
+
+    Raises:
+        Problem: NOT_FOUND, VALIDATION_FAILED or RESOURCE_CONFLICT.
+    """
+    before, others = await _among_others(ctx, key_id)
+    plan = ctx.borrow(PlanTable).plan(await plan_name(ctx.tx, before.tenant) or "free")
+    after = creation.change(before, sent, plan=plan, others=others, now=ctx.now)
+    return await _saved(ctx, before, after)
 
 
 async def grandfather_key(ctx: Context, key_id: str) -> ApiKey:
     """Count a key among those of old, which a plan without new keys serves (Spec: Plans, Lite).
 
-    Only an operator does this, for keys that were there before: no change of plan makes one.
+    Only an operator does this, for keys that were there before the day that the host names
+    (`lite_keys_before`): no change of plan makes one.
 
     Raises:
-        Problem: NOT_FOUND.
+        Problem: NOT_FOUND, or RESOURCE_CONFLICT for a key that is too new or one too many.
     """
-    before = await show_key(ctx, key_id)
-    after = key_rules.grandfather(before)
-    if after is not before:
-        await ctx.save(KEYS, key_id, after)
+    key, others = await _among_others(ctx, key_id)
+    most, day = ctx.borrow(PlanTable).plan("lite").keys_max, ctx.host.lite_keys_before
+    after = key_rules.grandfather(key, before=day, others=others, most=most)
+    return await _saved(ctx, key, after)
+
+
+async def _among_others(ctx: Context, key_id: str) -> tuple[ApiKey, list[ApiKey]]:
+    key = await show_key(ctx, key_id)
+    return key, [other for other in await list_keys(ctx, key.tenant) if other.id != key.id]
+
+
+async def _saved(ctx: Context, before: ApiKey, after: ApiKey) -> ApiKey:
+    """What is as it was writes nothing."""
+    if after != before:
+        await ctx.save(KEYS, after.id, after)
     return after
 
 
@@ -293,12 +308,6 @@ def _check_plan(plan: str, plans: PlanTable) -> None:
     if plan not in plans.plans:
         known = ", ".join(plans.plans)
         raise Problem(problem.VALIDATION_FAILED, f"/plan: must be one of: {known}")
-
-
-def _check_name(name: str) -> None:
-    if not 1 <= len(name) <= creation.NAME_MAX or not name.isprintable():
-        reason = f"must be 1 to {creation.NAME_MAX} printable characters"
-        raise Problem(problem.VALIDATION_FAILED, f"/name: {reason}")
 
 
 def _check_email(email: str) -> None:
@@ -432,25 +441,15 @@ class Everything:
 
 
 @frozen
-class CreateKey:
+class CreateKey(KeyMembers):
     """A new key."""
 
-    name: Annotated[str, Doc("Display name; unique in its workspace.")]
     workspace: Annotated[
         str | None, Doc("Id or name; needed only if there are several. An empty store gets one.")
     ] = None
-    scopes: Annotated[tuple[str, ...], Doc("A scope; repeatable. Default: every scope.")] = ()
     plan: Annotated[str | None, Doc("Its plan; a workspace on that plan is created if needed.")] = (
         None
     )
-    addresses: Annotated[
-        tuple[str, ...], Doc("An IP address it may call from; repeatable. Default: any.")
-    ] = ()
-    expires_at: Annotated[
-        datetime | None, Arg("expires", ahead=True), Doc("When it expires. Default: never.")
-    ] = None
-    per_minute: Annotated[int | None, Doc("Fewer requests than the plan's.")] = None
-    per_day: Annotated[int | None, Doc("Fewer requests than the plan's.")] = None
     personal: Annotated[bool, Doc("A user's own key, bound to no workspace.")] = False
     user: Annotated[str | None, Doc("Whose key it is, usr_... Default: the workspace's owner.")] = (
         None
@@ -469,6 +468,18 @@ class OneKey:
     """The key that is meant."""
 
     key_id: Annotated[str, IdOf("key"), Arg(positional=True)]
+
+
+@frozen
+class UpdateKey:
+    """A key, and what changes of it."""
+
+    key_id: Annotated[str, IdOf("key"), Arg(positional=True)]
+    name: Annotated[Maybe[str], Doc("Display name; unique in its workspace.")] = UNSET
+    addresses: Maybe[Addresses | None] = UNSET
+    allowed_origins: Maybe[AllowedOrigins | None] = UNSET
+    per_minute: Maybe[Fewer | None] = UNSET
+    per_day: Maybe[Fewer | None] = UNSET
 
 
 @frozen
@@ -493,27 +504,12 @@ class NewKey:
     expires_at: datetime | None
 
 
-@frozen
-class KeyRow:
+@frozen(kw_only=True)
+class KeyRow(KeyFacts):
     """A key without its secret; `status` is what a request would meet now."""
 
-    id: str
-    name: str
-    prefix: str
-    status: KeyState
-    scopes: tuple[str, ...]
-    addresses: tuple[str, ...]
-    workspace_id: str | None
-    user_id: str
     plan: str | None
-    grandfathered: bool
-    per_minute: int | None
-    per_day: int | None
-    created_at: datetime
-    issued_at: datetime
-    expires_at: datetime | None
-    revoked_at: datetime | None
-    last_used_at: datetime | None
+    status: KeyState
 
 
 @frozen
@@ -576,16 +572,8 @@ async def _create_key(ctx: Context, request: CreateKey) -> One[NewKey]:
         user = await _person(ctx, request)
     else:
         home = (await _home(ctx, request)).id
-    wish = KeyWish(
-        name=request.name,
-        scopes=request.scopes or tuple(SCOPES),
-        workspace_id=home,
-        user_id=user,
-        addresses=request.addresses,
-        expires_at=request.expires_at,
-        per_minute=request.per_minute,
-        per_day=request.per_day,
-    )
+    chosen = {"workspace_id": home, "user_id": user, "scopes": request.scopes or tuple(SCOPES)}
+    wish = KeyWish(**_shared(KeyWish, request) | chosen)
     return _issued(await create_key(ctx, wish, plans=ctx.borrow(PlanTable)))
 
 
@@ -641,10 +629,14 @@ def _row(ctx: Context, key: ApiKey, plan: str | None) -> KeyRow:
     return KeyRow(**{**_shared(KeyRow, key), "plan": plan, "status": status})
 
 
-def _shared(row: type[Any], key: ApiKey) -> dict[str, Any]:
-    """The members that a row has in common with the key."""
-    kept = attrs.asdict(key, recurse=False)
+def _shared(row: type[Any], source: Any) -> dict[str, Any]:
+    """The members that a class has in common with a key, or with the request for one."""
+    kept = attrs.asdict(source, recurse=False)
     return {name: kept[name] for name in attrs.fields_dict(row) if name in kept}
+
+
+async def _shown(ctx: Context, key: ApiKey) -> One[KeyRow]:
+    return _one(_row(ctx, key, await plan_name(ctx.tx, key.tenant)))
 
 
 def _on_key(
@@ -653,18 +645,21 @@ def _on_key(
     """The use case that changes a key, or only looks at it, and answers with its row."""
 
     async def run(ctx: Context, request: OneKey) -> One[KeyRow]:
-        key = await change(ctx, request.key_id)
-        found = await find_key(ctx.tx, key.digest_hex, ctx.borrow(PlanTable))
-        return _one(_row(ctx, key, None if found is None else found.plan.name))
+        return await _shown(ctx, await change(ctx, request.key_id))
 
     return run
 
 
-async def _regenerate(ctx: Context, request: OneKey) -> One[NewKey]:
+async def _update_key(ctx: Context, request: UpdateKey) -> One[KeyRow]:
+    sent = named(request, KeyWish)
+    return await _shown(ctx, await update_key(ctx, sent.pop("key_id"), sent))
+
+
+async def _regenerate_key(ctx: Context, request: OneKey) -> One[NewKey]:
     return _issued(await regenerate_key(ctx, request.key_id))
 
 
-async def _delete(ctx: Context, request: OneKey) -> One[Deleted]:
+async def _delete_key(ctx: Context, request: OneKey) -> One[Deleted]:
     gone = await delete_key(ctx, request.key_id)
     return _one(Deleted(gone.id, gone.name))
 
@@ -678,8 +673,9 @@ def _local(*declared: Any, **members: Any) -> Operation[Any, Any]:
 
 _FOR_LIFE = "It is bound to its workspace for life. Its secret cannot be shown again."
 _GRANDFATHERED = (
-    "For keys that an earlier system gave out under that plan. Moving a workspace to such a plan "
-    "makes its other keys ineligible: they stay listed, and their requests are answered 403."
+    "For keys that were made before the setting `lite_keys_before`, and as many of a workspace as "
+    "Lite has (two). Moving a workspace to such a plan grants nothing: its other keys stay, can be "
+    "regenerated and revoked, and their requests are answered 403."
 )
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
@@ -727,17 +723,19 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         columns=("id", "name", "status", "plan", "prefix", "expiresAt", "workspaceId"),
     ),
     _local(
-        "keys show",
-        "Show a key without its secret",
-        _on_key(show_key),
-        id_="getKey",
-        unit="read",
+        "keys show", "Show a key without its secret", _on_key(show_key), id_="getKey", unit="read"
     ),
     _local(
         "keys revoke",
         "Revoke a key at once; its record stays. Safe to repeat",
         _on_key(revoke_key),
         id_="revokeKey",
+    ),
+    _local(
+        "keys update",
+        "Change a key's name, addresses, origins or rates; its secret stays",
+        _update_key,
+        method="PATCH",
     ),
     _local(
         "keys grandfather",
@@ -749,10 +747,9 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _local(
         "keys regenerate",
         "Give a key a new secret and print it",
-        _regenerate,
-        id_="regenerateKey",
+        _regenerate_key,
         description="The old secret stops working at once.",
         confidential=True,
     ),
-    _local("keys delete", "Delete a key and its record for good", _delete, id_="deleteKey"),
+    _local("keys delete", "Delete a key and its record for good", _delete_key),
 )

@@ -15,7 +15,7 @@ from typing import Literal
 from attrs import field, frozen
 
 from svc_core import data
-from svc_core.agent.times import months
+from svc_core.analysis.facts import months
 from svc_core.retrieval.countries import same
 from svc_core.text.frequencies import background
 from svc_core.text.language import guess

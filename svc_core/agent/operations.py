@@ -117,6 +117,7 @@ async def resumed(_: Context, __: ResumedChat) -> Empty:
 
 _FAILS: Final[tuple[ProblemType, ...]] = (
     problem.ATTACHMENTS_NOT_SUPPORTED,
+    problem.UNSUPPORTED_MODEL,
     problem.THREAD_NOT_FOUND,
     problem.CONFLICTING_PARAMETERS,
     problem.SUBSCRIPTION_REQUIRED,
@@ -172,7 +173,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         request=ChatCompletion,
         run=chat_completion,
         fields=("X-Thread-Id",),
-        fails=(*_FAILS, problem.UNSUPPORTED_MODEL, problem.STREAM_REQUIRED),
+        fails=(*_FAILS, problem.STREAM_REQUIRED),
     ),
     Operation(
         id="resumeChat",

@@ -3,7 +3,8 @@
 Rule 1: only the text of users and assistants counts. Whoever else speaks, and whatever a message
         holds besides, is passed over: system messages, calls of tools and their results give no
         instruction and no evidence. A user's attachment is refused, for it was meant to be read.
-Rule 2: members that are not known are passed over, for clients send more than is asked for.
+Rule 2: members that are not known are passed over, for clients send more than is asked for. What
+        asks for another agent, a model, onboarding or files, is refused, for it would be missed.
 Rule 3: what was said before is context: the newest of it, as much as there is room for.
 """
 
@@ -45,11 +46,6 @@ MetadataMember: TypeAlias = Annotated[
     ),
     Example({"source": "newsdesk", "externalUserId": "u-1842"}),
 ]
-ThreadMember: TypeAlias = Annotated[
-    Annotated[str, MinLen(1), MaxLen(64)] | None,
-    Doc("Continues this thread: the `X-Thread-Id` of an earlier answer."),
-    Example("thr_65f1c0de8badf00d12345678"),
-]
 M = TypeVar("M")
 Conversation: TypeAlias = Annotated[
     tuple[M, ...],
@@ -58,6 +54,34 @@ Conversation: TypeAlias = Annotated[
     Doc("What was said, oldest first; the last is the question, of a user."),
 ]
 _TEXTS: Final = f"Up to {TEXT_MAX} characters in a message, {TEXTS_MAX} in all."
+
+
+Unusable: TypeAlias = Annotated[tuple[Any, ...], MaxLen(0)]
+
+
+@frozen(kw_only=True)
+class _WithoutFiles(wire.Open):
+    """Files are not read, wherever a client puts them."""
+
+    attachments: Annotated[Unusable | None, Doc("None: files are not read.")] = None
+    files: Annotated[Unusable | None, Doc("None: files are not read.")] = None
+
+
+@frozen(kw_only=True)
+class _Steered(_WithoutFiles):
+    """What both shapes say beside the messages; one agent answers, in one way."""
+
+    thread_id: Annotated[
+        Annotated[str, MinLen(1), MaxLen(64)] | None,
+        Doc("Continues this thread: the `X-Thread-Id` of an earlier answer."),
+        Example("thr_65f1c0de8badf00d12345678"),
+    ] = None
+    metadata: MetadataMember = None
+    model: Annotated[
+        str | None, Doc("`svc-agent` or `agent-svc`, or left out."), Example("svc-agent")
+    ] = None
+    mode: Annotated[Literal["standard"] | None, Doc("There is one mode.")] = None
+    onboarding: Annotated[Literal[False] | None, Doc("There is no onboarding mode.")] = None
 
 
 @frozen
@@ -69,7 +93,7 @@ class Part(wire.Open):
 
 
 @frozen
-class UiMessage(wire.Open):
+class UiMessage(_WithoutFiles):
     """A message of the AI SDK."""
 
     role: RoleMember
@@ -77,7 +101,7 @@ class UiMessage(wire.Open):
 
 
 @frozen
-class UiRequest(wire.Open):
+class UiRequest(_Steered):
     """A conversation as the AI SDK sends it; members that are not named here are passed over."""
 
     messages: Conversation[UiMessage]
@@ -86,8 +110,6 @@ class UiRequest(wire.Open):
         Doc("The client's own name of the conversation; one that comes again continues it."),
         Example("chat-1842"),
     ] = None
-    thread_id: ThreadMember = None
-    metadata: MetadataMember = None
     trigger: Annotated[
         str | None,
         Doc("`regenerate-message`: the messages are all that was said, as with a `messageId`."),
@@ -99,7 +121,7 @@ class UiRequest(wire.Open):
 
 
 @frozen
-class CompletionMessage(wire.Open):
+class CompletionMessage(_WithoutFiles):
     """A message of OpenAI's."""
 
     role: RoleMember
@@ -126,21 +148,13 @@ class StreamOptions(wire.Open):
     ] = None
 
 
-Unusable: TypeAlias = Annotated[tuple[Any, ...], MaxLen(0)]
-
-
 @frozen
-class CompletionRequest(wire.Open):
+class CompletionRequest(_Steered):
     """A conversation as OpenAI's clients send it; members that are not named here are passed over,
     among them all that would steer a model."""
 
     messages: Conversation[CompletionMessage]
     stream: Annotated[bool | None, Doc("Must be true."), Example(True)] = None
-    model: Annotated[
-        str | None, Doc("`svc-agent` or `agent-svc`, or left out."), Example("svc-agent")
-    ] = None
-    thread_id: ThreadMember = None
-    metadata: MetadataMember = None
     stream_options: Annotated[StreamOptions | None, Doc("What is streamed besides.")] = None
     n: Annotated[Literal[1] | None, Doc("One answer.")] = None
     response_format: Annotated[ResponseFormat | None, Doc("Text.")] = None
@@ -168,7 +182,7 @@ def of_ui(sent: UiRequest, now: datetime) -> Asked:
     """What the AI SDK's shape asks for.
 
     Raises:
-        Problem: VALIDATION_FAILED or ATTACHMENTS_NOT_SUPPORTED.
+        Problem: VALIDATION_FAILED, UNSUPPORTED_MODEL or ATTACHMENTS_NOT_SUPPORTED.
     """
     said = [_Said(message.role, message.parts, "parts") for message in sent.messages]
     is_anew = sent.trigger == "regenerate-message" or sent.message_id is not None
@@ -185,8 +199,6 @@ def of_completion(sent: CompletionRequest, now: datetime) -> Asked:
     said = [_Said(message.role, _parts(message.content), "content") for message in sent.messages]
     usage = sent.stream_options is not None and bool(sent.stream_options.include_usage)
     asked = _asked(said, sent, now, includes_usage=usage)
-    if sent.model not in (None, *MODELS):
-        raise Problem(problem.UNSUPPORTED_MODEL, f"/model: must be one of: {', '.join(MODELS)}")
     if not sent.stream:
         raise Problem(problem.STREAM_REQUIRED, "/stream: must be true")
     return asked
@@ -235,6 +247,8 @@ def _metadata_faults(metadata: Mapping[str, Any]) -> Iterator[Fault]:
         value = metadata.get(name, "")
         if not isinstance(value, str) or len(value) > most:
             yield Fault(f"/metadata/{name}", f"must be a string of at most {most} characters")
+    if metadata.get("onboarding") or metadata.get("mode") == "onboarding":
+        yield Fault("/metadata", "must not ask for onboarding, there is no such mode")
     if len(wire.dumps(metadata)) > METADATA_BYTES_MAX:
         yield Fault("/metadata", f"must have at most {METADATA_BYTES_MAX} bytes")
 
@@ -252,13 +266,16 @@ def _refuse(kind: ProblemType, faults: Iterable[Fault]) -> None:
         raise Problem(kind, problem.describe(found))
 
 
-def _asked(
-    said: list[_Said], sent: UiRequest | CompletionRequest, now: datetime, **more: Any
-) -> Asked:
+def _asked(said: list[_Said], sent: _Steered, now: datetime, **more: Any) -> Asked:
     metadata = sent.metadata or {}
-    _refuse(problem.VALIDATION_FAILED, (*_faults(said), *_metadata_faults(metadata)))
+    _refuse(
+        problem.VALIDATION_FAILED,
+        (*_faults(said), *_metadata_faults(metadata)),
+    )
     attached = (fault for at, each in enumerate(said) for fault in _attachments(at, each))
     _refuse(problem.ATTACHMENTS_NOT_SUPPORTED, attached)
+    if sent.model not in (None, *MODELS):
+        raise Problem(problem.UNSUPPORTED_MODEL, f"/model: must be one of: {', '.join(MODELS)}")
     messages = [
         Message(each.role, each.text)
         for each in said

@@ -7,7 +7,8 @@ from functools import cache
 
 from attrs import frozen
 
-from svc_core import data, instants, periods
+from svc_core import instants, periods
+from svc_core.analysis.facts import months
 from svc_core.text.words import fold
 
 _DAY = timedelta(days=1)
@@ -165,13 +166,6 @@ def _of(period: periods.Period, text: str, *, is_fiscal: bool = False) -> Span:
 
 def _midnight(day: date) -> datetime:
     return datetime(day.year, day.month, day.day, tzinfo=UTC)
-
-
-@cache
-def months() -> dict[str, int]:
-    """The months by their folded names."""
-    rows = (row for row in data.rows("calendar.tsv") if row[0] == "month")
-    return {fold(name): int(number) for _, number, names in rows for name in names.split("|")}
 
 
 @cache

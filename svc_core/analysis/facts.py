@@ -41,7 +41,7 @@ def _kept(kind: str) -> Mapping[str, int]:
 
 
 @cache
-def _months() -> Mapping[str, int]:
+def months() -> Mapping[str, int]:
     """The months by their folded names."""
     rows = (row for row in data.rows("calendar.tsv") if row[0] == "month")
     return {fold(name): int(number) for _, number, names in rows for name in names.split("|")}
@@ -50,7 +50,7 @@ def _months() -> Mapping[str, int]:
 def _names_of(date: str) -> set[str]:
     """The names of the month of a date that has one and no year."""
     month, _, day = date.partition("-")
-    return {name for name, number in _months().items() if day and month == str(number)}
+    return {name for name, number in months().items() if day and month == str(number)}
 
 
 @cache
@@ -74,7 +74,7 @@ def _date() -> re.Pattern[str]:
 def _dates(found: re.Match[str]) -> list[str]:
     """A date in all forms that it implies, the most exact first."""
     told = {name[0]: part for name, part in found.groupdict().items() if part}
-    month = int(told["m"]) if told["m"].isdigit() else _months()[fold(told["m"])]
+    month = int(told["m"]) if told["m"].isdigit() else months()[fold(told["m"])]
     day, year = f"{month}-{int(told.get('d', 0))}", told.get("y")
     if "d" not in told:
         return [f"{year}-{month}"]

@@ -7,9 +7,10 @@ Rule 3: an entry without title, text and link is rejected; of entries with one n
 newest is kept, the first when nothing tells them apart, and the others are counted.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from hashlib import sha256
+from typing import Any, TypeAlias
 
 from attrs import evolve, field, frozen
 
@@ -82,6 +83,16 @@ class Channel:
             return None
         bases = (self.home_url, self.base_url)
         return absolute(link, bases, chars_max=self.limits.url_chars)
+
+
+Fields: TypeAlias = Mapping[str, Any]
+"""An entry or an item as its reader gives it."""
+
+
+def string(fields: Fields, name: str) -> str:
+    """A member that is a text; empty where there is none, or it is something else."""
+    value = fields.get(name)
+    return value if isinstance(value, str) else ""
 
 
 def _sample(text: str) -> str:

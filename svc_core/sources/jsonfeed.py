@@ -7,8 +7,7 @@ Rule 2: an item's permalink is its `url`; `external_url` is only where a link-bl
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 from attrs import evolve
 
@@ -18,10 +17,12 @@ from svc_core.sources.entries import (
     NOT_AN_OBJECT,
     Channel,
     Draft,
+    Fields,
     Markup,
     Unusable,
     batch,
     names,
+    string,
 )
 from svc_core.sources.languages import language_tag
 from svc_core.sources.model import DocumentRefused, FeedFormat, ParsedFeed
@@ -29,8 +30,6 @@ from svc_core.sources.text import clip, fold, plain
 
 _VERSION = re.compile(r"https?://(?:www\.)?jsonfeed\.org/version/1(?:\.\d{1,2})?/?")
 _NOT_A_FEED = "This is JSON, but neither JSON Feed nor RSS-in-JSON."
-
-Fields: TypeAlias = Mapping[str, Any]
 
 
 def parse_json(text: str, channel: Channel) -> ParsedFeed:
@@ -40,7 +39,7 @@ def parse_json(text: str, channel: Channel) -> ParsedFeed:
         DocumentRefused: when it is not a feed, not whole, or more than is read at once.
     """
     document = _loads(text)
-    if _VERSION.fullmatch(_string(document, "version")):
+    if _VERSION.fullmatch(string(document, "version")):
         return _feed(document, _list(document, "items"), "jsonfeed", channel)
     rss = _object(document, "rss")
     if isinstance(rss.get("channel"), dict):
@@ -74,13 +73,13 @@ def _feed(feed: Fields, items: list[Any], kind: FeedFormat, channel: Channel) ->
     limits = channel.limits
     if len(items) > limits.items:
         raise too_many_items(limits)
-    home = _string(feed, "home_page_url") or _string(feed, "link")
+    home = string(feed, "home_page_url") or string(feed, "link")
     home_url = Channel(limits, base_url=channel.base_url).resolve(home)
-    language = language_tag(_string(feed, "language"))
+    language = language_tag(string(feed, "language"))
     authors = names(_authors(feed), limits)
     inner = evolve(channel, home_url=home_url, language=language, authors=authors)
     kept, rejections = batch([_outcome(item, kind) for item in items], inner)
-    title = clip(fold(plain(_string(feed, "title")[: limits.markup_chars])), limits.name_chars)
+    title = clip(fold(plain(string(feed, "title")[: limits.markup_chars])), limits.name_chars)
     return ParsedFeed(kind, title or None, home_url, language, kept, rejections)
 
 
@@ -91,19 +90,19 @@ def _outcome(item: Any, kind: FeedFormat) -> Draft | Unusable:
 
 
 def _json_feed_draft(item: Fields) -> Draft:
-    html = _string(item, "content_html")
+    html = string(item, "content_html")
     return Draft(
         guid=_identifier(item.get("id")),
-        title=Markup(_string(item, "title"), is_html=False),
-        summary=Markup(_string(item, "summary"), is_html=False),
-        content=Markup(html) if html else Markup(_string(item, "content_text"), is_html=False),
-        link=_string(item, "url") or _string(item, "external_url"),
-        published_at=written(_string(item, "date_published")),
-        updated_at=written(_string(item, "date_modified")),
-        language=_string(item, "language"),
+        title=Markup(string(item, "title"), is_html=False),
+        summary=Markup(string(item, "summary"), is_html=False),
+        content=Markup(html) if html else Markup(string(item, "content_text"), is_html=False),
+        link=string(item, "url") or string(item, "external_url"),
+        published_at=written(string(item, "date_published")),
+        updated_at=written(string(item, "date_modified")),
+        language=string(item, "language"),
         authors=tuple(_authors(item)),
         categories=tuple(tag for tag in _list(item, "tags") if isinstance(tag, str)),
-        image=_string(item, "image") or _string(item, "banner_image"),
+        image=string(item, "image") or string(item, "banner_image"),
     )
 
 
@@ -112,20 +111,15 @@ def _rss_draft(item: Fields) -> Draft:
     categories = (_valued(category) for category in _list(item, "category"))
     return Draft(
         guid=guid,
-        title=Markup(_string(item, "title")),
-        summary=Markup(_string(item, "description")),
-        content=Markup(_string(item, "content:encoded")),
-        link=_string(item, "link") or guid,
+        title=Markup(string(item, "title")),
+        summary=Markup(string(item, "description")),
+        content=Markup(string(item, "content:encoded")),
+        link=string(item, "link") or guid,
         other_links=(guid,),
-        published_at=written(_string(item, "pubDate")),
-        authors=tuple(filter(None, (_string(item, "dc:creator"),))),
+        published_at=written(string(item, "pubDate")),
+        authors=tuple(filter(None, (string(item, "dc:creator"),))),
         categories=tuple(filter(None, categories)),
     )
-
-
-def _string(fields: Fields, name: str) -> str:
-    value = fields.get(name)
-    return value if isinstance(value, str) else ""
 
 
 def _object(fields: Fields, name: str) -> Fields:
@@ -150,9 +144,9 @@ def _identifier(value: object) -> str:
 
 def _valued(value: object) -> str:
     """A string, or the text of an element with attributes: `{"#value": ...}`."""
-    return _string(value, "#value") if isinstance(value, dict) else _identifier(value)
+    return string(value, "#value") if isinstance(value, dict) else _identifier(value)
 
 
 def _authors(fields: Fields) -> list[str]:
     people = _list(fields, "authors") or _list(fields, "author")
-    return [_string(person, "name") for person in people if isinstance(person, dict)]
+    return [string(person, "name") for person in people if isinstance(person, dict)]

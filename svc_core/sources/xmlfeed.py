@@ -8,15 +8,14 @@ Rule 3: links and markup are this package's business, so feedparser's slow sanit
 
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from html.entities import html5
-from typing import Any, TypeAlias
 
 from attrs import evolve, frozen
 
 from svc_core.sources.census import Census, check_root, entity_bomb, html_page, too_many_items
 from svc_core.sources.dates import written
-from svc_core.sources.entries import Channel, Draft, Markup, batch, names
+from svc_core.sources.entries import Channel, Draft, Fields, Markup, batch, names, string
 from svc_core.sources.languages import language_tag
 from svc_core.sources.model import (
     DocumentRefused,
@@ -50,8 +49,6 @@ _CUT_DOMAIN = re.compile(r"^[a-z]+(?: ?\(|$)|<[a-z]*>$")
 
 _FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 """What feedparser lets escape from documents it did not foresee."""
-
-Fields: TypeAlias = Mapping[str, Any]
 
 
 @frozen
@@ -165,8 +162,8 @@ def _feed(reading: _Reading, channel: Channel) -> ParsedFeed:
     feed, limits = reading.feed, channel.limits
     if reading.version in {"", "atom", "rss"} and not (reading.entries or feed.get("title")):
         raise DocumentRefused("notAFeed", "This is XML, but neither RSS nor Atom.")
-    home_url = Channel(limits, base_url=channel.base_url).resolve(_string(feed, "link"))
-    language = language_tag(_string(feed, "language"))
+    home_url = Channel(limits, base_url=channel.base_url).resolve(string(feed, "link"))
+    language = language_tag(string(feed, "language"))
     inner = evolve(
         channel, home_url=home_url, language=language, authors=names(_authors(feed), limits)
     )
@@ -177,16 +174,16 @@ def _feed(reading: _Reading, channel: Channel) -> ParsedFeed:
 
 
 def _draft(entry: Fields, kind: FeedFormat) -> Draft:
-    updated = written(_string(entry, "updated"))
-    published = written(_string(entry, "published"))
+    updated = written(string(entry, "updated"))
+    published = written(string(entry, "published"))
     link, related = _links(entry)
     return Draft(
-        guid=_string(entry, "id"),
+        guid=string(entry, "id"),
         title=_markup(entry, "title", kind),
         summary=_markup(entry, "summary", kind),
         content=_content(entry),
         link=link,
-        other_links=(*related, *_web_links(_string(entry, "id"))),
+        other_links=(*related, *_web_links(string(entry, "id"))),
         # RSS has no date of change: dc:date is the publication (Dublin Core: "an event in the
         # lifecycle"), while Atom tells the two apart (RFC 4287, 4.2.9 and 4.2.15).
         published_at=published if kind == "atom" else published or updated,
@@ -198,11 +195,6 @@ def _draft(entry: Fields, kind: FeedFormat) -> Draft:
     )
 
 
-def _string(fields: Fields, name: str) -> str:
-    value = fields.get(name)
-    return value if isinstance(value, str) else ""
-
-
 def _mappings(fields: Fields, name: str) -> list[Fields]:
     return [dict(each) for each in fields.get(name) or () if isinstance(each, dict)]
 
@@ -210,21 +202,21 @@ def _mappings(fields: Fields, name: str) -> list[Fields]:
 def _markup(fields: Fields, name: str, kind: FeedFormat) -> Markup:
     detail = fields.get(f"{name}_detail") or {}
     declared_plain = kind == "atom" and dict.get(detail, "type") == "text/plain"
-    return Markup(_string(fields, name), is_html=not declared_plain)
+    return Markup(string(fields, name), is_html=not declared_plain)
 
 
 def _content(entry: Fields) -> Markup:
     for content in _mappings(entry, "content"):
-        type_ = _string(content, "type")
+        type_ = string(content, "type")
         if content.get("value") and (type_.startswith("text/") or type_.endswith("xml")):
-            return Markup(_string(content, "value"), is_html=type_ != "text/plain")
+            return Markup(string(content, "value"), is_html=type_ != "text/plain")
     return Markup()
 
 
 def _links(entry: Fields) -> tuple[str, list[str]]:
     """The entry's link, and those that may be its own page instead."""
-    original = _string(entry, "feedburner_origlink")
-    by_rel = [(_string(link, "rel"), _string(link, "href")) for link in _mappings(entry, "links")]
+    original = string(entry, "feedburner_origlink")
+    by_rel = [(string(link, "rel"), string(link, "href")) for link in _mappings(entry, "links")]
     related = [href for rel, href in by_rel if rel == "related" and href]
     alternate = next((href for rel, href in by_rel if rel == "alternate" and href), "")
     link = original or _own_link(entry) or alternate
@@ -233,12 +225,12 @@ def _links(entry: Fields) -> tuple[str, list[str]]:
 
 
 def _base(entry: Fields) -> str:
-    return _string(entry.get("title_detail") or {}, "base")
+    return string(entry.get("title_detail") or {}, "base")
 
 
 def _own_link(entry: Fields) -> str:
     """The link, unless it is a guid that feedparser, as RSS has it, took for an address."""
-    link, guid = _string(entry, "link"), _string(entry, "id")
+    link, guid = string(entry, "link"), string(entry, "id")
     taken = bool(entry.get("guidislink")) and link.endswith(guid)
     return "" if taken and not _web_links(guid) else link
 
@@ -249,8 +241,8 @@ def _web_links(guid: str) -> tuple[str, ...]:
 
 
 def _language(entry: Fields) -> str:
-    own = _string(entry, "language")
-    return own or _string(entry.get("title_detail") or {}, "language")
+    own = string(entry, "language")
+    return own or string(entry.get("title_detail") or {}, "language")
 
 
 def _authors(fields: Fields) -> list[str]:
@@ -259,12 +251,12 @@ def _authors(fields: Fields) -> list[str]:
 
 
 def _name(author: Fields) -> str:
-    name, top_level = _string(author, "name"), _string(author, "email").rpartition(".")[2]
+    name, top_level = string(author, "name"), string(author, "email").rpartition(".")[2]
     return _CUT_DOMAIN.sub("", name) if len(top_level) == 4 else name
 
 
 def _categories(entry: Fields) -> list[str]:
-    return [_string(tag, "label") or _string(tag, "term") for tag in _mappings(entry, "tags")]
+    return [string(tag, "label") or string(tag, "term") for tag in _mappings(entry, "tags")]
 
 
 def _image(entry: Fields) -> str:
@@ -273,14 +265,14 @@ def _image(entry: Fields) -> str:
 
 def _images(entry: Fields) -> Iterator[str]:
     for media in _mappings(entry, "media_content"):
-        is_image = _string(media, "medium") == "image" or _is_image(_string(media, "type"))
-        yield _string(media, "url") if is_image else ""
+        is_image = string(media, "medium") == "image" or _is_image(string(media, "type"))
+        yield string(media, "url") if is_image else ""
     for link in _mappings(entry, "links"):
-        is_image = _string(link, "rel") == "enclosure" and _is_image(_string(link, "type"))
-        yield _string(link, "href") if is_image else ""
+        is_image = string(link, "rel") == "enclosure" and _is_image(string(link, "type"))
+        yield string(link, "href") if is_image else ""
     for thumbnail in _mappings(entry, "media_thumbnail"):
-        yield _string(thumbnail, "url")
-    yield _string(entry.get("image") or {}, "href")
+        yield string(thumbnail, "url")
+    yield string(entry.get("image") or {}, "href")
 
 
 def _is_image(type_: str) -> bool:

@@ -24,7 +24,7 @@ from cyclopts import Parameter
 from svc_core import compact
 from svc_core.constraints import Arg, Le, WriteOnly
 from svc_core.inputs import Input, inputs
-from svc_core.operation import GEOJSON, JSON, Operation
+from svc_core.operation import GEOJSON, JSON, MEMBER, Operation
 from svc_core.result import Empty
 from svc_core.unset import UNSET, Unset
 from svc_core.wire import shapes
@@ -243,9 +243,8 @@ class Command:
         if operation.method == "PATCH":
             text = "What to reset to nothing; repeatable."
             says = Parameter(help=text, negative=(), show_default=False)
-            elsewhere = {"path", "query", "headers"}
-            members = (flag for flag in self.flags if flag.item.place not in elsewhere)
-            names: Any = Literal[tuple(flag.name[2:] for flag in members)]
+            of_body = (flag for flag in self.flags if flag.item.place == MEMBER.place)
+            names: Any = Literal[tuple(one.name[2:] for one in of_body if not one.item.required)]
             yield parameter("clear", tuple[names, ...], says)
         if operation.foresees:
             text = "Do not ask, where a person at a terminal would be."

@@ -94,6 +94,7 @@ def _host(
         threads_kept=timedelta(days=settings.thread_days),
         ui_finish_reason=settings.ui_finish_reason,
         aliases_until=settings.aliases_until,
+        lite_keys_before=settings.lite_keys_before,
         lends=lends,
     )
 

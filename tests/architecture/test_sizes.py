@@ -17,7 +17,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.projects": 126,
     "svc_core.knowledge": 473,  # by the letter of the specification
     "svc_core.automations": 386,  # a secondary data origin
-    "svc_core.agent": 2895,  # a secondary data origin
+    "svc_core.agent": 2900,  # a secondary data origin
     "svc_core.stix": 91,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_core.linking": 493,  # incidents, entities, graphs, cyber, markets, fusion
     "svc_core.intel": 3104,  # by the letter of the specification: places, pages of graphs
@@ -29,8 +29,8 @@ CODE_LINES: dict[str, int] = {
     "svc_http.pages": 69,  # faults that strangers found are mended
     "svc_http.shared": 515,  # many processes share a store
     "svc_core": 4452,  # by the letter of the specification
-    "svc_core.access": 764,  # plans by the settings file
-    "svc_core.accounts": 537,
+    "svc_core.access": 804,  # keys and plans by the letter of the specification
+    "svc_core.accounts": 516,  # keys and plans by the letter of the specification
     "svc_core.analysis": 2016,  # knowledge, the agent, projects, automations, MCP
     "svc_core.changes": 284,  # by the letter of the specification: a cursor on every list
     "svc_core.ledger": 6770,  # requests are paid for: x402
@@ -41,19 +41,19 @@ CODE_LINES: dict[str, int] = {
     "svc_core.profiles": 366,  # by the letter of the specification
     "svc_core.reports": 1894,  # the event of a report waits for its recording
     "svc_core.resources": 2990,  # by the letter of the specification
-    "svc_core.sources": 4752,  # by the letter of the specification: places have ids
+    "svc_core.sources": 4748,  # by the letter of the specification: places have ids
     "svc_core.testing": 2566,  # by the letter of the specification
     "svc_core.webhooks": 643,
     "svc_core.wire": 603,  # knowledge, the agent, projects, automations, MCP
-    "svc_http": 917,  # what is installed is on
-    "svc_http.cli": 2325,  # by the letter of the specification
+    "svc_http": 916,  # what is installed is on
+    "svc_http.cli": 2324,  # by the letter of the specification
     "svc_http.control": 385,  # requests are paid for: x402
     "svc_http.demo": 328,  # what is installed is on
     "svc_http.fetch": 556,  # documents of every format are taken in
     "svc_http.media": 370,  # a store is moved between backends and compared: svc db copy
     "svc_http.providers": 1335,  # what is installed is on
     "svc_http.requests": 2112,  # a description of the running service
-    "svc_http.runtime": 1020,  # by the letter of the specification
+    "svc_http.runtime": 1021,  # by the letter of the specification
     "svc_http.server": 967,
     "svc_http.storage": 4368,  # what few rows have costs no walk of all
     "svc_http.workers": 1099,  # by the letter of the specification

@@ -1,15 +1,16 @@
 from datetime import timedelta
 
 import pytest
-from attrs import evolve
+from attrs import evolve, frozen
 
-from svc_core.access.creation import KeyWish, create, may_create
+from svc_core import wire
+from svc_core.access.creation import AllowedOrigins, KeyWish, change, create, may_create
 from svc_core.access.keys import new_key, revoke, state
 from svc_core.access.plans import DEFAULT_PLANS, Plan
 from svc_core.problem import Problem
 
 PRO = DEFAULT_PLANS.plan("pro")
-REQUEST = KeyWish("CI", ("reports:read",), "wsp_1")
+REQUEST = KeyWish("CI", ("reports:read",), workspace_id="wsp_1")
 
 
 def code_of(request, now, *, role="owner", plan=PRO, existing=()):
@@ -123,11 +124,13 @@ def test_a_created_key_is_active_with_one_spelling_of_each_address(now):
         per_minute=3,
         per_day=4,
         expires_at=now + timedelta(days=1),
+        allowed_origins=("https://b.example", "https://a.example", "https://b.example"),
     )
     new = new_key(b"\x01" * 32)
     key = create(request, new, id_="key_1", user_id="usr_1", now=now)
     assert state(key, PRO, now) == "active"
     assert key.addresses == ("10.0.0.1", "2001:db8::1")
+    assert key.allowed_origins == ("https://b.example", "https://a.example")
     assert key.scopes == ("news:read", "osint:read")
     assert (key.id, key.name, key.digest_hex, key.prefix) == (
         "key_1",
@@ -139,3 +142,116 @@ def test_a_created_key_is_active_with_one_spelling_of_each_address(now):
     assert (key.created_at, key.issued_at, key.expires_at) == (now, now, request.expires_at)
     assert (key.per_minute, key.per_day) == (3, 4)
     assert (key.grandfathered, key.last_used_at, key.revoked_at) == (False, None, None)
+
+
+# -- changing a key ----------------------------------------------------------------------------
+
+
+def changed(key, now, *, others=(), plan=PRO, **sent):
+    """The key with what is sent, or the code that refuses."""
+    try:
+        return change(key, sent, plan=plan, others=others, now=now)
+    except Problem as refused:
+        return refused.type.code
+
+
+def test_a_change_touches_what_is_sent_and_nothing_else(now, make_key):
+    key = make_key(
+        expires_at=now, grandfathered=True, last_used_at=now, addresses=("192.0.2.1",), per_day=9
+    )
+    assert changed(key, now) == key
+    for sent in (
+        {"name": "other"},
+        {"addresses": ("192.0.2.2",)},
+        {"addresses": ()},
+        {"allowed_origins": ("https://a.example",)},
+        {"per_minute": 3, "per_day": None},
+    ):
+        assert changed(key, now, **sent) == evolve(key, **sent)
+    assert changed(key, now, addresses=("::ffff:10.0.0.1", "10.0.0.1")).addresses == ("10.0.0.1",)
+
+
+def test_what_stands_in_a_key_is_not_judged_anew(now, make_key):
+    lite = DEFAULT_PLANS.plan("lite")
+    key = make_key(expires_at=now, per_minute=30, per_day=5_000)
+    assert changed(key, now, plan=lite, name="other") == evolve(key, name="other")
+    assert changed(key, now, plan=lite, per_minute=11) == "VALIDATION_FAILED"
+    assert changed(key, now, plan=lite, per_minute=10).per_minute == 10
+
+
+def test_a_change_is_refused_as_a_new_key_would_be(now, make_key):
+    key, other = make_key(1), make_key(2, name="taken")
+    for sent, code in (
+        ({"name": "taken"}, "RESOURCE_CONFLICT"),
+        ({"name": ""}, "VALIDATION_FAILED"),
+        ({"addresses": ("10.0.0.0/8",)}, "VALIDATION_FAILED"),
+        ({"per_minute": 31}, "VALIDATION_FAILED"),
+        ({"per_day": 0}, "VALIDATION_FAILED"),
+    ):
+        assert changed(key, now, others=[other], **sent) == code
+    assert changed(key, now, others=[other], name=key.name) == key
+
+
+# -- origins -----------------------------------------------------------------------------------
+
+
+@frozen
+class Sent:
+    allowed_origins: AllowedOrigins = ()
+
+
+ORIGINS = [
+    ("https://app.example.org", True),
+    ("http://localhost:3000", True),
+    ("https://192.0.2.1", True),
+    ("https://[2001:db8::1]:8443", True),
+    ("https://xn--mnchen-3ya.example", True),
+    ("https://a.example:1", True),
+    ("https://a.example:65535", True),
+    ("https://" + "a" * 253, True),
+    ("https://" + "a" * 254, False),
+    ("https://a.example:65536", False),
+    ("https://a.example:0", False),
+    ("https://a.example:080", False),
+    ("https://a.example:", False),
+    ("https://a.example/", False),
+    ("https://a.example/path", False),
+    ("https://a.example?q", False),
+    ("https://a.example#f", False),
+    ("https://me@a.example", False),
+    ("https://*.example", False),
+    ("HTTPS://a.example", False),
+    ("https://A.example", False),
+    ("https://é.example", False),
+    ("https://a.example\n", False),
+    ("https://a.example https://b.example", False),
+    ("ftp://a.example", False),
+    ("a.example", False),
+    ("//a.example", False),
+    ("https://", False),
+    ("https://[::1", False),
+    ("null", False),
+    ("*", False),
+    ("", False),
+]
+
+
+@pytest.mark.parametrize(("origin", "fits"), ORIGINS)
+def test_an_origin_is_one_that_browsers_send(origin, fits):
+    try:
+        sent = wire.structure(Sent, {"allowedOrigins": [origin]})
+    except wire.WireError as unfit:
+        assert not fits
+        (fault,) = unfit.faults
+        assert fault.where == "/allowedOrigins/0"
+        assert "such as https://app.example.org" in fault.reason
+    else:
+        assert fits
+        assert sent.allowed_origins == (origin,)
+
+
+def test_a_key_has_a_hundred_origins_and_no_more():
+    many = [f"https://{n}.example" for n in range(101)]
+    assert len(wire.structure(Sent, {"allowedOrigins": many[:100]}).allowed_origins) == 100
+    with pytest.raises(wire.WireError, match="/allowedOrigins: must have at most 100 items"):
+        wire.structure(Sent, {"allowedOrigins": many})

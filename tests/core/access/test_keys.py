@@ -7,6 +7,7 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
+from svc_core import problem
 from svc_core.access.keys import (
     MALFORMED,
     Bearer,
@@ -19,6 +20,7 @@ from svc_core.access.keys import (
     state,
 )
 from svc_core.access.plans import DEFAULT_PLANS
+from svc_core.problem import Problem
 
 PRO = DEFAULT_PLANS.plan("pro")
 SECRET = "svc_" + "0123456789abcdef" * 4
@@ -191,14 +193,52 @@ def test_regenerating_voids_the_old_secret_and_resets_usage(make_key, now):
     assert again.digest_hex != key.digest_hex
 
 
+def _grandfathered(key, *, before=None, others=(), most=2):
+    return grandfather(key, before=before or key.created_at + DAY, others=others, most=most)
+
+
 def test_a_grandfathered_key_is_served_by_a_plan_without_new_keys_and_stays_one(make_key, now):
     lite, key = DEFAULT_PLANS.plan("lite"), make_key()
     assert state(key, lite, now) == "plan-ineligible"
-    kept = grandfather(key)
+    kept = _grandfathered(key)
     assert kept == evolve(key, grandfathered=True)
     assert state(kept, lite, now) == "active"
-    assert grandfather(kept) is kept
-    assert regenerate(kept, new_key(b"\x09" * 32), now).grandfathered
+    assert grandfather(kept, before=None, others=(), most=0) is kept
+    again = regenerate(kept, new_key(b"\x09" * 32), now)
+    assert (again.grandfathered, state(again, lite, now)) == (True, "active")
+
+
+@pytest.mark.parametrize(
+    ("before", "told"),
+    [
+        (None, "lite_keys_before is not set"),
+        (timedelta(0), "lite_keys_before is 2026-03-04T12:00:00Z"),
+        (-DAY, "The key was made on 2026-03-04T12:00:00Z, and lite_keys_before is 2026-03-03"),
+    ],
+)
+def test_only_a_key_made_before_the_last_day_of_such_keys_is_grandfathered(
+    make_key, now, before, told
+):
+    key = make_key(created_at=now)
+    day = None if before is None else now + before
+    with pytest.raises(Problem) as refused:
+        grandfather(key, before=day, others=(), most=2)
+    assert refused.value.type is problem.RESOURCE_CONFLICT
+    assert told in refused.value.detail
+    assert "upgrade the plan" in refused.value.resolution
+    assert _grandfathered(key, before=now + timedelta(microseconds=1)).grandfathered
+
+
+def test_an_account_has_as_many_grandfathered_keys_as_may_be_and_a_revoked_one_counts(
+    make_key, now
+):
+    one, other = (make_key(seed, grandfathered=True) for seed in (2, 3))
+    plain = [make_key(seed) for seed in (4, 5, 6)]
+    assert _grandfathered(make_key(), others=[one, *plain]).grandfathered
+    for others in ([one, other], [one, revoke(other, now)], [one, evolve(other, expires_at=now)]):
+        with pytest.raises(Problem) as refused:
+            _grandfathered(make_key(), others=[*others, *plain])
+        assert refused.value.detail.startswith("Of one account 2 keys are grandfathered")
 
 
 def test_an_ineligible_key_stays_rotatable_and_revocable(make_key, now):

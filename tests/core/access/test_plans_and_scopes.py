@@ -4,7 +4,7 @@ import attrs
 import pytest
 
 from svc_core import wire
-from svc_core.access.plans import DEFAULT_PLANS, KEY_GUIDE_PLANS, PRESETS, Plan
+from svc_core.access.plans import DEFAULT_PLANS, KEY_GUIDE_PLANS, PRESETS, Plan, PlanTable
 from svc_core.access.scopes import SCOPES, unknown
 
 # The spec's table: plan, new keys, keys, per minute, per day, chat credits, subscriptions.
@@ -58,7 +58,7 @@ def test_a_plan_that_is_no_longer_offered_admits_nobody():
 def test_a_host_can_replace_and_add_rows():
     pro = Plan("pro", new_keys=True, keys_max=7, per_minute=60, per_day=9_000)
     team = Plan("team", new_keys=True, keys_max=50, per_minute=90, per_day=20_000)
-    table = DEFAULT_PLANS.replacing(pro, team)
+    table = PlanTable.of([*DEFAULT_PLANS.plans.values(), pro, team])
     assert table.plan("pro") == pro
     assert table.plan("team") == team
     assert table.plan("elite") == DEFAULT_PLANS.plan("elite")
@@ -83,7 +83,7 @@ def test_each_number_of_a_plan_changes_alone_and_all_the_others_stay():
         pro = DEFAULT_PLANS.plan("pro")
         assert table.plan("pro") == attrs.evolve(pro, **{name: getattr(table.plan("pro"), name)})
         assert table.plan("pro") != pro
-        assert table.replacing(pro) == DEFAULT_PLANS
+        assert PlanTable.of([*table.plans.values(), pro]) == DEFAULT_PLANS
 
 
 def test_a_table_of_another_name_is_a_plan_more():
@@ -133,8 +133,8 @@ UNFIT = [
     ({"pro": {"keysMax": 0}}, "pro.newKeys: must be false where"),
     ({"pro": {"name": "gold"}}, "pro.name: must be left out, or pro"),
     ({"pro": {"name": 1}}, "pro.name: must be a string"),
-    ({"pro": 5}, "'pro': must be a table"),
-    ({"pro": [TEAM]}, "'pro': must be a table"),
+    ({"pro": 5}, "pro: must be an object"),
+    ({"pro": [TEAM]}, "pro: must be an object"),
     ({"team": {}}, "team.newKeys: is required; team.keysMax: is required; team.perMinute: is req"),
     *(({name: TEAM}, ".name: must be a name in small letters") for name in (
         "", "Team", "team 1", "1team", "a" * 41, "team\n", "t/m", "é",

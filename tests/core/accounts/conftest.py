@@ -1,14 +1,16 @@
 """An office that runs the use cases of accounts over the memory store, without a loop."""
 
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import pytest
 
 from svc_core import accounts, drive
-from svc_core.access.plans import DEFAULT_PLANS
+from svc_core.access.plans import DEFAULT_PLANS, PlanTable
 from svc_core.accounts import IssuedKey, KeyWish, User, Workspace
 from svc_core.cursor import Keyring
+from svc_core.host import Host
 from svc_core.operation import Actor, Context
 from svc_core.ports import SYSTEM, Transaction
 from svc_core.problem import Problem
@@ -16,6 +18,7 @@ from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_http.storage.memory import MemoryStorage
 
 R = TypeVar("R")
+LATER = datetime(2999, 1, 1, tzinfo=UTC)
 
 COLLECTIONS = (accounts.WORKSPACES, accounts.USERS, accounts.MEMBERS, accounts.KEYS)
 
@@ -27,13 +30,14 @@ class Office:
         self.clock = FrozenClock()
         self.ids = CountingIds(self.clock)
         self.plans = DEFAULT_PLANS
+        self.host = Host(lends={PlanTable: self.plans}, lite_keys_before=LATER)
         self.store = MemoryStorage(COLLECTIONS)
 
     def run(self, usecase: Callable[[Context], Awaitable[R]]) -> R:
         async def unit(tx: Transaction) -> R:
             keyring = Keyring({1: b"k" * 32}, 1)
             return await usecase(
-                Context(tx, self.clock.now(), self.ids, Actor(SYSTEM), "", keyring)
+                Context(tx, self.clock.now(), self.ids, Actor(SYSTEM), "", keyring, host=self.host)
             )
 
         return drive.run(self.store.write(SYSTEM, unit))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from svc_core import accounts
+from svc_core import accounts, wire
 from svc_core.access import keys as rules
 from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES, Member, add_member
 from svc_core.operation import ROWS_AT_ONCE
@@ -258,13 +258,109 @@ def test_revoking_is_safe_to_repeat_and_writes_once(office: Any) -> None:
     )
 
 
+def grandfather(key_id: str) -> Any:
+    """The use case, for keys made before a day far ahead."""
+    return lambda ctx: accounts.grandfather_key(ctx, key_id)
+
+
 def test_grandfathering_is_safe_to_repeat_and_writes_once(office: Any) -> None:
     issued = office.key(workspace_id=office.workspace().id)
-    kept = office.run(lambda ctx: accounts.grandfather_key(ctx, issued.key.id))
+    kept = office.run(grandfather(issued.key.id))
     assert kept == evolve(issued.key, grandfathered=True)
     written = office.store.version
-    assert office.run(lambda ctx: accounts.grandfather_key(ctx, issued.key.id)) == kept
+    assert office.run(grandfather(issued.key.id)) == kept
     assert office.store.version == written
+
+
+def test_a_move_to_lite_grants_nothing_and_leaves_every_key_to_be_managed(office: Any) -> None:
+    home = office.workspace(plan="pro")
+    made = [office.key(workspace_id=home.id, name=f"key {n}").key for n in range(3)]
+    office.run(lambda ctx: accounts.set_plan(ctx, home.id, "lite", office.plans))
+    listed = office.run(lambda ctx: accounts.list_keys(ctx, home.id))
+    assert {key.id: key for key in listed} == {key.id: key for key in made}  # as they were
+    for key in made:
+        found = office.found(key.digest_hex)
+        assert rules.state(found.key, found.plan, office.clock.now()) == "plan-ineligible"
+    renewed = office.run(lambda ctx: accounts.regenerate_key(ctx, made[0].id)).key
+    assert rules.state(renewed, office.plans.plan("lite"), office.clock.now()) == "plan-ineligible"
+    office.run(lambda ctx: accounts.revoke_key(ctx, made[1].id))
+    office.run(lambda ctx: accounts.delete_key(ctx, made[2].id))
+    code, _ = office.refused(
+        lambda ctx: accounts.create_key(ctx, office.wish(workspace_id=home.id), plans=office.plans)
+    )
+    assert code == "PLAN_INELIGIBLE"
+
+
+def test_two_keys_of_an_account_are_grandfathered_and_another_account_has_its_own(
+    office: Any,
+) -> None:
+    home, other = office.workspace(), office.workspace(name="other")
+    keys = [office.key(workspace_id=home.id, name=f"key {n}").key for n in range(3)]
+    for key in keys[:2]:
+        office.run(grandfather(key.id))
+    office.run(lambda ctx: accounts.revoke_key(ctx, keys[0].id))
+    code, detail = office.refused(grandfather(keys[2].id))
+    assert (code, "2 keys" in detail) == ("RESOURCE_CONFLICT", True)
+    foreign = office.key(workspace_id=other.id).key
+    assert office.run(grandfather(foreign.id)).grandfathered
+    office.run(lambda ctx: accounts.delete_key(ctx, keys[0].id))
+    assert office.run(grandfather(keys[2].id)).grandfathered
+
+
+def test_a_key_made_on_the_day_or_after_is_not_grandfathered(office: Any) -> None:
+    day = office.clock.now() + timedelta(seconds=5)
+    office.host = evolve(office.host, lite_keys_before=day)
+    home = office.workspace()
+    old = office.key(workspace_id=home.id, name="old").key
+    office.clock.advance(5)
+    young = office.key(workspace_id=home.id, name="young").key
+    assert office.run(grandfather(old.id)).grandfathered
+    written = office.store.version
+    assert office.refused(grandfather(young.id))[0] == "RESOURCE_CONFLICT"
+    assert office.store.version == written
+
+
+def update(key_id: str, **sent: Any) -> Any:
+    return lambda ctx: accounts.update_key(ctx, key_id, sent)
+
+
+def test_a_changed_key_keeps_its_secret_and_what_changes_nothing_writes_nothing(
+    office: Any,
+) -> None:
+    home = office.workspace()
+    issued = office.key(workspace_id=home.id)
+    origins = ("https://a.example",)
+    after = office.run(update(issued.key.id, name="new", allowed_origins=origins))
+    assert after == evolve(issued.key, name="new", allowed_origins=origins)
+    assert office.found(issued.key.digest_hex).key == after
+    written = office.store.version
+    assert office.run(update(issued.key.id, name="new")) == after
+    assert office.store.version == written
+    assert office.refused(update("key_" + "0" * 24, name="x"))[0] == "NOT_FOUND"
+
+
+def test_a_name_is_free_in_another_account_and_taken_in_the_same(office: Any) -> None:
+    home, other = office.workspace(), office.workspace(name="other")
+    first, second = (office.key(workspace_id=home.id, name=name).key for name in ("a", "b"))
+    office.key(workspace_id=other.id, name="c")
+    assert office.refused(update(second.id, name="a"))[0] == "RESOURCE_CONFLICT"
+    assert office.run(update(second.id, name="c")).name == "c"
+    office.run(lambda ctx: accounts.revoke_key(ctx, first.id))
+    assert office.refused(update(second.id, name="a"))[0] == "RESOURCE_CONFLICT"
+
+
+def test_a_key_of_an_account_that_is_gone_may_still_be_renamed(office: Any) -> None:
+    issued = office.key(workspace_id=office.workspace().id)
+    orphan = evolve(issued.key, workspace_id="wsp_" + "0" * 24)
+    office.run(lambda ctx: ctx.save(KEYS, orphan.id, orphan))
+    assert office.run(update(orphan.id, name="lost")).name == "lost"
+
+
+def test_a_row_of_before_has_no_origins(office: Any) -> None:
+    issued = office.key(workspace_id=office.workspace().id)
+    members = wire.to_json(issued.key)
+    del members["allowedOrigins"]
+    assert wire.from_json(rules.ApiKey, members) == issued.key
 
 
 @pytest.mark.parametrize("revoked", [False, True])
@@ -286,12 +382,12 @@ def test_a_deleted_key_is_gone_for_good(office: Any) -> None:
     for usecase in (
         accounts.show_key,
         accounts.revoke_key,
-        accounts.grandfather_key,
         accounts.regenerate_key,
         accounts.delete_key,
     ):
         code, _ = office.refused(lambda ctx, usecase=usecase: usecase(ctx, issued.key.id))
         assert code == "NOT_FOUND"
+    assert office.refused(grandfather(issued.key.id))[0] == "NOT_FOUND"
     code, _ = office.refused(lambda ctx: ctx.remove(KEYS, issued.key.id))
     assert code == "NOT_FOUND"
 

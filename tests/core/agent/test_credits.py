@@ -32,7 +32,7 @@ from svc_http.storage.postgres import PostgresStorage
 from tests.backends import store_of
 from tests.postgres import PostgresServer
 
-SMALL = DEFAULT_PLANS.replacing(attrs.evolve(DEFAULT_PLANS.plan("pro"), chat_credits=3))
+SMALL = DEFAULT_PLANS.changing({"pro": {"chatCredits": 3}})
 RUNS = {operation.id: operation.run for operation in LOCAL_OPERATIONS}
 
 

@@ -104,7 +104,12 @@ def test_what_the_ai_sdk_sends_back_of_an_answer_is_passed_over() -> None:
         {"type": "text", "text": "A union. [1]", "state": "done"},
     ]
     body = ui(QUESTION, ("assistant", parts), ("user", "Where?"))
-    body |= {"id": "chat-1", "trigger": "submit-message", "messageId": "msg_1", "model": "gpt-4o"}
+    body |= {
+        "id": "chat-1",
+        "trigger": "submit-message",
+        "messageId": "msg_1",
+        "model": "svc-agent",
+    }
     body["messages"][0] |= {"id": "u1", "metadata": {"a": 1}}
     sent = asked(UI, body)
     assert sent.turn.history[1] == Message("assistant", "A union. [1]")
@@ -141,9 +146,19 @@ def test_usage_is_told_to_who_asks() -> None:
     assert asked(COMPLETION, completion(QUESTION, stream_options=options)).includes_usage
 
 
-def test_both_names_of_the_model_are_taken() -> None:
-    for model in ("svc-agent", "agent-svc"):
-        assert asked(COMPLETION, completion(QUESTION, model=model)).turn.question
+@both
+@pytest.mark.parametrize(
+    "more",
+    [
+        *({"model": model} for model in ("svc-agent", "agent-svc", None)),
+        *({"mode": mode} for mode in ("standard", None)),
+        *({"onboarding": no} for no in (False, None)),
+        *({"files": none, "attachments": none} for none in ([], None)),
+        {"metadata": {"onboarding": False, "mode": "standard", "model": "ours"}},
+    ],
+)
+def test_what_asks_for_the_agent_as_it_is_is_taken(path: str, make: Any, more: Any) -> None:
+    assert asked(path, make(QUESTION, **more)).turn.question
 
 
 @both
@@ -226,10 +241,7 @@ def test_bounds_themselves_are_taken() -> None:
         ({"stream": None}, "STREAM_REQUIRED", "/stream"),
         ({"stream": "true"}, "VALIDATION_FAILED", "/stream"),
         ({"stream": 1}, "VALIDATION_FAILED", "/stream"),
-        ({"model": "gpt-4o"}, "UNSUPPORTED_MODEL", "/model"),
-        ({"model": ""}, "UNSUPPORTED_MODEL", "/model"),
         ({"model": "gpt-4o", "stream": False}, "UNSUPPORTED_MODEL", "/model"),
-        ({"model": 4}, "VALIDATION_FAILED", "/model"),
         ({"tools": [{"type": "function"}]}, "VALIDATION_FAILED", "/tools: must have at most 0"),
         ({"tools": {}}, "VALIDATION_FAILED", "/tools"),
         ({"functions": [{"name": "f"}]}, "VALIDATION_FAILED", "/functions: must have at most 0"),
@@ -253,6 +265,57 @@ def test_what_would_steer_the_agent_is_refused(more: Any, code: str, where: str)
     found, detail = refused(COMPLETION, completion(QUESTION, **more))
     assert found == code
     assert detail.startswith(where)
+
+
+@both
+@pytest.mark.parametrize(
+    ("more", "code", "where"),
+    [
+        *(
+            ({"model": model}, "UNSUPPORTED_MODEL", "/model: must be one of: svc-agent, agent-svc")
+            for model in ("gpt-4o", "", "SVC-AGENT", " svc-agent", "onboarding")
+        ),
+        *(({"model": model}, "VALIDATION_FAILED", "/model") for model in (4, True, [], {})),
+        *(
+            ({"onboarding": value}, "VALIDATION_FAILED", "/onboarding: must be one of: false")
+            for value in (True, "true", "", 1, 0, {}, [])
+        ),
+        *(
+            ({"mode": mode}, "VALIDATION_FAILED", "/mode: must be one of: standard")
+            for mode in ("onboarding", "Onboarding", "", 1, ["onboarding"])
+        ),
+        *(
+            ({"metadata": metadata}, "VALIDATION_FAILED", "/metadata: must not ask for onboarding")
+            for metadata in (
+                {"onboarding": True},
+                {"onboarding": "true"},
+                {"mode": "onboarding"},
+            )
+        ),
+        *(
+            ({name: [{"url": "data:,"}]}, "VALIDATION_FAILED", f"/{name}: must have at most 0")
+            for name in ("files", "attachments")
+        ),
+    ],
+)
+def test_another_model_onboarding_and_files_are_refused_in_both_shapes(
+    path: str, make: Any, more: Any, code: str, where: str
+) -> None:
+    found, detail = refused(path, make(QUESTION, **more))
+    assert (found, detail.startswith(where)) == (code, True), detail
+
+
+@both
+@pytest.mark.parametrize("member", ["files", "attachments"])
+def test_a_message_with_files_beside_its_text_is_refused(path: str, make: Any, member: str) -> None:
+    body = make(QUESTION)
+    body["messages"][0][member] = [{"url": "data:,"}]
+    assert refused(path, body) == (
+        "VALIDATION_FAILED",
+        f"/messages/0/{member}: must have at most 0 items",
+    )
+    body["messages"][0][member] = []
+    assert asked(path, body).turn.question
 
 
 def test_a_stream_has_to_be_asked_for() -> None:
@@ -288,7 +351,7 @@ NAMES = st.sampled_from(
     [
         *("messages", "role", "parts", "content", "type", "text", "stream", "model", "threadId"),
         *("metadata", "source", "n", "tools", "functions", "response_format", "stream_options"),
-        *("include_usage", "id", "other"),
+        *("include_usage", "id", "other", "mode", "onboarding", "files"),
     ]
 )
 LEAVES = st.sampled_from([None, True, 0, 1, 2.5, "", "user", "assistant", "text", "svc-agent", "?"])

@@ -5,6 +5,7 @@ import re
 import socket
 from collections.abc import Callable
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -97,17 +98,98 @@ def test_the_life_of_a_key(svc: Svc) -> None:
     assert svc("keys", "show", made["id"], "--json").json["code"] == "NOT_FOUND"
 
 
-def test_keys_of_old_outlive_a_move_to_lite_and_no_others_do(svc: Svc) -> None:
-    old = svc("keys", "create", "--name", "old", "--json").json
-    other = svc("keys", "create", "--name", "other", "--json").json
+def test_keys_of_old_outlive_a_move_to_lite_and_no_others_do(
+    svc: Svc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, second, third = (
+        svc("keys", "create", "--name", name, "--json").json for name in ("old", "second", "third")
+    )
+    refused = svc("keys", "grandfather", old["id"])
+    assert (refused.code, "lite_keys_before is not set" in refused.err) == (1, True)
+    monkeypatch.setenv("SVC_LITE_KEYS_BEFORE", "2000-01-01T00:00:00Z")
+    refused = svc("keys", "grandfather", old["id"])
+    assert (refused.code, "is 2000-01-01T00:00:00Z" in refused.err) == (1, True)
+    monkeypatch.setenv("SVC_LITE_KEYS_BEFORE", "2999-01-01T00:00:00Z")
     kept = svc("keys", "grandfather", old["id"], "--json").json
     assert kept["grandfathered"] is True
     assert svc("keys", "grandfather", old["id"], "--json").json == kept
     assert svc("plans", "set", old["workspaceId"], "lite").code == 0
     assert svc("keys", "show", old["id"], "--json").json["status"] == "active"
-    found = svc("keys", "show", other["id"], "--json").json
+    found = svc("keys", "show", second["id"], "--json").json
     assert (found["status"], found["grandfathered"]) == ("plan-ineligible", False)
+    assert svc("keys", "grandfather", second["id"], "--json").json["status"] == "active"
+    assert svc("keys", "grandfather", third["id"], "--json").json["code"] == "RESOURCE_CONFLICT"
+    assert svc("keys", "regenerate", old["id"], "--json").json["key"] != old["key"]
+    assert svc("keys", "show", old["id"], "--json").json["status"] == "active"
     assert svc("keys", "create", "--name", "new", "--json").code == 1
+
+
+def test_a_key_is_changed_and_its_lists_and_rates_are_cleared(svc: Svc) -> None:
+    made = svc("keys", "create", "--name", "a", "--allowed-origin", "https://app.example.org",
+               "--allowed-origin", "http://localhost:3000", "--json").json  # fmt: skip
+    before = svc("keys", "show", made["id"], "--json").json
+    assert before["allowedOrigins"] == ["https://app.example.org", "http://localhost:3000"]
+    after = svc("keys", "update", made["id"], "--name", "b", "--address", "192.0.2.7",
+                "--per-minute", 5, "--per-day", 50, "--json").json  # fmt: skip
+    changed = {"name": "b", "addresses": ["192.0.2.7"], "perMinute": 5, "perDay": 50}
+    assert after == before | changed
+    cleared = ("allowed-origin", "address", "per-minute", "per-day")
+    clear = (word for name in cleared for word in ("--clear", name))
+    bare = svc("keys", "update", made["id"], *clear, "--json").json
+    nothing = {"addresses": [], "allowedOrigins": [], "perMinute": None, "perDay": None}
+    assert bare == before | nothing | {"name": "b"}
+    wrong = svc("keys", "update", made["id"], "--allowed-origin", "https://a.example/x")
+    assert (wrong.code, "such as https://app.example.org" in wrong.err) == (1, True)
+    assert svc("keys", "update", made["id"], "--clear", "name").code == 1
+    assert svc("keys", "show", made["id"], "--json").json == bare
+
+
+TEAM = "[plan.team]\nnewKeys = true\nkeysMax = 1\nperMinute = 90\nperDay = 20_000\n"
+
+
+def test_an_added_plan_is_sold_and_its_keys_are_closed_when_it_goes(
+    svc: Svc, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "plans.toml"
+    file.write_text(f"{TEAM}[plan.pro]\nperDay = 9_000\n")
+    monkeypatch.setenv("SVC_CONFIG", str(file))
+    home = svc("workspaces", "create", "--name", "acme", "--plan", "team", "--json").json
+    table = {plan["name"]: plan for plan in svc("plans", "show", "--json").json}
+    assert (table["pro"]["perDay"], table["pro"]["perMinute"]) == (9_000, 30)
+    assert (table["team"]["perMinute"], table["team"]["chatCredits"]) == (90, 0)
+    key = svc("keys", "create", "--name", "a", "--json").json
+    assert svc("keys", "show", key["id"], "--json").json["status"] == "active"
+    assert svc("keys", "create", "--name", "b").code == 1  # it has one
+    assert svc("plans", "set", home["id"], "pro").code == 0
+    assert svc("plans", "set", home["id"], "team").code == 0
+    monkeypatch.delenv("SVC_CONFIG")
+    (listed,) = svc("keys", "list", "--json").json
+    assert (listed["plan"], listed["status"]) == ("team", "plan-ineligible")
+    assert svc("plans", "set", home["id"], "pro").code == 0
+    assert svc("keys", "show", key["id"], "--json").json["status"] == "active"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[plan.pro]\nperDay = -1\n", "pro.perDay: must be at least 0"),
+        ("[plan.pro]\nperHour = 1\n", "pro.perHour: is not a known member"),
+        ("[plan.team]\nperDay = 1\n", "team.newKeys: is required"),
+        ('plans = "gold"\n', "'plans' must be one of default, key-guide"),
+    ],
+)
+def test_a_plan_that_does_not_fit_stops_every_command_and_the_doctor_says_why(
+    svc: Svc, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, told: str
+) -> None:
+    file = tmp_path / "plans.toml"
+    file.write_text(text)
+    monkeypatch.setenv("SVC_CONFIG", str(file))
+    for line in (("serve",), ("workspaces", "list"), ("plans", "show")):
+        ran = svc(*line)
+        assert (ran.code, told in ran.err, "for example SVC_PLAN" in ran.err) == (2, True, True)
+    doctor = svc("doctor", "--json")
+    assert doctor.code != 0
+    assert told in doctor.out + doctor.err
 
 
 def test_workspaces_people_and_plans(svc: Svc) -> None:

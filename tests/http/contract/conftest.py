@@ -439,6 +439,7 @@ class World:
         self.log = LogFile()
         self.storage = storage
         usual = {"base_url": ORIGIN, "secret": SECRET, "db": ":memory:", "x402_pay_to": NOBODY}
+        usual["lite_keys_before"] = datetime.max.replace(tzinfo=UTC)
         given = {**usual, **settings}
         chosen = Settings(**given)
         self.app = service_app.build(

@@ -7,7 +7,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -459,6 +459,30 @@ def test_a_wallet_has_its_limits(another: Callable[..., Shop], buyer: Wallet) ->
     assert int(reply.fields["retry-after"]) > 0
     assert settled(shop) == 2
     assert ask(shop.port, ONE, paid(shop.port, ONE, Wallet(next(_wallets)))).status == 200
+
+
+def test_a_wallet_spends_so_many_dollars_a_day_and_midnight_gives_them_back(
+    another: Callable[..., Shop], buyer: Wallet
+) -> None:
+    noon = system.now().replace(hour=12, minute=0, second=0, microsecond=0)
+    at = [noon]
+    shop = another(lambda: at[0], x402_wallet_per_minute=100, x402_wallet_usd_per_day="0.55")
+
+    def pays(path: str, wallet: Wallet) -> Reply:
+        now = int(at[0].timestamp())
+        made = wallet.payment(offered(shop.port, path), now, next(_wallets))
+        return ask(shop.port, path, field(made))
+
+    assert [pays(path, buyer).status for path in (ONE, ONE, LIST)] == [200, 200, 200]
+    reply = pays(f"{ONE}/graph", buyer)  # of 55 cents all are spent: not one is left
+    refused(reply, 429, "PAYMENT_RATE_LIMITED")
+    assert reply.fields["retry-after"] == str(12 * 3_600)
+    assert settled(shop) == 3
+    assert pays(ONE, Wallet(next(_wallets))).status == 200
+    at[0] = noon + timedelta(hours=12, milliseconds=-1)
+    refused(pays(f"{ONE}/graph", buyer), 429, "PAYMENT_RATE_LIMITED")
+    at[0] = noon + timedelta(hours=12)
+    assert pays(ONE, buyer).status == 200
 
 
 def _standing() -> Callable[[], datetime]:
