@@ -176,7 +176,7 @@ def _kind(operation: Operation[Any, Any], context: Context) -> str:
 async def _with_target(target: Target, prepared: Prepared, context: Context) -> Context:
     id_ = prepared.values[target.param]
     if target.foreign is not None and await context.find(target.foreign, id_) is not None:
-        raise Problem(problem.FORBIDDEN, "It belongs to another workspace; you may only read it.")
+        raise problem.foreign()
     document = await context.load(target.collection, id_)
     current = tag_of(context, JSON, document.tag)
     stale = prepared.if_match is not None and not etag.matches(prepared.if_match, current)

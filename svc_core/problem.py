@@ -89,6 +89,13 @@ def describe(faults: list[Fault]) -> str:
     return f"{shown}; and {hidden} more" if hidden > 0 else shown
 
 
+def foreign() -> Problem:
+    """The refusal to change what another workspace lets everybody read."""
+    detail = "It belongs to another workspace; you may only read it."
+    step = "Ask its owner, or make one of your own."
+    return Problem(FORBIDDEN, detail, resolution=step)
+
+
 def refuse(faults: list[Fault]) -> None:
     """Refuse what has faults, naming them all; without any pass it.
 

@@ -19,6 +19,7 @@ from svc_core.reports.addresses import Opening
 from svc_core.reports.notices import notify, subscription_to
 from svc_core.resources.audio import AUDIO, Audio
 from svc_core.resources.members import ProfileId, ReportId, micros
+from svc_core.resources.profile import FOLLOWS
 from svc_core.resources.report import FACETS, REPORTS, ReportRow
 from svc_core.resources.webhook import DELIVERIES, WEBHOOKS_MAX
 from svc_core.result import One
@@ -111,7 +112,8 @@ async def generate_report(ctx: Context, request: GenerateReport) -> One[MadeRepo
     """Make a report now; when it would only repeat one there is, that one is the answer.
 
     Raises:
-        Problem: NOT_FOUND, or VALIDATION_FAILED for a period that ends before it begins.
+        Problem: NOT_FOUND, FORBIDDEN for a profile of another workspace, or VALIDATION_FAILED for a
+            period that ends before it begins.
     """
     from svc_core.reports import making  # noqa: PLC0415 - see above
     from svc_core.reports.likening import likened  # noqa: PLC0415 - see above
@@ -123,6 +125,8 @@ async def generate_report(ctx: Context, request: GenerateReport) -> One[MadeRepo
     if request.start is not None or request.end is not None:
         window = making.Window(request.end or ctx.now, request.start, "published")
     work, tenant = ctx.work, ctx.actor.tenant
+    if await work.read(tenant, lambda unit: unit.find(FOLLOWS, request.profile_id)):
+        raise problem.foreign()
     material = await work.read(tenant, lambda unit: making.gather(unit, request.profile_id, window))
     material = await likened(work, ctx.host, material)
     finished = await work.aside(partial(making.compose, material, ctx.now))

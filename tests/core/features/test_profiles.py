@@ -117,6 +117,21 @@ def test_a_patch_changes_only_what_it_names(house: Any) -> None:
     assert now == made | {"name": "New", "updatedAt": "2026-01-02T03:04:10Z"}
 
 
+def test_what_was_read_is_taken_back_and_what_stands_stays(house: Any) -> None:
+    made = house.profile()
+    path = {"profileId": made["id"]}
+    reply = house.send("replaceProfile", path=path, body={**made, "updatedAt": "never"})
+    assert json.loads(reply.body)["data"] == made
+    same = made["createdAt"].replace("Z", "+00:00")  # the same time in another form
+    reply = house.send("updateProfile", path=path, body={"createdAt": same})
+    assert json.loads(reply.body)["data"] == made
+    wrong = {**made, "id": "prf_" + "0" * 24, "createdAt": 7, "visibility": "public", "x": 1}
+    detail = house.refused("replaceProfile", path=path, body=wrong).detail
+    for name in ("id", "createdAt", "visibility", "x"):
+        assert f"/{name}: " in detail
+    assert made["id"] in detail
+
+
 def test_null_takes_an_optional_member_to_its_default(house: Any) -> None:
     made = house.profile(keywords=["a"], language="fr", timezone="Europe/Paris")
     path = {"profileId": made["id"]}

@@ -218,7 +218,8 @@ def test_only_the_operator_says_who_reads_it(town: Town) -> None:
     ):
         refusal = town.refused(method, path=path, body=body)
         assert refusal.type.code == "VALIDATION_FAILED"
-    assert {one.roles for one in publications.LOCAL_OPERATIONS} == {frozenset({"operator"})}
+    writing = [one for one in publications.LOCAL_OPERATIONS if one.verb]
+    assert {one.roles for one in writing} == {frozenset({"operator"})}
     town.publish(profile, ANN)
     body = {"name": "Other", "topic": "Ports", "frequency": "manual"}
     town.send("replaceProfile", path=path, body=body)
@@ -263,6 +264,18 @@ def test_there_are_so_many_public_profiles_and_no_more(
     assert {row.id for row in found} == {second, third}
 
 
+def test_so_many_workspaces_have_public_profiles_and_no_more(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(publications, "PUBLISHERS_MAX", 2)
+    for owner in (ANN, BOB, ANN):
+        town.publish(town.profile(owner)["id"], owner)
+    with pytest.raises(Problem) as caught:
+        town.publish(town.profile(CYD)["id"], CYD)
+    assert caught.value.type.code == "RESOURCE_CONFLICT"
+    assert "2 workspaces" in str(caught.value.detail)
+
+
 def test_the_directory_alone_shows_nothing(town: Town) -> None:
     profile = town.profile(ANN)["id"]
     report = town.report(ANN, profile)
@@ -270,6 +283,9 @@ def test_the_directory_alone_shows_nothing(town: Town) -> None:
     town.run(lambda ctx: ctx.save(PUBLICATIONS, profile, line))
     assert town.refused("getReport", tenant=BOB, path={"reportId": report}).type.status == 404
     assert town.listed(NOBODY) == []
+    body = {"profileId": profile}
+    assert town.refused("createSubscription", tenant=BOB, body=body).type.status == 404
+    assert town.rows("listProfiles", "visibility=public", BOB) == []
 
 
 def test_cursors_are_of_one_list(town: Town) -> None:

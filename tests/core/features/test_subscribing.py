@@ -15,6 +15,7 @@ from svc_core.host import Host
 from svc_core.problem import Problem
 from svc_core.profiles.operations import OneProfile, delete_profile
 from svc_core.reports import speaking
+from svc_core.reports.local_operations import GenerateReport, generate_report
 from svc_core.resources.audio import SPEAKING
 from svc_core.resources.profile import FOLLOWED, FOLLOWS, PROFILES, SUBSCRIPTIONS, Follow
 from svc_core.resources.report import REPORTS
@@ -199,6 +200,10 @@ def test_others_profiles_are_read_and_not_changed(town: Town, public: str, opera
     town.subscribe(public, BOB)
     assert town.refused(operation, **asked).type.code == "FORBIDDEN"
     assert town.refused(operation, **asked, if_match='"x"').type.code == "FORBIDDEN"
+    asked_for = GenerateReport(public)
+    with pytest.raises(Problem) as caught:
+        town.units(lambda ctx: generate_report(ctx, asked_for), BOB)
+    assert caught.value.type.code == "FORBIDDEN"
     name = town.run(lambda ctx: ctx.value(PROFILES, public), ANN).name
     assert name == "Ports"
 

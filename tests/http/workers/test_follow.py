@@ -1,0 +1,155 @@
+"""Subscriptions to public profiles in every store: bounded, each told once, ended together."""
+
+import asyncio
+from functools import partial
+from typing import Any
+
+import attrs
+import pytest
+
+from svc_core import following, publications
+from svc_core.ports import FeedPosition
+from svc_core.problem import Problem
+from svc_core.profiles.operations import CreateProfile, OneProfile, create_profile, delete_profile
+from svc_core.profiles.subscriptions import CreateSubscription, create_subscription
+from svc_core.resources.profile import (
+    FOLLOWED,
+    PROFILES,
+    PUBLICATIONS,
+    SUBSCRIPTIONS,
+    ProfileInput,
+    Publication,
+    SubscriptionInput,
+)
+from svc_core.unset import UNSET
+from svc_http.workers import follow as worker
+from svc_http.workers.follow import follow
+from tests.counted import Counted, KilledError
+from tests.knowledge import TENANT, made, put
+
+pytestmark = pytest.mark.anyio
+
+
+def raised(failure: BaseException) -> None:
+    raise failure
+
+
+async def published(service: Any) -> str:
+    """A public profile."""
+
+    async def make(ctx: Any) -> str:
+        wish = CreateProfile(ProfileInput(name="Ports", topic="Cranes", frequency="manual"))
+        await create_profile(ctx, wish)
+        row = (await ctx.tx.documents.scan(PROFILES, limit=1)).rows[0]
+        profile = attrs.evolve(PROFILES.decode(row.raw), visibility="public")
+        await ctx.save(PROFILES, row.id, profile)
+        return str(row.id)
+
+    id_: str = await service.write(TENANT, make)
+    line = Publication(id_, TENANT, service.now())
+    await service.system(lambda ctx: ctx.save(PUBLICATIONS, id_, line))
+    return id_
+
+
+async def subscribe(service: Any, profile_id: str, tenant: str, most: int = 1_000) -> None:
+    wish = CreateSubscription(SubscriptionInput(profile_id))
+
+    async def unit(ctx: Any) -> Any:
+        return await create_subscription(attrs.evolve(ctx, ahead=(TENANT, most)), wish)
+
+    await service.write(tenant, unit)
+
+
+async def report(service: Any, number: int, profile_id: str) -> str:
+    row, facets = made(number, f"Strike {number}", profile=profile_id)
+
+    async def unit(ctx: Any) -> None:
+        await put(ctx, row, facets, indexed=False)
+        await following.note(ctx, row.id, 1)
+
+    await service.write(TENANT, unit)
+    return row.id
+
+
+async def told(service: Any, tenant: str, kind: str) -> list[tuple[str, str]]:
+    read = partial(_feed, kind=kind)
+    found: list[tuple[str, str]] = await service.read(tenant, read)
+    return found
+
+
+async def _feed(ctx: Any, kind: str) -> list[tuple[str, str]]:
+    part = await ctx.tx.changes.read(FeedPosition(), types=(kind,), limit=1_000)
+    return [(each.change_type, each.resource_id) for each in part.changes]
+
+
+async def test_of_subscriptions_at_once_as_many_are_made_as_the_plan_has(any_house: Any) -> None:
+    service = any_house.service
+    profiles = [await published(service) for _ in range(6)]
+    asked = (subscribe(service, each, "wsp_reader", 4) for each in profiles)
+    made_ = await asyncio.gather(*asked, return_exceptions=True)
+    refused = [each for each in made_ if isinstance(each, Problem)]
+    assert [each.type.code for each in refused] == ["RESOURCE_CONFLICT"] * 2
+    assert (len(made_), all("4" in each.detail for each in refused)) == (6, True)
+    same = (subscribe(service, profiles[0], "wsp_other") for _ in range(5))
+    again = await asyncio.gather(*same, return_exceptions=True)
+    assert sum(isinstance(each, Problem) for each in again) == 4
+
+
+async def test_each_is_told_once_however_often_workers_are_killed(
+    any_house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "AT_ONCE", 2)
+    service = any_house.service
+    profile = await published(service)
+    readers = [f"wsp_{number:02}" for number in range(5)]
+    for reader in readers:
+        await subscribe(service, profile, reader)
+    reports = [await report(service, number, profile) for number in (1, 2)]
+    for life in range(1, 60):
+        dying = attrs.evolve(service, storage=Counted(service.storage, life))
+        try:
+            await follow(dying, raised)
+        except KilledError:
+            continue
+        break
+    for reader in readers:
+        assert await told(service, reader, "report") == [("created", each) for each in reports]
+        page = await service.read(reader, partial(_page, limit=1))
+        assert len(page.rows) == 1
+        assert page.next_cursor is not None
+
+
+async def _page(ctx: Any, limit: int) -> Any:
+    return await publications.page(ctx, UNSET, after=UNSET, limit=limit)
+
+
+async def test_several_workers_at_once_tell_each_once(any_house: Any) -> None:
+    service = any_house.service
+    profile = await published(service)
+    readers = [f"wsp_{number:02}" for number in range(6)]
+    for reader in readers:
+        await subscribe(service, profile, reader)
+    reports = [await report(service, number, profile) for number in range(1, 4)]
+    await asyncio.gather(*(follow(service, raised) for _ in range(3)))
+    for reader in readers:
+        assert await told(service, reader, "report") == [("created", each) for each in reports]
+
+
+async def test_a_deleted_profile_ends_all_subscriptions_and_leaves_nothing(any_house: Any) -> None:
+    service = any_house.service
+    profile = await published(service)
+    readers = [f"wsp_{number:02}" for number in range(3)]
+    for reader in readers:
+        await subscribe(service, profile, reader)
+    await service.write(TENANT, lambda ctx: delete_profile(ctx, OneProfile(profile)))
+    await follow(service, raised)
+    for reader in readers:
+        kinds = [kind for kind, _ in await told(service, reader, "subscription")]
+        assert kinds == ["created", "deleted"]
+        left = await service.read(
+            reader, lambda ctx: ctx.tx.documents.count(SUBSCRIPTIONS, limit=1)
+        )
+        assert left == 0
+    any_house.clock.advance(following.GRACE.total_seconds() + 1)
+    await follow(service, raised)
+    assert await service.storage.across(FOLLOWED, limit=1) == ()
