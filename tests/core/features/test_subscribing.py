@@ -133,8 +133,8 @@ def test_an_own_subscription_ends_with_its_profile_alone(town: Town) -> None:
 
 def test_a_plan_bounds_the_subscriptions_to_others(town: Town) -> None:
     assert [DEFAULT_PLANS.plan(name).subscriptions for name in ("pro", "elite")] == [100, 1_000]
-    two = attrs.evolve(DEFAULT_PLANS.plan("pro"), subscriptions=2)
-    town.host = Host(lends={PlanTable: DEFAULT_PLANS.replacing(two)})
+    plans = DEFAULT_PLANS.changing({"pro": {"subscriptions": 2}})
+    town.host = Host(lends={PlanTable: plans})
     town.plan(BOB, "pro")
     profiles = [published(town) for _ in range(3)]
     town.profile(BOB)  # its own count for nothing
