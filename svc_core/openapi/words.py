@@ -7,12 +7,12 @@ and with no other.
 from collections.abc import Iterator
 from typing import Any
 
-from svc_core import idempotency
+from svc_core import idempotency, problem
 from svc_core.inputs import inputs
 from svc_core.operation import Operation
 from svc_core.result import Accepted, Bare, Content, Created, One, Page, Paged
 
-CURSORS = ("cursor", "after")  # the parameters that continue a list; the change feed's is the last
+CURSOR = "cursor"
 TAGGED = frozenset({One, Bare, Content})
 """The results that have an ETag when they are read."""
 
@@ -25,11 +25,15 @@ def description(operation: Operation[Any, Any]) -> str:
 
 
 def cursor_of(operation: Operation[Any, Any]) -> str | None:
-    """The query parameter that continues the list, None where there is no list to continue."""
+    """The query parameter that continues the list, None where there is no list to continue.
+
+    That of a feed is the one that takes its watermark.
+    """
     if all(kind not in (Page, Paged) for kind, _ in operation.results):
         return None
-    names = {item.name for item in inputs(operation.request) if item.place == "query"}
-    return next((name for name in CURSORS if name in names), None)
+    refusals = {item.name: item.refusal for item in inputs(operation.request)}
+    marks = (name for name, refusal in refusals.items() if refusal is problem.INVALID_WATERMARK)
+    return next(marks, CURSOR if CURSOR in refusals else None)
 
 
 def is_tagged(operation: Operation[Any, Any]) -> bool:
@@ -49,7 +53,7 @@ def _promises(operation: Operation[Any, Any]) -> Iterator[str]:
 
 def _of_lists(operation: Operation[Any, Any]) -> Iterator[str]:
     name = cursor_of(operation)
-    if name == "cursor":
+    if name == CURSOR:
         yield (
             "**Paging.** Send `meta.page.nextCursor` back as `cursor`, with the same filters, or "
             "follow `links.next`; both are null on the last page. A cursor of another list, or of "
@@ -58,7 +62,9 @@ def _of_lists(operation: Operation[Any, Any]) -> Iterator[str]:
     elif name is not None:
         yield (
             f"**Paging.** Send `meta.watermark` back as `{name}`. While `links.next` is not null "
-            "there is more to read now; after that, ask again from the watermark whenever you like."
+            "there is more to read now; after that, ask again from the watermark whenever you "
+            "like. "
+            f"`meta.page.nextCursor` is taken back as `{CURSOR}`, as by every list."
         )
 
 

@@ -35,7 +35,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.changes": 284,  # by the letter of the specification: a cursor on every list
     "svc_core.ledger": 6770,  # requests are paid for: x402
     "svc_core.news": 483,  # knowledge, the agent, projects, automations, MCP
-    "svc_core.openapi": 823,  # a description of the running service
+    "svc_core.openapi": 826,  # a description of the running service
     "svc_core.payments": 1422,  # a description of the running service
     "svc_core.ports": 416,  # requests are paid for: x402
     "svc_core.profiles": 366,  # by the letter of the specification

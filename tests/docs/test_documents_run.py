@@ -23,7 +23,18 @@ from svc_http import settings
 from svc_http.cli.app import tree
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-LANGUAGES = {"console", "python", "javascript", "sh", "json", "toml", "ini", "text"}
+LANGUAGES = {
+    "console",
+    "python",
+    "javascript",
+    "sh",
+    "json",
+    "toml",
+    "ini",
+    "text",
+    "nginx",
+    "caddyfile",
+}
 SESSIONS = (
     "README.md",
     "docs/index.md",

@@ -12,7 +12,8 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from svc_core import problem
 from svc_core.openapi import document, failures
-from svc_core.operation import JSON, TEXT, Operation
+from svc_core.operation import JSON, TEXT, Operation, Target
+from svc_core.resources.account import KEYS
 from svc_core.result import Content, One, Page
 
 BASE = "https://api.example.com"
@@ -220,7 +221,8 @@ def test_a_header_list_has_no_query_style(make: Any, kit: SimpleNamespace) -> No
 
 
 def test_a_declared_header_is_not_written_twice(make: Any, kit: SimpleNamespace) -> None:
-    own = make("own", "DELETE", "/own", kit.OwnIfMatch, Page[kit.Thing], target=object())
+    target = Target(KEYS, "thing_id")
+    own = make("own", "DELETE", "/own", kit.OwnIfMatch, Page[kit.Thing], target=target)
     (path,) = document((own,), base_url=BASE)["paths"].values()
     assert [item["name"] for item in path["delete"]["parameters"]] == ["If-Match"]
 
