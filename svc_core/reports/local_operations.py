@@ -171,8 +171,9 @@ async def trigger_report(ctx: Context, request: TriggerReport) -> One[Triggered]
     id_ = request.report_id or await _newest(ctx)
     report = REPORTS.decode((await load_report(ctx, id_)).raw)
     subscription = await subscription_to(ctx, report.profile_id)
-    if subscription is not None:
-        await notify(ctx, report, await ctx.value(FACETS, id_), subscription, may_wait=False)
+    if subscription is None:
+        raise AssertionError("a profile of one's own has its subscription")
+    await notify(ctx, report, await ctx.value(FACETS, id_), subscription, may_wait=False)
     # Deliveries are listed by when they were made: these have just been.
     queued = await ctx.tx.documents.scan(DELIVERIES, start=micros(ctx.now), limit=WEBHOOKS_MAX)
     told = [DELIVERIES.decode(found.raw) for found in queued.rows]

@@ -13,7 +13,7 @@ from svc_core.ports import Transaction
 from svc_core.resources.profile import DUE
 from svc_http import system
 from tests.fleet.fleet import Fleet, Key, Load, ask, every, profile, together, until
-from tests.http.cli.test_webhooks import Sink
+from tests.http.cli.test_webhooks import SECRET, Sink
 from tests.http.shared.conftest import Valkey
 from tests.postgres import PostgresServer
 
@@ -53,7 +53,9 @@ class Hook:
         self._sink = sink
         self._events: set[str] = set()
         self.key = fleet.key()
-        made = ask(fleet.origins[0], "/api/v1/webhooks", self.key.text, {"url": sink.url})
+        made = ask(
+            fleet.origins[0], "/api/v1/webhooks", self.key.text, {"url": sink.url, "secret": SECRET}
+        )
         self._path = f"/api/v1/webhooks/{made.data['id']}"
 
     def trigger(self, count: int) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.fleet.fleet import Fleet, Load, ask, changes, every, until
-from tests.http.cli.test_webhooks import Sink
+from tests.http.cli.test_webhooks import SECRET, Sink
 from tests.postgres import PostgresServer
 
 
@@ -18,7 +18,9 @@ def test_what_a_server_kept_in_a_file_two_serve_from_postgresql(
     load = Load(small.origins, key, clients=4)
     with load.going():
         load.more(80)
-    hook = ask(small.origins[0], "/api/v1/webhooks", key, {"url": sink.url}).data["id"]
+    hook = ask(small.origins[0], "/api/v1/webhooks", key, {"url": sink.url, "secret": SECRET}).data[
+        "id"
+    ]
     event = ask(small.origins[0], f"/api/v1/webhooks/{hook}/test", key, {}).data["eventId"]
     before = _said(small, key)
     assert small.servers.pop().end() == 0

@@ -20,7 +20,7 @@ from svc_core.ports import Transaction
 from svc_core.resources.profile import DUE
 from svc_http import system
 from tests.fleet.fleet import Changes, Client, Fleet, ask, changes, every, profile, together, until
-from tests.http.cli.test_webhooks import Sink
+from tests.http.cli.test_webhooks import SECRET, Sink
 from tests.http.shared.conftest import Valkey
 from tests.postgres import PostgresServer
 
@@ -228,7 +228,7 @@ def test_eight_workers_disable_a_dead_webhook_after_five_attempts(fleet: Fleet, 
     key = fleet.key().text
     hooks = "/api/v1/webhooks"
     sink.status = 500
-    hook = ask(fleet.origins[0], hooks, key, {"url": sink.url}).data["id"]
+    hook = ask(fleet.origins[0], hooks, key, {"url": sink.url, "secret": SECRET}).data["id"]
     together(partial(ask, origin, f"{hooks}/{hook}/test", key, {}) for origin in fleet.origins * 10)
     until(lambda: ask(fleet.origins[1], f"{hooks}/{hook}", key).data["status"] == "disabled")
     told = every(fleet.origins[1], f"{hooks}/{hook}/deliveries", key)

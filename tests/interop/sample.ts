@@ -54,8 +54,9 @@ const changed = await client.PATCH("/api/v1/profiles/{profileId}", {
 hold(changed.data?.data.frequency === "weekly", "a patch changes what it names");
 
 const listed = await client.GET("/api/v1/profiles", { params: { query: { limit: 1 } } });
-const row: components["schemas"]["ProfileRow"] | undefined = listed.data?.data[0];
-hold(row?.subscription.status === "active", "a profile is listed with its subscription");
+const row = listed.data?.data[0];
+hold(row !== undefined && "subscription" in row, "a profile is listed with its subscription");
+hold(row.subscription.status === "active", "the subscription of a new profile is active");
 hold(listed.data?.meta.pageCount === 1, "a page counts its rows");
 
 const detail = await client.GET("/api/v1/reports/{reportId}", {

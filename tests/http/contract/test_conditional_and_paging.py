@@ -255,13 +255,15 @@ def test_a_cursor_that_a_list_did_not_give_out_is_refused(still, refused, path):
 
 
 def test_rows_removed_behind_a_walk_do_not_disturb_it(full):
-    before = keys_of(walk(full, "/api/v1/profiles", 100))
+    rows = walk(full, "/api/v1/profiles", 100)
     deletion = full.ask_of(full.operation("deleteProfile"))
     first = full.get("/api/v1/profiles?limit=2").json()
-    for id_ in before[:2]:
+    own = [row["id"] for row in rows[:2] if row["owned"]]
+    assert own
+    for id_ in own:
         assert full.send(deletion.evolve(path=f"/api/v1/profiles/{id_}")).status_code == 204
     rest = walk_on(full, first["links"]["next"])
-    assert keys_of(first["data"] + rest) == before
+    assert keys_of(first["data"] + rest) == keys_of(rows)
 
 
 def walk_on(world, link, key="a"):
@@ -401,12 +403,16 @@ def test_a_tag_is_that_of_the_tenant_and_not_of_the_key(town):
 def test_a_plan_that_a_worker_moves_is_listed_at_once(town):
     """The listing is remembered by what was written, though a due row has no change of its own."""
     town.plant("a")
-    (row,) = town.get("/api/v1/profiles").json()["data"]
+
+    def own():
+        rows = town.get("/api/v1/profiles").json()["data"]
+        return next(row for row in rows if row["owned"])
+
+    row = own()
 
     async def work(ctx):
         seen = await ctx.load(DUE, row["id"])
         await pass_over(ctx, row["id"], seen, DUE.decode(seen.raw).next_run_at)
 
     town.run(town.hands.write(town.tenants["a"], work))
-    (later,) = town.get("/api/v1/profiles").json()["data"]
-    assert later["nextRunAt"] > row["nextRunAt"]
+    assert own()["nextRunAt"] > row["nextRunAt"]

@@ -286,11 +286,9 @@ def test_a_published_report_is_read_with_another_key_until_it_is_taken_back(shop
         refused(house.ask("GET", path, bob), problem.NOT_FOUND)
         assert command("publishProfile") == "public"
         assert house.ask("GET", path, bob).json() == house.ask("GET", path, ann).json()
-        listed = house.ask("GET", f"/api/v1/reports?profileId={profile}", bob).json()["data"]
-        assert [one["id"] for one in listed] == [row.id]
-        assert house.ask("GET", "/api/v1/reports", bob).json()["data"] == []
+        # Lists have what a workspace subscribes to; one report may be read all the same.
+        for narrowed in ("", f"?profileId={profile}"):
+            assert house.ask("GET", f"/api/v1/reports{narrowed}", bob).json()["data"] == []
         refused(house.ask("GET", path), problem.PAYMENT_REQUIRED)
         assert command("unpublishProfile") == "private"
-        listed = house.ask("GET", f"/api/v1/reports?profileId={profile}", bob).json()["data"]
-        assert listed == []
     refused(house.ask("GET", path, bob), problem.NOT_FOUND)

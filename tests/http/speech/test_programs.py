@@ -251,7 +251,7 @@ def test_processes_are_started_where_it_is_seen_to_that_they_inherit_nothing() -
         if verbs.search(path.read_text())
     }
     assert starting == {
-        *("providers/process.py", "providers/supervisor.py"),
+        *("providers/process.py", "providers/supervisor.py", "providers/minilm.py"),
         *("server/processes.py", "cli/tail.py"),
     }
 
