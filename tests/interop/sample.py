@@ -16,10 +16,10 @@ from svc_client.api.reports import get_report, get_report_graph, list_reports
 from svc_client.models import (
     AgentReportOne,
     Problem,
+    ProfileDetailOne,
     ProfileInput,
-    ProfileOne,
-    ProfilePatch,
     ReportDetailOne,
+    UpdateProfileInput,
 )
 
 
@@ -46,12 +46,12 @@ def main(origin: str, key: str, report_id: str) -> None:
     assert answers[0].content == answers[1].content
     assert answers[1].headers["Idempotency-Replayed"] == "true"
     made = answers[0].parsed
-    assert isinstance(made, ProfileOne)
+    assert isinstance(made, ProfileDetailOne)
     tag = answers[0].headers["ETag"]
     (row,) = list_profiles.sync(client=client, limit=1).data
     assert (row.id, row.subscription.status) == (made.data.id, "active")
 
-    body = ProfilePatch(frequency="weekly", schedule_day=1)
+    body = UpdateProfileInput(frequency="weekly", schedule_day=1)
     changed = update_profile.sync_detailed(made.data.id, client=client, body=body, if_match=tag)
     assert changed.parsed.data.frequency == "weekly"
     stale = update_profile.sync_detailed(made.data.id, client=client, body=body, if_match=tag)
