@@ -24,9 +24,9 @@ from tempfile import TemporaryDirectory
 from starlette.responses import FileResponse
 from starlette.routing import Route
 
-from svc_core import accounts
+from svc_core.access.creation import KeyWish
 from svc_core.access.plans import Plan, PlanTable
-from svc_core.accounts import KeyWish
+from svc_core.accounts import operations as accounts
 from svc_core.catalog import COLLECTIONS
 from svc_core.cursor import Keyring
 from svc_core.operation import Context

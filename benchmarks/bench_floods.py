@@ -33,14 +33,16 @@ import attrs
 import uvloop
 from coincurve import PrivateKey
 
-from svc_core import accounts, catalog, wire
+from svc_core import catalog, wire
 from svc_core.access import plans
+from svc_core.access.creation import KeyWish
 from svc_core.access.scopes import SCOPES
+from svc_core.accounts import operations as accounts
 from svc_core.operation import Context
-from svc_core.payments import BASE_SEPOLIA, Judge, Terms
-from svc_core.payments.challenge import requirements
-from svc_core.payments.evm import V_LEAST, address_of
+from svc_core.payments.challenge import Terms, requirements
+from svc_core.payments.evm import V_LEAST, Judge, address_of
 from svc_core.payments.messages import VERSION, Authorization, encoded
+from svc_core.payments.networks import BASE_SEPOLIA
 from svc_http import app
 from svc_http.providers.ethereum import Ethereum
 from svc_http.runtime.paying import paying
@@ -116,7 +118,7 @@ async def make_keys(ctx: Context) -> list[str]:
     for number in range(1 + KEYS):
         name = f"workspace {number}"
         home = await accounts.create_workspace(ctx, name=name, plan="elite", plans=table)
-        wish = accounts.KeyWish(name="key", scopes=tuple(SCOPES), workspace_id=home.id)
+        wish = KeyWish(name="key", scopes=tuple(SCOPES), workspace_id=home.id)
         made.append((await accounts.create_key(ctx, wish, plans=table)).secret)
     return made
 

@@ -33,8 +33,9 @@ from statistics import median
 
 from http_target import PLANS, SECRET
 
-from svc_core import accounts, catalog
-from svc_core.accounts import KeyWish
+from svc_core import catalog
+from svc_core.access.creation import KeyWish
+from svc_core.accounts import operations as accounts
 from svc_core.cursor import Keyring
 from svc_core.operation import Actor, Context
 from svc_core.ports import SYSTEM, Transaction

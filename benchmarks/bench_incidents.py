@@ -23,7 +23,7 @@ from svc_core import catalog
 from svc_core.access import plans
 from svc_core.cursor import Keyring
 from svc_core.intake import health, registry, taking
-from svc_core.intel.incidents import fold_new
+from svc_core.intel.incidents.passes import fold_new
 from svc_core.resources.incident import INCIDENTS
 from svc_core.sources.body import Body
 from svc_core.sources.formats import FORMATS, read

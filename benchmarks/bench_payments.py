@@ -31,14 +31,15 @@ from eth_account import Account
 from eth_account.messages import encode_typed_data
 from http_target import PLANS, SECRET
 
-from svc_core import accounts, catalog, wire
+from svc_core import catalog, wire
+from svc_core.access.creation import KeyWish
 from svc_core.access.scopes import SCOPES
-from svc_core.accounts import KeyWish
+from svc_core.accounts import operations as accounts
 from svc_core.cursor import Keyring
 from svc_core.operation import Actor, Context
-from svc_core.payments import Judge
 from svc_core.payments import header as headers
 from svc_core.payments.challenge import offer
+from svc_core.payments.evm import Judge
 from svc_core.ports import SYSTEM, Transaction
 from svc_http import app, system
 from svc_http.runtime.paying import paying

@@ -24,9 +24,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from svc_core import accounts, catalog, cursor, drive, envelope, pipeline
+from svc_core import catalog, cursor, drive, envelope, pipeline
 from svc_core.access.authorize import OperationAccess
-from svc_core.accounts import KeyWish
+from svc_core.access.creation import KeyWish
+from svc_core.accounts import operations as accounts
 from svc_core.operation import Actor, Context
 from svc_core.pipeline import Call
 from svc_core.ports import SYSTEM, Transaction

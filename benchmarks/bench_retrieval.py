@@ -40,7 +40,8 @@ from svc_core.ports import SYSTEM, Storage
 from svc_core.reports.making import CANDIDATES_MAX
 from svc_core.resources.members import micros
 from svc_core.resources.news import NEWS, NewsItem, NewsSource, NewsText, Sentiment
-from svc_core.retrieval import Query, rank
+from svc_core.retrieval.query import Query
+from svc_core.retrieval.ranking import rank
 from svc_core.text.evidence import read
 from svc_http import system
 from svc_http.runtime.service import Service

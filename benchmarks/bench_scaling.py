@@ -36,9 +36,10 @@ from typing import NamedTuple
 from attrs import field, frozen
 from database import Database, cpu_seconds, family, postgres
 
-from svc_core import accounts, catalog
+from svc_core import catalog
+from svc_core.access.creation import KeyWish
 from svc_core.access.plans import Plan, PlanTable
-from svc_core.accounts import KeyWish
+from svc_core.accounts import operations as accounts
 from svc_core.cursor import Keyring
 from svc_core.operation import Actor, Context
 from svc_core.ports import SYSTEM, Transaction

@@ -69,8 +69,10 @@ async def serve_bare(port: int) -> None:
 
 async def serve_ours(port: int) -> None:
     """Our service with a backend that has its words at hand, or none; its key is printed."""
-    from svc_core import accounts, catalog  # noqa: PLC0415 - each server loads its own
+    from svc_core import catalog  # noqa: PLC0415 - each server loads its own
+    from svc_core.access.creation import KeyWish  # noqa: PLC0415
     from svc_core.access.plans import DEFAULT_PLANS  # noqa: PLC0415
+    from svc_core.accounts import operations as accounts  # noqa: PLC0415
     from svc_core.agent.events import Event, Finished, Step, Text  # noqa: PLC0415
     from svc_core.agent.ports import Backend, Toolbox, Turn  # noqa: PLC0415
     from svc_http import app, settings  # noqa: PLC0415
@@ -103,7 +105,7 @@ async def serve_ours(port: int) -> None:
 
     async def make(ctx: Any) -> str:
         home = await accounts.create_workspace(ctx, name="W", plan="elite", plans=DEFAULT_PLANS)
-        wish = accounts.KeyWish(name="K", scopes=("agent:svc",), workspace_id=home.id)
+        wish = KeyWish(name="K", scopes=("agent:svc",), workspace_id=home.id)
         return (await accounts.create_key(ctx, wish, plans=DEFAULT_PLANS)).secret
 
     print(await runtime.service.system(make), flush=True)

@@ -27,7 +27,7 @@ from svc_core.ledger.append.entries import Entry
 from svc_core.operation import Actor, Context
 from svc_core.ports import Answer
 from svc_core.profiles.operations import CreateProfile, create_profile
-from svc_core.reports import compose, gather
+from svc_core.reports.making import compose, gather
 from svc_core.resources.profile import ProfileInput
 from svc_core.resources.report import FACETS, REPORTS
 from svc_core.resources.webhook import WEBHOOKS, WEBHOOKS_MAX

@@ -13,7 +13,8 @@ from svc_core.analysis.stories import stories
 from svc_core.analysis.topics import assign
 from svc_core.reports.making import Finished, Material, Window, compose
 from svc_core.resources.profile import Profile
-from svc_core.retrieval import Query, rank
+from svc_core.retrieval.query import Query
+from svc_core.retrieval.ranking import rank
 from svc_core.text.evidence import Evidence, Reading, Scored, readings
 from svc_core.text.frequencies import Frequencies
 

@@ -15,8 +15,9 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from svc_core import Context
+from svc_core.access.creation import KeyWish
 from svc_core.access.scopes import SCOPES
-from svc_core.accounts import KeyWish, create_key, create_workspace
+from svc_core.accounts.operations import create_key, create_workspace
 from svc_http import hosting
 from svc_http.settings import load
 

@@ -17,7 +17,7 @@ from svc_core.cursor import Keyring
 from svc_core.intake.registry import SourceWish, add_source
 from svc_core.intake.taking import take_document
 from svc_core.profiles.operations import CreateProfile, create_profile
-from svc_core.reports import compose, gather, publish
+from svc_core.reports.making import compose, gather, publish
 from svc_core.resources.profile import PROFILES, Profile, ProfileInput
 from svc_core.resources.report import FACETS
 from svc_core.sources.body import Body

@@ -10,10 +10,11 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from svc_core import openapi, problem, wire
+from svc_core import problem, wire
 from svc_core.constraints import IdOf
 from svc_core.inputs import Input, inputs
-from svc_core.openapi import failures
+from svc_core.openapi import document as openapi
+from svc_core.openapi.failures import failures
 from svc_core.operation import Operation
 from svc_core.problem import Problem, ProblemType
 from svc_core.schema import Schemas

@@ -20,9 +20,9 @@ from urllib.parse import urlsplit
 import attrs
 from attrs import field, frozen
 
-from svc_core import payments
 from svc_core.access.plans import PRESETS, PlanTable
 from svc_core.constraints import Doc
+from svc_core.payments import networks as payments
 from svc_http.settings_text import (
     DATABASE,
     Reader,

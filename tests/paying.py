@@ -11,11 +11,15 @@ import attrs
 from attrs import define, field, frozen
 
 from svc_core import catalog
-from svc_core.payments import BASE_SEPOLIA, Checkout, Judge, Offer, Policy, Purchase, Terms, offer
+from svc_core.payments.challenge import Offer, Terms, offer
+from svc_core.payments.decisions import Purchase
+from svc_core.payments.evm import Judge
 from svc_core.payments.messages import Kind, SettlementResponse, Supported, Verdict
+from svc_core.payments.networks import BASE_SEPOLIA
 from svc_core.payments.ports import Rule, Sighting, Transfer, Unavailable
 from svc_core.payments.records import KeptAnswer, Known, Payment, Place, Wallet
 from svc_core.payments.states import WATCHED, State
+from svc_core.payments.steps import Checkout, Policy
 from svc_core.testing.clock import CountingIds, FrozenClock
 from tests.wallets import Coins, nonce
 

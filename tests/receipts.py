@@ -3,7 +3,8 @@
 from datetime import UTC, datetime
 
 from svc_core.ids import EXAMPLE_DIGITS
-from svc_core.payments import Payment, State
+from svc_core.payments.records import Payment
+from svc_core.payments.states import State
 
 PAYEE = "0x52908400098527886E0F7030069857D2E4169EE7"
 _AT = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)

@@ -17,7 +17,7 @@ from svc_core.intake import (
 from svc_core.intake.contributions import Contribution
 from svc_core.intake.fold import Rules
 from svc_core.intake.kind import Kind
-from svc_core.intake.signals import follow_scores
+from svc_core.intake.signals.scores import follow_scores
 from svc_core.linking.references import id_of
 from svc_core.resources.countries import COUNTRIES
 from svc_core.resources.cve import CVES

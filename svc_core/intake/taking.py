@@ -14,7 +14,7 @@ import attrs
 from attrs import field, frozen
 
 from svc_core import wire
-from svc_core.intake import health, items, rows, signals
+from svc_core.intake import health, items, rows
 from svc_core.intake.contributions import (
     CONTRIBUTIONS,
     READY,
@@ -29,6 +29,7 @@ from svc_core.intake.fold import strongest
 from svc_core.intake.joining import Joined, joined, standing_under, survivor
 from svc_core.intake.kinds import KINDS
 from svc_core.intake.rows import Taken
+from svc_core.intake.signals import following as signals
 from svc_core.intake.written import Written
 from svc_core.operation import Context
 from svc_core.ports import Position

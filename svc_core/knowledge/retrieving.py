@@ -33,7 +33,8 @@ from svc_core.problem import Problem
 from svc_core.resources.members import micros
 from svc_core.resources.report import REPORTS
 from svc_core.resources.signal import SIGNALS
-from svc_core.retrieval import Query, answers
+from svc_core.retrieval.query import Query
+from svc_core.retrieval.ranking import answers
 from svc_core.text.evidence import Evidence, Reading, read
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.words import spans

@@ -15,7 +15,7 @@ from svc_core.ledger.append.append import Appended, address_of, ahead, append
 from svc_core.ledger.append.entries import ENTRIES, Entry, NewSubject
 from svc_core.ledger.append.erasure import without_erased
 from svc_core.ledger.append.input import Instant, SeenSource, SubjectId
-from svc_core.ledger.designators import SCHEMES, normalise
+from svc_core.ledger.designators.schemes import SCHEMES, normalise
 from svc_core.ledger.fold.view import SubjectView, encode
 from svc_core.ledger.log.note import from_base64, to_base64
 from svc_core.ledger.log.seal import TreeHead
@@ -23,7 +23,6 @@ from svc_core.ledger.model import LedgerRecord, SealedRow, SubjectRow, Verificat
 from svc_core.ledger.reading import Bounds
 from svc_core.ledger.records import Kind, Op, decode
 from svc_core.ledger.repository import checkpoint_of, prefix, proven, vkey_of
-from svc_core.ledger.stix import AMBER, Tlp
 from svc_core.ledger.timestamps import canonical_time
 from svc_core.ledger.verify.outcome import Level
 from svc_core.media import Representation
@@ -45,6 +44,7 @@ from svc_core.ports import BASE_V2, Position, SealedLine
 from svc_core.problem import Problem
 from svc_core.resources.members import Cursor, Limit
 from svc_core.result import Content, Created, Fields, One, Page
+from svc_core.stix.marking import AMBER, Tlp
 from svc_core.unset import UNSET, Maybe, Unset, given
 from svc_core.wire import shapes
 

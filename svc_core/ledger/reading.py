@@ -7,7 +7,7 @@ import attrs
 from attrs import frozen
 
 from svc_core import problem
-from svc_core.ledger import stix, timestamps
+from svc_core.ledger import timestamps
 from svc_core.ledger.fold.fold import fold
 from svc_core.ledger.fold.rows import text_of
 from svc_core.ledger.fold.standing import Standing
@@ -20,9 +20,11 @@ from svc_core.ledger.model import SubjectRow
 from svc_core.ledger.picture import svg
 from svc_core.ledger.records import Record, decode, split
 from svc_core.ledger.repository import head_of, lines_of, prefix, records_of, whole
+from svc_core.ledger.stix.bundle import bundle, others
 from svc_core.operation import Context
 from svc_core.ports import LEDGER_LEVELS, SealedLine
 from svc_core.problem import Problem
+from svc_core.stix.marking import Tlp
 
 EXPORT_BYTES_MAX: Final = 4 * 2**20
 """Bytes of one page of an export; a page ends early rather than pass it."""
@@ -124,12 +126,12 @@ async def _collisions(ctx: Context, view: SubjectView, head: TreeHead) -> tuple[
         if isinstance(each.scheme, str) and isinstance(each.value, str)
     }
     holders = await ctx.tx.ledger.holders([*names], size=head.size, limit=HOLDERS_MAX + 1)
-    others = dict.fromkeys(
+    rivals = dict.fromkeys(
         subject for held in holders.values() for subject in held if subject != view.id
     )
     borne = {
         subject: _borne(tuple(map(decode, lines)), subject, view.valid_time)
-        async for subject, lines in lines_of(ctx, others, size=head.size)
+        async for subject, lines in lines_of(ctx, rivals, size=head.size)
     }
     found = [
         (*name, [other for other in holders[key] if name in borne.get(other, ())])
@@ -165,16 +167,14 @@ async def picture_of(ctx: Context, subject: str, asked: Bounds, *, marked: bool)
     return drawn.encode()
 
 
-async def bundle_of(ctx: Context, subject: str, asked: Bounds, tlp: stix.Tlp) -> bytes:
+async def bundle_of(ctx: Context, subject: str, asked: Bounds, tlp: Tlp) -> bytes:
     """The fold of a subject as a STIX bundle, with the subjects that its claims lead to.
 
     Raises:
         Problem: as `known_records`; INVALID_PARAMETER where the claims lead to too many subjects.
     """
     head, records = await known_records(ctx, subject, asked)
-    related = stix.others(
-        records, subject, valid_time=asked.valid_time, record_time=asked.record_time
-    )
+    related = others(records, subject, valid_time=asked.valid_time, record_time=asked.record_time)
     if len(related) > RELATED_MAX:
         raise Problem(
             problem.INVALID_PARAMETER,
@@ -183,7 +183,7 @@ async def bundle_of(ctx: Context, subject: str, asked: Bounds, tlp: stix.Tlp) ->
     found = [*records]
     async for _, lines in lines_of(ctx, related, size=head.size):
         found += map(decode, lines)
-    return stix.bundle(
+    return bundle(
         found,
         subject,
         ledger=head.ledger,

@@ -5,8 +5,3 @@ Rule 1: nothing is described here that an `Operation` does not declare, and noth
 Rule 2: every envelope is a named component, because generators name anonymous ones badly.
 Rule 3: the same operations give the same document, byte for byte.
 """
-
-from svc_core.openapi.document import TITLE, document
-from svc_core.openapi.failures import failures
-
-__all__ = ["TITLE", "document", "failures"]

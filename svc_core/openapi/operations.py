@@ -6,7 +6,7 @@ from typing import Any
 
 from attrs import frozen
 
-from svc_core import idempotency, payments, problem, readonly, wire
+from svc_core import idempotency, problem, readonly, wire
 from svc_core.constraints import IdOf
 from svc_core.inputs import Input, inputs
 from svc_core.openapi import headers, words
@@ -15,6 +15,7 @@ from svc_core.openapi.failures import failures
 from svc_core.openapi.samples import NoSampleError, sample
 from svc_core.operation import GEOJSON, JSON, NDJSON, Operation, Tier
 from svc_core.payments import challenge, header, messages
+from svc_core.payments import networks as payments
 from svc_core.problem import Problem, ProblemType
 from svc_core.result import Paged, Redirect
 from svc_core.schema import Schema, Schemas

@@ -10,38 +10,3 @@ The package is usable alone: it asks its host for what `ports` names, and for no
     steps               a paid request from end to end, and the reconciler
     receipts, bodies    what is told of a settled payment, and how an answer is kept
 """
-
-from svc_core.payments.admission import Limits
-from svc_core.payments.challenge import ERROR_UNPAID, ERROR_UNSETTLED, Offer, Terms, offer
-from svc_core.payments.decisions import Purchase
-from svc_core.payments.evm import Judge
-from svc_core.payments.networks import BASE, BASE_SEPOLIA, NETWORKS, NOBODY, Asset, Network
-from svc_core.payments.receipts import Signing
-from svc_core.payments.records import KeptAnswer, Payment
-from svc_core.payments.states import Event, State
-from svc_core.payments.steps import Checkout, Policy, Served
-
-__all__ = [
-    "BASE",
-    "BASE_SEPOLIA",
-    "ERROR_UNPAID",
-    "ERROR_UNSETTLED",
-    "NETWORKS",
-    "NOBODY",
-    "Asset",
-    "Checkout",
-    "Event",
-    "Judge",
-    "KeptAnswer",
-    "Limits",
-    "Network",
-    "Offer",
-    "Payment",
-    "Policy",
-    "Purchase",
-    "Served",
-    "Signing",
-    "State",
-    "Terms",
-    "offer",
-]

@@ -24,7 +24,8 @@ from svc_core.analysis.templates import Templates
 from svc_core.analysis.wording import Wording, days, frame, wording
 from svc_core.reports.telling import Line, Plan, Teller, in_order
 from svc_core.resources.report import Period, ReportSource, ReportWords, Section, Statement
-from svc_core.retrieval import Query, rank
+from svc_core.retrieval.query import Query
+from svc_core.retrieval.ranking import rank
 from svc_core.text.evidence import Evidence, Scored, readings
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.language import primary

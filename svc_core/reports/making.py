@@ -40,7 +40,7 @@ from svc_core.resources.report import (
     ReportLinks,
     ReportRow,
 )
-from svc_core.retrieval import Query
+from svc_core.retrieval.query import Query
 from svc_core.text.evidence import Evidence
 from svc_core.text.frequencies import Frequencies
 

@@ -189,7 +189,8 @@ def audio_text(row: ReportRow, facets: ReportFacets) -> AudioTextFacet:
 
     Headings are told as sentences; sources are counted, never listed; citations are left out.
     """
-    from svc_core.analysis import speech, wording  # noqa: PLC0415 - loads the word lists late
+    from svc_core.analysis import wording  # noqa: PLC0415 - loads the word lists late
+    from svc_core.analysis.speech import script as speech  # noqa: PLC0415
 
     words = wording.frame(row.language)
     told = [

@@ -4,8 +4,3 @@ Rule 1: nothing is required and nothing excludes: names, quoted phrases and keyw
 Rule 2: one cut for every subject, language and collection; below it stand the nearest misses.
 Rule 3: the same items with the same table of frequencies give the same answer.
 """
-
-from svc_core.retrieval.query import Query
-from svc_core.retrieval.ranking import Hit, Ranking, answers, rank
-
-__all__ = ["Hit", "Query", "Ranking", "answers", "rank"]

@@ -14,7 +14,7 @@ from svc_core import problem
 from svc_core.host import Progress, Tell
 from svc_core.intake.operations import Outcome, SourceReader
 from svc_core.ledger.local_operations import Exports, UnreadableExport
-from svc_core.payments import Checkout
+from svc_core.payments.steps import Checkout
 from svc_core.ports import Lockouts
 from svc_core.problem import Problem
 from svc_core.reports.local_operations import Speaker

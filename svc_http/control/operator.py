@@ -22,7 +22,8 @@ from urllib.parse import urlencode
 import attrs
 from attrs import field, frozen
 
-from svc_core import accounts, compact, pipeline, problem, wire
+from svc_core import compact, pipeline, problem, wire
+from svc_core.accounts import operations as accounts
 from svc_core.catalog import COLLECTIONS, LOCAL_OPERATIONS, OPERATIONS
 from svc_core.host import Tell
 from svc_core.inputs import inputs

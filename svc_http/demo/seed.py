@@ -11,9 +11,11 @@ from typing import cast
 import attrs
 from attrs import field, frozen
 
-from svc_core import accounts, publications
+from svc_core import publications
+from svc_core.access.creation import KeyWish
 from svc_core.access.scopes import SCOPES
-from svc_core.accounts import IssuedKey, KeyWish
+from svc_core.accounts import operations as accounts
+from svc_core.accounts.operations import IssuedKey
 from svc_core.embeddings import Embedder
 from svc_core.intel.signals import DismissSignal, dismiss_signal
 from svc_core.operation import Actor, Context

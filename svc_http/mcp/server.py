@@ -15,7 +15,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
-from svc_core import openapi
+from svc_core.openapi import document as openapi
 from svc_core.tools import TOOLS, Tool, spec
 from svc_http.version import service_version
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlsplit
 
-from svc_core import openapi
 from svc_core.analysis.wording import Wording, days, frame
 from svc_core.media import Representation
+from svc_core.openapi import document as openapi
 from svc_core.reports.page import ReportPage
 from svc_core.resources.report import Period
 from svc_core.result import Content

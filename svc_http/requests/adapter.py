@@ -14,7 +14,8 @@ import attrs
 from svc_core import pipeline, problem
 from svc_core.access.authorize import ANONYMOUS, Facts, Grant, OperationAccess
 from svc_core.operation import Context, Operation
-from svc_core.payments import KeptAnswer, Served
+from svc_core.payments.records import KeptAnswer
+from svc_core.payments.steps import Served
 from svc_core.pipeline import Call, Prepared, Reply, Site
 from svc_core.ports import Transaction
 from svc_core.problem import Problem

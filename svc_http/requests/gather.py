@@ -14,7 +14,7 @@ from itertools import count
 
 from attrs import frozen
 
-from svc_core import accounts, problem
+from svc_core import problem
 from svc_core.access import address, lockout
 from svc_core.access.address import ClientAddress, Forwarded, Trusted
 from svc_core.access.authorize import Facts, Grant, OperationAccess, authorize
@@ -23,9 +23,11 @@ from svc_core.access.keys import Bearer, parse_bearer
 from svc_core.access.lockout import MemoryLockouts
 from svc_core.access.plans import PlanTable
 from svc_core.access.principal import Principal
-from svc_core.accounts import Admission
+from svc_core.accounts import operations as accounts
+from svc_core.accounts.operations import Admission
 from svc_core.ports import SYSTEM, Storage, Transaction
 from svc_core.problem import Problem
+from svc_core.resources.account import KEYS, USERS, WORKSPACES
 from svc_http.requests.exchange import Exchange, busy
 from svc_http.requests.load import Waits
 from svc_http.runtime.uses import Uses
@@ -59,7 +61,7 @@ class _Held:
     generation: int
 
 
-_SOURCES = frozenset({accounts.KEYS.name, accounts.WORKSPACES.name, accounts.USERS.name})
+_SOURCES = frozenset({KEYS.name, WORKSPACES.name, USERS.name})
 """What a principal is made from."""
 
 

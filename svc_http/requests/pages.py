@@ -12,9 +12,10 @@ from http import HTTPStatus
 from itertools import groupby
 from typing import Any, Final
 
-from svc_core import media, openapi, problem, reference
+from svc_core import media, problem, reference
 from svc_core.catalog import OPERATIONS
 from svc_core.media import Representation
+from svc_core.openapi import document as openapi
 from svc_core.openapi import headers
 from svc_core.operation import JSON, Operation
 from svc_core.payments import prices

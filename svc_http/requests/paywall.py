@@ -4,9 +4,11 @@ selection)."""
 from typing import Any
 from urllib.parse import quote
 
-from svc_core import payments, problem
+from svc_core import problem
 from svc_core.operation import Operation, Tier
-from svc_core.payments import Offer, Purchase, Terms
+from svc_core.payments.challenge import ERROR_UNPAID, ERROR_UNSETTLED, Offer, Terms, offer
+from svc_core.payments.decisions import Purchase
+from svc_core.payments.networks import NETWORKS
 from svc_core.problem import Problem
 from svc_http.requests.exchange import Exchange
 from svc_http.settings import Settings
@@ -20,7 +22,7 @@ def terms(settings: Settings) -> Terms | None:
     """Whom payments go to and where; None where the operator takes none."""
     if settings.x402_pay_to is None:
         return None
-    return Terms(payments.NETWORKS[settings.payment_network], settings.x402_pay_to)
+    return Terms(NETWORKS[settings.payment_network], settings.x402_pay_to)
 
 
 class Paywall:
@@ -39,10 +41,10 @@ class Paywall:
         """The paywall of an operation that has a price; None for any other, and where the
         operator takes no payments."""
         chosen = terms(settings)
-        offer = None if chosen is None else payments.offer(operation, chosen)
-        if offer is None or operation.tier is None:
+        priced = None if chosen is None else offer(operation, chosen)
+        if priced is None or operation.tier is None:
             return None
-        return cls(operation, operation.tier, offer, settings.origin)
+        return cls(operation, operation.tier, priced, settings.origin)
 
     def is_paid(self, exchange: Exchange) -> bool:
         """Whether the request brings a payment that may be taken: none is for an empty answer."""
@@ -63,11 +65,11 @@ class Paywall:
     def ask(self, exchange: Exchange, *, takes: bool) -> Problem:
         """The refusal that says what to pay and how; or, where none are taken, that one came."""
         paid = PAYMENT in exchange.fields and not takes
-        error = payments.ERROR_UNSETTLED if paid else payments.ERROR_UNPAID
+        error = ERROR_UNSETTLED if paid else ERROR_UNPAID
         challenge = self._offer.header(self._url(exchange), error)
         return Problem(
             problem.PAYMENT_REQUIRED,
-            payments.ERROR_UNSETTLED if paid else "",
+            ERROR_UNSETTLED if paid else "",
             {"PAYMENT-REQUIRED": challenge},
             resolution="Send Authorization: Bearer <API_KEY> instead." if paid else "",
         )

@@ -9,7 +9,8 @@ from attrs import frozen
 from svc_core import media, problem
 from svc_core.media import Representation
 from svc_core.operation import JSON, Operation
-from svc_core.payments import KeptAnswer, Served
+from svc_core.payments.records import KeptAnswer
+from svc_core.payments.steps import Served
 from svc_core.pipeline import Reply
 from svc_core.problem import Problem
 from svc_core.stream import Stream

@@ -19,21 +19,14 @@ import attrs
 
 from svc_core import problem
 from svc_core.access.limits import DAY_SECONDS, MINUTE_SECONDS
-from svc_core.payments import (
-    NETWORKS,
-    Checkout,
-    Judge,
-    Limits,
-    Payment,
-    Policy,
-    Purchase,
-    Served,
-    Signing,
-)
-from svc_core.payments.admission import limited
+from svc_core.payments.admission import Limits, limited
 from svc_core.payments.challenge import atomic
-from svc_core.payments.records import minute_of
-from svc_core.payments.steps import Abandoned, Work
+from svc_core.payments.decisions import Purchase
+from svc_core.payments.evm import Judge
+from svc_core.payments.networks import NETWORKS
+from svc_core.payments.receipts import Signing
+from svc_core.payments.records import Payment, minute_of
+from svc_core.payments.steps import Abandoned, Checkout, Policy, Served, Work
 from svc_core.payments.store import StoredPayments
 from svc_core.ports import Counters, Ids, Pool, Storage
 from svc_core.problem import Problem

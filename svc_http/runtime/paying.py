@@ -11,8 +11,8 @@ from typing import Final
 from attrs import frozen
 from starlette.routing import Route
 
-from svc_core import payments
-from svc_core.payments import Terms
+from svc_core.payments import networks as payments
+from svc_core.payments.challenge import Terms
 from svc_core.payments.evm import checksummed
 from svc_core.payments.messages import SCHEME, VERSION, SettlementResponse, Verdict
 from svc_core.payments.ports import ChainReader, Crypto, Facilitator, Unavailable

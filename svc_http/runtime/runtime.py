@@ -23,8 +23,8 @@ from svc_core.embeddings import Embedder
 from svc_core.host import Host, Signer
 from svc_core.knowledge.retrieving import TimeLimit
 from svc_core.ledger.signing_key import Purpose, kept_signer, stored_signer
-from svc_core.payments import Signing
 from svc_core.payments.operations import Receipts
+from svc_core.payments.receipts import Signing
 from svc_core.payments.store import StoredPayments
 from svc_core.pipeline import Site
 from svc_core.ports import SYSTEM, Ids, SharedUnavailable, Storage

@@ -11,8 +11,8 @@ from typing import TypeVar, Unpack
 import anyio.to_thread
 from attrs import field, frozen
 
-from svc_core import accounts
 from svc_core.access.plans import PlanTable
+from svc_core.accounts import operations as accounts
 from svc_core.cursor import Keyring
 from svc_core.host import Host, Tell, silent
 from svc_core.operation import Actor, Context

@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import partial
 from itertools import islice
 
-from svc_core import accounts
+from svc_core.accounts import operations as accounts
 from svc_http.runtime.service import Service
 from svc_http.storage.errors import Overloaded, StorageUnavailable
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import attrs
 from attrs import frozen
 
-from svc_core import accounts
-from svc_core.payments import NOBODY
+from svc_core.accounts import operations as accounts
+from svc_core.payments.networks import NOBODY
 from svc_core.ports import SYSTEM
 from svc_http.app import controlled
 from svc_http.demo.seed import Seeded, seed

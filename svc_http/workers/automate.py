@@ -17,11 +17,13 @@ from typing import Final
 
 from attrs import frozen
 
-from svc_core import accounts, problem
+from svc_core import problem
 from svc_core.access import limits
-from svc_core.agent import Transcript, credits, threads, transcribe
+from svc_core.accounts import operations as accounts
+from svc_core.agent import credits, threads
 from svc_core.agent.events import Failed as Unanswered
 from svc_core.agent.ports import Backend, Tools, Turn
+from svc_core.agent.transcript import Transcript, transcribe
 from svc_core.automations import running
 from svc_core.automations.running import Task
 from svc_core.operation import Actor, Context

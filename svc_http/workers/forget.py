@@ -9,7 +9,8 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final, TypeVar
 
-from svc_core.agent import THREADS, threads
+from svc_core.agent import threads
+from svc_core.agent.threads import THREADS
 from svc_core.ports import Collection, Owned
 from svc_core.recordings import forget_reports
 from svc_core.resources.members import micros

@@ -26,8 +26,8 @@ from svc_core import corpus
 from svc_core.host import Progress, Tell, silent
 from svc_core.intake import documents, health, registry, taking
 from svc_core.intake.operations import Outcome
-from svc_core.intel.detecting import detect_new
-from svc_core.intel.incidents import fold_new
+from svc_core.intel.detecting.passes import detect_new
+from svc_core.intel.incidents.passes import fold_new
 from svc_core.news.grouping import group_new
 from svc_core.news.recaps import recap_new
 from svc_core.operation import Context

@@ -11,9 +11,10 @@ from datetime import timedelta
 from typing import Final
 
 from svc_core.idempotency import RETENTION
-from svc_core.payments import Checkout, Event, Payment, State
 from svc_core.payments.outcomes import Outcome
-from svc_core.payments.states import IN_FLIGHT, WATCHED
+from svc_core.payments.records import Payment
+from svc_core.payments.states import IN_FLIGHT, WATCHED, Event, State
+from svc_core.payments.steps import Checkout
 from svc_http.runtime.service import Failed
 from svc_http.workers.begun import Begun
 

@@ -4,8 +4,8 @@ from datetime import datetime
 
 import anyio.to_thread
 
-from svc_core.reports import Finished, Window, compose, gather, publish
 from svc_core.reports.likening import likened
+from svc_core.reports.making import Finished, Window, compose, gather, publish
 from svc_core.reports.rewriting import rewritten
 from svc_core.resources.report import ReportRow
 from svc_http.runtime.service import Service

@@ -17,8 +17,7 @@ from svc_core.operation import Context
 from svc_core.ports import Document, Owned
 from svc_core.problem import Problem
 from svc_core.profiles.operations import pass_over, run_end
-from svc_core.reports import Window
-from svc_core.reports.making import SETTLING, postpone, settle
+from svc_core.reports.making import SETTLING, Window, postpone, settle
 from svc_core.resources.members import micros
 from svc_core.resources.profile import DUE, Due
 from svc_core.resources.report import ReportRow

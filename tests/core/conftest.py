@@ -20,8 +20,8 @@ from svc_core.ports import SYSTEM, Change, FeedPosition, Transaction
 from svc_core.problem import Problem
 from svc_core.resources.news import NEWS, NEWS_TEXTS, NewsItem, NewsText
 from svc_core.resources.source import Source
-from svc_core.sources import ParsedFeed
 from svc_core.sources.formats import Document
+from svc_core.sources.model import ParsedFeed
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_http.storage.memory import MemoryStorage
 from tests.core.feeds import document_of, make_document, make_entry, make_source

@@ -8,8 +8,8 @@ import pytest
 
 from svc_core.intake import health
 from svc_core.resources.source import Source
-from svc_core.sources import FeedItem, ParsedFeed, Rejection
 from svc_core.sources.formats import FORMATS, Document, whole
+from svc_core.sources.model import FeedItem, ParsedFeed, Rejection
 from svc_core.sources.news import told
 
 

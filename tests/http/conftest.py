@@ -15,9 +15,10 @@ import httpx2
 import pytest
 from attrs import frozen
 
-from svc_core import accounts, problem
+from svc_core import problem
 from svc_core.access import plans
-from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES, KeyWish
+from svc_core.access.creation import KeyWish
+from svc_core.accounts import operations as accounts
 from svc_core.constraints import Ge, IdOf, Le, MaxLen, MinLen
 from svc_core.cursor import Keyring
 from svc_core.operation import (
@@ -34,6 +35,7 @@ from svc_core.operation import (
 )
 from svc_core.ports import SYSTEM, Collection, Transaction
 from svc_core.problem import Problem
+from svc_core.resources.account import KEYS, MEMBERS, USERS, WORKSPACES
 from svc_core.result import Content, Created, Empty, One, Page
 from svc_core.unset import UNSET, Maybe, given
 from svc_http import app as service_app

@@ -9,8 +9,9 @@ from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.routing import Mount, Route
 
-from svc_core import catalog, openapi, problem
+from svc_core import catalog, problem
 from svc_core.host import silent
+from svc_core.openapi import document as openapi
 from svc_http import app
 from svc_http.control import channel
 from svc_http.requests.exchange import EXPOSED

@@ -20,9 +20,10 @@ from hypothesis import strategies as st
 
 from svc_core.analysis.topics import assign
 from svc_core.resources.profile import ProfileInput
-from svc_core.retrieval import Query, rank
+from svc_core.retrieval.query import Query
+from svc_core.retrieval.ranking import rank
 from svc_core.schedule import TIMED
-from svc_core.sources import parse_feed
+from svc_core.sources.feeds import parse_feed
 from svc_core.text.evidence import Evidence, readings
 from svc_core.text.frequencies import Frequencies
 from svc_http.demo import PROFILES, DemoDocument, documents

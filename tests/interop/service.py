@@ -15,10 +15,11 @@ from typing import Any
 
 import attrs
 
-from svc_core import accounts, problem, wire
+from svc_core import problem, wire
 from svc_core.access import plans
+from svc_core.access.creation import KeyWish
 from svc_core.access.scopes import SCOPES
-from svc_core.accounts import KeyWish
+from svc_core.accounts import operations as accounts
 from svc_core.agent.events import (
     Event,
     Failed,
@@ -33,7 +34,7 @@ from svc_core.agent.events import (
 from svc_core.agent.ports import Backend, Toolbox, Turn
 from svc_core.catalog import COLLECTIONS, OPERATIONS
 from svc_core.cursor import Keyring
-from svc_core.openapi import document
+from svc_core.openapi.document import document
 from svc_core.operation import Actor, Context
 from svc_core.ports import SYSTEM, Transaction
 from svc_core.resources.news import NEWS

@@ -7,8 +7,3 @@ Rule 3: what every voice reads well stays as it is written: digits (`5`, `2.5`, 
         or a notation becomes words.
 Rule 4: English is normalised in full; in other languages only what is unambiguous is changed.
 """
-
-from svc_core.analysis.speech.script import CHARS_MAX, Script, narrate, seconds
-from svc_core.analysis.speech.spoken import spoken
-
-__all__ = ["CHARS_MAX", "Script", "narrate", "seconds", "spoken"]

@@ -16,7 +16,7 @@ from attrs import define, field, frozen
 from svc_core import directory, instants, wire
 from svc_core.indicators import newest
 from svc_core.instants import Interval
-from svc_core.intel import cve_rows, entity_rows, finance, incidents, markets
+from svc_core.intel import cve_rows, entity_rows, finance, markets
 from svc_core.intel.fusion.rules import (
     ALIAS,
     CAVEAT,
@@ -29,6 +29,7 @@ from svc_core.intel.fusion.rules import (
     moment,
     timeline,
 )
+from svc_core.intel.incidents import operations as incidents
 from svc_core.linking.references import is_id, of_vendor
 from svc_core.operation import Context
 from svc_core.ports import Collection, Document

@@ -7,8 +7,3 @@ Rule 1: what has a designator, an article or a story in common is one incident. 
 Rule 2: an incident is a pure function of its members and the clock, whatever came first.
 Rule 3: it has the id of its story, else of its strongest member; other ids that named it answer.
 """
-
-from svc_core.intel.incidents.operations import OPERATIONS, shown
-from svc_core.intel.incidents.passes import fold_new
-
-__all__ = ["OPERATIONS", "fold_new", "shown"]

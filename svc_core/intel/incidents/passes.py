@@ -20,7 +20,7 @@ from attrs import define, field
 from svc_core.intake import incidents
 from svc_core.intake.joining import standing_under
 from svc_core.intake.rows import by_row
-from svc_core.intake.signals import follow_severity
+from svc_core.intake.signals.following import follow_severity
 from svc_core.intel import apart
 from svc_core.intel.incidents import members
 from svc_core.intel.incidents.folding import folded, says_the_same, texts

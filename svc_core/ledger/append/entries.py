@@ -32,7 +32,7 @@ from svc_core.ledger.append.input import (
     ValidTo,
     Why,
 )
-from svc_core.ledger.designators import VALUE_MAX, SchemeName
+from svc_core.ledger.designators.schemes import VALUE_MAX, SchemeName
 from svc_core.ledger.fold.states import Verdict
 from svc_core.ledger.records import Kind, Op
 from svc_core.resources.members import LANGUAGE_TAG, NOT_BLANK

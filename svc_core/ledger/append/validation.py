@@ -24,7 +24,7 @@ from svc_core.cursor import Keyring
 from svc_core.ledger import predicates
 from svc_core.ledger.append.entries import Entry
 from svc_core.ledger.append.input import CitedSource
-from svc_core.ledger.designators import normalise
+from svc_core.ledger.designators.schemes import normalise
 from svc_core.ledger.records import Draft, payload_bytes, unfit
 from svc_core.ledger.timestamps import canonical_time, check_interval
 from svc_core.problem import FAULTS_MAX, Problem, ProblemType

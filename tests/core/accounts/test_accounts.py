@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from svc_core import accounts, wire
+from svc_core import wire
 from svc_core.access import keys as rules
-from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES, Member, add_member
+from svc_core.accounts import operations as accounts
+from svc_core.accounts.operations import add_member
 from svc_core.operation import ROWS_AT_ONCE
 from svc_core.ports import Transaction
+from svc_core.resources.account import KEYS, MEMBERS, USERS, WORKSPACES, Member
 
 NOBODY = "usr_" + "0" * 24
 

@@ -9,21 +9,23 @@ from typing import Any
 
 import pytest
 
-from svc_core import accounts
+from svc_core.access.creation import KeyWish
 from svc_core.access.plans import DEFAULT_PLANS, PlanTable
-from svc_core.accounts import IssuedKey, KeyWish
+from svc_core.accounts import operations as accounts
+from svc_core.accounts.operations import IssuedKey
 from svc_core.cursor import Keyring
 from svc_core.host import Host
 from svc_core.operation import Context
 from svc_core.ports import SYSTEM
 from svc_core.problem import Problem
+from svc_core.resources.account import KEYS, MEMBERS, USERS, WORKSPACES, Workspace
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_http.runtime.service import Service
 from svc_http.storage.postgres import PostgresStorage
 from tests.backends import store_of
 from tests.postgres import PostgresServer
 
-COLLECTIONS = (accounts.WORKSPACES, accounts.USERS, accounts.MEMBERS, accounts.KEYS)
+COLLECTIONS = (WORKSPACES, USERS, MEMBERS, KEYS)
 COUNT = 8
 Burst = Callable[["Desk"], Awaitable[None]]
 
@@ -58,7 +60,7 @@ class Desk:
         return Counter(await asyncio.gather(*map(outcome, range(COUNT))))
 
     async def workspace(self, name: str) -> str:
-        made: accounts.Workspace = await self.run(
+        made: Workspace = await self.run(
             lambda ctx: accounts.create_workspace(ctx, name=name, plan="elite", plans=DEFAULT_PLANS)
         )
         return made.id

@@ -9,8 +9,9 @@ from typing import Any, TypeVar, cast
 
 import pytest
 
-from svc_core import accounts, catalog, drive
+from svc_core import catalog, drive
 from svc_core.access.plans import DEFAULT_PLANS, PlanTable
+from svc_core.accounts import operations as accounts
 from svc_core.agent import credits
 from svc_core.agent.answering import Answer
 from svc_core.agent.chunks import ChunkEncoder

@@ -10,8 +10,9 @@ from typing import Any, cast
 import attrs
 import pytest
 
-from svc_core import accounts, catalog, drive
+from svc_core import catalog, drive
 from svc_core.access.plans import DEFAULT_PLANS, PlanTable
+from svc_core.accounts import operations as accounts
 from svc_core.agent.credits import (
     LOCAL_OPERATIONS,
     RESERVED_FOR,

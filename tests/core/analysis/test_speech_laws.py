@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from svc_core.analysis import speech
-from svc_core.analysis.speech import CHARS_MAX, Script, narrate, spoken
-from svc_core.analysis.speech.spoken import READ_MAX
+from svc_core.analysis.speech import script as speech
+from svc_core.analysis.speech.script import CHARS_MAX, Script, narrate
+from svc_core.analysis.speech.spoken import READ_MAX, spoken
 
 MARKUP = frozenset('<>*_`#|~[]{}\\^"&@')
 ENDS = (".", "!", "?", "…", "。", "！", "？", "।", "۔", "؟")

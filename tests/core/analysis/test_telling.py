@@ -17,7 +17,7 @@ from svc_core.reports import render
 from svc_core.reports.draft import SOURCES_MAX, Draft, Told, draft, tell
 from svc_core.reports.telling import KEY_POINTS_MAX, MARKS_MAX, in_order, lead_of
 from svc_core.resources.report import Period, Statement
-from svc_core.retrieval import Query
+from svc_core.retrieval.query import Query
 from svc_core.text.evidence import Evidence, Scored, read
 from svc_core.text.frequencies import Frequencies
 from tests.sampling import examples

@@ -5,10 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-from svc_core import reports
-
 ROOT = Path(__file__).parents[3]
 WRITERS = ("svc_core.openapi", "svc_core.schema", "svc_core.reference", "svc_core.inputs")
 MAKERS = ("svc_core.reports.making", "svc_core.analysis.stories")
@@ -20,9 +16,3 @@ def test_the_catalogue_loads_only_what_answers_need() -> None:
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert not {*WRITERS, *MAKERS} & set(json.loads(loaded.stdout))
-
-
-def test_the_makers_of_reports_are_there_when_asked_for() -> None:
-    assert all(callable(getattr(reports, name)) for name in reports.__all__ if name.islower())
-    with pytest.raises(AttributeError, match="no attribute 'predict'"):
-        reports.predict  # type: ignore[attr-defined]  # noqa: B018

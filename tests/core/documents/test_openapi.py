@@ -11,7 +11,8 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from svc_core import problem
-from svc_core.openapi import document, failures
+from svc_core.openapi.document import document
+from svc_core.openapi.failures import failures
 from svc_core.operation import JSON, TEXT, Operation, Target
 from svc_core.resources.account import KEYS
 from svc_core.result import Content, One, Page

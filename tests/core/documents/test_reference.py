@@ -10,7 +10,7 @@ from attrs import frozen
 
 from svc_core import catalog, problem
 from svc_core.constraints import Doc
-from svc_core.openapi import failures
+from svc_core.openapi.failures import failures
 from svc_core.operation import QUERY
 from svc_core.reference import (
     Deprecated,

@@ -8,11 +8,13 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core import drive, openapi, passes, pipeline, reports
+from svc_core import drive, passes, pipeline
 from svc_core.host import Host
+from svc_core.openapi import document as openapi
 from svc_core.operation import T4_PREMIUM_AUDIO, Context
 from svc_core.ports import SYSTEM, Document
 from svc_core.recordings import TURN, end_turn, forget_reports, is_early, take_turn
+from svc_core.reports import making as reports
 from svc_core.reports import operations, speaking
 from svc_core.reports.speaking import ATTEMPTS_MAX, Task
 from svc_core.resources.audio import AUDIO, DOUBTS, SPEAKING, TURNS, Recording, Speaking, Turn

@@ -7,7 +7,8 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core import catalog, openapi
+from svc_core import catalog
+from svc_core.openapi import document as openapi
 from svc_core.operation import T3_ENRICHED
 from svc_core.resources.report import (
     FACETS,

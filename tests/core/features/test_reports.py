@@ -9,14 +9,16 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core import catalog, reports
+from svc_core import catalog
 from svc_core.analysis.marks import Words
 from svc_core.ports import SYSTEM, FeedPosition
 from svc_core.problem import Problem
 from svc_core.publications import LOOKS_MAX
 from svc_core.recordings import FORGET_AT_ONCE, forget_reports
-from svc_core.reports import Window, render
+from svc_core.reports import making as reports
+from svc_core.reports import render
 from svc_core.reports.local_operations import TriggerReport, trigger_report
+from svc_core.reports.making import Window
 from svc_core.resources.news import NEWS
 from svc_core.resources.profile import DUE, LEAVING
 from svc_core.resources.report import (
@@ -27,7 +29,7 @@ from svc_core.resources.report import (
     Section,
     Statement,
 )
-from svc_core.sources import FeedItem, ParsedFeed
+from svc_core.sources.model import FeedItem, ParsedFeed
 
 STORIES = [
     (

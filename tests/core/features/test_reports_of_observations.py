@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from svc_core import drive, reports
-from svc_core.intel.detecting import detect_new
-from svc_core.intel.incidents import fold_new
-from svc_core.reports import Window, observed
+from svc_core import drive
+from svc_core.intel.detecting.passes import detect_new
+from svc_core.intel.incidents.passes import fold_new
+from svc_core.reports import making as reports
+from svc_core.reports import observed
+from svc_core.reports.making import Window
 from svc_core.reports.observed import RECENT, is_of
 from svc_core.testing.clock import START
 from tests.core import demo

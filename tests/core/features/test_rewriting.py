@@ -7,9 +7,10 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core import drive, reports
+from svc_core import drive
 from svc_core.analysis.wording import frame
 from svc_core.host import Host
+from svc_core.reports import making as reports
 from svc_core.reports.making import Finished, Material
 from svc_core.reports.rewriting import INSTRUCTIONS, SECTIONS_MAX, Writer, rewritten
 from svc_core.resources.report import Statement

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from svc_core import ids
 from svc_core.intake import health
 from svc_core.resources.source import LastRun, Source
-from svc_core.sources import Rejection
+from svc_core.sources.model import Rejection
 from svc_core.testing.clock import START as NOW
 from tests.core.feeds import document_of
 

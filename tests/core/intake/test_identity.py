@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from svc_core.intake import health
-from svc_core.sources import parse_feed
+from svc_core.sources.feeds import parse_feed
 from svc_core.testing.clock import START as NOW
 
 Make = Callable[..., Any]

@@ -13,7 +13,7 @@ from svc_core.intake import taking
 from svc_core.operation import Context
 from svc_core.resources.news import TOPIC_ACTIVITY
 from svc_core.resources.source import SOURCES
-from svc_core.sources import Rejection
+from svc_core.sources.model import Rejection
 from tests.core.feeds import document_of
 from tests.sampling import examples
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from svc_core import drive
-from svc_core.intel.incidents import fold_new
+from svc_core.intel.incidents.passes import fold_new
 from svc_core.news.grouping import group_new
 from svc_core.sources.body import Body
 from svc_core.sources.formats import read, recognised

@@ -8,12 +8,13 @@ import pytest
 from svc_core import drive, searching
 from svc_core.intake import statements
 from svc_core.intel import neighbours
-from svc_core.intel.detecting import detect_new
 from svc_core.intel.detecting import passes as detecting
 from svc_core.intel.detecting.news import of_topic
+from svc_core.intel.detecting.passes import detect_new
 from svc_core.intel.fusion.reading import owners
-from svc_core.intel.incidents import fold_new, members
+from svc_core.intel.incidents import members
 from svc_core.intel.incidents import passes as folding
+from svc_core.intel.incidents.passes import fold_new
 from svc_core.linking.references import id_of
 from svc_core.resources.entity import ENTITIES
 from svc_http.demo.documents import data_documents

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from svc_core import drive
-from svc_core.intel.detecting import detect_new
-from svc_core.intel.incidents import fold_new
+from svc_core.intel.detecting.passes import detect_new
+from svc_core.intel.incidents.passes import fold_new
 from svc_core.resources.signal import DETECTIONS_DUE, SIGNALS, Signal
 from svc_core.sources.body import Body
 from svc_core.sources.formats import FORMATS, read

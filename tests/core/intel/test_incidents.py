@@ -14,10 +14,11 @@ from svc_core import drive
 from svc_core.intake import taking
 from svc_core.intake.contributions import CONTRIBUTIONS
 from svc_core.intake.incidents import note
-from svc_core.intel.incidents import fold_new, passes
+from svc_core.intel.incidents import passes
 from svc_core.intel.incidents.grouping import ALIKE_MAX
 from svc_core.intel.incidents.members import of_event
 from svc_core.intel.incidents.nearby import around, distance_km
+from svc_core.intel.incidents.passes import fold_new
 from svc_core.resources.incident import INCIDENTS, INCIDENTS_DUE
 from svc_core.resources.osint import OSINT_EVENTS
 from tests.core.intel.incident_documents import (

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.ledger.designators import SCHEMES, VALUE_MAX, SchemeName, normalise
+from svc_core.ledger.designators.schemes import SCHEMES, VALUE_MAX, SchemeName, normalise
 from svc_core.problem import Problem
 
 WILD = ":*" * 7

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from svc_core.catalog import OPERATIONS
 from svc_core.inputs import inputs
-from svc_core.osint import OPERATIONS
 from tests.core import demo
 
 

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core import drive, problem
-from svc_core.payments import Limits
-from svc_core.payments.admission import limited, moved, rejected, reserved
+from svc_core.payments.admission import Limits, limited, moved, rejected, reserved
 from svc_core.payments.records import Payment, Wallet, day_of, minute_of
 from svc_core.payments.states import State
 from svc_core.problem import Problem

@@ -12,11 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import payments, wire
+from svc_core import wire
 from svc_core.catalog import OPERATIONS
 from svc_core.operation import T3_ENRICHED, T4_PREMIUM_LIST, T4_PREMIUM_SINGLE
-from svc_core.payments import BASE, BASE_SEPOLIA, ERROR_UNPAID, NOBODY, Offer, Terms
-from svc_core.payments.challenge import URL_LENGTH_MAX, atomic, requirements
+from svc_core.payments import challenge as payments
+from svc_core.payments.challenge import (
+    ERROR_UNPAID,
+    URL_LENGTH_MAX,
+    Offer,
+    Terms,
+    atomic,
+    requirements,
+)
+from svc_core.payments.networks import BASE, BASE_SEPOLIA, NOBODY
 
 TERMS = Terms()
 URL = "https://api.svc.test/api/v1/reports"

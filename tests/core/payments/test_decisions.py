@@ -6,7 +6,8 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core.payments import Limits, header, records
+from svc_core.payments import header, records
+from svc_core.payments.admission import Limits
 from svc_core.payments.decisions import (
     SECOND_MAX,
     Attempt,

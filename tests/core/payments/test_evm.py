@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core import wire
-from svc_core.payments import BASE, BASE_SEPOLIA, Judge, Terms, evm
-from svc_core.payments.challenge import requirements
-from svc_core.payments.evm import ORDER, address_of, checksummed
+from svc_core.payments import evm
+from svc_core.payments.challenge import Terms, requirements
+from svc_core.payments.evm import ORDER, Judge, address_of, checksummed
 from svc_core.payments.messages import Authorization, PaymentRequirements
+from svc_core.payments.networks import BASE, BASE_SEPOLIA
 from tests.paying import COINS, JUDGE, OPERATION, PAYEE, PRICE, WANTED
 from tests.sampling import examples
 from tests.wallets import TYPES, wallet

@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from svc_core import drive
-from svc_core.payments import State
+from svc_core.payments.states import State
 from svc_core.payments.steps import Abandoned
 from tests.paying import WANTED, World, purchase
 from tests.wallets import field, wallet

@@ -6,10 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import openapi
 from svc_core.catalog import LOCAL_OPERATIONS, OPERATIONS
+from svc_core.openapi import document as openapi
 from svc_core.operation import TIERS
-from svc_core.payments import BASE, Terms, offer, prices
+from svc_core.payments import prices
+from svc_core.payments.challenge import Terms, offer
+from svc_core.payments.networks import BASE
 from svc_core.payments.prices import CENTS_MAX, offered, priced
 
 ORIGIN = "https://api.svc.test"

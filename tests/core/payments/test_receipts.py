@@ -12,8 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from svc_core import canonical, drive, problem, wire
 from svc_core.ledger.log.note import Ed25519Signer
-from svc_core.payments import Signing
-from svc_core.payments.receipts import public, reference, response
+from svc_core.payments.receipts import Signing, public, reference, response
 from svc_core.payments.records import Payment
 from svc_core.payments.states import State
 from svc_core.problem import Problem

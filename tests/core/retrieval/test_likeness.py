@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.embeddings import compared, cosine, packed
-from svc_core.retrieval import Query, Ranking, rank
+from svc_core.retrieval.query import Query
+from svc_core.retrieval.ranking import Ranking, rank
 from svc_core.text.evidence import Evidence, Reading, read
 from svc_core.text.frequencies import Frequencies
 

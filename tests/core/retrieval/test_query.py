@@ -2,8 +2,7 @@
 
 import pytest
 
-from svc_core.retrieval import Query
-from svc_core.retrieval.query import NAME, OTHER
+from svc_core.retrieval.query import NAME, OTHER, Query
 
 
 @pytest.mark.parametrize(

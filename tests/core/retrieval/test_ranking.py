@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.retrieval import Query, rank
-from svc_core.retrieval.ranking import NEAREST
+from svc_core.retrieval.query import Query
+from svc_core.retrieval.ranking import NEAREST, rank
 from svc_core.text.evidence import Reading, read
 from svc_core.text.frequencies import Frequencies
 from tests.core.items import item

@@ -11,10 +11,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from svc_core import instants, reports
+from svc_core import instants
 from svc_core.host import Host
 from svc_core.operation import Context
 from svc_core.recordings import forget_reports
+from svc_core.reports import making as reports
 from svc_core.reports import notices, speaking
 from svc_core.reports.local_operations import TriggerReport, trigger_report
 from svc_core.reports.speaking import ATTEMPTS_MAX, Task

@@ -7,8 +7,9 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core import catalog, openapi, problem
+from svc_core import catalog, problem
 from svc_core.cursor import Keyring
+from svc_core.openapi import document as openapi
 from svc_core.operation import Host
 from svc_core.resources.webhook import WEBHOOK_SECRETS
 from svc_core.unset import UNSET

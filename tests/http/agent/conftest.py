@@ -11,9 +11,10 @@ import attrs
 import pytest
 
 from svc_core import catalog
-from svc_core.agent import CREDITS, THREAD_TURNS, THREADS
+from svc_core.agent.credits import CREDITS
 from svc_core.agent.events import Event
 from svc_core.agent.ports import Backend, Toolbox, Turn
+from svc_core.agent.threads import THREAD_TURNS, THREADS
 from svc_http.storage import MemoryStorage
 
 SOON = 60.0

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from svc_core import accounts
 from svc_core.access import plans
+from svc_core.accounts import operations as accounts
 from svc_core.agent.embedded import Embedded
 from svc_core.agent.ports import Backend
 from svc_core.analysis.wording import frame

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from svc_core import catalog, problem
-from svc_core.agent import CREDITS, THREADS
-from svc_core.agent.credits import ChatCredits
+from svc_core.agent.credits import CREDITS, ChatCredits
+from svc_core.agent.threads import THREADS
 from svc_core.problem import Problem
 from svc_http.requests import respond
 from svc_http.requests.exchange import Exchange

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from svc_core import accounts, problem
+from svc_core import problem
+from svc_core.accounts import operations as accounts
 from svc_core.agent.answering import FIRST_SECONDS
 from svc_core.agent.events import Event, Failed, Finished, Source, Step, Text, Usage
 from svc_core.agent.ports import Turn

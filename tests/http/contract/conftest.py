@@ -22,27 +22,30 @@ import jsonschema_rs
 import pytest
 from attrs import field, frozen
 
-from svc_core import accounts, catalog, openapi, problem, publications
+from svc_core import catalog, problem, publications
 from svc_core.access import plans
+from svc_core.access.creation import KeyWish
 from svc_core.access.scopes import SCOPES
-from svc_core.accounts import KEYS, KeyWish
+from svc_core.accounts import operations as accounts
 from svc_core.automations import running
 from svc_core.constraints import IdOf
 from svc_core.inputs import Input, inputs
 from svc_core.intake import registry, taking
-from svc_core.intel.detecting import detect_new
-from svc_core.intel.incidents import fold_new
+from svc_core.intel.detecting.passes import detect_new
+from svc_core.intel.incidents.passes import fold_new
 from svc_core.linking.references import id_of
 from svc_core.news.grouping import group_new
 from svc_core.news.recaps import recap_new
+from svc_core.openapi import document as openapi
 from svc_core.openapi import headers
 from svc_core.openapi.samples import sample
 from svc_core.operation import Actor, Context, Operation
-from svc_core.payments import NOBODY
+from svc_core.payments.networks import NOBODY
 from svc_core.payments.records import Writes
 from svc_core.payments.store import StoredPayments
 from svc_core.profiles.operations import CreateProfile, create_profile
 from svc_core.reports import speaking
+from svc_core.resources.account import KEYS
 from svc_core.resources.audio import Recording
 from svc_core.resources.automation import AUTOMATIONS, WORK, RunOutput
 from svc_core.resources.members import micros

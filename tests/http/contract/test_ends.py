@@ -5,14 +5,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from svc_core import accounts, catalog, problem
+from svc_core import catalog, problem
 from svc_core.access import principal
 from svc_core.access.creation import KeyWish
 from svc_core.access.keys import digest
 from svc_core.access.plans import DEFAULT_PLANS
 from svc_core.access.scopes import SCOPES
-from svc_core.agent import CREDITS
-from svc_core.agent.credits import ChatCredits
+from svc_core.accounts import operations as accounts
+from svc_core.agent.credits import CREDITS, ChatCredits
 from svc_core.inputs import inputs
 from svc_core.unset import UNSET
 from svc_http.workers import make_report

@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 from attrs import evolve, frozen
 
-from svc_core import accounts, catalog, cursor, openapi, passes, pipeline, problem
+from svc_core import catalog, cursor, passes, pipeline, problem
 from svc_core.access.plans import DEFAULT_PLANS
+from svc_core.accounts import operations as accounts
 from svc_core.agent.credits import CREDITS, ChatCredits
 from svc_core.ledger.append.rules import check_new
+from svc_core.openapi import failures as openapi
 from svc_core.operation import Actor, Operation
 from svc_core.problem import CATALOGUE, Problem
 from svc_core.recordings import forget_audio

@@ -3,9 +3,10 @@
 import asyncpg
 import pytest
 
-from svc_core import accounts
+from svc_core.access.creation import KeyWish
 from svc_core.access.keys import digest
 from svc_core.access.plans import DEFAULT_PLANS
+from svc_core.accounts import operations as accounts
 
 FEEDS = "/api/v1/news/feeds"
 
@@ -66,4 +67,4 @@ def test_a_store_has_the_hash_of_a_key_and_no_part_of_its_secret_beyond_the_pref
 
 
 def _wish(world):
-    return accounts.KeyWish("mine", ("news:read",), workspace_id=world.tenants["a"])
+    return KeyWish("mine", ("news:read",), workspace_id=world.tenants["a"])

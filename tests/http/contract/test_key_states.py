@@ -4,8 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from svc_core import accounts, problem
+from svc_core import problem
 from svc_core.access.plans import DEFAULT_PLANS
+from svc_core.accounts import operations as accounts
 
 FEEDS = "/api/v1/news/feeds"
 

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from svc_core import accounts, catalog
+from svc_core import catalog
 from svc_core.access import plans
-from svc_core.accounts import KeyWish
+from svc_core.access.creation import KeyWish
+from svc_core.accounts import operations as accounts
 from svc_core.operation import Context
 from tests.backends import NAMES, store_of
 

@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from svc_core.payments import State
-from svc_core.payments.states import IN_DOUBT
+from svc_core.payments.states import IN_DOUBT, State
 from svc_http import system
 from svc_http.requests import till
 from svc_http.workers import reconcile

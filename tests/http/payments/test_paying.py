@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from svc_core.payments import BASE, BASE_SEPOLIA, NOBODY
+from svc_core.payments.networks import BASE, BASE_SEPOLIA, NOBODY
 from svc_core.payments.outcomes import judge
 from svc_core.payments.ports import Unavailable
 from svc_core.payments.states import Event

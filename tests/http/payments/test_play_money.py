@@ -9,8 +9,8 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from svc_core import wire
-from svc_core.payments import BASE, BASE_SEPOLIA
 from svc_core.payments.messages import PaymentRequirements, facilitator_request
+from svc_core.payments.networks import BASE, BASE_SEPOLIA
 from svc_core.payments.ports import Unavailable
 from svc_http.providers import play_money
 from svc_http.providers.play_money import PATH, START, PlayMoney

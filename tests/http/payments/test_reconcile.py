@@ -7,11 +7,11 @@ from typing import Any
 
 import attrs
 
-from svc_core.payments import Checkout, State
 from svc_core.payments.messages import SettlementResponse
 from svc_core.payments.ports import Rule
 from svc_core.payments.records import KeptAnswer, Lease, Payment, Place, Writes
-from svc_core.payments.states import Event
+from svc_core.payments.states import Event, State
+from svc_core.payments.steps import Checkout
 from svc_core.payments.store import COLLECTIONS, StoredPayments
 from svc_core.testing.clock import CountingIds
 from svc_http.storage import MemoryStorage

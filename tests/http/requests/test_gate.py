@@ -5,8 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from svc_core import accounts, problem
+from svc_core import problem
 from svc_core.access import address, keys, plans
+from svc_core.accounts import operations as accounts
 from svc_http.requests.gather import PRINCIPALS_MAX, Gate, Principals
 from svc_http.storage import MemoryStorage
 

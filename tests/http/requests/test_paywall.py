@@ -5,8 +5,9 @@ from base64 import b64decode, b64encode
 
 import pytest
 
-from svc_core import catalog, payments, problem
+from svc_core import catalog, problem
 from svc_core.ledger.signing_key import SIGNING_KEYS
+from svc_core.payments import challenge as payments
 from svc_core.ports import BASE_V2
 from svc_http.requests.paywall import Paywall, terms
 from svc_http.settings import SettingsError, load

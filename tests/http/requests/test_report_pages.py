@@ -6,9 +6,10 @@ from datetime import timedelta
 import attrs
 import pytest
 
-from svc_core import accounts, catalog, passes, problem
+from svc_core import catalog, passes, problem
 from svc_core.access import plans
-from svc_core.accounts import KeyWish
+from svc_core.access.creation import KeyWish
+from svc_core.accounts import operations as accounts
 from svc_core.operation import Actor, Context
 from svc_core.reports import addresses
 from svc_core.reports.addresses import Opening

@@ -9,7 +9,8 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core import accounts, catalog, problem
+from svc_core import catalog, problem
+from svc_core.accounts import operations as accounts
 from svc_core.cursor import Keyring
 from svc_core.operation import Actor, Context
 from svc_core.ports import Answer

@@ -9,8 +9,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from svc_core import catalog, problem
 from svc_core.ledger.signing_key import kept_signer, stored_signer
-from svc_core.payments import Signing, State
 from svc_core.payments.operations import Receipts
+from svc_core.payments.receipts import Signing
+from svc_core.payments.states import State
 from svc_core.ports import SharedUnavailable
 from svc_core.resources.profile import PROFILES
 from svc_http.control import lends

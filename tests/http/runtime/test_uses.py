@@ -5,7 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from svc_core import accounts, problem
+from svc_core import problem
+from svc_core.accounts import operations as accounts
 from svc_core.ports import SYSTEM
 from svc_http.runtime.uses import Uses, uses_loop, write_last_uses, write_uses
 from svc_http.storage import MemoryStorage, StorageUnavailable

@@ -7,8 +7,9 @@ import json
 import httpx2
 import pytest
 
-from svc_core import accounts, problem
+from svc_core import problem
 from svc_core.access import keys, plans
+from svc_core.accounts import operations as accounts
 from svc_http.control import lends
 from svc_http.requests import tallied
 from svc_http.shared.redis import on_redis

@@ -15,8 +15,9 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core import accounts, catalog
+from svc_core import catalog
 from svc_core.access import plans
+from svc_core.accounts import operations as accounts
 from svc_core.cursor import Keyring
 from svc_core.host import Host, silent
 from svc_core.operation import Context

@@ -10,13 +10,14 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core import accounts
 from svc_core.access.counters import MemoryCounters
 from svc_core.access.limits import AGENT_ACCOUNT_RATE
 from svc_core.access.plans import PlanTable
-from svc_core.agent import CREDITS, THREAD_TURNS
+from svc_core.accounts import operations as accounts
+from svc_core.agent.credits import CREDITS
 from svc_core.agent.events import Event, Failed, Finished, Source, Step, Text
 from svc_core.agent.ports import Backend, Tools, Turn
+from svc_core.agent.threads import THREAD_TURNS
 from svc_core.automations import operations as automations
 from svc_core.automations import running
 from svc_core.host import Host

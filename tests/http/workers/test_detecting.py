@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core.intel.detecting import detect_new
+from svc_core.intel.detecting.passes import detect_new
 from svc_core.operation import Context
 from svc_core.resources.signal import DETECTIONS_DUE, SIGNALS, Signal
 from svc_http.workers import add_source, pull, pull_all

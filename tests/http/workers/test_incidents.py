@@ -7,7 +7,7 @@ import anyio
 import attrs
 import pytest
 
-from svc_core.intel.incidents import fold_new
+from svc_core.intel.incidents.passes import fold_new
 from svc_core.ports import SYSTEM
 from svc_core.resources.incident import INCIDENTS, INCIDENTS_DUE
 from svc_core.resources.osint import OSINT_EVENTS

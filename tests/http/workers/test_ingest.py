@@ -17,7 +17,7 @@ from svc_core.intake import registry
 from svc_core.operation import Context
 from svc_core.problem import Problem
 from svc_core.resources.source import SOURCES, Source
-from svc_core.sources import MissingExtra
+from svc_core.sources.model import MissingExtra
 from svc_http.fetch import LOOPBACK, Fetcher, FetchLimits, locations
 from svc_http.workers import add_source, ingest, ingest_loop, pull, pull_all
 from svc_http.workers.ingest import (

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from svc_core import accounts, indexing
+from svc_core import indexing
+from svc_core.accounts import operations as accounts
 from svc_core.corpus import Tables, frequencies, to_merge
 from svc_core.embeddings import Embedder, NotEmbedded
 from svc_core.indexing import ALL, OWN, SHARED, IndexDue

@@ -10,8 +10,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.ledger import stix
 from svc_core.ledger.records import Draft
+from svc_core.ledger.stix import bundle as stix
 from svc_core.testing.ledger import histories, logs, questions
 from svc_core.testing.ledger.histories import LEDGER
 from tests.sampling import examples

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from svc_core.ledger import stix
 from svc_core.ledger.records import Record
+from svc_core.ledger.stix.bundle import bundle
+from svc_core.ledger.stix.issuer import EXTENSION_ID
 from svc_core.stix import ids, marking
 from svc_core.stix.ids import kebab
 from svc_core.stix.observables import Observable, observable, quoted
@@ -137,7 +138,7 @@ def test_a_designator_is_an_observable_and_a_relationship(
     assert (link["relationship_type"], link["source_ref"]) == ("related-to", own["id"])
     assert (link["target_ref"], link["confidence"]) == (found["id"], 0)
     assert (link["start_time"], link["stop_time"]) == (START, END)
-    assert link["extensions"][stix.EXTENSION_ID]["record"] == record
+    assert link["extensions"][EXTENSION_ID]["record"] == record
     assert "external_references" not in own
 
 
@@ -261,7 +262,7 @@ def test_any_other_claim_is_a_note(tale: Any) -> None:
     assert note["external_references"] == [
         {"source_name": "source", "external_id": "https://a.example/"}
     ]
-    proof = note["extensions"][stix.EXTENSION_ID]
+    proof = note["extensions"][EXTENSION_ID]
     assert (proof["evidence"], proof["statement"]) == ([seen], "Its seat is Zürich.")
 
 
@@ -358,7 +359,7 @@ def test_a_verdict_is_an_opinion_on_the_object_of_its_claim(
     [note], [found] = tale.of("note", subject), tale.of("opinion", subject)
     assert (found["opinion"], found["object_refs"]) == (opinion, [note["id"]])
     assert (found["explanation"], found["authors"]) == ("reading: Twice.", ["key_bob"])
-    assert found["extensions"][stix.EXTENSION_ID]["record"] == verdict
+    assert found["extensions"][EXTENSION_ID]["record"] == verdict
 
 
 def test_the_fold_is_a_report_of_all_objects(tale: Any) -> None:
@@ -371,7 +372,7 @@ def test_the_fold_is_a_report_of_all_objects(tale: Any) -> None:
     kinds = ("extension-definition", "marking-definition")
     assert report["object_refs"] == [each for each in shown if not each.startswith(kinds)]
     assert 'headquarters = "Bern", {"city":"Zug"} (contested: 2 values)' in report["description"]
-    assert report["extensions"][stix.EXTENSION_ID]["size"] == 40
+    assert report["extensions"][EXTENSION_ID]["size"] == 40
     others = [
         tale.objects(subject, **{**asked, name: value})[-1]["id"]
         for name, value in (
@@ -431,7 +432,7 @@ def test_what_no_ledger_appends_is_a_note_that_says_so(tale: Any, kind: str, pay
     subject = tale.subject()
     tale.claim(subject, "status", "active")
     odd: Record = tale.records[-1]._replace(kind=kind, payload=payload)
-    raw = stix.bundle([tale.records[0], odd], subject, ledger=tale.LEDGER, valid_time=tale.V)
+    raw = bundle([tale.records[0], odd], subject, ledger=tale.LEDGER, valid_time=tale.V)
     notes = [each for each in json.loads(raw)["objects"] if each["type"] == "note"]
     assert [each["content"] for each in notes] == [
         f"The content of {kind} {odd.id} cannot be read."
@@ -441,7 +442,7 @@ def test_what_no_ledger_appends_is_a_note_that_says_so(tale: Any, kind: str, pay
 def test_an_unreadable_record_of_the_subject_itself_is_passed_over(tale: Any) -> None:
     subject = tale.subject()
     odd = tale.records[0]._replace(payload={"label": "\ud800"})
-    raw = stix.bundle([odd], subject, ledger=tale.LEDGER, valid_time=tale.V)
+    raw = bundle([odd], subject, ledger=tale.LEDGER, valid_time=tale.V)
     assert [each["type"] for each in json.loads(raw)["objects"][-2:]] == ["identity", "report"]
 
 
@@ -479,9 +480,9 @@ def test_each_object_of_a_record_proves_its_origin(tale: Any) -> None:
     subject = tale.everything()
     sealed = {record.id: record for record in tale.records}
     proofs = [
-        each["extensions"][stix.EXTENSION_ID]
+        each["extensions"][EXTENSION_ID]
         for each in tale.objects(subject)
-        if stix.EXTENSION_ID in each.get("extensions", {}) and each["type"] != "report"
+        if EXTENSION_ID in each.get("extensions", {}) and each["type"] != "report"
     ]
     assert len(proofs) > 20
     for proof in proofs:

@@ -1,0 +1,57 @@
+"""Every scheme of designators by its name, and the one text that each makes of a value."""
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, Literal
+
+from svc_core import problem
+from svc_core.ledger.designators import finance, names, network, security, transport
+from svc_core.ledger.designators.scheme import Scheme
+from svc_core.problem import Problem
+
+VALUE_MAX: Final = 2_048
+"""Characters of a designator, before and after: what web servers and browsers take as a URL."""
+
+SCHEMES: Final[Mapping[str, Scheme]] = {
+    scheme.name: scheme
+    for family in (finance, security, network, transport, names)
+    for scheme in family.SCHEMES
+}
+"""Every scheme by its name, in the order of their families."""
+
+if TYPE_CHECKING:
+    SchemeName = str
+else:
+    SchemeName = Literal[tuple(SCHEMES)]
+
+_UNSTORABLE: Final = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+
+
+def normalise(scheme: str, value: str, where: str = "value") -> str:
+    """The one text by which `scheme` names what `value` names.
+
+    `where` names the input in the refusal, as a JSON Pointer or a parameter name.
+
+    Raises:
+        Problem: DESIGNATOR_INVALID, where the scheme is unknown or the value is not one of it.
+    """
+    if scheme not in SCHEMES:
+        raise Problem(
+            problem.DESIGNATOR_INVALID, f"{where}: has no known scheme; take {', '.join(SCHEMES)}"
+        )
+    try:
+        return _read(SCHEMES[scheme], value.strip())
+    except ValueError as unfit:
+        # The readers give their reasons in words that are meant to be shown.
+        raise Problem(problem.DESIGNATOR_INVALID, f"{where}: is no {scheme}: it {unfit}") from unfit
+
+
+def _read(scheme: Scheme, text: str) -> str:
+    if not text or len(text) > VALUE_MAX:
+        raise ValueError(f"must have 1 to {VALUE_MAX} characters")
+    if _UNSTORABLE.search(text):
+        raise ValueError("must not hold control characters or half a surrogate pair")
+    normalised = scheme.read(text)
+    if len(normalised) > VALUE_MAX:
+        raise ValueError(f"must have at most {VALUE_MAX} characters when it is normalised")
+    return normalised
