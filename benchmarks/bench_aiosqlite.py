@@ -23,7 +23,7 @@ import aiosqlite
 
 from svc_core.testing.sample import NOTES, SAMPLES, Note
 from svc_core.testing.sync_store import a_change
-from svc_http.storage import SqliteStorage
+from svc_http.stores import SqliteStorage
 
 STATEMENTS = 8
 LATER = 400

@@ -11,7 +11,7 @@ from timeit import repeat
 
 import rfc8785
 
-from svc_core import canonical
+from svc_core.base import canonical
 
 RECORD = {
     "id": "clm_5324293a932331f26a740074",

@@ -24,18 +24,19 @@ from tempfile import TemporaryDirectory
 from starlette.responses import FileResponse
 from starlette.routing import Route
 
+from svc_core.access import operations as accounts
 from svc_core.access.creation import KeyWish
 from svc_core.access.plans import Plan, PlanTable
-from svc_core.accounts import operations as accounts
 from svc_core.catalog import COLLECTIONS
-from svc_core.cursor import Keyring
-from svc_core.operation import Context
-from svc_core.ports import SYSTEM, Change
-from svc_http import app, system
-from svc_http.runtime.service import Service
-from svc_http.server import hypercorn
+from svc_core.contract.cursor import Keyring
+from svc_core.operation.declaration import Context
+from svc_core.operation.ports import SYSTEM, Change
+from svc_http import system
+from svc_http.run.server import hypercorn
+from svc_http.service import application as app
+from svc_http.service.service import Service
 from svc_http.settings import Settings
-from svc_http.storage import SqliteStorage
+from svc_http.stores import SqliteStorage
 
 STREAM_GOAL, PAGE_GOAL = 0.02, 0.02
 """Of the file's rate, which costs the server little more than the system call: a row of the feed is

@@ -23,9 +23,9 @@ import uvloop
 
 from svc_core.access.counters import MemoryCounters
 from svc_core.access.limits import GENERAL, Meter, Rate, judge
-from svc_core.ports import Counters
-from svc_http.shared.postgres import on_postgres
-from svc_http.shared.redis import on_redis
+from svc_core.operation.ports import Counters
+from svc_http.stores.counters.postgres import on_postgres
+from svc_http.stores.counters.redis import on_redis
 
 GOAL_REDIS = 8.0
 GOAL_MEMORY = 8.0

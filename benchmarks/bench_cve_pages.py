@@ -19,16 +19,17 @@ from typing import Any
 import attrs
 from bench_osint_pages import GOAL, LIMIT
 
-from svc_core import catalog, drive
-from svc_core.cursor import Keyring
-from svc_core.directory import id_of
-from svc_core.intel.cves import ListCves, list_cves
-from svc_core.operation import Actor, Context
-from svc_core.ports import SYSTEM, Transaction
-from svc_core.resources import cve as rows_of
-from svc_core.resources.cve import CVES, Cve
+from svc_core import catalog
+from svc_core.base import drive
+from svc_core.contract.cursor import Keyring
+from svc_core.intel.entities import vulnerability as rows_of
+from svc_core.intel.entities.directory import id_of
+from svc_core.intel.entities.vulnerability import CVES, Cve
+from svc_core.intel.vulnerabilities.operations import ListCves, list_cves
+from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.ports import SYSTEM, Transaction
 from svc_http import system
-from svc_http.storage import SqliteStorage
+from svc_http.stores import SqliteStorage
 
 REPEATS = 30
 ROWS_PER_UNIT = 2_000

@@ -26,19 +26,19 @@ import httpx2
 
 from svc_core.access import plans
 from svc_core.catalog import COLLECTIONS
-from svc_core.cursor import Keyring
-from svc_core.events import publish
-from svc_core.host import Host
-from svc_core.operation import Context
-from svc_core.resources.webhook import DELIVERIES, WEBHOOKS, Event, StoredWebhook
+from svc_core.contract.cursor import Keyring
+from svc_core.operation.declaration import Context
+from svc_core.operation.host import Host
+from svc_core.outbox.events import publish
+from svc_core.outbox.model import DELIVERIES, WEBHOOKS, Event, StoredWebhook
 from svc_core.webhooks import operations, rules
 from svc_http import system
-from svc_http.fetch.post import Poster
-from svc_http.runtime.commits import Commits
-from svc_http.runtime.service import Service
-from svc_http.server import hypercorn
-from svc_http.storage import SqliteStorage
-from svc_http.workers import deliver_loop
+from svc_http.outside.fetch.post import Poster
+from svc_http.run.server import hypercorn
+from svc_http.service.commits import Commits
+from svc_http.service.service import Service
+from svc_http.service.workers import deliver_loop
+from svc_http.stores import SqliteStorage
 
 GOAL = 1 / 3
 SECRET = "whsec_" + "QUJD" * 8

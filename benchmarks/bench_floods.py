@@ -34,23 +34,23 @@ import uvloop
 from coincurve import PrivateKey
 
 from svc_core import catalog, wire
+from svc_core.access import operations as accounts
 from svc_core.access import plans
 from svc_core.access.creation import KeyWish
 from svc_core.access.scopes import SCOPES
-from svc_core.accounts import operations as accounts
-from svc_core.operation import Context
+from svc_core.operation.declaration import Context
 from svc_core.payments.challenge import Terms, requirements
 from svc_core.payments.evm import V_LEAST, Judge, address_of
 from svc_core.payments.messages import VERSION, Authorization, encoded
 from svc_core.payments.networks import BASE_SEPOLIA
-from svc_http import app
-from svc_http.providers.ethereum import Ethereum
-from svc_http.runtime.paying import paying
-from svc_http.runtime.runtime import Runtime
-from svc_http.runtime.secret import secured
-from svc_http.server import hypercorn
+from svc_http.outside.facilitators.ethereum import Ethereum
+from svc_http.outside.facilitators.x402 import paying
+from svc_http.run.server import hypercorn
+from svc_http.service import application as app
+from svc_http.service.runtime import Runtime
+from svc_http.service.secret import secured
 from svc_http.settings import Settings
-from svc_http.storage import SqliteStorage
+from svc_http.stores import SqliteStorage
 
 GOAL = 0.99
 """Of the requests of the client with a key."""

@@ -22,16 +22,16 @@ from typing import Any
 from database import postgres
 
 from svc_core import catalog
-from svc_core.cursor import Keyring
-from svc_core.intel.cyber_graph import GetCyberGraph, get_cyber_graph
-from svc_core.intel.graphs import GetEntityGraph, get_entity_graph
-from svc_core.operation import Actor, Context
-from svc_core.ports import SYSTEM, Transaction
-from svc_core.resources.entity import ENTITIES, Entity
-from svc_core.resources.facts import SourceRef
-from svc_core.resources.relation import RELATIONS, Evidence, Relation
+from svc_core.contract.cursor import Keyring
+from svc_core.intel.entities.model import ENTITIES, Entity
+from svc_core.intel.entities.relation import RELATIONS, Evidence, Relation
+from svc_core.intel.graphs.cyber import GetCyberGraph, get_cyber_graph
+from svc_core.intel.graphs.operations import GetEntityGraph, get_entity_graph
+from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.facts import SourceRef
+from svc_core.operation.ports import SYSTEM, Transaction
 from svc_core.testing.clock import CountingIds, FrozenClock
-from svc_http import storage
+from svc_http import stores as storage
 
 GOAL_MS = 50
 NODES, EDGES = 20_000, 100_000

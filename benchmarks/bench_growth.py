@@ -13,12 +13,12 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from svc_core import drive
-from svc_core.ports import Position
+from svc_core.base import drive
+from svc_core.operation.ports import Position
 from svc_core.testing.sample import NOTES, SAMPLES, Note
-from svc_http.storage import SqliteStorage
-from svc_http.storage.sqlite.documents import SqliteDocuments
-from svc_http.storage.sqlite.table import table
+from svc_http.stores import SqliteStorage
+from svc_http.stores.sqlite.documents import SqliteDocuments
+from svc_http.stores.sqlite.table import table
 
 GOAL = 1.25
 LIMIT = 20

@@ -34,14 +34,14 @@ from statistics import median
 from http_target import PLANS, SECRET
 
 from svc_core import catalog
+from svc_core.access import operations as accounts
 from svc_core.access.creation import KeyWish
-from svc_core.accounts import operations as accounts
-from svc_core.cursor import Keyring
-from svc_core.operation import Actor, Context
-from svc_core.ports import SYSTEM, Transaction
-from svc_core.resources.report import REPORTS, Period, ReportCounts, ReportLinks, ReportRow
+from svc_core.contract.cursor import Keyring
+from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.ports import SYSTEM, Transaction
+from svc_core.reports.model import REPORTS, Period, ReportCounts, ReportLinks, ReportRow
 from svc_http import system
-from svc_http.storage import SqliteStorage
+from svc_http.stores import SqliteStorage
 
 HERE = Path(__file__).parent
 ROWS = 2_000

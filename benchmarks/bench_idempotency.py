@@ -20,12 +20,14 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from svc_core import drive, idempotency, pipeline
+from svc_core.base import drive
 from svc_core.catalog import COLLECTIONS, OPERATIONS
-from svc_core.cursor import Keyring
-from svc_core.operation import Actor, Context
-from svc_core.ports import Answer, Transaction
-from svc_http.storage import MemoryStorage
+from svc_core.contract import idempotency
+from svc_core.contract.cursor import Keyring
+from svc_core.operation import executor as pipeline
+from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.ports import Answer, Transaction
+from svc_http.stores import MemoryStorage
 from svc_http.system import SystemIds
 
 FIRST_GOAL = 6.0

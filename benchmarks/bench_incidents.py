@@ -21,16 +21,17 @@ from typing import Any
 
 from svc_core import catalog
 from svc_core.access import plans
-from svc_core.cursor import Keyring
-from svc_core.intake import health, registry, taking
+from svc_core.contract.cursor import Keyring
+from svc_core.formats.model import Given
+from svc_core.formats.reading.body import Body
+from svc_core.formats.table import FORMATS, read
+from svc_core.intel.incidents.model import INCIDENTS
 from svc_core.intel.incidents.passes import fold_new
-from svc_core.resources.incident import INCIDENTS
-from svc_core.sources.body import Body
-from svc_core.sources.formats import FORMATS, read
-from svc_core.sources.model import Given
+from svc_core.intel.intake import health, registry
+from svc_core.intel.intake import readings as taking
 from svc_http import system
-from svc_http.runtime.service import Service
-from svc_http.storage import SqliteStorage
+from svc_http.service.service import Service
+from svc_http.stores import SqliteStorage
 
 SECONDS_MAX, UNIT_MS_MAX = 5.0, 250
 START = datetime(2026, 1, 2, tzinfo=UTC)

@@ -26,15 +26,15 @@ from attrs import frozen
 
 from svc_core import catalog
 from svc_core.access import plans
-from svc_core.cursor import Keyring
-from svc_core.operation import Context
-from svc_core.ports import SYSTEM
-from svc_core.resources.source import SOURCES
+from svc_core.contract.cursor import Keyring
+from svc_core.intel.folding.model import SOURCES
+from svc_core.operation.declaration import Context
+from svc_core.operation.ports import SYSTEM
 from svc_http import system
-from svc_http.fetch import LOOPBACK, Fetcher, FetchLimits
-from svc_http.runtime.service import Service
-from svc_http.storage import SqliteStorage
-from svc_http.workers import add_source, pull_all
+from svc_http.outside.fetch import LOOPBACK, Fetcher, FetchLimits
+from svc_http.service.service import Service
+from svc_http.service.workers import add_source, pull_all
+from svc_http.stores import SqliteStorage
 
 ITEMS_PER_DOCUMENT = 2_000  # the most that one document may hold: the hardest case for memory
 GOAL_RSS_MIB = 300

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import feedparser
 
-from svc_core.sources.feeds import parse_feed
-from svc_core.sources.model import DocumentRefused
+from svc_core.formats.feeds.feeds import parse_feed
+from svc_core.formats.model import DocumentRefused
 
 ROUNDS = 5
 RATIO_MIN = 0.6

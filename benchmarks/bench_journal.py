@@ -12,8 +12,8 @@ from timeit import repeat
 
 import structlog
 
-from svc_http.requests.exchange import Exchange
-from svc_http.runtime.journal import Journal
+from svc_http.exchange.exchange import Exchange
+from svc_http.service.journal import Journal
 
 LINES = 5_000
 GOAL = 3.0

@@ -30,17 +30,16 @@ import attrs
 from bench_retrieval import EPOCH, Language
 from database import postgres
 
-from svc_core import catalog, corpus
+from svc_core import catalog
 from svc_core.access import plans
-from svc_core.cursor import Keyring
-from svc_core.embeddings import Embedder
-from svc_core.host import Host
-from svc_core.indexing import OWN, index_report
+from svc_core.base.unset import UNSET
+from svc_core.contract.cursor import Keyring
 from svc_core.knowledge.reindexing import tend
 from svc_core.knowledge.retrieving import retrieve
 from svc_core.knowledge.rows import KnowledgeQuery, Mode, RetrievalPeriod
-from svc_core.operation import Actor, Context
-from svc_core.resources.report import (
+from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.host import Host
+from svc_core.reports.model import (
     Period,
     ReportContent,
     ReportCounts,
@@ -50,12 +49,14 @@ from svc_core.resources.report import (
     ReportSignal,
     SignalConfidence,
 )
-from svc_core.unset import UNSET
+from svc_core.search import corpus
+from svc_core.search.embeddings import Embedder
+from svc_core.search.indexing import OWN, index_report
 from svc_http import system
-from svc_http.providers.embedding import Embeddings
-from svc_http.runtime.service import Service
-from svc_http.storage import SqliteStorage
-from svc_http.storage.postgres import PostgresStorage
+from svc_http.outside.embeddings.model import Embeddings
+from svc_http.service.service import Service
+from svc_http.stores import SqliteStorage
+from svc_http.stores.postgres import PostgresStorage
 
 TENANT = "wsp_" + "0" * 24
 WINDOW = 1_000
@@ -68,7 +69,7 @@ _PARTS = SignalConfidence(1.0, 1.0, 1.0, 1.0)
 
 
 class Random:
-    """A model whose vectors are of any direction (`svc_http.providers.embedding.Model`)."""
+    """A model whose vectors are of any direction (`svc_http.outside.embeddings.model.Model`)."""
 
     name = "random"
 

@@ -33,7 +33,7 @@ def serving(folder: Path) -> Iterator[httpx2.Client]:
     made = svc("keys", "create", "--name", "bench", "--json", "--db", str(folder / "svc.db"))
     secret = json.loads(made)["key"]
     words = ["serve", "--db", str(folder / "svc.db"), "--port", "0", "--no-rate-limits"]
-    program = [sys.executable, "-c", "from svc_http.cli import main; main()", *words]
+    program = [sys.executable, "-c", "from svc_http.run.cli import main; main()", *words]
     log = folder / "log"
     with log.open("wb") as out, subprocess.Popen(program, stdout=out, stderr=out) as server:
         try:
@@ -46,7 +46,7 @@ def serving(folder: Path) -> Iterator[httpx2.Client]:
 
 
 def svc(*words: str) -> str:
-    program = [sys.executable, "-c", "from svc_http.cli import main; main()", *words]
+    program = [sys.executable, "-c", "from svc_http.run.cli import main; main()", *words]
     return subprocess.run(program, check=True, capture_output=True, text=True).stdout
 
 

@@ -15,11 +15,11 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from svc_core.ports import SealedLine
+from svc_core.operation.ports import SealedLine
 from svc_core.testing.sample import SAMPLES
 from svc_core.testing.sealing import Growth, a_line, growth
-from svc_http.storage import SqliteStorage
-from svc_http.storage.sqlite.connection import connect_writer
+from svc_http.stores import SqliteStorage
+from svc_http.stores.sqlite.connection import connect_writer
 
 LINES = 100
 LINE_BYTES = 800

@@ -15,10 +15,10 @@ import time
 from random import Random
 
 from svc_core import wire
-from svc_core.intel.candidates import candidate
-from svc_core.intel.matching import Line, Screened, read
-from svc_core.linking.matching import party
-from svc_core.linking.screening import Screening
+from svc_core.intel.entities.candidates import candidate
+from svc_core.intel.entities.screening import Line, Screened, read
+from svc_core.intel.linking.matching import party
+from svc_core.intel.linking.screening import Screening
 
 SECONDS_GOAL = 20.0
 FOUND_FLOOR = 0.9

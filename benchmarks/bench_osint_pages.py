@@ -17,12 +17,12 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from svc_core import boxes, drive
-from svc_core.ports import SYSTEM, Box, Transaction
-from svc_core.resources.facts import SEVERITIES, Measurement, Place
-from svc_core.resources.members import micros
-from svc_core.resources.osint import OSINT_EVENTS, OsintEvent
-from svc_http.storage import SqliteStorage
+from svc_core.base import boxes, drive
+from svc_core.intel.events.model import OSINT_EVENTS, OsintEvent
+from svc_core.operation.facts import SEVERITIES, Measurement, Place
+from svc_core.operation.members import micros
+from svc_core.operation.ports import SYSTEM, Box, Transaction
+from svc_http.stores import SqliteStorage
 
 GOAL = 1.3
 BOUND_MICROSECONDS = 1_000

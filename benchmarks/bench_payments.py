@@ -32,19 +32,20 @@ from eth_account.messages import encode_typed_data
 from http_target import PLANS, SECRET
 
 from svc_core import catalog, wire
+from svc_core.access import operations as accounts
 from svc_core.access.creation import KeyWish
 from svc_core.access.scopes import SCOPES
-from svc_core.accounts import operations as accounts
-from svc_core.cursor import Keyring
-from svc_core.operation import Actor, Context
+from svc_core.contract.cursor import Keyring
+from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.ports import SYSTEM, Transaction
 from svc_core.payments import header as headers
 from svc_core.payments.challenge import offer
 from svc_core.payments.evm import Judge
-from svc_core.ports import SYSTEM, Transaction
-from svc_http import app, system
-from svc_http.runtime.paying import paying
+from svc_http import system
+from svc_http.outside.facilitators.x402 import paying
+from svc_http.service import application as app
 from svc_http.settings import Settings
-from svc_http.storage import SqliteStorage
+from svc_http.stores import SqliteStorage
 
 PATH = "/api/v2/changes?limit=1"
 PAYEE = "0x52908400098527886E0F7030069857D2E4169EE7"

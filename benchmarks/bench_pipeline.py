@@ -24,22 +24,26 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from svc_core import catalog, cursor, drive, envelope, pipeline
+from svc_core import catalog
+from svc_core.access import operations as accounts
 from svc_core.access.authorize import OperationAccess
 from svc_core.access.creation import KeyWish
-from svc_core.accounts import operations as accounts
-from svc_core.operation import Actor, Context
-from svc_core.pipeline import Call
-from svc_core.ports import SYSTEM, Transaction
-from svc_core.resources.report import REPORTS
-from svc_core.result import Page
-from svc_http import app, system
-from svc_http.requests import respond
-from svc_http.requests.exchange import Exchange
-from svc_http.requests.load import Load
-from svc_http.requests.page_cache import PageCache
+from svc_core.base import drive
+from svc_core.contract import cursor, envelope
+from svc_core.operation import executor as pipeline
+from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.executor import Call
+from svc_core.operation.ports import SYSTEM, Transaction
+from svc_core.operation.result import Page
+from svc_core.reports.model import REPORTS
+from svc_http import system
+from svc_http.adapter.page_cache import PageCache
+from svc_http.exchange import answers as respond
+from svc_http.exchange.exchange import Exchange
+from svc_http.exchange.load import Load
+from svc_http.service import application as app
 from svc_http.settings import Settings
-from svc_http.storage import MemoryStorage
+from svc_http.stores import MemoryStorage
 
 RUNS = 100
 PAGE = 20

@@ -32,12 +32,12 @@ from bench_sqlite_write import note, profile
 from database import Database, cpu_seconds, family, postgres
 
 from svc_core.catalog import COLLECTIONS
-from svc_core.ports import LedgerHead, SealedLine, Transaction
+from svc_core.operation.ports import LedgerHead, SealedLine, Transaction
 from svc_core.testing.sample import NOTES, SAMPLES
 from svc_core.testing.sealing import a_line, growth
-from svc_http.storage.postgres import PostgresStorage, migrate
-from svc_http.storage.postgres.connection import SERVES
-from svc_http.storage.postgres.session import Session
+from svc_http.stores.postgres import PostgresStorage, migrate
+from svc_http.stores.postgres.connection import SERVES
+from svc_http.stores.postgres.session import Session
 
 CLIENTS = 64
 TENANTS = 16

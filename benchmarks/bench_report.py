@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 
 from svc_core.reports.making import Material, Window, compose
-from svc_core.resources.profile import Profile
+from svc_core.reports.profiles.model import Profile
 from svc_core.text.evidence import Evidence, places
 from svc_core.text.frequencies import Frequencies
 

@@ -30,24 +30,25 @@ import asyncpg
 from attrs import frozen
 from database import postgres
 
-from svc_core import catalog, corpus
+from svc_core import catalog
 from svc_core.access import plans
-from svc_core.cursor import Keyring
-from svc_core.host import Host
-from svc_core.intake.items import Written, follow
-from svc_core.operation import Context
-from svc_core.ports import SYSTEM, Storage
+from svc_core.contract.cursor import Keyring
+from svc_core.intel.news.items import Written, follow
+from svc_core.intel.news.model import NEWS, NewsItem, NewsSource, NewsText, Sentiment
+from svc_core.operation.declaration import Context
+from svc_core.operation.host import Host
+from svc_core.operation.members import micros
+from svc_core.operation.ports import SYSTEM, Storage
 from svc_core.reports.making import CANDIDATES_MAX
-from svc_core.resources.members import micros
-from svc_core.resources.news import NEWS, NewsItem, NewsSource, NewsText, Sentiment
-from svc_core.retrieval.query import Query
-from svc_core.retrieval.ranking import rank
+from svc_core.search import corpus
 from svc_core.text.evidence import read
+from svc_core.text.query import Query
+from svc_core.text.ranking import rank
 from svc_http import system
-from svc_http.runtime.service import Service
-from svc_http.storage import SqliteStorage
-from svc_http.storage.postgres import PostgresStorage
-from svc_http.workers import ingest
+from svc_http.service.service import Service
+from svc_http.service.workers import intake as ingest
+from svc_http.stores import SqliteStorage
+from svc_http.stores.postgres import PostgresStorage
 
 WINDOW = 1_000
 GROWTH_GOAL = 3.0

@@ -37,16 +37,16 @@ from attrs import field, frozen
 from database import Database, cpu_seconds, family, postgres
 
 from svc_core import catalog
+from svc_core.access import operations as accounts
 from svc_core.access.creation import KeyWish
 from svc_core.access.plans import Plan, PlanTable
-from svc_core.accounts import operations as accounts
-from svc_core.cursor import Keyring
-from svc_core.operation import Actor, Context
-from svc_core.ports import SYSTEM, Transaction
-from svc_core.profiles import operations as profiles
-from svc_core.resources.profile import ProfileInput
+from svc_core.contract.cursor import Keyring
+from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.ports import SYSTEM, Transaction
+from svc_core.reports.profiles import operations as profiles
+from svc_core.reports.profiles.model import ProfileInput
 from svc_http import system
-from svc_http.storage.postgres import PostgresStorage
+from svc_http.stores.postgres import PostgresStorage
 
 GOAL = 1.3
 """Two processes may take this much of the CPU time that one takes for a request: batches of writes

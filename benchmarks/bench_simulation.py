@@ -30,7 +30,7 @@ from database import Database, core_seconds, cpu_seconds, family, postgres
 from simulated import CONNECTIONS, Costs, Place, Service, Steps
 
 from svc_core.catalog import COLLECTIONS
-from svc_http.storage.postgres import PostgresStorage
+from svc_http.stores.postgres import PostgresStorage
 
 CLIENTS, TENANTS, TOGETHER = 64, 16, 16
 NEAR = 0.3

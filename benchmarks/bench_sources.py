@@ -37,16 +37,16 @@ from database import cpu_seconds, family, postgres
 
 from svc_core import catalog
 from svc_core.access import plans
-from svc_core.cursor import Keyring
-from svc_core.sources.body import Body
-from svc_core.sources.formats import read, recognised
-from svc_core.sources.model import Given
+from svc_core.contract.cursor import Keyring
+from svc_core.formats.model import Given
+from svc_core.formats.reading.body import Body
+from svc_core.formats.table import read, recognised
 from svc_http import system
-from svc_http.fetch import Fetcher
-from svc_http.runtime.service import Service
-from svc_http.storage import SqliteStorage
-from svc_http.storage.postgres import PostgresStorage
-from svc_http.workers import add_source, pull_all
+from svc_http.outside.fetch import Fetcher
+from svc_http.service.service import Service
+from svc_http.service.workers import add_source, pull_all
+from svc_http.stores import SqliteStorage
+from svc_http.stores.postgres import PostgresStorage
 
 JUDGED_US, STORED_US = 25.0, 200.0
 SECONDS_MAX, RSS_MIB_MAX, WAIT_MS_MAX = 60.0, 500, 250

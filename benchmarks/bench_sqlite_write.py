@@ -19,16 +19,16 @@ from typing import Any
 
 from attrs import frozen
 
-from svc_core import pipeline
 from svc_core.catalog import COLLECTIONS, OPERATIONS
-from svc_core.cursor import Keyring
-from svc_core.operation import Actor, Context
-from svc_core.pipeline import Call, Site
-from svc_core.ports import Answer, Collection, Transaction
+from svc_core.contract.cursor import Keyring
+from svc_core.operation import executor as pipeline
+from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.executor import Call, Site
+from svc_core.operation.ports import Answer, Collection, Transaction
 from svc_core.testing.clock import START
 from svc_core.testing.sample import NOTES, SAMPLES, Note
 from svc_core.testing.sync_store import a_change
-from svc_http.storage import SqliteStorage
+from svc_http.stores import SqliteStorage
 from svc_http.system import SystemIds
 
 CLIENTS = 64

@@ -70,14 +70,15 @@ async def serve_bare(port: int) -> None:
 async def serve_ours(port: int) -> None:
     """Our service with a backend that has its words at hand, or none; its key is printed."""
     from svc_core import catalog  # noqa: PLC0415 - each server loads its own
+    from svc_core.access import operations as accounts  # noqa: PLC0415
     from svc_core.access.creation import KeyWish  # noqa: PLC0415
     from svc_core.access.plans import DEFAULT_PLANS  # noqa: PLC0415
-    from svc_core.accounts import operations as accounts  # noqa: PLC0415
     from svc_core.agent.events import Event, Finished, Step, Text  # noqa: PLC0415
     from svc_core.agent.ports import Backend, Toolbox, Turn  # noqa: PLC0415
-    from svc_http import app, settings  # noqa: PLC0415
-    from svc_http.server import hypercorn  # noqa: PLC0415
-    from svc_http.storage import SqliteStorage  # noqa: PLC0415
+    from svc_http import settings  # noqa: PLC0415
+    from svc_http.run.server import hypercorn  # noqa: PLC0415
+    from svc_http.service import application as app  # noqa: PLC0415
+    from svc_http.stores import SqliteStorage  # noqa: PLC0415
 
     class Words:
         async def open(self, turn: Turn, _: Toolbox) -> AsyncIterator[Event]:

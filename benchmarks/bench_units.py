@@ -21,27 +21,30 @@ from typing import Any
 
 import attrs
 
-from svc_core import catalog, events, wire
+from svc_core import catalog, wire
 from svc_core.ledger.append.append import append
 from svc_core.ledger.append.entries import Entry
-from svc_core.operation import Actor, Context
-from svc_core.ports import Answer
-from svc_core.profiles.operations import CreateProfile, create_profile
+from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.ports import Answer
+from svc_core.outbox import events
+from svc_core.outbox.model import WEBHOOKS, WEBHOOKS_MAX
 from svc_core.reports.making import compose, gather
-from svc_core.resources.profile import ProfileInput
-from svc_core.resources.report import FACETS, REPORTS
-from svc_core.resources.webhook import WEBHOOKS, WEBHOOKS_MAX
+from svc_core.reports.model import FACETS, REPORTS
+from svc_core.reports.profiles.model import ProfileInput
+from svc_core.reports.profiles.operations import CreateProfile, create_profile
 from svc_core.webhooks import delivering
 from svc_http import system
-from svc_http.control.lends import operator
-from svc_http.runtime.runtime import Runtime
-from svc_http.runtime.secret import secured
-from svc_http.server.working import purge_answers
+from svc_http.run.control.services import operator
+from svc_http.run.server.worker import purge_answers
+from svc_http.service.runtime import Runtime
+from svc_http.service.secret import secured
+from svc_http.service.workers import intake as ingest
+from svc_http.service.workers import make_report, purge_deliveries, renew_secrets
+from svc_http.service.workers import schedules as schedule
+from svc_http.service.workers.deliveries import take_over
+from svc_http.service.workers.retention import forget
 from svc_http.settings import Settings
-from svc_http.storage import SqliteStorage
-from svc_http.workers import ingest, make_report, purge_deliveries, renew_secrets, schedule
-from svc_http.workers.deliver import take_over
-from svc_http.workers.forget import forget
+from svc_http.stores import SqliteStorage
 
 GOAL_MS = 250.0
 BATCH = 100
@@ -357,7 +360,7 @@ async def sources(bench: Bench) -> None:
 
 
 def bench_fetcher(bench: Bench) -> Any:
-    from svc_http.runtime.opening import fetcher  # noqa: PLC0415 - beside its only use
+    from svc_http.service.equipment import fetcher  # noqa: PLC0415 - beside its only use
 
     return fetcher(bench.runtime.settings)
 

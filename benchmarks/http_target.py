@@ -21,10 +21,11 @@ from hypercorn.config import Config
 
 from svc_core import catalog
 from svc_core.access.plans import Plan, PlanTable
-from svc_http import app, settings
-from svc_http.requests.page_cache import PageCache
-from svc_http.server import hypercorn
-from svc_http.storage import SqliteStorage
+from svc_http import settings
+from svc_http.adapter.page_cache import PageCache
+from svc_http.run.server import hypercorn
+from svc_http.service import application as app
+from svc_http.stores import SqliteStorage
 
 SECRET = "0123456789abcdef" * 4
 UNLIMITED = 1_000_000_000

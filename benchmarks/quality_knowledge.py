@@ -17,15 +17,13 @@ import attrs
 
 from svc_core import catalog
 from svc_core.access import plans
-from svc_core.cursor import Keyring
-from svc_core.embeddings import Embedder
-from svc_core.host import Host
-from svc_core.indexing import OWN, index_report
+from svc_core.contract.cursor import Keyring
 from svc_core.knowledge.reindexing import tend
 from svc_core.knowledge.retrieving import retrieve
 from svc_core.knowledge.rows import KnowledgeQuery, Mode
-from svc_core.operation import Actor
-from svc_core.resources.report import (
+from svc_core.operation.declaration import Actor
+from svc_core.operation.host import Host
+from svc_core.reports.model import (
     Period,
     ReportContent,
     ReportCounts,
@@ -33,10 +31,12 @@ from svc_core.resources.report import (
     ReportLinks,
     ReportRow,
 )
+from svc_core.search.embeddings import Embedder
+from svc_core.search.indexing import OWN, index_report
 from svc_http import system
-from svc_http.providers.embedding import Embeddings, Local
-from svc_http.runtime.service import Service
-from svc_http.storage import MemoryStorage
+from svc_http.outside.embeddings.model import Embeddings, Local
+from svc_http.service.service import Service
+from svc_http.stores import MemoryStorage
 
 DATA = Path(__file__).parent / "data"
 TENANT = "wsp_" + "0" * 24

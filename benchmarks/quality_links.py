@@ -21,10 +21,10 @@ from typing import Any
 
 from rapidfuzz import fuzz
 
-from svc_core.linking import guard
-from svc_core.linking.matching import SCORE_MIN, Names, Party, compare
-from svc_core.linking.names import labels, normal
-from svc_core.linking.references import id_of, of_text, of_vendor
+from svc_core.intel.linking import guard
+from svc_core.intel.linking.matching import SCORE_MIN, Names, Party, compare
+from svc_core.intel.linking.names import labels, normal
+from svc_core.intel.linking.references import id_of, of_text, of_vendor
 
 FLOORS = {
     "vendors": (0.95, 0.85),
@@ -51,7 +51,7 @@ def entities(folder: Path, technical: set[str]) -> dict[str, Row]:
 
 
 class Register:
-    """What `svc_core.directory` looks up in a store, in memory."""
+    """What `svc_core.intel.entities.directory` looks up in a store, in memory."""
 
     def __init__(self, rows: dict[str, Row]) -> None:
         self._rows = rows

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from svc_core.embeddings import TEXT_CHARS, compared, packed
+from svc_core.search.embeddings import TEXT_CHARS, compared, packed
 from svc_core.text.evidence import Reading
 
 
@@ -14,14 +14,14 @@ def _vector(text: str) -> bytes:
 
 @cache
 def _model():  # type: ignore[no-untyped-def]
-    from svc_http.providers.minilm import MiniLM  # noqa: PLC0415 - of an extra
+    from svc_http.outside.embeddings.minilm import MiniLM  # noqa: PLC0415 - of an extra
 
     return MiniLM()
 
 
 def likeness(held: Sequence[Reading], question: str) -> Mapping[str, float]:
     """By id, of every item; 10 to 60 ms for each text that was not there before."""
-    from svc_http.providers.matrix import cosines  # noqa: PLC0415 - of an extra
+    from svc_http.outside.embeddings.matrix import cosines  # noqa: PLC0415 - of an extra
 
     items = [reading.evidence for reading in held]
     vectors = [_vector(f"{one.title}\n{one.text[:TEXT_CHARS]}".strip()) for one in items]

@@ -7,16 +7,16 @@ from typing import Any
 from quality_meaning import likeness
 from quality_sets import NOW, Judged, evidence
 
-from svc_core.analysis.extracts import extracts, vector_of
-from svc_core.analysis.sentiment import sentiment
-from svc_core.analysis.stories import stories
-from svc_core.analysis.topics import assign
 from svc_core.reports.making import Finished, Material, Window, compose
-from svc_core.resources.profile import Profile
-from svc_core.retrieval.query import Query
-from svc_core.retrieval.ranking import rank
+from svc_core.reports.profiles.model import Profile
 from svc_core.text.evidence import Evidence, Reading, Scored, readings
+from svc_core.text.extracts import extracts, vector_of
 from svc_core.text.frequencies import Frequencies
+from svc_core.text.query import Query
+from svc_core.text.ranking import rank
+from svc_core.text.sentiment import sentiment
+from svc_core.text.stories import stories
+from svc_core.text.topics import assign
 
 
 def frequencies_of(held: Iterable[Reading]) -> Frequencies:

@@ -31,8 +31,8 @@ from quality_measures import Rate, b_cubed, pairs, words_hold
 from quality_sets import FEEDS, Judged, Sets
 
 from svc_core import data
-from svc_core.host import silent
-from svc_http.control import channel
+from svc_core.operation.host import silent
+from svc_http.run.control import channel
 
 Row = dict[str, Any]
 

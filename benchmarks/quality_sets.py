@@ -16,8 +16,8 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from svc_core.sources.feeds import parse_feed
-from svc_core.sources.model import DocumentRefused
+from svc_core.formats.feeds.feeds import parse_feed
+from svc_core.formats.model import DocumentRefused
 from svc_core.text.evidence import Evidence, Reading, readings
 
 FEEDS = ("gdacs_rss", "json_feed", "news_feed")

@@ -20,9 +20,9 @@ from pathlib import Path
 
 import feedparser
 
-from svc_core.analysis.events import event_of
-from svc_core.analysis.stories import Story
+from svc_core.text.events import event_of
 from svc_core.text.evidence import Evidence, Scored, read
+from svc_core.text.stories import Story
 
 LABELS = Path(__file__).parent / "data" / "signals.tsv"
 TEXTS = ("ag_news", "ecbplus", "uci_stories", "gnad10k")

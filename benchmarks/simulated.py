@@ -1,6 +1,6 @@
 """The service in a simulation of events, with a seed and a clock of its own.
 
-What is modelled is what the store does (`svc_http/storage/postgres`): units that write are queued
+What is modelled is what the store does (`svc_http/stores/postgres`): units that write are queued
 by tenant, at most 64 of one tenant share a transaction, which holds the tenant's lock in every
 process; four connections write and four read in each process; a unit's statements go to the
 database one after another; commits that wait for the disk together share a flush; a page that is
@@ -25,7 +25,7 @@ Steps = Generator[Any, None, None]
 UNITS_PER_COMMIT = 64
 CONNECTIONS = 4
 PAUSE_SECONDS = 0.005
-"""How often a process tells of commits: svc_http/storage/postgres/notices.py."""
+"""How often a process tells of commits: svc_http/stores/postgres/notices.py."""
 LATE_SECONDS = 0.25
 DONE_SHARE = 0.95
 BUSY_SHARE = 0.97

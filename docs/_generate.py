@@ -14,9 +14,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from svc_core import catalog, ports, reference
-from svc_core.ports import Collection
-from svc_core.sources import formats
+from svc_core import catalog
+from svc_core.catalog import reference
+from svc_core.formats import table as formats
+from svc_core.operation import ports
+from svc_core.operation.ports import Collection
 from svc_http.settings import MEMBERS
 
 DOCS = Path(__file__).parent
@@ -117,7 +119,7 @@ def _local() -> Iterator[str]:
 
 
 _TELL_COMMANDS = """
-from svc_http.cli.app import tree
+from svc_http.run.cli.app import tree
 print(tree().generate_docs(output_format="markdown", heading_level=1, usage_name="svc"))
 """
 

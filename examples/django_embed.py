@@ -26,20 +26,13 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.urls import path
 from django.views.decorators.csrf import csrf_exempt
 
-from svc_core import (
-    OPERATIONS,
-    Actor,
-    Context,
-    Operation,
-    Problem,
-    Transaction,
-    drive,
-    pipeline,
-    problem,
-)
-from svc_core.cursor import Keyring
-from svc_core.pipeline import Call, Reply, Site
-from svc_http import storage
+from svc_core import OPERATIONS, Actor, Context, Operation, Problem, Transaction
+from svc_core.base import drive
+from svc_core.contract import problem
+from svc_core.contract.cursor import Keyring
+from svc_core.operation import executor as pipeline
+from svc_core.operation.executor import Call, Reply, Site
+from svc_http import stores as storage
 from svc_http.system import SystemIds, new_request_id, now
 
 SITE = Site(base_url="http://127.0.0.1:8000")

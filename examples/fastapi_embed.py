@@ -16,9 +16,9 @@ from fastapi import FastAPI
 
 from svc_core import Context
 from svc_core.access.creation import KeyWish
+from svc_core.access.operations import create_key, create_workspace
 from svc_core.access.scopes import SCOPES
-from svc_core.accounts.operations import create_key, create_workspace
-from svc_http import hosting
+from svc_http.run import hosting
 from svc_http.settings import load
 
 # Every setting may stand in the environment, SVC_DB, SVC_SECRET and all others.

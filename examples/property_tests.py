@@ -14,22 +14,15 @@ from typing import Any, TypeVar
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import (
-    COLLECTIONS,
-    OPERATIONS,
-    Actor,
-    Collection,
-    Context,
-    Transaction,
-    drive,
-    pipeline,
-)
-from svc_core.cursor import Keyring
-from svc_core.pipeline import Call, Reply, Site
+from svc_core import COLLECTIONS, OPERATIONS, Actor, Collection, Context, Transaction
+from svc_core.base import drive
+from svc_core.contract.cursor import Keyring
+from svc_core.operation import executor as pipeline
+from svc_core.operation.executor import Call, Reply, Site
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_core.testing.sample import SAMPLES
 from svc_core.testing.storage_contract import StorageContract
-from svc_http.storage import MemoryStorage
+from svc_http.stores import MemoryStorage
 
 R = TypeVar("R")
 

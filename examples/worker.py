@@ -12,18 +12,19 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from svc_core import COLLECTIONS, SYSTEM, Actor, Context, Transaction, drive
-from svc_core.cursor import Keyring
-from svc_core.intake.registry import SourceWish, add_source
-from svc_core.intake.taking import take_document
-from svc_core.profiles.operations import CreateProfile, create_profile
+from svc_core import COLLECTIONS, SYSTEM, Actor, Context, Transaction
+from svc_core.base import drive
+from svc_core.contract.cursor import Keyring
+from svc_core.formats.model import Given
+from svc_core.formats.reading.body import Body
+from svc_core.formats.table import read, recognised
+from svc_core.intel.intake.readings import take_document
+from svc_core.intel.intake.registry import SourceWish, add_source
 from svc_core.reports.making import compose, gather, publish
-from svc_core.resources.profile import PROFILES, Profile, ProfileInput
-from svc_core.resources.report import FACETS
-from svc_core.sources.body import Body
-from svc_core.sources.formats import read, recognised
-from svc_core.sources.model import Given
-from svc_http.storage import MemoryStorage
+from svc_core.reports.model import FACETS
+from svc_core.reports.profiles.model import PROFILES, Profile, ProfileInput
+from svc_core.reports.profiles.operations import CreateProfile, create_profile
+from svc_http.stores import MemoryStorage
 from svc_http.system import SystemIds, now
 
 R = TypeVar("R")

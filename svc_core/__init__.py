@@ -10,20 +10,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from svc_core.base.unset import UNSET, Maybe
     from svc_core.catalog import COLLECTIONS, OPERATIONS
-    from svc_core.operation import Actor, Context, Operation
-    from svc_core.ports import SYSTEM, Collection, Ids, Storage, Transaction
-    from svc_core.problem import Problem, ProblemType
-    from svc_core.unset import UNSET, Maybe
+    from svc_core.contract.problem import Problem, ProblemType
+    from svc_core.operation.declaration import Actor, Context, Operation
+    from svc_core.operation.ports import SYSTEM, Collection, Ids, Storage, Transaction
 
 __version__ = "0.1.0"
 
 _NAMES = {
     "catalog": "COLLECTIONS OPERATIONS",
-    "operation": "Actor Context Operation",
-    "ports": "Collection Ids Storage SYSTEM Transaction",
-    "problem": "Problem ProblemType",
-    "unset": "Maybe UNSET",
+    "operation.declaration": "Actor Context Operation",
+    "operation.ports": "Collection Ids Storage SYSTEM Transaction",
+    "contract.problem": "Problem ProblemType",
+    "base.unset": "Maybe UNSET",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 

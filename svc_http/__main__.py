@@ -2,6 +2,6 @@
 
 import sys
 
-from svc_http.cli import main
+from svc_http.run.cli import main
 
 sys.exit(main())

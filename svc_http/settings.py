@@ -21,8 +21,8 @@ import attrs
 from attrs import field, frozen
 
 from svc_core.access.plans import PRESETS, PlanTable
-from svc_core.constraints import Doc
 from svc_core.payments import networks as payments
+from svc_core.wire.constraints import Doc
 from svc_http.settings_text import (
     DATABASE,
     Reader,

@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from svc_core import instants
 from svc_core.access import address
+from svc_core.base import instants
 from svc_core.payments.prices import CENTS_MAX
 
 SECRETS_MAX = 8

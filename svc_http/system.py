@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from types import FrameType
 from typing import Any, NoReturn
 
-from svc_core import ids
+from svc_core.base import ids
 
 POOL_BYTES = 12 * 1024
 """One block of random bytes: enough for a thousand requests, little enough to stay in cache."""

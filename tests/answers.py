@@ -9,8 +9,8 @@ from pathlib import Path
 
 from attrs import frozen
 
-from svc_core import instants
 from svc_core.agent.telling import Passage, Sentence, defused, select
+from svc_core.base import instants
 from svc_core.text.sentences import headline
 
 FOLDER = Path(__file__).parent / "data" / "answers"

@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from svc_core.ports import Collection, Heard, Transaction
-from svc_http.storage import MemoryStorage, SqliteStorage
-from svc_http.storage.postgres import PostgresStorage
+from svc_core.operation.ports import Collection, Heard, Transaction
+from svc_http.stores import MemoryStorage, SqliteStorage
+from svc_http.stores.postgres import PostgresStorage
 from tests.postgres import PostgresServer
 
 NAMES = ("memory", "sqlite", "postgres")

@@ -5,12 +5,13 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from svc_core import instants
-from svc_core.intake import registry, taking
-from svc_core.operation import Context
-from svc_core.resources.source import Source
-from svc_core.sources.formats import Document
-from svc_core.sources.model import About, Format, Record, Rejection
+from svc_core.base import instants
+from svc_core.formats.model import About, Format, Record, Rejection
+from svc_core.formats.table import Document
+from svc_core.intel.folding.model import Source
+from svc_core.intel.intake import readings as taking
+from svc_core.intel.intake import registry
+from svc_core.operation.declaration import Context
 
 NOON = datetime(2026, 3, 4, 4, tzinfo=UTC)
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from svc_core.ports import Collection
-from svc_http.storage import SqliteStorage
-from svc_http.storage.sqlite import migrations
-from svc_http.storage.sqlite.connection import connect_writer
+from svc_core.operation.ports import Collection
+from svc_http.stores import SqliteStorage
+from svc_http.stores.sqlite import migrations
+from svc_http.stores.sqlite.connection import connect_writer
 
 
 @contextmanager

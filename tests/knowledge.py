@@ -7,11 +7,10 @@ from typing import Any
 import attrs
 
 from svc_core import wire
-from svc_core.indexing import index_report
 from svc_core.knowledge.operations import RetrieveKnowledge, retrieve_knowledge
 from svc_core.knowledge.rows import KnowledgeQuery
-from svc_core.operation import Actor
-from svc_core.resources.report import (
+from svc_core.operation.declaration import Actor
+from svc_core.reports.model import (
     FACETS,
     REPORTS,
     Period,
@@ -23,6 +22,7 @@ from svc_core.resources.report import (
     ReportSignal,
     SignalConfidence,
 )
+from svc_core.search.indexing import index_report
 from svc_core.testing.clock import START
 
 TENANT = "wsp_" + "a" * 24

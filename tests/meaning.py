@@ -29,7 +29,7 @@ def vector(text: str) -> list[float]:
 
 
 class Meaning:
-    """The model in process (`svc_http.providers.embedding.Model`); it counts what it is asked."""
+    """The model (`svc_http.outside.embeddings.model.Model`) in process; counts its questions."""
 
     name = "meaning"
 

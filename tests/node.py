@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import define, field
 
-from svc_http.providers.chain import CANCELLED, MOVED, USED
+from svc_http.outside.facilitators.chain import CANCELLED, MOVED, USED
 
 ASSET = "0x036cbd53842c5426634e7929541ec2318f3dcf7e"
 GENESIS = 1_700_000_000

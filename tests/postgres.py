@@ -15,9 +15,9 @@ from typing import Any
 
 import asyncpg
 
-from svc_core.ports import Collection
+from svc_core.operation.ports import Collection
 from svc_core.testing.sample import SAMPLES
-from svc_http.storage.postgres import Limits, PostgresStorage, migrate
+from svc_http.stores.postgres import Limits, PostgresStorage, migrate
 
 EPOCH = b"8 bytes."
 USER = "svc"

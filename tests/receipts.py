@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from svc_core.ids import EXAMPLE_DIGITS
+from svc_core.base.ids import EXAMPLE_DIGITS
 from svc_core.payments.records import Payment
 from svc_core.payments.states import State
 

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
-FEEDS = ROOT / "svc_http" / "demo" / "feeds"
+FEEDS = ROOT / "svc_http" / "run" / "demo" / "feeds"
 
 PROFILE = {"name": "Ports", "topic": "Strikes at container ports", "frequency": "manual"}
 

@@ -26,7 +26,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import normalize
 
-from svc_core.analysis.sentiment import cues, read, terms
+from svc_core.text.sentiment import cues, read, terms
 
 CUE = 0.5  # a cue in training, against a text of length one
 CLASSES = ("negative", "neutral", "positive")

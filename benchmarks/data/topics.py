@@ -27,7 +27,7 @@ from sklearn.preprocessing import normalize
 from wordfreq import top_n_list, word_frequency
 
 from svc_core import data
-from svc_core.analysis.topics import TOPICS
+from svc_core.text.topics import TOPICS
 from svc_core.text.words import terms, words
 
 IDS = [topic.id for topic in TOPICS]

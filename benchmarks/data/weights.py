@@ -1,4 +1,4 @@
-"""Linear models as data files: weights as bytes, as `svc_core.analysis.linear` reads them."""
+"""Linear models as data files: weights as bytes, as `svc_core.text.linear` reads them."""
 
 import json
 import zlib

@@ -20,15 +20,15 @@ from typing import Final, Literal, NamedTuple
 
 from attrs import frozen
 
-from svc_core import problem
 from svc_core.access.address import ClientAddress
 from svc_core.access.keys import ApiKey, Bearer, KeyState, Malformed, state
 from svc_core.access.limits import AGENT, Decision, Header, headers, judge, named
 from svc_core.access.lockout import is_locked, retry_after_seconds
 from svc_core.access.principal import Principal
-from svc_core.operation import Actor, Counting
-from svc_core.ports import Counters, Failures
-from svc_core.problem import Problem, ProblemType
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem, ProblemType
+from svc_core.operation.declaration import Actor, Counting
+from svc_core.operation.ports import Counters, Failures
 
 CHALLENGE = 'Bearer realm="svc"'
 

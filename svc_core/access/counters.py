@@ -15,7 +15,7 @@ from svc_core.access.limits import (
     Meter,
     judge,
 )
-from svc_core.ports import Counted, Pool
+from svc_core.operation.ports import Counted, Pool
 
 
 class Window:

@@ -11,14 +11,14 @@ from typing import Annotated, Any, Literal
 
 from attrs import evolve, frozen
 
-from svc_core import problem
 from svc_core.access.address import normalise
 from svc_core.access.keys import ApiKey, NewKey, state
 from svc_core.access.plans import Plan
 from svc_core.access.scopes import unknown
-from svc_core.constraints import Arg, Doc, MaxLen, Pattern
-from svc_core.problem import Problem
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
 from svc_core.wire import Fault
+from svc_core.wire.constraints import Arg, Doc, MaxLen, Pattern
 
 Role = Literal["owner", "admin", "member"]
 

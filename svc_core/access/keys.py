@@ -15,9 +15,10 @@ from typing import Final, Literal, NamedTuple
 
 from attrs import evolve, field, frozen
 
-from svc_core import instants, problem
 from svc_core.access.plans import Plan
-from svc_core.problem import Problem
+from svc_core.base import instants
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
 
 RANDOM_BYTES = 32
 DISPLAY_HEX = 8

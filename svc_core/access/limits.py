@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from attrs import field, frozen
 
-from svc_core.ports import Counted, Pool
+from svc_core.operation.ports import Counted, Pool
 
 MINUTE_SECONDS = 60
 DAY_SECONDS = 86_400

@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from svc_core.ports import Failures, Locked
+from svc_core.operation.ports import Failures, Locked
 
 ATTEMPTS_MAX = 5
 WINDOW = timedelta(minutes=15)

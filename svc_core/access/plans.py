@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.constraints import Ge, Le, Pattern
+from svc_core.wire.constraints import Ge, Le, Pattern
 
 Amount = Annotated[int, Ge(0), Le(1_000_000_000)]
 

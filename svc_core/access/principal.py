@@ -18,7 +18,7 @@ from svc_core.access.limits import (
     Rate,
 )
 from svc_core.access.plans import Plan
-from svc_core.operation import Actor, Counting
+from svc_core.operation.declaration import Actor, Counting
 
 
 @frozen(eq=False)

@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from attrs import define, field
 
-from svc_core import stream
 from svc_core.agent import credits, threads
 from svc_core.agent.credits import Reservation
 from svc_core.agent.encoder import Encoder
@@ -21,9 +20,10 @@ from svc_core.agent.ports import Backend, Toolbox, Turn
 from svc_core.agent.request import Asked
 from svc_core.agent.threads import Place
 from svc_core.agent.transcript import Transcript
-from svc_core.operation import SSE, Units
-from svc_core.result import Fields
-from svc_core.stream import Stream, Watch
+from svc_core.operation import stream
+from svc_core.operation.declaration import SSE, Units
+from svc_core.operation.result import Fields
+from svc_core.operation.stream import Stream, Watch
 
 FIRST_SECONDS: Final = 15.0
 """How long a backend may still refuse with a status of its own: no silence before the head is

@@ -15,8 +15,8 @@ from typing import Literal
 from attrs import field, frozen
 
 from svc_core import data
-from svc_core.analysis.facts import months
-from svc_core.retrieval.countries import same
+from svc_core.text.demonyms import same
+from svc_core.text.facts import months
 from svc_core.text.frequencies import background
 from svc_core.text.language import guess
 from svc_core.text.words import cut, fold, stop_words, terms, words

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from attrs import define, field, frozen
 
-from svc_core import problem
 from svc_core.agent.events import Usage
-from svc_core.problem import Problem
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
 
 LINE_BYTES_MAX: Final = 1024 * 1024
 CALLS_MAX: Final = 8

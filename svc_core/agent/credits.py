@@ -14,14 +14,15 @@ from typing import Annotated, Any
 import attrs
 from attrs import frozen
 
-from svc_core import problem, wire
+from svc_core import wire
+from svc_core.access.model import plan_name
 from svc_core.access.plans import PlanTable
-from svc_core.constraints import Arg, Doc, Ge, IdOf, Le
-from svc_core.operation import Context, Operation, Units, local
-from svc_core.ports import SYSTEM, Collection
-from svc_core.problem import Problem
-from svc_core.resources.account import plan_name
-from svc_core.result import One
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import Context, Operation, Units, local
+from svc_core.operation.ports import SYSTEM, Collection
+from svc_core.operation.result import One
+from svc_core.wire.constraints import Arg, Doc, Ge, IdOf, Le
 
 RESERVED_FOR = timedelta(minutes=10)
 """Several times what a turn may take."""

@@ -18,8 +18,8 @@ from svc_core.agent.encoder import SOURCES_MAX, TEXT_MAX
 from svc_core.agent.events import Event, Source, Text, ToolDone, ToolFailed
 from svc_core.agent.ports import Answered, Found, ToolSpec, Turn
 from svc_core.agent.request import newest
-from svc_core.analysis.citing import Kept
-from svc_core.analysis.facts import Facts, runs
+from svc_core.text.citing import Kept
+from svc_core.text.facts import Facts, runs
 
 FOUND_MAX: Final = 8
 """Things of one answer of a tool that the model is shown."""

@@ -16,7 +16,7 @@ from svc_core.agent.events import (
 from svc_core.agent.facts import Said
 from svc_core.agent.planner import plan
 from svc_core.agent.ports import Answered, Found, Toolbox, Turn
-from svc_core.problem import Problem
+from svc_core.contract.problem import Problem
 
 SOURCES_MAX = 20
 _SHOWN_MAX = 5  # of what a tool found: clients send it back with every question

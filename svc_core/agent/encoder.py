@@ -14,9 +14,10 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 import attrs
 
-from svc_core import compact, problem
 from svc_core.agent import events
 from svc_core.agent.events import Event, Failed, Finished, Text, ToolFailed, Usage
+from svc_core.base import compact
+from svc_core.contract import problem
 
 Chunk: TypeAlias = dict[str, Any]
 E = TypeVar("E")
@@ -73,7 +74,7 @@ class Encoder(ABC):
         return self.feed(failed or _CUT_SHORT)
 
     def farewell(self, told: bytes | None) -> bytes:
-        """The last frames where the host ends the stream: see `svc_core.stream.Stream`."""
+        """The last frames where the host ends it: see `svc_core.operation.stream.Stream`."""
         if told is None:
             return self.close(_LATE)
         why = json.loads(told)

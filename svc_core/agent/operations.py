@@ -7,7 +7,6 @@ from typing import Annotated, Any, Final, TypeAlias
 import attrs
 from attrs import frozen
 
-from svc_core import problem
 from svc_core.agent import credits, samples, threads
 from svc_core.agent.answering import Answer
 from svc_core.agent.chunks import ChunkEncoder
@@ -15,12 +14,13 @@ from svc_core.agent.encoder import Encoder
 from svc_core.agent.ports import Backend, Tools
 from svc_core.agent.request import Asked, CompletionRequest, UiRequest, of_completion, of_ui
 from svc_core.agent.ui_stream import UiEncoder
-from svc_core.constraints import Doc, Example, IdOf, MaxLen, MinLen
-from svc_core.operation import BODY, PATH, SSE, Context, Operation, header
-from svc_core.problem import ProblemType
-from svc_core.result import Empty, Fields
-from svc_core.stream import Stream
-from svc_core.unset import UNSET, Maybe, given
+from svc_core.base.unset import UNSET, Maybe, given
+from svc_core.contract import problem
+from svc_core.contract.problem import ProblemType
+from svc_core.operation.declaration import BODY, PATH, SSE, Context, Operation, header
+from svc_core.operation.result import Empty, Fields
+from svc_core.operation.stream import Stream
+from svc_core.wire.constraints import Doc, Example, IdOf, MaxLen, MinLen
 
 AGENT = frozenset({"agent:svc"})
 

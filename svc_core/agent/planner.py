@@ -14,15 +14,15 @@ from typing import Any, TypeVar
 
 from attrs import define, evolve, field, frozen
 
-from svc_core import instants
 from svc_core.agent import asking, facts, figures, question, telling
 from svc_core.agent.facts import Said, listed, quoted
 from svc_core.agent.figures import differences
 from svc_core.agent.listing import Listed, distinct, holds, kinds, most
 from svc_core.agent.ports import Answered, Found, Turn
 from svc_core.agent.question import Asked
-from svc_core.linking import aliases
-from svc_core.linking.names import normal
+from svc_core.base import instants
+from svc_core.intel.linking import aliases
+from svc_core.intel.linking.names import normal
 
 T = TypeVar("T")
 

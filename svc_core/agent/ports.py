@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 from attrs import field, frozen
 
 from svc_core.agent.events import Event
-from svc_core.operation import Actor, Units
+from svc_core.operation.declaration import Actor, Units
 
 Role = Literal["user", "assistant"]
 

@@ -20,7 +20,7 @@ from svc_core.agent import times
 from svc_core.agent.facts import Phrase, phrase
 from svc_core.agent.ports import Turn
 from svc_core.agent.times import Span
-from svc_core.sources.values import country_named
+from svc_core.formats.reading.values import country_named
 from svc_core.text.words import cut, fold, stop_words
 
 T = TypeVar("T")

@@ -15,11 +15,12 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
 from attrs import field, frozen
 
-from svc_core import problem, wire
+from svc_core import wire
 from svc_core.agent.ports import Message, Turn
-from svc_core.constraints import Doc, Example, MaxLen, MinLen
-from svc_core.problem import Problem, ProblemType
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem, ProblemType
 from svc_core.wire import Fault
+from svc_core.wire.constraints import Doc, Example, MaxLen, MinLen
 
 MESSAGES_MAX: Final = 200
 PARTS_MAX: Final = 256  # of a message: the steps of an answer with many tools

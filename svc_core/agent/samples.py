@@ -4,7 +4,7 @@ from typing import Final
 
 from svc_core.agent.encoder import Encoder
 from svc_core.agent.events import Event, Finished, Source, Step, Text, ToolCall, ToolDone, Usage
-from svc_core.constraints import IdOf
+from svc_core.wire.constraints import IdOf
 
 QUESTION: Final = "Why is the port of Valparaiso closed?"
 

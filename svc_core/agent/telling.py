@@ -32,8 +32,8 @@ from svc_core.agent.asking import (
     root,
     roots,
 )
-from svc_core.analysis.entities import is_place
-from svc_core.linking.runs import runs
+from svc_core.intel.linking.runs import runs
+from svc_core.text.entities import is_place
 from svc_core.text.language import guess
 from svc_core.text.sentences import headline, leans, sentences
 from svc_core.text.words import cut, fold, terms, words

@@ -14,14 +14,15 @@ from typing import Final
 import attrs
 from attrs import field, frozen
 
-from svc_core import ids, problem
 from svc_core.agent.events import FinishReason, Source, Usage
 from svc_core.agent.ports import Message
 from svc_core.agent.request import Metadata
-from svc_core.operation import Context
-from svc_core.ports import Collection
-from svc_core.problem import Problem
-from svc_core.resources.members import micros
+from svc_core.base import ids
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import Context
+from svc_core.operation.members import micros
+from svc_core.operation.ports import Collection
 
 TURNS_MAX: Final = 200
 """Turns that are kept of a thread: as many as one request may have messages."""

@@ -7,8 +7,8 @@ from functools import cache
 
 from attrs import frozen
 
-from svc_core import instants, periods
-from svc_core.analysis.facts import months
+from svc_core.base import instants, periods
+from svc_core.text.facts import months
 from svc_core.text.words import fold
 
 _DAY = timedelta(days=1)

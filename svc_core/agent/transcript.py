@@ -6,12 +6,12 @@ from typing import Any
 
 from attrs import define, field
 
-from svc_core import problem
 from svc_core.agent.encoder import SOURCES_MAX, TEXT_MAX
 from svc_core.agent.events import Event, Failed, Finished, Source, Text, Usage
 from svc_core.agent.ports import Turn
 from svc_core.agent.request import Metadata
 from svc_core.agent.threads import KeptTurn
+from svc_core.contract import problem
 
 
 @define

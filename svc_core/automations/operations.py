@@ -10,13 +10,9 @@ from typing import Annotated, Any
 import attrs
 from attrs import frozen
 
-from svc_core import personal, problem, wire
+from svc_core import wire
 from svc_core.automations import rules, running
-from svc_core.constraints import Doc
-from svc_core.operation import BODY, PATH, QUERY, Context, Operation
-from svc_core.personal import changed
-from svc_core.problem import Problem
-from svc_core.resources.automation import (
+from svc_core.automations.model import (
     AUTOMATIONS,
     AUTOMATIONS_MAX,
     RUNS,
@@ -26,11 +22,17 @@ from svc_core.resources.automation import (
     AutomationRun,
     RunStatus,
 )
-from svc_core.resources.members import AutomationId, Cursor, Limit, RunId
-from svc_core.resources.project import PROJECTS, Archivable
-from svc_core.result import Accepted, Created, One, Page
-from svc_core.unset import UNSET, Maybe, named
+from svc_core.base.unset import UNSET, Maybe, named
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation import crud as personal
+from svc_core.operation.crud import changed
+from svc_core.operation.declaration import BODY, PATH, QUERY, Context, Operation
+from svc_core.operation.members import AutomationId, Cursor, Limit, RunId
+from svc_core.operation.result import Accepted, Created, One, Page
+from svc_core.projects.model import PROJECTS, Archivable
 from svc_core.wire import Fault
+from svc_core.wire.constraints import Doc
 
 # -- requests ----------------------------------------------------------------------------------
 

@@ -12,9 +12,7 @@ from typing import Any, Final, Literal
 
 import attrs
 
-from svc_core import problem, schedule
-from svc_core.personal import changed
-from svc_core.resources.automation import (
+from svc_core.automations.model import (
     Automation,
     AutomationInput,
     AutomationPatch,
@@ -23,7 +21,10 @@ from svc_core.resources.automation import (
     Timetable,
     TimetablePatch,
 )
-from svc_core.unset import named
+from svc_core.base.unset import named
+from svc_core.contract import problem
+from svc_core.operation import schedule
+from svc_core.operation.crud import changed
 from svc_core.wire import Fault
 
 ATTEMPTS_MAX: Final = 3

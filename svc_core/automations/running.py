@@ -12,13 +12,8 @@ from typing import Any, Final, TypeVar
 import attrs
 from attrs import frozen
 
-from svc_core import instants, problem
 from svc_core.automations import rules
-from svc_core.automations.rules import Happening
-from svc_core.events import cloud_event, enabled_webhooks, publish
-from svc_core.operation import Context
-from svc_core.ports import Collection
-from svc_core.resources.automation import (
+from svc_core.automations.model import (
     AUTOMATIONS,
     RUNS,
     WORK,
@@ -29,8 +24,14 @@ from svc_core.resources.automation import (
     Trigger,
     Work,
 )
-from svc_core.resources.members import micros
-from svc_core.resources.webhook import RUN_FINISHED
+from svc_core.automations.rules import Happening
+from svc_core.base import instants
+from svc_core.contract import problem
+from svc_core.operation.declaration import Context
+from svc_core.operation.members import micros
+from svc_core.operation.ports import Collection
+from svc_core.outbox.events import cloud_event, enabled_webhooks, publish
+from svc_core.outbox.model import RUN_FINISHED
 
 T = TypeVar("T")
 

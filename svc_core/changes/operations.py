@@ -6,11 +6,14 @@ from typing import Annotated, Any
 
 from attrs import evolve, frozen
 
-from svc_core import cursor, envelope, problem, stream, wire
+from svc_core import wire
+from svc_core.base.ids import EXAMPLE_DIGITS
+from svc_core.base.unset import UNSET, Maybe, Unset
 from svc_core.changes.render import ChangeRow, Place, ResourceType, dumps, shown, tail
-from svc_core.constraints import Doc, Example, Pattern
-from svc_core.ids import EXAMPLE_DIGITS
-from svc_core.operation import (
+from svc_core.contract import cursor, envelope, problem
+from svc_core.contract.problem import Problem
+from svc_core.operation import stream
+from svc_core.operation.declaration import (
     JSON,
     MANAGERS,
     QUERY,
@@ -24,12 +27,11 @@ from svc_core.operation import (
     header,
     local,
 )
-from svc_core.ports import BASE_V1, Change, ChangeType, FeedPosition
-from svc_core.problem import Problem
-from svc_core.resources.members import Limit
-from svc_core.result import Content, One, Page
-from svc_core.stream import Stream
-from svc_core.unset import UNSET, Maybe, Unset
+from svc_core.operation.members import Limit
+from svc_core.operation.ports import BASE_V1, Change, ChangeType, FeedPosition
+from svc_core.operation.result import Content, One, Page
+from svc_core.operation.stream import Stream
+from svc_core.wire.constraints import Doc, Example, Pattern
 
 _WATERMARK = "w1.ZfHA3out8A0AAAAAAAAAKQAAAAAAAAAH1c4mNQ"  # in examples
 _WATERMARK_FORM = Pattern(cursor.WATERMARK_FORM, "a watermark of this feed")

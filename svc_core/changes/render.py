@@ -14,11 +14,13 @@ from typing import Annotated, Any, Final, Literal
 
 from attrs import evolve, frozen
 
-from svc_core import compact, cursor, instants, stream
-from svc_core.constraints import Doc, Example, IdOf
-from svc_core.operation import SSE, Context
-from svc_core.ports import Change, ChangeSlice, ChangeType, FeedPosition
-from svc_core.stream import Stream, Watch
+from svc_core.base import compact, instants
+from svc_core.contract import cursor
+from svc_core.operation import stream
+from svc_core.operation.declaration import SSE, Context
+from svc_core.operation.ports import Change, ChangeSlice, ChangeType, FeedPosition
+from svc_core.operation.stream import Stream, Watch
+from svc_core.wire.constraints import Doc, Example, IdOf
 
 _text = compact.encoder()
 

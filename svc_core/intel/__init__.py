@@ -1,1 +1,1 @@
-"""What the sources brought, as answers: who is involved, what happened, how it is connected."""
+"""What the service knows of the world: news, events, entities, signals, incidents."""

@@ -4,13 +4,14 @@ from typing import Annotated, Any
 
 from attrs import frozen
 
-from svc_core import problem, wire
+from svc_core import wire
+from svc_core.base.unset import given
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
 from svc_core.knowledge.retrieving import bounds, retrieve
 from svc_core.knowledge.rows import KnowledgeQuery, KnowledgeRow, RetrievalPeriod
-from svc_core.operation import BODY, Context, Operation
-from svc_core.problem import Problem
-from svc_core.result import Page
-from svc_core.unset import given
+from svc_core.operation.declaration import BODY, Context, Operation
+from svc_core.operation.result import Page
 
 
 @frozen

@@ -13,11 +13,19 @@ from typing import Annotated, Any, Final
 import attrs
 from attrs import frozen
 
-from svc_core import corpus, indexing, problem, wire
-from svc_core.constraints import Doc
-from svc_core.embeddings import BATCH, TEXT_CHARS, Embedder, NotEmbedded, vectors_of
-from svc_core.host import Progress
-from svc_core.indexing import (
+from svc_core import wire
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.intel.signals.model import SIGNALS
+from svc_core.operation.declaration import Context, Operation, Units, local
+from svc_core.operation.host import Progress
+from svc_core.operation.members import micros
+from svc_core.operation.ports import SYSTEM, Document, Position
+from svc_core.operation.result import One
+from svc_core.reports.model import FACETS, REPORTS
+from svc_core.search import corpus, indexing
+from svc_core.search.embeddings import BATCH, TEXT_CHARS, Embedder, NotEmbedded, vectors_of
+from svc_core.search.indexing import (
     ALL,
     FORM,
     NEVER,
@@ -28,13 +36,7 @@ from svc_core.indexing import (
     IndexedText,
     IndexedVector,
 )
-from svc_core.operation import Context, Operation, Units, local
-from svc_core.ports import SYSTEM, Document, Position
-from svc_core.problem import Problem
-from svc_core.resources.members import micros
-from svc_core.resources.report import FACETS, REPORTS
-from svc_core.resources.signal import SIGNALS
-from svc_core.result import One
+from svc_core.wire.constraints import Doc
 
 REPORTS_AT_ONCE: Final = 4
 """Reports indexed in one unit of work: about 0.1 s where each has fifty signals."""

@@ -14,10 +14,10 @@ from typing import Any, Final, Protocol, TypeVar
 
 from attrs import define, field, frozen
 
-from svc_core import corpus, problem, publications, recordings
-from svc_core.corpus import Corpus
-from svc_core.embeddings import DOUBTED, Embedder, NotEmbedded, cosines
-from svc_core.indexing import KINDS, OWN, SHARED, Index, IndexedText, IndexedVector
+from svc_core.base.unset import Unset, given
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.intel.signals.model import SIGNALS
 from svc_core.knowledge.excerpts import excerpt
 from svc_core.knowledge.rows import (
     KnowledgeQuery,
@@ -27,18 +27,20 @@ from svc_core.knowledge.rows import (
     RetrievalLinks,
     RetrievalScores,
 )
-from svc_core.operation import Context
-from svc_core.ports.documents import Filters
-from svc_core.problem import Problem
-from svc_core.resources.members import micros
-from svc_core.resources.report import REPORTS
-from svc_core.resources.signal import SIGNALS
-from svc_core.retrieval.query import Query
-from svc_core.retrieval.ranking import answers
+from svc_core.operation.declaration import Context
+from svc_core.operation.members import micros
+from svc_core.operation.ports.documents import Filters
+from svc_core.reports import publications, recordings
+from svc_core.reports.model import REPORTS
+from svc_core.search import corpus
+from svc_core.search.corpus import Corpus
+from svc_core.search.embeddings import DOUBTED, Embedder, NotEmbedded, cosines
+from svc_core.search.indexing import KINDS, OWN, SHARED, Index, IndexedText, IndexedVector
 from svc_core.text.evidence import Evidence, Reading, read
 from svc_core.text.frequencies import Frequencies
+from svc_core.text.query import Query
+from svc_core.text.ranking import answers
 from svc_core.text.words import spans
-from svc_core.unset import Unset, given
 
 T = TypeVar("T")
 

@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 
 from attrs import frozen
 
-from svc_core.constraints import Arg, Doc, Example, Ge, IdOf, Le, MaxLen, MinLen
-from svc_core.indexing import KINDS, Kind
-from svc_core.resources.members import NOT_BLANK, ProfileId
-from svc_core.unset import UNSET, Maybe
+from svc_core.base.unset import UNSET, Maybe
+from svc_core.operation.members import NOT_BLANK, ProfileId
+from svc_core.search.indexing import KINDS, Kind
+from svc_core.wire.constraints import Arg, Doc, Example, Ge, IdOf, Le, MaxLen, MinLen
 
 Mode = Literal["hybrid", "lexical", "semantic"]
 _PATH = "/api/v1/reports/rpt_65f1c0de8badf00d12345678"

@@ -21,7 +21,7 @@ from svc_core.ledger.log.seal import TreeHead, genesis
 from svc_core.ledger.records import decode
 from svc_core.ledger.verify.lines import Line, read
 from svc_core.ledger.verify.outcome import Fault, Findings
-from svc_core.ports import (
+from svc_core.operation.ports import (
     LedgerCheckpoint,
     LedgerEnd,
     LedgerHead,

@@ -15,9 +15,10 @@ from typing import Annotated, Any, Protocol
 import attrs
 from attrs import frozen
 
-from svc_core import problem, wire
-from svc_core.constraints import Arg, Doc, Ge, IdOf, Le, MaxLen, MinLen, Pattern
-from svc_core.host import Tell
+from svc_core import wire
+from svc_core.base.unset import UNSET
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
 from svc_core.ledger import operations, verifying
 from svc_core.ledger.append.append import ahead, append
 from svc_core.ledger.append.entries import ENTRIES, Entry
@@ -31,10 +32,19 @@ from svc_core.ledger.records import KIND_PREFIX, Kind, payload_bytes
 from svc_core.ledger.repository import checkpoint_of, head_of, prefix, records_of, vkey_of, whole
 from svc_core.ledger.verify.outcome import Outcome
 from svc_core.ledger.verify.verify import chunks, verify_export
-from svc_core.operation import JSON, MANAGERS, OPERATOR, TEXT, UTF8_TEXT, Context, Operation, local
-from svc_core.problem import Problem
-from svc_core.result import Content, Created, One, Page
-from svc_core.unset import UNSET
+from svc_core.operation.declaration import (
+    JSON,
+    MANAGERS,
+    OPERATOR,
+    TEXT,
+    UTF8_TEXT,
+    Context,
+    Operation,
+    local,
+)
+from svc_core.operation.host import Tell
+from svc_core.operation.result import Content, Created, One, Page
+from svc_core.wire.constraints import Arg, Doc, Ge, IdOf, Le, MaxLen, MinLen, Pattern
 
 PAGE_BYTES = 512 * 1024
 """Of the lines that one answer carries. An export holds some twenty times as much at a time."""

@@ -5,13 +5,13 @@ from typing import Annotated, Any, Final, Literal
 
 from attrs import frozen
 
-from svc_core.constraints import Doc, Example
+from svc_core.base.unset import UNSET, Maybe
 from svc_core.ledger.append.input import SubjectId
 from svc_core.ledger.fold.view import Author, RecordedAt, RecordId, Seq, ValidFrom, ValidTo
 from svc_core.ledger.log.note import to_base64
 from svc_core.ledger.records import Kind, Op, Record
 from svc_core.ledger.verify.outcome import Assurance, Checks, Fault, Level, Outcome
-from svc_core.unset import UNSET, Maybe
+from svc_core.wire.constraints import Doc, Example
 
 Hex = Annotated[
     str,

@@ -8,14 +8,18 @@ from typing import Annotated, Any, Final, Literal
 import attrs
 from attrs import frozen
 
-from svc_core import problem, wire
-from svc_core.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern
+from svc_core import wire
+from svc_core.base.unset import UNSET, Maybe, Unset, given
+from svc_core.contract import problem
+from svc_core.contract.media import Representation
+from svc_core.contract.problem import Problem
 from svc_core.ledger import reading, timestamps, verifying
 from svc_core.ledger.append.append import Appended, address_of, ahead, append
 from svc_core.ledger.append.entries import ENTRIES, Entry, NewSubject
 from svc_core.ledger.append.erasure import without_erased
 from svc_core.ledger.append.input import Instant, SeenSource, SubjectId
 from svc_core.ledger.designators.schemes import SCHEMES, normalise
+from svc_core.ledger.exchange.marking import AMBER, Tlp
 from svc_core.ledger.fold.view import SubjectView, encode
 from svc_core.ledger.log.note import from_base64, to_base64
 from svc_core.ledger.log.seal import TreeHead
@@ -25,8 +29,7 @@ from svc_core.ledger.records import Kind, Op, decode
 from svc_core.ledger.repository import checkpoint_of, prefix, proven, vkey_of
 from svc_core.ledger.timestamps import canonical_time
 from svc_core.ledger.verify.outcome import Level
-from svc_core.media import Representation
-from svc_core.operation import (
+from svc_core.operation.declaration import (
     BODY,
     JSON,
     NDJSON,
@@ -40,13 +43,11 @@ from svc_core.operation import (
     Operation,
     Refused,
 )
-from svc_core.ports import BASE_V2, Position, SealedLine
-from svc_core.problem import Problem
-from svc_core.resources.members import Cursor, Limit
-from svc_core.result import Content, Created, Fields, One, Page
-from svc_core.stix.marking import AMBER, Tlp
-from svc_core.unset import UNSET, Maybe, Unset, given
+from svc_core.operation.members import Cursor, Limit
+from svc_core.operation.ports import BASE_V2, Position, SealedLine
+from svc_core.operation.result import Content, Created, Fields, One, Page
 from svc_core.wire import shapes
+from svc_core.wire.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern
 
 BATCH_MAX = 100
 SVG = Representation("svg", "image/svg+xml")

@@ -14,9 +14,9 @@ from typing import Annotated, Any, Final
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.constraints import MaxLen, MinLen, Pattern
-from svc_core.resources.members import NOT_BLANK
+from svc_core.operation.members import NOT_BLANK
 from svc_core.wire import Fault
+from svc_core.wire.constraints import MaxLen, MinLen, Pattern
 
 VERSION: Final = 1
 """Raised whenever the cardinality or the type of a predicate changes."""

@@ -6,8 +6,10 @@ from typing import Final
 import attrs
 from attrs import frozen
 
-from svc_core import problem
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
 from svc_core.ledger import timestamps
+from svc_core.ledger.exchange.marking import Tlp
 from svc_core.ledger.fold.fold import fold
 from svc_core.ledger.fold.rows import text_of
 from svc_core.ledger.fold.standing import Standing
@@ -21,10 +23,8 @@ from svc_core.ledger.picture import svg
 from svc_core.ledger.records import Record, decode, split
 from svc_core.ledger.repository import head_of, lines_of, prefix, records_of, whole
 from svc_core.ledger.stix.bundle import bundle, others
-from svc_core.operation import Context
-from svc_core.ports import LEDGER_LEVELS, SealedLine
-from svc_core.problem import Problem
-from svc_core.stix.marking import Tlp
+from svc_core.operation.declaration import Context
+from svc_core.operation.ports import LEDGER_LEVELS, SealedLine
 
 EXPORT_BYTES_MAX: Final = 4 * 2**20
 """Bytes of one page of an export; a page ends early rather than pass it."""

@@ -15,8 +15,8 @@ from typing import Any, Final, Literal, NamedTuple, NoReturn
 
 from attrs import frozen
 
-from svc_core import canonical
-from svc_core.problem import (
+from svc_core.base import canonical
+from svc_core.contract.problem import (
     NUMBER_PRECISION,
     RECORD_TOO_LARGE,
     VALIDATION_FAILED,

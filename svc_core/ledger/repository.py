@@ -14,8 +14,9 @@ from typing import Final
 import attrs
 from attrs import field, frozen
 
-from svc_core import ids, problem
-from svc_core.host import Signer
+from svc_core.base import ids
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
 from svc_core.ledger.log.checkpoint import Checkpoint, sign
 from svc_core.ledger.log.note import VerifierKey
 from svc_core.ledger.log.proofs import (
@@ -31,9 +32,9 @@ from svc_core.ledger.log.proofs import (
 from svc_core.ledger.log.receipt import Receipt
 from svc_core.ledger.log.seal import TreeHead
 from svc_core.ledger.records import Record, decode
-from svc_core.operation import Context
-from svc_core.ports import SealedLine
-from svc_core.problem import Problem
+from svc_core.operation.declaration import Context
+from svc_core.operation.host import Signer
+from svc_core.operation.ports import SealedLine
 
 SUBJECT_RECORDS_MAX: Final = 20_000
 """Records of one subject before it is full; folding as many takes a tenth of a second."""

@@ -9,12 +9,12 @@ from typing import Final, Literal
 
 from attrs import frozen
 
-from svc_core import ids, vault
-from svc_core.cursor import NONCE_BYTES, Keyring
+from svc_core.base import ids, vault
+from svc_core.contract.cursor import NONCE_BYTES, Keyring
 from svc_core.ledger.log.note import Ed25519Signer
-from svc_core.operation import Context
-from svc_core.ports import Collection
-from svc_core.resources.members import micros
+from svc_core.operation.declaration import Context
+from svc_core.operation.members import micros
+from svc_core.operation.ports import Collection
 
 SEED_BYTES: Final = 32
 Purpose = Literal["ledger", "receipt"]

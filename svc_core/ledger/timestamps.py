@@ -11,8 +11,8 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from svc_core import problem
-from svc_core.problem import Problem
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
 
 RFC_3339: Final = (
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})"

@@ -12,7 +12,8 @@ from typing import Final
 
 from attrs import define, evolve, field, frozen
 
-from svc_core import problem
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
 from svc_core.ledger.append.erasure import Part, erased_later
 from svc_core.ledger.fsck import Fsck, Kept, Run, completed
 from svc_core.ledger.log import tree
@@ -26,9 +27,8 @@ from svc_core.ledger.verify.anchors import Anchor, Anchors, gather
 from svc_core.ledger.verify.diagnosis import Diagnosis
 from svc_core.ledger.verify.outcome import Level, Outcome, beside
 from svc_core.ledger.verify.sweep import RUN_LINES_MAX, Sweep
-from svc_core.operation import Context, Units
-from svc_core.ports import LedgerKey, LedgerNode, SealedLine
-from svc_core.problem import Problem
+from svc_core.operation.declaration import Context, Units
+from svc_core.operation.ports import LedgerKey, LedgerNode, SealedLine
 
 RUN_BYTES_MAX: Final = 4 * 2**20
 """Bytes of lines that are read and held at a time; a run ends early rather than pass it by much."""

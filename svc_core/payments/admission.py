@@ -10,8 +10,9 @@ from typing import Final
 import attrs
 from attrs import frozen
 
-from svc_core import problem
 from svc_core.access.limits import DAY_SECONDS, MINUTE_SECONDS
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
 from svc_core.payments.records import (
     Payment,
     Wallet,
@@ -19,7 +20,6 @@ from svc_core.payments.records import (
     minute_of,
 )
 from svc_core.payments.states import State
-from svc_core.problem import Problem
 
 USD_UNITS: Final = 10**6
 """Units of the asset in a dollar: every asset that is taken has six decimals."""

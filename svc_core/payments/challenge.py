@@ -12,11 +12,12 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from svc_core import compact, wire
-from svc_core.constraints import DIALECT
-from svc_core.operation import Operation, Tier
+from svc_core import wire
+from svc_core.base import compact
+from svc_core.operation.declaration import Operation, Tier
 from svc_core.payments.messages import IDENTIFIER, SCHEME, VERSION, PaymentRequirements
 from svc_core.payments.networks import BASE_SEPOLIA, NOBODY, Network
+from svc_core.wire.constraints import DIALECT
 
 TIMEOUT_SECONDS: Final = 300
 """How long a signed payment is good: it also bears a client whose clock is some minutes slow."""

@@ -21,7 +21,8 @@ from typing import Final, Literal
 import attrs
 from attrs import define, frozen
 
-from svc_core import problem
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem, ProblemType
 from svc_core.payments import admission, records
 from svc_core.payments.admission import Limits
 from svc_core.payments.challenge import Offer, named
@@ -46,7 +47,6 @@ from svc_core.payments.records import (
     payment_id,
 )
 from svc_core.payments.states import IN_DOUBT, IN_FLIGHT, Event, State, Superseded
-from svc_core.problem import Problem, ProblemType
 
 SECOND_MAX: Final = 253_402_300_799
 """The end of the year 9999, which stands for all that is later."""

@@ -13,7 +13,9 @@ from typing import Final, Literal
 
 from attrs import frozen
 
-from svc_core import problem, wire
+from svc_core import wire
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
 from svc_core.payments.evm import UINT256_MAX
 from svc_core.payments.messages import (
     IDENTIFIER,
@@ -21,7 +23,6 @@ from svc_core.payments.messages import (
     Identifier,
     PaymentPayload,
 )
-from svc_core.problem import Problem
 from svc_core.wire import Open, WireError
 
 LENGTH_MAX: Final = 12_288

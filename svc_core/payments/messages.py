@@ -17,8 +17,8 @@ from annotated_types import MaxLen, MinLen
 from attrs import field, frozen
 
 from svc_core import wire
-from svc_core.constraints import Pattern
 from svc_core.wire import Json, Open
+from svc_core.wire.constraints import Pattern
 
 T = TypeVar("T")
 

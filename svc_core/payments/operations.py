@@ -12,10 +12,13 @@ from typing import Annotated, Any, Literal, Protocol
 
 from attrs import frozen
 
-from svc_core import problem, wire
-from svc_core.constraints import Arg, Doc, Example, Ge, Le
-from svc_core.ids import EXAMPLE_DIGITS
-from svc_core.operation import PATH, Context, Operation, local
+from svc_core import wire
+from svc_core.base.ids import EXAMPLE_DIGITS
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import PATH, Context, Operation, local
+from svc_core.operation.ports import SYSTEM
+from svc_core.operation.result import One, Page
 from svc_core.payments import decisions, receipts, store
 from svc_core.payments.admission import USD_UNITS, Limits
 from svc_core.payments.messages import Bytes32
@@ -25,9 +28,7 @@ from svc_core.payments.records import RECEIPT_PREFIX, Payment, PaymentRow
 from svc_core.payments.states import IN_DOUBT, Event, State
 from svc_core.payments.steps import Checkout
 from svc_core.payments.store import PAYMENTS, REVENUE
-from svc_core.ports import SYSTEM
-from svc_core.problem import Problem
-from svc_core.result import One, Page
+from svc_core.wire.constraints import Arg, Doc, Example, Ge, Le
 
 BY_HAND = "said by the operator"
 

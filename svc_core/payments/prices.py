@@ -13,7 +13,7 @@ from typing import Any, Final
 import attrs
 
 from svc_core import wire
-from svc_core.operation import TIERS, Operation, Tier
+from svc_core.operation.declaration import TIERS, Operation, Tier
 from svc_core.payments.challenge import Terms, requirements
 from svc_core.payments.messages import VERSION
 from svc_core.payments.records import RECEIPTS_PATH

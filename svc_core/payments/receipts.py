@@ -16,14 +16,15 @@ from urllib.parse import quote, urlsplit
 import attrs
 from attrs import frozen
 
-from svc_core import canonical, ids, problem
-from svc_core.constraints import Doc
-from svc_core.host import Signer
+from svc_core.base import canonical, ids
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.host import Signer
 from svc_core.payments.messages import RECEIPT, SCHEME, VERSION, SettlementResponse
 from svc_core.payments.outcomes import transaction_of
 from svc_core.payments.records import RECEIPT_PREFIX, Payment
 from svc_core.payments.states import State
-from svc_core.problem import Problem
+from svc_core.wire.constraints import Doc
 
 KEY_NAME: Final = "receipts"
 """Of the key in the DID document."""

@@ -16,8 +16,8 @@ from typing import Final
 import attrs
 from attrs import field, frozen
 
-from svc_core import ids
 from svc_core.access.limits import DAY_SECONDS, MINUTE_SECONDS
+from svc_core.base import ids
 from svc_core.payments.states import WATCHED, Event, State, step
 
 PREFIX: Final = "pay"

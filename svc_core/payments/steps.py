@@ -21,7 +21,10 @@ from typing import Any, Final
 import attrs
 from attrs import field, frozen
 
-from svc_core import problem, wire
+from svc_core import wire
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.ports import Ids
 from svc_core.payments import decisions, header, outcomes, receipts
 from svc_core.payments.admission import Limits
 from svc_core.payments.decisions import Attempt, Kept, Purchase, in_progress, refusal
@@ -39,8 +42,6 @@ from svc_core.payments.records import (
     Writes,
 )
 from svc_core.payments.states import IN_DOUBT, IN_FLIGHT, WATCHED, Event, State, Superseded
-from svc_core.ports import Ids
-from svc_core.problem import Problem
 
 Work = Callable[[], Awaitable[KeptAnswer]]
 """Runs the request, without regard to payment."""

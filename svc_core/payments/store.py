@@ -16,6 +16,8 @@ import attrs
 from attrs import frozen
 
 from svc_core.access.limits import DAY_SECONDS
+from svc_core.operation.members import micros
+from svc_core.operation.ports import SYSTEM, Collection, Position, Storage, Transaction
 from svc_core.payments import bodies
 from svc_core.payments.ports import Rule
 from svc_core.payments.records import (
@@ -27,8 +29,6 @@ from svc_core.payments.records import (
     identifier_key,
 )
 from svc_core.payments.states import WATCHED, State
-from svc_core.ports import SYSTEM, Collection, Position, Storage, Transaction
-from svc_core.resources.members import micros
 
 _NEVER: Final = 2**62
 """Sorts behind every instant."""

@@ -11,12 +11,14 @@ from typing import Annotated, Any
 
 from attrs import frozen
 
-from svc_core import personal, problem
-from svc_core.constraints import Doc
-from svc_core.operation import BODY, PATH, QUERY, Context, Operation
-from svc_core.personal import changed
-from svc_core.resources.members import Cursor, Limit, ProjectId
-from svc_core.resources.project import (
+from svc_core.base.unset import UNSET, Maybe, Unset, named
+from svc_core.contract import problem
+from svc_core.operation import crud as personal
+from svc_core.operation.crud import changed
+from svc_core.operation.declaration import BODY, PATH, QUERY, Context, Operation
+from svc_core.operation.members import Cursor, Limit, ProjectId
+from svc_core.operation.result import Created, One, Page
+from svc_core.projects.model import (
     PROJECTS,
     PROJECTS_MAX,
     Archivable,
@@ -24,10 +26,9 @@ from svc_core.resources.project import (
     ProjectInput,
     ProjectPatch,
 )
-from svc_core.resources.report import REPORTS
-from svc_core.result import Created, One, Page
-from svc_core.unset import UNSET, Maybe, Unset, named
+from svc_core.reports.model import REPORTS
 from svc_core.wire import Fault
+from svc_core.wire.constraints import Doc
 
 # -- requests ----------------------------------------------------------------------------------
 

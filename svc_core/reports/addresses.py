@@ -13,9 +13,9 @@ from typing import Final
 import attrs
 from attrs import frozen
 
-from svc_core import cursor, problem
-from svc_core.cursor import CursorError, Keyring
-from svc_core.problem import Problem
+from svc_core.contract import cursor, problem
+from svc_core.contract.cursor import CursorError, Keyring
+from svc_core.contract.problem import Problem
 
 PATH: Final = "/reports"
 _PURPOSE: Final = "report address"

@@ -18,17 +18,17 @@ from textwrap import shorten
 
 from attrs import field, frozen
 
-from svc_core.analysis.marks import Words
-from svc_core.analysis.stories import Story, stories
-from svc_core.analysis.templates import Templates
-from svc_core.analysis.wording import Wording, days, frame, wording
+from svc_core.reports.model import Period, ReportSource, ReportWords, Section, Statement
 from svc_core.reports.telling import Line, Plan, Teller, in_order
-from svc_core.resources.report import Period, ReportSource, ReportWords, Section, Statement
-from svc_core.retrieval.query import Query
-from svc_core.retrieval.ranking import rank
 from svc_core.text.evidence import Evidence, Scored, readings
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.language import primary
+from svc_core.text.marks import Words
+from svc_core.text.query import Query
+from svc_core.text.ranking import rank
+from svc_core.text.stories import Story, stories
+from svc_core.text.templates import Templates
+from svc_core.text.wording import Wording, days, frame, wording
 
 SOURCES_MAX = 500
 """Items of one report: the best of what matches. People read a tenth of it, programs all."""

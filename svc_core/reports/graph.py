@@ -14,19 +14,13 @@ from itertools import chain, combinations
 
 from attrs import evolve
 
-from svc_core import directory
-from svc_core.analysis.entities import OTHER, Mention
-from svc_core.analysis.stories import Story
-from svc_core.linking.references import of_text
-from svc_core.operation import Context
+from svc_core.intel.entities import directory
+from svc_core.intel.linking.references import of_text
+from svc_core.operation.declaration import Context
 from svc_core.reports.draft import Draft
-from svc_core.resources.report import (
-    GraphCounts,
-    IncidentAnchor,
-    ReportEdge,
-    ReportGraph,
-    ReportNode,
-)
+from svc_core.reports.model import GraphCounts, IncidentAnchor, ReportEdge, ReportGraph, ReportNode
+from svc_core.text.entities import OTHER, Mention
+from svc_core.text.stories import Story
 
 NODES_MAX = 200
 EDGES_MAX = 600

@@ -5,10 +5,10 @@ Where the host has no model, or it fails, a report is made of words alone, and s
 
 import attrs
 
-from svc_core.embeddings import Embedder, NotEmbedded, likeness
-from svc_core.host import Host
-from svc_core.operation import Units
+from svc_core.operation.declaration import Units
+from svc_core.operation.host import Host
 from svc_core.reports.making import Material, evidence_of, span
+from svc_core.search.embeddings import Embedder, NotEmbedded, likeness
 
 
 async def likened(work: Units, host: Host, material: Material) -> Material:

@@ -9,20 +9,21 @@ from typing import Annotated, Any, Protocol
 
 from attrs import frozen
 
-from svc_core import cursor, problem, wire
-from svc_core.constraints import Arg, Doc, Ge, Le
-from svc_core.operation import MANAGERS, Context, Operation, local
-from svc_core.problem import Problem
-from svc_core.recordings import load_report
+from svc_core import wire
+from svc_core.contract import cursor, problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import MANAGERS, Context, Operation, local
+from svc_core.operation.members import ProfileId, ReportId, micros
+from svc_core.operation.result import One
+from svc_core.outbox.model import DELIVERIES, WEBHOOKS_MAX
 from svc_core.reports import addresses
 from svc_core.reports.addresses import Opening
+from svc_core.reports.audio import AUDIO, Audio
+from svc_core.reports.model import FACETS, REPORTS, ReportRow
 from svc_core.reports.notices import notify, subscription_to
-from svc_core.resources.audio import AUDIO, Audio
-from svc_core.resources.members import ProfileId, ReportId, micros
-from svc_core.resources.profile import FOLLOWS
-from svc_core.resources.report import FACETS, REPORTS, ReportRow
-from svc_core.resources.webhook import DELIVERIES, WEBHOOKS_MAX
-from svc_core.result import One
+from svc_core.reports.profiles.model import FOLLOWS
+from svc_core.reports.recordings import load_report
+from svc_core.wire.constraints import Arg, Doc, Ge, Le
 
 GIVEN_REPORT = Annotated[ReportId, Arg(positional=True)]
 

@@ -18,19 +18,16 @@ from typing import Literal
 import attrs
 from attrs import field, frozen
 
-from svc_core import canonical, corpus, following, ids, indexing, schedule, wire
-from svc_core.analysis.entities import names_of
-from svc_core.operation import Context
-from svc_core.ports import Document
-from svc_core.recordings import forget_audio
+from svc_core import wire
+from svc_core.base import canonical, ids
+from svc_core.intel.news.model import NEWS_TEXTS, NewsText
+from svc_core.operation import schedule
+from svc_core.operation.declaration import Context
+from svc_core.operation.members import micros
+from svc_core.operation.ports import Document
 from svc_core.reports import graph, render, signals, speaking
 from svc_core.reports.draft import Draft, Told, draft, tell
-from svc_core.reports.notices import notify, subscription_to
-from svc_core.reports.observed import observed
-from svc_core.resources.members import micros
-from svc_core.resources.news import NEWS_TEXTS, NewsText
-from svc_core.resources.profile import DUE, PROFILES, Due, Profile
-from svc_core.resources.report import (
+from svc_core.reports.model import (
     FACETS,
     REPORTS,
     Period,
@@ -40,9 +37,16 @@ from svc_core.resources.report import (
     ReportLinks,
     ReportRow,
 )
-from svc_core.retrieval.query import Query
+from svc_core.reports.notices import notify, subscription_to
+from svc_core.reports.observed import observed
+from svc_core.reports.profiles import followers as following
+from svc_core.reports.profiles.model import DUE, PROFILES, Due, Profile
+from svc_core.reports.recordings import forget_audio
+from svc_core.search import corpus, indexing
+from svc_core.text.entities import names_of
 from svc_core.text.evidence import Evidence
 from svc_core.text.frequencies import Frequencies
+from svc_core.text.query import Query
 
 RETRY_MIN, RETRY_MAX = timedelta(minutes=5), timedelta(hours=24)
 SETTLING = timedelta(seconds=30)  # from reading an item to its being written: judging 2,000
@@ -68,8 +72,8 @@ class Window:
 class Material:
     """All that a report is made of: whose it is, its candidates and how common words are.
 
-    `likeness` says how near candidates come to the subject, by id (`svc_core.embeddings`), by the
-    model that `embedding` names; None without one.
+    `likeness` says how near candidates come to the subject, by id (`svc_core.search.embeddings`),
+    by the model that `embedding` names; None without one.
     """
 
     tenant: str

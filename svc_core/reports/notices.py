@@ -5,22 +5,24 @@ Rule 2: it goes to the enabled webhooks of the profile's active subscription tha
         nobody of a paused one.
 Rule 3: the body is bounded and compact: identifiers, counts, links and a short summary; no HTML,
         storage ids, model names, prompts or costs.
-Rule 4: where a report is to be spoken, its event waits for the recording (`svc_core.events`).
+Rule 4: where a report is to be spoken, its event waits for the recording
+(`svc_core.outbox.events`).
 """
 
 from typing import Any, Final
 
 import attrs
 
-from svc_core import instants, wire
-from svc_core.events import cloud_event, enabled_webhooks, is_for, publish, release
-from svc_core.following import Task, subscriber
-from svc_core.operation import Context
-from svc_core.ports import ChangeType
-from svc_core.resources.profile import SUBSCRIPTIONS, Subscription
-from svc_core.resources.report import REPORTS, ReportFacets, ReportRow
-from svc_core.resources.webhook import REPORT_GENERATED, StoredWebhook
-from svc_core.sources.text import clip, fold
+from svc_core import wire
+from svc_core.base import instants
+from svc_core.formats.reading.text import clip, fold
+from svc_core.operation.declaration import Context
+from svc_core.operation.ports import ChangeType
+from svc_core.outbox.events import cloud_event, enabled_webhooks, is_for, publish, release
+from svc_core.outbox.model import REPORT_GENERATED, StoredWebhook
+from svc_core.reports.model import REPORTS, ReportFacets, ReportRow
+from svc_core.reports.profiles.followers import Task, subscriber
+from svc_core.reports.profiles.model import SUBSCRIPTIONS, Subscription
 
 TITLE_CHARS_MAX: Final = 200
 SUMMARY_CHARS_MAX: Final = 500

@@ -14,15 +14,15 @@ from urllib.parse import urlsplit
 
 from attrs import frozen
 
-from svc_core.operation import Context
-from svc_core.ports import Collection, Document
-from svc_core.resources.cve import CVES, Cve
-from svc_core.resources.facts import SourceRef
-from svc_core.resources.incident import INCIDENTS, Incident
-from svc_core.resources.members import micros
-from svc_core.resources.osint import OSINT_EVENTS, OsintEvent
-from svc_core.resources.signal import SIGNALS, Signal
-from svc_core.searching import COUNTED_MAX
+from svc_core.intel.entities.vulnerability import CVES, Cve
+from svc_core.intel.events.model import OSINT_EVENTS, OsintEvent
+from svc_core.intel.incidents.model import INCIDENTS, Incident
+from svc_core.intel.signals.model import SIGNALS, Signal
+from svc_core.operation.declaration import Context
+from svc_core.operation.facts import SourceRef
+from svc_core.operation.members import micros
+from svc_core.operation.ports import Collection, Document
+from svc_core.search.lists import COUNTED_MAX
 from svc_core.text.evidence import Evidence
 
 T = TypeVar("T")

@@ -12,9 +12,13 @@ from typing import Annotated, Any, Literal
 import attrs
 from attrs import frozen
 
-from svc_core import canonical, data, passes, personal, problem, publications, wire
-from svc_core.constraints import Doc, Example
-from svc_core.operation import (
+from svc_core import data, wire
+from svc_core.base import canonical, passes
+from svc_core.base.unset import UNSET, Maybe, Unset, given
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation import crud as personal
+from svc_core.operation.declaration import (
     HTML,
     JSON,
     MARKDOWN,
@@ -30,11 +34,14 @@ from svc_core.operation import (
     Context,
     Operation,
 )
-from svc_core.ports import Document
-from svc_core.problem import Problem
-from svc_core.publications import find_report
-from svc_core.reports import page, render, rules
+from svc_core.operation.members import Cursor, Limit, ProfileId, ReportId
+from svc_core.operation.ports import Document
+from svc_core.operation.result import Bare, Content, One, Page, Redirect
+from svc_core.reports import page, publications, render, rules
+from svc_core.reports.audio import AUDIO, AudioFacet
+from svc_core.reports.model import FACETS, REPORTS, ReportDetail, ReportFacets, ReportRow
 from svc_core.reports.page import Typesetter
+from svc_core.reports.publications import find_report
 from svc_core.reports.rules import (
     AgentReport,
     AudioTextFacet,
@@ -42,11 +49,7 @@ from svc_core.reports.rules import (
     SignalsFacet,
     TextFacet,
 )
-from svc_core.resources.audio import AUDIO, AudioFacet
-from svc_core.resources.members import Cursor, Limit, ProfileId, ReportId
-from svc_core.resources.report import FACETS, REPORTS, ReportDetail, ReportFacets, ReportRow
-from svc_core.result import Bare, Content, One, Page, Redirect
-from svc_core.unset import UNSET, Maybe, Unset, given
+from svc_core.wire.constraints import Doc, Example
 
 READ = frozenset({"reports:read"})
 MEDIA_PATH = "/media"

@@ -15,9 +15,10 @@ from urllib.parse import quote
 import attrs
 from attrs import frozen
 
-from svc_core.reports.render import also, is_web, reading_seconds
-from svc_core.resources.audio import AudioFacet
-from svc_core.resources.report import (
+from svc_core.base.unset import Unset
+from svc_core.operation.result import Content
+from svc_core.reports.audio import AudioFacet
+from svc_core.reports.model import (
     Period,
     ReportFacets,
     ReportRow,
@@ -26,8 +27,7 @@ from svc_core.resources.report import (
     Section,
     Statement,
 )
-from svc_core.result import Content
-from svc_core.unset import Unset
+from svc_core.reports.render import also, is_web, reading_seconds
 
 _TURNING = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 

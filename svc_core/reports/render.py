@@ -15,8 +15,8 @@ from urllib.parse import quote
 
 from attrs import frozen
 
-from svc_core.analysis.wording import Wording, frame
-from svc_core.resources.report import ReportSource, ReportWords, Section, Statement
+from svc_core.reports.model import ReportSource, ReportWords, Section, Statement
+from svc_core.text.wording import Wording, frame
 
 WORDS_PER_MINUTE = 238  # silent reading of English prose, the mean of published studies
 _INLINE = re.compile(r"[\\`*_\[\]<~]|&(?=[A-Za-z#])")  # "~" strikes out in other dialects

@@ -1,6 +1,6 @@
 """A language model may rewrite a report's opening and sections; every sentence is checked.
 
-Rule 1: a sentence is kept as far as the items that it cites say it (`svc_core.analysis.citing`). A
+Rule 1: a sentence is kept as far as the items that it cites say it (`svc_core.text.citing`). A
         passage of which nothing is kept stays as it was composed.
 Rule 2: all else stays: title, key points, numbers of sources, signals, graph, and the digest, by
         which the same evidence is recognised before anything is rewritten.
@@ -11,13 +11,13 @@ from typing import Final, Protocol, TypeAlias
 
 import attrs
 
-from svc_core.analysis.citing import Sieve
-from svc_core.analysis.facts import Facts
-from svc_core.analysis.wording import frame
-from svc_core.host import Host
+from svc_core.operation.host import Host
 from svc_core.reports import render
 from svc_core.reports.making import Finished, Material
-from svc_core.resources.report import ReportContent, ReportWords, Statement
+from svc_core.reports.model import ReportContent, ReportWords, Statement
+from svc_core.text.citing import Sieve
+from svc_core.text.facts import Facts
+from svc_core.text.wording import frame
 
 SECTIONS_MAX: Final = 40
 """Sections that are rewritten; of more the last ones stay."""

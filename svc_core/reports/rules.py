@@ -12,11 +12,10 @@ from typing import Annotated
 import attrs
 from attrs import frozen
 
-from svc_core.constraints import Doc, Example
-from svc_core.reports.render import bare, word_count
-from svc_core.resources.audio import AudioFacet
-from svc_core.resources.members import ReportId
-from svc_core.resources.report import (
+from svc_core.base.unset import UNSET, Maybe, Unset
+from svc_core.operation.members import ReportId
+from svc_core.reports.audio import AudioFacet
+from svc_core.reports.model import (
     Anchors,
     Edges,
     GraphCounts,
@@ -34,7 +33,8 @@ from svc_core.resources.report import (
     Title,
     Truncated,
 )
-from svc_core.unset import UNSET, Maybe, Unset
+from svc_core.reports.render import bare, word_count
+from svc_core.wire.constraints import Doc, Example
 
 NO_GRAPH = GraphCounts(nodes=0, edges=0, incident_anchors=0, citations=0)
 
@@ -189,8 +189,8 @@ def audio_text(row: ReportRow, facets: ReportFacets) -> AudioTextFacet:
 
     Headings are told as sentences; sources are counted, never listed; citations are left out.
     """
-    from svc_core.analysis import wording  # noqa: PLC0415 - loads the word lists late
-    from svc_core.analysis.speech import script as speech  # noqa: PLC0415
+    from svc_core.text import wording  # noqa: PLC0415 - loads the word lists late
+    from svc_core.text.speech import script as speech  # noqa: PLC0415
 
     words = wording.frame(row.language)
     told = [

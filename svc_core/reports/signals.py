@@ -9,15 +9,15 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from math import log2
 
-from svc_core import ids
-from svc_core.analysis.entities import OTHER, PLACE, Mention
-from svc_core.analysis.events import Event, event_of, stated_day
-from svc_core.analysis.marks import Words
-from svc_core.analysis.stories import Story
+from svc_core.base import ids
 from svc_core.reports.draft import Draft
-from svc_core.resources.report import ReportSignal, SignalConfidence, SignalParty, SignalPlace
+from svc_core.reports.model import ReportSignal, SignalConfidence, SignalParty, SignalPlace
+from svc_core.text.entities import OTHER, PLACE, Mention
+from svc_core.text.events import Event, event_of, stated_day
 from svc_core.text.evidence import Reading
+from svc_core.text.marks import Words
 from svc_core.text.sentences import is_aside
+from svc_core.text.stories import Story
 
 SIGNALS_MAX = 50
 ENTITIES_MAX = 8

@@ -15,13 +15,14 @@ from typing import Final
 import attrs
 from attrs import field, frozen
 
-from svc_core import events, ids
-from svc_core.operation import Context
-from svc_core.ports import BASE_V1, Document
-from svc_core.recordings import forget_audio, give_up, trust
+from svc_core.base import ids
+from svc_core.operation.declaration import Context
+from svc_core.operation.ports import BASE_V1, Document
+from svc_core.outbox import events
 from svc_core.reports import rules
-from svc_core.resources.audio import AUDIO, SPEAKING, Audio, Recording, Speaking
-from svc_core.resources.report import FACETS, REPORTS
+from svc_core.reports.audio import AUDIO, SPEAKING, Audio, Recording, Speaking
+from svc_core.reports.model import FACETS, REPORTS
+from svc_core.reports.recordings import forget_audio, give_up, trust
 
 ATTEMPTS_MAX: Final = 5
 """Then the report stays silent: what fails five times over five hours fails for its words."""

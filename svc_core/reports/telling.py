@@ -12,14 +12,14 @@ from math import log2
 
 from attrs import define, evolve, field
 
-from svc_core.analysis.extracts import Extract, Vector, extracts, likeness, vector_of
-from svc_core.analysis.marks import Words
-from svc_core.analysis.stories import Story
-from svc_core.analysis.templates import Templates
 from svc_core.text.evidence import Evidence, Scored
+from svc_core.text.extracts import Extract, Vector, extracts, likeness, vector_of
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.language import primary
+from svc_core.text.marks import Words
 from svc_core.text.sentences import ended, is_aside, is_broken, is_faulty
+from svc_core.text.stories import Story
+from svc_core.text.templates import Templates
 
 KEY_POINTS_MAX = 7  # as many main stories as are kept in mind at once (Miller 1956)
 MAIN_MIN = 3

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
-from svc_core.ids import new_id
+from svc_core.base.ids import new_id
 
 START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 """Where a clock stands that is not told otherwise."""

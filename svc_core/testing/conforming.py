@@ -14,9 +14,9 @@ import attrs
 from annotated_types import Ge, Le, MaxLen, MinLen
 from hypothesis import strategies as st
 
-from svc_core.constraints import Pattern, check
+from svc_core.base.unset import UNSET, Unset
 from svc_core.testing.strategies import instants
-from svc_core.unset import UNSET, Unset
+from svc_core.wire.constraints import Pattern, check
 
 INTEGER_MAX = 2**53 - 1
 """Beyond it, JSON numbers lose digits in most readers."""

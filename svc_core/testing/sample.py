@@ -2,7 +2,7 @@
 
 from attrs import evolve, frozen
 
-from svc_core.ports import Collection
+from svc_core.operation.ports import Collection
 
 
 @frozen

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import NamedTuple
 
-from svc_core.ports import LEDGER_LEVELS, LedgerHead, LedgerNode, SealedLine
+from svc_core.operation.ports import LEDGER_LEVELS, LedgerHead, LedgerNode, SealedLine
 from svc_core.testing.clock import START
 
 

@@ -1,9 +1,9 @@
 """Several stores, driven with the same random work, must say the same.
 
-    from svc_core import drive
+    from svc_core.base import drive
     from svc_core.testing.sample import SAMPLES
     from svc_core.testing.storage_agreement import agreement_machine
-    from svc_http.storage import MemoryStorage
+    from svc_http.stores import MemoryStorage
 
     stores = {"memory": lambda: MemoryStorage(SAMPLES), "mine": lambda: MemoryStorage(SAMPLES)}
     TestAgreement = agreement_machine(stores, drive.run).TestCase  # or asyncio.Runner().run
@@ -18,7 +18,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
-from svc_core.ports import (
+from svc_core.operation.ports import (
     SYSTEM,
     Box,
     Collection,

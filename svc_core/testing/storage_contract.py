@@ -4,7 +4,7 @@
 
     from svc_core.testing.sample import SAMPLES
     from svc_core.testing.storage_contract import StorageContract
-    from svc_http.storage import MemoryStorage
+    from svc_http.stores import MemoryStorage
 
     class TestMyStore(StorageContract):
         def make_store(self):

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from svc_core.ports import (
+from svc_core.operation.ports import (
     SYSTEM,
     Answer,
     Change,

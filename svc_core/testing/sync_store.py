@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, S
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
-from svc_core.ports import (
+from svc_core.operation.ports import (
     Change,
     ChangeSlice,
     Collection,

@@ -1,5 +1,1 @@
-"""Text before anybody judges it: words, sentences, languages, evidence, how common a word is.
-
-Rule 1: no clock, no chance, no I/O; the same text gives the same answer.
-Rule 2: importing the package is cheap; tables are read on first use.
-"""
+"""Text, judged by numbers: words, sentences, languages, names, topics, tone, extracts, speech."""

@@ -12,13 +12,14 @@ from typing import Any, Final
 import attrs
 from attrs import field, frozen
 
-from svc_core import instants, problem
-from svc_core.events import queue_of
-from svc_core.operation import Context
-from svc_core.ports import Document
-from svc_core.problem import Problem
-from svc_core.resources.profile import PROFILE_DELIVERIES, SUBSCRIPTIONS, DeliveryMetadata
-from svc_core.resources.webhook import (
+from svc_core.base import instants
+from svc_core.base.vault import VaultError
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import Context
+from svc_core.operation.ports import Document
+from svc_core.outbox.events import queue_of
+from svc_core.outbox.model import (
     DELIVERIES,
     EVENTS,
     QUEUES,
@@ -32,7 +33,7 @@ from svc_core.resources.webhook import (
     Waiting,
     Webhook,
 )
-from svc_core.vault import VaultError
+from svc_core.reports.profiles.model import PROFILE_DELIVERIES, SUBSCRIPTIONS, DeliveryMetadata
 from svc_core.webhooks import keys, rules
 from svc_core.webhooks.rules import Outcome
 from svc_core.webhooks.signing import fields

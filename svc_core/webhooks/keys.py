@@ -11,16 +11,11 @@ from datetime import timedelta
 from hmac import compare_digest
 from typing import Final
 
-from svc_core import vault
-from svc_core.cursor import KEY_ID_MAX, NONCE_BYTES, Keyring
-from svc_core.operation import Context
-from svc_core.resources.webhook import (
-    FORMER_MAX,
-    WEBHOOK_SECRETS,
-    FormerSecret,
-    WebhookSecrets,
-)
-from svc_core.vault import VaultError
+from svc_core.base import vault
+from svc_core.base.vault import VaultError
+from svc_core.contract.cursor import KEY_ID_MAX, NONCE_BYTES, Keyring
+from svc_core.operation.declaration import Context
+from svc_core.outbox.model import FORMER_MAX, WEBHOOK_SECRETS, FormerSecret, WebhookSecrets
 
 OVERLAP: Final = timedelta(hours=24)
 """How long a rotated secret still signs beside the new one."""

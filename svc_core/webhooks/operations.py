@@ -6,17 +6,19 @@ from typing import Annotated, Any
 import attrs
 from attrs import field, frozen
 
-from svc_core import personal, problem, wire
-from svc_core.constraints import Arg, Doc, Example, Pattern, WriteOnly
-from svc_core.events import enqueue, publish, queue_of
-from svc_core.operation import BODY, PATH, QUERY, Context, Operation
-from svc_core.personal import changed
-from svc_core.ports import Document
-from svc_core.problem import Problem
-from svc_core.resources.members import Cursor, Limit, WebhookId
-from svc_core.resources.period import When, bounds
-from svc_core.resources.profile import FOLLOWS, PROFILES
-from svc_core.resources.webhook import (
+from svc_core import wire
+from svc_core.base.unset import UNSET, Maybe, named
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation import crud as personal
+from svc_core.operation.crud import changed
+from svc_core.operation.declaration import BODY, PATH, QUERY, Context, Operation
+from svc_core.operation.members import Cursor, Limit, WebhookId
+from svc_core.operation.period import When, bounds
+from svc_core.operation.ports import Document
+from svc_core.operation.result import Created, Empty, One, Page
+from svc_core.outbox.events import enqueue, publish, queue_of
+from svc_core.outbox.model import (
     DEFAULT_EVENTS,
     DELIVERIES,
     QUEUES,
@@ -38,10 +40,10 @@ from svc_core.resources.webhook import (
     Webhook,
     delivery_id,
 )
-from svc_core.result import Created, Empty, One, Page
-from svc_core.unset import UNSET, Maybe, named
+from svc_core.reports.profiles.model import FOLLOWS, PROFILES
 from svc_core.webhooks import keys, rules
 from svc_core.webhooks.signing import SECRET_BYTES, SECRET_PATTERN, secret_key, secret_text
+from svc_core.wire.constraints import Arg, Doc, Example, Pattern, WriteOnly
 
 MANAGE = frozenset({"webhooks:manage"})
 

@@ -14,12 +14,12 @@ from typing import Final
 import attrs
 from attrs import frozen
 
-from svc_core import problem
-from svc_core.egress import EgressError, check_callback
-from svc_core.events import cloud_event
-from svc_core.personal import changed
-from svc_core.problem import Problem
-from svc_core.resources.webhook import (
+from svc_core.base.egress import EgressError, check_callback
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.crud import changed
+from svc_core.outbox.events import cloud_event
+from svc_core.outbox.model import (
     ATTEMPTS_KEPT,
     FAILURES_MAX,
     TEST,

@@ -15,8 +15,8 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Final
 
-from svc_core import instants
-from svc_core.resources.webhook import Event
+from svc_core.base import instants
+from svc_core.outbox.model import Event
 
 CONTENT_TYPE: Final = "application/cloudevents+json"
 SECRET_BYTES: Final = 32

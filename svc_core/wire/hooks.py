@@ -8,7 +8,7 @@ from cattrs import ClassValidationError, Converter
 from cattrs.errors import AttributeValidationNote
 from cattrs.gen import override
 
-from svc_core.unset import UNSET, Unset
+from svc_core.base.unset import UNSET, Unset
 from svc_core.wire import shapes
 from svc_core.wire.names import camel
 

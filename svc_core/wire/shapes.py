@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import attrs
 
-from svc_core.unset import UNSET, Unset
+from svc_core.base.unset import UNSET, Unset
 from svc_core.wire.document import Json
 from svc_core.wire.names import camel
 

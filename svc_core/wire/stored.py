@@ -14,8 +14,8 @@ from cattrs import Converter
 from cattrs.fns import identity
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn
 
-from svc_core import compact, instants
-from svc_core.unset import Unset
+from svc_core.base import compact, instants
+from svc_core.base.unset import Unset
 from svc_core.wire import shapes
 from svc_core.wire.document import Json
 from svc_core.wire.hooks import Hook, always, as_it_is, renamed, union_hook

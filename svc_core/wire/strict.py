@@ -16,8 +16,8 @@ from cattrs import ClassValidationError, Converter, IterableValidationError
 from cattrs.errors import IterableValidationNote
 from cattrs.gen import make_dict_structure_fn
 
-from svc_core import constraints, instants
-from svc_core.wire import shapes
+from svc_core.base import instants
+from svc_core.wire import constraints, shapes
 from svc_core.wire.document import Json
 from svc_core.wire.faults import FAULTS_KEPT_MAX, WireError, flatten
 from svc_core.wire.hooks import Hook, as_it_is, renamed, union_hook

@@ -9,8 +9,8 @@ from datetime import date, datetime
 from functools import cache
 from typing import Any, get_args
 
-from svc_core import boxes, instants
-from svc_core.unset import Unset
+from svc_core.base import boxes, instants
+from svc_core.base.unset import Unset
 from svc_core.wire import shapes
 from svc_core.wire.document import NUMBER_MAX
 from svc_core.wire.strict import constrained, literal_hook, read_date, read_instant

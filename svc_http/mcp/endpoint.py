@@ -13,14 +13,14 @@ from urllib.parse import urlsplit
 
 import anyio.to_thread
 
-from svc_core import problem
 from svc_core.access.authorize import OperationAccess
-from svc_core.operation import Actor
-from svc_core.problem import Problem
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import Actor
+from svc_http.adapter.dispatcher import Resource
+from svc_http.exchange.exchange import Exchange
 from svc_http.mcp import PATH
-from svc_http.requests.dispatcher import Resource
-from svc_http.requests.exchange import Exchange
-from svc_http.runtime.runtime import Runtime
+from svc_http.service.runtime import Runtime
 
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _ANY_KEY: Final = OperationAccess(pool="none")
@@ -65,7 +65,7 @@ def _speaking() -> Speak:
         Problem: SERVICE_UNAVAILABLE, its library is not installed.
     """
     try:
-        from svc_http.mcp.speaking import speak  # noqa: PLC0415 - of an extra
+        from svc_http.mcp.message import speak  # noqa: PLC0415 - of an extra
     except ModuleNotFoundError as missing:
         detail = 'MCP needs a library here; run: pip install "svc-intelligence[mcp]"'
         raise Problem(problem.SERVICE_UNAVAILABLE, detail) from missing

@@ -15,8 +15,8 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
-from svc_core.openapi import document as openapi
-from svc_core.tools import TOOLS, Tool, spec
+from svc_core.catalog.openapi import document as openapi
+from svc_core.catalog.tools import TOOLS, Tool, spec
 from svc_http.version import service_version
 
 INSTRUCTIONS: Final = (

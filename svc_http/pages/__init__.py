@@ -1,1 +1,1 @@
-"""Pages for people: templates, and what makes bytes of them."""
+"""Pages that people open in a browser."""

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlsplit
 
-from svc_core.analysis.wording import Wording, days, frame
-from svc_core.media import Representation
-from svc_core.openapi import document as openapi
+from svc_core.catalog.openapi import document as openapi
+from svc_core.contract.media import Representation
+from svc_core.operation.result import Content
+from svc_core.reports.model import Period
 from svc_core.reports.page import ReportPage
-from svc_core.resources.report import Period
-from svc_core.result import Content
+from svc_core.text.wording import Wording, days, frame
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -54,23 +54,26 @@ def declared(root: Path) -> dict[str, set[str]]:
 def _kind(module: str) -> str:
     if module.startswith("svc_core.testing"):
         return "testing"
-    if module == "svc_http.providers.espeak_process":
+    if module == "svc_http.outside.speech.espeak_process":
         return "speech"  # a program of its own, which imports nothing of ours
-    if module in {"svc_http.providers.matrix", "svc_http.providers.minilm_process"}:
+    if module in {
+        "svc_http.outside.embeddings.matrix",
+        "svc_http.outside.embeddings.minilm_process",
+    }:
         return "semantic"  # where numpy is there; a program of its own
-    if module.startswith("svc_http.storage.postgres"):
+    if module.startswith("svc_http.stores.postgres"):
         return "postgres"  # loaded where the settings name a database on a server
-    if module in {"svc_http.shared.postgres", "svc_http.shared.redis"}:
+    if module in {"svc_http.stores.counters.postgres", "svc_http.stores.counters.redis"}:
         return module.rpartition(".")[2]  # which is loaded where the settings name it
-    if module == "svc_http.media.bucket":
+    if module == "svc_http.stores.media.bucket":
         return "s3"  # loaded when a bucket is used, and says which extra it needs
-    if module == "svc_http.providers.ethereum":
+    if module == "svc_http.outside.facilitators.ethereum":
         return "x402"  # loaded where the settings name whom payments go to
-    if module in {"svc_http.mcp.server", "svc_http.mcp.speaking", "svc_http.cli.callers"}:
+    if module in {"svc_http.mcp.server", "svc_http.mcp.message", "svc_http.run.cli.callers"}:
         return "mcp"  # loaded by the first message, or by `svc mcp`
     # The feed reader is loaded when a feed is read, and says which extra it needs; so is what
     # compares names.
-    is_lazy = "sources" in module or module == "svc_core.linking.similarity"
+    is_lazy = ".formats." in module or module == "svc_core.intel.linking.similarity"
     return "core" if module.startswith("svc_core") and not is_lazy else "server"
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from svc_core import problem
-from svc_http.cli.app import tree
+from svc_core.contract import problem
+from svc_http.run.cli.app import tree
 
 
 def _raised(product: Any) -> Iterator[tuple[str, str | None, str]]:

@@ -32,9 +32,9 @@ DENIED = (
 # Each with the reason why a module may ask for it.
 GRANTED = {
     ("svc_core.data", "importlib.resources"): "the tables that ship with it are read from there",
-    ("svc_core.sources.xmlfeed", "io"): "feedparser is handed a stream of bytes in memory",
-    ("svc_core.sources.body", "io"): "expat is handed a stream of bytes in memory",
-    ("svc_core.sources.packed", "io"): "zipfile is handed a stream of bytes in memory",
+    ("svc_core.formats.feeds.xmlfeed", "io"): "feedparser is handed a stream of bytes in memory",
+    ("svc_core.formats.reading.body", "io"): "expat is handed a stream of bytes in memory",
+    ("svc_core.formats.reading.packed", "io"): "zipfile is handed a stream of bytes in memory",
 }
 
 THIRD_PARTY = frozenset({"attr", "attrs", "cattr", "cattrs", "annotated_types", "cryptography"})

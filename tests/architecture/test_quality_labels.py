@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from svc_core.analysis.topics import TOPIC_IDS
-from svc_core.sources.feeds import parse_feed
-from svc_core.sources.model import DocumentRefused
+from svc_core.formats.feeds.feeds import parse_feed
+from svc_core.formats.model import DocumentRefused
+from svc_core.text.topics import TOPIC_IDS
 
 LABELS: dict[str, list[dict[str, Any]]] = json.loads(
     (Path(__file__).parents[2] / "benchmarks/subjects.json").read_text("utf-8")

@@ -9,21 +9,24 @@ from typing import Any, TypeVar
 import attrs
 import pytest
 
-from svc_core import catalog, drive, pipeline
+from svc_core import catalog
 from svc_core.access.plans import DEFAULT_PLANS, PlanTable
-from svc_core.cursor import Keyring
-from svc_core.host import Host
-from svc_core.intake import registry, taking
-from svc_core.operation import Actor, Context
-from svc_core.pipeline import Call, Reply, Site
-from svc_core.ports import SYSTEM, Change, FeedPosition, Transaction
-from svc_core.problem import Problem
-from svc_core.resources.news import NEWS, NEWS_TEXTS, NewsItem, NewsText
-from svc_core.resources.source import Source
-from svc_core.sources.formats import Document
-from svc_core.sources.model import ParsedFeed
+from svc_core.base import drive
+from svc_core.contract.cursor import Keyring
+from svc_core.contract.problem import Problem
+from svc_core.formats.model import ParsedFeed
+from svc_core.formats.table import Document
+from svc_core.intel.folding.model import Source
+from svc_core.intel.intake import readings as taking
+from svc_core.intel.intake import registry
+from svc_core.intel.news.model import NEWS, NEWS_TEXTS, NewsItem, NewsText
+from svc_core.operation import executor as pipeline
+from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.executor import Call, Reply, Site
+from svc_core.operation.host import Host
+from svc_core.operation.ports import SYSTEM, Change, FeedPosition, Transaction
 from svc_core.testing.clock import CountingIds, FrozenClock
-from svc_http.storage.memory import MemoryStorage
+from svc_http.stores.memory.storage import MemoryStorage
 from tests.core.feeds import document_of, make_document, make_entry, make_source
 
 __all__ = ["make_document", "make_entry", "make_source"]

@@ -3,14 +3,15 @@
 import json
 from typing import Any
 
-from svc_core import instants
-from svc_core.intake import health, registry, taking
-from svc_core.operation import Context
-from svc_core.resources.source import Source
-from svc_core.sources.body import Body
-from svc_core.sources.formats import Document, read, recognised
-from svc_core.sources.model import Given
-from svc_http.demo.documents import DemoDocument, data_documents, documents
+from svc_core.base import instants
+from svc_core.formats.model import Given
+from svc_core.formats.reading.body import Body
+from svc_core.formats.table import Document, read, recognised
+from svc_core.intel.folding.model import Source
+from svc_core.intel.intake import health, registry
+from svc_core.intel.intake import readings as taking
+from svc_core.operation.declaration import Context
+from svc_http.run.demo.documents import DemoDocument, data_documents, documents
 
 
 def take_all(house: Any) -> None:

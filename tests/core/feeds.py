@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from svc_core.intake import health
-from svc_core.resources.source import Source
-from svc_core.sources.formats import FORMATS, Document, whole
-from svc_core.sources.model import FeedItem, ParsedFeed, Rejection
-from svc_core.sources.news import told
+from svc_core.formats.feeds.news import told
+from svc_core.formats.model import FeedItem, ParsedFeed, Rejection
+from svc_core.formats.table import FORMATS, Document, whole
+from svc_core.intel.folding.model import Source
+from svc_core.intel.intake import health
 
 
 def document_of(feed: ParsedFeed) -> Document:

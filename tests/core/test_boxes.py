@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import boxes
-from svc_core.boxes import Box, BoxError
+from svc_core.base import boxes
+from svc_core.base.boxes import Box, BoxError
 
 # Quarters of a degree: exact in binary, so that sums are exact as well.
 LONGITUDES = st.integers(-720, 720).map(lambda quarters: quarters / 4)

@@ -12,8 +12,8 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import canonical
-from svc_core.canonical import CanonicalError
+from svc_core.base import canonical
+from svc_core.base.canonical import CanonicalError
 
 INTEGERS = st.integers(-canonical.INTEGER_MAX, canonical.INTEGER_MAX)
 TEXT = st.text() | st.text('\x00\x1f"\\/\x7f\u2028é€\ufb33\U0001f600')

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from svc_core import drive
-from svc_core.cursor import Keyring
-from svc_core.operation import Actor, Context
-from svc_core.ports import SYSTEM, Change, Collection, FeedPosition, Transaction
+from svc_core.base import drive
+from svc_core.contract.cursor import Keyring
+from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.ports import SYSTEM, Change, Collection, FeedPosition, Transaction
 from svc_core.testing.clock import START, CountingIds
 from svc_core.testing.sample import NOTES, NOTICES, SAMPLES, SECRETS, Note
-from svc_http.storage import MemoryStorage
+from svc_http.stores import MemoryStorage
 
 NOTE = Note("a", "flood", 1)
 MORE = evolve(NOTE, text="fire", status="open")

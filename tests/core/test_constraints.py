@@ -8,7 +8,7 @@ from annotated_types import Gt, Interval
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern, check
+from svc_core.wire.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern, check
 
 ID = Pattern("rpt_[a-f0-9]{24}", "a report id")
 CODE = Pattern("[A-Z]{2}")

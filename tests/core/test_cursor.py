@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import cursor
-from svc_core.cursor import CursorError, Keyring, Watermark, WatermarkError
+from svc_core.contract import cursor
+from svc_core.contract.cursor import CursorError, Keyring, Watermark, WatermarkError
 
 OLD, NEW = b"o" * 32, b"n" * 32
 RING = Keyring({1: OLD}, 1)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from svc_core.differences import changed_fields
+from svc_core.base.differences import changed_fields
 
 ROW = {
     "id": "a",

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from svc_core import directory
-from svc_core.directory import id_of
-from svc_core.linking.references import of_text, of_vendor
-from svc_core.resources.entity import ENTITIES, Entity, Industry
-from svc_core.resources.facts import Designator
+from svc_core.intel.entities import directory
+from svc_core.intel.entities.directory import id_of
+from svc_core.intel.entities.model import ENTITIES, Entity, Industry
+from svc_core.intel.linking.references import of_text, of_vendor
+from svc_core.operation.facts import Designator
 from svc_core.testing.clock import FrozenClock
 
 SOFTWARE, SHOPS = Industry("SIC", "7372"), Industry("SIC", "5331")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import drive
+from svc_core.base import drive
 
 
 async def answer(value):

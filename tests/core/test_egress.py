@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.egress import EgressError, check_callback, is_allowed, is_public_name
+from svc_core.base.egress import EgressError, check_callback, is_allowed, is_public_name
 
 GOOD = [
     "https://hooks.example.com/svc",

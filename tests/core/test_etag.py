@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import etag
+from svc_core.contract import etag
 
 A, B = etag.make("tenant", "a", 1), etag.make("tenant", "b", 1)
 PARTS = st.lists(st.text(max_size=3) | st.integers() | st.binary(max_size=3), max_size=4)

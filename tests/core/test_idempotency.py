@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.idempotency import (
+from svc_core.contract.idempotency import (
     Conflict,
     Fresh,
     Replay,
@@ -17,8 +17,8 @@ from svc_core.idempotency import (
     raw_digest,
     repeated,
 )
-from svc_core.ports import Answer
-from svc_core.problem import Problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.ports import Answer
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import ids
+from svc_core.base import ids
 
 PREFIX = st.sampled_from(sorted(ids.PREFIXES))
 SECONDS = st.integers(0, ids.SECONDS_MAX)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import instants
-from svc_core.instants import InstantError, Interval
+from svc_core.base import instants
+from svc_core.base.instants import InstantError, Interval
 
 INSTANTS = st.datetimes(timezones=st.just(UTC))
 OFFSETS = st.integers(-23 * 60 - 59, 23 * 60 + 59).map(lambda m: timezone(timedelta(minutes=m)))

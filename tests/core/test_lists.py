@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
-from svc_core import drive, problem
-from svc_core.cursor import Keyring
-from svc_core.operation import Actor, Context
-from svc_core.ports import Box
-from svc_core.problem import Problem
+from svc_core.base import drive
+from svc_core.contract import problem
+from svc_core.contract.cursor import Keyring
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.ports import Box
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_core.testing.sample import NOTES, SAMPLES, Note
-from svc_http.storage.memory import MemoryStorage
+from svc_http.stores.memory.storage import MemoryStorage
 
 ROWS = (
     Note("a", "quake fire", 1, weight=3, longitude=179.5, latitude=-17.0),

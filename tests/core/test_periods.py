@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from svc_core import periods
+from svc_core.base import periods
 
 READ = {
     "2024": ("A", "2024", "2024-01-01", "2024-12-31"),

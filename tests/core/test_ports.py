@@ -2,7 +2,7 @@
 
 from attrs import evolve
 
-from svc_core.ports import DEGREE, LATITUDE, LONGITUDE, NO_NUMBER
+from svc_core.operation.ports import DEGREE, LATITUDE, LONGITUDE, NO_NUMBER
 from svc_core.testing.sample import NOTES, Note
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from svc_core.schedule import Schedule, is_zone, last_run, next_run, period_start
+from svc_core.operation.schedule import Schedule, is_zone, last_run, next_run, period_start
 
 
 def at(text: str) -> datetime:

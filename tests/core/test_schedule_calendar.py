@@ -14,7 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.schedule import TIMED, Frequency, Schedule, is_zone, last_run, next_run, period_start
+from svc_core.operation.schedule import (
+    TIMED,
+    Frequency,
+    Schedule,
+    is_zone,
+    last_run,
+    next_run,
+    period_start,
+)
 
 DAY = 24 * 60  # minutes
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

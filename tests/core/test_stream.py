@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import stream
+from svc_core.operation import stream
 
 
 def parsed(stream: bytes) -> list[dict[str, str]]:

@@ -6,9 +6,11 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from svc_core import drive, problem, tools
-from svc_core.problem import Problem
-from svc_core.tools import TOOLS, CallersTools, spec
+from svc_core.base import drive
+from svc_core.catalog import tools
+from svc_core.catalog.tools import TOOLS, CallersTools, spec
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
 REPORT = f"rpt_{'0' * 24}"

@@ -8,8 +8,8 @@ from attrs import frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import unset
-from svc_core.unset import UNSET, Maybe, Unset
+from svc_core.base import unset
+from svc_core.base.unset import UNSET, Maybe, Unset
 
 VALUES = st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.integers())
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.cursor import Keyring
-from svc_core.vault import VaultError, lock, needs_new_seal, unlock, vault
+from svc_core.base.vault import VaultError, lock, needs_new_seal, unlock, vault
+from svc_core.contract.cursor import Keyring
 
 OLD = vault(Keyring({1: b"o" * 32}, 1))
 BOTH = vault(Keyring({1: b"o" * 32, 2: b"n" * 32}, 2))

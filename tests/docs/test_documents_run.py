@@ -20,7 +20,7 @@ import pytest
 from attrs import frozen
 
 from svc_http import settings
-from svc_http.cli.app import tree
+from svc_http.run.cli.app import tree
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LANGUAGES = {

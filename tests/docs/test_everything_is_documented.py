@@ -8,18 +8,20 @@ from types import ModuleType
 
 import pytest
 
-from svc_core import catalog, cursor, idempotency, ports
+from svc_core import catalog
 from svc_core.access import keys, lockout
-from svc_core.analysis.topics import TOPIC_IDS
-from svc_core.intake import registry
-from svc_core.problem import CATALOGUE
-from svc_http.app import build
-from svc_http.requests.pages import Pages
-from svc_http.runtime import secret
+from svc_core.contract import cursor, idempotency
+from svc_core.contract.problem import CATALOGUE
+from svc_core.intel.intake import registry
+from svc_core.operation import ports
+from svc_core.text.topics import TOPIC_IDS
+from svc_http.pages.documents import Pages
+from svc_http.service import secret
+from svc_http.service.application import build
+from svc_http.service.workers import intake as ingest
 from svc_http.settings import MEMBERS, MEMORY, Settings
-from svc_http.storage import MemoryStorage
-from svc_http.storage.sqlite import threads
-from svc_http.workers import ingest
+from svc_http.stores import MemoryStorage
+from svc_http.stores.sqlite import threads
 
 LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
 CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.DOTALL | re.MULTILINE)

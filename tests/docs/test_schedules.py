@@ -4,8 +4,8 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
+from svc_core.operation.schedule import TIMED, Schedule, next_run
 from svc_core.reports.making import RETRY_MAX, RETRY_MIN, SETTLING
-from svc_core.schedule import TIMED, Schedule, next_run
 
 PAGE = (Path(__file__).parents[2] / "docs" / "schedules.md").read_text("utf-8")
 ROW = re.compile(r"^\| `([a-z]+)([^`|]*)` \| (20[^|]+) \| (20[^|]+) \|", re.MULTILINE)

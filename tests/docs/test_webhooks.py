@@ -13,7 +13,7 @@ from urllib.error import HTTPError
 import httpx2
 import pytest
 
-from svc_core.resources.webhook import REPORT_GENERATED, Event
+from svc_core.outbox.model import REPORT_GENERATED, Event
 from svc_core.webhooks import signing
 from svc_http import system
 

@@ -27,9 +27,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from svc_core import catalog
-from svc_core.ports import Transaction
-from svc_http.cli import main
-from svc_http.storage.postgres import PostgresStorage
+from svc_core.operation.ports import Transaction
+from svc_http.run.cli import main
+from svc_http.stores.postgres import PostgresStorage
 from tests.http.cli.conftest import START_SECONDS, environment
 
 SECRET = "0123456789abcdef" * 4

@@ -16,8 +16,8 @@ import attrs
 import httpx2
 import pytest
 
-from svc_core.ports import Transaction
-from svc_core.resources.profile import DUE
+from svc_core.operation.ports import Transaction
+from svc_core.reports.profiles.model import DUE
 from svc_http import system
 from tests.fleet.fleet import Changes, Client, Fleet, ask, changes, every, profile, together, until
 from tests.http.cli.test_webhooks import SECRET, Sink

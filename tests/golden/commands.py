@@ -11,7 +11,7 @@ from typing import Any
 from cyclopts import App
 from rich.console import Console
 
-from svc_http.cli.app import tree
+from svc_http.run.cli.app import tree
 
 _ASKED = re.compile(r"(?:^|(?<= ))(?:\[|--|[A-Z]).*")
 """What a line of usage asks for, after the name of the command."""

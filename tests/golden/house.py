@@ -19,12 +19,12 @@ import httpx2
 from attrs import frozen
 
 from svc_core import COLLECTIONS
-from svc_http.app import Service, build
-from svc_http.demo.seed import seed
-from svc_http.fetch import Fetched
-from svc_http.runtime.paying import paying
+from svc_http.outside.facilitators.x402 import paying
+from svc_http.outside.fetch import Fetched
+from svc_http.run.demo.seed import seed
+from svc_http.service.application import Service, build
 from svc_http.settings import Settings
-from svc_http.storage import MemoryStorage
+from svc_http.stores import MemoryStorage
 from tests.golden.pretty import pretty
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)

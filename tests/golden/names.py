@@ -18,11 +18,11 @@ import svc_core.testing
 from tests.golden.pretty import WIDTH
 
 SERVER = {
-    "svc_http.app": ("Service", "build", "controlled", "mount"),
-    "svc_http.cli": ("main",),
-    "svc_http.hosting": ("opened",),
+    "svc_http.service.application": ("Service", "build", "controlled", "mount"),
+    "svc_http.run.cli": ("main",),
+    "svc_http.run.hosting": ("opened",),
     "svc_http.settings": ("Settings", "SettingsError", "load"),
-    "svc_http.storage": ("MemoryStorage", "SqliteStorage"),
+    "svc_http.stores": ("MemoryStorage", "SqliteStorage"),
 }
 """What documents and examples take from the server."""
 

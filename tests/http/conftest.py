@@ -15,13 +15,15 @@ import httpx2
 import pytest
 from attrs import frozen
 
-from svc_core import problem
+from svc_core.access import operations as accounts
 from svc_core.access import plans
 from svc_core.access.creation import KeyWish
-from svc_core.accounts import operations as accounts
-from svc_core.constraints import Ge, IdOf, Le, MaxLen, MinLen
-from svc_core.cursor import Keyring
-from svc_core.operation import (
+from svc_core.access.model import KEYS, MEMBERS, USERS, WORKSPACES
+from svc_core.base.unset import UNSET, Maybe, given
+from svc_core.contract import problem
+from svc_core.contract.cursor import Keyring
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import (
     BODY,
     JSON,
     MARKDOWN,
@@ -33,14 +35,12 @@ from svc_core.operation import (
     Target,
     header,
 )
-from svc_core.ports import SYSTEM, Collection, Transaction
-from svc_core.problem import Problem
-from svc_core.resources.account import KEYS, MEMBERS, USERS, WORKSPACES
-from svc_core.result import Content, Created, Empty, One, Page
-from svc_core.unset import UNSET, Maybe, given
-from svc_http import app as service_app
-from svc_http.app import Service
-from svc_http.server import hypercorn
+from svc_core.operation.ports import SYSTEM, Collection, Transaction
+from svc_core.operation.result import Content, Created, Empty, One, Page
+from svc_core.wire.constraints import Ge, IdOf, Le, MaxLen, MinLen
+from svc_http.run.server import hypercorn
+from svc_http.service import application as service_app
+from svc_http.service.application import Service
 from svc_http.settings import Settings
 from tests import files
 from tests.backends import make_store

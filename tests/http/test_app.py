@@ -9,14 +9,15 @@ from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.routing import Mount, Route
 
-from svc_core import catalog, problem
-from svc_core.host import silent
-from svc_core.openapi import document as openapi
-from svc_http import app
-from svc_http.control import channel
-from svc_http.requests.exchange import EXPOSED
+from svc_core import catalog
+from svc_core.catalog.openapi import document as openapi
+from svc_core.contract import problem
+from svc_core.operation.host import silent
+from svc_http.exchange.exchange import EXPOSED
+from svc_http.run.control import channel
+from svc_http.service import application as app
 from svc_http.settings import Settings
-from svc_http.storage import MemoryStorage
+from svc_http.stores import MemoryStorage
 
 SECRET = "0123456789abcdef" * 4
 
@@ -101,7 +102,7 @@ def test_whoever_starts_second_starts_nothing(make_house, diary):
 
 
 def test_a_worker_that_fails_is_logged_and_tried_again(make_house, diary, monkeypatch):
-    monkeypatch.setattr("svc_http.runtime.runtime.RESTART_SECONDS", 0.01)
+    monkeypatch.setattr("svc_http.service.runtime.RESTART_SECONDS", 0.01)
     house = make_house(parts={"workers": [diary.broken]})
 
     async def during():

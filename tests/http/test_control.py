@@ -15,19 +15,21 @@ from typing import Any
 import pytest
 from attrs import frozen
 
-from svc_core import catalog, problem, wire
-from svc_core.host import Progress, silent
-from svc_core.operation import Context, Operation, local
-from svc_core.problem import Problem
-from svc_core.result import One
-from svc_core.stream import Stream
+from svc_core import catalog, wire
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import Context, Operation, local
+from svc_core.operation.host import Progress, silent
+from svc_core.operation.result import One
+from svc_core.operation.stream import Stream
 from svc_http import system
-from svc_http.control import channel, lends, operator
-from svc_http.control.channel import BrokeOff, Control, Refused, Unreachable, Unsafe
-from svc_http.runtime.runtime import Runtime
+from svc_http.run.control import channel, operator
+from svc_http.run.control import services as lends
+from svc_http.run.control.channel import BrokeOff, Control, Refused, Unreachable, Unsafe
+from svc_http.service.runtime import Runtime
 from svc_http.settings import MEMORY, Settings
-from svc_http.storage.errors import Overloaded, StorageUnavailable
-from svc_http.storage.memory import MemoryStorage
+from svc_http.stores.errors import Overloaded, StorageUnavailable
+from svc_http.stores.memory.storage import MemoryStorage
 
 EIGHT = ["type", "title", "status", "detail", "instance", "code", "requestId", "resolution"]
 

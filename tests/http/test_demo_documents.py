@@ -18,16 +18,16 @@ from attrs import frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.analysis.topics import assign
-from svc_core.resources.profile import ProfileInput
-from svc_core.retrieval.query import Query
-from svc_core.retrieval.ranking import rank
-from svc_core.schedule import TIMED
-from svc_core.sources.feeds import parse_feed
+from svc_core.formats.feeds.feeds import parse_feed
+from svc_core.operation.schedule import TIMED
+from svc_core.reports.profiles.model import ProfileInput
 from svc_core.text.evidence import Evidence, readings
 from svc_core.text.frequencies import Frequencies
-from svc_http.demo import PROFILES, DemoDocument, documents
-from svc_http.demo.documents import AGE_MAX
+from svc_core.text.query import Query
+from svc_core.text.ranking import rank
+from svc_core.text.topics import assign
+from svc_http.run.demo import PROFILES, DemoDocument, documents
+from svc_http.run.demo.documents import AGE_MAX
 from tests.sampling import examples
 
 NOW = datetime(2026, 3, 2, 9, 30, 15, 250_000, tzinfo=UTC)

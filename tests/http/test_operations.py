@@ -5,9 +5,10 @@ from datetime import UTC, datetime
 import attrs
 import pytest
 
-from svc_core import catalog, problem
-from svc_core.result import Page
-from svc_http.storage import MemoryStorage, Overloaded, StorageUnavailable
+from svc_core import catalog
+from svc_core.contract import problem
+from svc_core.operation.result import Page
+from svc_http.stores import MemoryStorage, Overloaded, StorageUnavailable
 
 NOTES = "/api/v1/notes"
 KEY = {"Idempotency-Key": "12345678"}

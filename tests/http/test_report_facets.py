@@ -6,14 +6,17 @@ from datetime import timedelta
 import attrs
 import pytest
 
-from svc_core import catalog, passes, problem
+from svc_core import catalog
+from svc_core.access import operations as accounts
 from svc_core.access import plans
 from svc_core.access.creation import KeyWish
-from svc_core.accounts import operations as accounts
-from svc_core.operation import Actor, Context
+from svc_core.base import passes
+from svc_core.contract import problem
+from svc_core.operation.declaration import Actor, Context
+from svc_core.outbox.model import EVENTS
 from svc_core.reports import notices, render, speaking
-from svc_core.resources.audio import Recording
-from svc_core.resources.report import (
+from svc_core.reports.audio import Recording
+from svc_core.reports.model import (
     FACETS,
     REPORTS,
     Period,
@@ -25,8 +28,7 @@ from svc_core.resources.report import (
     ReportWords,
     Statement,
 )
-from svc_core.resources.webhook import EVENTS
-from svc_http.storage import MemoryStorage
+from svc_http.stores import MemoryStorage
 from tests.http.conftest import START
 
 ID = "rpt_" + "7" * 24

@@ -8,11 +8,11 @@ import attrs
 import pytest
 
 from svc_core.access.plans import DEFAULT_PLANS
-from svc_core.constraints import Doc
+from svc_core.wire.constraints import Doc
 from svc_http import settings
-from svc_http.runtime import secret
-from svc_http.runtime.opening import open_shared
-from svc_http.runtime.secret import checked, secured
+from svc_http.service import secret
+from svc_http.service.equipment import open_shared
+from svc_http.service.secret import checked, secured
 from svc_http.settings import MEMBERS, Settings, SettingsError, load
 
 STRONG = "0123456789abcdef" * 4
@@ -305,7 +305,7 @@ def test_the_password_of_an_address_is_not_shown(address):
 )
 def test_a_missing_client_is_told_with_what_installs_it(monkeypatch, given, module, told):
     for name in [*sys.modules]:
-        if name.startswith((f"{module}.", "svc_http.shared.")):
+        if name.startswith((f"{module}.", "svc_http.stores.counters.")):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(SettingsError) as refused:

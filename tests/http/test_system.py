@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from svc_core import ids
+from svc_core.base import ids
 from svc_http import system
 
 

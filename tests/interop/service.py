@@ -15,11 +15,11 @@ from typing import Any
 
 import attrs
 
-from svc_core import problem, wire
+from svc_core import wire
+from svc_core.access import operations as accounts
 from svc_core.access import plans
 from svc_core.access.creation import KeyWish
 from svc_core.access.scopes import SCOPES
-from svc_core.accounts import operations as accounts
 from svc_core.agent.events import (
     Event,
     Failed,
@@ -33,12 +33,13 @@ from svc_core.agent.events import (
 )
 from svc_core.agent.ports import Backend, Toolbox, Turn
 from svc_core.catalog import COLLECTIONS, OPERATIONS
-from svc_core.cursor import Keyring
-from svc_core.openapi.document import document
-from svc_core.operation import Actor, Context
-from svc_core.ports import SYSTEM, Transaction
-from svc_core.resources.news import NEWS
-from svc_core.resources.report import (
+from svc_core.catalog.openapi.document import document
+from svc_core.contract import problem
+from svc_core.contract.cursor import Keyring
+from svc_core.intel.news.model import NEWS
+from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.ports import SYSTEM, Transaction
+from svc_core.reports.model import (
     FACETS,
     REPORTS,
     ReportContent,
@@ -47,9 +48,9 @@ from svc_core.resources.report import (
     ReportSignal,
 )
 from svc_http import settings, system
-from svc_http.app import build
-from svc_http.server import hypercorn
-from svc_http.storage import MemoryStorage
+from svc_http.run.server import hypercorn
+from svc_http.service.application import build
+from svc_http.stores import MemoryStorage
 
 SECRET = "0123456789abcdef" * 4
 

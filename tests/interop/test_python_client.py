@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from svc_core.catalog import OPERATIONS
-from svc_core.openapi.document import document
+from svc_core.catalog.openapi.document import document
 
 HERE = Path(__file__).parent
 

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import attrs
 
 from svc_core.reports import render
-from svc_core.resources.report import (
+from svc_core.reports.model import (
     FACETS,
     REPORTS,
     Period,

@@ -11,16 +11,16 @@ from datetime import timedelta
 from typing import Any
 
 from svc_core.catalog import COLLECTIONS
-from svc_core.operation import Actor, Context
-from svc_core.ports import Transaction
+from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.ports import Transaction
 from svc_core.reports import addresses
 from svc_core.reports.addresses import Opening
-from svc_core.resources.audio import AUDIO, Audio, Recording
+from svc_core.reports.audio import AUDIO, Audio, Recording
 from svc_http import system
-from svc_http.app import build
-from svc_http.server import hypercorn
+from svc_http.run.server import hypercorn
+from svc_http.service.application import build
 from svc_http.settings import Settings
-from svc_http.storage import MemoryStorage
+from svc_http.stores import MemoryStorage
 from tests.pages.reports import ID, hostile, put
 
 PATHS = ("/", "/problems", "/problems/idempotency-in-progress", "/docs", "/docs/deprecations",

@@ -11,8 +11,8 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from svc_core.testing.sample import SAMPLES
 from svc_core.testing.storage_agreement import agreement_machine
-from svc_http.storage import MemoryStorage, SqliteStorage
-from svc_http.storage.postgres import PostgresStorage
+from svc_http.stores import MemoryStorage, SqliteStorage
+from svc_http.stores.postgres import PostgresStorage
 from tests.postgres import PostgresServer
 from tests.sampling import examples
 

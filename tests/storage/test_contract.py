@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 
 import pytest
 
-from svc_core import drive
+from svc_core.base import drive
 from svc_core.testing.sample import SAMPLES
 from svc_core.testing.storage_contract import StorageContract, Store
-from svc_http.storage import MemoryStorage, SqliteStorage
-from svc_http.storage.postgres import PostgresStorage
+from svc_http.stores import MemoryStorage, SqliteStorage
+from svc_http.stores.postgres import PostgresStorage
 from tests.postgres import EPOCH, PostgresServer
 
 R = TypeVar("R")

@@ -18,30 +18,32 @@ from attrs import evolve
 from hypothesis import HealthCheck
 from hypothesis.stateful import run_state_machine_as_test
 
-from svc_core.host import Progress, silent
 from svc_core.ledger.append.append import stored_line
 from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.records import Draft, encode_line, split
-from svc_core.ports import Answer, Change, ChangeType, FeedPosition, LedgerHead, Transaction
+from svc_core.operation.host import Progress, silent
+from svc_core.operation.ports import (
+    Answer,
+    Change,
+    ChangeType,
+    FeedPosition,
+    LedgerHead,
+    Transaction,
+)
 from svc_core.testing.clock import START
 from svc_core.testing.sample import NOTES, SAMPLES, Note
 from svc_core.testing.sealing import Growth, at
 from svc_core.testing.storage_agreement import agreement_machine
 from svc_core.testing.sync_store import SyncStore
-from svc_http.storage import (
-    MemoryStorage,
-    SqliteStorage,
-    StorageUnavailable,
-    StoreBusy,
-    copying,
-)
-from svc_http.storage.copying import Copied
-from svc_http.storage.errors import Unfit
-from svc_http.storage.parts import BATCH_ROWS, CHANGES, LINES, Filled, Part, Row
-from svc_http.storage.postgres import PostgresStorage
-from svc_http.storage.postgres import copying as tables
-from svc_http.storage.sqlite import copying as files
-from svc_http.storage.sqlite.lock import FileLock
+from svc_http.stores import MemoryStorage, SqliteStorage, StorageUnavailable, StoreBusy
+from svc_http.stores import copies as copying
+from svc_http.stores.contents import BATCH_ROWS, CHANGES, LINES, Filled, Part, Row
+from svc_http.stores.copies import Copied
+from svc_http.stores.errors import Unfit
+from svc_http.stores.postgres import PostgresStorage
+from svc_http.stores.postgres import copies as tables
+from svc_http.stores.sqlite import copies as files
+from svc_http.stores.sqlite.lock import FileLock
 from tests.postgres import EPOCH, PostgresServer
 from tests.sampling import examples
 

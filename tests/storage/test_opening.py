@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
-from svc_core import catalog, drive
+from svc_core import catalog
+from svc_core.base import drive
 from svc_core.testing.sample import NOTES, SAMPLES, Note
-from svc_http import storage
-from svc_http.cli import main
-from svc_http.storage import Newer, StoreBusy, Unusable, steps
-from svc_http.storage.postgres import migrations as of_postgres
-from svc_http.storage.sqlite import migrations as of_sqlite
+from svc_http import stores as storage
+from svc_http.run.cli import main
+from svc_http.stores import Newer, StoreBusy, Unusable, steps
+from svc_http.stores.postgres import migrations as of_postgres
+from svc_http.stores.sqlite import migrations as of_sqlite
 from tests.postgres import PostgresServer
 
 DURABLE = ("sqlite", "postgres")

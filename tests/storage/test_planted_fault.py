@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from svc_core import drive
-from svc_core.ports import SYSTEM, Transaction
+from svc_core.base import drive
+from svc_core.operation.ports import SYSTEM, Transaction
 from svc_core.testing.promises.together import TogetherPromises
 from svc_core.testing.sample import SAMPLES
-from svc_http.storage import MemoryStorage
+from svc_http.stores import MemoryStorage
 
 
 class Mixed(MemoryStorage):

@@ -9,12 +9,12 @@ from typing import Any
 import asyncpg
 import pytest
 
-from svc_core.ports import Heard
+from svc_core.operation.ports import Heard
 from svc_core.testing.sample import NOTES, NOTICES, SAMPLES, SECRETS, Note
 from svc_core.testing.sealing import plain
-from svc_http.storage import errors
-from svc_http.storage.postgres import PostgresStorage, notices
-from svc_http.storage.postgres import storage as storing
+from svc_http.stores import errors
+from svc_http.stores.postgres import PostgresStorage, notices
+from svc_http.stores.postgres import storage as storing
 from tests.postgres import PostgresServer, opened, until
 
 EVERY = frozenset({NOTES.name, NOTICES.name, SECRETS.name})
@@ -183,15 +183,15 @@ def test_the_lines_of_a_ledger_are_vacuumed_after_an_erasure(
 
 
 def test_a_missing_driver_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith("svc_http.storage.postgres")]:
+    for name in [name for name in sys.modules if name.startswith("svc_http.stores.postgres")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "asyncpg", None)
     cure = r'pip install "svc-intelligence\[postgres\]"'
     with pytest.raises(errors.DriverMissing, match=cure) as told:
-        importlib.import_module("svc_http.storage.postgres")
+        importlib.import_module("svc_http.stores.postgres")
     assert told.value.exit_code == 1
 
 
 def test_storage_without_postgres_needs_no_driver() -> None:
-    asked = "import sys, svc_http.storage; assert 'asyncpg' not in sys.modules"
+    asked = "import sys, svc_http.stores; assert 'asyncpg' not in sys.modules"
     subprocess.run([sys.executable, "-c", asked], check=True)

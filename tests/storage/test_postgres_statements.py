@@ -9,13 +9,13 @@ from typing import Any
 import asyncpg
 import pytest
 
-from svc_core.ports import Box, Position
+from svc_core.operation.ports import Box, Position
 from svc_core.testing.sample import NOTES, NOTICES, SAMPLES
-from svc_http.storage.asked import asked
-from svc_http.storage.postgres.connection import SERVES
-from svc_http.storage.postgres.query import Lists, Query
-from svc_http.storage.postgres.session import numbered, statements
-from svc_http.storage.postgres.table import Table
+from svc_http.stores.postgres.connection import SERVES
+from svc_http.stores.postgres.query import Lists, Query
+from svc_http.stores.postgres.session import numbered, statements
+from svc_http.stores.postgres.table import Table
+from svc_http.stores.selection import asked
 from tests.postgres import PostgresServer
 
 AFTER = Position(5, "x")

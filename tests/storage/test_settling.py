@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from svc_core import catalog
-from svc_core.intake import settling
-from svc_core.linking.references import id_of
-from svc_core.operation import Context
-from svc_core.ports import SYSTEM
-from svc_core.problem import Problem
+from svc_core.contract.problem import Problem
+from svc_core.intel.entities import settlement as settling
+from svc_core.intel.linking.references import id_of
+from svc_core.operation.declaration import Context
+from svc_core.operation.ports import SYSTEM
 from tests.backends import NAMES, store_of
 from tests.core.conftest import House
 from tests.core.intake.test_settling import groups, refused, rows, said, take, withdraw

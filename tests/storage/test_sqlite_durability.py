@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from svc_core.drive import Suspended
-from svc_core.ports import Answer, FeedPosition, Position, Transaction
+from svc_core.base.drive import Suspended
+from svc_core.operation.ports import Answer, FeedPosition, Position, Transaction
 from svc_core.testing.clock import START
 from svc_core.testing.sample import NOTES, SAMPLES, Note
 from svc_core.testing.sync_store import SyncStore, a_change
-from svc_http.storage import Overloaded, SqliteStorage, StorageUnavailable, StoreBusy
-from svc_http.storage.sqlite.threads import UNITS_PER_SNAPSHOT
+from svc_http.stores import Overloaded, SqliteStorage, StorageUnavailable, StoreBusy
+from svc_http.stores.sqlite.threads import UNITS_PER_SNAPSHOT
 
 KILLS = 20
 ACKNOWLEDGED_BEFORE_KILL = 40
@@ -59,7 +59,7 @@ WRITER = """
 import asyncio, sys
 sys.path[:0] = {paths!r}
 from svc_core.testing.sample import SAMPLES
-from svc_http.storage import SqliteStorage
+from svc_http.stores import SqliteStorage
 {create}
 
 async def main():
@@ -75,7 +75,7 @@ async def main():
 asyncio.run(main())
 """
 CREATE = """
-from svc_core.ports import Answer
+from svc_core.operation.ports import Answer
 from svc_core.testing.clock import START
 from svc_core.testing.sync_store import a_change
 from svc_core.testing.sample import NOTES, Note

@@ -6,10 +6,10 @@ import stat
 
 import pytest
 
-from svc_core.ports import SYSTEM
+from svc_core.operation.ports import SYSTEM
 from svc_core.testing.sample import SAMPLES
-from svc_http.storage import SqliteStorage
-from svc_http.storage.sqlite import migrate
+from svc_http.stores import SqliteStorage
+from svc_http.stores.sqlite import migrate
 
 
 @pytest.fixture(params=[0o000, 0o022, 0o077])

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from svc_core.ports import LedgerNode, SealedLine
+from svc_core.operation.ports import LedgerNode, SealedLine
 from svc_core.testing.sample import SAMPLES
 from svc_core.testing.sealing import a_line, growth, plain
 from svc_core.testing.sync_store import SyncStore
-from svc_http.storage import SqliteStorage, snapshots
-from svc_http.storage.sqlite import migrate, status
-from svc_http.storage.sqlite.connection import connect_reader, connect_writer
-from svc_http.storage.sqlite.traces import RETRY_SECONDS, Traces
+from svc_http.stores import SqliteStorage, snapshots
+from svc_http.stores.sqlite import migrate, status
+from svc_http.stores.sqlite.connection import connect_reader, connect_writer
+from svc_http.stores.sqlite.traces import RETRY_SECONDS, Traces
 
 TENANTS = 5
 BLANK = b"head and seal, no content"

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from svc_core.ports import Collection
+from svc_core.operation.ports import Collection
 from svc_core.testing.sample import NOTES, NOTICES, SAMPLES, Note
 from svc_core.testing.sync_store import SyncStore, a_change
-from svc_http.storage import SqliteStorage, StoreBusy
-from svc_http.storage.sqlite import migrate, renew_epoch, status
+from svc_http.stores import SqliteStorage, StoreBusy
+from svc_http.stores.sqlite import migrate, renew_epoch, status
 
 EPOCH = b"8 bytes."
 DETAILS = "details of changes"

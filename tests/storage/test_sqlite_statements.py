@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from svc_core import drive
-from svc_core.ports import Position
+from svc_core.base import drive
+from svc_core.operation.ports import Position
 from svc_core.testing.sample import NOTES, NOTICES, SAMPLES, Note
 from svc_core.testing.sync_store import SyncStore
-from svc_http.storage import SqliteStorage
-from svc_http.storage.sqlite import has_wal_reset_fault, ledger, migrate
-from svc_http.storage.sqlite.changes import _APPEND, _HEAD, _READ, _READ_TYPE
-from svc_http.storage.sqlite.documents import SqliteDocuments
-from svc_http.storage.sqlite.table import Shape, Table, table
+from svc_http.stores import SqliteStorage
+from svc_http.stores.sqlite import has_wal_reset_fault, ledger, migrate
+from svc_http.stores.sqlite.changes import _APPEND, _HEAD, _READ, _READ_TYPE
+from svc_http.stores.sqlite.documents import SqliteDocuments
+from svc_http.stores.sqlite.table import Shape, Table, table
 
 DRIVERS = (None, "status", "topic")
 CHECKS: tuple[tuple[tuple[str, int], ...], ...] = (

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from svc_core import catalog
-from svc_core.intake import taking
+from svc_core.intel.intake import readings as taking
 from tests.backends import NAMES, store_of
 from tests.core.conftest import House
 from tests.core.intake.test_statements import (

@@ -1,1 +1,1 @@
-"""Fusion: what several kinds of rows tell of one company together, joined and explained."""
+"""One answer about a place, a time or a topic from everything that is known."""

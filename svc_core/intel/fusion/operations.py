@@ -6,21 +6,23 @@ from typing import Annotated, Any
 
 from attrs import frozen
 
-from svc_core import compact, directory, problem
-from svc_core.constraints import Doc, Example
-from svc_core.instants import Interval
-from svc_core.intel.declared import EXPLORER, bound
-from svc_core.intel.fusion.reading import Whom, fused
+from svc_core.base import compact
+from svc_core.base.instants import Interval
+from svc_core.base.unset import UNSET, Maybe, Unset, given
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.intel.entities import directory
+from svc_core.intel.entities.model import ENTITIES
+from svc_core.intel.folding.declaration import EXPLORER, bound
+from svc_core.intel.fusion.model import Fusion
+from svc_core.intel.fusion.parts import Whom, fused
 from svc_core.intel.fusion.rules import ROWS_MAX, page_of
-from svc_core.operation import PATH, QUERY, Context, In, Operation
-from svc_core.ports import Position
-from svc_core.problem import Problem
-from svc_core.resources.entity import ENTITIES
-from svc_core.resources.fusion import Fusion
-from svc_core.resources.members import Cursor, EntityId, PageLimit
-from svc_core.resources.period import When
-from svc_core.result import One, Paged
-from svc_core.unset import UNSET, Maybe, Unset, given
+from svc_core.operation.declaration import PATH, QUERY, Context, In, Operation
+from svc_core.operation.members import Cursor, EntityId, PageLimit
+from svc_core.operation.period import When
+from svc_core.operation.ports import Position
+from svc_core.operation.result import One, Paged
+from svc_core.wire.constraints import Doc, Example
 
 _text = compact.encoder()
 

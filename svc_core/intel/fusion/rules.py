@@ -14,8 +14,8 @@ from typing import Any
 
 from attrs import field, frozen
 
-from svc_core import instants
-from svc_core.instants import Interval
+from svc_core.base import instants
+from svc_core.base.instants import Interval
 
 Row = Mapping[str, Any]
 

@@ -8,13 +8,17 @@ from typing import Any, get_args
 from attrs import field, frozen
 
 from svc_core import wire
-from svc_core.directory import id_of
-from svc_core.intake.contributions import Contribution
-from svc_core.intake.fold import Rules, fold
-from svc_core.intake.incidents import mentioned
-from svc_core.linking.names import normal
-from svc_core.linking.references import of_text
-from svc_core.resources.facts import (
+from svc_core.formats.hazards.events import kind
+from svc_core.intel.entities.directory import id_of
+from svc_core.intel.events.model import MACHINE, Cameo, OsintEvent, marks_of, page_of, told_by
+from svc_core.intel.folding.contributions import Contribution
+from svc_core.intel.folding.rules import Rules, fold
+from svc_core.intel.incidents.model import Participant, Role
+from svc_core.intel.incidents.queue import mentioned
+from svc_core.intel.linking.names import normal
+from svc_core.intel.linking.references import of_text
+from svc_core.intel.news.model import NewsItem
+from svc_core.operation.facts import (
     Designator,
     Measurement,
     Place,
@@ -22,17 +26,6 @@ from svc_core.resources.facts import (
     SeverityBasis,
     SourceRef,
 )
-from svc_core.resources.incident import Participant, Role
-from svc_core.resources.news import NewsItem
-from svc_core.resources.osint import (
-    MACHINE,
-    Cameo,
-    OsintEvent,
-    marks_of,
-    page_of,
-    told_by,
-)
-from svc_core.sources.osint import kind
 
 REPORT, PRESS = "report", "press"
 RANKS = ("usgs", "gdacs", "reliefweb", "eonet", "ucdp", "acled", REPORT, PRESS, MACHINE)

@@ -8,17 +8,21 @@ from typing import Annotated, Any, Literal
 
 from attrs import evolve, frozen
 
-from svc_core import directory, searching, wire
-from svc_core.constraints import Doc, Example, Ge, MaxLen
-from svc_core.intake.fold import strongest
-from svc_core.intake.joining import standing_under
-from svc_core.intake.kinds import KINDS
-from svc_core.intake.rows import by_row
-from svc_core.intel.declared import SHARED, reading
-from svc_core.intel.signals import of_incidents
-from svc_core.operation import PATH, QUERY, Context, Operation
-from svc_core.resources.facts import SEVERITIES
-from svc_core.resources.filters import (
+from svc_core import wire
+from svc_core.base.unset import UNSET, Maybe, Unset, given
+from svc_core.intel.entities import directory
+from svc_core.intel.events.model import CONFIDENCE_STEPS
+from svc_core.intel.folding.declaration import SHARED, reading
+from svc_core.intel.folding.identity import standing_under
+from svc_core.intel.folding.rules import strongest
+from svc_core.intel.folding.writing import by_row
+from svc_core.intel.incidents.model import INCIDENTS, WORDS, Incident, Status
+from svc_core.intel.intake.kinds import KINDS
+from svc_core.intel.news.model import NEWS, mentions, whole
+from svc_core.intel.signals.operations import of_incidents
+from svc_core.operation.declaration import PATH, QUERY, Context, Operation
+from svc_core.operation.facts import SEVERITIES
+from svc_core.operation.filters import (
     Categories,
     Countries,
     MinConfidence,
@@ -29,13 +33,11 @@ from svc_core.resources.filters import (
     narrowed,
     sent,
 )
-from svc_core.resources.incident import INCIDENTS, WORDS, Incident, Status
-from svc_core.resources.members import Cursor, EntityId, IncidentId, Limit
-from svc_core.resources.news import NEWS, mentions, whole
-from svc_core.resources.osint import CONFIDENCE_STEPS
-from svc_core.resources.period import Area, UpdatedSince, When, after, bounds, cells, lying
-from svc_core.result import One, Page
-from svc_core.unset import UNSET, Maybe, Unset, given
+from svc_core.operation.members import Cursor, EntityId, IncidentId, Limit
+from svc_core.operation.period import Area, UpdatedSince, When, after, bounds, cells, lying
+from svc_core.operation.result import One, Page
+from svc_core.search import lists as searching
+from svc_core.wire.constraints import Doc, Example, Ge, MaxLen
 
 ARTICLES_MAX = 20
 EVENTS_READ = 20  # for footprints and tracks, of the strongest members

@@ -17,22 +17,22 @@ from typing import Any
 
 from attrs import define, field
 
-from svc_core.intake import incidents
-from svc_core.intake.joining import standing_under
-from svc_core.intake.rows import by_row
-from svc_core.intake.signals.following import follow_severity
-from svc_core.intel import apart
+from svc_core.intel.events.model import MACHINE, OSINT_EVENTS, mark
+from svc_core.intel.folding import bisection as apart
+from svc_core.intel.folding.identity import standing_under
+from svc_core.intel.folding.writing import by_row
 from svc_core.intel.incidents import members
-from svc_core.intel.incidents.folding import folded, says_the_same, texts
-from svc_core.intel.incidents.grouping import ALIKE_MAX, grouped, name_of, survivor
+from svc_core.intel.incidents import queue as incidents
 from svc_core.intel.incidents.members import Member
-from svc_core.intel.incidents.nearby import Known, related
-from svc_core.operation import Context, Units
-from svc_core.ports import SYSTEM, Collection, Document
-from svc_core.resources.incident import INCIDENTS, INCIDENTS_DUE, Incident, IncidentDue
-from svc_core.resources.members import micros, revised
-from svc_core.resources.news import NEWS
-from svc_core.resources.osint import MACHINE, OSINT_EVENTS, mark
+from svc_core.intel.incidents.model import INCIDENTS, INCIDENTS_DUE, Incident, IncidentDue
+from svc_core.intel.incidents.neighbourhood import Known, related
+from svc_core.intel.incidents.rules import folded, says_the_same, texts
+from svc_core.intel.incidents.union import ALIKE_MAX, grouped, name_of, survivor
+from svc_core.intel.news.model import NEWS
+from svc_core.intel.signals.changes import follow_severity
+from svc_core.operation.declaration import Context, Units
+from svc_core.operation.members import micros, revised
+from svc_core.operation.ports import SYSTEM, Collection, Document
 
 AT_ONCE = 32
 """Incidents of one unit: some 50 ms on a quiet machine."""

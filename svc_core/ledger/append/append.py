@@ -14,7 +14,8 @@ from typing import Final
 
 from attrs import field, frozen
 
-from svc_core import etag, problem
+from svc_core.contract import etag, problem
+from svc_core.contract.problem import Problem
 from svc_core.ledger import timestamps
 from svc_core.ledger.append.entries import Entry
 from svc_core.ledger.append.erasure import erase_content
@@ -24,8 +25,8 @@ from svc_core.ledger.append.validation import SALT_BYTES, drafts
 from svc_core.ledger.log.seal import Batch, TreeHead, seal_batch
 from svc_core.ledger.records import Record
 from svc_core.ledger.repository import Proofs, check_end, checkpoint_of, head_of
-from svc_core.operation import Context
-from svc_core.ports import (
+from svc_core.operation.declaration import Context
+from svc_core.operation.ports import (
     BASE_V2,
     Change,
     ChangeType,
@@ -34,7 +35,6 @@ from svc_core.ports import (
     SealedLine,
     StaleVersionError,
 )
-from svc_core.problem import Problem
 
 SUBJECT: Final = "subject"
 """The `resourceType` of the changes that a ledger publishes."""

@@ -13,7 +13,7 @@ import attrs
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.constraints import Doc, Example, MaxLen, MinLen, Named, Pattern
+from svc_core.base.unset import UNSET, Maybe
 from svc_core.ledger.append.input import (
     TEXT_MAX,
     CitedSource,
@@ -35,9 +35,9 @@ from svc_core.ledger.append.input import (
 from svc_core.ledger.designators.schemes import VALUE_MAX, SchemeName
 from svc_core.ledger.fold.states import Verdict
 from svc_core.ledger.records import Kind, Op
-from svc_core.resources.members import LANGUAGE_TAG, NOT_BLANK
-from svc_core.unset import UNSET, Maybe
+from svc_core.operation.members import LANGUAGE_TAG, NOT_BLANK
 from svc_core.wire import shapes
+from svc_core.wire.constraints import Doc, Example, MaxLen, MinLen, Named, Pattern
 
 KIND: Final = Doc("What the record is.")
 OP: Final = Doc("What the record does.")

@@ -12,11 +12,12 @@ from typing import Any, Final
 
 from attrs import define, field
 
-from svc_core import compact, wire
+from svc_core import wire
+from svc_core.base import compact
 from svc_core.ledger.records import decode, encode_line, split
 from svc_core.ledger.repository import SUBJECT_LINES_MAX
 from svc_core.ledger.verify.lines import ERASES, NO_PAYLOAD, read
-from svc_core.operation import Context
+from svc_core.operation.declaration import Context
 
 _EMPTY: Final = b',"payload":null,"seal":"'
 

@@ -20,7 +20,8 @@ from typing import Final
 
 from attrs import define, field, frozen
 
-from svc_core import problem
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
 from svc_core.ledger import timestamps
 from svc_core.ledger.append.append import stored_line, touched, vouch
 from svc_core.ledger.append.erasure import erase_content, may_erase
@@ -32,9 +33,8 @@ from svc_core.ledger.verify.anchors import gather
 from svc_core.ledger.verify.lines import NO_PAYLOAD, read
 from svc_core.ledger.verify.outcome import Outcome
 from svc_core.ledger.verify.sweep import Sweep
-from svc_core.operation import Context, Units
-from svc_core.ports import DuplicateRecordError, LedgerHead, LedgerNode, SealedLine
-from svc_core.problem import Problem
+from svc_core.operation.declaration import Context, Units
+from svc_core.operation.ports import DuplicateRecordError, LedgerHead, LedgerNode, SealedLine
 
 IMPORT_RECORDS_MAX: Final = 1_000_000
 """Records of one file: a few minutes, and 200 MB if each has a subject of its own."""

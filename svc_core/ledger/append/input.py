@@ -7,11 +7,11 @@ from typing import Annotated, Final, Literal
 
 from attrs import frozen
 
-from svc_core.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern
+from svc_core.base.unset import UNSET, Maybe
 from svc_core.ledger.designators.schemes import VALUE_MAX
 from svc_core.ledger.records import KIND_PREFIX
-from svc_core.resources.members import NOT_BLANK, ONE_LINE
-from svc_core.unset import UNSET, Maybe
+from svc_core.operation.members import NOT_BLANK, ONE_LINE
+from svc_core.wire.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern
 
 LABEL_MAX: Final = 300
 TEXT_MAX: Final = 20_000  # ten pages; at three bytes a character they fill a payload

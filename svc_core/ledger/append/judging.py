@@ -13,14 +13,14 @@ from typing import Final
 
 from attrs import define, field, frozen
 
-from svc_core import problem
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
 from svc_core.ledger.append.erasure import may_erase
 from svc_core.ledger.append.rules import Known, admit, check_room, cited
 from svc_core.ledger.fold.running import RunningStanding
 from svc_core.ledger.records import Draft, Record, decode
 from svc_core.ledger.repository import head_of, lines_of
-from svc_core.operation import Context
-from svc_core.problem import Problem
+from svc_core.operation.declaration import Context
 
 JUDGED_RECORDS_MAX: Final = 100_000
 """Records about all subjects that one batch acts on: a second or two of reading, 100 MB."""

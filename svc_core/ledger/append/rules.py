@@ -21,12 +21,12 @@ from typing import Final
 
 from attrs import Factory, frozen
 
-from svc_core import problem
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
 from svc_core.ledger.fold.running import RunningStanding
 from svc_core.ledger.fold.states import FOUR_EYES, TRANSITIONS, UNVERIFIED, State
 from svc_core.ledger.records import STATEMENTS, Draft, Op, Record
 from svc_core.ledger.repository import SUBJECT_RECORDS_MAX
-from svc_core.problem import Problem
 
 ACTS_ON: Final[Mapping[Op, frozenset[str]]] = {
     "assert": frozenset(),

@@ -19,16 +19,17 @@ from attrs import define, field
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from svc_core import problem, wire
-from svc_core.cursor import Keyring
+from svc_core import wire
+from svc_core.base.unset import UNSET, given
+from svc_core.contract import problem
+from svc_core.contract.cursor import Keyring
+from svc_core.contract.problem import FAULTS_MAX, Problem, ProblemType
 from svc_core.ledger import predicates
 from svc_core.ledger.append.entries import Entry
 from svc_core.ledger.append.input import CitedSource
 from svc_core.ledger.designators.schemes import normalise
 from svc_core.ledger.records import Draft, payload_bytes, unfit
 from svc_core.ledger.timestamps import canonical_time, check_interval
-from svc_core.problem import FAULTS_MAX, Problem, ProblemType
-from svc_core.unset import UNSET, given
 from svc_core.wire.faults import FAULTS_KEPT_MAX
 
 SALT_BYTES: Final = 16

@@ -2,11 +2,7 @@
 
 from typing import Final
 
-from svc_core.checkdigits import (
-    has_figi_digit,
-    has_isin_digit,
-    has_lei_digits,
-)
+from svc_core.base.checkdigits import has_figi_digit, has_isin_digit, has_lei_digits
 from svc_core.ledger.designators.scheme import Scheme, matching
 
 _lei_text = matching("[A-Z0-9]{18}[0-9]{2}", "must be 18 letters or digits and two check digits")

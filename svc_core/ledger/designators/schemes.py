@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, Literal
 
-from svc_core import problem
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
 from svc_core.ledger.designators import finance, names, network, security, transport
 from svc_core.ledger.designators.scheme import Scheme
-from svc_core.problem import Problem
 
 VALUE_MAX: Final = 2_048
 """Characters of a designator, before and after: what web servers and browsers take as a URL."""

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from svc_core.checkdigits import has_imo_digit
+from svc_core.base.checkdigits import has_imo_digit
 from svc_core.ledger.designators.scheme import Scheme, matching
 
 _imo_text = matching("[0-9]{7}", "must have seven digits")

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 
 from attrs import Factory, define, fields
 
+from svc_core.base.unset import UNSET
 from svc_core.ledger.fold.claims import Groups, add, ranked
 from svc_core.ledger.fold.recordset import RecordSet
 from svc_core.ledger.fold.rows import (
@@ -35,7 +36,6 @@ from svc_core.ledger.fold.view import (
     VerificationView,
 )
 from svc_core.ledger.records import Record
-from svc_core.unset import UNSET
 from svc_core.wire import camel
 
 R = TypeVar("R", IdentityView, DesignatorView, ObservationView)

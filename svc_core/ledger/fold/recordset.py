@@ -15,7 +15,7 @@ from typing import Any
 
 from attrs import frozen
 
-from svc_core import canonical
+from svc_core.base import canonical
 from svc_core.ledger.records import Record
 
 _seq = attrgetter("seq")

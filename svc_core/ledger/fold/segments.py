@@ -12,8 +12,8 @@ from typing import Annotated, Final
 
 from attrs import frozen
 
-from svc_core.constraints import Doc, Example
 from svc_core.ledger.records import Record
+from svc_core.wire.constraints import Doc, Example
 
 
 @frozen

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 import attrs
 from attrs import frozen
 
-from svc_core import canonical, wire
-from svc_core.constraints import Doc, Example
+from svc_core import wire
+from svc_core.base import canonical
+from svc_core.base.unset import UNSET, Maybe
 from svc_core.ledger.fold.recordset import readable
 from svc_core.ledger.fold.segments import Segment
 from svc_core.ledger.fold.states import State
-from svc_core.unset import UNSET, Maybe
 from svc_core.wire import Json
+from svc_core.wire.constraints import Doc, Example
 
 if TYPE_CHECKING:
     from attrs import frozen as row

@@ -10,11 +10,11 @@ from typing import Final, Self
 
 from attrs import field, frozen
 
-from svc_core.host import Signer
 from svc_core.ledger.log import note
 from svc_core.ledger.log.note import NoteError, VerifierKey
 from svc_core.ledger.log.proofs import SIZE_MAX
 from svc_core.ledger.log.tree import HASH_BYTES, Hash
+from svc_core.operation.host import Signer
 
 _DECIMAL = re.compile(r"0|[1-9][0-9]{0,18}")
 _LINES_MIN: Final = 3

@@ -17,7 +17,7 @@ from attrs import field, frozen
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from svc_core.host import Signer
+from svc_core.operation.host import Signer
 
 NOTE_BYTES_MAX: Final = 262_144
 """Twice what 16 signatures after quantum computers take, which every reader must accept."""

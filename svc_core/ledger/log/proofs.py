@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from attrs import frozen
 
 from svc_core.ledger.log.tree import EMPTY_ROOT, HASH_BYTES, Frontier, Hash, extend, node, root
-from svc_core.ports import LEDGER_LEVELS
+from svc_core.operation.ports import LEDGER_LEVELS
 
 SIZE_MAX: Final = 2**63 - 1
 """Leaves that a tree may have: what readers of the tlog formats hold sizes in."""

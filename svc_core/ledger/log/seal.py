@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, Self
 
 from attrs import asdict, field, frozen
 
-from svc_core import canonical
+from svc_core.base import canonical
 from svc_core.ledger.log import tree
 from svc_core.ledger.records import (
     DRAFTED,
@@ -28,7 +28,7 @@ from svc_core.ledger.records import (
     payload_bytes,
 )
 from svc_core.ledger.timestamps import successor
-from svc_core.ports import LedgerNode
+from svc_core.operation.ports import LedgerNode
 
 _GENESIS: Final = b"svc.ledger.genesis.v1\n"
 ID_DIGITS: Final = 24

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 from typing import Final, NamedTuple
 
-from svc_core.ports import LEDGER_LEVELS, LedgerNode
+from svc_core.operation.ports import LEDGER_LEVELS, LedgerNode
 
 Hash = bytes
 """32 bytes."""

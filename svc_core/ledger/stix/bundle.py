@@ -10,7 +10,9 @@ Rule 3: what is in force at the valid time is in the bundle, refuted or not. Wha
 from collections.abc import Iterable
 from typing import Final
 
-from svc_core import canonical
+from svc_core.base import canonical
+from svc_core.ledger.exchange.ids import FIXED_TIME
+from svc_core.ledger.exchange.marking import AMBER, IDS, Tlp, definition
 from svc_core.ledger.fold.claims import value_text
 from svc_core.ledger.fold.fold import fold
 from svc_core.ledger.fold.recordset import RecordSet
@@ -20,8 +22,6 @@ from svc_core.ledger.stix.issuer import Issuer
 from svc_core.ledger.stix.statements import Maker, other_subject
 from svc_core.ledger.stix.subject_state import Known, Object, known_subjects
 from svc_core.ledger.stix.subjects import name_of, subject_object
-from svc_core.stix.ids import FIXED_TIME
-from svc_core.stix.marking import AMBER, IDS, Tlp, definition
 
 _REPORTED: Final = frozenset(
     {"campaign", "identity", "intrusion-set", "malware", "threat-actor", "tool", "vulnerability"}

@@ -11,13 +11,13 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from svc_core import canonical
+from svc_core.base import canonical
+from svc_core.ledger.exchange.ids import FIXED_TIME, milliseconds, object_id
+from svc_core.ledger.exchange.marking import AMBER, IDS, Tlp
 from svc_core.ledger.fold.rows import texts_of
 from svc_core.ledger.fold.states import State
 from svc_core.ledger.records import Record
 from svc_core.ledger.stix.subject_state import Object, said, text
-from svc_core.stix.ids import FIXED_TIME, milliseconds, object_id
-from svc_core.stix.marking import AMBER, IDS, Tlp
 
 _VERSION: Final = "1.0.0"
 _FORMAT_ID: Final = object_id("identity", "svc", "ledger")

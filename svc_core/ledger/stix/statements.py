@@ -9,6 +9,9 @@ from typing import Any, Final, NamedTuple
 
 from attrs import frozen
 
+from svc_core.ledger.exchange.ids import kebab
+from svc_core.ledger.exchange.marking import IDS
+from svc_core.ledger.exchange.observables import Observable, observable
 from svc_core.ledger.fold.claims import value_text
 from svc_core.ledger.fold.rows import confidence_of
 from svc_core.ledger.predicates import edge
@@ -16,9 +19,6 @@ from svc_core.ledger.records import Payload, Record
 from svc_core.ledger.stix.issuer import Issuer
 from svc_core.ledger.stix.subject_state import Known, Object, said, text
 from svc_core.ledger.stix.subjects import subject_id
-from svc_core.stix.ids import kebab
-from svc_core.stix.marking import IDS
-from svc_core.stix.observables import Observable, observable
 
 _SINCE_EVER: Final = "0001-01-01T00:00:00.000000Z"
 MALICIOUS: Final = "malicious"

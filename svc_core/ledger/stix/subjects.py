@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from svc_core.ledger.exchange.ids import FIXED_TIME
+from svc_core.ledger.exchange.observables import observable
 from svc_core.ledger.stix.issuer import Issuer
 from svc_core.ledger.stix.subject_state import Known, Object, said, text
-from svc_core.stix.ids import FIXED_TIME
-from svc_core.stix.observables import observable
 
 _CLASSES: Final = {"organization": "organization", "person": "individual", "group": "group"}
 _DOMAIN_TYPES: Final = frozenset(

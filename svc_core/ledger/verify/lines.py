@@ -12,7 +12,8 @@ from hashlib import sha256
 from json import JSONDecoder, loads
 from typing import Final, NamedTuple
 
-from svc_core import canonical
+from svc_core.base import canonical
+from svc_core.contract.problem import Problem
 from svc_core.ledger.log.seal import seal_of
 from svc_core.ledger.records import (
     HEAD,
@@ -22,7 +23,6 @@ from svc_core.ledger.records import (
     payload_bytes,
     split,
 )
-from svc_core.problem import Problem
 
 NO_PAYLOAD: Final = b"null"
 ERASES: Final = b'"op":"erase"'

@@ -13,8 +13,8 @@ from typing import Annotated, Final, Literal
 
 from attrs import define, evolve, field, fields, frozen
 
-from svc_core.constraints import Doc, Example
 from svc_core.ledger.log.seal import TreeHead
+from svc_core.wire.constraints import Doc, Example
 
 Level = Literal["integrity", "strict"]
 Assurance = Literal["self_consistent", "anchored", "witnessed", "failed"]

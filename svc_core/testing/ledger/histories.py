@@ -11,6 +11,7 @@ from typing import Any, Final
 from attrs import evolve, frozen
 from hypothesis import strategies as st
 
+from svc_core.contract.problem import Problem
 from svc_core.ledger.append.rules import ACTS_ON, Known, admit
 from svc_core.ledger.fold.running import RunningStanding
 from svc_core.ledger.fold.standing import Standing
@@ -25,7 +26,6 @@ from svc_core.ledger.records import (
     encode_line,
     split,
 )
-from svc_core.problem import Problem
 
 LEDGER: Final = "led_0123456789abcdef01234567"
 AUTHORS: Final = ("key_ann", "key_bob", "key_cyd")

@@ -1,9 +1,9 @@
 """A ledger that grows at random, put into a store and folded: both must say what the model says.
 
-    from svc_core import drive
+    from svc_core.base import drive
     from svc_core.testing.ledger.folds import core
     from svc_core.testing.ledger.machine import LedgerMachine
-    from svc_http.storage import MemoryStorage as MyStorage  # or a store of your own
+    from svc_http.stores import MemoryStorage as MyStorage  # or a store of your own
 
     class MyLedger(LedgerMachine):
         make_store = staticmethod(lambda: MyStorage(()))
@@ -26,7 +26,7 @@ from svc_core.ledger.fold.fold import fold
 from svc_core.ledger.fold.view import encode
 from svc_core.ledger.log.seal import seal_batch
 from svc_core.ledger.records import Draft, Record, decode
-from svc_core.ports import (
+from svc_core.operation.ports import (
     DuplicateRecordError,
     LedgerHead,
     StaleVersionError,

@@ -6,7 +6,7 @@ They are among those of `folds`, which says what a fold under test is.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from svc_core.canonical import dumps
+from svc_core.base.canonical import dumps
 from svc_core.ledger.fold.states import RANK
 from svc_core.ledger.records import Record
 from svc_core.testing.ledger.histories import History

@@ -6,7 +6,7 @@ from typing import Any
 
 from attrs import evolve
 
-from svc_core.ports import SYSTEM, FeedPosition
+from svc_core.operation.ports import SYSTEM, FeedPosition
 from svc_core.testing.clock import START
 from svc_core.testing.promises.bench import ANN, BOB, Bench, Mishap, do_all_and_fail
 from svc_core.testing.sync_store import a_change, refused

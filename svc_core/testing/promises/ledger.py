@@ -1,7 +1,7 @@
 # ruff: noqa: D102, S101 - a promise is its name and its assertions
 """Sealed lines: kept as they are, in one order, found by whatever names them."""
 
-from svc_core.ports import (
+from svc_core.operation.ports import (
     DuplicateRecordError,
     LedgerCheckpoint,
     LedgerEnd,

@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from svc_core.ports import SYSTEM, Box, Position
+from svc_core.operation.ports import SYSTEM, Box, Position
 from svc_core.testing.promises.bench import ANN, BOB, Bench
 from svc_core.testing.sample import NOTES, NOTICES, Note
 from svc_core.testing.sync_store import refused

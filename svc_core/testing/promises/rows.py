@@ -3,7 +3,7 @@
 
 from attrs import evolve
 
-from svc_core.ports import SYSTEM, Collection, StaleVersionError, Transaction
+from svc_core.operation.ports import SYSTEM, Collection, StaleVersionError, Transaction
 from svc_core.testing.promises.bench import ANN, BOB, Bench
 from svc_core.testing.sample import NOTES, NOTICES, SECRETS, Note
 from svc_core.testing.sync_store import refused

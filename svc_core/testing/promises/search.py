@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from svc_core.ports import Box, Position
+from svc_core.operation.ports import Box, Position
 from svc_core.testing.promises.bench import ANN, Bench
 from svc_core.testing.sample import NOTES
 

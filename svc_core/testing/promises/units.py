@@ -1,7 +1,7 @@
 # ruff: noqa: D102, S101 - a promise is its name and its assertions
 """All or nothing, and reading that only reads."""
 
-from svc_core.ports import SYSTEM, FeedPosition, StaleVersionError, Transaction
+from svc_core.operation.ports import SYSTEM, FeedPosition, StaleVersionError, Transaction
 from svc_core.testing.clock import START
 from svc_core.testing.promises.bench import (
     ANN,

@@ -22,7 +22,7 @@ from svc_core.access.lockout import MemoryLockouts
 from svc_core.access.plans import DEFAULT_PLANS
 from svc_core.access.principal import Principal
 from svc_core.access.scopes import SCOPES
-from svc_core.problem import Problem
+from svc_core.contract.problem import Problem
 
 HOME = ClientAddress("198.51.100.1", certain=True)
 READ = OperationAccess(frozenset({"reports:read"}))

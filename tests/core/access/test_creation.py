@@ -7,7 +7,7 @@ from svc_core import wire
 from svc_core.access.creation import AllowedOrigins, KeyWish, change, create, may_create
 from svc_core.access.keys import new_key, revoke, state
 from svc_core.access.plans import DEFAULT_PLANS, Plan
-from svc_core.problem import Problem
+from svc_core.contract.problem import Problem
 
 PRO = DEFAULT_PLANS.plan("pro")
 REQUEST = KeyWish("CI", ("reports:read",), workspace_id="wsp_1")

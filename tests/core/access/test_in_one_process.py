@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import pytest
 
-from svc_core import drive
 from svc_core.access.authorize import (
     ANONYMOUS,
     Facts,
@@ -18,8 +17,9 @@ from svc_core.access.limits import GENERAL, Meter, Rate, judge
 from svc_core.access.lockout import ATTEMPTS_MAX, MemoryLockouts
 from svc_core.access.plans import DEFAULT_PLANS
 from svc_core.access.principal import Principal
-from svc_core.ports import Locked
-from svc_core.problem import Problem
+from svc_core.base import drive
+from svc_core.contract.problem import Problem
+from svc_core.operation.ports import Locked
 
 NOON = 1_772_625_600
 METER = Meter.of(GENERAL, ("key_1", Rate(2, 9)), ("wsp_1", Rate(3, 9)))

@@ -7,7 +7,6 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import problem
 from svc_core.access.keys import (
     MALFORMED,
     Bearer,
@@ -20,7 +19,8 @@ from svc_core.access.keys import (
     state,
 )
 from svc_core.access.plans import DEFAULT_PLANS
-from svc_core.problem import Problem
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
 
 PRO = DEFAULT_PLANS.plan("pro")
 SECRET = "svc_" + "0123456789abcdef" * 4

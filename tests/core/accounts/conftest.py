@@ -6,19 +6,19 @@ from typing import Any, TypeVar
 
 import pytest
 
-from svc_core import drive
+from svc_core.access import operations as accounts
 from svc_core.access.creation import KeyWish
+from svc_core.access.model import KEYS, MEMBERS, USERS, WORKSPACES, User, Workspace
+from svc_core.access.operations import IssuedKey
 from svc_core.access.plans import DEFAULT_PLANS, PlanTable
-from svc_core.accounts import operations as accounts
-from svc_core.accounts.operations import IssuedKey
-from svc_core.cursor import Keyring
-from svc_core.host import Host
-from svc_core.operation import Actor, Context
-from svc_core.ports import SYSTEM, Transaction
-from svc_core.problem import Problem
-from svc_core.resources.account import KEYS, MEMBERS, USERS, WORKSPACES, User, Workspace
+from svc_core.base import drive
+from svc_core.contract.cursor import Keyring
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.host import Host
+from svc_core.operation.ports import SYSTEM, Transaction
 from svc_core.testing.clock import CountingIds, FrozenClock
-from svc_http.storage.memory import MemoryStorage
+from svc_http.stores.memory.storage import MemoryStorage
 
 R = TypeVar("R")
 LATER = datetime(2999, 1, 1, tzinfo=UTC)

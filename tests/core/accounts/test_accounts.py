@@ -8,11 +8,11 @@ from attrs import evolve
 
 from svc_core import wire
 from svc_core.access import keys as rules
-from svc_core.accounts import operations as accounts
-from svc_core.accounts.operations import add_member
-from svc_core.operation import ROWS_AT_ONCE
-from svc_core.ports import Transaction
-from svc_core.resources.account import KEYS, MEMBERS, USERS, WORKSPACES, Member
+from svc_core.access import operations as accounts
+from svc_core.access.model import KEYS, MEMBERS, USERS, WORKSPACES, Member
+from svc_core.access.operations import add_member
+from svc_core.operation.declaration import ROWS_AT_ONCE
+from svc_core.operation.ports import Transaction
 
 NOBODY = "usr_" + "0" * 24
 

@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
+from svc_core.access import operations as accounts
 from svc_core.access.creation import KeyWish
+from svc_core.access.model import KEYS, MEMBERS, USERS, WORKSPACES, Workspace
+from svc_core.access.operations import IssuedKey
 from svc_core.access.plans import DEFAULT_PLANS, PlanTable
-from svc_core.accounts import operations as accounts
-from svc_core.accounts.operations import IssuedKey
-from svc_core.cursor import Keyring
-from svc_core.host import Host
-from svc_core.operation import Context
-from svc_core.ports import SYSTEM
-from svc_core.problem import Problem
-from svc_core.resources.account import KEYS, MEMBERS, USERS, WORKSPACES, Workspace
+from svc_core.contract.cursor import Keyring
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import Context
+from svc_core.operation.host import Host
+from svc_core.operation.ports import SYSTEM
 from svc_core.testing.clock import CountingIds, FrozenClock
-from svc_http.runtime.service import Service
-from svc_http.storage.postgres import PostgresStorage
+from svc_http.service.service import Service
+from svc_http.stores.postgres import PostgresStorage
 from tests.backends import store_of
 from tests.postgres import PostgresServer
 

@@ -6,20 +6,20 @@ from typing import Any
 
 import pytest
 
-from svc_core import drive
 from svc_core.access.lockout import MemoryLockouts
-from svc_core.accounts.lockouts import (
+from svc_core.access.lockouts import (
     LOCAL_OPERATIONS,
     ClearLockouts,
     ListLockouts,
     clear_lockouts,
     list_lockouts,
 )
-from svc_core.cursor import Keyring
-from svc_core.host import Host
-from svc_core.operation import OPERATOR, Actor, Context
-from svc_core.ports import SYSTEM, Lockouts
-from svc_core.problem import Problem
+from svc_core.base import drive
+from svc_core.contract.cursor import Keyring
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import OPERATOR, Actor, Context
+from svc_core.operation.host import Host
+from svc_core.operation.ports import SYSTEM, Lockouts
 from svc_core.testing.clock import CountingIds, FrozenClock
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)

@@ -7,16 +7,16 @@ from typing import Any, NamedTuple, TypeVar
 
 import attrs
 
-from svc_core import drive
 from svc_core.agent import events
 from svc_core.agent.embedded import Embedded
 from svc_core.agent.ports import Answered, Found, Message, Toolbox, ToolSpec, Turn
-from svc_core.host import Host
+from svc_core.base import drive
+from svc_core.catalog.tools import CatalogueTools
 from svc_core.ledger.append.append import append
 from svc_core.ledger.append.entries import ClaimAssertion, SubjectAssertion
 from svc_core.ledger.log.note import Ed25519Signer
-from svc_core.operation import Actor, Context
-from svc_core.tools import CatalogueTools
+from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.host import Host
 from tests.core import demo
 from tests.core.intel.incident_documents import fold
 

@@ -9,9 +9,9 @@ from typing import Any, TypeVar, cast
 
 import pytest
 
-from svc_core import catalog, drive
+from svc_core import catalog
+from svc_core.access import operations as accounts
 from svc_core.access.plans import DEFAULT_PLANS, PlanTable
-from svc_core.accounts import operations as accounts
 from svc_core.agent import credits
 from svc_core.agent.answering import Answer
 from svc_core.agent.chunks import ChunkEncoder
@@ -22,13 +22,14 @@ from svc_core.agent.ports import Toolbox, Turn
 from svc_core.agent.request import Asked
 from svc_core.agent.threads import THREAD_TURNS, KeptTurn, Place
 from svc_core.agent.ui_stream import UiEncoder
-from svc_core.cursor import Keyring
-from svc_core.host import Host
-from svc_core.operation import Context
-from svc_core.stream import Stream
+from svc_core.base import drive
+from svc_core.contract.cursor import Keyring
+from svc_core.operation.declaration import Context
+from svc_core.operation.host import Host
+from svc_core.operation.stream import Stream
 from svc_core.testing.clock import CountingIds, FrozenClock
-from svc_http.runtime.service import Service
-from svc_http.storage.errors import Overloaded
+from svc_http.service.service import Service
+from svc_http.stores.errors import Overloaded
 from tests.backends import store_of
 
 R = TypeVar("R")

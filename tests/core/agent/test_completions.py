@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import problem
 from svc_core.agent import completions
 from svc_core.agent.completions import Call, Completion, Frames, UpstreamFailed, refusal
 from svc_core.agent.events import Usage
+from svc_core.contract import problem
 from tests.upstream import call, chunk, frame, words
 
 CVE, MORE = {"cveId": "CVE-2024-3400"}, {"q": "port"}

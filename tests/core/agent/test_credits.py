@@ -10,9 +10,9 @@ from typing import Any, cast
 import attrs
 import pytest
 
-from svc_core import catalog, drive
+from svc_core import catalog
+from svc_core.access import operations as accounts
 from svc_core.access.plans import DEFAULT_PLANS, PlanTable
-from svc_core.accounts import operations as accounts
 from svc_core.agent.credits import (
     LOCAL_OPERATIONS,
     RESERVED_FOR,
@@ -22,14 +22,15 @@ from svc_core.agent.credits import (
     reserve,
     settle,
 )
-from svc_core.cursor import Keyring
-from svc_core.host import Host
-from svc_core.operation import Actor
-from svc_core.ports import SYSTEM, Transaction
-from svc_core.problem import Problem
+from svc_core.base import drive
+from svc_core.contract.cursor import Keyring
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import Actor
+from svc_core.operation.host import Host
+from svc_core.operation.ports import SYSTEM, Transaction
 from svc_core.testing.clock import CountingIds, FrozenClock
-from svc_http.runtime.service import Service
-from svc_http.storage.postgres import PostgresStorage
+from svc_http.service.service import Service
+from svc_http.stores.postgres import PostgresStorage
 from tests.backends import store_of
 from tests.postgres import PostgresServer
 

@@ -10,7 +10,7 @@ from svc_core.agent.dialogue import Dialogue
 from svc_core.agent.encoder import SOURCES_MAX, TEXT_MAX
 from svc_core.agent.events import Source, Text, ToolDone, ToolFailed
 from svc_core.agent.ports import Answered, Found, Message, ToolSpec, Turn
-from svc_core.analysis.citing import Kept, Sieve
+from svc_core.text.citing import Kept, Sieve
 
 NOW = datetime(2026, 7, 29, 12, 0, tzinfo=UTC)
 SPEC = ToolSpec("list_news", "News.", {"type": "object", "properties": {"q": {"type": "string"}}})

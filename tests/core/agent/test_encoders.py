@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import problem
 from svc_core.agent.chunks import CITATIONS_MAX, ChunkEncoder
 from svc_core.agent.encoder import SOURCES_MAX, TEXT_MAX, TITLE_MAX, Encoder
 from svc_core.agent.events import (
@@ -24,7 +23,8 @@ from svc_core.agent.events import (
     Usage,
 )
 from svc_core.agent.ui_stream import UiEncoder
-from svc_core.problem import Problem
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
 from tests.core.agent.reading import Message, completion, frames
 
 REPORT = Source(1, "rpt_1", "Port strikes", "https://api.test/reports/rpt_1")

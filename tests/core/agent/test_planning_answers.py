@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from svc_core import problem
 from svc_core.agent import events
 from svc_core.agent.embedded import SOURCES_MAX
 from svc_core.agent.facts import Fact, facts, figure, listed, quoted, several
 from svc_core.agent.planner import CALLS_MAX
 from svc_core.agent.ports import Turn
 from svc_core.agent.question import Bound, read
-from svc_core.problem import Problem
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
 from tests.core.agent.asker import Rows, Said, answer, page
 
 NOW = datetime(2026, 1, 31, 3, tzinfo=UTC)

@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import pipeline, problem, wire
+from svc_core import wire
 from svc_core.agent.operations import OPERATIONS
 from svc_core.agent.ports import Message
 from svc_core.agent.request import Asked, of_completion, of_ui
-from svc_core.problem import Problem
-from svc_core.reading import declaration
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation import executor as pipeline
+from svc_core.operation.parsing import declaration
 
 NOW = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)
 BODIES = {

@@ -21,12 +21,12 @@ from svc_core.agent.threads import (
     KeptTurn,
     Place,
 )
-from svc_core.cursor import Keyring
-from svc_core.operation import Context
-from svc_core.problem import Problem
+from svc_core.contract.cursor import Keyring
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import Context
 from svc_core.testing.clock import CountingIds, FrozenClock
-from svc_http.runtime.service import Service
-from svc_http.workers.forget import forget_threads
+from svc_http.service.service import Service
+from svc_http.service.workers.retention import forget_threads
 from tests.backends import NAMES, store_of
 
 OURS, THEIRS = "wsp_" + "a" * 24, "wsp_" + "b" * 24

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from svc_core.resources.report import Period
+from svc_core.reports.model import Period
 from svc_core.text.evidence import Evidence
 
 NOON = datetime(2026, 3, 5, 12, tzinfo=UTC)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from svc_core.analysis.citing import SENTENCE_CHARS_MAX, Kept, Sieve
-from svc_core.analysis.facts import Facts
+from svc_core.text.citing import SENTENCE_CHARS_MAX, Kept, Sieve
+from svc_core.text.facts import Facts
 
 STRIKE = (
     "Dockworkers at Rotterdam began a strike on Monday, 27 July 2026.\n"

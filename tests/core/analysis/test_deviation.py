@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.analysis.deviation import POINT_GAP, apart, moved, reached, spread, thinned
+from svc_core.text.deviation import POINT_GAP, apart, moved, reached, spread, thinned
 
 NUMBERS = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=60)
 HOUR = 3_600 * 1_000_000

@@ -5,13 +5,13 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.analysis.entities import Case, mentions, names_of
-from svc_core.analysis.events import event_of
-from svc_core.analysis.stories import Story
 from svc_core.reports.draft import Told, draft
 from svc_core.reports.graph import EDGES_MAX, NODES_MAX, build
 from svc_core.reports.signals import SIGNALS_MAX, extract
+from svc_core.text.entities import Case, mentions, names_of
+from svc_core.text.events import event_of
 from svc_core.text.evidence import Scored, read, readings
+from svc_core.text.stories import Story
 
 
 def drafted(topic, period, items):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from svc_core.analysis.speech.spoken import spoken
+from svc_core.text.speech.spoken import spoken
 
 # Written, said. Every case stands in a sentence of its own, without the full stop at its end.
 MONEY = [

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from svc_core.analysis.speech import script as speech
-from svc_core.analysis.speech.script import CHARS_MAX, Script, narrate
-from svc_core.analysis.speech.spoken import READ_MAX, spoken
+from svc_core.text.speech import script as speech
+from svc_core.text.speech.script import CHARS_MAX, Script, narrate
+from svc_core.text.speech.spoken import READ_MAX, spoken
 
 MARKUP = frozenset('<>*_`#|~[]{}\\^"&@')
 ENDS = (".", "!", "?", "…", "。", "！", "？", "।", "۔", "؟")

@@ -11,10 +11,10 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.analysis.grouping import SPAN
-from svc_core.analysis.stories import Story, stories
 from svc_core.text.evidence import Evidence, Scored, read
 from svc_core.text.frequencies import Frequencies
+from svc_core.text.grouping import SPAN
+from svc_core.text.stories import Story, stories
 
 NOUNS = ["zeppelin", "harbour", "volcano", "senate", "glacier", "orchard", "railway", "comet"]
 

@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core import data
-from svc_core.analysis.marks import Words
-from svc_core.analysis.stories import Story
-from svc_core.analysis.wording import frame, wording
 from svc_core.reports import render
 from svc_core.reports.draft import SOURCES_MAX, Draft, Told, draft, tell
+from svc_core.reports.model import Period, Statement
 from svc_core.reports.telling import KEY_POINTS_MAX, MARKS_MAX, in_order, lead_of
-from svc_core.resources.report import Period, Statement
-from svc_core.retrieval.query import Query
 from svc_core.text.evidence import Evidence, Scored, read
 from svc_core.text.frequencies import Frequencies
+from svc_core.text.marks import Words
+from svc_core.text.query import Query
+from svc_core.text.stories import Story
+from svc_core.text.wording import frame, wording
 from tests.sampling import examples
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "sk", "pl", "ru")

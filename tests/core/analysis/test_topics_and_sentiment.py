@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.analysis.sentiment import NEUTRAL_BELOW, sentiment
-from svc_core.analysis.topics import LANGUAGES, TOPIC_IDS, TOPICS, TOPICS_PER_ITEM_MAX, assign
+from svc_core.text.sentiment import NEUTRAL_BELOW, sentiment
+from svc_core.text.topics import LANGUAGES, TOPIC_IDS, TOPICS, TOPICS_PER_ITEM_MAX, assign
 from tests.sampling import examples
 
 FORTY = """

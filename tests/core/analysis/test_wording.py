@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from svc_core.analysis.wording import wording
+from svc_core.text.wording import wording
 
 SPANS = [
     (date(2026, 3, 2), date(2026, 3, 2), "2 March 2026"),

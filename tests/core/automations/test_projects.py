@@ -6,8 +6,8 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core import drive
-from svc_core.resources.project import PROJECTS, PROJECTS_MAX, Project
+from svc_core.base import drive
+from svc_core.projects.model import PROJECTS, PROJECTS_MAX, Project
 
 
 def test_a_project_has_the_members_that_are_sent_and_the_defaults_of_the_others(desk: Any) -> None:

@@ -11,9 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.automations import rules, running
-from svc_core.automations.rules import ENDS, Happening
-from svc_core.automations.running import DROPPED_MAX, KEPT, Task
-from svc_core.resources.automation import (
+from svc_core.automations.model import (
     AUTOMATIONS,
     AUTOMATIONS_MAX,
     RUNS,
@@ -24,7 +22,9 @@ from svc_core.resources.automation import (
     RunStatus,
     Timetable,
 )
-from svc_core.resources.webhook import EVENTS, RUN_FINISHED
+from svc_core.automations.rules import ENDS, Happening
+from svc_core.automations.running import DROPPED_MAX, KEPT, Task
+from svc_core.outbox.model import EVENTS, RUN_FINISHED
 from svc_core.testing.clock import START
 
 HOURLY = {"frequency": "hourly"}

@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal
 import pytest
 from attrs import frozen
 
-from svc_core import problem
-from svc_core.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern
-from svc_core.instants import Interval
-from svc_core.media import Representation
-from svc_core.operation import (
+from svc_core.base.instants import Interval
+from svc_core.base.unset import UNSET, Maybe
+from svc_core.contract import problem
+from svc_core.contract.media import Representation
+from svc_core.operation.declaration import (
     BODY,
     JSON,
     MARKDOWN,
@@ -27,10 +27,10 @@ from svc_core.operation import (
     Target,
     header,
 )
-from svc_core.ports import Collection
-from svc_core.result import Bare, Content, Created, Empty, One, Page
-from svc_core.unset import UNSET, Maybe
+from svc_core.operation.ports import Collection
+from svc_core.operation.result import Bare, Content, Created, Empty, One, Page
 from svc_core.wire import Json
+from svc_core.wire.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern
 
 ThingId = Annotated[str, IdOf("thg", noun="thing")]
 PathId = Annotated[ThingId, PATH]

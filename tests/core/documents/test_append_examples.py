@@ -7,11 +7,11 @@ import pytest
 
 from svc_core import wire
 from svc_core.catalog import OPERATIONS
+from svc_core.catalog.openapi.document import document
 from svc_core.ledger.append.entries import Entry
 from svc_core.ledger.append.validation import drafts
 from svc_core.ledger.operations import APPENDS
 from svc_core.ledger.records import Op
-from svc_core.openapi.document import document
 
 SINGLE = [name for name, example in APPENDS.items() if isinstance(example, dict)]
 

@@ -10,11 +10,11 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from svc_core import wire
 from svc_core.catalog import COLLECTIONS, LOCAL_OPERATIONS, OPERATIONS
-from svc_core.inputs import inputs
-from svc_core.openapi.document import document
-from svc_core.openapi.failures import failures
-from svc_core.operation import Operation
-from svc_core.reference import operations_page
+from svc_core.catalog.openapi.document import document
+from svc_core.catalog.openapi.failures import failures
+from svc_core.catalog.reference import operations_page
+from svc_core.operation.declaration import Operation
+from svc_core.operation.inputs import inputs
 
 BASE = "https://api.example.com"
 ids = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)

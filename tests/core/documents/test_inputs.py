@@ -7,10 +7,10 @@ from typing import Annotated
 import pytest
 from attrs import field, frozen
 
-from svc_core.constraints import Doc, Ge, IdOf
-from svc_core.inputs import inputs
-from svc_core.operation import PATH, QUERY, In
-from svc_core.unset import UNSET, Maybe
+from svc_core.base.unset import UNSET, Maybe
+from svc_core.operation.declaration import PATH, QUERY, In
+from svc_core.operation.inputs import inputs
+from svc_core.wire.constraints import Doc, Ge, IdOf
 
 
 def test_every_field_is_an_input_with_its_wire_name_and_place(kit: SimpleNamespace) -> None:

@@ -6,8 +6,13 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-WRITERS = ("svc_core.openapi", "svc_core.schema", "svc_core.reference", "svc_core.inputs")
-MAKERS = ("svc_core.reports.making", "svc_core.analysis.stories")
+WRITERS = (
+    "svc_core.catalog.openapi",
+    "svc_core.wire.schema",
+    "svc_core.catalog.reference",
+    "svc_core.operation.inputs",
+)
+MAKERS = ("svc_core.reports.making", "svc_core.text.stories")
 
 
 def test_the_catalogue_loads_only_what_answers_need() -> None:

@@ -10,12 +10,12 @@ import jsonschema
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from svc_core import problem
-from svc_core.openapi.document import document
-from svc_core.openapi.failures import failures
-from svc_core.operation import JSON, TEXT, Operation, Target
-from svc_core.resources.account import KEYS
-from svc_core.result import Content, One, Page
+from svc_core.access.model import KEYS
+from svc_core.catalog.openapi.document import document
+from svc_core.catalog.openapi.failures import failures
+from svc_core.contract import problem
+from svc_core.operation.declaration import JSON, TEXT, Operation, Target
+from svc_core.operation.result import Content, One, Page
 
 BASE = "https://api.example.com"
 DATA = "https://data.example.com"

@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.boxes import Box
+from svc_core.base.boxes import Box
+from svc_core.base.instants import Interval
 from svc_core.catalog import OPERATIONS
-from svc_core.inputs import Input, inputs
-from svc_core.instants import Interval
-from svc_core.openapi.operations import Writer
-from svc_core.problem import Problem
-from svc_core.reading import parse_query
-from svc_core.schema import Schemas
+from svc_core.catalog.openapi.operations import Writer
+from svc_core.contract.problem import Problem
+from svc_core.operation.inputs import Input, inputs
+from svc_core.operation.parsing import parse_query
 from svc_core.wire import shapes
+from svc_core.wire.schema import Schemas
 
 WRITER = Writer("https://api.svc.test", Schemas())
 PARAMETERS = {

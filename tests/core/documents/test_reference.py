@@ -8,19 +8,20 @@ import attrs
 import pytest
 from attrs import frozen
 
-from svc_core import catalog, problem
-from svc_core.constraints import Doc
-from svc_core.openapi.failures import failures
-from svc_core.operation import QUERY
-from svc_core.reference import (
+from svc_core import catalog
+from svc_core.base.unset import UNSET, Maybe
+from svc_core.catalog.openapi.failures import failures
+from svc_core.catalog.reference import (
     Deprecated,
     deprecated_inputs,
     deprecated_members,
     operations_page,
     problems_page,
 )
-from svc_core.resources.period import Since
-from svc_core.unset import UNSET, Maybe
+from svc_core.contract import problem
+from svc_core.operation.declaration import QUERY
+from svc_core.operation.period import Since
+from svc_core.wire.constraints import Doc
 
 
 @pytest.fixture(scope="module")

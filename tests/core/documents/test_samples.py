@@ -5,7 +5,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from svc_core.openapi.samples import NoSampleError, sample
+from svc_core.catalog.openapi.samples import NoSampleError, sample
 
 NAMED: dict[str, dict[str, Any]] = {
     "Leaf": {

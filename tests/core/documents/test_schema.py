@@ -11,12 +11,13 @@ from attrs import field, frozen, resolve_types
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import boxes, wire
-from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
-from svc_core.instants import Interval
-from svc_core.operation import QUERY
-from svc_core.schema import Schemas, json_schema, name_of, summary_of
-from svc_core.unset import UNSET, Maybe
+from svc_core import wire
+from svc_core.base import boxes
+from svc_core.base.instants import Interval
+from svc_core.base.unset import UNSET, Maybe
+from svc_core.operation.declaration import QUERY
+from svc_core.wire.constraints import Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
+from svc_core.wire.schema import Schemas, json_schema, name_of, summary_of
 
 T = TypeVar("T")
 

@@ -7,9 +7,9 @@ from attrs import evolve
 
 from svc_core import catalog
 from svc_core.changes.render import ResourceType
-from svc_core.cursor import Watermark, seal_watermark
+from svc_core.contract.cursor import Watermark, seal_watermark
 from svc_core.ledger.append.append import SUBJECT
-from svc_core.ports import Change
+from svc_core.operation.ports import Change
 from svc_core.testing.clock import START
 
 

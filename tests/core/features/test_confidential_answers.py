@@ -5,7 +5,7 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core import problem
+from svc_core.contract import problem
 
 KEYS = ("confidential-1", "confidential-2")
 

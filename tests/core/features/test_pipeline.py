@@ -12,13 +12,14 @@ from attrs import frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import drive, problem
-from svc_core.operation import JSON, MARKDOWN, QUERY, Context, Operation, header
-from svc_core.pipeline import Call, Prepared, Site, perform, prepare
-from svc_core.ports import SYSTEM, Transaction
-from svc_core.problem import Problem
-from svc_core.reading import parse_query
-from svc_core.result import Bare, Content, Empty, Page
+from svc_core.base import drive
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import JSON, MARKDOWN, QUERY, Context, Operation, header
+from svc_core.operation.executor import Call, Prepared, Site, perform, prepare
+from svc_core.operation.parsing import parse_query
+from svc_core.operation.ports import SYSTEM, Transaction
+from svc_core.operation.result import Bare, Content, Empty, Page
 
 SITE = Site("https://api.example")
 

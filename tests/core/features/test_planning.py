@@ -6,9 +6,9 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core.profiles import operations as planning
-from svc_core.profiles import rules
-from svc_core.resources.profile import DUE, DeliveryPreferences, Due, Profile, Subscription
+from svc_core.reports.profiles import operations as planning
+from svc_core.reports.profiles import rules
+from svc_core.reports.profiles.model import DUE, DeliveryPreferences, Due, Profile, Subscription
 
 
 def at(text: str | None) -> datetime | None:

@@ -11,21 +11,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import drive, following, publications
+from svc_core.access.model import WORKSPACES, Workspace
 from svc_core.access.plans import DEFAULT_PLANS
+from svc_core.base import drive
 from svc_core.catalog import COLLECTIONS
-from svc_core.following import GRACE
-from svc_core.operation import Actor
-from svc_core.ports import SYSTEM
-from svc_core.problem import Problem
-from svc_core.profiles.operations import OneProfile, delete_profile
-from svc_core.publications import ChosenProfile, publish_profile, unpublish_profile
-from svc_core.reports import speaking
-from svc_core.resources.account import WORKSPACES, Workspace
-from svc_core.resources.audio import Recording
-from svc_core.resources.profile import PROFILES, PUBLICATIONS, Publication
-from svc_http.runtime.service import Service
-from svc_http.workers.follow import follow
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import Actor
+from svc_core.operation.ports import SYSTEM
+from svc_core.reports import publications, speaking
+from svc_core.reports.audio import Recording
+from svc_core.reports.profiles import followers as following
+from svc_core.reports.profiles.followers import GRACE
+from svc_core.reports.profiles.model import PROFILES, PUBLICATIONS, Publication
+from svc_core.reports.profiles.operations import OneProfile, delete_profile
+from svc_core.reports.publications import ChosenProfile, publish_profile, unpublish_profile
+from svc_http.service.service import Service
+from svc_http.service.workers.subscribers import follow
 from tests import knowledge
 from tests.core.conftest import House
 from tests.sampling import examples

@@ -8,19 +8,20 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core import drive, passes, pipeline
-from svc_core.host import Host
-from svc_core.openapi import document as openapi
-from svc_core.operation import T4_PREMIUM_AUDIO, Context
-from svc_core.ports import SYSTEM, Document
-from svc_core.recordings import TURN, end_turn, forget_reports, is_early, take_turn
+from svc_core.base import drive, passes
+from svc_core.base.unset import UNSET
+from svc_core.catalog.openapi import document as openapi
+from svc_core.operation import executor as pipeline
+from svc_core.operation.declaration import T4_PREMIUM_AUDIO, Context
+from svc_core.operation.host import Host
+from svc_core.operation.ports import SYSTEM, Document
 from svc_core.reports import making as reports
 from svc_core.reports import operations, speaking
+from svc_core.reports.audio import AUDIO, DOUBTS, SPEAKING, TURNS, Recording, Speaking, Turn
+from svc_core.reports.model import REPORTS
+from svc_core.reports.profiles.model import SUBSCRIPTIONS
+from svc_core.reports.recordings import TURN, end_turn, forget_reports, is_early, take_turn
 from svc_core.reports.speaking import ATTEMPTS_MAX, Task
-from svc_core.resources.audio import AUDIO, DOUBTS, SPEAKING, TURNS, Recording, Speaking, Turn
-from svc_core.resources.profile import SUBSCRIPTIONS
-from svc_core.resources.report import REPORTS
-from svc_core.unset import UNSET
 
 TENANT = "wsp_a"
 SHA256 = "ab" * 32

@@ -8,9 +8,10 @@ import attrs
 import pytest
 
 from svc_core import catalog
-from svc_core.openapi import document as openapi
-from svc_core.operation import T3_ENRICHED
-from svc_core.resources.report import (
+from svc_core.base.unset import UNSET
+from svc_core.catalog.openapi import document as openapi
+from svc_core.operation.declaration import T3_ENRICHED
+from svc_core.reports.model import (
     FACETS,
     REPORTS,
     Period,
@@ -23,7 +24,6 @@ from svc_core.resources.report import (
     Section,
     Statement,
 )
-from svc_core.unset import UNSET
 
 ID = "rpt_" + "5" * 24
 START = datetime(2026, 3, 1, tzinfo=UTC)

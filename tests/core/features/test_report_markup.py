@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from svc_core.formats.model import FeedItem, ParsedFeed
 from svc_core.reports import making as reports
 from svc_core.reports import render
-from svc_core.resources.report import ReportSource, ReportWords, Section, Statement
-from svc_core.sources.model import FeedItem, ParsedFeed
+from svc_core.reports.model import ReportSource, ReportWords, Section, Statement
 
 HOSTILE = [
     "[x](javascript:alert(1))",

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import cursor, problem
-from svc_core.cursor import Keyring
-from svc_core.problem import Problem
+from svc_core.contract import cursor, problem
+from svc_core.contract.cursor import Keyring
+from svc_core.contract.problem import Problem
 from svc_core.reports import addresses, page, rules
 from svc_core.reports.addresses import Opening
 from svc_core.reports.local_operations import OpenReport, open_report
-from svc_core.resources.report import ReportSource, Section, Statement
+from svc_core.reports.model import ReportSource, Section, Statement
 from tests.pages.reports import ID, LONG, SCRIPT, hostile, put
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)

@@ -10,26 +10,19 @@ import attrs
 import pytest
 
 from svc_core import catalog
-from svc_core.analysis.marks import Words
-from svc_core.ports import SYSTEM, FeedPosition
-from svc_core.problem import Problem
-from svc_core.publications import LOOKS_MAX
-from svc_core.recordings import FORGET_AT_ONCE, forget_reports
+from svc_core.contract.problem import Problem
+from svc_core.formats.model import FeedItem, ParsedFeed
+from svc_core.intel.news.model import NEWS
+from svc_core.operation.ports import SYSTEM, FeedPosition
 from svc_core.reports import making as reports
 from svc_core.reports import render
 from svc_core.reports.local_operations import TriggerReport, trigger_report
 from svc_core.reports.making import Window
-from svc_core.resources.news import NEWS
-from svc_core.resources.profile import DUE, LEAVING
-from svc_core.resources.report import (
-    FACETS,
-    REPORTS,
-    ReportSource,
-    ReportWords,
-    Section,
-    Statement,
-)
-from svc_core.sources.model import FeedItem, ParsedFeed
+from svc_core.reports.model import FACETS, REPORTS, ReportSource, ReportWords, Section, Statement
+from svc_core.reports.profiles.model import DUE, LEAVING
+from svc_core.reports.publications import LOOKS_MAX
+from svc_core.reports.recordings import FORGET_AT_ONCE, forget_reports
+from svc_core.text.marks import Words
 
 STORIES = [
     (

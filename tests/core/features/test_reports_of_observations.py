@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from svc_core import drive
-from svc_core.intel.detecting.passes import detect_new
+from svc_core.base import drive
 from svc_core.intel.incidents.passes import fold_new
+from svc_core.intel.signals.passes import detect_new
 from svc_core.reports import making as reports
 from svc_core.reports import observed
 from svc_core.reports.making import Window

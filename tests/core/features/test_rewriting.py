@@ -7,13 +7,13 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core import drive
-from svc_core.analysis.wording import frame
-from svc_core.host import Host
+from svc_core.base import drive
+from svc_core.operation.host import Host
 from svc_core.reports import making as reports
 from svc_core.reports.making import Finished, Material
+from svc_core.reports.model import Statement
 from svc_core.reports.rewriting import INSTRUCTIONS, SECTIONS_MAX, Writer, rewritten
-from svc_core.resources.report import Statement
+from svc_core.text.wording import frame
 from tests.core.features.test_reports import STORIES, take_in
 
 NOTE = frame("en")["rewritten"]

@@ -8,21 +8,22 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core import drive, following, publications
 from svc_core.access.plans import DEFAULT_PLANS, PlanTable
-from svc_core.following import GRACE
-from svc_core.host import Host
-from svc_core.problem import Problem
-from svc_core.profiles.operations import OneProfile, delete_profile
-from svc_core.reports import speaking
+from svc_core.base import drive
+from svc_core.contract.problem import Problem
+from svc_core.operation.host import Host
+from svc_core.outbox.model import EVENTS
+from svc_core.reports import publications, speaking
+from svc_core.reports.audio import SPEAKING
 from svc_core.reports.local_operations import GenerateReport, generate_report
-from svc_core.resources.audio import SPEAKING
-from svc_core.resources.profile import FOLLOWED, FOLLOWS, PROFILES, SUBSCRIPTIONS, Follow
-from svc_core.resources.report import REPORTS
-from svc_core.resources.webhook import EVENTS
+from svc_core.reports.model import REPORTS
+from svc_core.reports.profiles import followers as following
+from svc_core.reports.profiles.followers import GRACE
+from svc_core.reports.profiles.model import FOLLOWED, FOLLOWS, PROFILES, SUBSCRIPTIONS, Follow
+from svc_core.reports.profiles.operations import OneProfile, delete_profile
 from svc_core.webhooks import delivering
 from svc_core.webhooks.rules import outcome
-from svc_http.workers.follow import follow
+from svc_http.service.workers.subscribers import follow
 from tests.core.features.test_public_profiles import ANN, BOB, CYD, Town, speak
 
 EVERYBODYS = {"id", "name", "topic", "language", "frequency"}
@@ -234,7 +235,7 @@ def test_a_page_of_hidden_reports_ends_and_is_gone_on_from(
         town.subscribe(profile, BOB)
         for _ in range(3):
             town.report(ANN, profile)
-    monkeypatch.setattr("svc_core.publications.LOOKS_MAX", 2)
+    monkeypatch.setattr("svc_core.reports.publications.LOOKS_MAX", 2)
     town.unpublish(hidden, ANN)  # and nobody has ended the subscription yet
     assert town.listed(BOB, limit=1) == town.listed(BOB, limit=100)
     assert {town.reports[id_][1] for id_ in town.listed(BOB)} == {kept}
@@ -326,7 +327,7 @@ def test_a_webhook_may_be_told_of_a_profile_of_others_alone(town: Town, public: 
 def test_thousands_are_told_in_small_units_and_each_once_wherever_it_was_killed(
     town: Town, public: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("svc_http.workers.follow.AT_ONCE", 3)
+    monkeypatch.setattr("svc_http.service.workers.subscribers.AT_ONCE", 3)
     readers = [f"wsp_{number:02}" for number in range(10)]
     for reader in readers:
         town.plan(reader, "pro")
@@ -454,7 +455,7 @@ def test_a_recording_that_fails_for_good_is_not_waited_for(town: Town, public: s
 def test_with_the_profile_all_subscriptions_end_in_small_units(
     town: Town, monkeypatch: pytest.MonkeyPatch, end: str
 ) -> None:
-    monkeypatch.setattr("svc_http.workers.follow.AT_ONCE", 2)
+    monkeypatch.setattr("svc_http.service.workers.subscribers.AT_ONCE", 2)
     profile, kept = published(town), published(town)
     report = town.report(ANN, profile)
     readers = [BOB, CYD, "wsp_d"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from svc_core.resources.profile import DUE, Due
+from svc_core.reports.profiles.model import DUE, Due
 
 DEFAULTS = {"webhookIds": [], "includeAudio": False, "minSignalConfidence": 0.0}
 DAILY = {"frequency": "daily", "scheduleTimeOfDay": "07:30"}

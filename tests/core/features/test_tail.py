@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from svc_core import drive, problem, wire
+from svc_core import wire
+from svc_core.base import drive
 from svc_core.changes.render import ChangeRow, dumps
-from svc_core.operation import Context
-from svc_core.ports import FeedPosition, Transaction
-from svc_core.problem import Problem
-from svc_core.stream import Stream
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import Context
+from svc_core.operation.ports import FeedPosition, Transaction
+from svc_core.operation.stream import Stream
 
 
 class EndedError(Exception):

@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import ids
-from svc_core.intake import health
-from svc_core.intake.activity import ACTIVITY_NAMES_MAX, active, items_last_day
-from svc_core.resources.news import NewsItem, NewsSource, Sentiment, TopicActivity
+from svc_core.base import ids
+from svc_core.intel.intake import health
+from svc_core.intel.news.activity import ACTIVITY_NAMES_MAX, active, items_last_day
+from svc_core.intel.news.model import NewsItem, NewsSource, Sentiment, TopicActivity
 from svc_core.testing.clock import START as NOW
 
 Make = Callable[..., Any]

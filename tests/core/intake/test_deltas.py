@@ -3,11 +3,11 @@
 import json
 from typing import Any
 
-from svc_core.intake.contributions import CONTRIBUTIONS
-from svc_core.intake.taking import Taken
-from svc_core.sources.body import Body
-from svc_core.sources.formats import FORMATS, Document, read
-from svc_core.sources.model import Given
+from svc_core.formats.model import Given
+from svc_core.formats.reading.body import Body
+from svc_core.formats.table import FORMATS, Document, read
+from svc_core.intel.folding.contributions import CONTRIBUTIONS
+from svc_core.intel.intake.readings import Taken
 
 
 def entity(id_: str, schema: str, day: int, **properties: str) -> dict[str, Any]:

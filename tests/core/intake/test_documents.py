@@ -7,9 +7,9 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core.intake import documents
-from svc_core.sources.formats import FORMATS, Document
-from svc_core.sources.model import About, DocumentRefused, Record
+from svc_core.formats.model import About, DocumentRefused, Record
+from svc_core.formats.table import FORMATS, Document
+from svc_core.intel.intake import admission as documents
 from svc_core.testing.clock import START
 
 Make = Callable[..., Any]

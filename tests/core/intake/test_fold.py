@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from svc_core import wire
-from svc_core.intake.contributions import CONTRIBUTIONS, Contribution, ready
-from svc_core.intake.fold import Rules, fold, strongest
-from svc_core.intake.kinds import KINDS
+from svc_core.intel.folding.contributions import CONTRIBUTIONS, Contribution, ready
+from svc_core.intel.folding.rules import Rules, fold, strongest
+from svc_core.intel.intake.kinds import KINDS
 from svc_core.testing.clock import START
 
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import ids
-from svc_core.intake import health
-from svc_core.resources.source import LastRun, Source
-from svc_core.sources.model import Rejection
+from svc_core.base import ids
+from svc_core.formats.model import Rejection
+from svc_core.intel.folding.model import LastRun, Source
+from svc_core.intel.intake import health
 from svc_core.testing.clock import START as NOW
 from tests.core.feeds import document_of
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from svc_core.intake import health
-from svc_core.sources.feeds import parse_feed
+from svc_core.formats.feeds.feeds import parse_feed
+from svc_core.intel.intake import health
 from svc_core.testing.clock import START as NOW
 
 Make = Callable[..., Any]

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import ids
-from svc_core.intake import registry
-from svc_core.resources.news import NewsSource, Sentiment
+from svc_core.base import ids
+from svc_core.intel.intake import registry
+from svc_core.intel.news.model import NewsSource, Sentiment
 from svc_core.testing.clock import START as NOW
 from tests.sampling import examples
 

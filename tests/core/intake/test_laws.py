@@ -10,14 +10,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from svc_core.intake import joining, taking
-from svc_core.intake.contributions import CONTRIBUTIONS
-from svc_core.intake.kinds import KINDS
-from svc_core.sources.body import Body
-from svc_core.sources.formats import FORMATS, Document, read, recognised
-from svc_core.sources.model import About, Format, Given, Record
+from svc_core.formats.model import About, Format, Given, Record
+from svc_core.formats.reading.body import Body
+from svc_core.formats.table import FORMATS, Document, read, recognised
+from svc_core.intel.folding import identity as joining
+from svc_core.intel.folding.contributions import CONTRIBUTIONS
+from svc_core.intel.intake import readings as taking
+from svc_core.intel.intake.kinds import KINDS
 from svc_core.testing.clock import START
-from svc_http.demo.documents import data_documents, documents
+from svc_http.run.demo.documents import data_documents, documents
 from tests.sampling import examples
 
 Make = Callable[..., Any]

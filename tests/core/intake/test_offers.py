@@ -8,9 +8,10 @@ import pytest
 
 import svc_core
 from svc_core import catalog
-from svc_core.analysis.topics import TOPIC_IDS
-from svc_core.intake import health, offers
-from svc_core.sources.formats import FORMATS, TABLE, check_options
+from svc_core.formats.table import FORMATS, TABLE, check_options
+from svc_core.intel.intake import catalogue as offers
+from svc_core.intel.intake import health
+from svc_core.text.topics import TOPIC_IDS
 
 _NAMES = """
     rss atom rdf jsonfeed gdelt-events gdelt-mentions usgs gdacs-rss gdacs eonet reliefweb ucdp
@@ -59,8 +60,8 @@ def test_what_is_said_to_show_a_kind_of_row_is_a_list_of_the_service() -> None:
 def _codes() -> Iterator[str]:
     """The codes with which documents are refused, from the code itself."""
     root = Path(svc_core.__file__).parent.parent
-    for folder in ("svc_core/sources", "svc_core/intake", "svc_http/fetch"):
-        for path in (root / folder).glob("*.py"):
+    for folder in ("svc_core/formats", "svc_core/intel", "svc_http/outside/fetch"):
+        for path in (root / folder).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
                 if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
                     continue

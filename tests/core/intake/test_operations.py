@@ -9,26 +9,29 @@ from typing import Any
 import pytest
 from attrs import define, evolve, field, fields
 
-from svc_core import catalog, drive, wire
-from svc_core.cursor import Keyring
-from svc_core.host import Host, silent
-from svc_core.intake import offers, operations, taking
-from svc_core.intake.contributions import CONTRIBUTIONS, Contribution
-from svc_core.intake.operations import (
+from svc_core import catalog, wire
+from svc_core.base import drive
+from svc_core.contract.cursor import Keyring
+from svc_core.contract.problem import Problem
+from svc_core.intel.folding.contributions import CONTRIBUTIONS, Contribution
+from svc_core.intel.folding.model import SOURCES, Source
+from svc_core.intel.intake import catalogue as offers
+from svc_core.intel.intake import operations
+from svc_core.intel.intake import readings as taking
+from svc_core.intel.intake.operations import (
     AddSources,
     Outcome,
     PullSources,
     RemoveSources,
     SourceReader,
 )
-from svc_core.intake.registry import SourceWish, add_source, remove_sources
-from svc_core.operation import Actor, Context
-from svc_core.ports import SYSTEM, Collection
-from svc_core.problem import Problem
-from svc_core.resources.news import NEWS
-from svc_core.resources.source import SOURCES, Source
+from svc_core.intel.intake.registry import SourceWish, add_source, remove_sources
+from svc_core.intel.news.model import NEWS
+from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.host import Host, silent
+from svc_core.operation.ports import SYSTEM, Collection
 from svc_core.testing.clock import CountingIds, FrozenClock
-from svc_http.storage.memory import MemoryStorage
+from svc_http.stores.memory.storage import MemoryStorage
 from tests.core.feeds import document_of
 
 

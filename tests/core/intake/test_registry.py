@@ -7,11 +7,11 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core import problem
-from svc_core.intake import health, registry
-from svc_core.ports import Document
-from svc_core.problem import Problem
-from svc_core.resources.source import SOURCES, Source
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.intel.folding.model import SOURCES, Source
+from svc_core.intel.intake import health, registry
+from svc_core.operation.ports import Document
 
 Make = Callable[..., Any]
 

@@ -11,16 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import directory
-from svc_core.intake import settling, taking
-from svc_core.intake.kinds import KINDS
-from svc_core.linking.references import id_of
-from svc_core.operation import Context
-from svc_core.problem import Problem
-from svc_core.resources.entity import ENTITIES, Entity
-from svc_core.sources.formats import FORMATS, Document
-from svc_core.sources.model import About
-from svc_core.sources.parties import entity, registered
+from svc_core.contract.problem import Problem
+from svc_core.formats.model import About
+from svc_core.formats.reading.parties import entity, registered
+from svc_core.formats.table import FORMATS, Document
+from svc_core.intel.entities import directory
+from svc_core.intel.entities import settlement as settling
+from svc_core.intel.entities.model import ENTITIES, Entity
+from svc_core.intel.intake import readings as taking
+from svc_core.intel.intake.kinds import KINDS
+from svc_core.intel.linking.references import id_of
+from svc_core.operation.declaration import Context
 from svc_core.testing.clock import START
 from tests.core import demo
 from tests.core.cves import record

@@ -11,13 +11,13 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core.intake.contributions import CONTRIBUTIONS
-from svc_core.intake.taking import withdraw
-from svc_core.resources.signal import SIGNALS, Signal
-from svc_core.resources.source import SOURCES
-from svc_core.sources.body import Body
-from svc_core.sources.formats import FORMATS, Document, read, recognised
-from svc_core.sources.model import Given
+from svc_core.formats.model import Given
+from svc_core.formats.reading.body import Body
+from svc_core.formats.table import FORMATS, Document, read, recognised
+from svc_core.intel.folding.contributions import CONTRIBUTIONS
+from svc_core.intel.folding.model import SOURCES
+from svc_core.intel.intake.readings import withdraw
+from svc_core.intel.signals.model import SIGNALS, Signal
 
 House = Any
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import directory
-from svc_core.intake import taking
-from svc_core.resources.finance import OBSERVATIONS
-from svc_core.sources.body import Body
-from svc_core.sources.formats import Document, read, recognised
-from svc_core.sources.model import Given
+from svc_core.formats.model import Given
+from svc_core.formats.reading.body import Body
+from svc_core.formats.table import Document, read, recognised
+from svc_core.intel.economy.finance_model import OBSERVATIONS
+from svc_core.intel.entities import directory
+from svc_core.intel.intake import readings as taking
 from tests.sampling import examples
 
 Make = Callable[..., Any]

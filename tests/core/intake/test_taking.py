@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core import wire
-from svc_core.intake import taking
-from svc_core.operation import Context
-from svc_core.resources.news import TOPIC_ACTIVITY
-from svc_core.resources.source import SOURCES
-from svc_core.sources.model import Rejection
+from svc_core.formats.model import Rejection
+from svc_core.intel.folding.model import SOURCES
+from svc_core.intel.intake import readings as taking
+from svc_core.intel.news.model import TOPIC_ACTIVITY
+from svc_core.operation.declaration import Context
 from tests.core.feeds import document_of
 from tests.sampling import examples
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from svc_core.intake.vulnerabilities import chosen, is_quiet
-from svc_core.resources.cve import CVES
-from svc_core.unset import UNSET
+from svc_core.base.unset import UNSET
+from svc_core.intel.entities.vulnerability import CVES
+from svc_core.intel.vulnerabilities.rules import chosen, is_quiet
 from tests.core.cves import cvss, epss, kev, metric, nvd, product, record
 from tests.core.demo import take
 

@@ -4,12 +4,12 @@ import json
 from datetime import datetime
 from typing import Any
 
-from svc_core import drive
+from svc_core.base import drive
+from svc_core.formats.model import Given
+from svc_core.formats.reading.body import Body
+from svc_core.formats.table import read, recognised
 from svc_core.intel.incidents.passes import fold_new
-from svc_core.news.grouping import group_new
-from svc_core.sources.body import Body
-from svc_core.sources.formats import read, recognised
-from svc_core.sources.model import Given
+from svc_core.intel.news.stories import group_new
 from tests.core.news.test_grouping import Work
 
 NOON = datetime.fromisoformat("2026-01-02T12:00:00+00:00")

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from svc_core.inputs import inputs
-from svc_core.intel.actors import ListActors
+from svc_core.intel.entities.actors import ListActors
+from svc_core.operation.inputs import inputs
 
 
 def actors(house: Any, query: str = "") -> list[dict[str, Any]]:

@@ -5,19 +5,20 @@ from typing import Any
 
 import pytest
 
-from svc_core import drive, searching
-from svc_core.intake import statements
-from svc_core.intel import neighbours
-from svc_core.intel.detecting import passes as detecting
-from svc_core.intel.detecting.news import of_topic
-from svc_core.intel.detecting.passes import detect_new
-from svc_core.intel.fusion.reading import owners
+from svc_core.base import drive
+from svc_core.intel.economy import statements
+from svc_core.intel.entities.model import ENTITIES
+from svc_core.intel.fusion.parts import owners
+from svc_core.intel.graphs import neighbours
 from svc_core.intel.incidents import members
 from svc_core.intel.incidents import passes as folding
 from svc_core.intel.incidents.passes import fold_new
-from svc_core.linking.references import id_of
-from svc_core.resources.entity import ENTITIES
-from svc_http.demo.documents import data_documents
+from svc_core.intel.linking.references import id_of
+from svc_core.intel.signals import passes as detecting
+from svc_core.intel.signals.news import of_topic
+from svc_core.intel.signals.passes import detect_new
+from svc_core.search import lists as searching
+from svc_http.run.demo.documents import data_documents
 from tests.core import demo
 from tests.core.cves import product, record
 from tests.core.intel.incident_documents import rss, take

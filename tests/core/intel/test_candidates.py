@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from svc_core import drive
-from svc_core.intake.settling import DistinguishEntities, distinguish_entities
-from svc_core.intel import matching
-from svc_core.intel.candidates import candidate, candidates
-from svc_core.intel.matching import Line, MatchEntities, match_entities, read
-from svc_core.linking.matching import Match, Names, Party
-from svc_core.ports import Transaction
-from svc_core.resources.entity import ENTITIES, Entity
+from svc_core.base import drive
+from svc_core.intel.entities import screening as matching
+from svc_core.intel.entities.candidates import candidate, candidates
+from svc_core.intel.entities.model import ENTITIES, Entity
+from svc_core.intel.entities.screening import Line, MatchEntities, match_entities, read
+from svc_core.intel.entities.settlement import DistinguishEntities, distinguish_entities
+from svc_core.intel.linking.matching import Match, Names, Party
+from svc_core.operation.ports import Transaction
 from tests.core.intake.test_settling import take
 from tests.core.test_directory import entity
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from svc_core import problem
-from svc_core.inputs import inputs
-from svc_core.intel import cve_rows
-from svc_core.intel.cves import ListCves, listings
-from svc_core.unset import UNSET
+from svc_core.base.unset import UNSET
+from svc_core.contract import problem
+from svc_core.intel.entities import exploitation as cve_rows
+from svc_core.intel.vulnerabilities.operations import ListCves, listings
+from svc_core.operation.inputs import inputs
 from tests.core import demo
 from tests.core.cves import cvss, epss, kev, nvd, product, record
 

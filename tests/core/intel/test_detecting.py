@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from svc_core import drive
-from svc_core.intel.detecting.passes import detect_new
+from svc_core.base import drive
+from svc_core.formats.model import Given
+from svc_core.formats.reading.body import Body
+from svc_core.formats.table import FORMATS, read
 from svc_core.intel.incidents.passes import fold_new
-from svc_core.resources.signal import DETECTIONS_DUE, SIGNALS, Signal
-from svc_core.sources.body import Body
-from svc_core.sources.formats import FORMATS, read
-from svc_core.sources.model import Given
+from svc_core.intel.signals.model import DETECTIONS_DUE, SIGNALS, Signal
+from svc_core.intel.signals.passes import detect_new
 from tests import events
 from tests.core.news.test_grouping import Work
 

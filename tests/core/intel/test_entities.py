@@ -10,12 +10,13 @@ from urllib.parse import parse_qs, quote, urlparse
 
 import pytest
 
-from svc_core import instants, problem
-from svc_core.intake import taking
-from svc_core.linking.references import id_of
-from svc_core.sources.formats import FORMATS, Document
-from svc_core.sources.model import About, Record
-from svc_core.sources.parties import entity
+from svc_core.base import instants
+from svc_core.contract import problem
+from svc_core.formats.model import About, Record
+from svc_core.formats.reading.parties import entity
+from svc_core.formats.table import FORMATS, Document
+from svc_core.intel.intake import readings as taking
+from svc_core.intel.linking.references import id_of
 from tests.core import demo
 
 Make = Callable[..., Any]

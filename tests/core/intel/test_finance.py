@@ -8,12 +8,13 @@ from typing import Any, get_args
 
 import pytest
 
-from svc_core import directory, problem
-from svc_core.intel.finance import filings
-from svc_core.resources.finance import Metric
-from svc_core.sources import xbrl
+from svc_core.contract import problem
+from svc_core.formats.companies import xbrl
+from svc_core.intel.economy.finance import filings
+from svc_core.intel.economy.finance_model import Metric
+from svc_core.intel.entities import directory
 from svc_core.testing.clock import START
-from svc_http.demo.documents import data_documents
+from svc_http.run.demo.documents import data_documents
 from tests.core import demo
 
 APPLE, MICROSOFT, QUAY = (

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.intel.incidents.folding import confidence_of, folded, medoid, status_of
-from svc_core.intel.incidents.grouping import grouped, name_of
 from svc_core.intel.incidents.members import MACHINE, PRESS, REPORT, Member, site
-from svc_core.resources.facts import Place, SourceRef
+from svc_core.intel.incidents.rules import confidence_of, folded, medoid, status_of
+from svc_core.intel.incidents.union import grouped, name_of
+from svc_core.operation.facts import Place, SourceRef
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 SITES = {

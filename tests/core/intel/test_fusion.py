@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import directory, problem
-from svc_core.instants import Interval
+from svc_core.base.instants import Interval
+from svc_core.contract import problem
+from svc_core.intel.entities import directory
 from svc_core.intel.fusion import rules as fused
 from tests.core import demo
 

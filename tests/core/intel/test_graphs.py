@@ -9,17 +9,18 @@ from typing import Any
 
 import pytest
 
-from svc_core import problem
-from svc_core.directory import id_of
-from svc_core.inputs import inputs
-from svc_core.intel import cyber_graph, neighbours
-from svc_core.intel.cyber_graph import GetCyberGraph
-from svc_core.intel.graphs import GetEntityGraph
-from svc_core.resources.relation import RELATIONS
-from svc_core.sources.body import Body
-from svc_core.sources.formats import read, recognised
-from svc_core.sources.model import Given
-from svc_http.demo.documents import data_documents
+from svc_core.contract import problem
+from svc_core.formats.model import Given
+from svc_core.formats.reading.body import Body
+from svc_core.formats.table import read, recognised
+from svc_core.intel.entities.directory import id_of
+from svc_core.intel.entities.relation import RELATIONS
+from svc_core.intel.graphs import cyber as cyber_graph
+from svc_core.intel.graphs import neighbours
+from svc_core.intel.graphs.cyber import GetCyberGraph
+from svc_core.intel.graphs.operations import GetEntityGraph
+from svc_core.operation.inputs import inputs
+from svc_http.run.demo.documents import data_documents
 from tests.core.intel.incident_documents import fold, gdelt, rss
 
 Graph = dict[str, Any]

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import drive
-from svc_core.intake import taking
-from svc_core.intake.contributions import CONTRIBUTIONS
-from svc_core.intake.incidents import note
+from svc_core.base import drive
+from svc_core.intel.events.model import OSINT_EVENTS
+from svc_core.intel.folding.contributions import CONTRIBUTIONS
 from svc_core.intel.incidents import passes
-from svc_core.intel.incidents.grouping import ALIKE_MAX
 from svc_core.intel.incidents.members import of_event
-from svc_core.intel.incidents.nearby import around, distance_km
+from svc_core.intel.incidents.model import INCIDENTS, INCIDENTS_DUE
+from svc_core.intel.incidents.neighbourhood import around, distance_km
 from svc_core.intel.incidents.passes import fold_new
-from svc_core.resources.incident import INCIDENTS, INCIDENTS_DUE
-from svc_core.resources.osint import OSINT_EVENTS
+from svc_core.intel.incidents.queue import note
+from svc_core.intel.incidents.union import ALIKE_MAX
+from svc_core.intel.intake import readings as taking
 from tests.core.intel.incident_documents import (
     NOON,
     eonet,

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from svc_core.inputs import inputs
 from svc_core.intel.incidents.operations import OPERATIONS
+from svc_core.operation.inputs import inputs
 from tests.core import demo
 from tests.core.intel.incident_documents import fold, incidents, one
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from svc_core import problem
-from svc_core.intel.markets import has_share
-from svc_core.resources.market import MARKETS
-from svc_core.unset import UNSET
+from svc_core.base.unset import UNSET
+from svc_core.contract import problem
+from svc_core.intel.economy.market_model import MARKETS
+from svc_core.intel.economy.markets import has_share
 from tests.core import demo
 
 TICKERS = {

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from svc_core.intel import derived
-from svc_core.resources.incident import INCIDENTS
-from svc_core.resources.osint import OSINT_EVENTS
+from svc_core.intel.events.model import OSINT_EVENTS
+from svc_core.intel.graphs import derivation as derived
+from svc_core.intel.incidents.model import INCIDENTS
 from tests.core.intel.incident_documents import fold, take
 
 Real = Callable[[str], list[Path]]

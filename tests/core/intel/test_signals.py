@@ -9,13 +9,14 @@ from typing import Any, get_args
 
 import pytest
 
-from svc_core import ids, problem
-from svc_core.intake.detectors import DETECTORS, found, raised
-from svc_core.intel.signals import DismissSignal, dismiss_signal
-from svc_core.linking.references import id_of
-from svc_core.resources.entity import EntityRef
-from svc_core.resources.facts import SourceRef
-from svc_core.resources.signal import Signal, SignalEvidence, SignalType
+from svc_core.base import ids
+from svc_core.contract import problem
+from svc_core.intel.entities.model import EntityRef
+from svc_core.intel.linking.references import id_of
+from svc_core.intel.signals.detectors import DETECTORS, found, raised
+from svc_core.intel.signals.model import Signal, SignalEvidence, SignalType
+from svc_core.intel.signals.operations import DismissSignal, dismiss_signal
+from svc_core.operation.facts import SourceRef
 from svc_core.testing.clock import START
 from tests.core.intel.incident_documents import take
 

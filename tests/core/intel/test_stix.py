@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 import stix2
 
-from svc_core.directory import id_of
-from svc_core.intel.neighbours import Node
-from svc_core.intel.stix import bundle
-from svc_core.operation import STIX
-from svc_core.stix.marking import IDS
+from svc_core.intel.entities.directory import id_of
+from svc_core.intel.graphs.neighbours import Node
+from svc_core.intel.graphs.stix import bundle
+from svc_core.ledger.exchange.marking import IDS
+from svc_core.operation.declaration import STIX
 from tests.core.intel.test_walk import edge
 from tests.core.ledger.stix.test_validity import faults, references
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.intel.walk import Walk, Wanted, in_turn, joined
+from svc_core.intel.graphs.rules import Walk, Wanted, in_turn, joined
 from tests.sampling import examples
 
 Edge = dict[str, Any]

@@ -9,13 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import canonical, schema, wire
+from svc_core import wire
+from svc_core.base import canonical
+from svc_core.base.unset import Unset
+from svc_core.contract.problem import Problem
 from svc_core.ledger.append.entries import ENTRIES, Entry, NewSubject
 from svc_core.ledger.append.input import Why
 from svc_core.ledger.append.validation import drafts
 from svc_core.ledger.records import KIND_PREFIX, PAYLOAD_BYTES_MAX, payload_bytes
-from svc_core.problem import Problem
-from svc_core.unset import Unset
+from svc_core.wire import schema
 
 SALT = bytes(range(16))
 SALTED = {"salt": "AAECAwQFBgcICQoLDA0ODw"}

@@ -9,15 +9,16 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from svc_core import canonical, wire
+from svc_core import wire
+from svc_core.base import canonical
 from svc_core.ledger.fold.claims import value_text
 from svc_core.ledger.fold.fold import fold
 from svc_core.ledger.fold.recordset import RecordSet
 from svc_core.ledger.fold.standing import Standing
 from svc_core.ledger.fold.view import Basis, CollisionView, SubjectView, encode
 from svc_core.ledger.records import Draft, Record, decode
-from svc_core.schema import Schemas
 from svc_core.testing.ledger import folds, histories, questions
+from svc_core.wire.schema import Schemas
 from tests.sampling import examples
 
 VECTORS = json.loads(

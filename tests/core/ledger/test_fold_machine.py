@@ -1,8 +1,8 @@
 """The memory store and the fold, driven by a ledger that grows at random."""
 
-from svc_core import drive
+from svc_core.base import drive
 from svc_core.testing.ledger.machine import LedgerMachine
-from svc_http.storage.memory import MemoryStorage
+from svc_http.stores.memory.storage import MemoryStorage
 from tests.sampling import examples
 
 

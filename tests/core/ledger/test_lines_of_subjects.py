@@ -2,14 +2,14 @@
 
 import pytest
 
-from svc_core import drive
-from svc_core.cursor import Keyring
+from svc_core.base import drive
+from svc_core.contract.cursor import Keyring
 from svc_core.ledger import repository
-from svc_core.operation import Actor, Context
-from svc_core.ports import Transaction
+from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.ports import Transaction
 from svc_core.testing.clock import START, CountingIds
 from svc_core.testing.sealing import a_line, growth
-from svc_http.storage import MemoryStorage
+from svc_http.stores import MemoryStorage
 
 Lines = dict[str, tuple[bytes, ...]]
 

@@ -8,9 +8,9 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
+from svc_core.contract.problem import Problem
 from svc_core.ledger import records
 from svc_core.ledger.records import decode, encode_line, head_text, payload_bytes, split
-from svc_core.problem import Problem
 
 VECTORS = json.loads(Path("tests/data/ledger/vectors.json").read_text("utf-8"))
 LINES = [line.encode() for line in VECTORS["lines"]]

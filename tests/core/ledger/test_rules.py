@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from svc_core.contract.problem import Problem
 from svc_core.ledger.append.rules import ACTS_ON, Known, admit, check_new, cited
 from svc_core.ledger.fold.running import RunningStanding
 from svc_core.ledger.fold.states import FOUR_EYES, TRANSITIONS, UNVERIFIED, Verdict
 from svc_core.ledger.records import KIND_PREFIX, STATEMENTS, Draft, Op, Record
-from svc_core.problem import Problem
 
 OPS = get_args(Op)
 VERDICTS = get_args(Verdict)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from svc_core.contract.problem import Problem
 from svc_core.ledger import timestamps
 from svc_core.ledger.timestamps import canonical_time, check_interval, successor
-from svc_core.problem import Problem
 
 INVALID, LEAP, PRECISION = "TIMESTAMP_INVALID", "TIMESTAMP_LEAP_SECOND", "TIMESTAMP_PRECISION"
 OFFSETS = st.integers(-23 * 60 - 59, 23 * 60 + 59).map(lambda m: timezone(timedelta(minutes=m)))

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from svc_core import data
-from svc_core.linking import aliases
-from svc_core.linking.names import normal
-from svc_core.linking.references import id_of, of_vendor
-from svc_core.sources.identifiers import cik, lei
+from svc_core.formats.reading.identifiers import cik, lei
+from svc_core.intel.linking import aliases
+from svc_core.intel.linking.names import normal
+from svc_core.intel.linking.references import id_of, of_vendor
 
 ROWS = [line.split("\t") for line in data.lines("aliases.tsv")]
 OWNERS = [

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.linking import similarity
-from svc_core.linking.matching import SCORE_MIN, Names, Party, compare, party
-from svc_core.linking.screening import NEAREST_MAX, Screening, found_by
-from svc_core.linking.similarity import compared, likeness, sound
-from svc_core.sources.model import MissingExtra
+from svc_core.formats.model import MissingExtra
+from svc_core.intel.linking import similarity
+from svc_core.intel.linking.matching import SCORE_MIN, Names, Party, compare, party
+from svc_core.intel.linking.screening import NEAREST_MAX, Screening, found_by
+from svc_core.intel.linking.similarity import compared, likeness, sound
 
 PEOPLE_ALIKE = [
     ("Muammar Qadhafi", "Moammar Gaddafi"),

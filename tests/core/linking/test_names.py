@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core import data
-from svc_core.linking.names import is_ordinary, is_uncommon, labels, normal
+from svc_core.intel.linking.names import is_ordinary, is_uncommon, labels, normal
 
 SAME = [
     ("BANK OF AMERICA CORP /DE/", "Bank of America Corporation"),

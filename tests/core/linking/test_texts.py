@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from svc_core.linking.references import MENTIONS_MAX, id_of, of_text
+from svc_core.intel.linking.references import MENTIONS_MAX, id_of, of_text
 
 DAY = date(2024, 6, 1)
 MICROSOFT, APPLE = id_of("cik:0000789019"), id_of("cik:0000320193")

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import corpus
-from svc_core.corpus import FAN, TERM_COUNTS, TERMS, Tables, TermState
-from svc_core.host import Host
-from svc_core.resources.news import NEWS_TEXTS
+from svc_core.intel.news.model import NEWS_TEXTS
+from svc_core.operation.host import Host
+from svc_core.search import corpus
+from svc_core.search.corpus import FAN, TERM_COUNTS, TERMS, Tables, TermState
 from svc_core.text.evidence import read
 from svc_core.text.frequencies import Frequencies
 from tests.sampling import examples

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import corpus, drive
-from svc_core.embeddings import VECTORS, Vector
-from svc_core.host import silent
-from svc_core.intake import taking
-from svc_core.news.grouping import PASSES_MAX, TRIES_MAX, group_new, named
-from svc_core.resources.news import UNGROUPED
+from svc_core.base import drive
+from svc_core.intel.intake import readings as taking
+from svc_core.intel.news.model import UNGROUPED
+from svc_core.intel.news.stories import PASSES_MAX, TRIES_MAX, group_new, named
+from svc_core.operation.host import silent
+from svc_core.search import corpus
+from svc_core.search.embeddings import VECTORS, Vector
 from svc_core.text.evidence import Evidence
 from svc_core.text.frequencies import Frequencies
 

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from svc_core import instants, problem, searching
-from svc_core.analysis.topics import TOPICS
+from svc_core.base import instants
+from svc_core.contract import problem
+from svc_core.search import lists as searching
 from svc_core.testing.clock import START
+from svc_core.text.topics import TOPICS
 
 Make = Callable[..., Any]
 

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import drive, problem
-from svc_core.news.recaps import BULLETS_MAX, EVERY, recap, recap_new
-from svc_core.resources.news import NEWS, RECAPS, RECAPS_DUE, Recap, RecapDue
+from svc_core.base import drive
+from svc_core.contract import problem
+from svc_core.intel.news.model import NEWS, RECAPS, RECAPS_DUE, Recap, RecapDue
+from svc_core.intel.news.recaps import BULLETS_MAX, EVERY, recap, recap_new
 from svc_core.testing.clock import START
 from svc_core.text.evidence import Evidence
 from svc_core.text.frequencies import Frequencies

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from svc_core.intake import taking
-from svc_core.intake.health import source_id
-from svc_core.resources.source import Source
-from svc_core.sources.body import Body
-from svc_core.sources.formats import read, recognised
-from svc_core.sources.model import Given
-from svc_http.demo.documents import data_documents
+from svc_core.formats.model import Given
+from svc_core.formats.reading.body import Body
+from svc_core.formats.table import read, recognised
+from svc_core.intel.folding.model import Source
+from svc_core.intel.intake import readings as taking
+from svc_core.intel.intake.health import source_id
+from svc_http.run.demo.documents import data_documents
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 SHOWN = frozenset({"indicator", "country"})

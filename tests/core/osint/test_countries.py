@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from svc_core import problem
-from svc_core.resources.facts import Measurement, Place, SourceRef
-from svc_core.resources.osint import OSINT_EVENTS, OsintEvent
+from svc_core.contract import problem
+from svc_core.intel.events.model import OSINT_EVENTS, OsintEvent
+from svc_core.operation.facts import Measurement, Place, SourceRef
 
 Take = Callable[..., Any]
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from svc_core.catalog import OPERATIONS
-from svc_core.inputs import inputs
+from svc_core.operation.inputs import inputs
 from tests.core import demo
 
 

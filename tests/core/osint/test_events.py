@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from svc_core import problem
-from svc_core.resources.facts import point_of
+from svc_core.contract import problem
+from svc_core.operation.facts import point_of
 from tests import events
 
 NAMES = [f"Quake {number} near Esmeraldas" for number in range(len(events.ROWS))]

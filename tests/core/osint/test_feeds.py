@@ -5,9 +5,9 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core.intake import health, registry
-from svc_core.resources.source import HealthError, SourceHealth
-from svc_core.sources.model import Rejection
+from svc_core.formats.model import Rejection
+from svc_core.intel.folding.model import HealthError, SourceHealth
+from svc_core.intel.intake import health, registry
 from tests import events
 
 FILE = "/srv/data/secret place/day.json"

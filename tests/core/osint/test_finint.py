@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from svc_core import indicators, instants, problem
+from svc_core.base import instants
+from svc_core.contract import problem
+from svc_core.intel.economy import indicators
 
 Take = Callable[..., Any]
 

@@ -6,8 +6,8 @@ from typing import Any
 import geojson
 import pytest
 
-from svc_core import problem
-from svc_core.operation import GEOJSON
+from svc_core.contract import problem
+from svc_core.operation.declaration import GEOJSON
 from tests import events
 
 NOON_MILLIS = int(events.NOON.timestamp() * 1_000)

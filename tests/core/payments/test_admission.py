@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import drive, problem
+from svc_core.base import drive
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
 from svc_core.payments.admission import Limits, limited, moved, rejected, reserved
 from svc_core.payments.records import Payment, Wallet, day_of, minute_of
 from svc_core.payments.states import State
-from svc_core.problem import Problem
 from tests.paying import WANTED, World, purchase
 from tests.wallets import field, wallet
 

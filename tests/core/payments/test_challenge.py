@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from svc_core import wire
 from svc_core.catalog import OPERATIONS
-from svc_core.operation import T3_ENRICHED, T4_PREMIUM_LIST, T4_PREMIUM_SINGLE
+from svc_core.operation.declaration import T3_ENRICHED, T4_PREMIUM_LIST, T4_PREMIUM_SINGLE
 from svc_core.payments import challenge as payments
 from svc_core.payments.challenge import (
     ERROR_UNPAID,

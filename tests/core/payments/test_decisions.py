@@ -6,6 +6,7 @@ from typing import Any
 import attrs
 import pytest
 
+from svc_core.contract.problem import Problem
 from svc_core.payments import header, records
 from svc_core.payments.admission import Limits
 from svc_core.payments.decisions import (
@@ -22,7 +23,6 @@ from svc_core.payments.decisions import (
 from svc_core.payments.outcomes import Outcome
 from svc_core.payments.records import Known, Lease, Payment
 from svc_core.payments.states import Event, State, Superseded
-from svc_core.problem import Problem
 from tests.paying import JUDGE, PAYEE, URL, WANTED, World, answer, purchase
 from tests.wallets import field, wallet
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import problem
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
 from svc_core.payments import header
 from svc_core.payments.header import LENGTH_MAX
-from svc_core.problem import Problem
 from tests.paying import URL, WANTED
 from tests.wallets import field, wallet
 

@@ -10,12 +10,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from svc_core.contract.problem import Problem
 from svc_core.payments.messages import PAYMENT_REQUIRED
 from svc_core.payments.outcomes import Outcome
 from svc_core.payments.records import payment_id
 from svc_core.payments.states import Event, State
 from svc_core.payments.steps import Served
-from svc_core.problem import Problem
 from tests.paying import FAULTS, PRICE, URL, WANTED, Task, World, in_turn, purchase
 from tests.sampling import examples
 from tests.wallets import field as encoded

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import attrs
 import pytest
 
-from svc_core import drive
+from svc_core.base import drive
 from svc_core.payments.states import State
 from svc_core.payments.steps import Abandoned
 from tests.paying import WANTED, World, purchase

@@ -7,10 +7,13 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core import drive, problem
-from svc_core.cursor import Keyring
-from svc_core.host import Host
-from svc_core.operation import Actor, Context
+from svc_core.base import drive
+from svc_core.contract import problem
+from svc_core.contract.cursor import Keyring
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.host import Host
+from svc_core.operation.ports import SYSTEM
 from svc_core.payments import operations
 from svc_core.payments.operations import (
     ListPayments,
@@ -22,10 +25,8 @@ from svc_core.payments.records import Payment, Writes
 from svc_core.payments.states import Event, State
 from svc_core.payments.steps import Checkout
 from svc_core.payments.store import COLLECTIONS, StoredPayments
-from svc_core.ports import SYSTEM
-from svc_core.problem import Problem
 from svc_core.testing.clock import CountingIds
-from svc_http.storage import MemoryStorage
+from svc_http.stores import MemoryStorage
 from tests.storage.test_payments import START, payment
 
 HASH = "0x" + "7" * 64

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import drive
+from svc_core.base import drive
 from svc_core.payments import outcomes
 from svc_core.payments.messages import SettlementResponse
 from svc_core.payments.outcomes import CLOCKS, Outcome, judge, seen, transaction_of

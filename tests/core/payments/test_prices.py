@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.catalog import LOCAL_OPERATIONS, OPERATIONS
-from svc_core.openapi import document as openapi
-from svc_core.operation import TIERS
+from svc_core.catalog.openapi import document as openapi
+from svc_core.operation.declaration import TIERS
 from svc_core.payments import prices
 from svc_core.payments.challenge import Terms, offer
 from svc_core.payments.networks import BASE

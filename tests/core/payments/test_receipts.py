@@ -10,12 +10,14 @@ import pytest
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from svc_core import canonical, drive, problem, wire
+from svc_core import wire
+from svc_core.base import canonical, drive
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
 from svc_core.ledger.log.note import Ed25519Signer
 from svc_core.payments.receipts import Signing, public, reference, response
 from svc_core.payments.records import Payment
 from svc_core.payments.states import State
-from svc_core.problem import Problem
 from tests.paying import URL, WANTED, World, purchase
 from tests.wallets import field, nonce, wallet
 

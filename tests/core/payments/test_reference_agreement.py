@@ -16,12 +16,13 @@ from typing import Any
 import pytest
 from coincurve import PrivateKey
 
-from svc_core import drive, wire
+from svc_core import wire
+from svc_core.base import drive
+from svc_core.contract.problem import Problem
 from svc_core.payments import evm, header
 from svc_core.payments.decisions import Attempt, fault
 from svc_core.payments.evm import ORDER
 from svc_core.payments.messages import Authorization
-from svc_core.problem import Problem
 from tests.paying import JUDGE, OFFER, URL, WANTED, World, purchase
 from tests.wallets import Wallet, field, nonce, wallet
 

@@ -8,7 +8,9 @@ import attrs
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from svc_core import drive, problem
+from svc_core.base import drive
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem, ProblemType
 from svc_core.ledger.log.note import Ed25519Signer
 from svc_core.payments.admission import Limits, limited
 from svc_core.payments.messages import SettlementResponse, Verdict
@@ -17,7 +19,6 @@ from svc_core.payments.receipts import Signing
 from svc_core.payments.records import KeptAnswer, Payment
 from svc_core.payments.states import Event, State, Superseded
 from svc_core.payments.steps import Abandoned, Policy, Served
-from svc_core.problem import Problem, ProblemType
 from tests.paying import (
     FAULTS,
     PRICE,

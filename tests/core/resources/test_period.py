@@ -4,11 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import instants, problem, wire
-from svc_core.instants import MILLIS_MAX, Interval
-from svc_core.problem import Problem
-from svc_core.resources.period import ALL_TIMES, Area, Since, Until, When, period
-from svc_core.unset import UNSET
+from svc_core import wire
+from svc_core.base import instants
+from svc_core.base.instants import MILLIS_MAX, Interval
+from svc_core.base.unset import UNSET
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.period import ALL_TIMES, Area, Since, Until, When, period
 
 MILLIS = st.integers(0, MILLIS_MAX)
 START, END = 1_769_848_200_000, 1_769_934_600_000

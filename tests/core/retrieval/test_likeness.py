@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.embeddings import compared, cosine, packed
-from svc_core.retrieval.query import Query
-from svc_core.retrieval.ranking import Ranking, rank
+from svc_core.search.embeddings import compared, cosine, packed
 from svc_core.text.evidence import Evidence, Reading, read
 from svc_core.text.frequencies import Frequencies
+from svc_core.text.query import Query
+from svc_core.text.ranking import Ranking, rank
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 TITLES = (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from svc_core.retrieval.query import NAME, OTHER, Query
+from svc_core.text.query import NAME, OTHER, Query
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.retrieval.query import Query
-from svc_core.retrieval.ranking import NEAREST, rank
 from svc_core.text.evidence import Reading, read
 from svc_core.text.frequencies import Frequencies
+from svc_core.text.query import Query
+from svc_core.text.ranking import NEAREST, rank
 from tests.core.items import item
 
 WORDS = ("strike", "port", "crane", "harbour", "flood", "river", "dam", "vote", "ballot", "mayor")

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from svc_core.sources.body import Body
-from svc_core.sources.fiscal import FiscalYears, months
-from svc_core.sources.formats import FORMATS, Document, read, recognised
-from svc_core.sources.model import DocumentRefused, Given, Record
-from svc_core.sources.sec_companyfacts import FILINGS_MAX
-from svc_core.sources.values import country_named
-from svc_core.sources.xbrl import measured_in
+from svc_core.formats.companies.fiscal import FiscalYears, months
+from svc_core.formats.companies.sec_companyfacts import FILINGS_MAX
+from svc_core.formats.companies.xbrl import measured_in
+from svc_core.formats.model import DocumentRefused, Given, Record
+from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.values import country_named
+from svc_core.formats.table import FORMATS, Document, read, recognised
 
 APPLE, MICROSOFT = "HWUPKR0MPOU8FGXBT394", "INR2EJN1ERAN0W5ZP974"
 ACCESSION = "0000320193-19-000119"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from svc_core.sources.cvss import base_score
+from svc_core.formats.cyber.cvss import base_score
 
 SCORES = [
     ("2.0", "AV:N/AC:L/Au:N/C:N/I:N/A:C", 7.8),

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.sources.dates import common_zone, settled, written
-from svc_core.sources.languages import language_tag
-from svc_core.sources.links import absolute, canonical, permalink, same_site
-from svc_core.sources.text import clip, fold, fold_lines, literal, mended, plain
+from svc_core.formats.reading.dates import common_zone, settled, written
+from svc_core.formats.reading.languages import language_tag
+from svc_core.formats.reading.links import absolute, canonical, permalink, same_site
+from svc_core.formats.reading.text import clip, fold, fold_lines, literal, mended, plain
 
 PLAIN = {
     "": "",

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.intake.kinds import KINDS
-from svc_core.sources.body import Body
-from svc_core.sources.formats import FORMATS, TABLE, Document, check_options, read, recognised
-from svc_core.sources.model import DocumentRefused, Format, Given, Record
-from svc_http.demo.documents import DemoDocument, data_documents, documents
+from svc_core.formats.model import DocumentRefused, Format, Given, Record
+from svc_core.formats.reading.body import Body
+from svc_core.formats.table import FORMATS, TABLE, Document, check_options, read, recognised
+from svc_core.intel.intake.kinds import KINDS
+from svc_http.run.demo.documents import DemoDocument, data_documents, documents
 from tests.sampling import examples
 
 NOW = datetime(2026, 2, 1, 12, tzinfo=UTC)

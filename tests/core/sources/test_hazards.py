@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from svc_core.sources.body import Body
-from svc_core.sources.formats import Document, read, recognised
-from svc_core.sources.model import DocumentRefused, Given, Record
+from svc_core.formats.model import DocumentRefused, Given, Record
+from svc_core.formats.reading.body import Body
+from svc_core.formats.table import Document, read, recognised
 
 Real = Callable[[str], list[Path]]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from svc_core.sources.body import Body
-from svc_core.sources.formats import FORMATS, Document, read, recognised
-from svc_core.sources.model import DocumentRefused, Given
+from svc_core.formats.model import DocumentRefused, Given
+from svc_core.formats.reading.body import Body
+from svc_core.formats.table import FORMATS, Document, read, recognised
 
 Json = dict[str, Any]
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from svc_core.sources import opml
-from svc_core.sources.body import Body
-from svc_core.sources.model import DocumentRefused
-from svc_core.sources.opml import Outline
+from svc_core.formats.feeds import opml
+from svc_core.formats.feeds.opml import Outline
+from svc_core.formats.model import DocumentRefused
+from svc_core.formats.reading.body import Body
 
 LIST = b"""<?xml version="1.0" encoding="ISO-8859-1"?>
 <opml version="1.1"><head><title>Mine</title></head><body>

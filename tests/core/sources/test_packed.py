@@ -9,8 +9,8 @@ import zipfile
 
 import pytest
 
-from svc_core.sources.model import DocumentRefused
-from svc_core.sources.packed import unpacked
+from svc_core.formats.model import DocumentRefused
+from svc_core.formats.reading.packed import unpacked
 
 DOCUMENT = b"cve,epss,percentile\nCVE-2024-1,0.1,0.5\n"
 

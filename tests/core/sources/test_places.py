@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from svc_core import data
-from svc_core.intake.kinds import KINDS
-from svc_core.sources.body import Body
-from svc_core.sources.formats import FORMATS, read, recognised
-from svc_core.sources.gazetteer import place_id as designated
-from svc_core.sources.model import DocumentRefused, Given, Record
-from svc_core.sources.values import place, place_id
+from svc_core.formats.model import DocumentRefused, Given, Record
+from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.gazetteer import place_id as designated
+from svc_core.formats.reading.values import place, place_id
+from svc_core.formats.table import FORMATS, read, recognised
+from svc_core.intel.intake.kinds import KINDS
 
 COLOGNE, PARIS = (designated("geonames", number) for number in ("2886242", "2988507"))
 GERMANY = designated("geonames", "2921044")

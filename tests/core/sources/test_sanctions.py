@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from svc_core.sources import remarks
-from svc_core.sources.body import Body
-from svc_core.sources.formats import FORMATS, Document, read, recognised
-from svc_core.sources.model import DocumentRefused, Given, Record
+from svc_core.formats.model import DocumentRefused, Given, Record
+from svc_core.formats.reading.body import Body
+from svc_core.formats.sanctions import remarks
+from svc_core.formats.table import FORMATS, Document, read, recognised
 
 REAL = Path(os.environ.get("SVC_REAL_DATA", ""))  # noqa: TID251 - what the tests are given
 

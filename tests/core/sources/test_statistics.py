@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from svc_core.sources.body import Body
-from svc_core.sources.formats import FORMATS, Document, read
-from svc_core.sources.model import DocumentRefused, Given, Record
+from svc_core.formats.model import DocumentRefused, Given, Record
+from svc_core.formats.reading.body import Body
+from svc_core.formats.table import FORMATS, Document, read
 
 REAL = Path(os.environ.get("SVC_REAL_DATA", ""))  # noqa: TID251 - what the tests are given
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from svc_core.intake.taking import reading
-from svc_core.resources.source import Source
-from svc_core.sources.body import Body
-from svc_core.sources.formats import Document, check_options, read, recognised
-from svc_core.sources.model import DocumentRefused, Given, Record
+from svc_core.formats.model import DocumentRefused, Given, Record
+from svc_core.formats.reading.body import Body
+from svc_core.formats.table import Document, check_options, read, recognised
+from svc_core.intel.folding.model import Source
+from svc_core.intel.intake.readings import reading
 
 UUID = "00000000-0000-4000-8000-00000000000{}"
 Documents = Callable[[str], list[Path]]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from svc_core.sources.model import Unusable
-from svc_core.sources.values import number, web
+from svc_core.formats.model import Unusable
+from svc_core.formats.reading.values import number, web
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,14 @@ from attrs import frozen
 from hypothesis import find, given
 from hypothesis import strategies as st
 
-from svc_core.constraints import Ge, IdOf, Le, MaxLen, MinLen, Pattern
-from svc_core.ids import is_id
-from svc_core.ports import Answer, FeedPosition, Position
+from svc_core.base.ids import is_id
+from svc_core.base.unset import UNSET, Maybe
+from svc_core.operation.ports import Answer, FeedPosition, Position
 from svc_core.testing import _hook
 from svc_core.testing.clock import START, CountingIds, FrozenClock
 from svc_core.testing.conforming import conforming
 from svc_core.testing.sample import NOTES, Note
-from svc_core.unset import UNSET, Maybe
+from svc_core.wire.constraints import Ge, IdOf, Le, MaxLen, MinLen, Pattern
 
 
 @frozen

@@ -6,14 +6,14 @@ from hypothesis import Phase, find, settings
 from hypothesis import strategies as st
 from hypothesis.vendor.pretty import pretty
 
-from svc_core import drive
+from svc_core.base import drive
 from svc_core.ledger.verify.verify import verify
 from svc_core.testing.ledger.edits import line_edits
 from svc_core.testing.ledger.histories import histories
 from svc_core.testing.ledger.logs import check_edit_is_found
 from svc_core.testing.sample import SAMPLES
 from svc_core.testing.storage_steps import Entry, erase, seal
-from svc_http.storage import MemoryStorage
+from svc_http.stores import MemoryStorage
 
 UNSHRUNK = settings(phases=[Phase.generate], max_examples=1_000, deadline=None)
 

@@ -13,7 +13,7 @@ import pytest
 from attrs import evolve
 
 import svc_core.testing
-from svc_core import drive
+from svc_core.base import drive
 from svc_core.testing.ledger import folds, histories, logs
 from svc_core.testing.ledger.folds import core
 from svc_core.testing.ledger.machine import LedgerMachine
@@ -21,7 +21,7 @@ from svc_core.testing.rules import words_of
 from svc_core.testing.sample import NOTES, SAMPLES, Note
 from svc_core.testing.storage_agreement import agreement_machine
 from svc_core.testing.storage_contract import StorageContract
-from svc_http.storage import MemoryStorage
+from svc_http.stores import MemoryStorage
 
 STRICT = """
 from datetime import timedelta

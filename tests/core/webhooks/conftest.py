@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from svc_core import drive, instants
-from svc_core.events import cloud_event, publish, queue_of
-from svc_core.operation import Context
-from svc_core.personal import changed
-from svc_core.ports import Document, FeedPosition, Owned
-from svc_core.resources.members import micros
-from svc_core.resources.webhook import (
+from svc_core.base import drive, instants
+from svc_core.operation.crud import changed
+from svc_core.operation.declaration import Context
+from svc_core.operation.members import micros
+from svc_core.operation.ports import Document, FeedPosition, Owned
+from svc_core.outbox.events import cloud_event, publish, queue_of
+from svc_core.outbox.model import (
     DELIVERIES,
     QUEUES,
     REPORT_GENERATED,

@@ -11,17 +11,17 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from svc_core import instants
-from svc_core.host import Host
-from svc_core.operation import Context
-from svc_core.recordings import forget_reports
+from svc_core.base import instants
+from svc_core.operation.declaration import Context
+from svc_core.operation.host import Host
+from svc_core.outbox.model import EVENTS
 from svc_core.reports import making as reports
 from svc_core.reports import notices, speaking
+from svc_core.reports.audio import SPEAKING, Recording
 from svc_core.reports.local_operations import TriggerReport, trigger_report
+from svc_core.reports.model import FACETS, REPORTS
+from svc_core.reports.recordings import forget_reports
 from svc_core.reports.speaking import ATTEMPTS_MAX, Task
-from svc_core.resources.audio import SPEAKING, Recording
-from svc_core.resources.report import FACETS, REPORTS
-from svc_core.resources.webhook import EVENTS
 from svc_core.testing.clock import START
 from svc_core.webhooks import rules
 from svc_core.webhooks.rules import outcome

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from svc_core import instants
-from svc_core.resources.webhook import DELIVERIES, EVENTS, QUEUES, WEBHOOKS, delivery_id
+from svc_core.base import instants
+from svc_core.outbox.model import DELIVERIES, EVENTS, QUEUES, WEBHOOKS, delivery_id
 from svc_core.webhooks import delivering, rules
 from svc_core.webhooks.rules import Outcome, outcome
 

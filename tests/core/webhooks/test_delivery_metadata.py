@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from svc_core import instants
-from svc_core.resources.profile import DUE, PROFILE_DELIVERIES
+from svc_core.base import instants
+from svc_core.reports.profiles.model import DUE, PROFILE_DELIVERIES
 from svc_core.webhooks.rules import outcome
 from tests.core.webhooks.test_audio_in_events import Stage
 

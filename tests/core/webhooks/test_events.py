@@ -10,22 +10,18 @@ from cloudevents.core.bindings.http import HTTPMessage, from_http_event
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import catalog, drive, instants
-from svc_core.events import cloud_event
-from svc_core.operation import Context
-from svc_core.ports import FeedPosition, Transaction
+from svc_core import catalog
+from svc_core.base import drive, instants
+from svc_core.formats.model import FeedItem, ParsedFeed
+from svc_core.operation.declaration import Context
+from svc_core.operation.ports import FeedPosition, Transaction
+from svc_core.outbox.events import cloud_event
+from svc_core.outbox.model import DELIVERIES, EVENTS, REPORT_GENERATED, TEST, WAITING
 from svc_core.reports import making as reports
 from svc_core.reports import notices
 from svc_core.reports.making import Window
-from svc_core.resources.profile import (
-    DUE,
-    SUBSCRIPTIONS,
-    DeliveryPreferences,
-    Subscription,
-)
-from svc_core.resources.report import FACETS, REPORTS
-from svc_core.resources.webhook import DELIVERIES, EVENTS, REPORT_GENERATED, TEST, WAITING
-from svc_core.sources.model import FeedItem, ParsedFeed
+from svc_core.reports.model import FACETS, REPORTS
+from svc_core.reports.profiles.model import DUE, SUBSCRIPTIONS, DeliveryPreferences, Subscription
 
 TEXT = (
     "Dockworkers at the port of Rotterdam stopped work on Monday over pay. "

@@ -7,12 +7,13 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core import catalog, problem
-from svc_core.cursor import Keyring
-from svc_core.openapi import document as openapi
-from svc_core.operation import Host
-from svc_core.resources.webhook import WEBHOOK_SECRETS
-from svc_core.unset import UNSET
+from svc_core import catalog
+from svc_core.base.unset import UNSET
+from svc_core.catalog.openapi import document as openapi
+from svc_core.contract import problem
+from svc_core.contract.cursor import Keyring
+from svc_core.operation.declaration import Host
+from svc_core.outbox.model import WEBHOOK_SECRETS
 from svc_core.webhooks import keys, signing
 from svc_core.webhooks import operations as usecases
 from svc_core.webhooks.operations import CreateWebhook, NewWebhook

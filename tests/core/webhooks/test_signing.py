@@ -14,8 +14,8 @@ import svix.webhooks
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import instants
-from svc_core.resources.webhook import REPORT_GENERATED, Event
+from svc_core.base import instants
+from svc_core.outbox.model import REPORT_GENERATED, Event
 from svc_core.webhooks import signing
 from svc_core.webhooks.signing import SecretError, SignatureError
 

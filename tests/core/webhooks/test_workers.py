@@ -22,7 +22,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from svc_core.resources.webhook import delivery_id
+from svc_core.outbox.model import delivery_id
 from svc_core.webhooks.delivering import Task
 from svc_core.webhooks.rules import HOLD, Outcome, outcome
 from tests.sampling import examples

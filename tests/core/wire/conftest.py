@@ -9,8 +9,8 @@ import pytest
 from attrs import field, frozen
 
 from svc_core import wire
-from svc_core.constraints import Doc, Ge, Le, MaxLen, MinLen, Pattern
-from svc_core.unset import UNSET, Maybe
+from svc_core.base.unset import UNSET, Maybe
+from svc_core.wire.constraints import Doc, Ge, Le, MaxLen, MinLen, Pattern
 
 T = TypeVar("T")
 

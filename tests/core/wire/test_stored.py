@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core import wire
-from svc_core.unset import UNSET, Maybe
+from svc_core.base.unset import UNSET, Maybe
 
 AT = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
 

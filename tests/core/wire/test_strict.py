@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core import wire
-from svc_core.constraints import Example
-from svc_core.unset import UNSET, Maybe
+from svc_core.base.unset import UNSET, Maybe
+from svc_core.wire.constraints import Example
 from svc_core.wire.faults import FAULTS_KEPT_MAX, NAME_SHOWN_MAX
 
 LEAST: dict[str, Any] = {"name": "a", "at": "2026-01-31T09:30:00Z"}

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core import wire
-from svc_core.constraints import Doc, Ge, Le, MaxLen, Pattern
-from svc_core.instants import Interval
-from svc_core.unset import UNSET, Maybe
+from svc_core.base.instants import Interval
+from svc_core.base.unset import UNSET, Maybe
+from svc_core.wire.constraints import Doc, Ge, Le, MaxLen, Pattern
 
 AT = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
 Limit = Annotated[int, Ge(1), Le(100), Doc("Rows.")]

@@ -15,7 +15,7 @@ from svc_core.agent.credits import CREDITS
 from svc_core.agent.events import Event
 from svc_core.agent.ports import Backend, Toolbox, Turn
 from svc_core.agent.threads import THREAD_TURNS, THREADS
-from svc_http.storage import MemoryStorage
+from svc_http.stores import MemoryStorage
 
 SOON = 60.0
 """What has not come by then never comes: a busy machine takes its time."""

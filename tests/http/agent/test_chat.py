@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from attrs import define, field
 
-from svc_core import problem
 from svc_core.agent.dialogue import NOTHING
 from svc_core.agent.events import (
     Event,
@@ -25,10 +24,11 @@ from svc_core.agent.events import (
     Usage,
 )
 from svc_core.agent.ports import Answered, Found, Message, Toolbox, ToolSpec, Turn
-from svc_core.problem import Problem
-from svc_http.providers import chat
-from svc_http.providers import upstream as transport
-from svc_http.providers.chat import Chat, Place, Waits
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_http.outside import chat
+from svc_http.outside import upstream as transport
+from svc_http.outside.chat import Chat, Place, Waits
 from tests.upstream import DONE, Upstream, call, chunk, upstream, words
 
 pytestmark = pytest.mark.anyio

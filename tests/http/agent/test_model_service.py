@@ -5,19 +5,19 @@ from typing import Any
 
 import pytest
 
+from svc_core.access import operations as accounts
 from svc_core.access import plans
-from svc_core.accounts import operations as accounts
 from svc_core.agent.embedded import Embedded
 from svc_core.agent.ports import Backend
-from svc_core.analysis.wording import frame
-from svc_core.profiles import operations as profiles
+from svc_core.reports.model import FACETS
+from svc_core.reports.profiles import operations as profiles
+from svc_core.reports.profiles.model import ProfileInput
 from svc_core.reports.rewriting import Writer
-from svc_core.resources.profile import ProfileInput
-from svc_core.resources.report import FACETS
-from svc_http import hosting
-from svc_http.fetch import Fetcher
+from svc_core.text.wording import frame
+from svc_http.outside.fetch import Fetcher
+from svc_http.run import hosting
+from svc_http.service.workers import add_source, make_report, pull
 from svc_http.settings import Settings
-from svc_http.workers import add_source, make_report, pull
 from tests.upstream import upstream, words
 
 pytestmark = pytest.mark.anyio

@@ -10,7 +10,7 @@ import pytest
 
 from svc_core.agent.dialogue import NOTHING
 from svc_core.agent.ports import Backend
-from svc_http.providers.chat import Chat, Place
+from svc_http.outside.chat import Chat, Place
 from tests.upstream import Upstream, call, chunk, upstream, words
 
 NATIVE, CHAT = "/api/v1/agent-svc/chat/stream", "/api/v1/chat/completions"

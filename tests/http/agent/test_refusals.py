@@ -5,14 +5,15 @@ from typing import Any
 
 import pytest
 
-from svc_core import catalog, problem
+from svc_core import catalog
 from svc_core.agent.credits import CREDITS, ChatCredits
 from svc_core.agent.threads import THREADS
-from svc_core.problem import Problem
-from svc_http.requests import respond
-from svc_http.requests.exchange import Exchange
-from svc_http.requests.load import Load
-from svc_http.storage import MemoryStorage
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_http.exchange import answers as respond
+from svc_http.exchange.exchange import Exchange
+from svc_http.exchange.load import Load
+from svc_http.stores import MemoryStorage
 from tests.http.agent.conftest import CHAT, NATIVE, asked
 
 PATHS = pytest.mark.parametrize("path", [NATIVE, CHAT])

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from svc_core import problem
-from svc_core.accounts import operations as accounts
+from svc_core.access import operations as accounts
 from svc_core.agent.answering import FIRST_SECONDS
 from svc_core.agent.events import Event, Failed, Finished, Source, Step, Text, Usage
 from svc_core.agent.ports import Turn
-from svc_core.problem import Problem
-from svc_http.requests import streams
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_http.guard import streams
 from tests.http.agent.conftest import CHAT, NATIVE, SOON
 
 DISCONNECTED_SECONDS = 1.0

@@ -18,7 +18,7 @@ import httpx2
 import pytest
 from attrs import frozen
 
-from svc_http.cli import main
+from svc_http.run.cli import main
 from tests.extras import NONE
 
 ROOT = Path(__file__).parents[3]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from svc_http.cli import tail
+from svc_http.run.cli import tail
 
 Svc = Callable[..., Any]
 

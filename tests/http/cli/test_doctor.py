@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from svc_http.cli import judging
-from svc_http.providers import espeak
-from svc_http.runtime import opening
+from svc_http.outside.speech import espeak
+from svc_http.run.cli import judging
+from svc_http.service import equipment as opening
 from svc_http.settings import MEMBERS, Settings
 from tests.http.cli.conftest import Ran
 from tests.meaning import served

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from svc_core.linking.references import id_of
+from svc_core.intel.linking.references import id_of
 
 Svc = Callable[..., Any]
 

@@ -13,7 +13,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from svc_core.cursor import open_watermark
+from svc_core.contract.cursor import open_watermark
 
 WRITERS = 12
 STALLED_SECONDS = 60

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from svc_http.cli import files
+from svc_http.run.cli import files
 
 Svc = Callable[..., Any]
 

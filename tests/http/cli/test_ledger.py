@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from svc_http import system
-from svc_http.cli import appends
-from svc_http.cli.options import Common
-from svc_http.cli.reach import call
-from svc_http.control.channel import Refused
+from svc_http.run.cli import appends
+from svc_http.run.cli.options import Common
+from svc_http.run.cli.reach import call
+from svc_http.run.control.channel import Refused
 
 Svc = Callable[..., Any]
 NO_SUBJECT = "sbj_" + "0" * 24

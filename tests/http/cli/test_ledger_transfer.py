@@ -14,8 +14,8 @@ from svc_core.ledger import local_operations as reading
 from svc_core.ledger.append import importing
 from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.records import Draft
-from svc_http.control import lends
-from svc_http.fetch import exports
+from svc_http.outside.fetch import exports
+from svc_http.run.control import services as lends
 
 Svc = Callable[..., Any]
 LEDGER = "led_0123456789abcdef01234567"

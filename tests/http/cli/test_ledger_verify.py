@@ -12,7 +12,6 @@ import attrs
 import pytest
 from attrs import frozen
 
-from svc_core.host import Progress
 from svc_core.ledger.log.checkpoint import Checkpoint, sign
 from svc_core.ledger.log.note import Ed25519Signer, VerifierKey, to_base64
 from svc_core.ledger.log.seal import TreeHead, seal_batch
@@ -20,9 +19,10 @@ from svc_core.ledger.model import Verification
 from svc_core.ledger.records import Draft
 from svc_core.ledger.verify import words as shown
 from svc_core.ledger.verify.outcome import CODES
+from svc_core.operation.host import Progress
 from svc_core.wire import camel
-from svc_http.cli import verify
-from svc_http.fetch import exports
+from svc_http.outside.fetch import exports
+from svc_http.run.cli import verify
 
 Svc = Callable[..., Any]
 LEDGER = "led_0123456789abcdef01234567"

@@ -20,8 +20,8 @@ import httpx2
 import pytest
 
 from svc_core import catalog
-from svc_http.cli import main
-from svc_http.server import processes
+from svc_http.run.cli import main
+from svc_http.run.server import processes
 from tests.postgres import PostgresServer
 
 SECRET = "0123456789abcdef" * 4

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from svc_http.providers import espeak
-from svc_http.runtime import opening
+from svc_http.outside.speech import espeak
+from svc_http.service import equipment as opening
 from tests.http.cli.conftest import environment
 
 Svc = Callable[..., Any]

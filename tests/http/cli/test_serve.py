@@ -18,21 +18,23 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from svc_core.accounts import operations
-from svc_core.ports import SYSTEM, Answer, Transaction
-from svc_http import cli, system
-from svc_http.cli import reach
-from svc_http.cli.serve import _announce, _program
-from svc_http.control.channel import BrokeOff
-from svc_http.demo.seed import Seeded
-from svc_http.demo.subject import Recorded
-from svc_http.runtime.opening import open_store
-from svc_http.runtime.runtime import Runtime
-from svc_http.server import serving, working
-from svc_http.server.serving import Opened
+from svc_core.access import operations
+from svc_core.operation.ports import SYSTEM, Answer, Transaction
+from svc_http import system
+from svc_http.run import cli
+from svc_http.run.cli import reach
+from svc_http.run.cli.serve import _announce, _program
+from svc_http.run.control.channel import BrokeOff
+from svc_http.run.demo.seed import Seeded
+from svc_http.run.demo.subject import Recorded
+from svc_http.run.server import launch as serving
+from svc_http.run.server import worker as working
+from svc_http.run.server.launch import Opened
+from svc_http.service.equipment import open_store
+from svc_http.service.runtime import Runtime
 from svc_http.settings import MEMBERS, MEMORY, Settings, load
-from svc_http.storage import StorageUnavailable
-from svc_http.storage.sqlite.lock import FileLock
+from svc_http.stores import StorageUnavailable
+from svc_http.stores.sqlite.lock import FileLock
 from svc_http.system import sigterm_interrupts
 from tests.extras import NONE
 from tests.meaning import served
@@ -239,8 +241,8 @@ def test_flags_come_before_the_environment_and_the_file(
 
 def test_help_loads_no_server() -> None:
     code = (
-        "import sys, svc_http.cli; sys.argv = ['svc', '--help']\n"
-        "try: svc_http.cli.main()\n"
+        "import sys, svc_http.run.cli; sys.argv = ['svc', '--help']\n"
+        "try: svc_http.run.cli.main()\n"
         "finally: print('\\n'.join(sys.modules))"
     )
     ran = subprocess.run(
@@ -397,7 +399,7 @@ def test_a_missing_extra_is_told_with_its_cure(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "cyclopts", None)
-    for name in ("svc_http.cli.app", "svc_http.cli.options"):
+    for name in ("svc_http.run.cli.app", "svc_http.run.cli.options"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.delattr(cli, "app", raising=False)
     assert cli.main(["--help"]) == 2
@@ -409,7 +411,7 @@ def test_a_missing_extra_is_told_with_its_cure(
 
 def test_a_missing_extra_of_a_command_is_told_too(tmp_path: Path) -> None:
     without = "import sys; sys.modules['hypercorn'] = None"
-    code = f"{without}; from svc_http.cli import main; main(['serve'])"
+    code = f"{without}; from svc_http.run.cli import main; main(['serve'])"
     ran = subprocess.run(
         [sys.executable, "-c", code],
         env={"PYTHONPATH": str(ROOT)},

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from svc_core import catalog
-from svc_http.storage import SqliteStorage, snapshots
-from svc_http.storage.snapshots import restore
-from svc_http.storage.sqlite.lock import FileLock
+from svc_http.stores import SqliteStorage, snapshots
+from svc_http.stores.snapshots import restore
+from svc_http.stores.sqlite.lock import FileLock
 
 Svc = Callable[..., Any]
 

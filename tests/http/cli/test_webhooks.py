@@ -236,8 +236,8 @@ NURSERY = """\
 import json, os, sys
 from datetime import timedelta
 from svc_core.webhooks import rules
-from svc_http.server import serving
-from svc_http.cli import main
+from svc_http.run.server import serving
+from svc_http.run.cli import main
 rules.HOLD = timedelta(days=1)  # so that only the next server can give back what one held
 for line in sys.stdin:
     told, *arguments = json.loads(line)

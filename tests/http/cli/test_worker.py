@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from svc_core import catalog
-from svc_http.server import working
+from svc_http.run.server import worker as working
 from svc_http.settings import Settings
 from tests.http.cli.test_webhooks import Sink, until
 from tests.postgres import PostgresServer

@@ -22,50 +22,52 @@ import jsonschema_rs
 import pytest
 from attrs import field, frozen
 
-from svc_core import catalog, problem, publications
+from svc_core import catalog
+from svc_core.access import operations as accounts
 from svc_core.access import plans
 from svc_core.access.creation import KeyWish
+from svc_core.access.model import KEYS
 from svc_core.access.scopes import SCOPES
-from svc_core.accounts import operations as accounts
 from svc_core.automations import running
-from svc_core.constraints import IdOf
-from svc_core.inputs import Input, inputs
-from svc_core.intake import registry, taking
-from svc_core.intel.detecting.passes import detect_new
+from svc_core.automations.model import AUTOMATIONS, WORK, RunOutput
+from svc_core.catalog.openapi import document as openapi
+from svc_core.catalog.openapi import headers
+from svc_core.catalog.openapi.samples import sample
+from svc_core.contract import problem
+from svc_core.formats import table as formats
+from svc_core.formats.model import Given
+from svc_core.formats.reading.body import Body
 from svc_core.intel.incidents.passes import fold_new
-from svc_core.linking.references import id_of
-from svc_core.news.grouping import group_new
-from svc_core.news.recaps import recap_new
-from svc_core.openapi import document as openapi
-from svc_core.openapi import headers
-from svc_core.openapi.samples import sample
-from svc_core.operation import Actor, Context, Operation
+from svc_core.intel.intake import readings as taking
+from svc_core.intel.intake import registry
+from svc_core.intel.linking.references import id_of
+from svc_core.intel.news.model import NEWS
+from svc_core.intel.news.recaps import recap_new
+from svc_core.intel.news.stories import group_new
+from svc_core.intel.signals.model import SIGNALS
+from svc_core.intel.signals.passes import detect_new
+from svc_core.operation.declaration import Actor, Context, Operation
+from svc_core.operation.inputs import Input, inputs
+from svc_core.operation.members import micros
+from svc_core.operation.result import Accepted, Created
+from svc_core.outbox.model import QUEUES, WEBHOOKS, WEBHOOKS_MAX
 from svc_core.payments.networks import NOBODY
 from svc_core.payments.records import Writes
 from svc_core.payments.store import StoredPayments
-from svc_core.profiles.operations import CreateProfile, create_profile
-from svc_core.reports import speaking
-from svc_core.resources.account import KEYS
-from svc_core.resources.audio import Recording
-from svc_core.resources.automation import AUTOMATIONS, WORK, RunOutput
-from svc_core.resources.members import micros
-from svc_core.resources.news import NEWS
-from svc_core.resources.profile import ProfileInput
-from svc_core.resources.signal import SIGNALS
-from svc_core.resources.webhook import QUEUES, WEBHOOKS, WEBHOOKS_MAX
-from svc_core.result import Accepted, Created
-from svc_core.sources import formats
-from svc_core.sources.body import Body
-from svc_core.sources.model import Given
+from svc_core.reports import publications, speaking
+from svc_core.reports.audio import Recording
+from svc_core.reports.profiles.model import ProfileInput
+from svc_core.reports.profiles.operations import CreateProfile, create_profile
 from svc_core.webhooks import delivering
 from svc_core.webhooks.operations import OneWebhook, delete_webhook
 from svc_core.webhooks.rules import outcome
-from svc_http import app as service_app
-from svc_http.demo.documents import data_documents
-from svc_http.runtime.paying import paying
-from svc_http.runtime.service import Service as Hands
+from svc_core.wire.constraints import IdOf
+from svc_http.outside.facilitators.x402 import paying
+from svc_http.run.demo.documents import data_documents
+from svc_http.service import application as service_app
+from svc_http.service.service import Service as Hands
+from svc_http.service.workers import make_report
 from svc_http.settings import Settings
-from svc_http.workers import make_report
 from tests import events
 from tests.backends import BACKEND, NAMES, store_of
 from tests.receipts import PAYMENT

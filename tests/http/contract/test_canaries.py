@@ -5,10 +5,11 @@ import json
 import pytest
 from attrs import frozen
 
-from svc_core import catalog, problem
-from svc_core.inputs import inputs
-from svc_core.operation import Operation
-from svc_core.result import Empty
+from svc_core import catalog
+from svc_core.contract import problem
+from svc_core.operation.declaration import Operation
+from svc_core.operation.inputs import inputs
+from svc_core.operation.result import Empty
 from tests.backends import NAMES
 
 CANARY = "canary7f3a"

@@ -4,12 +4,13 @@ import json
 
 import pytest
 
-from svc_core import catalog, problem
-from svc_core.inputs import inputs
-from svc_core.operation import NDJSON
-from svc_core.profiles.operations import pass_over
-from svc_core.resources.profile import DUE
-from svc_core.result import Page, Paged
+from svc_core import catalog
+from svc_core.contract import problem
+from svc_core.operation.declaration import NDJSON
+from svc_core.operation.inputs import inputs
+from svc_core.operation.result import Page, Paged
+from svc_core.reports.profiles.model import DUE
+from svc_core.reports.profiles.operations import pass_over
 from tests.backends import NAMES
 
 CONDITIONAL = [op for op in catalog.OPERATIONS if op.target is not None and op.method != "DELETE"]

@@ -5,17 +5,18 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from svc_core import catalog, problem
+from svc_core import catalog
+from svc_core.access import operations as accounts
 from svc_core.access import principal
 from svc_core.access.creation import KeyWish
 from svc_core.access.keys import digest
 from svc_core.access.plans import DEFAULT_PLANS
 from svc_core.access.scopes import SCOPES
-from svc_core.accounts import operations as accounts
 from svc_core.agent.credits import CREDITS, ChatCredits
-from svc_core.inputs import inputs
-from svc_core.unset import UNSET
-from svc_http.workers import make_report
+from svc_core.base.unset import UNSET
+from svc_core.contract import problem
+from svc_core.operation.inputs import inputs
+from svc_http.service.workers import make_report
 from tests.backends import NAMES
 
 FEEDS = "/api/v1/news/feeds"

@@ -10,19 +10,22 @@ from pathlib import Path
 import pytest
 from attrs import evolve, frozen
 
-from svc_core import catalog, cursor, passes, pipeline, problem
+from svc_core import catalog
+from svc_core.access import operations as accounts
 from svc_core.access.plans import DEFAULT_PLANS
-from svc_core.accounts import operations as accounts
 from svc_core.agent.credits import CREDITS, ChatCredits
+from svc_core.base import passes
+from svc_core.catalog.openapi import failures as openapi
+from svc_core.contract import cursor, problem
+from svc_core.contract.problem import CATALOGUE, Problem
 from svc_core.ledger.append.rules import check_new
-from svc_core.openapi import failures as openapi
-from svc_core.operation import Actor, Operation
-from svc_core.problem import CATALOGUE, Problem
-from svc_core.recordings import forget_audio
+from svc_core.operation import executor as pipeline
+from svc_core.operation.declaration import Actor, Operation
+from svc_core.operation.result import Empty
 from svc_core.reports import addresses
 from svc_core.reports.addresses import Opening
-from svc_core.result import Empty
-from svc_http.requests import turns
+from svc_core.reports.recordings import forget_audio
+from svc_http.guard import keyed_locks as turns
 
 LATER = {
     "PROVIDER_CREDITS_EXHAUSTED": "the agent streams",

@@ -12,16 +12,19 @@ from shlex import join
 
 import pytest
 
-from svc_core import catalog, pipeline, problem
-from svc_core.constraints import Ge, Le, MaxLen, Pattern
-from svc_core.linking.references import id_of
-from svc_core.operation import GEOJSON, Actor
-from svc_core.problem import Problem
-from svc_core.result import Page, Paged
+from svc_core import catalog
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.intel.linking.references import id_of
+from svc_core.operation import executor as pipeline
+from svc_core.operation.declaration import GEOJSON, Actor
+from svc_core.operation.result import Page, Paged
 from svc_core.wire import shapes
-from svc_http.cli import main
-from svc_http.cli.derived import Command, _plain
-from svc_http.control import channel, lends
+from svc_core.wire.constraints import Ge, Le, MaxLen, Pattern
+from svc_http.run.cli import main
+from svc_http.run.cli.derived import Command, _plain
+from svc_http.run.control import channel
+from svc_http.run.control import services as lends
 from tests.receipts import PAYMENT
 from tests.themes import Theme
 

@@ -10,13 +10,15 @@ from typing import get_args
 
 import attrs
 
-from svc_core import catalog, problem, readonly, wire
+from svc_core import catalog, wire
 from svc_core.access.scopes import SCOPES
-from svc_core.constraints import IdOf
-from svc_core.inputs import inputs
-from svc_core.pipeline import MERGE_PATCH
-from svc_core.result import Bare, Content, One, Page
+from svc_core.contract import problem
+from svc_core.operation import readonly
+from svc_core.operation.executor import MERGE_PATCH
+from svc_core.operation.inputs import inputs
+from svc_core.operation.result import Bare, Content, One, Page
 from svc_core.wire import shapes
+from svc_core.wire.constraints import IdOf
 from tests.themes import Theme
 
 EVENT_STREAM = "text/event-stream"

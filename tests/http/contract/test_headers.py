@@ -7,7 +7,7 @@ answers, and those that have fields of a condition of their own.
 import pytest
 
 from svc_core import catalog
-from svc_core.inputs import inputs
+from svc_core.operation.inputs import inputs
 
 REFUSED = {
     "a name that is not known": lambda ask: ask.asking(("colour", "red")),

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from svc_core import catalog, problem
-from svc_core.result import Created
+from svc_core import catalog
+from svc_core.contract import problem
+from svc_core.operation.result import Created
 from tests.backends import NAMES
 
 CREATIONS = [

@@ -3,10 +3,10 @@
 import asyncpg
 import pytest
 
+from svc_core.access import operations as accounts
 from svc_core.access.creation import KeyWish
 from svc_core.access.keys import digest
 from svc_core.access.plans import DEFAULT_PLANS
-from svc_core.accounts import operations as accounts
 
 FEEDS = "/api/v1/news/feeds"
 

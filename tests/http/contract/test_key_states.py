@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from svc_core import problem
+from svc_core.access import operations as accounts
 from svc_core.access.plans import DEFAULT_PLANS
-from svc_core.accounts import operations as accounts
+from svc_core.contract import problem
 
 FEEDS = "/api/v1/news/feeds"
 

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 import pytest
 from attrs import frozen
 
-from svc_core import problem
-from svc_core.operation import Operation
-from svc_core.result import Empty
+from svc_core.contract import problem
+from svc_core.operation.declaration import Operation
+from svc_core.operation.result import Empty
 from tests.backends import NAMES
 
 FEEDS = "/api/v1/news/feeds"

@@ -7,8 +7,8 @@ from typing import Any
 import attrs
 
 from svc_core import catalog
-from svc_core.inputs import inputs
-from svc_core.ports import Transaction
+from svc_core.operation.inputs import inputs
+from svc_core.operation.ports import Transaction
 
 WRITES = {"put", "delete", "append", "save"}
 """One call for each row that is written, or removed with its tombstone."""

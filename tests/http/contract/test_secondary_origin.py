@@ -10,10 +10,11 @@ from base64 import b64decode
 import attrs
 import pytest
 
-from svc_core import catalog, problem
-from svc_core.inputs import inputs
-from svc_core.resources.automation import RUNS, RunOutput, RunSource
-from svc_core.result import Accepted, Created
+from svc_core import catalog
+from svc_core.automations.model import RUNS, RunOutput, RunSource
+from svc_core.contract import problem
+from svc_core.operation.inputs import inputs
+from svc_core.operation.result import Accepted, Created
 
 ORIGIN = "https://api.example.org"
 DATA = "https://data.example.org"

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import pytest
 
-from svc_core.problem import CATALOGUE, MEDIA_TYPE
+from svc_core.contract.problem import CATALOGUE, MEDIA_TYPE
 
 PROBLEM_MEMBERS = [
     "type", "title", "status", "detail", "instance", "code", "requestId", "resolution",

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from svc_core.embeddings import NotEmbedded
-from svc_http.providers import endpoint
-from svc_http.providers.endpoint import Endpoint, Place
+from svc_core.search.embeddings import NotEmbedded
+from svc_http.outside.embeddings import endpoint
+from svc_http.outside.embeddings.endpoint import Endpoint, Place
 from tests.meaning import Server, served, vector
 
 pytestmark = pytest.mark.anyio

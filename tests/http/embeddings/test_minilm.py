@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from svc_core.embeddings import NotEmbedded, cosine, packed
-from svc_http.providers import embedding, minilm, minilm_process, wordpiece
-from svc_http.providers.embedding import Embeddings, Local
-from svc_http.runtime.opening import embedder, gaps
+from svc_core.search.embeddings import NotEmbedded, cosine, packed
+from svc_http.outside.embeddings import minilm, minilm_process, wordpiece
+from svc_http.outside.embeddings import model as embedding
+from svc_http.outside.embeddings.model import Embeddings, Local
+from svc_http.service.equipment import embedder, gaps
 from svc_http.settings import SettingsError, load
 from tests.meaning import Meaning, vector
 
@@ -186,8 +187,8 @@ async def test_a_question_waits_for_one_text_of_a_long_list(
 
 def test_nobody_loads_a_model_that_was_not_asked_for() -> None:
     program = (
-        "import sys, svc_http.hosting, svc_http.cli\n"
-        "from svc_http.runtime.opening import embedder\n"
+        "import sys, svc_http.run.hosting, svc_http.run.cli\n"
+        "from svc_http.service.equipment import embedder\n"
         "from svc_http.settings import load\n"
         "embedder(load({'SVC_EMBEDDINGS': 'openai'}))\n"
         "embedder(load({}))\n"

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from svc_core.embeddings import VECTORS
-from svc_core.ports import SYSTEM
-from svc_http import hosting
-from svc_http.fetch import Fetcher
+from svc_core.operation.ports import SYSTEM
+from svc_core.search.embeddings import VECTORS
+from svc_http.outside.fetch import Fetcher
+from svc_http.run import hosting
+from svc_http.service.workers import add_source, pull
 from svc_http.settings import Settings
-from svc_http.workers import add_source, pull
 from tests.meaning import served
 
 pytestmark = pytest.mark.anyio

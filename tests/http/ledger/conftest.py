@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from svc_core import catalog
+from svc_core.access import operations as accounts
 from svc_core.access import plans
 from svc_core.access.creation import KeyWish
-from svc_core.accounts import operations as accounts
-from svc_core.operation import Context
+from svc_core.operation.declaration import Context
 from tests.backends import NAMES, store_of
 
 BASE = "/api/v2/ledger"

@@ -6,7 +6,8 @@ from base64 import b64decode
 import attrs
 import pytest
 
-from svc_core import problem
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
 from svc_core.ledger import reading, repository, verifying
 from svc_core.ledger.append import rules
 from svc_core.ledger.append.append import append
@@ -15,8 +16,7 @@ from svc_core.ledger.log.checkpoint import open_checkpoint
 from svc_core.ledger.log.note import VerifierKey
 from svc_core.ledger.verifying import Trusted
 from svc_core.ledger.verifying import verified as walked
-from svc_core.operation import Actor, Context
-from svc_core.problem import Problem
+from svc_core.operation.declaration import Actor, Context
 
 
 def within(town, work, **host):

@@ -13,6 +13,7 @@ from urllib.parse import quote
 import asyncpg
 import pytest
 
+from svc_core.contract.problem import Problem
 from svc_core.ledger.append.append import append
 from svc_core.ledger.append.entries import (
     ClaimAssertion,
@@ -24,8 +25,7 @@ from svc_core.ledger.log import note
 from svc_core.ledger.log.checkpoint import Checkpoint
 from svc_core.ledger.log.proofs import verify_inclusion
 from svc_core.ledger.log.receipt import Receipt
-from svc_core.ports import LedgerHead, SealedLine
-from svc_core.problem import Problem
+from svc_core.operation.ports import LedgerHead, SealedLine
 
 SIZE = 260
 """More than the lines under one kept node."""

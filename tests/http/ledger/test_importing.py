@@ -5,12 +5,12 @@ from functools import partial
 import attrs
 import pytest
 
+from svc_core.contract.problem import Problem
 from svc_core.ledger.append import importing
 from svc_core.ledger.append.importing import beginning, import_lines
 from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.records import Draft
 from svc_core.ledger.verify.verify import verify
-from svc_core.problem import Problem
 from svc_core.testing.ledger.histories import emptied
 from tests.counted import Counted, KilledError
 

@@ -4,10 +4,10 @@ import attrs
 import pytest
 
 from svc_core import wire
+from svc_core.contract.problem import Problem
 from svc_core.ledger.append import judging
 from svc_core.ledger.append.append import ahead, append
 from svc_core.ledger.append.entries import Entry
-from svc_core.problem import Problem
 
 
 @pytest.fixture

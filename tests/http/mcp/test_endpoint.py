@@ -14,12 +14,13 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import METHOD_NOT_FOUND, CallToolResult
 from mcp_types.version import LATEST_MODERN_VERSION
 
-from svc_core import catalog, problem
+from svc_core import catalog
 from svc_core.access.scopes import SCOPES
 from svc_core.agent.ports import ToolSpec
-from svc_core.tools import TOOLS, spec
-from svc_http.storage import MemoryStorage
-from svc_http.storage.errors import Overloaded, StorageUnavailable
+from svc_core.catalog.tools import TOOLS, spec
+from svc_core.contract import problem
+from svc_http.stores import MemoryStorage
+from svc_http.stores.errors import Overloaded, StorageUnavailable
 from tests.http.conftest import ORIGIN, House
 
 URL = f"{ORIGIN}/mcp"
@@ -367,13 +368,16 @@ def test_what_breaks_is_answered_as_everywhere(
 def test_without_its_library_it_says_how_to_install_it(
     place: House, refused: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "svc_http.mcp.speaking", None)
+    monkeypatch.setitem(sys.modules, "svc_http.mcp.message", None)
     answer = post(place, everything(place), "tools/list")
     told = refused(answer, problem.SERVICE_UNAVAILABLE)
     assert 'pip install "svc-intelligence[mcp]"' in told["detail"]
 
 
 def test_who_does_not_use_it_does_not_load_it() -> None:
-    seen = "import svc_http.app, svc_http.cli.app, sys; print({'mcp', 'pydantic'} & {*sys.modules})"
+    seen = (
+        "import svc_http.service.application, svc_http.run.cli.app, sys; "
+        "print({'mcp', 'pydantic'} & {*sys.modules})"
+    )
     told = subprocess.run([sys.executable, "-c", seen], capture_output=True, check=True, text=True)
     assert told.stdout == "set()\n"

@@ -27,9 +27,11 @@ from typing import Annotated, Any, NamedTuple
 
 from attrs import frozen
 
-from svc_core import catalog, problem, wire
-from svc_core.constraints import IdOf
-from svc_core.operation import (
+from svc_core import catalog, wire
+from svc_core.base.unset import UNSET, Maybe
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import (
     PATH,
     QUERY,
     T3_ENRICHED,
@@ -38,16 +40,18 @@ from svc_core.operation import (
     Context,
     Operation,
 )
+from svc_core.operation.result import One
 from svc_core.payments.messages import PaymentRequirements
-from svc_core.problem import Problem
-from svc_core.result import One
-from svc_core.unset import UNSET, Maybe
-from svc_http import app, storage, system
-from svc_http.requests.exchange import Exchange
-from svc_http.runtime.paying import paying
-from svc_http.server import hypercorn, working
+from svc_core.wire.constraints import IdOf
+from svc_http import stores as storage
+from svc_http import system
+from svc_http.exchange.exchange import Exchange
+from svc_http.outside.facilitators.x402 import paying
+from svc_http.run.server import hypercorn
+from svc_http.run.server import worker as working
+from svc_http.service import application as app
+from svc_http.service.workers.payments import take_over
 from svc_http.settings import Settings
-from svc_http.workers.reconcile import take_over
 from tests.wallets import Wallet, field
 
 PAYEE = "0x52908400098527886E0F7030069857D2E4169EE7"

@@ -10,9 +10,9 @@ import pytest
 from svc_core.payments.ports import Sighting, Transfer, Unavailable
 from svc_core.payments.records import Payment
 from svc_core.payments.states import State
-from svc_http.providers import chain
-from svc_http.providers.chain import DEPTH, JsonRpcChain
-from svc_http.providers.ethereum import Ethereum
+from svc_http.outside.facilitators import chain
+from svc_http.outside.facilitators.chain import DEPTH, JsonRpcChain
+from svc_http.outside.facilitators.ethereum import Ethereum
 from tests.node import ASSET, GENESIS, Node, node
 
 pytestmark = pytest.mark.anyio

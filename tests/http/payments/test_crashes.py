@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from svc_core import catalog
-from svc_http.cli import main
+from svc_http.run.cli import main
 from tests.http.payments.shop import (
     REPORT,
     SLOW,

@@ -9,8 +9,8 @@ import pytest
 
 from svc_core.payments.messages import Kind, PaymentRequirements, SettlementResponse, Verdict
 from svc_core.payments.ports import Unavailable
-from svc_http.providers import facilitator
-from svc_http.providers.facilitator import AWAY_SECONDS, IN_VAIN_MAX, RemoteFacilitator
+from svc_http.outside.facilitators import remote as facilitator
+from svc_http.outside.facilitators.remote import AWAY_SECONDS, IN_VAIN_MAX, RemoteFacilitator
 from tests.upstream import Upstream
 from tests.wallets import Wallet
 

@@ -16,8 +16,8 @@ import pytest
 
 from svc_core.payments.states import IN_DOUBT, State
 from svc_http import system
-from svc_http.requests import till
-from svc_http.workers import reconcile
+from svc_http.guard import checkout as till
+from svc_http.service.workers import payments as reconcile
 from tests.http.payments.shop import (
     BROKEN,
     LARGE,

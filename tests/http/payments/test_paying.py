@@ -10,10 +10,10 @@ from svc_core.payments.networks import BASE, BASE_SEPOLIA, NOBODY
 from svc_core.payments.outcomes import judge
 from svc_core.payments.ports import Unavailable
 from svc_core.payments.states import Event
-from svc_http.providers import ethereum
-from svc_http.providers.chain import JsonRpcChain
-from svc_http.providers.play_money import PlayMoney
-from svc_http.runtime.paying import check_paying, paying
+from svc_http.outside.facilitators import ethereum
+from svc_http.outside.facilitators.chain import JsonRpcChain
+from svc_http.outside.facilitators.play_money import PlayMoney
+from svc_http.outside.facilitators.x402 import check_paying, paying
 from svc_http.settings import SettingsError, load
 from tests.http.payments.test_chain import payment
 from tests.node import Node, node

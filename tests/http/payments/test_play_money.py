@@ -12,8 +12,8 @@ from svc_core import wire
 from svc_core.payments.messages import PaymentRequirements, facilitator_request
 from svc_core.payments.networks import BASE, BASE_SEPOLIA
 from svc_core.payments.ports import Unavailable
-from svc_http.providers import play_money
-from svc_http.providers.play_money import PATH, START, PlayMoney
+from svc_http.outside.facilitators import play_money
+from svc_http.outside.facilitators.play_money import PATH, START, PlayMoney
 from tests.wallets import Coins, Wallet
 
 pytestmark = pytest.mark.anyio

@@ -14,9 +14,15 @@ from svc_core.payments.states import Event, State
 from svc_core.payments.steps import Checkout
 from svc_core.payments.store import COLLECTIONS, StoredPayments
 from svc_core.testing.clock import CountingIds
-from svc_http.storage import MemoryStorage
-from svc_http.workers import reconcile
-from svc_http.workers.reconcile import AT_ONCE, Rounds, forget_paid, reconcile_loop, take_over
+from svc_http.service.workers import payments as reconcile
+from svc_http.service.workers.payments import (
+    AT_ONCE,
+    Rounds,
+    forget_paid,
+    reconcile_loop,
+    take_over,
+)
+from svc_http.stores import MemoryStorage
 from tests.storage.test_payments import START, payment
 
 NOW = START + timedelta(hours=1)

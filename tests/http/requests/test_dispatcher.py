@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_http.requests.dispatcher import Dispatcher, Resource
+from svc_http.adapter.dispatcher import Dispatcher, Resource
 
 PATHS = [
     "/",

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import problem
-from svc_http.requests import edge
+from svc_core.contract import problem
+from svc_http.guard import edge
 from svc_http.settings import Settings
-from svc_http.storage import MemoryStorage, StorageUnavailable
+from svc_http.stores import MemoryStorage, StorageUnavailable
 
 LIVE = "/livez"
 MIB = 1024 * 1024
@@ -291,7 +291,7 @@ def test_a_slow_body_is_refused_in_time(make_house):
 
 
 def test_an_answer_before_a_body_that_never_comes_lingers_only_for_a_while(house, monkeypatch):
-    monkeypatch.setattr("svc_http.requests.exchange.LINGER_SECONDS", 0.02)
+    monkeypatch.setattr("svc_http.exchange.exchange.LINGER_SECONDS", 0.02)
     sent = stalled(house, "/nowhere", ("content-length", "9"))
     assert [message.get("more_body") for message in sent] == [None, True, False]
 

@@ -5,11 +5,11 @@ from datetime import timedelta
 
 import pytest
 
-from svc_core import problem
 from svc_core.access import address, keys, plans
-from svc_core.accounts import operations as accounts
-from svc_http.requests.gather import PRINCIPALS_MAX, Gate, Principals
-from svc_http.storage import MemoryStorage
+from svc_core.access import operations as accounts
+from svc_core.contract import problem
+from svc_http.guard.gate import PRINCIPALS_MAX, Gate, Principals
+from svc_http.stores import MemoryStorage
 
 NOTES = "/api/v1/notes"
 UNKNOWN = "svc_" + "0" * 64
@@ -166,7 +166,7 @@ def test_a_key_that_is_deleted_is_forgotten(house, refused):
 
 
 def test_only_so_many_keys_are_held(house, monkeypatch):
-    monkeypatch.setattr("svc_http.requests.gather.PRINCIPALS_MAX", 2)
+    monkeypatch.setattr("svc_http.guard.gate.PRINCIPALS_MAX", 2)
     made = [house.key() for _ in range(3)]
     for key in made:
         assert house.ask("GET", NOTES, key).status_code == 200

@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_http.requests import edge, exchange, gather
-from svc_http.requests.load import FEW, LINGERING_MAX, Room
-from svc_http.storage import MemoryStorage
+from svc_http.exchange import exchange
+from svc_http.exchange.load import FEW, LINGERING_MAX, Room
+from svc_http.guard import edge
+from svc_http.guard import gate as gather
+from svc_http.stores import MemoryStorage
 
 NOTES = "/api/v1/notes"
 UNKNOWN = "svc_f{:063x}"

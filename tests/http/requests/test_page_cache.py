@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_http.requests.page_cache import PageCache
-from svc_http.requests.respond import Ready
+from svc_http.adapter.page_cache import PageCache
+from svc_http.exchange.answers import Ready
 
 
 def answer(size):

@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 import pytest
 from openapi_spec_validator import validate
 
-from svc_core import problem
-from svc_core.problem import CATALOGUE
+from svc_core.contract import problem
+from svc_core.contract.problem import CATALOGUE
 from svc_http import version
+from svc_http.pages import documents as pages
+from svc_http.pages import files as kept
 from svc_http.pages.markup import STATIC
-from svc_http.requests import kept, pages
 
 ORIGIN = "https://api.example.org"
 VENDOR = STATIC / "vendor"

@@ -9,9 +9,10 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 
-from svc_core import catalog, problem
+from svc_core import catalog
+from svc_core.contract import problem
 from svc_http.pages.markup import STATIC, root
-from svc_http.storage import MemoryStorage
+from svc_http.stores import MemoryStorage
 from tests.pages.reading import Seen
 
 PAGES = (

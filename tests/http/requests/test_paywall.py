@@ -5,13 +5,14 @@ from base64 import b64decode, b64encode
 
 import pytest
 
-from svc_core import catalog, problem
+from svc_core import catalog
+from svc_core.contract import problem
 from svc_core.ledger.signing_key import SIGNING_KEYS
+from svc_core.operation.ports import BASE_V2
 from svc_core.payments import challenge as payments
-from svc_core.ports import BASE_V2
-from svc_http.requests.paywall import Paywall, terms
+from svc_http.adapter.paywall import Paywall, terms
 from svc_http.settings import SettingsError, load
-from svc_http.storage import MemoryStorage
+from svc_http.stores import MemoryStorage
 from tests.http.conftest import COLLECTIONS
 
 LIST = "/api/v1/reports"

@@ -6,17 +6,19 @@ from datetime import timedelta
 import attrs
 import pytest
 
-from svc_core import catalog, passes, problem
+from svc_core import catalog
+from svc_core.access import operations as accounts
 from svc_core.access import plans
 from svc_core.access.creation import KeyWish
-from svc_core.accounts import operations as accounts
-from svc_core.operation import Actor, Context
+from svc_core.base import passes
+from svc_core.contract import problem
+from svc_core.operation.declaration import Actor, Context
 from svc_core.reports import addresses
 from svc_core.reports.addresses import Opening
+from svc_core.reports.audio import AUDIO, Audio, Recording
+from svc_core.reports.model import REPORTS
 from svc_core.reports.operations import MEDIA_PATH
-from svc_core.resources.audio import AUDIO, Audio, Recording
-from svc_core.resources.report import REPORTS
-from svc_http.storage import MemoryStorage
+from svc_http.stores import MemoryStorage
 from tests.pages.reading import Seen
 from tests.pages.reports import ID, LONG, TITLE, hostile, put
 

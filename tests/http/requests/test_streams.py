@@ -9,21 +9,22 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core import catalog, problem
-from svc_core.accounts import operations as accounts
-from svc_core.cursor import Keyring
-from svc_core.operation import Actor, Context
-from svc_core.ports import Answer
-from svc_core.problem import Problem
-from svc_core.stream import Stream
+from svc_core import catalog
+from svc_core.access import operations as accounts
+from svc_core.contract import problem
+from svc_core.contract.cursor import Keyring
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.ports import Answer
+from svc_core.operation.stream import Stream
 from svc_core.testing.clock import START
-from svc_http.requests import streams
-from svc_http.requests.exchange import ClientGoneError, Exchange
-from svc_http.requests.load import Load
-from svc_http.requests.streams import Flow, Following, Open
-from svc_http.runtime.commits import Commits
-from svc_http.storage import MemoryStorage
-from svc_http.storage.errors import Overloaded, StorageUnavailable
+from svc_http.exchange.exchange import ClientGoneError, Exchange
+from svc_http.exchange.load import Load
+from svc_http.guard import streams
+from svc_http.guard.streams import Flow, Following, Open
+from svc_http.service.commits import Commits
+from svc_http.stores import MemoryStorage
+from svc_http.stores.errors import Overloaded, StorageUnavailable
 
 TAIL = "/api/v2/changes"
 
@@ -651,7 +652,7 @@ def test_a_row_comes_when_it_is_committed_and_a_revoked_key_ends_it(
             await seat.task
         return seat.client.said
 
-    monkeypatch.setattr("svc_http.requests.adapter.Flow", _quick)
+    monkeypatch.setattr("svc_http.adapter.endpoints.Flow", _quick)
     assert b'"code":"API_KEY_REVOKED"' in whole.run(go())
 
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from svc_core import problem
-from svc_core.problem import Problem
-from svc_http.requests import turns
-from svc_http.requests.exchange import Exchange
-from svc_http.requests.load import FEW, Load
-from svc_http.requests.turns import Turns
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_http.exchange.exchange import Exchange
+from svc_http.exchange.load import FEW, Load
+from svc_http.guard import keyed_locks as turns
+from svc_http.guard.keyed_locks import Turns
 
 NOBODY: Any = None
 

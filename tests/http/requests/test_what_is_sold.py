@@ -7,17 +7,18 @@ import attrs
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from svc_core import catalog, problem
+from svc_core import catalog
+from svc_core.contract import problem
 from svc_core.ledger.signing_key import kept_signer, stored_signer
+from svc_core.operation.ports import SharedUnavailable
 from svc_core.payments.operations import Receipts
 from svc_core.payments.receipts import Signing
 from svc_core.payments.states import State
-from svc_core.ports import SharedUnavailable
-from svc_core.resources.profile import PROFILES
-from svc_http.control import lends
-from svc_http.requests import by_address
+from svc_core.reports.profiles.model import PROFILES
+from svc_http.guard import address_limits as by_address
+from svc_http.run.control import services as lends
 from svc_http.settings import SettingsError, load
-from svc_http.storage import MemoryStorage
+from svc_http.stores import MemoryStorage
 from tests import knowledge
 from tests.http.conftest import ORIGIN, START
 from tests.receipts import PAYEE, PAYMENT, Shelf

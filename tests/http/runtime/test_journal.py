@@ -7,9 +7,9 @@ import json
 
 import pytest
 
-from svc_http.requests.exchange import Exchange
-from svc_http.requests.load import Load
-from svc_http.runtime.journal import LINES_MAX, Journal, LogFile, scrub
+from svc_http.exchange.exchange import Exchange
+from svc_http.exchange.load import Load
+from svc_http.service.journal import LINES_MAX, Journal, LogFile, scrub
 from svc_http.settings import Settings
 
 ALLOWED = [
@@ -64,7 +64,7 @@ def test_what_was_never_read_as_a_request_has_a_line_as_well(written, mode, line
 
 
 def test_lines_are_written_together_and_the_last_ones_soon(written, monkeypatch):
-    monkeypatch.setattr("svc_http.runtime.journal.FLUSH_SECONDS", 0.01)
+    monkeypatch.setattr("svc_http.service.journal.FLUSH_SECONDS", 0.01)
     journal = Journal("all", lambda: written)
 
     async def go():
@@ -94,7 +94,7 @@ def test_the_operator_chooses_which_requests_are_logged(written, mode, count):
 
 
 def test_constant_parts_are_bounded(written, monkeypatch):
-    monkeypatch.setattr("svc_http.runtime.journal.SHAPES_MAX", 1)
+    monkeypatch.setattr("svc_http.service.journal.SHAPES_MAX", 1)
     journal = Journal("all", lambda: written)
     in_loop(lambda: [journal.request(exchange(status), 1.0, 1.0) for status in (200, 404, 500)])
     journal.flush()

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import cursor
-from svc_core.cursor import CursorError
-from svc_http.runtime.secret import SameKeyId, key_id, keyring, secured
+from svc_core.contract import cursor
+from svc_core.contract.cursor import CursorError
+from svc_http.service.secret import SameKeyId, key_id, keyring, secured
 from svc_http.settings import Settings, SettingsError, load
 from svc_http.settings_text import SECRETS_MAX
 

@@ -10,16 +10,16 @@ import pytest
 from attrs import evolve
 
 from svc_core import catalog
-from svc_core.intake.registry import SourceWish, add_source
-from svc_core.resources.source import SOURCES
-from svc_core.resources.webhook import QUEUES, WAITING, Queue, Waiting
-from svc_http import hosting
-from svc_http.fetch.post import Undelivered
-from svc_http.runtime import looks
-from svc_http.runtime.metrics import Metrics
-from svc_http.server.working import _Tallied
+from svc_core.intel.folding.model import SOURCES
+from svc_core.intel.intake.registry import SourceWish, add_source
+from svc_core.outbox.model import QUEUES, WAITING, Queue, Waiting
+from svc_http.outside.fetch.post import Undelivered
+from svc_http.run import hosting
+from svc_http.run.server.worker import _Tallied
+from svc_http.service import gauges as looks
+from svc_http.service.metrics import Metrics
 from svc_http.settings import Settings
-from svc_http.storage import StorageUnavailable, Unusable
+from svc_http.stores import StorageUnavailable, Unusable
 
 SECRET = "0123456789abcdef" * 4
 

@@ -5,11 +5,11 @@ from datetime import timedelta
 
 import pytest
 
-from svc_core import problem
-from svc_core.accounts import operations as accounts
-from svc_core.ports import SYSTEM
-from svc_http.runtime.uses import Uses, uses_loop, write_last_uses, write_uses
-from svc_http.storage import MemoryStorage, StorageUnavailable
+from svc_core.access import operations as accounts
+from svc_core.contract import problem
+from svc_core.operation.ports import SYSTEM
+from svc_http.service.key_uses import Uses, uses_loop, write_last_uses, write_uses
+from svc_http.stores import MemoryStorage, StorageUnavailable
 
 NOTES = "/api/v1/notes"
 
@@ -156,7 +156,7 @@ def test_beyond_the_most_keys_only_known_ones_are_noted(house):
 
 
 def test_many_uses_are_written_a_few_at_a_time_and_what_is_left_is_kept(make_house, monkeypatch):
-    monkeypatch.setattr("svc_http.runtime.uses.KEYS_AT_ONCE", 2)
+    monkeypatch.setattr("svc_http.service.key_uses.KEYS_AT_ONCE", 2)
     storage = Failing(make_house().service_collections)
     house = make_house(parts={"storage": storage})
     runtime = house.service.runtime

@@ -18,8 +18,8 @@ from hypercorn.typing import ConnectionState
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_http.server import connection
-from svc_http.server.hypercorn import Listening
+from svc_http.run.server import connection
+from svc_http.run.server.hypercorn import Listening
 
 GET = b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
 LENGTH = (b"content-length", b"2")

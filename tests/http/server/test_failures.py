@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from svc_core.operation import SSE
-from svc_core.stream import Stream
+from svc_core.operation.declaration import SSE
+from svc_core.operation.stream import Stream
 from tests.http.conftest import MEMBERS_OF_A_PROBLEM, SAMPLE, Nothing, Wire, operation
 
 SECRET = "disk on fire at /secret/path"

@@ -8,9 +8,10 @@ from contextlib import ExitStack, closing, suppress
 
 import pytest
 
-from svc_http.requests import edge, exchange
-from svc_http.server import connection
-from svc_http.server.hypercorn import FILES_BESIDE, Listening, affordable
+from svc_http.exchange import exchange
+from svc_http.guard import edge
+from svc_http.run.server import connection
+from svc_http.run.server.hypercorn import FILES_BESIDE, Listening, affordable
 
 HEAD = b"GET /livez HTTP/1.1\r\nHost: a\r\n"
 PLACES = 8

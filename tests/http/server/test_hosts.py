@@ -2,7 +2,7 @@
 
 import pytest
 
-from svc_http.requests import authority
+from svc_http.guard import authority
 from tests.http.conftest import Wire
 
 HOST = b"data.example.org"

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from svc_http.runtime.journal import Journal
-from svc_http.server import hypercorn, processes
-from svc_http.server.processes import Failed, Processes
+from svc_http.run.server import hypercorn, processes
+from svc_http.run.server.processes import Failed, Processes
+from svc_http.service.journal import Journal
 
 SECONDS = 60.0
 ROOT = Path(__file__).parents[3]
@@ -247,7 +247,7 @@ async def test_one_that_does_not_end_in_time_is_killed(keeping: Any, tmp_path: P
 
 KEEPER = """
 import asyncio, json, sys
-from svc_http.server import hypercorn, processes
+from svc_http.run.server import hypercorn, processes
 given = json.loads(sys.argv[1])
 kept = processes.Processes(
     hypercorn.listen("127.0.0.1", 0), 2, given["given"], seconds=600, command=given["command"]

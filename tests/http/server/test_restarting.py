@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from svc_http.server.restarting import Restarts
+from svc_http.run.server.restarts import Restarts
 from svc_http.settings import Settings
 from tests.http.cli.conftest import server
 

@@ -19,9 +19,9 @@ from pathlib import Path
 
 import pytest
 
-from svc_core import problem
-from svc_http.requests.exchange import PART_BYTES
-from svc_http.server import connection, hypercorn, internals
+from svc_core.contract import problem
+from svc_http.exchange.exchange import PART_BYTES
+from svc_http.run.server import connection, hypercorn, internals
 
 GET = b"GET /livez HTTP/1.1\r\nHost: a\r\n"
 ROOT = Path(__file__).parents[3]
@@ -319,9 +319,10 @@ def test_what_a_client_does_not_read_stays_out_of_the_buffers_of_the_system() ->
 PROGRAM = """
 import asyncio, sys
 from svc_core import catalog
-from svc_http import app, settings
-from svc_http.server import hypercorn
-from svc_http.storage import MemoryStorage
+from svc_http import settings
+from svc_http.service import application as app
+from svc_http.run.server import hypercorn
+from svc_http.stores import MemoryStorage
 
 async def worker(runtime):
     await runtime.drain.wait()
@@ -456,10 +457,10 @@ def test_all_that_our_protocol_uses_of_theirs_is_looked_for(ours, owner, is_thei
 
 GONE = {
     "an attribute": """
-from svc_http.server import internals
+from svc_http.run.server import internals
 internals.NEEDED = {**internals.NEEDED, "h11.Connection": "_receive_buffer _gone.now"}""",
     "a constructor": """
-from svc_http.server import internals
+from svc_http.run.server import internals
 internals.H11Protocol = lambda: None""",
     "an import": """
 import hypercorn.asyncio.run, hypercorn.typing

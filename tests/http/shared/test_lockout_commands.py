@@ -6,8 +6,8 @@ import json
 import pytest
 
 from svc_http import settings, system
-from svc_http.cli import main
-from svc_http.runtime.opening import open_shared
+from svc_http.run.cli import main
+from svc_http.service.equipment import open_shared
 
 ADDRESS = "203.0.113.9"
 

@@ -9,12 +9,12 @@ import pytest
 
 from svc_core.access import lockout
 from svc_core.access.limits import GENERAL, Meter, Rate
-from svc_core.ports import EVERYTHING, SharedUnavailable
-from svc_http.shared import circuit
-from svc_http.shared import redis as redis_module
-from svc_http.shared.circuit import Circuit
-from svc_http.shared.postgres import on_postgres
-from svc_http.shared.redis import BATCH_MAX, on_redis
+from svc_core.operation.ports import EVERYTHING, SharedUnavailable
+from svc_http.stores.counters import circuit
+from svc_http.stores.counters import redis as redis_module
+from svc_http.stores.counters.circuit import Circuit
+from svc_http.stores.counters.postgres import on_postgres
+from svc_http.stores.counters.redis import BATCH_MAX, on_redis
 from tests.postgres import PostgresServer
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)

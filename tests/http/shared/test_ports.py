@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from svc_core.access.counters import MemoryCounters
 from svc_core.access.limits import AGENT, GENERAL, Meter, Rate, judge
 from svc_core.access.lockout import is_locked, record
-from svc_core.ports import Counted, Locked
+from svc_core.operation.ports import Counted, Locked
 from tests.sampling import examples
 
 NOON = int(datetime(2026, 3, 4, 12, tzinfo=UTC).timestamp())

@@ -7,13 +7,13 @@ import json
 import httpx2
 import pytest
 
-from svc_core import problem
 from svc_core.access import keys, plans
-from svc_core.accounts import operations as accounts
-from svc_http.control import lends
-from svc_http.requests import tallied
-from svc_http.shared.redis import on_redis
-from svc_http.storage import MemoryStorage
+from svc_core.access import operations as accounts
+from svc_core.contract import problem
+from svc_http.guard import shared_gate as tallied
+from svc_http.run.control import services as lends
+from svc_http.stores import MemoryStorage
+from svc_http.stores.counters.redis import on_redis
 
 NOTES = "/api/v1/notes"
 UNKNOWN = "svc_" + "0" * 64

@@ -14,14 +14,14 @@ import httpx2
 import pytest
 
 from svc_core import catalog
-from svc_core.resources.audio import Recording
-from svc_http.media.bucket import MediaBucket
-from svc_http.media.files import MediaFiles
-from svc_http.media.rows import MediaRows
-from svc_http.providers.command import CommandSpeech
-from svc_http.providers.process import Bounds
-from svc_http.storage import MemoryStorage, SqliteStorage
-from svc_http.storage.postgres import PostgresStorage
+from svc_core.reports.audio import Recording
+from svc_http.outside.programs.program import Bounds
+from svc_http.outside.speech.command import CommandSpeech
+from svc_http.stores import MemoryStorage, SqliteStorage
+from svc_http.stores.media.bucket import MediaBucket
+from svc_http.stores.media.files import MediaFiles
+from svc_http.stores.media.rows import MediaRows
+from svc_http.stores.postgres import PostgresStorage
 
 
 def wav_of(frames: int, *, rate: int = 8_000, channels: int = 1, width: int = 2) -> bytes:

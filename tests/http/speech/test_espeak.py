@@ -9,15 +9,15 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_http.providers import espeak, espeak_process
-from svc_http.providers.command import CommandSpeech
-from svc_http.providers.espeak import EspeakSpeech
-from svc_http.providers.sound import MP3, WAV, sound
-from svc_http.providers.speech import Words
-from svc_http.runtime import opening
-from svc_http.runtime.opening import speech
+from svc_http.outside.speech import espeak, espeak_process
+from svc_http.outside.speech.command import CommandSpeech
+from svc_http.outside.speech.espeak import EspeakSpeech
+from svc_http.outside.speech.port import Words
+from svc_http.service import equipment as opening
+from svc_http.service.equipment import speech
 from svc_http.settings import Settings, SettingsError
-from svc_http.storage import MemoryStorage
+from svc_http.stores import MemoryStorage
+from svc_http.stores.media.sound import MP3, WAV, sound
 
 SENTENCE = "Dockworkers at the port of Antwerp joined the walkout that began in Rotterdam. "
 REPORT = SENTENCE * 31  # 403 words

@@ -13,17 +13,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import catalog, passes, problem
-from svc_core.resources.audio import Recording
-from svc_http import app
-from svc_http.media.drafts import LEFT_SECONDS, PREFIX, Drafts, measure
-from svc_http.media.files import WORK, MediaFiles
-from svc_http.media.pages import MediaPages, UnreachableError, span
-from svc_http.media.port import CHUNK_BYTES
-from svc_http.providers.sound import NoSound
-from svc_http.server.working import check_media
+from svc_core import catalog
+from svc_core.base import passes
+from svc_core.contract import problem
+from svc_core.reports.audio import Recording
+from svc_http.pages.media import MediaPages, UnreachableError, span
+from svc_http.run.server.worker import check_media
+from svc_http.service import application as app
 from svc_http.settings import Settings, SettingsError
-from svc_http.storage import MemoryStorage
+from svc_http.stores import MemoryStorage
+from svc_http.stores.media.drafts import LEFT_SECONDS, PREFIX, Drafts, measure
+from svc_http.stores.media.files import WORK, MediaFiles
+from svc_http.stores.media.port import CHUNK_BYTES
+from svc_http.stores.media.sound import NoSound
 
 SIZE = 1_000
 

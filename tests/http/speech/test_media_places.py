@@ -15,16 +15,16 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from svc_core import catalog
-from svc_core.ports import SYSTEM
-from svc_core.resources.audio import PIECES, Recording
-from svc_http.media.bucket import MediaBucket
-from svc_http.media.files import MediaFiles
-from svc_http.media.places import media_of
-from svc_http.media.port import CHUNK_BYTES, is_name
-from svc_http.media.rows import PIECE_BYTES, REMOVED_AT_ONCE, MediaRows
+from svc_core.operation.ports import SYSTEM
+from svc_core.reports.audio import PIECES, Recording
 from svc_http.settings import Settings, SettingsError, load
-from svc_http.storage import MemoryStorage
-from svc_http.storage.errors import StorageUnavailable
+from svc_http.stores import MemoryStorage
+from svc_http.stores.errors import StorageUnavailable
+from svc_http.stores.media.bucket import MediaBucket
+from svc_http.stores.media.files import MediaFiles
+from svc_http.stores.media.places import media_of
+from svc_http.stores.media.port import CHUNK_BYTES, is_name
+from svc_http.stores.media.rows import PIECE_BYTES, REMOVED_AT_ONCE, MediaRows
 from tests.sampling import examples
 
 pytestmark = pytest.mark.anyio

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from svc_http.providers import process
-from svc_http.providers.command import CommandSpeech
-from svc_http.providers.process import Bounds, environment
-from svc_http.providers.speech import SpeechFailed, Words
+from svc_http.outside.programs import program as process
+from svc_http.outside.programs.program import Bounds, environment
+from svc_http.outside.speech.command import CommandSpeech
+from svc_http.outside.speech.port import SpeechFailed, Words
 
 Program = Callable[..., CommandSpeech]
 
@@ -187,9 +187,9 @@ async def test_a_program_inherits_nothing_whatever_is_open(
 SERVED = """\
 import asyncio, os, socket, sys, uvloop
 from pathlib import Path
-from svc_http.providers import process
-from svc_http.providers.command import CommandSpeech
-from svc_http.providers.speech import Words
+from svc_http.outside import process
+from svc_http.outside.speech.command import CommandSpeech
+from svc_http.outside.speech.port import Words
 
 async def main(out, *argv):
     with socket.create_server(("127.0.0.1", 0)) as listening:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_http.providers.sound import MP3, WAV, NoSound, sound, sound_of
+from svc_http.stores.media.sound import MP3, WAV, NoSound, sound, sound_of
 
 ID3 = b"ID3\x04\x00\x00" + bytes((0, 0, 1, 5)) + bytes(128 + 5)
 

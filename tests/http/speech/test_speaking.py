@@ -16,41 +16,38 @@ import attrs
 import pytest
 
 from svc_core import catalog
+from svc_core.access import operations as accounts
 from svc_core.access import plans
-from svc_core.accounts import operations as accounts
-from svc_core.cursor import Keyring
-from svc_core.host import Host, silent
-from svc_core.operation import Context
-from svc_core.pipeline import Site
-from svc_core.ports import SYSTEM
-from svc_core.profiles import operations as profiles
-from svc_core.recordings import TURN, forget_reports, take_turn
+from svc_core.contract.cursor import Keyring
+from svc_core.operation.declaration import Context
+from svc_core.operation.executor import Site
+from svc_core.operation.host import Host, silent
+from svc_core.operation.members import micros
+from svc_core.operation.ports import SYSTEM
+from svc_core.outbox.model import QUEUES
 from svc_core.reports import speaking
+from svc_core.reports.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
 from svc_core.reports.local_operations import Speaker
+from svc_core.reports.model import REPORTS
+from svc_core.reports.profiles import operations as profiles
+from svc_core.reports.profiles.model import SUBSCRIPTIONS, ProfileInput
+from svc_core.reports.recordings import TURN, forget_reports, take_turn
 from svc_core.reports.speaking import Task
-from svc_core.resources.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
-from svc_core.resources.members import micros
-from svc_core.resources.profile import SUBSCRIPTIONS, ProfileInput
-from svc_core.resources.report import REPORTS
-from svc_core.resources.webhook import QUEUES
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_core.webhooks import delivering
 from svc_core.webhooks.operations import CreateWebhook, NewWebhook, create_webhook
 from svc_core.webhooks.rules import outcome
-from svc_http.control import channel
-from svc_http.control.lends import Voice as Voiced
-from svc_http.control.operator import Operator
-from svc_http.media.files import MediaFiles
-from svc_http.media.rows import MediaRows
-from svc_http.providers.speech import SpeechFailed, Words
-from svc_http.runtime.commits import Commits
-from svc_http.runtime.service import Service
-from svc_http.settings import SettingsError
-from svc_http.storage import MemoryStorage, SqliteStorage, StorageUnavailable
-from svc_http.storage.postgres import PostgresStorage
-from svc_http.workers import begun, make_report, speak
-from svc_http.workers.deliver import deliver_loop
-from svc_http.workers.speak import (
+from svc_http.outside.speech.port import SpeechFailed, Words
+from svc_http.run.control import channel
+from svc_http.run.control.operator import Operator
+from svc_http.run.control.services import Voice as Voiced
+from svc_http.service.commits import Commits
+from svc_http.service.service import Service
+from svc_http.service.workers import claims as begun
+from svc_http.service.workers import make_report
+from svc_http.service.workers import recordings as speak
+from svc_http.service.workers.deliveries import deliver_loop
+from svc_http.service.workers.recordings import (
     CLAIM,
     SPOKEN_AT_ONCE,
     Recorder,
@@ -59,6 +56,11 @@ from svc_http.workers.speak import (
     sweep,
     sweep_loop,
 )
+from svc_http.settings import SettingsError
+from svc_http.stores import MemoryStorage, SqliteStorage, StorageUnavailable
+from svc_http.stores.media.files import MediaFiles
+from svc_http.stores.media.rows import MediaRows
+from svc_http.stores.postgres import PostgresStorage
 from tests.backends import NAMES, store_of
 
 pytestmark = pytest.mark.anyio

@@ -10,21 +10,17 @@ from typing import Any
 import attrs
 import pytest
 
+from svc_core.access import operations as accounts
 from svc_core.access.counters import MemoryCounters
 from svc_core.access.limits import AGENT_ACCOUNT_RATE
 from svc_core.access.plans import PlanTable
-from svc_core.accounts import operations as accounts
 from svc_core.agent.credits import CREDITS
 from svc_core.agent.events import Event, Failed, Finished, Source, Step, Text
 from svc_core.agent.ports import Backend, Tools, Turn
 from svc_core.agent.threads import THREAD_TURNS
 from svc_core.automations import operations as automations
 from svc_core.automations import running
-from svc_core.host import Host
-from svc_core.operation import Actor, Context
-from svc_core.ports import SYSTEM
-from svc_core.problem import UPSTREAM_UNAVAILABLE, Problem
-from svc_core.resources.automation import (
+from svc_core.automations.model import (
     AUTOMATIONS,
     RUNS,
     WORK,
@@ -33,11 +29,16 @@ from svc_core.resources.automation import (
     RunOutput,
     Timetable,
 )
-from svc_http.runtime.commits import Commits
-from svc_http.storage.errors import StorageUnavailable
-from svc_http.workers import automate, begun
-from svc_http.workers.automate import Rounds, automate_loop, take_over
-from svc_http.workers.begun import CLAIM
+from svc_core.contract.problem import UPSTREAM_UNAVAILABLE, Problem
+from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.host import Host
+from svc_core.operation.ports import SYSTEM
+from svc_http.service.commits import Commits
+from svc_http.service.workers import automations as automate
+from svc_http.service.workers import claims as begun
+from svc_http.service.workers.automations import Rounds, automate_loop, take_over
+from svc_http.service.workers.claims import CLAIM
+from svc_http.stores.errors import StorageUnavailable
 
 pytestmark = pytest.mark.anyio
 

@@ -13,12 +13,12 @@ import pytest
 
 from svc_core import catalog
 from svc_core.testing.clock import START
-from svc_http.runtime.commits import Commits
-from svc_http.storage import SqliteStorage
-from svc_http.storage.postgres import PostgresStorage
-from svc_http.workers import automate
-from svc_http.workers.automate import take_over
-from svc_http.workers.begun import CLAIM
+from svc_http.service.commits import Commits
+from svc_http.service.workers import automations as automate
+from svc_http.service.workers.automations import take_over
+from svc_http.service.workers.claims import CLAIM
+from svc_http.stores import SqliteStorage
+from svc_http.stores.postgres import PostgresStorage
 from tests.backends import BACKEND, EPOCH
 from tests.http.workers.conftest import House
 from tests.http.workers.test_automate import Office
@@ -33,15 +33,15 @@ from svc_core.access import plans
 from svc_core.access.plans import PlanTable
 from svc_core.agent.events import Finished, Text
 from svc_core.agent.ports import Backend, Tools
-from svc_core.cursor import Keyring
-from svc_core.host import Host
+from svc_core.contract.cursor import Keyring
+from svc_core.operation.host import Host
 from svc_core.testing.clock import FrozenClock
 from svc_http import system
-from svc_http.runtime.commits import Commits
-from svc_http.runtime.service import Service
-from svc_http.storage import SqliteStorage
-from svc_http.storage.postgres import PostgresStorage
-from svc_http.workers.automate import automate_loop
+from svc_http.service.commits import Commits
+from svc_http.service.service import Service
+from svc_http.stores import SqliteStorage
+from svc_http.stores.postgres import PostgresStorage
+from svc_http.service.workers.automations import automate_loop
 
 place, how = sys.argv[1:]
 STORE, EPOCH = (catalog.COLLECTIONS,), b"12345678"

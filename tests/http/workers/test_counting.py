@@ -9,15 +9,16 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core import catalog, corpus
-from svc_core.corpus import COUNTED_AT_ONCE, FAN, TERM_COUNTS, TERMS
-from svc_core.ports import SYSTEM, Transaction
-from svc_core.resources.news import NEWS_TEXTS, NewsText
+from svc_core import catalog
+from svc_core.intel.news.model import NEWS_TEXTS, NewsText
+from svc_core.operation.ports import SYSTEM, Transaction
+from svc_core.search import corpus
+from svc_core.search.corpus import COUNTED_AT_ONCE, FAN, TERM_COUNTS, TERMS
 from svc_core.testing.clock import START
 from svc_core.text.frequencies import Frequencies
-from svc_http.storage import SqliteStorage
-from svc_http.workers import add_source, pull
-from svc_http.workers.ingest import tidy
+from svc_http.service.workers import add_source, pull
+from svc_http.service.workers.intake import tidy
+from svc_http.stores import SqliteStorage
 from tests.backends import EPOCH
 
 pytestmark = pytest.mark.anyio

@@ -19,12 +19,12 @@ from cloudevents.v1.http import from_http
 
 from svc_core import catalog
 from svc_core.access import plans
-from svc_core.cursor import Keyring
-from svc_core.events import publish
-from svc_core.operation import Context, Host
-from svc_core.ports import Collection
-from svc_core.problem import Problem
-from svc_core.resources.webhook import (
+from svc_core.contract.cursor import Keyring
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import Context, Host
+from svc_core.operation.ports import Collection
+from svc_core.outbox.events import publish
+from svc_core.outbox.model import (
     DELIVERIES,
     EVENTS,
     QUEUES,
@@ -40,12 +40,13 @@ from svc_core.webhooks.rules import trial
 from svc_core.webhooks.signing import secret_text
 from svc_core.wire import loads
 from svc_http import system
-from svc_http.fetch import names
-from svc_http.fetch.post import BODY_BYTES, Poster, Undelivered
-from svc_http.runtime.commits import Commits
-from svc_http.runtime.service import Service
-from svc_http.storage import StorageUnavailable
-from svc_http.workers import deliver, deliver_loop, purge_deliveries, take_over
+from svc_http.outside.fetch import names
+from svc_http.outside.fetch.post import BODY_BYTES, Poster, Undelivered
+from svc_http.service.commits import Commits
+from svc_http.service.service import Service
+from svc_http.service.workers import deliver_loop, purge_deliveries, take_over
+from svc_http.service.workers import deliveries as deliver
+from svc_http.stores import StorageUnavailable
 from tests.backends import NAMES, make_store, store_of
 
 pytestmark = pytest.mark.anyio

@@ -7,10 +7,10 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core.intel.detecting.passes import detect_new
-from svc_core.operation import Context
-from svc_core.resources.signal import DETECTIONS_DUE, SIGNALS, Signal
-from svc_http.workers import add_source, pull, pull_all
+from svc_core.intel.signals.model import DETECTIONS_DUE, SIGNALS, Signal
+from svc_core.intel.signals.passes import detect_new
+from svc_core.operation.declaration import Context
+from svc_http.service.workers import add_source, pull, pull_all
 from tests.counted import Counted, KilledError
 
 pytestmark = pytest.mark.anyio

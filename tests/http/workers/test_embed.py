@@ -6,22 +6,23 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core import embeddings
-from svc_core.embeddings import VECTORS, Embedder, NotEmbedded, Vector
-from svc_core.intake import taking
-from svc_core.operation import Context
-from svc_core.ports import SYSTEM
-from svc_core.profiles import operations as profiles
-from svc_core.resources.profile import ProfileInput
-from svc_core.resources.report import FACETS
-from svc_core.sources import formats
-from svc_core.sources.body import Body
-from svc_core.sources.model import Given
-from svc_http.providers.embedding import Embeddings
-from svc_http.runtime.commits import Commits
-from svc_http.shared import in_memory
-from svc_http.workers import add_source, embed, make_report
-from svc_http.workers.embed import Embedding, embed_loop
+from svc_core.formats import table as formats
+from svc_core.formats.model import Given
+from svc_core.formats.reading.body import Body
+from svc_core.intel.intake import readings as taking
+from svc_core.operation.declaration import Context
+from svc_core.operation.ports import SYSTEM
+from svc_core.reports.model import FACETS
+from svc_core.reports.profiles import operations as profiles
+from svc_core.reports.profiles.model import ProfileInput
+from svc_core.search import embeddings
+from svc_core.search.embeddings import VECTORS, Embedder, NotEmbedded, Vector
+from svc_http.outside.embeddings.model import Embeddings
+from svc_http.service.commits import Commits
+from svc_http.service.workers import add_source, make_report
+from svc_http.service.workers import vectors as embed
+from svc_http.service.workers.vectors import Embedding, embed_loop
+from svc_http.stores.counters import in_memory
 from tests.counted import Counted, KilledError
 from tests.meaning import Meaning
 
@@ -244,9 +245,9 @@ async def test_a_slow_process_keeps_no_vector_of_words_that_changed(house: Any, 
 async def test_as_many_vectors_are_compared_as_the_model_can(
     house: Any, feed: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("svc_core.embeddings._VECTORS_PAGE", 2)
-    monkeypatch.setattr("svc_http.providers.embedding.COMPARED_MAX", 3)
-    monkeypatch.setattr("svc_http.providers.embedding.COMPARED_PLAIN_MAX", 3)
+    monkeypatch.setattr("svc_core.search.embeddings._VECTORS_PAGE", 2)
+    monkeypatch.setattr("svc_http.outside.embeddings.model.COMPARED_MAX", 3)
+    monkeypatch.setattr("svc_http.outside.embeddings.model.COMPARED_PLAIN_MAX", 3)
     await taken(house, feed, *(f"Hurricane {n}" for n in range(5)))
     model = Embeddings(Meaning())
     await working(house, Meaning()).turn()

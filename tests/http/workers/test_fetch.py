@@ -18,8 +18,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.resources.webhook import WEBHOOKS_MAX
-from svc_http.fetch import (
+from svc_core.outbox.model import WEBHOOKS_MAX
+from svc_http.outside.fetch import (
     LOOPBACK,
     PRIVATE,
     Fetched,
@@ -32,8 +32,8 @@ from svc_http.fetch import (
     locations,
     names,
 )
-from svc_http.fetch.addresses import checked_url
-from svc_http.fetch.guard import Guard
+from svc_http.outside.fetch.addresses import checked_url
+from svc_http.outside.fetch.guard import Guard
 
 pytestmark = pytest.mark.anyio
 
@@ -656,7 +656,7 @@ def test_a_path_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 def test_too_many_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("svc_http.fetch.files.FILES_MAX", 2)
+    monkeypatch.setattr("svc_http.outside.fetch.files.FILES_MAX", 2)
     for number in range(3):
         (tmp_path / str(number)).write_bytes(b"")
     with pytest.raises(FetchRefused) as caught:

@@ -7,12 +7,12 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core import following, publications
-from svc_core.ports import FeedPosition
-from svc_core.problem import Problem
-from svc_core.profiles.operations import CreateProfile, OneProfile, create_profile, delete_profile
-from svc_core.profiles.subscriptions import CreateSubscription, create_subscription
-from svc_core.resources.profile import (
+from svc_core.base.unset import UNSET
+from svc_core.contract.problem import Problem
+from svc_core.operation.ports import FeedPosition
+from svc_core.reports import publications
+from svc_core.reports.profiles import followers as following
+from svc_core.reports.profiles.model import (
     FOLLOWED,
     PROFILES,
     PUBLICATIONS,
@@ -21,9 +21,15 @@ from svc_core.resources.profile import (
     Publication,
     SubscriptionInput,
 )
-from svc_core.unset import UNSET
-from svc_http.workers import follow as worker
-from svc_http.workers.follow import follow
+from svc_core.reports.profiles.operations import (
+    CreateProfile,
+    OneProfile,
+    create_profile,
+    delete_profile,
+)
+from svc_core.reports.profiles.subscriptions import CreateSubscription, create_subscription
+from svc_http.service.workers import subscribers as worker
+from svc_http.service.workers.subscribers import follow
 from tests.counted import Counted, KilledError
 from tests.knowledge import TENANT, made, put
 

@@ -6,14 +6,14 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core.operation import Context
-from svc_core.profiles import operations as profiles
-from svc_core.recordings import FORGET_AT_ONCE, forget_reports
-from svc_core.resources.profile import LEAVING, ProfileInput
-from svc_core.resources.report import FACETS, REPORTS
-from svc_http.workers import forget as worker
-from svc_http.workers import make_report
-from svc_http.workers.forget import forget
+from svc_core.operation.declaration import Context
+from svc_core.reports.model import FACETS, REPORTS
+from svc_core.reports.profiles import operations as profiles
+from svc_core.reports.profiles.model import LEAVING, ProfileInput
+from svc_core.reports.recordings import FORGET_AT_ONCE, forget_reports
+from svc_http.service.workers import make_report
+from svc_http.service.workers import retention as worker
+from svc_http.service.workers.retention import forget
 from tests.counted import Counted, KilledError
 
 pytestmark = pytest.mark.anyio

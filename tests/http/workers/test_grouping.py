@@ -6,11 +6,11 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core.news.grouping import group_new
-from svc_core.ports import SYSTEM
-from svc_core.resources.news import UNGROUPED, NewsItem
-from svc_http.workers import add_source, pull, pull_all
-from svc_http.workers.ingest import pull_due
+from svc_core.intel.news.model import UNGROUPED, NewsItem
+from svc_core.intel.news.stories import group_new
+from svc_core.operation.ports import SYSTEM
+from svc_http.service.workers import add_source, pull, pull_all
+from svc_http.service.workers.intake import pull_due
 from tests.counted import Counted, KilledError
 
 pytestmark = pytest.mark.anyio

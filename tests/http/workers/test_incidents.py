@@ -7,13 +7,13 @@ import anyio
 import attrs
 import pytest
 
+from svc_core.intel.events.model import OSINT_EVENTS
+from svc_core.intel.incidents.model import INCIDENTS, INCIDENTS_DUE
 from svc_core.intel.incidents.passes import fold_new
-from svc_core.ports import SYSTEM
-from svc_core.resources.incident import INCIDENTS, INCIDENTS_DUE
-from svc_core.resources.osint import OSINT_EVENTS
-from svc_core.resources.signal import DETECTIONS_DUE, DetectionDue
-from svc_http.workers import add_source, pull, pull_all
-from svc_http.workers.ingest import pull_due
+from svc_core.intel.signals.model import DETECTIONS_DUE, DetectionDue
+from svc_core.operation.ports import SYSTEM
+from svc_http.service.workers import add_source, pull, pull_all
+from svc_http.service.workers.intake import pull_due
 from tests.core.intel.incident_documents import gdacs, gdelt, usgs
 from tests.counted import Counted, KilledError
 

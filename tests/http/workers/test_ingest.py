@@ -13,14 +13,15 @@ import anyio.lowlevel
 import attrs
 import pytest
 
-from svc_core.intake import registry
-from svc_core.operation import Context
-from svc_core.problem import Problem
-from svc_core.resources.source import SOURCES, Source
-from svc_core.sources.model import MissingExtra
-from svc_http.fetch import LOOPBACK, Fetcher, FetchLimits, locations
-from svc_http.workers import add_source, ingest, ingest_loop, pull, pull_all
-from svc_http.workers.ingest import (
+from svc_core.contract.problem import Problem
+from svc_core.formats.model import MissingExtra
+from svc_core.intel.folding.model import SOURCES, Source
+from svc_core.intel.intake import registry
+from svc_core.operation.declaration import Context
+from svc_http.outside.fetch import LOOPBACK, Fetcher, FetchLimits, locations
+from svc_http.service.workers import add_source, ingest_loop, pull, pull_all
+from svc_http.service.workers import intake as ingest
+from svc_http.service.workers.intake import (
     CLAIM,
     PART_ROWS,
     PART_ROWS_MIN,

@@ -8,22 +8,18 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from svc_core import indexing
-from svc_core.accounts import operations as accounts
-from svc_core.corpus import Tables, frequencies, to_merge
-from svc_core.embeddings import Embedder, NotEmbedded
-from svc_core.indexing import ALL, OWN, SHARED, IndexDue
-from svc_core.intake import detectors
-from svc_core.intel.signals import DismissSignal, dismiss_signal
+from svc_core.access import operations as accounts
+from svc_core.catalog.tools import CatalogueTools
+from svc_core.contract.problem import Problem
+from svc_core.intel.signals import detectors
+from svc_core.intel.signals.operations import DismissSignal, dismiss_signal
 from svc_core.knowledge import reindexing, retrieving
 from svc_core.knowledge.reindexing import ReindexKnowledge, begin, reindex_knowledge, tend
 from svc_core.knowledge.retrieving import TimeLimit
-from svc_core.operation import Actor, Context
-from svc_core.pipeline import Site
-from svc_core.ports import SYSTEM, SharedUnavailable
-from svc_core.problem import Problem
-from svc_core.recordings import forget_reports
-from svc_core.resources.profile import (
+from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.executor import Site
+from svc_core.operation.ports import SYSTEM, SharedUnavailable
+from svc_core.reports.profiles.model import (
     LEAVING,
     PROFILES,
     PUBLICATIONS,
@@ -31,13 +27,17 @@ from svc_core.resources.profile import (
     Profile,
     Publication,
 )
+from svc_core.reports.recordings import forget_reports
+from svc_core.search import indexing
+from svc_core.search.corpus import Tables, frequencies, to_merge
+from svc_core.search.embeddings import Embedder, NotEmbedded
+from svc_core.search.indexing import ALL, OWN, SHARED, IndexDue
 from svc_core.testing.clock import START
-from svc_core.tools import CatalogueTools
-from svc_http.providers.embedding import Embeddings
-from svc_http.runtime.commits import Commits
-from svc_http.shared import in_memory
-from svc_http.workers import index as worker
-from svc_http.workers.index import Indexing, index_loop
+from svc_http.outside.embeddings.model import Embeddings
+from svc_http.service.commits import Commits
+from svc_http.service.workers import indexes as worker
+from svc_http.service.workers.indexes import Indexing, index_loop
+from svc_http.stores.counters import in_memory
 from tests.counted import Counted, KilledError
 from tests.knowledge import OTHER, PROFILE, TENANT, ask, made, put
 from tests.meaning import Meaning

@@ -15,12 +15,12 @@ import anyio
 import attrs
 import pytest
 
-from svc_core.host import Progress
-from svc_core.intake import registry
-from svc_core.sources.formats import FORMATS
-from svc_http.fetch import LOOPBACK, Fetcher, FetchLimits, locations
-from svc_http.workers import add_source, pull, pull_all
-from svc_http.workers.ingest import SOURCES_AT_ONCE, Outcome
+from svc_core.formats.table import FORMATS
+from svc_core.intel.intake import registry
+from svc_core.operation.host import Progress
+from svc_http.outside.fetch import LOOPBACK, Fetcher, FetchLimits, locations
+from svc_http.service.workers import add_source, pull, pull_all
+from svc_http.service.workers.intake import SOURCES_AT_ONCE, Outcome
 
 pytestmark = pytest.mark.anyio
 

@@ -9,12 +9,12 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core.intake import registry
-from svc_core.intake.contributions import CONTRIBUTIONS
-from svc_core.ports import SYSTEM, FeedPosition
-from svc_core.resources.osint import OSINT_EVENTS
-from svc_http.workers import add_source, pull
-from svc_http.workers.ingest import PART_ROWS
+from svc_core.intel.events.model import OSINT_EVENTS
+from svc_core.intel.folding.contributions import CONTRIBUTIONS
+from svc_core.intel.intake import registry
+from svc_core.operation.ports import SYSTEM, FeedPosition
+from svc_http.service.workers import add_source, pull
+from svc_http.service.workers.intake import PART_ROWS
 from tests.counted import Counted, KilledError
 
 pytestmark = pytest.mark.anyio

@@ -6,8 +6,8 @@ import anyio
 import attrs
 import pytest
 
-from svc_core.cursor import Keyring
-from svc_core.resources.webhook import WEBHOOK_SECRETS
+from svc_core.contract.cursor import Keyring
+from svc_core.outbox.model import WEBHOOK_SECRETS
 from svc_core.webhooks import keys
 from svc_core.webhooks.operations import (
     CreateWebhook,
@@ -16,7 +16,7 @@ from svc_core.webhooks.operations import (
     create_webhook,
     delete_webhook,
 )
-from svc_http.workers import renew_secrets
+from svc_http.service.workers import renew_secrets
 
 pytestmark = pytest.mark.anyio
 

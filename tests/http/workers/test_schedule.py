@@ -12,14 +12,15 @@ import anyio.lowlevel
 import attrs
 import pytest
 
-from svc_core.operation import Context
-from svc_core.problem import Problem
-from svc_core.profiles import operations as profiles
-from svc_core.resources.profile import DUE, Due, ProfileInput, ProfilePatch
-from svc_core.resources.report import FACETS, REPORTS, ReportRow
-from svc_http.storage import Overloaded, StorageUnavailable
-from svc_http.workers import add_source, make_report, pull, schedule, schedule_loop
-from svc_http.workers.schedule import SETTLING, run_due
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import Context
+from svc_core.reports.model import FACETS, REPORTS, ReportRow
+from svc_core.reports.profiles import operations as profiles
+from svc_core.reports.profiles.model import DUE, Due, ProfileInput, ProfilePatch
+from svc_http.service.workers import add_source, make_report, pull, schedule_loop
+from svc_http.service.workers import schedules as schedule
+from svc_http.service.workers.schedules import SETTLING, run_due
+from svc_http.stores import Overloaded, StorageUnavailable
 
 pytestmark = pytest.mark.anyio
 
@@ -331,11 +332,11 @@ WORKER = """
 import asyncio, os, signal, sys
 from svc_core import catalog
 from svc_core.access import plans
-from svc_core.cursor import Keyring
+from svc_core.contract.cursor import Keyring
 from svc_core.testing.clock import CountingIds, FrozenClock
-from svc_http.runtime.service import Service
-from svc_http.storage import SqliteStorage
-from svc_http.workers.schedule import schedule_loop
+from svc_http.service.service import Service
+from svc_http.stores import SqliteStorage
+from svc_http.service.workers.schedules import schedule_loop
 
 class Mortal:
     def __init__(self, storage, place, writes):

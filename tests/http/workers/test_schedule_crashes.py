@@ -20,11 +20,8 @@ from typing import Any
 import anyio
 import pytest
 
-from svc_core.ports import FeedPosition
-from svc_core.profiles import operations as profiles
-from svc_core.resources.profile import DUE, ProfileInput
-from svc_core.resources.report import FACETS, REPORTS, ReportRow
-from svc_core.resources.webhook import (
+from svc_core.operation.ports import FeedPosition
+from svc_core.outbox.model import (
     DEFAULT_EVENTS,
     DELIVERIES,
     EVENTS,
@@ -33,8 +30,11 @@ from svc_core.resources.webhook import (
     StoredWebhook,
     delivery_id,
 )
-from svc_http.workers import schedule
-from svc_http.workers.schedule import SETTLING, run_due
+from svc_core.reports.model import FACETS, REPORTS, ReportRow
+from svc_core.reports.profiles import operations as profiles
+from svc_core.reports.profiles.model import DUE, ProfileInput
+from svc_http.service.workers import schedules as schedule
+from svc_http.service.workers.schedules import SETTLING, run_due
 from tests.backends import NAMES
 
 pytestmark = pytest.mark.anyio
@@ -199,11 +199,11 @@ LIVES = """
 import asyncio, os, signal, sys
 from svc_core import catalog
 from svc_core.access import plans
-from svc_core.cursor import Keyring
+from svc_core.contract.cursor import Keyring
 from svc_core.testing.clock import CountingIds, FrozenClock
-from svc_http.runtime.service import Service
-from svc_http.storage import SqliteStorage
-from svc_http.workers.schedule import schedule_loop
+from svc_http.service.service import Service
+from svc_http.stores import SqliteStorage
+from svc_http.service.workers.schedules import schedule_loop
 from tests_fragile import Fragile
 
 class Mortal(Fragile):

@@ -26,12 +26,13 @@ from hypothesis.stateful import (
 )
 
 from svc_core import catalog
-from svc_core.operation import Context
-from svc_core.ports import FeedPosition
-from svc_core.profiles import operations as profiles
-from svc_core.profiles import subscriptions
-from svc_core.profiles.operations import subscription_of
-from svc_core.resources.profile import (
+from svc_core.operation.declaration import Context
+from svc_core.operation.ports import FeedPosition
+from svc_core.operation.schedule import last_run, next_run
+from svc_core.reports.model import FACETS, REPORTS, ReportRow
+from svc_core.reports.profiles import operations as profiles
+from svc_core.reports.profiles import subscriptions
+from svc_core.reports.profiles.model import (
     DUE,
     PROFILES,
     SUBSCRIPTIONS,
@@ -41,12 +42,12 @@ from svc_core.resources.profile import (
     ProfilePatch,
     SubscriptionPatch,
 )
-from svc_core.resources.report import FACETS, REPORTS, ReportRow
-from svc_core.schedule import last_run, next_run
+from svc_core.reports.profiles.operations import subscription_of
 from svc_core.testing.clock import START
-from svc_http.storage import MemoryStorage
-from svc_http.workers import make_report, schedule
-from svc_http.workers.schedule import SETTLING, run_due
+from svc_http.service.workers import make_report
+from svc_http.service.workers import schedules as schedule
+from svc_http.service.workers.schedules import SETTLING, run_due
+from svc_http.stores import MemoryStorage
 from tests.sampling import examples
 
 pytestmark = pytest.mark.anyio

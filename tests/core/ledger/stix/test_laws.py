@@ -18,7 +18,7 @@ from tests.sampling import examples
 
 PROGRAM = """
 import sys
-from svc_core.ledger import stix
+from svc_core.ledger.stix import bundle as stix
 from svc_core.ledger.records import decode
 lines = sys.stdin.buffer.read().splitlines()
 records = [decode(line) for line in lines[1:]]

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from svc_core.ledger.exchange import ids, marking
+from svc_core.ledger.exchange.ids import kebab
+from svc_core.ledger.exchange.observables import Observable, observable, quoted
 from svc_core.ledger.records import Record
 from svc_core.ledger.stix.bundle import bundle
 from svc_core.ledger.stix.issuer import EXTENSION_ID
-from svc_core.stix import ids, marking
-from svc_core.stix.ids import kebab
-from svc_core.stix.observables import Observable, observable, quoted
 
 START, END = "2026-01-01T00:00:00.000000Z", "2027-01-01T00:00:00.000000Z"
 SUBJECTS = {

@@ -8,7 +8,7 @@ from svc_core.ledger.append.append import stored_line
 from svc_core.ledger.fsck import Fsck, Kept, Run
 from svc_core.ledger.log.seal import seal_of
 from svc_core.ledger.records import decode, encode_line, split
-from svc_core.ports import LedgerEnd, LedgerHead, SealedLine
+from svc_core.operation.ports import LedgerEnd, LedgerHead, SealedLine
 
 
 def _rows(lines: Sequence[bytes]) -> list[SealedLine]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from svc_core import canonical
+from svc_core.base import canonical
 from svc_core.ledger.log.seal import genesis, seal_of
 from svc_core.ledger.records import PAYLOAD_BYTES_MAX, encode_line
 from svc_core.ledger.verify import references

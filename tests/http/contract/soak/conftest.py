@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from svc_http.server import hypercorn
+from svc_http.run.server import hypercorn
 
 
 class Served:

@@ -1,0 +1,82 @@
+"""What the operator does with addresses that are locked out (Spec: Lockout).
+
+A lockout is no row: it stands where processes share their counts, so no transaction is opened.
+"""
+
+from contextlib import suppress
+from datetime import datetime
+from typing import Annotated, Any
+
+from attrs import frozen
+
+from svc_core import wire
+from svc_core.access import address
+from svc_core.operation.declaration import Context, Operation, local
+from svc_core.operation.ports import Lockouts
+from svc_core.operation.result import One, Page
+from svc_core.wire.constraints import Arg, Doc
+
+
+@frozen
+class ListLockouts:
+    """No choice: all there are."""
+
+
+@frozen
+class LockoutRow:
+    """An address from which no key is taken until then."""
+
+    address: str
+    until: datetime
+
+
+@frozen
+class ClearLockouts:
+    """One address, or all."""
+
+    address: Annotated[
+        str | None, Arg(positional=True), Doc("The IP address. Default: every one.")
+    ] = None
+
+
+@frozen
+class Cleared:
+    """Of how many addresses failures were forgotten, locked or not."""
+
+    cleared: int
+
+
+async def list_lockouts(ctx: Context, _: ListLockouts) -> Page[LockoutRow]:
+    """The addresses that are locked now."""
+    found = await ctx.borrow(Lockouts).locked(ctx.now)
+    return Page(tuple(wire.dumps(LockoutRow(*one)) for one in found))
+
+
+async def clear_lockouts(ctx: Context, request: ClearLockouts) -> One[Cleared]:
+    """Forget failures, so that keys are taken from there again."""
+    given = request.address
+    if given is not None:
+        # A peer without an IP address, such as one on a socket of this machine, is named as it is.
+        with suppress(ValueError):
+            given = address.normalise(given)
+    return One(wire.dumps(Cleared(await ctx.borrow(Lockouts).clear(given))))
+
+
+LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    local(
+        "lockouts list",
+        "List the addresses that are locked out, those that are free first in front",
+        list_lockouts,
+        unit="several",
+        binding="system",
+        columns=("address", "until"),
+    ),
+    local(
+        "lockouts clear",
+        "Forget the unknown keys that came from an address, or from all",
+        clear_lockouts,
+        unit="several",
+        binding="system",
+        description="Other processes let its keys in again within a second.",
+    ),
+)

@@ -1,0 +1,103 @@
+"""Workspaces, users, memberships and keys as they are stored: for the system alone."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from attrs import frozen
+
+from svc_core.access.creation import NAME_MAX, Role
+from svc_core.access.keys import ApiKey
+from svc_core.operation.members import micros
+from svc_core.operation.ports import Collection, Transaction
+from svc_core.wire.constraints import MaxLen, MinLen
+
+EMAIL_MAX = 254  # RFC 5321 4.5.3.1.3: a path has 256 characters, brackets included
+
+Title = Annotated[str, MinLen(1), MaxLen(NAME_MAX)]
+
+
+@frozen
+class Workspace:
+    """A tenant: its data, its plan, its quota."""
+
+    id: str
+    name: Title
+    plan: str
+    created_at: datetime
+
+
+@frozen
+class User:
+    """A person."""
+
+    id: str
+    name: Title
+    email: Annotated[str, MinLen(3), MaxLen(EMAIL_MAX)] | None
+    plan: str
+    created_at: datetime
+
+
+@frozen
+class Member:
+    """A person's role in a workspace; stored under `<workspace>:<user>`."""
+
+    workspace_id: str
+    user_id: str
+    role: Role
+    created_at: datetime
+
+    @property
+    def id(self) -> str:
+        """One membership for each pair."""
+        return f"{self.workspace_id}:{self.user_id}"
+
+
+WORKSPACES: Collection[Workspace] = Collection(
+    name="workspaces",
+    model=Workspace,
+    prefix="wsp",
+    order=lambda workspace: micros(workspace.created_at),
+    scope="system",
+    keys={"name": lambda workspace: workspace.name},
+)
+
+USERS: Collection[User] = Collection(
+    name="users",
+    model=User,
+    prefix="usr",
+    order=lambda user: micros(user.created_at),
+    scope="system",
+    keys={"email": lambda user: user.email},
+)
+
+MEMBERS: Collection[Member] = Collection(
+    name="members",
+    model=Member,
+    prefix="",
+    order=lambda member: micros(member.created_at),
+    scope="system",
+    keys={
+        "workspace_id": lambda member: member.workspace_id,
+        "user_id": lambda member: member.user_id,
+    },
+)
+
+KEYS: Collection[ApiKey] = Collection(
+    name="keys",
+    model=ApiKey,
+    prefix="key",
+    order=lambda key: micros(key.created_at),
+    scope="system",
+    keys={"digest": lambda key: key.digest_hex, "account": lambda key: key.tenant},
+)
+
+
+async def plan_name(tx: Transaction, tenant: str) -> str | None:
+    """The plan that a workspace, or a person of their own, is on; for units of the system."""
+    accounts: tuple[Collection[Any], ...] = (WORKSPACES, USERS)
+    for collection in accounts:
+        document = await tx.documents.get(collection, tenant)
+        if document is not None:
+            plan: str = collection.decode(document.raw).plan
+            return plan
+    return None

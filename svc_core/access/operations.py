@@ -1,0 +1,756 @@
+"""What the operator, owners and admins do with workspaces, people and keys (Spec: API key, Plans).
+
+Every use case runs in a transaction of the system. The rules stand in `access`; these load, ask
+and save. A key's secret leaves only in `IssuedKey`, once.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Any
+
+import attrs
+from attrs import field, frozen
+
+from svc_core import wire
+from svc_core.access import creation
+from svc_core.access import keys as key_rules
+from svc_core.access.creation import Addresses, AllowedOrigins, Fewer, KeyMembers, KeyWish, Role
+from svc_core.access.keys import ApiKey, KeyFacts, KeyState
+from svc_core.access.model import (
+    EMAIL_MAX,
+    KEYS,
+    MEMBERS,
+    USERS,
+    WORKSPACES,
+    Member,
+    User,
+    Workspace,
+    plan_name,
+)
+from svc_core.access.plans import Plan, PlanTable
+from svc_core.access.scopes import SCOPES
+from svc_core.base.unset import UNSET, Maybe, named
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import OPERATOR, Actor, Context, Operation, local
+from svc_core.operation.ports import Collection, T, Transaction
+from svc_core.operation.result import One, Page
+from svc_core.wire.constraints import Arg, Doc, IdOf
+
+CHOICES_TOLD = 10  # workspaces named to whoever has to say which one
+
+
+@frozen
+class Admission:
+    """What the gate needs to know of a key: its record and its account's plan now."""
+
+    key: ApiKey
+    plan: Plan
+
+
+@frozen
+class IssuedKey:
+    """A key with its secret, to be shown once."""
+
+    key: ApiKey
+    secret: str = field(repr=False)
+
+
+# -- the gate ----------------------------------------------------------------------------------
+
+
+async def find_key(tx: Transaction, digest_hex: str, plans: PlanTable) -> Admission | None:
+    """The key with this digest and the plan of its account, asked anew (Spec: Plans)."""
+    found = await tx.documents.scan(KEYS, where={"digest": (digest_hex,)}, limit=1)
+    if not found.rows:
+        return None
+    key = KEYS.decode(found.rows[0].raw)
+    return Admission(key, plans.plan(await plan_name(tx, key.tenant) or "free"))
+
+
+# -- workspaces and people ---------------------------------------------------------------------
+
+
+async def create_workspace(
+    ctx: Context, *, name: str, plan: str, plans: PlanTable, owner: str | None = None
+) -> Workspace:
+    """A new workspace; without `owner` a first person is made for it, its owner.
+
+    Raises:
+        Problem: VALIDATION_FAILED for an unknown plan or a bad name, NOT_FOUND for the owner.
+    """
+    _check_plan(plan, plans)
+    problem.refuse(list(creation.name_faults(name)))
+    workspace = Workspace(ctx.ids.new("wsp"), name, plan, ctx.now)
+    await ctx.create(WORKSPACES, workspace.id, workspace)
+    if owner is None:
+        owner = (await create_user(ctx, name=f"{name} owner"[: creation.NAME_MAX], plans=plans)).id
+    await _user(ctx, owner)
+    await add_member(ctx, workspace.id, owner, "owner")
+    return workspace
+
+
+async def create_user(
+    ctx: Context, *, name: str, plans: PlanTable, email: str | None = None, plan: str = "free"
+) -> User:
+    """A new person.
+
+    Raises:
+        Problem: VALIDATION_FAILED, or RESOURCE_CONFLICT when the address is taken.
+    """
+    _check_plan(plan, plans)
+    problem.refuse(list(creation.name_faults(name)))
+    if email is not None:
+        _check_email(email)
+        same = await ctx.tx.documents.scan(USERS, where={"email": (email,)}, limit=1)
+        if same.rows:
+            raise Problem(
+                problem.RESOURCE_CONFLICT,
+                "Another user has this email address.",
+                resolution="Give another address, or use that user.",
+            )
+    user = User(ctx.ids.new("usr"), name, email, plan, ctx.now)
+    await ctx.create(USERS, user.id, user)
+    return user
+
+
+async def add_member(ctx: Context, workspace_id: str, user_id: str, role: Role) -> Member:
+    """Give a person a role in a workspace, replacing an earlier one."""
+    await _workspace(ctx, workspace_id)
+    member = Member(workspace_id, user_id, role, ctx.now)
+    await ctx.save(MEMBERS, member.id, member)
+    return member
+
+
+async def list_workspaces(ctx: Context) -> tuple[Workspace, ...]:
+    """The workspaces, newest first."""
+    return await _every(ctx, WORKSPACES)
+
+
+async def list_users(ctx: Context) -> tuple[User, ...]:
+    """The people, newest first."""
+    return await _every(ctx, USERS)
+
+
+async def set_plan(ctx: Context, workspace_id: str, plan: str, plans: PlanTable) -> Workspace:
+    """Move a workspace to another plan; its keys follow at their next request.
+
+    Raises:
+        Problem: VALIDATION_FAILED or NOT_FOUND.
+    """
+    _check_plan(plan, plans)
+    workspace = attrs.evolve(await _workspace(ctx, workspace_id), plan=plan)
+    await ctx.save(WORKSPACES, workspace.id, workspace)
+    return workspace
+
+
+# -- keys --------------------------------------------------------------------------------------
+
+
+async def create_key(ctx: Context, wish: KeyWish, *, plans: PlanTable) -> IssuedKey:
+    """A new key, bound to its workspace for life.
+
+    The caller acts for the workspace's owner unless `user_id` names somebody else. A workspace
+    that has lost its owner takes no new keys until it has one again.
+
+    Raises:
+        Problem: NOT_FOUND, FORBIDDEN, PLAN_INELIGIBLE, VALIDATION_FAILED or RESOURCE_CONFLICT.
+    """
+    user_id, role, sold = await _holder(ctx, wish)
+    existing, plan = await list_keys(ctx, wish.workspace_id or user_id), plans.plan(sold)
+    creation.may_create(wish, role=role, plan=plan, existing=existing, now=ctx.now)
+    new = key_rules.new_key(ctx.ids.random(key_rules.RANDOM_BYTES))
+    id_ = ctx.ids.new("key")
+    key = creation.create(wish, new, id_=id_, user_id=user_id, now=ctx.now)
+    await ctx.create(KEYS, key.id, key)
+    return IssuedKey(key, new.secret)
+
+
+async def _holder(ctx: Context, wish: KeyWish) -> tuple[str, str, str]:
+    """Whose key it would be, their role, and the plan."""
+    if wish.workspace_id is None:
+        if wish.user_id is None:
+            raise Problem(problem.VALIDATION_FAILED, "A personal key needs a user.")
+        user = await _user(ctx, wish.user_id)
+        return user.id, "owner", user.plan
+    workspace = await _workspace(ctx, wish.workspace_id)
+    roles = await _roles(ctx, workspace.id)
+    user_id = wish.user_id or _owner(roles)
+    return user_id, roles.get(user_id, "none"), workspace.plan
+
+
+async def _roles(ctx: Context, workspace_id: str) -> dict[str, Role]:
+    members = await _every(ctx, MEMBERS, {"workspace_id": (workspace_id,)})
+    return {member.user_id: member.role for member in members}
+
+
+def _owner(roles: Mapping[str, Role]) -> str:
+    return next((user for user, role in roles.items() if role == "owner"), "")
+
+
+async def list_keys(ctx: Context, account: str | None = None) -> tuple[ApiKey, ...]:
+    """The kept keys of one account, or of all, newest first."""
+    return await _every(ctx, KEYS, {} if account is None else {"account": (account,)})
+
+
+async def show_key(ctx: Context, key_id: str) -> ApiKey:
+    """One key.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    key = await ctx.find(KEYS, key_id)
+    if key is None:
+        raise Problem(problem.NOT_FOUND, f"There is no key {key_id}; see: svc keys list")
+    return key
+
+
+async def revoke_key(ctx: Context, key_id: str) -> ApiKey:
+    """Take a key's power; repeating it is safe."""
+    before = await show_key(ctx, key_id)
+    return await _saved(ctx, before, key_rules.revoke(before, ctx.now))
+
+
+async def update_key(ctx: Context, key_id: str, sent: Mapping[str, Any]) -> ApiKey:
+    """Change the members of a key that are `sent`, as a `KeyWish` names them; its secret stays.
+
+    Raises:
+        Problem: NOT_FOUND, VALIDATION_FAILED or RESOURCE_CONFLICT.
+    """
+    before, others = await _among_others(ctx, key_id)
+    plan = ctx.borrow(PlanTable).plan(await plan_name(ctx.tx, before.tenant) or "free")
+    after = creation.change(before, sent, plan=plan, others=others, now=ctx.now)
+    return await _saved(ctx, before, after)
+
+
+async def grandfather_key(ctx: Context, key_id: str) -> ApiKey:
+    """Count a key among those of old, which a plan without new keys serves (Spec: Plans, Lite).
+
+    Only an operator does this, for keys that were there before the day that the host names
+    (`lite_keys_before`): no change of plan makes one.
+
+    Raises:
+        Problem: NOT_FOUND, or RESOURCE_CONFLICT for a key that is too new or one too many.
+    """
+    key, others = await _among_others(ctx, key_id)
+    most, day = ctx.borrow(PlanTable).plan("lite").keys_max, ctx.host.lite_keys_before
+    after = key_rules.grandfather(key, before=day, others=others, most=most)
+    return await _saved(ctx, key, after)
+
+
+async def _among_others(ctx: Context, key_id: str) -> tuple[ApiKey, list[ApiKey]]:
+    key = await show_key(ctx, key_id)
+    return key, [other for other in await list_keys(ctx, key.tenant) if other.id != key.id]
+
+
+async def _saved(ctx: Context, before: ApiKey, after: ApiKey) -> ApiKey:
+    """What is as it was writes nothing."""
+    if after != before:
+        await ctx.save(KEYS, after.id, after)
+    return after
+
+
+async def regenerate_key(ctx: Context, key_id: str) -> IssuedKey:
+    """A new secret for the key; the old one is dead at once (Spec: States, API key)."""
+    before = await show_key(ctx, key_id)
+    new = key_rules.new_key(ctx.ids.random(key_rules.RANDOM_BYTES))
+    after = key_rules.regenerate(before, new, ctx.now)
+    await ctx.save(KEYS, key_id, after)
+    return IssuedKey(after, new.secret)
+
+
+async def delete_key(ctx: Context, key_id: str) -> ApiKey:
+    """Delete a key and its record for good.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    key = await show_key(ctx, key_id)
+    await ctx.remove(KEYS, key_id)
+    return key
+
+
+async def note_use(ctx: Context, uses: Mapping[str, datetime]) -> int:
+    """Keep when keys were last used, by their ids; how many were written.
+
+    What has come in between stands: a key that was deleted is skipped, and so is one whose secret
+    is newer than its use, because regenerating resets what is known of it (Spec: States, API key).
+    A later use that is kept already is not put back.
+    """
+    written = 0
+    for key_id, before in (await ctx.find_many(KEYS, uses)).items():
+        after = key_rules.used(before, uses[key_id])
+        if after is not before:
+            await ctx.save(KEYS, key_id, after)
+            written += 1
+    return written
+
+
+# -- shared --------------------------------------------------------------------------------------
+
+
+async def _every(
+    ctx: Context, collection: Collection[T], where: Mapping[str, tuple[str, ...]] | None = None
+) -> tuple[T, ...]:
+    """Every row, newest first: what is left out of these lists would be taken for missing."""
+    every = ctx.every(collection, where=where or {})
+    return tuple([collection.decode(row.raw) async for row in every])
+
+
+async def _workspace(ctx: Context, id_: str) -> Workspace:
+    return await ctx.value(WORKSPACES, id_)
+
+
+async def _user(ctx: Context, id_: str) -> User:
+    return await ctx.value(USERS, id_)
+
+
+def _check_plan(plan: str, plans: PlanTable) -> None:
+    if plan not in plans.plans:
+        known = ", ".join(plans.plans)
+        raise Problem(problem.VALIDATION_FAILED, f"/plan: must be one of: {known}")
+
+
+def _check_email(email: str) -> None:
+    """Only the form: whether somebody reads it is found out by writing to it."""
+    local, at, host = email.rpartition("@")
+    if not (local and at and host) or len(email) > EMAIL_MAX or not email.isprintable():
+        raise Problem(
+            problem.VALIDATION_FAILED, "/email: must be an address such as ann@example.org"
+        )
+
+
+# -- whose data is meant -----------------------------------------------------------------------
+
+
+async def find_workspace(ctx: Context, given: str | None) -> Workspace:
+    """The workspace with this id or name; without one, the only one there is.
+
+    Raises:
+        Problem: NOT_FOUND, or VALIDATION_FAILED when there are several to choose from.
+    """
+    found = await ctx.tx.documents.scan(
+        WORKSPACES, where=None if given is None else {"name": (given,)}, limit=CHOICES_TOLD
+    )
+    named = [WORKSPACES.decode(row.raw) for row in found.rows]
+    meant = await ctx.find_many(WORKSPACES, () if given is None else (given,))
+    named += [one for one in meant.values() if one not in named]
+    if len(named) == 1:
+        return named[0]
+    if named:
+        shown = ", ".join(f"{one.id} ({one.name})" for one in named)
+        raise Problem(problem.VALIDATION_FAILED, f"/workspace: say which one: {shown}")
+    if given is not None and await _some_workspaces(ctx):
+        detail = f"There is no workspace {given!r}; see: svc workspaces list"
+    else:
+        detail = "There is no workspace yet; make one: svc workspaces create --name NAME"
+    raise Problem(problem.NOT_FOUND, detail)
+
+
+async def _some_workspaces(ctx: Context) -> list[Workspace]:
+    """The two newest: whether there is none, one, or a choice."""
+    found = await ctx.tx.documents.scan(WORKSPACES, limit=2)
+    return [WORKSPACES.decode(row.raw) for row in found.rows]
+
+
+async def acting(
+    ctx: Context, account: str | None, author: str | None, *, is_personal: bool = False
+) -> Actor:
+    """The operator in a workspace or for a person (`account`), in the name of `author` if given.
+
+    What `is_personal` is done for the owner of the workspace, where no author is given.
+
+    Raises:
+        Problem: NOT_FOUND or VALIDATION_FAILED, as `find_workspace`; NOT_FOUND for the author.
+    """
+    if account is not None and account.startswith("usr_"):
+        user = await _user(ctx, account)
+        actor = Actor(user.id, user_id=user.id, scopes=frozenset(SCOPES), roles=OPERATOR)
+    else:
+        home = (await find_workspace(ctx, account)).id
+        actor = Actor(home, workspace_id=home, scopes=frozenset(SCOPES), roles=OPERATOR)
+    if author is None and is_personal and actor.user_id is None:
+        return attrs.evolve(actor, user_id=_owner(await _roles(ctx, actor.tenant)))
+    if author is None:
+        return actor
+    key = await ctx.find(KEYS, author)
+    if key is not None and key.tenant == actor.tenant:
+        return attrs.evolve(actor, key_id=author, user_id=key.user_id)
+    if author == actor.tenant or await ctx.find(MEMBERS, f"{actor.tenant}:{author}") is not None:
+        return attrs.evolve(actor, user_id=author)
+    raise Problem(
+        problem.NOT_FOUND,
+        f"{actor.tenant} has no key or member {author!r}; see: svc keys list, svc users list",
+    )
+
+
+async def in_the_name_of(ctx: Context, tenant: str, user_id: str) -> Actor:
+    """A person in their workspace, or by themself, for what is done in their name.
+
+    Raises:
+        Problem: FORBIDDEN where they are no longer one of it.
+    """
+    if tenant == user_id:
+        return Actor(tenant, user_id=user_id, scopes=frozenset(SCOPES))
+    if await ctx.find(MEMBERS, f"{tenant}:{user_id}") is None:
+        raise Problem(problem.FORBIDDEN, "Its owner is no longer a member of the workspace.")
+    return Actor(tenant, workspace_id=tenant, user_id=user_id, scopes=frozenset(SCOPES))
+
+
+# -- requests and rows -------------------------------------------------------------------------
+
+DEFAULT_NAME = "default"
+DEFAULT_PLAN = "elite"
+"""The largest plan: whoever runs the service sells it to nobody until they choose to."""
+
+UserId = Annotated[str, IdOf("usr")]
+Name = Annotated[str, Doc("Display name.")]
+PlanName = Annotated[str, Doc("One of `svc plans show`, such as pro or elite.")]
+
+
+@frozen
+class CreateWorkspace:
+    """A new workspace."""
+
+    name: Name
+    plan: PlanName = DEFAULT_PLAN
+    owner: Annotated[UserId | None, Doc("An existing user, usr_... Default: a new one.")] = None
+
+
+@frozen
+class CreateUser:
+    """A new person."""
+
+    name: Name
+    email: Annotated[str | None, Doc("Email address; unique.")] = None
+    plan: Annotated[str, Doc("The plan of the user's personal keys.")] = "free"
+    workspace: Annotated[str | None, Doc("Id or name of a workspace to become a member of.")] = None
+    role: Annotated[Role, Doc("What the user is there; keys are for owners and admins.")] = "member"
+
+
+@frozen
+class SetPlan:
+    """A workspace and the plan it goes to."""
+
+    workspace: Annotated[str, Arg(positional=True), Doc("Id or name.")]
+    plan: Annotated[PlanName, Arg(positional=True)]
+
+
+@frozen
+class Everything:
+    """No choice: all there are."""
+
+
+@frozen
+class CreateKey(KeyMembers):
+    """A new key."""
+
+    workspace: Annotated[
+        str | None, Doc("Id or name; needed only if there are several. An empty store gets one.")
+    ] = None
+    plan: Annotated[str | None, Doc("Its plan; a workspace on that plan is created if needed.")] = (
+        None
+    )
+    personal: Annotated[bool, Doc("A user's own key, bound to no workspace.")] = False
+    user: Annotated[str | None, Doc("Whose key it is, usr_... Default: the workspace's owner.")] = (
+        None
+    )
+
+
+@frozen
+class ListKeys:
+    """The keys of one workspace or person, or of all."""
+
+    workspace: Annotated[str | None, Doc("Only this one's keys; id or name, or usr_...")] = None
+
+
+@frozen
+class OneKey:
+    """The key that is meant."""
+
+    key_id: Annotated[str, IdOf("key"), Arg(positional=True)]
+
+
+@frozen
+class UpdateKey:
+    """A key, and what changes of it."""
+
+    key_id: Annotated[str, IdOf("key"), Arg(positional=True)]
+    name: Annotated[Maybe[str], Doc("Display name; unique in its workspace.")] = UNSET
+    addresses: Maybe[Addresses | None] = UNSET
+    allowed_origins: Maybe[AllowedOrigins | None] = UNSET
+    per_minute: Maybe[Fewer | None] = UNSET
+    per_day: Maybe[Fewer | None] = UNSET
+
+
+@frozen
+class PlacedWorkspace:
+    """A workspace and its plan."""
+
+    id: str
+    name: str
+    plan: str
+
+
+@frozen
+class NewKey:
+    """A key with its secret, which is told here and nowhere else."""
+
+    id: str
+    name: str
+    key: str = field(repr=False)
+    prefix: str
+    scopes: tuple[str, ...]
+    workspace_id: str | None
+    expires_at: datetime | None
+
+
+@frozen(kw_only=True)
+class KeyRow(KeyFacts):
+    """A key without its secret; `status` is what a request would meet now."""
+
+    plan: str | None
+    status: KeyState
+
+
+@frozen
+class Deleted:
+    """What is gone for good."""
+
+    id: str
+    name: str
+    deleted: bool = True
+
+
+# -- use cases of the operations ---------------------------------------------------------------
+
+
+def _one(value: Any) -> One[Any]:
+    return One(wire.dumps(value))
+
+
+def _page(rows: Sequence[Any]) -> Page[Any]:
+    return Page(tuple(map(wire.dumps, rows)))
+
+
+async def _create_workspace(ctx: Context, request: CreateWorkspace) -> One[PlacedWorkspace]:
+    members = attrs.asdict(request)
+    made = await create_workspace(ctx, **members, plans=ctx.borrow(PlanTable))
+    return _one(PlacedWorkspace(made.id, made.name, made.plan))
+
+
+async def _list_workspaces(ctx: Context, _: Everything) -> Page[Workspace]:
+    return _page(await list_workspaces(ctx))
+
+
+async def _create_user(ctx: Context, request: CreateUser) -> One[User]:
+    asked = attrs.asdict(request)
+    workspace, role = asked.pop("workspace"), asked.pop("role")
+    home = None if workspace is None else await find_workspace(ctx, workspace)
+    user = await create_user(ctx, **asked, plans=ctx.borrow(PlanTable))
+    if home is not None:
+        await add_member(ctx, home.id, user.id, role)
+    return _one(user)
+
+
+async def _list_users(ctx: Context, _: Everything) -> Page[User]:
+    return _page(await list_users(ctx))
+
+
+async def _list_plans(ctx: Context, _: Everything) -> Page[Plan]:
+    return _page(tuple(ctx.borrow(PlanTable).plans.values()))
+
+
+async def _set_plan(ctx: Context, request: SetPlan) -> One[PlacedWorkspace]:
+    home = await find_workspace(ctx, request.workspace)
+    moved = await set_plan(ctx, home.id, request.plan, ctx.borrow(PlanTable))
+    return _one(PlacedWorkspace(moved.id, moved.name, moved.plan))
+
+
+async def _create_key(ctx: Context, request: CreateKey) -> One[NewKey]:
+    home, user = None, request.user
+    if request.personal:
+        user = await _person(ctx, request)
+    else:
+        home = (await _home(ctx, request)).id
+    chosen = {"workspace_id": home, "user_id": user, "scopes": request.scopes or tuple(SCOPES)}
+    wish = KeyWish(**_shared(KeyWish, request) | chosen)
+    return _issued(await create_key(ctx, wish, plans=ctx.borrow(PlanTable)))
+
+
+async def _person(ctx: Context, request: CreateKey) -> str:
+    """Whose a personal key is: a person who is named, or one who is made under the key's name."""
+    if request.workspace is not None:
+        raise Problem(
+            problem.VALIDATION_FAILED, "/workspace: a personal key belongs to a user, not to one"
+        )
+    if request.user is not None:
+        return request.user
+    plan = request.plan or DEFAULT_PLAN
+    plans = ctx.borrow(PlanTable)
+    return (await create_user(ctx, name=request.name, plans=plans, plan=plan)).id
+
+
+async def _home(ctx: Context, request: CreateKey) -> Workspace:
+    """The workspace of a new key: the one that is named, the only one, or one made on its plan."""
+    known = await _some_workspaces(ctx)
+    if request.workspace is not None or (known and request.plan is None):
+        home = await find_workspace(ctx, request.workspace)
+        if request.plan not in (None, home.plan):
+            detail = f"/plan: the workspace is on {home.plan}; move it first: svc plans set "
+            raise Problem(problem.VALIDATION_FAILED, f"{detail}{home.id} {request.plan}")
+        return home
+    if len(known) == 1 and known[0].plan == request.plan:
+        return known[0]
+    name = request.plan if known and request.plan is not None else DEFAULT_NAME
+    named = await _every(ctx, WORKSPACES, {"name": (name,)})
+    same = [one for one in named if one.plan == request.plan]
+    if same:
+        return same[0]
+    plans = ctx.borrow(PlanTable)
+    return await create_workspace(ctx, name=name, plan=request.plan or DEFAULT_PLAN, plans=plans)
+
+
+def _issued(made: IssuedKey) -> One[NewKey]:
+    return _one(NewKey(key=made.secret, **_shared(NewKey, made.key)))
+
+
+async def _list_keys(ctx: Context, request: ListKeys) -> Page[KeyRow]:
+    account = request.workspace
+    if account is not None and not account.startswith("usr_"):
+        account = (await find_workspace(ctx, account)).id
+    named: dict[str, str] = {one.id: one.plan for one in await list_workspaces(ctx)}
+    named |= {one.id: one.plan for one in await list_users(ctx)}
+    found = await list_keys(ctx, account)
+    return _page([_row(ctx, key, named.get(key.tenant)) for key in found])
+
+
+def _row(ctx: Context, key: ApiKey, plan: str | None) -> KeyRow:
+    status = key_rules.state(key, ctx.borrow(PlanTable).plan(plan or "free"), ctx.now)
+    return KeyRow(**{**_shared(KeyRow, key), "plan": plan, "status": status})
+
+
+def _shared(row: type[Any], source: Any) -> dict[str, Any]:
+    """The members that a class has in common with a key, or with the request for one."""
+    kept = attrs.asdict(source, recurse=False)
+    return {name: kept[name] for name in attrs.fields_dict(row) if name in kept}
+
+
+async def _shown(ctx: Context, key: ApiKey) -> One[KeyRow]:
+    return _one(_row(ctx, key, await plan_name(ctx.tx, key.tenant)))
+
+
+def _on_key(
+    change: Callable[[Context, str], Awaitable[ApiKey]],
+) -> Callable[[Context, OneKey], Awaitable[One[KeyRow]]]:
+    """The use case that changes a key, or only looks at it, and answers with its row."""
+
+    async def run(ctx: Context, request: OneKey) -> One[KeyRow]:
+        return await _shown(ctx, await change(ctx, request.key_id))
+
+    return run
+
+
+async def _update_key(ctx: Context, request: UpdateKey) -> One[KeyRow]:
+    sent = named(request, KeyWish)
+    return await _shown(ctx, await update_key(ctx, sent.pop("key_id"), sent))
+
+
+async def _regenerate_key(ctx: Context, request: OneKey) -> One[NewKey]:
+    return _issued(await regenerate_key(ctx, request.key_id))
+
+
+async def _delete_key(ctx: Context, request: OneKey) -> One[Deleted]:
+    gone = await delete_key(ctx, request.key_id)
+    return _one(Deleted(gone.id, gone.name))
+
+
+# -- declarations ------------------------------------------------------------------------------
+
+
+def _local(*declared: Any, **members: Any) -> Operation[Any, Any]:
+    return local(*declared, **{"binding": "system", **members})
+
+
+_FOR_LIFE = "It is bound to its workspace for life. Its secret cannot be shown again."
+_GRANDFATHERED = (
+    "For keys that were made before the setting `lite_keys_before`, and as many of a workspace as "
+    "Lite has (two). Moving a workspace to such a plan grants nothing: its other keys stay, can be "
+    "regenerated and revoked, and their requests are answered 403."
+)
+
+LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    _local("workspaces create", "Create a workspace", _create_workspace),
+    _local(
+        "workspaces list",
+        "List the workspaces, newest first",
+        _list_workspaces,
+        unit="read",
+        columns=("id", "name", "plan", "createdAt"),
+    ),
+    _local("users create", "Create a user", _create_user),
+    _local(
+        "users list",
+        "List the users, newest first",
+        _list_users,
+        unit="read",
+        columns=("id", "name", "email", "plan", "createdAt"),
+    ),
+    _local(
+        "plans show",
+        "Show the plan table in force",
+        _list_plans,
+        unit="read",
+        columns=tuple(map(wire.camel, attrs.fields_dict(Plan))),
+    ),
+    _local(
+        "plans set",
+        "Move a workspace to another plan",
+        _set_plan,
+        description="It takes effect at the next request of each of its keys.",
+    ),
+    _local(
+        "keys create",
+        "Create a key and print its secret",
+        _create_key,
+        description=_FOR_LIFE,
+        confidential=True,
+    ),
+    _local(
+        "keys list",
+        "List the keys, newest first, without their secrets",
+        _list_keys,
+        unit="read",
+        columns=("id", "name", "status", "plan", "prefix", "expiresAt", "workspaceId"),
+    ),
+    _local(
+        "keys show", "Show a key without its secret", _on_key(show_key), id_="getKey", unit="read"
+    ),
+    _local(
+        "keys revoke",
+        "Revoke a key at once; its record stays. Safe to repeat",
+        _on_key(revoke_key),
+        id_="revokeKey",
+    ),
+    _local(
+        "keys update",
+        "Change a key's name, addresses, origins or rates; its secret stays",
+        _update_key,
+        method="PATCH",
+    ),
+    _local(
+        "keys grandfather",
+        "Let a key go on under a plan without new keys, such as Lite. Safe to repeat",
+        _on_key(grandfather_key),
+        id_="grandfatherKey",
+        description=_GRANDFATHERED,
+    ),
+    _local(
+        "keys regenerate",
+        "Give a key a new secret and print it",
+        _regenerate_key,
+        description="The old secret stops working at once.",
+        confidential=True,
+    ),
+    _local("keys delete", "Delete a key and its record for good", _delete_key),
+)

@@ -1,1 +1,0 @@
-"""Workspaces, people and API keys: managed by local operations, never over HTTP."""

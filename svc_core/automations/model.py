@@ -1,0 +1,241 @@
+"""Automations, their runs and who carries these out (Spec: Automations).
+
+Rule 1: a run and its end are told of in the automation's row too, so that one look shows both.
+Rule 2: an automation has one row of work, and that names one run at most: so it never has two.
+Rule 3: who carries a run out is named in the row of work until a time; then anybody may take it up.
+"""
+
+from datetime import datetime
+from typing import Annotated, Final, Literal
+
+from attrs import frozen
+
+from svc_core.base.unset import UNSET, Maybe
+from svc_core.operation.members import (
+    NOT_BLANK,
+    AutomationId,
+    CreatedAt,
+    OwnerId,
+    ProjectId,
+    RunId,
+    ThreadId,
+    UpdatedAt,
+    micros,
+)
+from svc_core.operation.ports import Collection
+from svc_core.operation.schedule import Schedule
+from svc_core.projects.model import Archivable
+from svc_core.reports.profiles.model import Name, ScheduleDay, TimeOfDay, TimeZone
+from svc_core.wire.constraints import Doc, Ge, MaxLen, MinLen
+
+AUTOMATIONS_MAX: Final = 1_000
+"""Of one person: how often they run is bounded by the agent's limits, not here."""
+TEXT_MAX: Final = 16_000
+SOURCES_MAX: Final = 20
+"""Characters and sources of an answer: as many as the agent gives."""
+
+Instructions = Annotated[
+    str, MinLen(3), MaxLen(4_000), NOT_BLANK, Doc("What the agent is asked at every run.")
+]
+Cadence = Annotated[
+    Literal["hourly", "daily", "weekdays", "weekly", "monthly"], Doc("How often it runs.")
+]
+
+
+@frozen
+class Timetable:
+    """How often an automation runs, in its own time zone."""
+
+    frequency: Cadence
+    time_of_day: TimeOfDay | None = None
+    timezone: TimeZone = "UTC"
+    day: ScheduleDay | None = None
+
+    @property
+    def schedule(self) -> Schedule:
+        """When runs are due."""
+        return Schedule(self.frequency, self.time_of_day, self.timezone, self.day)
+
+
+RunStatus = Literal["queued", "running", "succeeded", "failed", "cancelled"]
+Status = Annotated[RunStatus, Doc("How far it is; the last three are ends.")]
+Trigger = Annotated[Literal["schedule", "manual"], Doc("What asked for it.")]
+StartedAt = Annotated[datetime | None, Doc("When it was last begun; null before.")]
+FinishedAt = Annotated[datetime | None, Doc("When it ended; null before.")]
+
+
+@frozen
+class RunSummary:
+    """The newest run of an automation, in short."""
+
+    id: RunId
+    status: Status
+    trigger: Trigger
+    started_at: StartedAt
+    finished_at: FinishedAt
+
+
+@frozen
+class RunSource:
+    """What an answer cites: the source of its number, with where the service has it."""
+
+    number: Annotated[int, Ge(1), Doc("`[n]` in the text cites it.")]
+    id: Annotated[str, Doc("Its identifier.")]
+    title: Annotated[str, Doc("Its title.")]
+    url: Annotated[str | None, Doc("Where the service has it; null where nowhere.")]
+
+
+@frozen
+class RunOutput:
+    """What the agent answered."""
+
+    text: Annotated[str, MaxLen(TEXT_MAX), Doc("The answer; `[n]` cites a source.")]
+    sources: Annotated[tuple[RunSource, ...], MaxLen(SOURCES_MAX), Doc("What it cites.")]
+
+
+@frozen
+class RunError:
+    """Why a run failed."""
+
+    code: Annotated[str, Doc("The code of a problem.")]
+    detail: Annotated[str, Doc("What went wrong.")]
+
+
+@frozen(kw_only=True)
+class AutomationRun:
+    """One run of an automation, with what came of it."""
+
+    id: RunId
+    automation_id: AutomationId
+    owner_id: OwnerId
+    status: Status = "queued"
+    trigger: Trigger
+    instructions: Instructions
+    thread_id: Annotated[ThreadId | None, Doc("The thread that it was answered in.")] = None
+    output: Annotated[RunOutput | None, Doc("The answer; null unless it succeeded.")] = None
+    error: Annotated[RunError | None, Doc("Why it failed; null unless it did.")] = None
+    created_at: CreatedAt
+    updated_at: UpdatedAt
+    started_at: StartedAt = None
+    finished_at: FinishedAt = None
+
+    @property
+    def summary(self) -> RunSummary:
+        """It in short."""
+        return RunSummary(self.id, self.status, self.trigger, self.started_at, self.finished_at)
+
+
+OptionalTimetable = Annotated[
+    Timetable | None, Doc("When it runs by itself; null for by hand alone.")
+]
+OptionalProject = Annotated[ProjectId | None, Doc("The project it belongs to; null for none.")]
+
+
+@frozen(kw_only=True)
+class Automation:
+    """A question that the agent is asked again and again."""
+
+    id: AutomationId
+    owner_id: OwnerId
+    name: Name
+    instructions: Instructions
+    schedule: OptionalTimetable
+    project_id: OptionalProject
+    status: Archivable = "active"
+    last_run: Annotated[RunSummary | None, Doc("Its newest run; null before the first.")] = None
+    next_run_at: Annotated[datetime | None, Doc("When it is due; null for by hand alone.")] = None
+    created_at: CreatedAt
+    updated_at: UpdatedAt
+
+
+@frozen
+class AutomationInput:
+    """A whole automation as a client sends it; what is left out takes its default."""
+
+    name: Name
+    instructions: Instructions
+    schedule: OptionalTimetable = None
+    project_id: OptionalProject = None
+
+
+@frozen
+class TimetablePatch:
+    """The members of the schedule to change; null resets an optional one (RFC 7396)."""
+
+    frequency: Maybe[Cadence] = UNSET
+    time_of_day: Maybe[TimeOfDay | None] = UNSET
+    timezone: Maybe[TimeZone | None] = UNSET
+    day: Maybe[ScheduleDay | None] = UNSET
+
+
+@frozen
+class AutomationPatch:
+    """The members to change; null resets an optional one to its default (RFC 7396)."""
+
+    name: Maybe[Name] = UNSET
+    instructions: Maybe[Instructions] = UNSET
+    schedule: Annotated[Maybe[TimetablePatch | None], Doc("Its members; null: by hand.")] = UNSET
+    project_id: Maybe[OptionalProject] = UNSET
+
+
+@frozen
+class Work:
+    """What is to be done for an automation: its next run, or the one that is not over yet.
+
+    `due_at` is when to look at it: when the next run is due, when the queued one may begin, or
+    until when `holder` has it. `attempts` are those that have begun of the run.
+    """
+
+    automation_id: str
+    due_at: datetime | None
+    run_id: str | None = None
+    holder: str | None = None
+    attempts: int = 0
+
+
+AUTOMATIONS: Collection[Automation] = Collection(
+    name="automations",
+    model=Automation,
+    prefix="aut",
+    order=lambda automation: micros(automation.created_at),
+    keys={
+        "owner_id": lambda automation: automation.owner_id,
+        "status": lambda automation: automation.status,
+    },
+    kind="automation",
+    owner="owner_id",
+)
+
+
+def _part_of(run: AutomationRun) -> str:
+    return run.automation_id
+
+
+RUNS: Collection[AutomationRun] = Collection(
+    name="runs",
+    model=AutomationRun,
+    prefix="run",
+    order=lambda run: micros(run.created_at),
+    keys={
+        "owner_id": lambda run: run.owner_id,
+        "automation_id": _part_of,
+        "status": lambda run: run.status,
+    },
+    kind="automationRun",
+    path="/automations/*/runs",
+    parent=_part_of,
+    owner="owner_id",
+)
+
+NEVER: Final = 2**62
+"""Sorts behind every instant."""
+
+WORK: Collection[Work] = Collection(
+    name="work",
+    model=Work,
+    prefix="aut",
+    order=lambda work: NEVER if work.due_at is None else micros(work.due_at),
+    # So that a server finds what the one before it held.
+    keys={"is_held": lambda work: None if work.holder is None else "true"},
+)
+"""One row an automation, under its id; workers read the lowest `due_at` of every tenant."""

@@ -1,0 +1,161 @@
+"""The catalogue: every operation and every collection of the service, read by everything above."""
+
+from typing import Any
+
+from svc_core.access import lockouts
+from svc_core.access import operations as accounts
+from svc_core.access.model import KEYS, MEMBERS, USERS, WORKSPACES
+from svc_core.agent import credits
+from svc_core.agent import operations as agent
+from svc_core.agent.threads import THREAD_TURNS, THREADS
+from svc_core.automations import operations as automations
+from svc_core.automations.model import AUTOMATIONS, RUNS, WORK
+from svc_core.changes import operations as changes
+from svc_core.intel.countries import operations as countries
+from svc_core.intel.countries.model import COUNTRIES
+from svc_core.intel.economy import finance, finint, markets
+from svc_core.intel.economy import situation as country_finint
+from svc_core.intel.economy.finance_model import FILINGS, OBSERVATIONS
+from svc_core.intel.economy.indicator_model import FININT, FININT_SERIES
+from svc_core.intel.economy.market_model import MARKETS
+from svc_core.intel.entities import actors
+from svc_core.intel.entities import operations as entities
+from svc_core.intel.entities import screening as matching
+from svc_core.intel.entities import settlement as settling
+from svc_core.intel.entities.model import ENTITIES
+from svc_core.intel.entities.relation import RELATIONS
+from svc_core.intel.entities.vulnerability import CVES
+from svc_core.intel.events import operations as events
+from svc_core.intel.events import regional
+from svc_core.intel.events.model import OSINT_EVENTS
+from svc_core.intel.folding.contributions import CONTRIBUTIONS, MERGED_ROWS
+from svc_core.intel.folding.model import SOURCES
+from svc_core.intel.fusion import operations as fusion
+from svc_core.intel.graphs import cyber as cyber_graph
+from svc_core.intel.graphs import operations as graphs
+from svc_core.intel.incidents import operations as incidents
+from svc_core.intel.incidents.model import INCIDENTS, INCIDENTS_DUE
+from svc_core.intel.intake import catalogue as offers
+from svc_core.intel.intake import operations as sources
+from svc_core.intel.intake import situation as feeds
+from svc_core.intel.news import model as news_rows
+from svc_core.intel.news import operations as news
+from svc_core.intel.signals import operations as signals
+from svc_core.intel.signals.model import DETECTIONS_DUE, MARKET_POINTS, SIGNALS
+from svc_core.intel.vulnerabilities import operations as cves
+from svc_core.knowledge import operations as knowledge
+from svc_core.knowledge import reindexing
+from svc_core.ledger import local_operations as ledger_local
+from svc_core.ledger import operations as ledger
+from svc_core.ledger.signing_key import SIGNING_KEYS
+from svc_core.operation.declaration import Operation
+from svc_core.operation.ports import Collection
+from svc_core.outbox import model as webhook
+from svc_core.payments import operations as payments
+from svc_core.payments import store as payment_rows
+from svc_core.projects import operations as projects
+from svc_core.projects.model import PROJECTS
+from svc_core.reports import audio, publications
+from svc_core.reports import local_operations as reports_local
+from svc_core.reports import operations as reports
+from svc_core.reports.model import FACETS, REPORTS
+from svc_core.reports.profiles import model as profile
+from svc_core.reports.profiles import operations as profiles
+from svc_core.reports.profiles import subscriptions
+from svc_core.search import indexing
+from svc_core.search.corpus import TERM_COUNTS, TERMS
+from svc_core.search.embeddings import VECTORS
+from svc_core.webhooks import operations as webhooks
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    *reports.OPERATIONS,
+    *profiles.OPERATIONS,
+    *subscriptions.OPERATIONS,
+    *projects.OPERATIONS,
+    *automations.OPERATIONS,
+    *news.OPERATIONS,
+    *events.OPERATIONS,
+    *regional.OPERATIONS,
+    *feeds.OPERATIONS,
+    *countries.OPERATIONS,
+    *country_finint.OPERATIONS,
+    *incidents.OPERATIONS,
+    *entities.OPERATIONS,
+    *graphs.OPERATIONS,
+    *cves.OPERATIONS,
+    *actors.OPERATIONS,
+    *cyber_graph.OPERATIONS,
+    *markets.OPERATIONS,
+    *finance.OPERATIONS,
+    *finint.OPERATIONS,
+    *fusion.OPERATIONS,
+    *signals.OPERATIONS,
+    *knowledge.OPERATIONS,
+    *webhooks.OPERATIONS,
+    *ledger.OPERATIONS,
+    *agent.OPERATIONS,
+    *changes.OPERATIONS,
+    *payments.OPERATIONS,
+)
+
+LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    *accounts.LOCAL_OPERATIONS,
+    *lockouts.LOCAL_OPERATIONS,
+    *credits.LOCAL_OPERATIONS,
+    *sources.LOCAL_OPERATIONS,
+    *offers.LOCAL_OPERATIONS,
+    *settling.LOCAL_OPERATIONS,
+    *matching.LOCAL_OPERATIONS,
+    *signals.LOCAL_OPERATIONS,
+    *reindexing.LOCAL_OPERATIONS,
+    *publications.LOCAL_OPERATIONS,
+    *reports_local.LOCAL_OPERATIONS,
+    *ledger_local.LOCAL_OPERATIONS,
+    *changes.LOCAL_OPERATIONS,
+    *payments.LOCAL_OPERATIONS,
+)
+"""What no public route serves: the control socket, the command line and the dashboard run them."""
+
+COLLECTIONS: tuple[Collection[Any], ...] = (
+    WORKSPACES,
+    USERS,
+    MEMBERS,
+    KEYS,
+    credits.CREDITS,
+    THREADS,
+    THREAD_TURNS,
+    SOURCES,
+    *news_rows.COLLECTIONS,
+    VECTORS,
+    TERMS,
+    TERM_COUNTS,
+    CONTRIBUTIONS,
+    MERGED_ROWS,
+    OSINT_EVENTS,
+    ENTITIES,
+    CVES,
+    RELATIONS,
+    INCIDENTS,
+    INCIDENTS_DUE,
+    COUNTRIES,
+    FININT,
+    FININT_SERIES,
+    OBSERVATIONS,
+    FILINGS,
+    SIGNALS,
+    MARKET_POINTS,
+    DETECTIONS_DUE,
+    *indexing.COLLECTIONS,
+    MARKETS,
+    *profile.COLLECTIONS,
+    PROJECTS,
+    AUTOMATIONS,
+    RUNS,
+    WORK,
+    REPORTS,
+    FACETS,
+    *audio.COLLECTIONS,
+    *webhook.COLLECTIONS,
+    SIGNING_KEYS,
+    *payment_rows.COLLECTIONS,
+)

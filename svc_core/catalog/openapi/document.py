@@ -1,0 +1,202 @@
+"""The whole document, in the spec's form and in the flat one for generators of clients."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Any
+
+from attrs import frozen
+
+from svc_core import data
+from svc_core.catalog.openapi import headers
+from svc_core.catalog.openapi.operations import Writer
+from svc_core.contract.problem import CATALOGUE
+from svc_core.operation.declaration import Operation
+from svc_core.operation.inputs import inputs
+from svc_core.operation.ports import BASE_V1, BASE_V2
+from svc_core.operation.result import Created
+from svc_core.wire.constraints import Doc, Ge, Le, Pattern
+from svc_core.wire.schema import Schema, Schemas
+
+VERSION = "3.1.0"
+TITLE = "Intelligence Platform API"
+"""What the service is called, here and on its pages."""
+
+TAGS: Mapping[str, str] = dict(data.rows("tags.tsv"))
+
+_DESCRIPTION = """\
+Intelligence reports, profiles, news and the data behind them, as JSON over HTTP.
+
+Send `Authorization: Bearer <API_KEY>`. Every failure is a problem detail (RFC 9457) with a stable
+`code`, a `resolution` and the `requestId`; its `type` is the address of a page that explains it.
+Lists are continued with `meta.page.nextCursor`, unchanged. Unknown query parameters and unknown
+members of a body are refused. Requests whose line, fields or body are malformed or too large are
+answered 400, 413, 414, 417 or 431, and unknown paths and methods 404 and 405, as problems as well.
+"""
+
+
+@frozen
+class Problem:
+    """What went wrong and what to do (RFC 9457)."""
+
+    type: Annotated[str, Doc("Address of the page that explains the code.")]
+    title: Annotated[str, Doc("The same words for every occurrence.")]
+    status: Annotated[int, Ge(400), Le(599), Doc("The status of the answer.")]
+    detail: Annotated[str, Doc("What is wrong with this request.")]
+    instance: Annotated[str, Doc("`urn:request:` and the request's id.")]
+    code: Annotated[str, Pattern("[A-Z][A-Z0-9_]*"), Doc("Stable machine-readable code.")]
+    request_id: Annotated[str, Doc("Quote it to support.")]
+    resolution: Annotated[str, Doc("The safe next step.")]
+
+
+_SECURITY = {
+    "bearerAuth": {
+        "type": "http",
+        "scheme": "bearer",
+        "bearerFormat": "svc_ and 64 hexadecimal digits",
+        "description": "An API key. The prefix `Bearer` is case-sensitive.",
+    },
+    "x402": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "PAYMENT-SIGNATURE",
+        "description": "A signed payment for this one request, as `PAYMENT-REQUIRED` asked for it.",
+    },
+}
+
+
+def document(
+    operations: Iterable[Operation[Any, Any]],
+    *,
+    base_url: str,
+    data_url: str | None = None,
+    flat: bool = False,
+    unsent: frozenset[str] = frozenset(),
+) -> dict[str, Any]:
+    """The OpenAPI 3.1 description of `operations`.
+
+    The spec's form has the v1 server on top (and the one of `data_url`) with paths below it, and
+    v2 operations override the server. The flat form has one server, the origin, and full paths;
+    where a body may be one thing or a list of them, it shows the list, and a choice between
+    choices is one choice, because generators of clients make no types of these. `unsent` are header
+    fields of answers that this service never sends.
+
+    Raises:
+        TypeError: two operations claim one method and path, or two models one name.
+    """
+    catalogue = tuple(operations)
+    writer = Writer(base_url, Schemas(), flat, unsent)
+    is_sold = any(operation.auth == "bearer-or-x402" for operation in catalogue)
+    writer.schemas.of(Problem, "output")
+    paths = _paths(catalogue, writer, flat=flat)
+    schemas = writer.schemas.components
+    if flat:
+        schemas = _unnested(schemas)
+    return {
+        "openapi": VERSION,
+        "info": {
+            "title": TITLE,
+            "version": "1.0",
+            "description": _DESCRIPTION,
+            "contact": {"name": f"{TITLE} support", "url": f"{base_url}/docs"},
+            "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": _servers(base_url, data_url, flat=flat),
+        "tags": _tags(catalogue),
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "headers": _referred(headers.HEADERS, paths, "headers"),
+            "examples": _referred(
+                {code: writer.example(kind) for code, kind in CATALOGUE.items()}, paths, "examples"
+            ),
+            "securitySchemes": _SECURITY if is_sold else {"bearerAuth": _SECURITY["bearerAuth"]},
+        },
+    }
+
+
+def _unnested(schemas: Mapping[str, Schema]) -> dict[str, Schema]:
+    """The components with one choice in the place of a choice between choices."""
+    root = "#/components/schemas/"
+    found, gone = dict(schemas), set()
+    for name, schema in schemas.items():
+        chosen = [one["$ref"].removeprefix(root) for one in schema.get("oneOf", ())]
+        inner = {one for one in chosen if "oneOf" in schemas[one]}
+        if inner:
+            parts = [schemas[one].get("oneOf", [{"$ref": root + one}]) for one in chosen]
+            # No member tells them apart by itself any more; their constants together do.
+            kept = {word: said for word, said in schema.items() if word != "discriminator"}
+            found[name] = {**kept, "oneOf": [one for part in parts for one in part]}
+            gone |= inner
+    return {name: schema for name, schema in found.items() if name not in gone}
+
+
+def _servers(base_url: str, data_url: str | None, *, flat: bool) -> list[dict[str, str]]:
+    if flat:
+        return [{"url": base_url, "description": "The service."}]
+    servers = [{"url": base_url + BASE_V1, "description": "The v1 interface."}]
+    if data_url is not None:
+        servers.append({"url": data_url + BASE_V1, "description": "Secondary data origin."})
+    return servers
+
+
+def _tags(operations: tuple[Operation[Any, Any], ...]) -> list[dict[str, str]]:
+    names = dict.fromkeys(operation.tag for operation in operations)
+    return [{"name": name, "description": TAGS[name]} for name in names]
+
+
+def _paths(
+    operations: tuple[Operation[Any, Any], ...], writer: Writer, *, flat: bool
+) -> dict[str, Any]:
+    paths: dict[str, Any] = {}
+    for operation in operations:
+        described = writer.operation(operation)
+        links = _links(operation, operations)
+        if links:
+            described["responses"][str(operation.success)]["links"] = links
+        if operation.version == "2.0" and not flat:
+            address = writer.base_url + BASE_V2
+            described["servers"] = [{"url": address, "description": "The v2 interface."}]
+        path = operation.address if flat else operation.path.replace("{+", "{")
+        item = paths.setdefault(path, {})
+        if operation.method.lower() in item:
+            raise TypeError(f"{operation.method} {operation.path} is declared twice.")
+        item[operation.method.lower()] = described
+    return paths
+
+
+def _referred(parts: Mapping[str, Schema], paths: Any, kind: str) -> dict[str, Schema]:
+    """Those of the components that the paths refer to: linters object to the others."""
+    root = f"#/components/{kind}/"
+    names = {ref.removeprefix(root) for ref in _references(paths)}
+    return {name: part for name, part in parts.items() if name in names}
+
+
+def _references(value: Any) -> Iterator[str]:
+    """Every `$ref` inside a value."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, list):
+            waiting.extend(item)
+        elif isinstance(item, dict):
+            waiting.extend(item.values())
+            if "$ref" in item:
+                yield item["$ref"]
+
+
+def _links(
+    operation: Operation[Any, Any], operations: tuple[Operation[Any, Any], ...]
+) -> dict[str, Any]:
+    """From the answer that creates a resource to what can be done with the resource."""
+    if all(kind is not Created for kind, _ in operation.results):
+        return {}
+    return {
+        other.id: {"operationId": other.id, "parameters": {names[0]: "$response.body#/data/id"}}
+        for other in operations
+        if (names := _path_names(other))
+        and other.version == operation.version
+        and other.path == f"{operation.path}/{{{names[0]}}}"
+    }
+
+
+def _path_names(operation: Operation[Any, Any]) -> list[str]:
+    return [item.name for item in inputs(operation.request) if item.place == "path"]

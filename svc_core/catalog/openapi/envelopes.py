@@ -1,0 +1,187 @@
+"""The bodies of successful answers as named schemas."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Annotated, Any, Literal, get_args
+
+from attrs import frozen
+
+from svc_core.base.unset import UNSET, Maybe
+from svc_core.contract.media import Representation
+from svc_core.knowledge.rows import Mode, RetrievalBounds
+from svc_core.operation.declaration import GEOJSON, JSON, NDJSON, SSE, Operation
+from svc_core.operation.result import (
+    Accepted,
+    Bare,
+    Content,
+    Created,
+    Empty,
+    One,
+    Page,
+    Paged,
+    Redirect,
+)
+from svc_core.operation.stream import Stream
+from svc_core.wire import shapes
+from svc_core.wire.constraints import Doc, Example, Ge
+from svc_core.wire.schema import Schema, Schemas, name_of
+
+
+@frozen
+class PageCursor:
+    """How to get the next page."""
+
+    next_cursor: Annotated[
+        str | None, Doc("Opaque cursor of the next page; null at the end."), Example(None)
+    ]
+
+
+@frozen
+class PageMeta:
+    """Facts about the page."""
+
+    page_count: Annotated[int, Ge(0), Doc("Rows in this page; not a total."), Example(1)]
+    page: PageCursor
+    count: Annotated[Maybe[int], Ge(0), Doc("Deprecated: use pageCount.")] = UNSET
+    watermark: Annotated[
+        Maybe[str], Doc("Change feed only: the position after the last row, to be kept.")
+    ] = UNSET
+    mode: Annotated[Maybe[Mode], Doc("Retrieval only: how the rows were found.")] = UNSET
+    bounds: Annotated[Maybe[RetrievalBounds], Doc("Retrieval only: what it looked at.")] = UNSET
+
+
+@frozen
+class PageLinks:
+    """Where the next page is."""
+
+    next: Annotated[str | None, Doc("Address of the next page; null at the end."), Example(None)]
+
+
+@frozen
+class FeatureLink:
+    """Where a page is."""
+
+    href: Annotated[str, Doc("Its address.")]
+    rel: Annotated[Literal["self", "next"], Doc("Which page."), Example("self")]
+    type: Annotated[str, Doc("Its media type."), Example(GEOJSON.media_type)]
+
+
+@frozen
+class Feature:
+    """A row as a feature (RFC 7946, 3.2)."""
+
+    type: Annotated[Literal["Feature"], Doc("What it is.")]
+    id: Annotated[str, Doc("The identifier of the row.")]
+    geometry: Annotated[
+        Mapping[str, Any] | None,
+        Doc("The geometry of its place, longitude first; null where it is not known."),
+        Example({"type": "Point", "coordinates": [-79.62, 0.98]}),
+    ]
+    properties: Annotated[
+        Mapping[str, Any],
+        Doc(
+            "The row without `place`, but with its `name`, `countryCode`, `admin1Code`, "
+            "`precision`."
+        ),
+        Example({"title": "M 7.1 earthquake near Esmeraldas, Ecuador", "countryCode": "EC"}),
+    ]
+
+
+@frozen
+class FeatureCollection:
+    """One page of rows as features (RFC 7946, 3.3; OGC API Features part 1, 7.16)."""
+
+    type: Annotated[Literal["FeatureCollection"], Doc("What it is.")]
+    features: Annotated[tuple[Feature, ...], Doc("The rows of this page.")]
+    number_returned: Annotated[int, Ge(0), Doc("Features in this page."), Example(1)]
+    time_stamp: Annotated[datetime, Doc("When it was made."), Example("2026-01-31T05:52:11Z")]
+    links: Annotated[tuple[FeatureLink, ...], Doc("This page, and the next where there is one.")]
+    meta: PageMeta
+
+
+_AROUND = {"meta": PageMeta, "links": PageLinks}
+
+
+def content(operation: Operation[Any, Any], schemas: Schemas) -> dict[str, Schema]:
+    """The schema of the body for each media type that the operation offers; empty for 204."""
+    found = operation.results
+    if all(kind is Empty for kind, _ in found):
+        return {}
+    json = _any_of(list(_json_bodies(operation, schemas)))
+    rows = next((model for kind, model in found if kind is Page), None)
+    return {
+        offer.media_type: json if offer == JSON else _other(offer, rows, schemas)
+        for offer in operation.media
+    }
+
+
+def _any_of(schemas: list[Schema]) -> Schema:
+    """One of the bodies; `anyOf`, because answers are open and one may pass as another."""
+    match schemas:
+        case []:
+            return {"type": "object"}
+        case [only]:
+            return only
+        case _:
+            return {"anyOf": schemas}
+
+
+def _json_bodies(operation: Operation[Any, Any], schemas: Schemas) -> Iterator[Schema]:
+    for kind, model in operation.results:
+        if kind is Page:
+            yield _page(model, schemas)
+        elif kind is Paged:
+            yield _paged(model, schemas)
+        elif kind in (One, Created, Accepted):
+            yield _one(model, schemas)
+        elif kind is Bare:
+            yield schemas.of(model, "output")
+        elif kind not in (Content, Empty, Redirect, Stream):
+            raise TypeError(f"{operation.id} answers with {kind!r}, which is no result.")
+
+
+def _page(model: Any, schemas: Schemas) -> Schema:
+    around = {name: schemas.of(part, "output") for name, part in _AROUND.items()}
+    rows = _array("The rows of this page.", model, schemas)
+    return _envelope("Page", "One page of rows.", model, schemas, {"data": rows, **around})
+
+
+def _paged(model: Any, schemas: Schemas) -> Schema:
+    around = {name: schemas.of(part, "output") for name, part in _AROUND.items()}
+    members = {"data": schemas.of(model, "output"), **around}
+    return _envelope("Page", "One page of a resource.", model, schemas, members)
+
+
+def _one(model: Any, schemas: Schemas) -> Schema:
+    if shapes.is_tuple(model):
+        (item, _) = get_args(model)
+        words = "Several resources, in the order in which they were asked for."
+        several = _array("The resources.", item, schemas)
+        return _envelope("List", words, item, schemas, {"data": several})
+    one = schemas.of(model, "output")
+    return _envelope("One", "One resource.", model, schemas, {"data": one})
+
+
+def _array(words: str, model: Any, schemas: Schemas) -> Schema:
+    return {"type": "array", "description": words, "items": schemas.of(model, "output")}
+
+
+def _envelope(
+    ending: str, words: str, model: Any, schemas: Schemas, members: dict[str, Schema]
+) -> Schema:
+    whole = {"type": "object", "description": words, "properties": members}
+    return schemas.add(f"{name_of(model, 'output')}{ending}", whole | {"required": list(members)})
+
+
+def _other(offer: Representation, rows: Any, schemas: Schemas) -> Schema:
+    media_type = offer.media_type
+    if offer == GEOJSON:
+        return schemas.of(FeatureCollection, "output")
+    if media_type == NDJSON.media_type and rows is not None:
+        words = f"One {name_of(rows, 'output')} as JSON in each line, every line ended by LF."
+        return {"type": "string", "description": words}
+    if media_type == SSE.media_type:
+        # No type: some readers take the schema for the text of the stream, others for an event.
+        return {"description": "Server-sent events, each with a name and with JSON as its data."}
+    is_json = media_type.partition(";")[0].endswith("json")
+    return {"type": "object"} if is_json else {"type": "string"}

@@ -1,0 +1,127 @@
+"""Which problems an operation can answer with: derived from its declaration, never listed by hand.
+
+`Operation.fails` adds what only the use case knows.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from svc_core.catalog.openapi.words import is_tagged
+from svc_core.contract import problem
+from svc_core.contract.problem import ProblemType
+from svc_core.operation.declaration import Operation
+from svc_core.operation.inputs import inputs
+
+EVENT_STREAM = "text/event-stream"
+
+_BODY = (
+    problem.MALFORMED_JSON,
+    problem.DUPLICATE_JSON_MEMBER,
+    problem.INVALID_ENCODING,
+    problem.JSON_TOO_DEEP,
+    problem.NUMBER_OUT_OF_RANGE,
+    problem.VALIDATION_FAILED,
+    problem.REQUEST_TIMEOUT,
+    problem.BODY_TOO_LARGE,
+    problem.UNSUPPORTED_MEDIA_TYPE,
+)
+KEY = (
+    problem.INVALID_API_KEY,
+    problem.API_KEY_REVOKED,
+    problem.API_KEY_EXPIRED,
+    problem.PLAN_INELIGIBLE,
+    problem.IP_NOT_ALLOWED,
+    problem.AUTH_LOCKED,
+)
+STANDING = (
+    problem.MISSING_API_KEY,
+    problem.INSUFFICIENT_SCOPE,
+    problem.WORKSPACE_KEY_REQUIRED,
+)
+PAYMENT = (
+    problem.INVALID_PAYMENT,
+    problem.PAYMENT_REQUIRED,
+    problem.PAYMENT_INVALID,
+    problem.PAYMENT_REPLAYED,
+    problem.PAYMENT_IN_PROGRESS,
+    problem.SETTLEMENT_FAILED,
+    problem.PAYMENT_IDENTIFIER_CONFLICT,
+    problem.PAYMENT_RATE_LIMITED,
+    problem.SETTLEMENT_PENDING,
+    problem.SETTLEMENT_UNKNOWN,
+)
+_ALWAYS = (
+    problem.INTERNAL_ERROR,
+    problem.SERVICE_UNAVAILABLE,
+    problem.OVERLOADED,
+    problem.SHUTTING_DOWN,
+)
+
+
+def failures(operation: Operation[Any, Any]) -> tuple[ProblemType, ...]:
+    """Every problem type of an operation, in the order of the catalogue."""
+    found = {kind.code for kind in _derived(operation)}
+    return tuple(kind for code, kind in problem.CATALOGUE.items() if code in found)
+
+
+def _derived(operation: Operation[Any, Any]) -> Iterator[ProblemType]:
+    yield from _ALWAYS
+    yield from operation.fails
+    yield from _of_inputs(operation)
+    yield from _of_access(operation)
+    if operation.takes_if_match:
+        yield problem.PRECONDITION_FAILED
+        yield problem.RESOURCE_CONFLICT
+    if operation.target is not None and operation.target.foreign is not None:
+        yield problem.FORBIDDEN
+    if is_tagged(operation):
+        yield problem.PRECONDITION_FAILED
+    if operation.idempotency != "none":
+        yield problem.INVALID_IDEMPOTENCY_KEY
+        yield problem.IDEMPOTENCY_CONFLICT
+        yield problem.IDEMPOTENCY_IN_PROGRESS
+    if operation.idempotency == "required":
+        yield problem.IDEMPOTENCY_KEY_REQUIRED
+    if operation.writes:
+        yield problem.STORAGE_UNAVAILABLE
+    if operation.signs:
+        yield problem.SERVICE_UNAVAILABLE
+
+
+def _of_inputs(operation: Operation[Any, Any]) -> Iterator[ProblemType]:
+    places = {item.place for item in inputs(operation.request)}
+    # A query may always hold a name that is not known, or one twice, or be too long.
+    yield problem.UNKNOWN_PARAMETER
+    yield problem.DUPLICATE_PARAMETER
+    yield problem.INVALID_PARAMETER
+    yield problem.URI_TOO_LONG
+    yield from {item.refusal for item in inputs(operation.request)}
+    if "path" in places:
+        yield problem.NOT_FOUND
+    if "body" in places:
+        yield from (
+            (problem.LENIENT.get(kind, kind) for kind in _BODY) if operation.lenient else _BODY
+        )
+    # An `Accept` that excludes every offer is refused, but never on the agent streams.
+    if any(offer.media_type != EVENT_STREAM for offer in operation.media):
+        yield problem.NOT_ACCEPTABLE
+
+
+def _of_access(operation: Operation[Any, Any]) -> Iterator[ProblemType]:
+    if operation.pool == "address":
+        yield problem.RATE_LIMITED
+    if operation.auth == "public":
+        return
+    yield from KEY
+    if operation.auth == "bearer":
+        yield problem.MISSING_API_KEY
+    if operation.scopes:
+        yield problem.INSUFFICIENT_SCOPE
+    if operation.binding == "workspace":
+        yield problem.WORKSPACE_KEY_REQUIRED
+    if operation.auth == "bearer-or-x402":
+        yield from PAYMENT
+    if operation.pool == "account":
+        yield problem.RATE_LIMITED
+    if operation.pool == "agent":
+        yield problem.AGENT_RATE_LIMITED

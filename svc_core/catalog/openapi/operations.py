@@ -1,0 +1,313 @@
+"""One operation as an OpenAPI operation object."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from attrs import frozen
+
+from svc_core import wire
+from svc_core.base.unset import UNSET
+from svc_core.catalog.openapi import headers, words
+from svc_core.catalog.openapi.envelopes import content
+from svc_core.catalog.openapi.failures import failures
+from svc_core.catalog.openapi.samples import NoSampleError, sample
+from svc_core.contract import idempotency, problem
+from svc_core.contract.problem import Problem, ProblemType
+from svc_core.operation import readonly
+from svc_core.operation.declaration import GEOJSON, JSON, NDJSON, Operation, Tier
+from svc_core.operation.inputs import Input, inputs
+from svc_core.operation.result import Paged, Redirect
+from svc_core.payments import challenge, header, messages
+from svc_core.payments import networks as payments
+from svc_core.wire.constraints import IdOf
+from svc_core.wire.document import NUMBER_MAX
+from svc_core.wire.schema import Schema, Schemas
+
+MERGE_PATCH = "application/merge-patch+json"
+_SUCCESS = {200: "Success.", 201: "Created.", 202: "Accepted.", 204: "Done; there is no body."}
+_KEY_BOUNDS: Schema = {
+    "type": "string",
+    "minLength": idempotency.KEY_LENGTH_MIN,
+    "maxLength": idempotency.KEY_LENGTH_MAX,
+    "pattern": "^[!-~]+$",
+    "examples": ["0198c6a2-create-port-strikes"],
+}
+# Without an example: pages that try requests out fill it in, and no made-up tag ever matches.
+_TAG: Schema = {"type": "string"}
+_PAYMENT: Schema = {
+    "type": "string",
+    "maxLength": header.LENGTH_MAX,
+    "pattern": "^[A-Za-z0-9+/]*={0,2}$",
+}
+
+
+@frozen(eq=False)
+class Writer:
+    """What the descriptions of all operations share."""
+
+    base_url: str
+    schemas: Schemas
+    flat: bool = False
+    unsent: frozenset[str] = frozenset()
+
+    def sent(self, names: Iterable[str]) -> dict[str, Schema]:
+        """References to the header fields of an answer."""
+        return headers.referred(name for name in names if name not in self.unsent)
+
+    def operation(self, operation: Operation[Any, Any]) -> dict[str, Any]:
+        """The operation object, without servers and links."""
+        described: dict[str, Any] = {
+            "operationId": operation.id,
+            "summary": operation.summary,
+            "description": words.description(operation),
+            "tags": [operation.tag],
+            "parameters": self.parameters(operation),
+        }
+        body = next((item for item in inputs(operation.request) if item.place == "body"), None)
+        if body is not None:
+            described["requestBody"] = self.request_body(operation, body)
+        described["responses"] = self.responses(operation)
+        described["security"] = _security(operation)
+        if operation.scopes:
+            described["x-required-scopes"] = sorted(operation.scopes)
+        if operation.tier is not None:
+            described |= _for_sale(operation.tier)
+        return described | _pagination(operation)
+
+    def parameters(self, operation: Operation[Any, Any]) -> list[dict[str, Any]]:
+        """Path, query and header inputs, with those that the declaration implies."""
+        declared = inputs(operation.request)
+        named = [self.parameter(operation, item) for item in declared if item.place != "body"]
+        taken = {parameter["name"] for parameter in named}
+        return named + [item for item in _implied(operation) if item["name"] not in taken]
+
+    def parameter(self, operation: Operation[Any, Any], item: Input) -> dict[str, Any]:
+        """One declared input outside the body."""
+        schema = self.schemas.of(item.annotation, "input")
+        described: dict[str, Any] = {"name": item.name, "in": item.place}
+        said = schema.pop("description", item.doc)
+        if said:
+            described["description"] = said
+        described["required"] = item.required
+        if operation.deprecated & {item.name, item.attribute}:
+            described["deprecated"] = True
+        if item.default is not UNSET:
+            schema["default"] = wire.to_json(item.default)
+        if schema.get("type") == "integer":
+            schema = {"minimum": -NUMBER_MAX, "maximum": NUMBER_MAX} | schema
+        if schema.get("type") == "array":
+            # A list without items is not sent at all: an empty text is an empty item.
+            schema["minItems"] = 1
+            described |= {"style": "form" if item.place == "query" else "simple", "explode": False}
+        return described | {"schema": schema}
+
+    def request_body(self, operation: Operation[Any, Any], body: Input) -> dict[str, Any]:
+        """The body in the media types in which it may be sent."""
+        schema = self.body_schema(operation, body)
+        said = {"description": schema.pop("description")} if "description" in schema else {}
+        several = operation.examples.get("bodies")
+        if self.flat and "anyOf" in schema:
+            schema = _list_of(schema["anyOf"])
+            several = {
+                name: example if isinstance(example, list) else [example]
+                for name, example in (several or {}).items()
+            }
+        entry = (
+            self.media(schema, operation.examples, "body")
+            if several is None
+            else {"schema": schema, "examples": _named(several)}
+        )
+        types = ["application/json"]
+        if operation.method == "PATCH":
+            types.append(MERGE_PATCH)
+        return said | {"required": body.required, "content": dict.fromkeys(types, entry)}
+
+    def body_schema(self, operation: Operation[Any, Any], body: Input) -> Schema:
+        """The schema of a body, with the members of the answer that it may repeat."""
+        repeated: dict[str, Schema] = {
+            name: {"readOnly": True, "description": readonly.words(each.name)}
+            for name, each in readonly.members(operation).items()
+        }
+        if not repeated:
+            return self.schemas.of(body.annotation, "input")
+        name = f"{operation.id[:1].upper()}{operation.id[1:]}Input"
+        return self.schemas.widened(name, body.annotation, repeated)
+
+    def media(self, schema: Schema, examples: Mapping[str, Any], name: str) -> dict[str, Any]:
+        """A media type object: the schema with the declared example, or one made from it."""
+        if name in examples:
+            return {"schema": schema, "example": wire.to_json(examples[name])}
+        try:
+            return {"schema": schema, "example": sample(schema, self.schemas.components)}
+        except NoSampleError:
+            return {"schema": schema}
+
+    def responses(self, operation: Operation[Any, Any]) -> dict[str, Any]:
+        """Every documented answer by its status."""
+        described = {str(operation.success): self.success(operation)}
+        if any(kind is Redirect for kind, _ in operation.results):
+            described["302"] = {
+                "description": "Redirect to the address in `Location`.",
+                "headers": self.sent(
+                    [*headers.of_redirect(operation), "Location", *headers.of_payment(operation)]
+                ),
+            }
+        if words.is_tagged(operation):
+            described["304"] = {
+                "description": "Not modified: `If-None-Match` names the current ETag.",
+                "headers": self.sent([*headers.of_redirect(operation), "ETag", *operation.fields]),
+            }
+        found = failures(operation)
+        for status in sorted({kind.status for kind in found}):
+            same = [kind for kind in found if kind.status == status]
+            described[str(status)] = self.failure(operation, same)
+        return described
+
+    def failure(self, operation: Operation[Any, Any], kinds: list[ProblemType]) -> dict[str, Any]:
+        """The refusals of one status."""
+        return {
+            "description": "; ".join(f"{kind.title} (`{kind.code}`)" for kind in kinds) + ".",
+            "headers": self.sent(headers.of_failure(operation, kinds)),
+            "content": {
+                problem.MEDIA_TYPE: {
+                    "schema": {"$ref": "#/components/schemas/Problem"},
+                    "examples": {
+                        kind.code: {"$ref": f"#/components/examples/{kind.code}"} for kind in kinds
+                    },
+                }
+            },
+        }
+
+    def success(self, operation: Operation[Any, Any]) -> dict[str, Any]:
+        """The successful answer in all its representations."""
+        kinds = [kind for kind, _ in operation.results]
+        described: dict[str, Any] = {
+            "description": _SUCCESS.get(operation.success, "Success."),
+            "headers": self.sent(headers.of_success(operation, kinds)),
+        }
+        bodies = content(operation, self.schemas)
+        if bodies:
+            described["content"] = self.answers(operation, bodies)
+        return described
+
+    def answers(
+        self, operation: Operation[Any, Any], bodies: Mapping[str, Schema]
+    ) -> dict[str, Any]:
+        """Every representation with an example, the same rows in JSON and in lines of it."""
+        described: dict[str, Any] = {}
+        for media_type, schema in bodies.items():
+            described[media_type] = {"schema": schema}
+            if media_type == JSON.media_type:
+                described[media_type] = self.media(schema, operation.examples, "response")
+            elif media_type == GEOJSON.media_type:
+                described[media_type] = self.media(schema, operation.examples, media_type)
+            elif media_type in operation.examples:
+                described[media_type]["example"] = operation.examples[media_type]
+        rows = described.get(JSON.media_type, {}).get("example", {}).get("data")
+        if NDJSON.media_type in described and rows is not None:
+            lines = b"".join(wire.dumps(row) + b"\n" for row in rows)
+            described[NDJSON.media_type]["example"] = lines.decode()
+        return described
+
+    def example(self, kind: ProblemType) -> dict[str, Any]:
+        """The example of one problem type, rendered by the code that renders the real ones."""
+        id_ = IdOf("req").example
+        body = problem.body(Problem(kind), base_url=self.base_url, request_id=id_)
+        return {"summary": kind.title, "value": json.loads(body)}
+
+
+def _list_of(kinds: list[Schema]) -> Schema:
+    """Of a body that is one thing or several, the several: generators make no type of both."""
+    return next(kind for kind in kinds if kind.get("type") == "array")
+
+
+def _named(examples: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: {"value": wire.to_json(example)} for name, example in examples.items()}
+
+
+def _implied(operation: Operation[Any, Any]) -> list[dict[str, Any]]:
+    """The parameters that no request class names, because the declaration says them."""
+    found = []
+    if len(operation.media) > 1:
+        formats = [offer.format for offer in operation.media]
+        schema = {"type": "string", "enum": formats, "default": formats[0]}
+        found.append(_parameter("query", "format", "Representation; it beats `Accept`.", schema))
+    if operation.takes_if_match:
+        said = "ETag of the version that may be changed; any other answers 412."
+        found.append(_parameter("header", "If-Match", said, _TAG))
+    if words.is_tagged(operation):
+        said = "ETag of the version at hand; while it is current the answer is 304."
+        found.append(_parameter("header", "If-None-Match", said, _TAG))
+    if operation.tier is not None:
+        said = "A signed payment for this request, in answer to `PAYMENT-REQUIRED`; base64 JSON."
+        found.append(_parameter("header", messages.PAYMENT_SIGNATURE, said, _PAYMENT))
+    if operation.idempotency != "none":
+        said = "A key of your own making; sending it again replays the first answer for 24 hours."
+        key = _parameter("header", "Idempotency-Key", said, _KEY_BOUNDS)
+        found.append(key | {"required": operation.idempotency == "required"})
+    return found
+
+
+def _parameter(place: str, name: str, description: str, schema: Schema) -> dict[str, Any]:
+    return {
+        "name": name,
+        "in": place,
+        "description": description,
+        "required": False,
+        "schema": schema,
+    }
+
+
+def _for_sale(tier: Tier) -> dict[str, Any]:
+    """What a request costs and how it is paid for.
+
+    `x-x402` is the spec's; `x-payment-info` has the shape that agents' discovery tools read
+    (Merit-Systems/x402scan, docs/DISCOVERY.md).
+    """
+    price = {"mode": "fixed", "currency": "USD", "amount": tier.price_usd}
+    return {
+        "x-x402": {
+            "version": messages.VERSION,
+            "scheme": messages.SCHEME,
+            "tier": tier.name,
+            "price": price,
+            "asset": "USDC",
+            "networks": {"production": payments.BASE.id, "development": payments.BASE_SEPOLIA.id},
+            "maxTimeoutSeconds": challenge.TIMEOUT_SECONDS,
+            "headers": {
+                "challenge": messages.PAYMENT_REQUIRED,
+                "payment": messages.PAYMENT_SIGNATURE,
+                "settlement": messages.PAYMENT_RESPONSE,
+            },
+            "settlement": "before-response",
+            "extensions": [messages.IDENTIFIER],
+        },
+        "x-payment-info": {"price": price, "protocols": [{"x402": {}}]},
+    }
+
+
+def _security(operation: Operation[Any, Any]) -> list[dict[str, list[str]]]:
+    if operation.auth == "public":
+        return []
+    schemes = ["bearerAuth", "x402"] if operation.auth == "bearer-or-x402" else ["bearerAuth"]
+    return [{scheme: []} for scheme in schemes]
+
+
+def _pagination(operation: Operation[Any, Any]) -> dict[str, Any]:
+    """Hints for generators of clients: how one page leads to the next."""
+    name = words.cursor_of(operation)
+    if name is None or any(kind is Paged for kind, _ in operation.results):
+        return {}  # generated clients join lists alone
+    return {
+        "x-speakeasy-pagination": {
+            "type": "cursor",
+            "inputs": [{"name": name, "in": "parameters", "type": "cursor"}],
+            "outputs": {"nextCursor": "$.meta.page.nextCursor", "results": "$.data"},
+        },
+        "x-fern-pagination": {
+            "cursor": f"$request.{name}",
+            "next_cursor": "$response.meta.page.nextCursor",
+            "results": "$response.data",
+        },
+    }

@@ -1,0 +1,265 @@
+"""Operations as tools: what the agent and MCP may call, read from the catalogue.
+
+Rule 1: a tool is a reading operation; its arguments are that operation's inputs by their names,
+        checked by the same reading as a request's, and its refusals are the operation's problems.
+Rule 2: a tool runs inside the tenant of its caller; who may call it at all is for the host to ask.
+"""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cache
+from typing import Any, Final, cast
+from urllib.parse import parse_qsl, urlencode
+
+import attrs
+from attrs import frozen
+
+from svc_core.agent.ports import Answered, Found, ToolSpec
+from svc_core.catalog import COLLECTIONS, OPERATIONS
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation import executor as pipeline
+from svc_core.operation.declaration import JSON, Actor, Context, Operation, Units
+from svc_core.operation.executor import Call, Reply, Site
+from svc_core.operation.inputs import Input, inputs
+from svc_core.operation.ports import Transaction
+from svc_core.wire import shapes
+from svc_core.wire.schema import Schema, Schemas
+
+_OPERATIONS: Final = {operation.id: operation for operation in OPERATIONS}
+_NOT_ASKED: Final = frozenset({"tail", "Last-Event-ID"})
+_FIELDS: Final = {"content-type": JSON.media_type}
+_TITLES: Final = ("title", "name", "question", "label", "cveId", "id")
+
+
+@frozen(eq=False)
+class Tool:
+    """A name for an operation; `given` are inputs that it always has.
+
+    Where `only` is told, no others than these inputs are asked for. `kind` is what its rows are,
+    where their ids tell it not.
+    """
+
+    name: str
+    operation_id: str
+    given: Mapping[str, str] = attrs.field(factory=dict, hash=False)
+    only: tuple[str, ...] = ()
+    kind: str | None = None
+
+    @property
+    def operation(self) -> Operation[Any, Any]:
+        """What it runs."""
+        return _OPERATIONS[self.operation_id]
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """What it takes: where that is a body, the members of it."""
+        taken = inputs(self.operation.request)
+        body = next((item for item in taken if item.place == "body"), None)
+        return taken if body is None else inputs(shapes.split(body.annotation)[0])
+
+
+TOOLS: tuple[Tool, ...] = (
+    Tool("search_reports", "listReports"),
+    Tool("get_report", "getReport", {"view": "agent"}, ("reportId",)),
+    Tool("retrieve_knowledge", "retrieveKnowledge"),
+    Tool("list_incidents", "listIncidents"),
+    Tool("get_incident", "getIncident"),
+    Tool("list_entities", "listEntities"),
+    Tool("get_entity", "getEntity"),
+    Tool("entity_graph", "getEntityGraph"),
+    Tool("list_financial_observations", "listFinancialObservations"),
+    Tool("entity_fusion", "getFusion"),
+    Tool("list_markets", "listMarkets"),
+    Tool("list_finint", "listFinancialIndicators"),
+    Tool("list_signals", "listSignals"),
+    Tool("cyber_graph", "getCyberGraph"),
+    Tool("get_cve", "listCves", only=("cveId",)),
+    Tool("list_cves", "listCves"),
+    Tool("get_actor", "listActors", {"include": "techniques,software,campaigns"}, ("q",)),
+    Tool("list_actors", "listActors"),
+    Tool("list_osint_events", "listOsintEvents"),
+    Tool("search_ledger_subjects", "listSubjects"),
+    Tool("fold_ledger_subject", "getSubject"),
+    Tool("list_news", "listNews", kind="newsItem"),
+    Tool("list_changes", "listChanges"),
+)
+
+
+@cache
+def spec(tool: Tool) -> ToolSpec:
+    """What a model is told of a tool."""
+    operation, schemas = tool.operation, Schemas("#/$defs/")
+    asked = [item for item in tool.inputs if _is_asked(tool, item.name)]
+    properties = {item.name: _described(schemas, item) for item in asked}
+    parameters: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    required = [item.name for item in asked if item.required]
+    if required:
+        parameters["required"] = required
+    if schemas.components:
+        parameters["$defs"] = schemas.components
+    told = f"{operation.summary}. {operation.description}"
+    return ToolSpec(tool.name, told, parameters)
+
+
+def _is_asked(tool: Tool, name: str) -> bool:
+    return name in tool.only or not (tool.only or name in _NOT_ASKED or name in tool.given)
+
+
+def _described(schemas: Schemas, item: Any) -> Schema:
+    schema = schemas.of(item.annotation, "input")
+    return {"description": item.doc, **schema} if item.doc else schema
+
+
+# -- running -----------------------------------------------------------------------------------
+
+
+async def reply(
+    tool: Tool, arguments: Mapping[str, Any], work: Units, actor: Actor, site: Site
+) -> Reply:
+    """The operation's own answer to these arguments.
+
+    Raises:
+        Problem: whatever the operation refuses with.
+    """
+    operation = tool.operation
+    prepared = pipeline.prepare(operation, call(tool, arguments), site)
+
+    async def unit(ctx: Context) -> Reply:
+        told = attrs.evolve(ctx, actor=actor, operation=operation.id, aliases=False)
+        return await pipeline.perform(operation, prepared, told, site)
+
+    async def around(ctx: Context) -> Context:
+        return attrs.evolve(ctx, tx=cast(Transaction, None), units=work)
+
+    if operation.unit == "several":
+        return await unit(await work.read(actor.tenant, around))
+    return await work.read(actor.tenant, unit)
+
+
+def call(tool: Tool, arguments: Mapping[str, Any]) -> Call:
+    """The request that these arguments make.
+
+    Raises:
+        Problem: VALIDATION_FAILED, one is unknown, or is no text, number, truth value or list.
+    """
+    places = {item.name: item.place for item in tool.inputs}
+    asked = {name: value for name, value in arguments.items() if value is not None}
+    unknown = [name for name in asked if name not in places or not _is_asked(tool, name)]
+    if unknown:
+        raise Problem(problem.VALIDATION_FAILED, f"Not known here: {', '.join(unknown)[:200]}.")
+    missing = [name for name in spec(tool).parameters.get("required", ()) if name not in asked]
+    if missing:
+        raise Problem(problem.VALIDATION_FAILED, f"Needed: {', '.join(missing)}.")
+    body = {name: asked.pop(name) for name in [*asked] if places[name] == "member"}
+    texts = {**{name: _text(value) for name, value in asked.items()}, **tool.given}
+    path = {name: text for name, text in texts.items() if places[name] == "path"}
+    query = {name: text for name, text in texts.items() if places[name] == "query"}
+    try:
+        return Call(path, urlencode(query), _FIELDS.get, json.dumps(body).encode())
+    except UnicodeEncodeError as wrong:
+        raise Problem(problem.INVALID_ENCODING, "A text holds half of a character.") from wrong
+
+
+def given(made: Call) -> dict[str, str]:
+    """The parameters in the query of a request."""
+    return dict(parse_qsl(made.query, keep_blank_values=True))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | tuple):
+        return ",".join(map(_text, value))
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, str | int | float):
+        return str(value)
+    raise Problem(problem.VALIDATION_FAILED, "An argument is a text, a number, a list, or true.")
+
+
+# -- what was found ----------------------------------------------------------------------------
+
+_PLACES: Final = {collection.prefix: collection for collection in COLLECTIONS if collection.kind}
+_KINDS: Final = {collection.kind: collection for collection in COLLECTIONS}
+
+
+def found(tool: Tool, arguments: Mapping[str, Any], body: Mapping[str, Any]) -> Answered:
+    """What an answer's body holds: its rows, or the one that it is."""
+    data = body.get("data", body)
+    rows = data if isinstance(data, list) else [data]
+    page = body.get("meta", {}).get("page", {})
+    path = _address(tool, arguments)
+    return Answered(
+        tuple(_found(tool, row, path) for row in rows if isinstance(row, dict) and "id" in row),
+        page.get("nextCursor") is not None,
+        body,
+        path,
+    )
+
+
+def _found(tool: Tool, row: Mapping[str, Any], path: str) -> Found:
+    title = next((str(row[name]) for name in _TITLES if row.get(name)), "")
+    prefix = row["id"].partition("_")[0]
+    place = _KINDS[tool.kind] if tool.kind else _PLACES.get(prefix)
+    if prefix == "obs" and "concept" in row:
+        place = None
+    own = None if place is None else place.address(row["id"])
+    own = row.get("links", {}).get("self", own)
+    return Found(row["id"], title, own or path, row)
+
+
+def _address(tool: Tool, arguments: Mapping[str, Any]) -> str:
+    """Where the service answers a call."""
+    made = call(tool, arguments)
+    path = tool.operation.address.format_map(made.path_values)
+    return f"{path}?{made.query}" if made.query else path
+
+
+# -- the agent's -------------------------------------------------------------------------------
+
+
+@frozen
+class CatalogueTools:
+    """The tools of the catalogue for questions (`svc_core.agent.ports.Tools`)."""
+
+    site: Site
+
+    def of(self, work: Units, actor: Actor, now: datetime) -> "CallersTools":  # noqa: ARG002
+        """Those of one caller; what needs a workspace is left out for a person's own key."""
+        has = actor.workspace_id is not None
+        tools = (one for one in TOOLS if has or one.operation.binding != "workspace")
+        return CallersTools({one.name: one for one in tools}, work, actor, self.site)
+
+
+@frozen
+class CallersTools:
+    """The tools of one caller (`svc_core.agent.ports.Toolbox`)."""
+
+    _tools: Mapping[str, Tool]
+    _work: Units
+    _actor: Actor
+    _site: Site
+
+    @property
+    def origin(self) -> str:
+        """Under which paths are."""
+        return self._site.base_url
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """The tools that there are."""
+        return tuple(map(spec, self._tools.values()))
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> Answered:
+        """Run a tool.
+
+        Raises:
+            Problem: the tool is not one of these; or whatever its operation refuses with.
+        """
+        if name not in self._tools:
+            raise Problem(problem.VALIDATION_FAILED, f"There is no tool {name[:64]!r}.")
+        tool = self._tools[name]
+        answer = await reply(tool, arguments, self._work, self._actor, self._site)
+        return found(tool, arguments, json.loads(answer.body))

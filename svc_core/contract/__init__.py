@@ -1,0 +1,1 @@
+"""What an HTTP API promises, each usable alone: problems, cursors, idempotency, ETags, media."""

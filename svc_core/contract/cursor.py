@@ -1,0 +1,211 @@
+"""Opaque positions: sealed cursors of lists, and watermarks of the change feed.
+
+Rule 1: a cursor opens only for the tenant, operation, filters and order that it was sealed for;
+        altered, foreign and stale ones are refused alike, so the refusal tells nothing.
+Rule 2: keys are derived per purpose and named by an id, so they rotate while old cursors open.
+Rule 3: a watermark outlives every key: it is not secret, only checked, because a client may keep
+        one for years and rows are filtered by tenant whatever it says.
+Rule 4: one token has one spelling; base64 that decodes alike but reads otherwise is refused.
+"""
+
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Final
+
+from attrs import field, frozen
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from svc_core.base import compact
+
+VERSION: Final = 1
+LENGTH_MAX: Final = 512
+"""Characters of a cursor, so that it fits a query beside its filters."""
+FORM: Final = f"[A-Za-z0-9_-]{{1,{LENGTH_MAX}}}"
+MASTER_BYTES_MIN: Final = 32
+"""A master key has the strength of the AES-256 keys derived from it."""
+KEY_ID_MAX: Final = 255
+NONCE_BYTES: Final = 12
+"""Random 96-bit nonces allow 2^32 seals under one key (NIST SP 800-38D, 8.3); then rotate."""
+
+EPOCH_BYTES: Final = 8
+POSITION_MAX: Final = 2**63 - 1
+_HEAD_BYTES: Final = 2 + NONCE_BYTES
+_CHECK_BYTES: Final = 4
+_WATERMARK_BYTES: Final = EPOCH_BYTES + 8 + 8 + _CHECK_BYTES
+_WATERMARK_PREFIX: Final = "w1."
+WATERMARK_FORM: Final = r"w1\.[A-Za-z0-9_-]{38}"
+
+
+class CursorError(ValueError):
+    """The text is no cursor of this list, or a position or key cannot make one."""
+
+
+class WatermarkError(ValueError):
+    """The text is no watermark of this tenant's feed."""
+
+
+@frozen(eq=False)
+class Keyring:
+    """Master keys by their id (0 to 255); `current` seals, all of them open.
+
+    The AES-256 keys are derived with HKDF-SHA-256 for one `purpose`, so a key that leaks from one
+    use opens nothing of another.
+
+    Raises:
+        CursorError: `current` names no key, an id is no byte, or a key has fewer than 32 bytes.
+    """
+
+    keys: Mapping[int, bytes] = field(repr=False)
+    current: int
+    purpose: str = "cursor"
+    _ciphers: Mapping[int, AESGCM] = field(init=False, repr=False)
+
+    @_ciphers.default
+    def _derive(self) -> Mapping[int, AESGCM]:
+        if self.current not in self.keys:
+            raise CursorError(f"The keyring has no key {self.current} to seal with.")
+        return {id_: _cipher(id_, master, self.purpose) for id_, master in self.keys.items()}
+
+    def cipher(self, key_id: int) -> AESGCM:
+        """The cipher of a key.
+
+        Raises:
+            CursorError: the keyring has no such key.
+        """
+        if key_id not in self._ciphers:
+            raise CursorError("The cursor cannot be opened.")
+        return self._ciphers[key_id]
+
+
+def _cipher(key_id: int, master: bytes, purpose: str) -> AESGCM:
+    if not 0 <= key_id <= KEY_ID_MAX:
+        raise CursorError(f"A key id is a number from 0 to {KEY_ID_MAX}, not {key_id}.")
+    if len(master) < MASTER_BYTES_MIN:
+        raise CursorError(f"Master key {key_id} has fewer than {MASTER_BYTES_MIN} bytes.")
+    return AESGCM(HKDF(SHA256(), 32, salt=None, info=f"svc {purpose}".encode()).derive(master))
+
+
+# -- cursors -----------------------------------------------------------------------------------
+
+
+def binding(
+    tenant: str, operation: str, filters: Mapping[str, object], order: str | Sequence[str]
+) -> bytes:
+    """What a cursor is bound to, as a digest; the order in which filters are named is nothing.
+
+    `filters` holds JSON values by name. The page limit does not belong here: a client may change
+    it on the way.
+    """
+    return sha256(_binding_text([tenant, operation, filters, order]).encode()).digest()
+
+
+def seal(keyring: Keyring, position: object, binding: bytes, nonce: bytes) -> str:
+    """The cursor of a position, a JSON value; `nonce` is 12 random bytes that the caller draws.
+
+    Raises:
+        CursorError: the nonce has another length, or the cursor would pass 512 characters.
+    """
+    if len(nonce) != NONCE_BYTES:
+        raise CursorError(f"A cursor is sealed with {NONCE_BYTES} random bytes, not {len(nonce)}.")
+    head = bytes((VERSION, keyring.current))
+    plain = _position_text(position).encode()
+    sealed = keyring.cipher(keyring.current).encrypt(nonce, plain, head + binding)
+    text = _to_text(head + nonce + sealed)
+    if len(text) > LENGTH_MAX:
+        raise CursorError(f"The position needs a cursor beyond {LENGTH_MAX} characters.")
+    return text
+
+
+def unseal(keyring: Keyring, text: str, binding: bytes) -> Any:
+    """The position that `seal` put into the cursor under the same binding.
+
+    Raises:
+        CursorError: it is not such a cursor; the reason is not told.
+    """
+    data = _from_text(text) if len(text) <= LENGTH_MAX else b""
+    if len(data) <= _HEAD_BYTES or data[0] != VERSION:
+        raise CursorError("The cursor cannot be opened.")
+    cipher = keyring.cipher(data[1])
+    try:
+        plain = cipher.decrypt(data[2:_HEAD_BYTES], data[_HEAD_BYTES:], data[:2] + binding)
+    except InvalidTag as altered:
+        raise CursorError("The cursor cannot be opened.") from altered
+    return json.loads(plain.decode())
+
+
+# Escaped to ASCII, so that every text has a form; sorted, so that equal filters have one.
+_binding_text = compact.encoder(ascii_only=True, sort_keys=True)
+_position_text = compact.encoder(ascii_only=True)
+
+
+# -- watermarks --------------------------------------------------------------------------------
+
+
+@frozen
+class Watermark:
+    """A place in the change feed: after these positions, in the database of this epoch.
+
+    `epoch` is 8 bytes, drawn once per database; positions count from 0, which is the beginning.
+    """
+
+    epoch: bytes
+    global_position: int
+    tenant_position: int
+
+
+def seal_watermark(watermark: Watermark, tenant: str) -> str:
+    """The token of a watermark for one tenant: `w1.` and 38 characters.
+
+    Raises:
+        WatermarkError: the epoch is not 8 bytes, or a position is negative or beyond 2^63-1.
+    """
+    if len(watermark.epoch) != EPOCH_BYTES:
+        raise WatermarkError(f"An epoch has {EPOCH_BYTES} bytes, not {len(watermark.epoch)}.")
+    positions = (watermark.global_position, watermark.tenant_position)
+    if not all(0 <= position <= POSITION_MAX for position in positions):
+        raise WatermarkError(f"A position lies between 0 and {POSITION_MAX}.")
+    data = watermark.epoch + b"".join(position.to_bytes(8, "big") for position in positions)
+    return _WATERMARK_PREFIX + _to_text(data + _check(data, tenant))
+
+
+def open_watermark(text: str, tenant: str) -> Watermark:
+    """The watermark in a token of this tenant.
+
+    Whether its epoch is the database's, and its positions lie within the feed, is for the caller.
+
+    Raises:
+        WatermarkError: the token is not one that this tenant was given, or has a slip in it.
+    """
+    data = _from_text(text[len(_WATERMARK_PREFIX) :]) if text.startswith(_WATERMARK_PREFIX) else b""
+    body, check = data[:-_CHECK_BYTES], data[-_CHECK_BYTES:]
+    if len(data) != _WATERMARK_BYTES or check != _check(body, tenant):
+        raise WatermarkError("The text is no watermark of this feed; pass it on unchanged.")
+    epoch, *positions = body[:8], *(int.from_bytes(body[at : at + 8], "big") for at in (8, 16))
+    return Watermark(epoch, *positions)
+
+
+def _check(data: bytes, tenant: str) -> bytes:
+    # The fixed length of the data in front keeps it apart from the tenant.
+    return sha256(data + tenant.encode("utf-8", "surrogatepass")).digest()[:_CHECK_BYTES]
+
+
+# -- text --------------------------------------------------------------------------------------
+
+
+def _to_text(data: bytes) -> str:
+    return urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def _from_text(text: str) -> bytes:
+    """The bytes of base64url without padding; none where the text is not their one spelling."""
+    try:
+        data = urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except ValueError:
+        return b""
+    # The decoder skips foreign characters and ignores unused bits; writing it again shows both.
+    return data if _to_text(data) == text else b""

@@ -1,0 +1,112 @@
+"""One request, one effect: deciding what a repeated `Idempotency-Key` means.
+
+Rule 1: a key is scoped to tenant and operation and lives 24 hours (Spec: Representation rules 5).
+Rule 2: the same canonical body replays the first answer; another body is a conflict.
+Rule 3: only successes are kept, in the transaction that made them, so a refusal can be mended and
+        sent again with the same key, and a crash leaves no marker behind.
+Rule 4: a retry is mostly the very same bytes. Those are known by their hash and answered unread;
+        only other bytes are parsed and compared in their canonical form.
+
+    raw = raw_digest(body, path_values)
+    if (answer := repeated(stored, raw, now)) is not None:
+        ...                    # give it again
+    match decide(stored, fingerprint(read(body), path_values), now):
+        case Fresh(): ...      # do the work and keep its answer in the same transaction
+        case Replay(answer): ...
+        case Conflict(): ...
+
+A kept answer has both digests, one after the other: `raw + fingerprint`.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from hashlib import sha256
+
+from attrs import frozen
+
+from svc_core.base import canonical
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.ports import Answer
+from svc_core.wire import Json
+
+KEY_LENGTH_MIN = 8
+KEY_LENGTH_MAX = 200
+RETENTION = timedelta(hours=24)
+
+
+@frozen
+class Fresh:
+    """The key is free: do the work."""
+
+
+@frozen
+class Replay:
+    """The work was done: give this answer again."""
+
+    answer: Answer
+
+
+@frozen
+class Conflict:
+    """The key was used for another request."""
+
+
+FRESH = Fresh()
+CONFLICT = Conflict()
+
+
+def repeated(stored: Answer | None, raw: bytes, now: datetime) -> Answer | None:
+    """The kept answer where the same bytes were sent to the same resource; `raw` is their digest.
+
+    None says nothing: then `decide` finds out.
+    """
+    if stored is None or not stored.fingerprint.startswith(raw) or now - stored.at >= RETENTION:
+        return None
+    return stored
+
+
+def decide(stored: Answer | None, fingerprint: bytes, now: datetime) -> Fresh | Replay | Conflict:
+    """What to do with a request whose key has `stored` as its answer; at 24 hours it is free."""
+    if stored is None or now - stored.at >= RETENTION:
+        return FRESH
+    return Replay(stored) if stored.fingerprint.endswith(fingerprint) else CONFLICT
+
+
+def raw_digest(body: bytes, path_values: Mapping[str, str]) -> bytes:
+    """SHA-256 of a body as it was sent, together with the resource it was sent to.
+
+    Keys are scoped to an operation, which has path values or has none, so that neither of the two
+    texts can be taken for the other.
+    """
+    return sha256(canonical.dumps(dict(path_values)) + body if path_values else body).digest()
+
+
+def fingerprint(body: Json, path_values: Mapping[str, str] | None = None) -> bytes:
+    """SHA-256 of the canonical body (RFC 8785), together with the resource it was sent to."""
+    place = canonical.dumps(dict(path_values)) if path_values else b"{}"
+    # The canonical form of both in one array, put together here: a body of as many levels as
+    # readers take would have one too many inside of it.
+    return sha256(b"".join((b"[", canonical.dumps(body), b",", place, b"]"))).digest()
+
+
+def check_key(key: str | None, *, required: bool) -> str | None:
+    """The key as it was sent, opaque: 8 to 200 visible ASCII characters.
+
+    Raises:
+        Problem: IDEMPOTENCY_KEY_REQUIRED or INVALID_IDEMPOTENCY_KEY.
+    """
+    if key is None:
+        if required:
+            raise Problem(problem.IDEMPOTENCY_KEY_REQUIRED, "This operation needs the header.")
+        return None
+    if not KEY_LENGTH_MIN <= len(key) <= KEY_LENGTH_MAX:
+        raise Problem(
+            problem.INVALID_IDEMPOTENCY_KEY,
+            f"The key has {len(key)} characters; {KEY_LENGTH_MIN} to {KEY_LENGTH_MAX} are allowed.",
+        )
+    if not all("!" <= character <= "~" for character in key):
+        raise Problem(
+            problem.INVALID_IDEMPOTENCY_KEY, "The key holds a character that is not visible ASCII."
+        )
+    return key

@@ -1,0 +1,1 @@
+"""One pure parser for each format that public sources write: bytes in, typed observations out."""

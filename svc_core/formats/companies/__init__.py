@@ -1,0 +1,1 @@
+"""Companies, who owns them, their filings and figures."""

@@ -1,0 +1,61 @@
+"""GLEIF's golden copy in XML: legal entities (LEI-CDF 1 to 3) and relationships (RR-CDF).
+
+A window: a golden copy is published in parts and in deltas, under the record count of the whole.
+"""
+
+from xml.etree.ElementTree import Element
+
+from svc_core.formats.companies import leis
+from svc_core.formats.model import About, Given, Record, Rejection, Told, declared
+from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.values import moment, records
+
+_HEADERS = ("LEIHeader", "Header")
+
+
+def _parse(body: Body, _: Given) -> Told:
+    relations: list[Record | Rejection] = []
+    for element in body.elements(*_HEADERS, "LEIRecord", "RelationshipRecord"):
+        name = element.tag.rpartition("}")[2]
+        if name in _HEADERS:
+            yield About(stamp=moment(_text(element, "ContentDate")))
+        elif name == "LEIRecord":
+            yield from records([element], _entity, lambda one: _text(one, "LEI"))
+        else:
+            relations += records([element], _relation, lambda one: _facts(one, leis.RELATION))
+    yield from sorted(relations, key=leis.nearest_last)
+
+
+def _found(element: Element, path: str) -> Element | None:
+    """What stands at the end of a path of local names."""
+    space, found = element.tag[: element.tag.find("}") + 1], element
+    for name in path.split("/"):  # quicker than the whole path at once
+        step = found.find(space + name)
+        if step is None:
+            return None
+        found = step
+    return found
+
+
+def _text(element: Element, path: str) -> str | None:
+    found = _found(element, path)
+    return None if found is None else found.text
+
+
+def _facts(record: Element, places: leis.Places) -> dict[str, str | None]:
+    return {name: _text(record, path) for name, (_, path) in places.items()}
+
+
+def _entity(record: Element) -> Record:
+    groups = ("OtherEntityNames", "TransliteratedOtherEntityNames")
+    named = [_found(record, f"Entity/{group}") for group in groups]
+    others = [name.text for group in named if group is not None for name in group]
+    is_succeeded = _found(record, "Entity/SuccessorEntity/*") is not None
+    return leis.entity(_facts(record, leis.ENTITY), others, is_succeeded=is_succeeded)
+
+
+def _relation(record: Element) -> Record:
+    return leis.relation(_facts(record, leis.RELATION))
+
+
+LEI_CDF = declared("lei-cdf", lambda body: body.root in {"LEIData", "RelationshipData"}, _parse)

@@ -1,0 +1,71 @@
+"""What the documents of the SEC have in common: entities, listings, addresses of filings."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from svc_core.formats.model import Record
+from svc_core.formats.reading import parties
+from svc_core.formats.reading.identifiers import cik
+from svc_core.formats.reading.parties import keys
+from svc_core.formats.reading.values import country_named, moment, required, text
+
+_ARCHIVES = "https://www.sec.gov/Archives/edgar/data"
+_COMPANY = "https://www.sec.gov/cgi-bin/browse-edgar?action=getcompany&CIK="
+
+_MICS = {"Nasdaq": "XNAS", "NYSE": "XNYS", "OTC": "OTCM", "CBOE": "BATS"}
+"""Market codes (ISO 10383) of the names that EDGAR has for exchanges."""
+
+# EDGAR's codes of states are those of the post; those of other countries are its own, with a digit.
+_STATES = """
+    AL AK AZ AR CA CO CT DE DC FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM
+    NY NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY AS GU MP PR VI
+"""
+
+
+def company(value: object) -> str:
+    """The CIK of a company.
+
+    Raises:
+        Unusable: it is none.
+    """
+    return required(cik(value), "a CIK")
+
+
+def entity(
+    number: str,
+    said: dict[str, Any],
+    listed: Mapping[str, object] | None = None,
+    lei: object = None,
+) -> Record:
+    """What a document says of a company, by its LEI where it tells one.
+
+    `listed` are the tickers, each with the name of its exchange.
+    """
+    tickers = [("ticker", ticker) for ticker in listed or ()]
+    known, page = keys([("lei", lei), ("cik", number), *tickers]), _COMPANY + number
+    listings = None if listed is None else [_listing(*one) for one in listed.items()]
+    members = {"type": "company", **said, "listings": listings}
+    return parties.entity(known, members, provider="sec", record_id=number, url=page)
+
+
+def _listing(ticker: str, exchange: object) -> dict[str, Any]:
+    name = text(exchange)
+    return {"ticker": ticker, "exchangeName": name, "mic": _MICS.get(name or "")}
+
+
+def filing_page(number: str, accession: str, document: str | None = None) -> str:
+    """The address of a filing's document, or of its index."""
+    folder = f"{_ARCHIVES}/{int(number)}/{accession.replace('-', '')}"
+    return f"{folder}/{document or accession + '-index.htm'}"
+
+
+def latest(moments: Iterable[object]) -> datetime | None:
+    """The last of the moments that are some."""
+    return max(filter(None, map(moment, {str(one) for one in moments})), default=None)
+
+
+def jurisdiction(code: object, name: object) -> str | None:
+    """ISO 3166 of one of EDGAR's codes: a state of the US, or a country by its name."""
+    state = str(code or "").strip().upper()
+    return f"US-{state}" if state in _STATES.split() else country_named(name)

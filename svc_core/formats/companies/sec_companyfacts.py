@@ -1,0 +1,167 @@
+"""What one company reported to the SEC in XBRL, fact by fact and filing by filing.
+
+A window: what a filing said stays said, and the answer for one concept of a company has the same
+form. `fy` and `fp` describe the filing; the fiscal period of a fact is told from its dates. Which
+fact supersedes which is for the fold to say.
+
+A filing states a metric by one concept: of those with its latest period of that length, the best.
+Another concept of it states a period only where it is no wider or narrower one (equity with the
+shares of others, of older years), the best that this filing has of the period, and where no filing
+by then stated the period by its own one.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from datetime import date, datetime
+from functools import cache, partial
+from typing import Any
+
+from attrs import Factory, frozen
+
+from svc_core.formats.companies import sec, xbrl
+from svc_core.formats.companies.fiscal import FiscalYears, annual_ends, months
+from svc_core.formats.model import FAULTS, About, Given, Record, Told, Unusable, declared
+from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.values import day, midnight, number, records, required, text
+
+Fact = dict[str, Any]
+
+FILINGS_MAX = 100
+"""Filings that may report one fact: a dozen do, and all of them are looked at for each."""
+
+_NEVER = "9999"  # later than every day
+_FILING = ("accn", "form", "filed", "fy", "fp")
+
+
+@frozen
+class Company:
+    """The company of a document, and what many of its facts repeat.
+
+    `period` is told by the start and the end of a fact, `filing` by its members of `_FILING`;
+    `states` tells whether a series states its metric by a fact; `filings` counts those of each.
+    """
+
+    cik: str
+    period: Callable[..., dict[str, Any]]
+    filing: Callable[..., tuple[dict[str, Any], datetime | None]]
+    states: Callable[[xbrl.Series, Fact], bool]
+    filings: Counter[Any] = Factory(Counter)
+
+
+def _recognise(body: Body) -> bool:
+    return body.has("cik", "facts") or body.has("cik", "taxonomy", "tag", "units")
+
+
+def _parse(body: Body, _: Given) -> Told:
+    told = body.whole_json()
+    cik = sec.company(told["cik"])
+    taxonomies = told["facts"] if "facts" in told else {told["taxonomy"]: {told["tag"]: told}}
+    all_series = list(xbrl.series(taxonomies))
+    facts = [fact for one in all_series for fact in one.facts if isinstance(fact, dict)]
+    yield About(stamp=sec.latest(fact.get("filed") for fact in facts))
+    yield sec.entity(cik, {"name": text(told.get("entityName"))})
+    period = cache(partial(_period, FiscalYears(annual_ends(facts))))
+    states = _Statements(period, all_series).holds
+    company = Company(cik, period, cache(partial(_filing, cik)), states)
+    for one in all_series:
+        yield from records(one.facts, partial(_record, company, one), lambda fact: fact["accn"])
+
+
+def _record(company: Company, series: xbrl.Series, fact: Fact) -> Record:
+    period = company.period(fact.get("start") or None, fact["end"])
+    filing, filed = company.filing(*map(fact.get, _FILING))
+    accession, value = filing["accession"], xbrl.exact(fact["val"])
+    start, end = period["periodStart"], period["periodEnd"]
+    company.filings[series.key, start, end] += 1
+    if company.filings[series.key, start, end] > FILINGS_MAX:
+        raise Unusable(f"is reported by more than {FILINGS_MAX} filings")
+    said = {
+        "entity": f"cik:{company.cik}",
+        **series.said,
+        "value": value,
+        "metric": series.metric if company.states(series, fact) else None,
+        **period,
+        "filing": filing,
+        "frame": text(fact.get("frame")),
+    }
+    key = f"{company.cik}|{series.key}|{start or ''}|{end}|{accession}"
+    return Record("financialObservation", key, said, filed, (), accession, filing["url"], filed)
+
+
+class _Statements:
+    """By which of its series each filing states a metric; the best series of each come first."""
+
+    def __init__(
+        self, period: Callable[..., dict[str, Any]], all_series: Sequence[xbrl.Series]
+    ) -> None:
+        self._period = period
+        self._main: dict[Any, tuple[str, str]] = {}
+        self._best: dict[Any, str] = {}
+        self._since: dict[Any, str] = {}
+        told = list(self._told(all_series))
+        for key, (length, stated, filing), fact in told:
+            self._best.setdefault((stated, filing), key)
+            if fact["end"] > self._main.get((length, filing), ("", ""))[0]:
+                self._main[length, filing] = (fact["end"], key)
+        for key, (length, stated, filing), fact in told:
+            if self._main[length, filing][1] == key:
+                on = str(fact.get("filed"))
+                self._since[stated] = min(self._since.get(stated, on), on)
+
+    def _told(self, all_series: Sequence[xbrl.Series]) -> Iterator[tuple[str, Any, Fact]]:
+        for one in all_series:
+            for fact in one.facts if one.metric else ():
+                with suppress(Unusable, *FAULTS):  # such a fact is rejected in its turn
+                    xbrl.exact(fact["val"])
+                    yield one.key, self._places(one, fact), fact
+
+    def holds(self, series: xbrl.Series, fact: Fact) -> bool:
+        """Whether the series states its metric by this fact of its own."""
+        if series.metric is None:
+            return False
+        length, stated, filing = self._places(series, fact)
+        if self._main[length, filing][1] == series.key:
+            return True
+        is_known = self._since.get(stated, _NEVER) <= str(fact.get("filed"))
+        if is_known or series.is_substitute:
+            return False
+        return self._best[stated, filing] == series.key
+
+    def _places(self, series: xbrl.Series, fact: Fact) -> tuple[Any, Any, Any]:
+        """What its length, its period and its filing are told by."""
+        start, end = fact.get("start") or None, fact["end"]
+        told = (series.metric, series.said["currency"], series.said["unit"])
+        period = self._period(start, end)
+        length = (*told, period["periodType"], period["periodMonths"])
+        return length, (*told, start, end), str(fact["accn"])
+
+
+def _period(years: FiscalYears, start: str | None, end: str) -> dict[str, Any]:
+    first, last = date.fromisoformat(start) if start else None, date.fromisoformat(end)
+    if first and first > last:
+        raise Unusable("ends before it begins")
+    return {
+        "periodType": "duration" if first else "instant",
+        "periodStart": first and first.isoformat(),
+        "periodEnd": last.isoformat(),
+        "periodMonths": first and months((last - first).days + 1),
+        **years.of(first, last),
+    }
+
+
+def _filing(cik: str, *told: Any) -> tuple[dict[str, Any], datetime | None]:
+    accession, form, filed, year, period = told
+    known = required(text(accession), "accn")
+    said = {
+        "accession": known,
+        "form": text(form),
+        "filedDate": day(filed),
+        "fiscalYear": number(year),
+        "fiscalPeriod": text(period),
+        "url": sec.filing_page(cik, known),
+    }
+    return said, midnight(filed)
+
+
+SEC_COMPANYFACTS = declared("sec-companyfacts", _recognise, _parse)

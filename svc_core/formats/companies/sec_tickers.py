@@ -1,0 +1,48 @@
+"""The SEC's list of companies with tickers: one JSON snapshot; a company may have many tickers."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from svc_core.formats.companies import sec
+from svc_core.formats.model import Given, Record, Told, declared
+from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.identifiers import cik
+from svc_core.formats.reading.values import records, text
+
+Row = dict[str, Any]
+
+
+def _recognise(body: Body) -> bool:
+    if body.has("fields", "data"):
+        return {"cik", "ticker"}.issubset(body.json["fields"])
+    return {"cik_str", "ticker"}.issubset(next(iter(body.json.values()), ()))
+
+
+def _rows(told: dict[str, Any]) -> Iterable[Any]:
+    """The rows of either form: objects under running numbers, or lists under `fields`."""
+    if "fields" not in told:
+        return told.values()
+    return [dict(zip(told["fields"], row, strict=False)) for row in told["data"]]
+
+
+def _cik(row: Row) -> Any:
+    return row.get("cik_str", row.get("cik"))
+
+
+def _parse(body: Body, _: Given) -> Told:
+    companies: dict[Any, list[Row]] = defaultdict(list)
+    for place, row in enumerate(_rows(body.whole_json())):
+        number = cik(_cik(row)) if isinstance(row, dict) else None
+        companies[number or place].append(row)
+    yield from records(companies.values(), _record, lambda rows: rows[0])
+
+
+def _record(rows: list[Row]) -> Record:
+    first = rows[0]
+    said = {"name": text(first.get("title") or first.get("name"))}
+    listed = {str(row["ticker"]): row.get("exchange") for row in rows if row["ticker"]}
+    return sec.entity(sec.company(_cik(first)), said, listed)
+
+
+SEC_TICKERS = declared("sec-tickers", _recognise, _parse)

@@ -1,0 +1,92 @@
+"""Concepts and units of financial reports (XBRL), in the words of rows."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from attrs import frozen
+
+from svc_core import data
+from svc_core.formats.reading.codes import currency
+from svc_core.formats.reading.values import number, required, text
+
+_UNITS = {"shares": "{share}", "pure": "1", "Year": "a", "Month": "mo", "Day": "d"}
+"""UCUM units of what reports measure in; all others are annotations."""
+
+
+@frozen
+class Series:
+    """The facts of one concept in one unit: what they all say, and the metric that they state.
+
+    A substitute is wider or narrower than the metric.
+    """
+
+    key: str
+    metric: str | None
+    is_substitute: bool
+    said: dict[str, Any]
+    facts: list[dict[str, Any]]
+
+
+def series(taxonomies: dict[str, Any]) -> Iterator[Series]:
+    """The series of all concepts, those of the better concepts of a metric first.
+
+    What is not of the form of a taxonomy, a concept or its units stands among the facts, none of
+    which it is.
+    """
+    concepts = {
+        f"{taxonomy}:{name}": ({"taxonomy": taxonomy, "name": name}, about)
+        for taxonomy, stated in taxonomies.items()
+        for name, about in (stated if isinstance(stated, dict) else {"": stated}).items()
+    }
+    ranked = [name for name in metrics() if name in concepts]
+    for full_name in dict.fromkeys([*ranked, *concepts]):
+        concept, about = concepts[full_name]
+        told = about if isinstance(about, dict) else {"units": about}
+        units = told.get("units")
+        said = {"concept": concept | {"label": text(told.get("label"))}}
+        for unit, facts in (units if isinstance(units, dict) else {"": [units]}).items():
+            key = f"{concept['taxonomy']}|{concept['name']}|{unit}"
+            known: list[Any] = facts if isinstance(facts, list) else [facts]
+            metric, is_substitute = metrics().get(full_name), full_name in substitutes()
+            yield Series(key, metric, is_substitute, said | measured_in(unit), known)
+
+
+@cache
+def metrics() -> dict[str, str]:
+    """The canonical metric of each `taxonomy:Concept` that states one, its best concepts first."""
+    return {name: metric for metric, *told in _table() for some in told for name in some.split()}
+
+
+@cache
+def substitutes() -> frozenset[str]:
+    """The concepts that are wider or narrower than the metric that they state."""
+    return frozenset(name for _, _, told in _table() for name in told.split())
+
+
+def _table() -> list[tuple[str, str, str]]:
+    rows = [line.split("\t") for line in data.lines("metrics.tsv")]
+    return [(metric, *told.partition("|")[::2]) for metric, told in rows]
+
+
+def measured_in(unit: str) -> dict[str, str | None]:
+    """The currency and the UCUM unit of a unit such as `USD/shares`."""
+    over, _, under = unit.partition("/")
+    per = f"{_ucum(under)}-1" if under else None
+    if currency(over) == over:
+        return {"currency": over, "unit": per}
+    return {"currency": None, "unit": f"{_ucum(over)}.{per}" if per else _ucum(over)}
+
+
+def _ucum(unit: str) -> str:
+    return _UNITS.get(unit) or f"{{{unit}}}"
+
+
+def exact(told: object) -> int | float:
+    """A reported number; one with a fraction of nought is whole.
+
+    Raises:
+        Unusable: it is none, or a whole one beyond ±(2^53 - 1).
+    """
+    value = required(number(told), "a value")
+    return required(number(int(value)), "") if value == int(value) else value

@@ -1,0 +1,1 @@
+"""Vulnerabilities, advisories, threat actors and what they use."""

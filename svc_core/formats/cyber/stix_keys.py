@@ -1,0 +1,72 @@
+"""By what objects of STIX are known among rows.
+
+Rule 1: an id of ATT&CK names only an object of its kind: deprecated mitigations bear the id of the
+        technique that they were for.
+Rule 2: ATT&CK for ICS had a wiki of its own, which numbered groups and software again from 1.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from svc_core.formats.cyber.vulnerabilities import CVE_ID
+from svc_core.formats.reading.values import country, objects
+
+Object = dict[str, Any]
+
+TYPES: Mapping[str, str] = {
+    "intrusion-set": "threatActor", "threat-actor": "threatActor", "malware": "malware",
+    "tool": "tool", "attack-pattern": "attackPattern", "campaign": "campaign",
+    "course-of-action": "courseOfAction", "indicator": "indicator", "identity": "organization",
+    "vulnerability": "vulnerability", "location": "country",
+}  # fmt: skip
+"""Kinds of entities by those of objects."""
+
+LETTERS: Mapping[str, str] = {
+    "threatActor": "G", "malware": "S", "tool": "S", "attackPattern": "T", "campaign": "C",
+    "courseOfAction": "M",
+}  # fmt: skip
+"""How ids of ATT&CK begin, by kinds of entities."""
+
+_WIKI = "collaborate.mitre.org"
+_FINER = ("administrative_area", "city", "street_address", "postal_code", "latitude")
+_NUMBER = re.compile(r"[0-9]{4}(\.[0-9]{3})?")
+
+
+def key_of(one: Object) -> str | None:
+    """By what an object is known; None for kinds that no row has."""
+    id_, kind = one["id"], one.get("type")
+    if not isinstance(kind, str) or kind not in TYPES:
+        return None
+    if kind == "location":
+        code = None if any(map(one.get, _FINER)) else country(one.get("country"))
+        return code and f"iso3166-1:{code}"
+    if kind == "vulnerability":
+        names = [*_external(one, "cve"), str(one.get("name")).strip().upper()]
+        return next((name for name in names if CVE_ID.fullmatch(name)), f"stix:{id_}")
+    attack = attack_id(_external(one, "mitre"), TYPES[kind])
+    return f"attack:{attack}" if attack else f"stix:{id_}"
+
+
+def unseen(ref: str) -> str | None:
+    """The key of an object that is not in the bundle."""
+    return f"stix:{ref}" if ref.partition("--")[0] in TYPES else None
+
+
+def references(one: Object) -> list[Object]:
+    """Its external references."""
+    return objects(one.get("external_references"))
+
+
+def _external(one: Object, source: str) -> Iterator[str]:
+    for each in references(one):
+        id_ = str(each.get("external_id") or "").strip().upper()
+        is_anew = _WIKI in str(each.get("url")) and not id_.startswith("T")
+        if str(each.get("source_name")).startswith(source) and not is_anew:
+            yield id_
+
+
+def attack_id(ids: Iterable[str], type_: str) -> str | None:
+    """The first id that ATT&CK gives to entities of this kind."""
+    letter = LETTERS.get(type_)
+    return next((one for one in ids if one[:1] == letter and _NUMBER.fullmatch(one[1:])), None)

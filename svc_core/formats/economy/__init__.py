@@ -1,0 +1,1 @@
+"""Statistics and exchange rates: series of observations."""

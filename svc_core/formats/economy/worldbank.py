@@ -1,0 +1,74 @@
+"""The World Bank's API, version 2: pages of one indicator, and of a source with more dimensions.
+
+The unit hides in the name of the indicator. Aggregates have codes of two letters, too, which are no
+countries.
+"""
+
+from functools import partial
+from typing import Any
+
+from svc_core.base import periods
+from svc_core.formats.economy import indicators
+from svc_core.formats.model import About, Given, Record, Told, declared
+from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.values import each, midnight, number, records, required, text
+
+PAGE = "https://data.worldbank.org/indicator/"
+PROVIDER = "worldbank"
+
+_OPTIONS = {"provider": "who publishes it, where it is not the World Bank"}
+_HEAD = frozenset({"page", "pages", "total"})
+
+
+def _recognise(body: Body) -> bool:
+    told = body.json
+    if isinstance(told, list):
+        return _HEAD.issubset(told[0]) and isinstance(told[1], list | None)
+    return {*_HEAD, "source"}.issubset(told)
+
+
+def _parse(body: Body, given: Given) -> Told:
+    told = body.whole_json()
+    meta, rows = told if isinstance(told, list) else (told, None)
+    source = each(meta.get("source") or {})[0]
+    title, stamp = text(source.get("name")), midnight(meta.get("lastupdated"))
+    total = meta.get("total") if number(meta.get("pages")) == 1 else None
+    yield About(stamp, title, records=None if total is None else int(total))
+    provider = given.options.get("provider", PROVIDER)
+    dataset = text(source.get("id") or meta.get("sourceid"))
+    make = partial(_record, {"provider": provider, "datasetId": dataset})
+    rows = rows or source.get("data") or ()
+    yield from records(rows, make, lambda row: f"{row['country']['id']} {row['date']}")
+
+
+def _record(origin: dict[str, Any], row: dict[str, Any]) -> Record:
+    code, name, place, label, when = _named(row) if "variable" in row else _plain(row)
+    said = origin | {
+        "indicatorCode": code,
+        "name": name,
+        "area": indicators.area(required(place, "a country"), label),
+        "unit": "%" if "%" in name else None,
+        "currency": "USD" if "US$" in name else None,
+    }
+    status, page = row.get("obs_status"), None if "variable" in row else PAGE + code
+    period = periods.parse(str(when))
+    return indicators.observation(said, period, row.get("value"), status=status, url=page)
+
+
+def _plain(row: dict[str, Any]) -> tuple[str, str, str, object, str]:
+    """Indicator and its name, area and its name, period of a row of one indicator."""
+    indicator, place = row["indicator"], row["country"]
+    code, iso = required(indicator["id"], "an indicator"), row.get("countryiso3code")
+    return code, indicator.get("value") or code, iso or place["id"], place.get("value"), row["date"]
+
+
+def _named(row: dict[str, Any]) -> tuple[str, str, str, object, str]:
+    """The same of a row with more dimensions: those beyond the usual ones belong to the series."""
+    told = {one["concept"].lower(): one for one in row["variable"]}
+    place, when = told.pop("country", None) or told.pop("economy"), told.pop("time")
+    parts = [told.pop("series"), *told.values()]
+    code, name = (sep.join(p[key] for p in parts) for sep, key in ((".", "id"), (": ", "value")))
+    return code, name, place["id"], place.get("value"), str(when["id"]).removeprefix("YR")
+
+
+WORLD_BANK = declared("worldbank", _recognise, _parse, options=_OPTIONS)

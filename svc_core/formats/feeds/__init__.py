@@ -1,0 +1,1 @@
+"""Feeds of news: RSS, Atom, RDF, JSON Feed, and lists of them."""

@@ -1,0 +1,221 @@
+"""From what a format says of one entry to a `FeedItem`, and from entries to one batch.
+
+Rule 1: every format fills a `Draft`; cleaning, bounds, identity and dedupe happen here, once.
+Rule 2: an entry is known by its permalink, whatever the format; by its guid where it has no page of
+its own, else by its words.
+Rule 3: an entry without title, text and link is rejected; of entries with one natural key the
+newest is kept, the first when nothing tells them apart, and the others are counted.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, tzinfo
+from hashlib import sha256
+from typing import Any, TypeAlias
+
+from attrs import evolve, field, frozen
+
+from svc_core.formats.model import FeedItem, FeedLimits, PublishedBasis, Rejection
+from svc_core.formats.reading.dates import common_zone, settled
+from svc_core.formats.reading.languages import language_tag
+from svc_core.formats.reading.links import absolute, canonical, permalink, same_site
+from svc_core.formats.reading.text import clip, fold, fold_lines, literal, mended, plain
+
+EMPTY = "noTitleTextOrLink"
+DUPLICATE = "duplicateInDocument"
+NOT_AN_OBJECT = "notAnObject"
+
+_KEY_CHARS_MAX = 512
+_SAMPLE_CHARS_MAX = 200
+
+
+@frozen
+class Markup:
+    """A text as published: HTML, or declared plain."""
+
+    source: str = ""
+    is_html: bool = True
+
+    def text(self, chars_max: int) -> str:
+        """The plain text of at most `chars_max` characters of the source."""
+        source = self.source[:chars_max]
+        return mended(plain(source) if self.is_html else literal(source))
+
+
+@frozen
+class Draft:
+    """One entry as its format states it; every text still as published, every link unresolved."""
+
+    guid: str = ""
+    title: Markup = Markup()
+    summary: Markup = Markup()
+    content: Markup = Markup()
+    link: str = ""
+    other_links: tuple[str, ...] = ()
+    """Links that may be the entry's own page when `link` leads to another site."""
+    published_at: datetime | None = None
+    updated_at: datetime | None = None
+    """Both as they are written: with their own zone, or none."""
+    language: str = ""
+    authors: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    image: str = ""
+    is_linked_alone: bool = True
+    """Whether no other entry of the document has its link: what several share is nobody's page."""
+
+
+@frozen
+class Channel:
+    """What an entry takes from its feed: the bases of its links, language and authors."""
+
+    limits: FeedLimits
+    home_url: str | None = None
+    base_url: str | None = None
+    language: str | None = None
+    authors: tuple[str, ...] = ()
+    zone: tzinfo | None = None
+    """Of dates without one, as its reader was told."""
+    country_zone: tzinfo | None = None
+    """The only one of the feed's country."""
+
+    def resolve(self, link: str) -> str | None:
+        """`link` made absolute by the feed's home page, else by the document's own address."""
+        if not link:
+            return None
+        bases = (self.home_url, self.base_url)
+        return absolute(link, bases, chars_max=self.limits.url_chars)
+
+
+Fields: TypeAlias = Mapping[str, Any]
+"""An entry or an item as its reader gives it."""
+
+
+def string(fields: Fields, name: str) -> str:
+    """A member that is a text; empty where there is none, or it is something else."""
+    value = fields.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _sample(text: str) -> str:
+    return clip(fold(text), _SAMPLE_CHARS_MAX)
+
+
+@frozen
+class Unusable:
+    """An entry left out: why, and what it looked like."""
+
+    reason: str
+    sample: str = field(converter=_sample)
+
+
+def finish(draft: Draft, channel: Channel, zone: tzinfo = UTC) -> FeedItem | Unusable:
+    """The item a draft describes, or why it cannot be used; `zone` is that of unzoned dates."""
+    limits = channel.limits
+    title = clip(fold(draft.title.text(limits.markup_chars)), limits.title_chars)
+    paragraphs = fold_lines(draft.summary.text(limits.markup_chars))
+    summary = fold(paragraphs)
+    content = fold_lines(draft.content.text(limits.markup_chars))
+    text = content or paragraphs
+    others = tuple(map(channel.resolve, draft.other_links))
+    link = channel.resolve(draft.link) or next(filter(None, others), None)
+    source_url = permalink(link, others, channel.home_url)
+    if not (title or text or source_url):
+        return Unusable(EMPTY, draft.guid)
+    url = source_url and canonical(source_url)
+    return FeedItem(
+        natural_key=_natural_key(
+            url if _is_own_page(url, draft, channel) else None,
+            fold(draft.guid) or url or "",
+            f"{title}\n{content or summary}",
+        ),
+        title=title,
+        summary=clip(summary or fold(text), limits.summary_chars),
+        text=clip(text, limits.text_chars),
+        url=url,
+        source_url=source_url,
+        published_at=settled(draft.published_at, zone),
+        published_basis=_basis(draft.published_at),
+        updated_at=settled(draft.updated_at, zone),
+        language=language_tag(draft.language) or channel.language,
+        authors=names(draft.authors, limits) or channel.authors,
+        categories=names(draft.categories, limits),
+        image_url=channel.resolve(draft.image),
+    )
+
+
+def names(raw: Iterable[str], limits: FeedLimits) -> tuple[str, ...]:
+    """Names as plain text, each once, in order, within the limits."""
+    texts = (clip(fold(plain(name[: limits.markup_chars])), limits.name_chars) for name in raw)
+    return tuple(dict.fromkeys(filter(None, texts)))[: limits.names]
+
+
+def batch(
+    drafts: Sequence[Draft | Unusable], channel: Channel
+) -> tuple[tuple[FeedItem, ...], tuple[Rejection, ...]]:
+    """Items with distinct natural keys, in document order, and what was left out by reason."""
+    items: dict[str, FeedItem] = {}
+    unusable: list[Unusable] = []
+    for outcome in _finished(drafts, channel):
+        if isinstance(outcome, Unusable):
+            unusable.append(outcome)
+        elif (known := items.get(outcome.natural_key)) is None:
+            items[outcome.natural_key] = outcome
+        else:
+            kept, dropped = (outcome, known) if _is_newer(outcome, known) else (known, outcome)
+            items[outcome.natural_key] = kept
+            unusable.append(Unusable(DUPLICATE, dropped.title or dropped.natural_key))
+    return tuple(items.values()), tuple(_counted(unusable))
+
+
+def _finished(
+    drafts: Sequence[Draft | Unusable], channel: Channel
+) -> Iterator[FeedItem | Unusable]:
+    whole = [draft for draft in drafts if isinstance(draft, Draft)]
+    common = common_zone(date for one in whole for date in (one.published_at, one.updated_at))
+    zone = channel.zone or common or channel.country_zone or UTC
+    shared = _shared_links(whole)
+    for draft in drafts:
+        if isinstance(draft, Draft):
+            named = draft.link not in shared
+            yield finish(draft if named else evolve(draft, is_linked_alone=False), channel, zone)
+        else:
+            yield draft
+
+
+def _shared_links(drafts: Sequence[Draft]) -> set[str]:
+    """Links that entries of several guids have: a section's page or the home, nobody's own."""
+    guids: dict[str, set[str]] = {}
+    for draft in drafts:
+        guids.setdefault(draft.link, set()).add(draft.guid)
+    return {link for link, found in guids.items() if len(found) > 1}
+
+
+def _basis(written: datetime | None) -> PublishedBasis | None:
+    if written is None:
+        return None
+    return "stated" if written.tzinfo else "assumed"
+
+
+def _is_own_page(url: str | None, draft: Draft, channel: Channel) -> bool:
+    """Whether an address is the entry's permalink: on the feed's site, or said to be it."""
+    if url is None or not draft.is_linked_alone or url == channel.home_url:
+        return False
+    home = channel.home_url
+    return home is None or same_site(url, home) or channel.resolve(draft.guid) == url
+
+
+def _natural_key(permalink: str | None, guid: str, words: str) -> str:
+    key = permalink or guid
+    if key and len(key) <= _KEY_CHARS_MAX:
+        return key
+    return f"sha256:{sha256((key or words).encode()).hexdigest()}"
+
+
+def _is_newer(item: FeedItem, known: FeedItem) -> bool:
+    stamp, known_stamp = (one.updated_at or one.published_at for one in (item, known))
+    return stamp is not None and (known_stamp is None or stamp > known_stamp)
+
+
+def _counted(unusable: list[Unusable]) -> Iterator[Rejection]:
+    for reason in dict.fromkeys(row.reason for row in unusable):
+        samples = [row.sample for row in unusable if row.reason == reason]
+        yield Rejection(reason, len(samples), samples[0])

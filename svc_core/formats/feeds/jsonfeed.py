@@ -1,0 +1,152 @@
+"""JSON Feed 1.0 and 1.1, and RSS-in-JSON (`{"rss": {"channel": ...}}`).
+
+Rule 1: every member may be of any type; a wrong type is as good as a missing member.
+Rule 2: an item's permalink is its `url`; `external_url` is only where a link-blog's item points
+(JSON Feed 1.1, Items).
+"""
+
+import json
+import re
+from typing import Any
+
+from attrs import evolve
+
+from svc_core.formats.feeds.entries import (
+    NOT_AN_OBJECT,
+    Channel,
+    Draft,
+    Fields,
+    Markup,
+    Unusable,
+    batch,
+    names,
+    string,
+)
+from svc_core.formats.model import DocumentRefused, FeedFormat, ParsedFeed
+from svc_core.formats.reading.census import too_many_items
+from svc_core.formats.reading.dates import written
+from svc_core.formats.reading.languages import language_tag
+from svc_core.formats.reading.text import clip, fold, plain
+
+_VERSION = re.compile(r"https?://(?:www\.)?jsonfeed\.org/version/1(?:\.\d{1,2})?/?")
+_NOT_A_FEED = "This is JSON, but neither JSON Feed nor RSS-in-JSON."
+
+
+def parse_json(text: str, channel: Channel) -> ParsedFeed:
+    """The feed in the JSON document `text`; `channel` brings the limits and the base address.
+
+    Raises:
+        DocumentRefused: when it is not a feed, not whole, or more than is read at once.
+    """
+    document = _loads(text)
+    if _VERSION.fullmatch(string(document, "version")):
+        return _feed(document, _list(document, "items"), "jsonfeed", channel)
+    rss = _object(document, "rss")
+    if isinstance(rss.get("channel"), dict):
+        inner = _object(rss, "channel")
+        return _feed(inner, _list(inner, "item"), "rss-json", channel)
+    raise DocumentRefused("notAFeed", _NOT_A_FEED)
+
+
+def _loads(text: str) -> Fields:
+    try:
+        document = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise _broken(text, error) from None
+    except ValueError:  # an integer of thousands of digits
+        raise DocumentRefused("malformed", "The JSON holds a number that is too long.") from None
+    except RecursionError:
+        raise DocumentRefused("tooComplex", "The JSON is nested too deeply.") from None
+    if not isinstance(document, dict):
+        raise DocumentRefused("notAFeed", _NOT_A_FEED)
+    return document
+
+
+def _broken(text: str, error: json.JSONDecodeError) -> DocumentRefused:
+    at_end = error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated string")
+    if at_end:
+        return DocumentRefused("truncated", "The JSON document ends too early.")
+    return DocumentRefused("malformed", f"The JSON is malformed in line {error.lineno}.")
+
+
+def _feed(feed: Fields, items: list[Any], kind: FeedFormat, channel: Channel) -> ParsedFeed:
+    limits = channel.limits
+    if len(items) > limits.items:
+        raise too_many_items(limits)
+    home = string(feed, "home_page_url") or string(feed, "link")
+    home_url = Channel(limits, base_url=channel.base_url).resolve(home)
+    language = language_tag(string(feed, "language"))
+    authors = names(_authors(feed), limits)
+    inner = evolve(channel, home_url=home_url, language=language, authors=authors)
+    kept, rejections = batch([_outcome(item, kind) for item in items], inner)
+    title = clip(fold(plain(string(feed, "title")[: limits.markup_chars])), limits.name_chars)
+    return ParsedFeed(kind, title or None, home_url, language, kept, rejections)
+
+
+def _outcome(item: Any, kind: FeedFormat) -> Draft | Unusable:
+    if not isinstance(item, dict):
+        return Unusable(NOT_AN_OBJECT, type(item).__name__)
+    return _json_feed_draft(item) if kind == "jsonfeed" else _rss_draft(item)
+
+
+def _json_feed_draft(item: Fields) -> Draft:
+    html = string(item, "content_html")
+    return Draft(
+        guid=_identifier(item.get("id")),
+        title=Markup(string(item, "title"), is_html=False),
+        summary=Markup(string(item, "summary"), is_html=False),
+        content=Markup(html) if html else Markup(string(item, "content_text"), is_html=False),
+        link=string(item, "url") or string(item, "external_url"),
+        published_at=written(string(item, "date_published")),
+        updated_at=written(string(item, "date_modified")),
+        language=string(item, "language"),
+        authors=tuple(_authors(item)),
+        categories=tuple(tag for tag in _list(item, "tags") if isinstance(tag, str)),
+        image=string(item, "image") or string(item, "banner_image"),
+    )
+
+
+def _rss_draft(item: Fields) -> Draft:
+    guid = _valued(item.get("guid"))
+    categories = (_valued(category) for category in _list(item, "category"))
+    return Draft(
+        guid=guid,
+        title=Markup(string(item, "title")),
+        summary=Markup(string(item, "description")),
+        content=Markup(string(item, "content:encoded")),
+        link=string(item, "link") or guid,
+        other_links=(guid,),
+        published_at=written(string(item, "pubDate")),
+        authors=tuple(filter(None, (string(item, "dc:creator"),))),
+        categories=tuple(filter(None, categories)),
+    )
+
+
+def _object(fields: Fields, name: str) -> Fields:
+    value = fields.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _list(fields: Fields, name: str) -> list[Any]:
+    """An array, or the one value that stands for an array of one."""
+    value = fields.get(name)
+    if isinstance(value, list):
+        return value
+    return [] if value is None else [value]
+
+
+def _identifier(value: object) -> str:
+    # JSON Feed 1.1, Items: an id that is a number "MUST be coerced to a string".
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    return value if isinstance(value, str) else ""
+
+
+def _valued(value: object) -> str:
+    """A string, or the text of an element with attributes: `{"#value": ...}`."""
+    return string(value, "#value") if isinstance(value, dict) else _identifier(value)
+
+
+def _authors(fields: Fields) -> list[str]:
+    people = _list(fields, "authors") or _list(fields, "author")
+    return [string(person, "name") for person in people if isinstance(person, dict)]

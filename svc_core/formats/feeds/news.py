@@ -1,0 +1,91 @@
+"""News feeds as formats: RSS, Atom, RDF and JSON Feed bring items."""
+
+from collections.abc import Callable
+
+from svc_core.formats.feeds.feeds import parse_feed
+from svc_core.formats.model import MEBI, About, FeedItem, Format, Given, ParsedFeed, Record, Told
+from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.values import at
+
+
+def _parse(body: Body, given: Given) -> Told:
+    return told(
+        parse_feed(
+            body.data,
+            base_url=given.base_url,
+            content_type=given.content_type,
+            zone=given.zone,
+            country_zone=given.country_zone,
+        )
+    )
+
+
+def told(feed: ParsedFeed) -> Told:
+    """What a feed says."""
+    yield About(title=feed.title, home_url=feed.home_url, language=feed.language)
+    for item in feed.items:
+        yield _record(item, feed.language)
+    yield from feed.rejections
+
+
+def _record(item: FeedItem, language: str | None) -> Record:
+    said = {
+        "title": item.title,
+        "summary": item.summary,
+        "text": item.text,
+        "url": item.url,
+        "sourceUrl": item.source_url,
+        "publishedAt": at(item.published_at),
+        "publishedBasis": item.published_basis,
+        "updatedAt": at(item.updated_at),
+        "language": item.language or language,
+        "authors": item.authors,
+        "categories": item.categories,
+        "imageUrl": item.image_url,
+    }
+    return Record(
+        "newsItem",
+        item.natural_key,
+        said,
+        stamp=item.updated_at or item.published_at,
+        record_id=item.natural_key,
+        url=item.source_url,
+        published_at=item.published_at,
+    )
+
+
+def _is_rss(body: Body) -> bool:
+    return body.root == "rss" or (body.has("rss") and isinstance(body.json["rss"], dict))
+
+
+def _is_json_feed(body: Body) -> bool:
+    version = body.json.get("version") if body.has("version") else None
+    return isinstance(version, str) and "jsonfeed.org/version" in version
+
+
+def _feed(id_: str, title: str, recognise: Callable[[Body], bool]) -> Format:
+    return Format(
+        id=id_,
+        title=title,
+        kind="window",
+        provider=None,
+        brings=("newsItem",),
+        recognise=recognise,
+        parse=_parse,
+        options={
+            "timezone": "IANA zone of its dates that name none, such as Europe/Paris",
+            "country": "where it is published, ISO 3166-1 alpha-2",
+            "tier": "1 (wire or official) to 4",
+            "stateAffiliated": "true or false",
+        },
+        cadence_seconds=900,  # most publishers ask readers not to come more than four times an hour
+        bytes_max=10 * MEBI,
+    )
+
+
+FEEDS = (
+    _feed("rss", "RSS 0.9x and 2.0, also as JSON", _is_rss),
+    _feed("atom", "Atom", lambda body: body.root == "feed"),
+    _feed("rdf", "RSS 0.90 and 1.0 (RDF)", lambda body: body.root == "RDF"),
+    _feed("jsonfeed", "JSON Feed 1.0 and 1.1", _is_json_feed),
+)

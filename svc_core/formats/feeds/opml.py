@@ -1,0 +1,100 @@
+"""Lists of feeds: OPML 2.0, read and written.
+
+Rule 1: an outline with an `xmlUrl` is a feed, whatever its `type`; one without is a folder, or
+        nothing.
+Rule 2: the folders that a feed stands in and its categories are its labels; who reads them knows
+        which of them are topics.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from xml.sax.saxutils import escape, quoteattr
+
+from attrs import frozen
+
+from svc_core.formats.model import DocumentRefused
+from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.text import fold
+
+FEEDS_MAX = 10_000
+LABEL_CHARS = 200
+
+
+@frozen
+class Outline:
+    """One feed of a list. `labels` are its folders and categories, outermost first."""
+
+    url: str
+    name: str | None
+    labels: tuple[str, ...] = ()
+    home_url: str | None = None
+
+
+def outlines(body: Body) -> tuple[Outline, ...]:
+    """The feeds of a list, each address once, with the labels of all its places.
+
+    Raises:
+        DocumentRefused: it is no OPML, not whole, or lists more than `FEEDS_MAX`.
+        MissingExtra: defusedxml is not installed.
+    """
+    if body.root.lower() != "opml":
+        raise DocumentRefused("malformed", "This is no OPML: its root element is not <opml>.")
+    found: dict[str, Outline] = {}
+    for outline in _feeds(body):
+        before = found.get(outline.url)
+        labels = (*(before.labels if before else ()), *outline.labels)
+        found[outline.url] = Outline(
+            outline.url, before.name if before else outline.name, tuple(dict.fromkeys(labels))
+        )
+        if len(found) > FEEDS_MAX:
+            raise DocumentRefused("tooManyItems", f"The list has more than {FEEDS_MAX} feeds.")
+    return tuple(found.values())
+
+
+def _feeds(body: Body) -> Iterator[Outline]:
+    folders: list[str] = []
+    for event, element in body.walked():
+        if element.tag.rpartition("}")[2].lower() != "outline":
+            continue
+        if event == "end":
+            folders.pop()
+            element.clear()
+            continue
+        told = {name.lower(): fold(value) for name, value in element.attrib.items()}
+        name = (told.get("title") or told.get("text") or "")[:LABEL_CHARS]
+        url = told.get("xmlurl")
+        if url:
+            yield Outline(url, name or None, (*filter(None, folders), *_categories(told)))
+        folders.append("" if url else name)
+
+
+def _categories(told: Mapping[str, str]) -> Iterator[str]:
+    """OPML 2.0: slash-delimited paths, with commas between them."""
+    for path in told.get("category", "").split(","):
+        yield from (name.strip()[:LABEL_CHARS] for name in path.split("/") if name.strip())
+
+
+def written(title: str, feeds: Iterable[Outline]) -> str:
+    """A list of feeds as OPML 2.0."""
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<opml version="2.0">',
+        f"  <head><title>{escape(fold(title))}</title></head>",
+        "  <body>",
+        *(f"    <outline{''.join(_attributes(feed))}/>" for feed in feeds),
+        "  </body>",
+        "</opml>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _attributes(feed: Outline) -> Iterator[str]:
+    name = feed.name or feed.url
+    told: Mapping[str, str | None] = {
+        "type": "rss",
+        "text": name,
+        "title": name,
+        "xmlUrl": feed.url,
+        "htmlUrl": feed.home_url,
+        "category": ",".join(feed.labels),
+    }
+    return (f" {key}={quoteattr(fold(value))}" for key, value in told.items() if value)

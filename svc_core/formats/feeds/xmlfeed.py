@@ -1,0 +1,279 @@
+"""RSS 0.9x, 1.0 and 2.0 and Atom, read by feedparser from a document that was counted first.
+
+Rule 1: feedparser is handed a stream, never bytes: bytes that name a file would be opened.
+Rule 2: a well-formed document is read as it is. A malformed one is kept only when it is whole:
+its root is closed and every item that was opened was read. Anything less is refused.
+Rule 3: links and markup are this package's business, so feedparser's slow sanitising is off.
+"""
+
+import io
+import re
+from collections.abc import Iterator
+from html.entities import html5
+
+from attrs import evolve, frozen
+
+from svc_core.formats.feeds.entries import Channel, Draft, Fields, Markup, batch, names, string
+from svc_core.formats.model import DocumentRefused, FeedFormat, FeedLimits, MissingExtra, ParsedFeed
+from svc_core.formats.reading.census import (
+    Census,
+    check_root,
+    entity_bomb,
+    html_page,
+    too_many_items,
+)
+from svc_core.formats.reading.dates import written
+from svc_core.formats.reading.languages import language_tag
+from svc_core.formats.reading.text import clip, fold
+
+_DECLARATION = re.compile(r"\s*<\?xml\s[^>]*\?>")
+_ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # XML 1.0, 2.2
+_HTML_START = re.compile(r"\s*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
+_ROOT = re.compile(r"<((?:[\w.-]+:)?([A-Za-z][\w.-]*))")
+_COMMENT = r"<!--.*?(?:-->|\Z)"
+_CDATA = r"<!\[CDATA\[.*?(?:\]\]>|\Z)"
+_COMMENT_OR_CDATA = re.compile(f"({_CDATA})|{_COMMENT}", re.DOTALL)
+_ENTRY = re.compile(r"<(?:(?:atom|rss):)?(?:item|entry)(?=[\s/>])")
+_NAMED_ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]{1,31};)")
+_XML_ENTITIES = frozenset({"amp;", "lt;", "gt;", "quot;", "apos;"})
+# What makes the forgiving parser quadratic, and what it is not shown or refused for.
+_TERM_LIST = re.compile(r"(</?(?:[\w.-]+:)?)(?:keywords|tags)\b", re.IGNORECASE)
+_TERM = re.compile(r"<(?:[\w.-]+:)?(?:category|subject)\b", re.IGNORECASE)
+_ODDITIES_MAX = 2_000
+_EDGE_CHARS = 4_096
+_LONG_WORD = re.compile(r"[\w.+-]{1000}")
+
+# feedparser ends an address after four letters of its top-level domain; the rest of a longer one
+# ("ann@desk.example (Ann)") is left in the name.
+_CUT_DOMAIN = re.compile(r"^[a-z]+(?: ?\(|$)|<[a-z]*>$")
+
+_FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+"""What feedparser lets escape from documents it did not foresee."""
+
+
+@frozen
+class _Reading:
+    """What feedparser made of a document, as plain mappings."""
+
+    version: str
+    feed: Fields
+    entries: list[Fields]
+
+
+def parse_xml(text: str, channel: Channel) -> ParsedFeed:
+    """The feed in the XML document `text`; `channel` brings the limits and the base address.
+
+    Raises:
+        DocumentRefused: when it is not a feed, not whole, or more than is read at once.
+        MissingExtra: feedparser is not installed.
+    """
+    declaration = _DECLARATION.match(text)
+    markup = text[declaration.end() :] if declaration else text
+    if _HTML_START.match(_COMMENT_OR_CDATA.sub("", markup[:_EDGE_CHARS])):
+        raise html_page()
+    reading = _read(_ILLEGAL.sub("", markup), channel.limits)
+    return _feed(reading, channel)
+
+
+def _read(text: str, limits: FeedLimits) -> _Reading:
+    if text.count("<item") + text.count("<entry") > 2 * limits.items:
+        raise too_many_items(limits)
+    document = text.encode()
+    census = Census(document, limits).take()
+    if census.has_doctype or not census.well_formed:
+        # HTML's entities are often used and rarely declared; XML would drop or refuse them.
+        document = _NAMED_ENTITY.sub(_character, text).encode()
+        census = Census(document, limits).take()
+    if census.well_formed:
+        return _by_feedparser(document)
+    return _recovered(document.decode(), limits)
+
+
+def _character(match: re.Match[str]) -> str:
+    return match[0] if match[1] in _XML_ENTITIES else html5.get(match[1], match[0])
+
+
+def _recovered(text: str, limits: FeedLimits) -> _Reading:
+    """The whole of a malformed document, or a refusal."""
+    if len(text) > limits.recovery_bytes:
+        _check_whole(text[-_EDGE_CHARS:], text[:_EDGE_CHARS])
+        raise DocumentRefused("malformed", "The XML is malformed, and too large to be recovered.")
+    opened = _check_recoverable(_COMMENT_OR_CDATA.sub("", text), text, limits)
+    uncommented = _COMMENT_OR_CDATA.sub(lambda match: match[1] or "", text)
+    reading = _by_feedparser(_TERM_LIST.sub(r"\1ignored", uncommented).encode())
+    if len(reading.entries) < opened:
+        raise DocumentRefused(
+            "malformed",
+            f"The XML is malformed: {len(reading.entries)} of {opened} items could be read.",
+        )
+    return reading
+
+
+def _check_whole(end: str, start: str) -> None:
+    root = _ROOT.search(start)
+    if root is None:
+        raise DocumentRefused("notAFeed", "The document is neither XML nor JSON.")
+    check_root(root[2])
+    if "<!ENTITY" in start[: root.start()]:
+        raise entity_bomb()
+    if not re.search(rf"</{re.escape(root[1])}\s*>", end):
+        raise DocumentRefused("truncated", "The document ends before its last element is closed.")
+
+
+def _check_recoverable(markup: str, text: str, limits: FeedLimits) -> int:
+    """How many items the document opens; `markup` is its `text` without comments and CDATA."""
+    _check_whole(markup, markup)
+    oddities = markup.count("<!") + markup.count("<?") + len(_TERM.findall(text))
+    if oddities > _ODDITIES_MAX or markup.count("<") > limits.elements or _LONG_WORD.search(text):
+        raise DocumentRefused("malformed", "The XML is malformed, and too odd to be recovered.")
+    opened = len(_ENTRY.findall(markup))
+    if opened > limits.items:
+        raise too_many_items(limits)
+    return opened
+
+
+def _by_feedparser(document: bytes) -> _Reading:
+    try:
+        import feedparser  # noqa: PLC0415  the base install lacks it
+    except ImportError:
+        raise MissingExtra("feedparser") from None
+    headers = {"content-type": "application/xml; charset=utf-8"}
+    try:
+        parsed = feedparser.parse(
+            io.BytesIO(document),
+            response_headers=headers,
+            sanitize_html=False,
+            resolve_relative_uris=False,
+        )
+    except (*_FAULTS, feedparser.UndeclaredNamespace):
+        raise DocumentRefused("malformed", "The XML is too irregular to be read.") from None
+    # Plain dicts: feedparser's own answer aliases ("updated" for "published") that are not there.
+    entries: list[Fields] = [dict(entry) for entry in parsed.entries]
+    return _Reading(str(parsed.version), dict(parsed.feed), entries)
+
+
+def _format(version: str) -> FeedFormat:
+    if version.startswith("atom"):
+        return "atom"
+    return "rdf" if version in {"rss090", "rss10"} else "rss"
+
+
+def _feed(reading: _Reading, channel: Channel) -> ParsedFeed:
+    feed, limits = reading.feed, channel.limits
+    if reading.version in {"", "atom", "rss"} and not (reading.entries or feed.get("title")):
+        raise DocumentRefused("notAFeed", "This is XML, but neither RSS nor Atom.")
+    home_url = Channel(limits, base_url=channel.base_url).resolve(string(feed, "link"))
+    language = language_tag(string(feed, "language"))
+    inner = evolve(
+        channel, home_url=home_url, language=language, authors=names(_authors(feed), limits)
+    )
+    kind = _format(reading.version)
+    items, rejections = batch([_draft(entry, kind) for entry in reading.entries], inner)
+    title = clip(fold(_markup(feed, "title", kind).text(limits.markup_chars)), limits.name_chars)
+    return ParsedFeed(kind, title or None, home_url, language, items, rejections)
+
+
+def _draft(entry: Fields, kind: FeedFormat) -> Draft:
+    updated = written(string(entry, "updated"))
+    published = written(string(entry, "published"))
+    link, related = _links(entry)
+    return Draft(
+        guid=string(entry, "id"),
+        title=_markup(entry, "title", kind),
+        summary=_markup(entry, "summary", kind),
+        content=_content(entry),
+        link=link,
+        other_links=(*related, *_web_links(string(entry, "id"))),
+        # RSS has no date of change: dc:date is the publication (Dublin Core: "an event in the
+        # lifecycle"), while Atom tells the two apart (RFC 4287, 4.2.9 and 4.2.15).
+        published_at=published if kind == "atom" else published or updated,
+        updated_at=updated,
+        language=_language(entry),
+        authors=tuple(_authors(entry)),
+        categories=tuple(_categories(entry)),
+        image=_image(entry),
+    )
+
+
+def _mappings(fields: Fields, name: str) -> list[Fields]:
+    return [dict(each) for each in fields.get(name) or () if isinstance(each, dict)]
+
+
+def _markup(fields: Fields, name: str, kind: FeedFormat) -> Markup:
+    detail = fields.get(f"{name}_detail") or {}
+    declared_plain = kind == "atom" and dict.get(detail, "type") == "text/plain"
+    return Markup(string(fields, name), is_html=not declared_plain)
+
+
+def _content(entry: Fields) -> Markup:
+    for content in _mappings(entry, "content"):
+        type_ = string(content, "type")
+        if content.get("value") and (type_.startswith("text/") or type_.endswith("xml")):
+            return Markup(string(content, "value"), is_html=type_ != "text/plain")
+    return Markup()
+
+
+def _links(entry: Fields) -> tuple[str, list[str]]:
+    """The entry's link, and those that may be its own page instead."""
+    original = string(entry, "feedburner_origlink")
+    by_rel = [(string(link, "rel"), string(link, "href")) for link in _mappings(entry, "links")]
+    related = [href for rel, href in by_rel if rel == "related" and href]
+    alternate = next((href for rel, href in by_rel if rel == "alternate" and href), "")
+    link = original or _own_link(entry) or alternate
+    # An empty link, resolved, is the base that it was resolved against.
+    return "" if link == _base(entry) else link, related
+
+
+def _base(entry: Fields) -> str:
+    return string(entry.get("title_detail") or {}, "base")
+
+
+def _own_link(entry: Fields) -> str:
+    """The link, unless it is a guid that feedparser, as RSS has it, took for an address."""
+    link, guid = string(entry, "link"), string(entry, "id")
+    taken = bool(entry.get("guidislink")) and link.endswith(guid)
+    return "" if taken and not _web_links(guid) else link
+
+
+def _web_links(guid: str) -> tuple[str, ...]:
+    """A guid that is a whole web address; any other would only look like one once resolved."""
+    return (guid,) if guid.startswith(("http://", "https://")) else ()
+
+
+def _language(entry: Fields) -> str:
+    own = string(entry, "language")
+    return own or string(entry.get("title_detail") or {}, "language")
+
+
+def _authors(fields: Fields) -> list[str]:
+    """Names only: an address of a person is not part of the news."""
+    return [_name(author) for author in _mappings(fields, "authors")]
+
+
+def _name(author: Fields) -> str:
+    name, top_level = string(author, "name"), string(author, "email").rpartition(".")[2]
+    return _CUT_DOMAIN.sub("", name) if len(top_level) == 4 else name
+
+
+def _categories(entry: Fields) -> list[str]:
+    return [string(tag, "label") or string(tag, "term") for tag in _mappings(entry, "tags")]
+
+
+def _image(entry: Fields) -> str:
+    return next((url for url in _images(entry) if url), "")
+
+
+def _images(entry: Fields) -> Iterator[str]:
+    for media in _mappings(entry, "media_content"):
+        is_image = string(media, "medium") == "image" or _is_image(string(media, "type"))
+        yield string(media, "url") if is_image else ""
+    for link in _mappings(entry, "links"):
+        is_image = string(link, "rel") == "enclosure" and _is_image(string(link, "type"))
+        yield string(link, "href") if is_image else ""
+    for thumbnail in _mappings(entry, "media_thumbnail"):
+        yield string(thumbnail, "url")
+    yield string(entry.get("image") or {}, "href")
+
+
+def _is_image(type_: str) -> bool:
+    return type_.startswith("image/")

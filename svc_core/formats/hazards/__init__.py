@@ -1,0 +1,1 @@
+"""Events that have a place: disasters, earthquakes, armed conflict, protest."""

@@ -1,0 +1,267 @@
+"""What connectors of events share: kinds, severity, titles, geometries, and fragments of one event.
+
+Rule 1: an event is one record, of however many fragments a document tells it.
+Rule 2: kinds stand in `event_types.tsv`, severities in the table below; no connector has its own.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cache, lru_cache
+from math import inf
+from typing import Any
+
+from svc_core import data
+from svc_core.formats.model import Record, Rejection, Said, Unusable
+from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.values import (
+    at,
+    designator,
+    measurement,
+    midnight,
+    number,
+    point,
+    records,
+    required,
+    text,
+)
+
+Row = Mapping[str, Any]
+
+SUMMARY_CHARS = 2_000
+_OTHER = ("other", "other")
+
+_LEVELS: Mapping[str, Mapping[str, str] | tuple[tuple[float, str], ...]] = {
+    # By a word of the provider.
+    "alertLevel": {"green": "low", "orange": "high", "red": "critical"},
+    "pager": {"green": "low", "yellow": "medium", "orange": "high", "red": "critical"},
+    "status": {
+        "alert": "medium",
+        "ongoing": "high",
+        "current": "high",
+        "past": "low",
+        "alert-archive": "low",
+    },
+    # By a number: the first floor that it reaches. USGS calls 600 and more significant.
+    "sig": ((1_000, "critical"), (600, "high"), (400, "medium"), (100, "low"), (-inf, "info")),
+    "magnitude": ((7, "critical"), (6, "high"), (5, "medium"), (4, "low"), (-inf, "info")),
+    "deathsBest": ((100, "critical"), (25, "high"), (5, "medium"), (1, "low"), (-inf, "info")),
+    # Machines code it of one sentence, so nothing is critical by it.
+    "goldstein": ((0, "info"), (-5, "low"), (-9, "medium"), (-inf, "high")),
+}
+
+_UNITS = {
+    "M": ("magnitude", "1"),  # a small one is a metre
+    **dict.fromkeys(("mb", "md", "ml", "ms", "mw", "mww"), ("magnitude", "1")),
+    "km": ("depth", "km"),
+    "km/h": ("windSpeed", "km/h"),
+    "kts": ("windSpeed", "[kn_i]"),
+    "km2": ("area", "km2"),
+    "ha": ("area", "har"),
+    "hectare": ("area", "har"),
+    "acres": ("area", "[acr_us]"),
+    "nm^2": ("area", "[nmi_i]2"),
+}
+"""What a number measures by the unit that stands behind it upstream, and that unit in UCUM."""
+
+_DEPTHS = {
+    "Point": 0,
+    "MultiPoint": 1,
+    "LineString": 1,
+    "Polygon": 2,
+    "MultiLineString": 2,
+    "MultiPolygon": 3,
+}
+
+
+# -- what an event is --------------------------------------------------------------------------
+
+
+@cache
+def _kinds() -> Mapping[tuple[str, str], tuple[str, str]]:
+    return {
+        (scheme, code.casefold()): (type_, category)
+        for scheme, codes, type_, category in data.rows("event_types.tsv")
+        for code in codes.split(",")
+    }
+
+
+def kind(scheme: str, *codes: object) -> dict[str, str]:
+    """The `type` and `category` of the first code that the scheme has; `other` of none."""
+    found = (_kinds().get((scheme, str(code).casefold())) for code in codes)
+    type_, category = next(filter(None, found), _OTHER)
+    return {"type": type_, "category": category}
+
+
+def event_record(
+    provider: str, own_id: str | None, said: Said, *, url: str | None = None, **more: Any
+) -> Record:
+    """The record of an event by the id that its provider has for it; one that is gone says nothing.
+
+    Raises:
+        Unusable: it has no id.
+    """
+    own_id = required(own_id, "id")
+    if said:
+        named = [designator(provider, own_id, provider)]
+        said = {"designators": named, "url": url, **said}
+    return Record("osintEvent", f"{provider}:{own_id}", said, record_id=own_id, url=url, **more)
+
+
+def severity(provider: str, scale: str, value: Any) -> Said:
+    """`severity` with its basis; nothing where the scale has no level for the value."""
+    levels = _LEVELS[scale]
+    if value is None:
+        return {}
+    if isinstance(levels, tuple):
+        level = next((level for floor, level in levels if value >= floor), None)
+    else:
+        level = levels.get(str(value).casefold())
+    if level is None:
+        return {}
+    basis = {"provider": provider, "scale": scale, "value": value}
+    return {"severity": level, "severityBasis": basis}
+
+
+@lru_cache(maxsize=4_096)  # tables tell of the same actors and dates again and again
+def _name(told: str) -> str | None:
+    return text(told)
+
+
+@lru_cache(maxsize=4_096)
+def date_at(told: str | None) -> str | None:
+    """The beginning of a calendar date, as rows write it."""
+    return at(midnight(told))
+
+
+@cache
+def _words(type_: str) -> str:
+    return (
+        re.sub("(?=[A-Z])", " ", type_).capitalize().replace("Non ", "Non-").replace("One ", "One-")
+    )
+
+
+def actors(*told: tuple[str | None, str, str | None]) -> list[dict[str, Any]]:
+    """Those who took part and have a name: name, role and country of each."""
+    return [
+        {"name": known, "countryCode": code, "role": role}
+        for name, role, code in told
+        if (known := _name(name or ""))
+    ]
+
+
+def headline(type_: str, actors: Iterable[Row] = (), where: Mapping[str, Any] | None = None) -> str:
+    """A title of facts, for events whose provider gives none: what, who, where."""
+    who = " – ".join(actor["name"] for actor in actors)
+    told = ", ".join(filter(None, (who, (where or {}).get("name"))))
+    return f"{_words(type_)}{told and ': '}{told}"
+
+
+# -- what was measured -------------------------------------------------------------------------
+
+
+def measured(provider: str, value: object, unit: object, **more: Any) -> list[dict[str, Any]]:
+    """A number with the unit that stands behind it; nothing for a unit that nobody knows."""
+    metric, ucum = _UNITS.get(str(unit)) or _UNITS.get(str(unit).lower(), ("", ""))
+    found = number(value) if metric else None
+    if found is None:
+        return []
+    return [measurement(metric, found, unit=ucum, provider=provider, **more)]
+
+
+def counted(provider: str, row: Row, **columns: str) -> list[dict[str, Any]]:
+    """The counts of a row: the metric of each, and its column."""
+    found = ((metric, number(row.get(column))) for metric, column in columns.items())
+    return [
+        measurement(metric, value, unit="1", provider=provider)
+        for metric, value in found
+        if value is not None
+    ]
+
+
+# -- where it was ------------------------------------------------------------------------------
+
+
+def geometry(told: Any) -> dict[str, Any]:
+    """A GeoJSON geometry (RFC 7946) of longitudes and latitudes, without heights.
+
+    Raises:
+        Unusable: it is of no known type, or one of its positions is not on the globe.
+    """
+    if told["type"] not in _DEPTHS:
+        raise Unusable("has a geometry that is none")
+    depth = _DEPTHS[told["type"]]
+    return {"type": told["type"], "coordinates": _positions(told["coordinates"], depth)}
+
+
+def _positions(told: Any, depth: int) -> list[Any]:
+    if depth:
+        return [_positions(one, depth - 1) for one in told]
+    coordinates: list[Any] = required(point(told[0], told[1]), "coordinates")["coordinates"]
+    return coordinates
+
+
+# -- how documents tell it ---------------------------------------------------------------------
+
+
+def first(told: Any) -> Mapping[str, Any]:
+    """The first object of a list; an empty one where there is none."""
+    items = told if isinstance(told, list) else ()
+    return next((one for one in items if isinstance(one, dict)), {})
+
+
+def features(told: Mapping[str, Any]) -> Any:
+    """The features of a GeoJSON document: those of a collection, or the one that it is."""
+    return told.get("features", [told])
+
+
+def has_features(body: Body, *names: str) -> bool:
+    """Whether it is GeoJSON whose first feature has these properties."""
+    properties = first(features(body.json)).get("properties") if body.has("type") else None
+    return isinstance(properties, dict) and set(names) <= properties.keys()
+
+
+def is_empty(body: Body) -> bool:
+    """Whether it is GeoJSON without a feature."""
+    return body.has("type", "features") and body.json["features"] == []
+
+
+def grouped(items: Iterable[Any], name: Callable[[Any], str]) -> Collection[list[Any]]:
+    """The fragments of each event; what has no name is a group of its own, to be told as such."""
+    groups: dict[str | int, list[Any]] = {}
+    for position, item in enumerate(items):
+        try:
+            groups.setdefault(name(item), []).append(item)
+        except (KeyError, TypeError, AttributeError):
+            groups[position] = [item]
+    return groups.values()
+
+
+def listed(told: Any) -> list[Any]:
+    """A list, also of a single value or of none."""
+    return told if isinstance(told, list) else [told] if told else []
+
+
+def tabled(body: Body, member: str, make: Callable[[Row], Record]) -> Iterator[Record | Rejection]:
+    """The rows of a table, CSV or the list that a JSON object has as `member`, without blanks.
+
+    Columns are named in lower case. The Humanitarian Data Exchange adds a second row of HXL tags,
+    which is none of the data.
+    """
+    if body.head.startswith("{"):
+        rows = body.whole_json()[member]
+        yield from records(rows, lambda row: make(_filled(row)))
+        return
+    lines = body.rows(max(",;\t", key=body.first_line.count))
+    header = [name.strip().lower() for name in next(lines, [])]
+
+    def record(line: list[str]) -> Record:
+        if len(line) != len(header):
+            raise Unusable("has another number of columns than the first line")
+        return make({name: cell for name, cell in zip(header, line, strict=True) if cell})
+
+    untagged = (line for line in lines if not all(cell[:1] in {"", "#"} for cell in line))
+    yield from records(untagged, record, ",".join)
+
+
+def _filled(row: Row) -> Row:
+    return {name.lower(): cell for name, cell in row.items() if cell is not None and cell != ""}

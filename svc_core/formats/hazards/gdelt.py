@@ -1,0 +1,109 @@
+"""Events of GDELT, versions 1.0 and 2.0: what machines read out of the news, coded in CAMEO.
+
+61 columns are version 2.0, 58 version 1.0, and 57 version 1.0 without the address of the article.
+Countries of places are FIPS 10-4, those of actors CAMEO (mostly ISO 3166-1 alpha-3).
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from svc_core.formats.hazards.events import Row, actors, event_record, headline, kind, severity
+from svc_core.formats.hazards.gdelt_lines import (
+    Layout,
+    event_id,
+    has_row,
+    instant,
+    lines,
+    named,
+    stamp,
+)
+from svc_core.formats.model import Given, Record, Said, Told, declared
+from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.values import country, number, place, point, required, web
+
+_WHO = {
+    "GLOBALEVENTID": 0, "SQLDATE": 1, "Actor1Code": 5, "Actor1Name": 6, "Actor1CountryCode": 7,
+    "Actor2Code": 15, "Actor2Name": 16, "Actor2CountryCode": 17, "EventCode": 26,
+    "EventRootCode": 28, "QuadClass": 29, "GoldsteinScale": 30, "NumMentions": 31,
+    "NumSources": 32, "NumArticles": 33, "AvgTone": 34,
+}  # fmt: skip
+_WHERE = "ActionGeo_Type ActionGeo_FullName ActionGeo_CountryCode ActionGeo_Lat ActionGeo_Long"
+_PLACE = tuple(_WHERE.split())
+_CODES = ("EventCode", "EventRootCode", "QuadClass", "GoldsteinScale")
+_ACTOR_1 = ("Actor1Name", "Actor1Code", "Actor1CountryCode")
+_ACTOR_2 = ("Actor2Name", "Actor2Code", "Actor2CountryCode")
+_V1 = _WHO | dict(zip((*_PLACE, "DATEADDED"), (49, 50, 51, 53, 54, 56), strict=True))
+_V2 = _WHO | dict(zip((*_PLACE, "DATEADDED"), (51, 52, 53, 56, 57, 59), strict=True))
+_LAYOUTS: Mapping[int, Layout] = {61: _V2 | {"SOURCEURL": 60}, 58: _V1 | {"SOURCEURL": 57}, 57: _V1}
+
+_PRECISION = {"1": "country", "2": "admin1", "3": "locality", "4": "locality", "5": "admin1"}
+_CAMEO_ONLY = {"ROM": "RO", "TMP": "TL"}  # codes that ISO has given up, and CAMEO has not
+
+
+def _recognised(body: Body) -> bool:
+    return has_row(body, _LAYOUTS, r"\d+\t\d{8}\t") or named(
+        body, "globaleventid", "sqldate", "eventcode"
+    )
+
+
+def _parse(body: Body, _: Given) -> Told:
+    yield from lines(body, _LAYOUTS, _record)
+
+
+def _record(row: Row) -> Record:
+    told = row.get
+    added = stamp(told("DATEADDED"))
+    coded = _coded(*map(told, _CODES))
+    who = _who(*map(told, _ACTOR_1), "actor") + _who(*map(told, _ACTOR_2), "target")
+    where = _where(*map(told, _PLACE))
+    return event_record(
+        "gdelt",
+        event_id(row),
+        {
+            **coded,
+            "title": headline(coded["type"], who, where),
+            "occurredAt": instant(row["SQLDATE"]),
+            "datePrecision": "day",
+            "reportedAt": instant(told("DATEADDED")),
+            "place": where,
+            "actors": who,
+        },
+        url=web(told("SOURCEURL")),
+        stamp=added,
+        published_at=added,
+        raw=row,
+    )
+
+
+# A file tells of the same places, actors and kinds again and again: what they say is shared.
+
+
+@lru_cache(maxsize=4_096)
+def _where(*cells: str | None) -> Mapping[str, Any] | None:
+    type_, name, code, latitude, longitude = cells
+    return place(
+        name=name,
+        country_code=country(code, "fips"),
+        geometry=point(longitude, latitude),
+        precision=_PRECISION.get(type_ or "", "unknown"),
+    )
+
+
+@lru_cache(maxsize=4_096)
+def _who(name: str | None, code: str | None, nation: str | None, role: str) -> list[dict[str, Any]]:
+    return actors((name or code, role, _CAMEO_ONLY.get(nation or "") or country(nation, "alpha3")))
+
+
+@lru_cache(maxsize=4_096)
+def _coded(*cells: str | None) -> Said:
+    code, root = required(cells[0], "EventCode"), required(cells[1], "EventRootCode")
+    if len(root) == 1:  # a spreadsheet took the leading zeros
+        root, code = f"0{root}", f"0{code}"
+    quad, scale = map(number, cells[2:])
+    class_ = None if quad is None else int(quad)
+    cameo = {"eventCode": code, "rootCode": root, "quadClass": class_, "goldstein": scale}
+    return {**kind("cameo", root), **severity("gdelt", "goldstein", scale), "cameo": cameo}
+
+
+GDELT_EVENTS = declared("gdelt-events", _recognised, _parse)

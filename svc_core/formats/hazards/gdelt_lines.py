@@ -1,0 +1,85 @@
+"""Files of GDELT: lines of a fixed number of columns, or tables under a line of their names.
+
+An export with names may have any of the columns, in any order.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
+from operator import itemgetter
+
+from svc_core.formats.hazards.events import Row
+from svc_core.formats.model import Record, Rejection, Unusable
+from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.values import at, records
+
+Layout = Mapping[str, int]
+"""The position of each column that is used."""
+
+HEAD_LINES = 5  # of which one at least has to be whole
+
+
+@lru_cache(maxsize=4_096)  # a file has few dates
+def stamp(digits: str | None) -> datetime | None:
+    """The instant that `YYYYMMDD` or `YYYYMMDDHHMMSS` names, in UTC; None for none.
+
+    Raises:
+        Unusable: there is no such instant.
+    """
+    if digits is None:
+        return None
+    try:
+        told = datetime.fromisoformat(f"{digits[:8]}T{digits[8:] or '000000'}")
+    except ValueError as fault:
+        raise Unusable("has a date that is none") from fault
+    return told.replace(tzinfo=UTC)
+
+
+@lru_cache(maxsize=4_096)
+def instant(digits: str | None) -> str | None:
+    """The same as rows write it."""
+    return at(stamp(digits))
+
+
+def lines(
+    body: Body, layouts: Mapping[int, Layout], make: Callable[[Row], Record]
+) -> Iterator[Record | Rejection]:
+    """The records of a file of GDELT by the names of its columns, without those that are empty."""
+    rows = body.rows("\t" if "\t" in body.head else ",")
+    if named(body, "globaleventid"):
+        header = [name.strip().lower() for name in next(rows, [])]
+        names = max(layouts.values(), key=len)
+        told = {name: header.index(name.lower()) for name in names if name.lower() in header}
+        layouts = {len(header): told}
+
+    def record(row: list[str]) -> Record:
+        layout = layouts.get(len(row))
+        if layout is None:
+            raise Unusable("has a number of columns that its format does not have")
+        return make({name: row[index] for name, index in layout.items() if row[index]})
+
+    yield from records(rows, record, itemgetter(0))
+
+
+def named(body: Body, *columns: str) -> bool:
+    """Whether the first line has names of columns, these among them."""
+    return body.json is None and all(name in body.first_line.lower() for name in columns)
+
+
+def event_id(row: Row) -> str:
+    """The number of an event.
+
+    Raises:
+        Unusable: it is none, as in a line of names between the others.
+    """
+    told: str = row["GLOBALEVENTID"].strip()
+    if not told.isdecimal():
+        raise Unusable("has an id that is none")
+    return told
+
+
+def has_row(body: Body, lengths: Collection[int], beginning: str) -> bool:
+    """Whether one of the first lines has so many columns, and begins like this expression."""
+    rows = body.head.splitlines()[:HEAD_LINES]
+    return any(row.count("\t") + 1 in lengths and re.match(beginning, row) for row in rows)

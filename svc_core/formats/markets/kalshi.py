@@ -1,0 +1,97 @@
+"""Markets of Kalshi's API v2: lists of markets, one market, events with theirs nested.
+
+Prices are text in dollars (`yes_bid_dollars`), quantities text in contracts (`volume_fp`). A market
+that nobody quoted has a bid of 0, an ask of 1 or 0 and a last trade of 0, and no probability.
+"""
+
+from svc_core.formats.markets.market import Row, amounts, binary, market, pairs
+from svc_core.formats.model import Given, Record, Told, declared
+from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.values import moment, number, records, required, text
+
+SITE = "https://kalshi.com/markets"
+SPREAD_MAX = 0.10  # wider quotes say little: the last trade says more
+
+_STATUSES = {
+    **dict.fromkeys(("active", "open", "inactive"), "open"),  # inactive: paused for a while
+    **dict.fromkeys(("initialized", "unopened", "closed", "disputed"), "closed"),
+    **dict.fromkeys(("determined", "amended", "finalized", "settled"), "resolved"),
+}
+_RESULTS: dict[str, tuple[float | None, str | None]] = {"yes": (1, "Yes"), "no": (0, "No")}
+_CONTRACTS = {"volume": "volume", "volume24h": "volume_24h", "openInterest": "open_interest"}
+
+
+def _recognise(body: Body) -> bool:
+    first = next(pairs(body.json), None)
+    if first is None:
+        return body.has("cursor", "markets") or body.has("cursor", "events")
+    return "event_ticker" in first[0]
+
+
+def _parse(body: Body, _: Given) -> Told:
+    yield from records(pairs(body.whole_json()), _record, lambda pair: pair[0]["ticker"])
+
+
+def _dollars(row: Row, name: str) -> float | None:
+    """A price in dollars; the form before 2026 had whole cents."""
+    told = number(row.get(f"{name}_dollars"))
+    cents = number(row.get(name)) if told is None else None
+    return told if cents is None else cents / 100
+
+
+def _quoted(row: Row) -> tuple[float | None, str | None]:
+    """The probability of yes while it is traded, and what it is taken from."""
+    bid, ask = _dollars(row, "yes_bid") or 0, _dollars(row, "yes_ask") or 0
+    if 0 < bid <= ask < 1 and round(ask - bid, 6) <= SPREAD_MAX:
+        return round((bid + ask) / 2, 6), "mid"
+    last = _dollars(row, "last_price") or 0
+    return (last, "last") if 0 < last <= 1 else (None, None)
+
+
+def _state(row: Row) -> tuple[str, float | None, str | None, str | None]:
+    """Status, probability of yes, its basis, and the outcome it was decided for."""
+    status = required(_STATUSES.get(str(row.get("status"))), "a status that is known")
+    result, paid = str(row.get("result")).lower(), _dollars(row, "settlement_value")
+    if status != "resolved":
+        return status, *_quoted(row), None
+    if result == "void":
+        return "cancelled", None, None, None
+    share, label = _RESULTS.get(result, (paid, None))
+    return ("closed", None, None, None) if share is None else (status, share, "resolved", label)
+
+
+def _question(row: Row, event: Row) -> str | None:
+    """The title, with what is asked of it where the title does not say so."""
+    title, label = text(row.get("title") or event.get("title")), text(row.get("yes_sub_title"))
+    if title is None or label is None or label.casefold() in title.casefold():
+        return title or label
+    return f"{title} ({label})"
+
+
+def _record(pair: tuple[Row, Row]) -> Record:
+    row, event = pair
+    ticker, (status, share, basis, won) = row["ticker"], _state(row)
+    suffix = "_fp" if "volume_fp" in row else ""  # the form before 2026 had whole numbers
+    contracts = {name: told + suffix for name, told in _CONTRACTS.items()}
+    ends = row.get("expected_expiration_time") or row.get("expiration_time")
+    said: Row = {
+        "question": _question(row, event),
+        "category": row.get("category") or event.get("category"),
+        "status": status,
+        "outcomes": None if row.get("market_type") == "scalar" else binary(share),
+        "mutuallyExclusive": event.get("mutually_exclusive"),
+        "priceBasis": basis,
+        **amounts(row, contracts, unit="{contract}", provider="kalshi"),
+        **amounts(row, {"liquidity": "liquidity_dollars"}, currency="USD", provider="kalshi"),
+        "rules": " ".join(str(row.get(f"rules_{part}") or "") for part in ("primary", "secondary")),
+        "url": f"{SITE}/{ticker.partition('-')[0].lower()}#{ticker.lower()}",
+        "groupId": row.get("event_ticker") or event.get("event_ticker"),
+        "opensAt": moment(row.get("open_time")),
+        "closesAt": moment(row.get("close_time")),
+        "resolvesAt": moment(ends),
+    }
+    stamp, ended = moment(row.get("updated_time")), moment(row.get("settlement_ts"))
+    return market("kalshi", ticker, said, stamp=stamp, won=won, ended=ended)
+
+
+KALSHI = declared("kalshi", _recognise, _parse)

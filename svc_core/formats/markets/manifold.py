@@ -1,0 +1,99 @@
+"""Markets of Manifold's API v0: lists, searches, and one market in full.
+
+Lists leave out the answers of questions with several (`outcomes` is then null); the probability of
+a numeric question is a place on its scale and none of an outcome. Money is play money (MANA).
+"""
+
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from svc_core.base.instants import InstantError
+from svc_core.formats.markets.market import Outcomes, Row, amounts, binary, market
+from svc_core.formats.model import Given, Record, Told, declared
+from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.values import each, millis, number, objects, records, text, web
+
+SITE = "https://manifold.markets"
+
+_AMOUNTS = {"volume": "volume", "volume24h": "volume24Hours", "liquidity": "totalLiquidity"}
+_RESULTS: dict[Any, float | None] = {"YES": 1, "NO": 0}
+_LABELS: dict[Any, str | None] = {"YES": "Yes", "NO": "No"}
+_SEEN = ("createdTime", "lastUpdatedTime", "lastBetTime", "lastCommentTime", "resolutionTime")
+"""The times that a document cannot be older than."""
+
+
+def _recognise(body: Body) -> bool:
+    return {"question", "outcomeType", "createdTime"}.issubset(each(body.json)[0])
+
+
+def _parse(body: Body, _: Given) -> Told:
+    rows = each(body.whole_json())
+    told = [row.get(name) for row in objects(rows) for name in _SEEN]
+    seen = max((one for one in told if isinstance(one, int | float)), default=0)
+    yield from records(rows, partial(_record, seen), lambda row: row["id"])
+
+
+def _status(row: Row, seen: float) -> str:
+    if row.get("isResolved"):
+        return "cancelled" if row.get("resolution") == "CANCEL" else "resolved"
+    closes = number(row.get("closeTime"))
+    return "closed" if closes is not None and closes <= seen else "open"
+
+
+def _outcomes(row: Row, status: str) -> Outcomes:
+    if row["outcomeType"] != "BINARY":
+        return [_answer(one, row, status) for one in row.get("answers") or ()] or None
+    share = number(row.get("probability"))
+    if status == "resolved":
+        share = _RESULTS.get(row.get("resolution"), number(row.get("resolutionProbability")))
+    return binary(None if status == "cancelled" else share)
+
+
+def _answer(one: Row, row: Row, status: str) -> Row:
+    """An answer; of a question that was decided, what it was decided to be."""
+    share = number(one.get("probability"))
+    if status == "resolved":
+        shares = row.get("resolutions") or {row.get("resolution"): 100}
+        share = _RESULTS.get(one.get("resolution"), (number(shares.get(one["id"])) or 0) / 100)
+    return {"label": text(one["text"]), "probability": None if status == "cancelled" else share}
+
+
+def _label(row: Row) -> str | None:
+    """The outcome that a question was decided for; null where it is shared between several."""
+    named = {one["id"]: text(one["text"]) for one in row.get("answers") or ()}
+    return (_LABELS | named).get(row.get("resolution"))
+
+
+def _record(seen: float, row: Row) -> Record:
+    status = _status(row, seen)
+    outcomes = _outcomes(row, status)
+    basis = {"resolved": "resolved", "cancelled": None}.get(status, "amm")
+    has_share = any(one["probability"] is not None for one in outcomes or ())
+    is_binary = row["outcomeType"] == "BINARY"
+    said = {
+        "question": row["question"],
+        "category": next(iter(row.get("groupSlugs") or ()), None),
+        "status": status,
+        "outcomes": outcomes,
+        "mutuallyExclusive": None if is_binary else row.get("shouldAnswersSumToOne"),
+        "priceBasis": basis if has_share else None,
+        **amounts(row, _AMOUNTS, unit=text(row.get("token"), 20) or "MANA", provider="manifold"),
+        "rules": row.get("textDescription"),
+        "url": web(row.get("url")) or f"{SITE}/{row.get('creatorUsername')}/{row.get('slug')}",
+        "opensAt": _when(row, "createdTime"),
+        "closesAt": _when(row, "closeTime"),
+    }
+    stamp, ended = _when(row, "lastUpdatedTime"), _when(row, "resolutionTime")
+    return market("manifold", row["id"], said, stamp=stamp, won=_label(row), ended=ended)
+
+
+def _when(row: Row, name: str) -> datetime | None:
+    """A moment; questions that shall never close do so after the year 9999, which is none."""
+    with suppress(InstantError):
+        return millis(row.get(name))
+    return None
+
+
+MANIFOLD = declared("manifold", _recognise, _parse)

@@ -1,0 +1,98 @@
+"""Countries: mledoze/countries and REST Countries 3.1 with their facts, and outlines as GeoJSON.
+
+Both give a centre as latitude and longitude. Of an outline the box is kept that holds it.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from svc_core.formats.model import Given, Record, Told, Unusable, declared
+from svc_core.formats.places.outlines import box
+from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.codes import calling, currencies, language
+from svc_core.formats.reading.values import amount, countries, country, each, point, records, text
+
+PROVIDER = "mledoze"
+AREA_CODES = 4  # suffixes; a country with so many has the root for itself: +1, +7
+KOSOVO = {"UNK": "XKX"}  # without a code of ISO: one of users in place of another
+
+_LISTS: dict[str, Callable[[Any], list[str]]] = {
+    "capital": list,
+    "tld": list,
+    "languages": lambda tags: [language(tag) for tag in tags],
+    "currencies": currencies,
+    "borders": lambda codes: countries(KOSOVO.get(code, code) for code in codes),
+}
+"""An empty one says that there are none, a missing one nothing."""
+
+
+def _items(told: Any) -> list[Any]:
+    return each(told["features"] if isinstance(told, dict) and "features" in told else told)
+
+
+def _properties(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    return item.get("properties") or item
+
+
+def _recognise(body: Body) -> bool:
+    return "cca2" in _properties(_items(body.json)[0])
+
+
+def _parse(body: Body, _: Given) -> Told:
+    yield from records(_items(body.whole_json()), _country, lambda item: _properties(item)["cca2"])
+
+
+def record(code: object, said: Mapping[str, Any], provider_id: object = None) -> Record:
+    """What is said of the country with this code.
+
+    Raises:
+        Unusable: there is no such country (any more).
+    """
+    alpha2 = country(code, "alpha2")
+    if alpha2 is None:
+        raise Unusable("has a code that ISO 3166-1 does not have")
+    known = text(provider_id) or alpha2
+    return Record("country", alpha2, {"countryCode": alpha2, **said}, record_id=known)
+
+
+def numeric(code: object) -> str | None:
+    """Three digits of ISO 3166-1 or M49; None for none, which some write as 0."""
+    digits = str(code or "").strip().zfill(3)
+    return None if digits == "000" else digits
+
+
+def _country(item: Mapping[str, Any]) -> Record:
+    code = _properties(item)["cca2"]
+    return record(code, {"bbox": box(item["geometry"])} if "geometry" in item else _facts(item))
+
+
+def _facts(item: Mapping[str, Any]) -> dict[str, Any]:
+    name, cca3 = item["name"], text(item.get("cca3"))
+    native = name.get("native", name.get("nativeName"))
+    provider = "restcountries" if "population" in item else PROVIDER
+    north, west = item.get("latlng") or (None, None)
+    measures = {"population": "1", "area": "km2"}
+    return {
+        "provider": provider,
+        "alpha3": KOSOVO.get(cca3 or "", cca3),
+        "numeric": numeric(item.get("ccn3")),
+        "name": text(name["common"]),
+        "officialName": text(name.get("official")),
+        "nativeNames": native and {language(tag): one["common"] for tag, one in native.items()},
+        "region": text(item.get("region")),
+        "subregion": text(item.get("subregion")),
+        **{m: amount(m, item.get(m), unit=unit, provider=provider) for m, unit in measures.items()},
+        "centroid": point(west, north),
+        "callingCodes": _calling(item.get("idd") or {}),
+        "unMember": item.get("unMember"),
+        **{many: make(item[many]) for many, make in _LISTS.items() if item.get(many) is not None},
+    }
+
+
+def _calling(dial: Mapping[str, Any]) -> list[str] | None:
+    suffixes = dial.get("suffixes") or [""]
+    ends = [""] if len(suffixes) >= AREA_CODES else suffixes
+    return calling(",".join(f"{dial['root']}{end}" for end in ends)) if dial else None
+
+
+COUNTRIES = declared("countries", _recognise, _parse)

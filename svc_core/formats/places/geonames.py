@@ -1,0 +1,91 @@
+"""GeoNames: the table of countries, whose notes begin with `#`, and the main table of places."""
+
+from collections.abc import Iterator
+
+from svc_core.formats.model import Given, Record, Told, declared
+from svc_core.formats.places.countries import numeric, record
+from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.codes import calling, currencies
+from svc_core.formats.reading.values import (
+    amount,
+    countries,
+    country,
+    midnight,
+    parts,
+    place,
+    point,
+    records,
+    required,
+    several,
+    text,
+)
+
+PROVIDER = "geonames"
+COLUMNS = 19  # of both tables; of countries the last one is mostly empty
+
+_HEADERS = frozenset({"id", "geonameid", "geonameId", "ISO"})  # but ID is Indonesia
+
+# GeoNames has ISO 3166-2 for the first divisions of these, and codes of its own for the others.
+_ISO_ADMIN1 = frozenset({"US", "CH", "BE", "ME", "GB"})
+_PRECISION = {"P": "locality", "ADM1": "admin1", "PCL": "country"}
+
+
+def _recognise(body: Body) -> bool:
+    if body.head.startswith(("{", "[", "<")) or "\t" not in body.head:
+        return False
+    row = next(_rows(body), [])
+    is_country = len(row) >= COLUMNS - 1 and row[2][:3].isdecimal()
+    if is_country and [len(code) for code in row[:2]] == [2, 3]:
+        return True
+    return len(row) == COLUMNS and row[0].isdecimal()
+
+
+def _rows(body: Body) -> Iterator[list[str]]:
+    """The rows below notes and header."""
+    rows = (row for row in body.rows("\t") if not row[0].startswith("#"))
+    return (row for row in rows if row[0] not in _HEADERS)
+
+
+def _parse(body: Body, _: Given) -> Told:
+    yield from records(_rows(body), _record, lambda row: " ".join(row[:2]))
+
+
+def _record(row: list[str]) -> Record:
+    return _place(row) if row[0].isdecimal() else _country(row)
+
+
+def _country(row: list[str]) -> Record:
+    alpha2, alpha3, number, _, name, capital, area, population, _, tld, money, _, phone = row[:13]
+    languages, geonames_id, neighbours = [*row, "", ""][15:18]
+    said = {
+        "alpha3": text(alpha3),
+        "numeric": numeric(number),
+        "name": text(name),
+        "capital": several(capital) or None,
+        "languages": parts(languages) or None,
+        "currencies": currencies([money]) or None,
+        "population": amount("population", population, unit="1", provider=PROVIDER),
+        "area": amount("area", area, unit="km2", provider=PROVIDER),
+        "borders": countries(neighbours.split(",")),
+        "callingCodes": calling(phone) or None,
+        "tld": parts(tld) or None,
+    }
+    return record(alpha2, said, geonames_id)
+
+
+def _place(row: list[str]) -> Record:
+    id_, name, _, _, north, west, class_, code, in_country, _, admin1 = row[:11]
+    alpha2 = country(in_country, "alpha2")
+    said = place(
+        geonames=str(int(id_)),
+        name=required(name, "a name"),
+        country_code=alpha2,
+        admin1=f"{alpha2}-{admin1}" if admin1 and alpha2 in _ISO_ADMIN1 else None,
+        geometry=point(required(west, "a longitude"), required(north, "a latitude")),
+        precision=next((_PRECISION[k] for k in (class_, code, code[:3]) if k in _PRECISION), None),
+    )
+    key, url = f"{PROVIDER}:{int(id_)}", f"https://www.geonames.org/{id_}"
+    return Record("place", key, said or {}, midnight(row[18]), record_id=id_, url=url)
+
+
+GEONAMES = declared("geonames", _recognise, _parse)

@@ -1,0 +1,1 @@
+"""What parsers share: bytes, characters, text, dates, links, codes and the parties of documents."""

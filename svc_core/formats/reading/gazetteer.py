@@ -1,0 +1,60 @@
+"""Which places are the same, whoever names them: their ids.
+
+Rule 1: a place of GeoNames, by a source or by the shipped table, has the id of its number there.
+        The table has countries, and large cities by their names in several languages.
+Rule 2: any other has the id of its country, its first-level area and its folded name; one without
+        a name that of its country. A place that has neither is known by its geometry alone: none.
+Rule 3: the table says nothing that is not sure: of a city the country is told, and a position, or
+        an area that the name tells, must not belie it.
+"""
+
+import zlib
+from collections.abc import Mapping
+from functools import cache
+from math import cos, radians
+
+from svc_core import data
+from svc_core.base import ids
+
+NEAR_DEGREES = 0.5
+"""How far from the middle of a large city what is told of it may lie: some 55 km."""
+
+Point = tuple[float, float]
+
+
+def place_id(scheme: str, value: str) -> str:
+    """The id of the place with this designator."""
+    return ids.derived_id("plc", "place", "", f"{scheme}:{value}")
+
+
+def named(country: str | None, area: str | None, name: str, at: Point | None) -> str | None:
+    """The id of a place by its folded name, in which a country is not repeated.
+
+    `at` is its longitude and latitude.
+    """
+    if not (country or name):
+        return None
+    city, within, _ = name.partition(", ")
+    number, there = _table().get((country or "", city), (None, None))
+    is_sure = not (area or within) if there is None or at is None else _is_near(there, at)
+    if number is not None and is_sure:
+        return place_id("geonames", number)
+    return place_id("name", f"{country or ''}|{area or ''}|{name}")
+
+
+def _is_near(one: Point, other: Point) -> bool:
+    """Whether two positions lie as near as those of one city."""
+    east = abs(one[0] - other[0]) * cos(radians(one[1]))  # no city is near the date line
+    return max(east, abs(one[1] - other[1])) <= NEAR_DEGREES
+
+
+@cache
+def _table() -> Mapping[tuple[str, str], tuple[str, Point | None]]:
+    """Numbers and positions by countries and names; a country has no name and no position."""
+    found: dict[tuple[str, str], tuple[str, Point | None]] = {}
+    for line in zlib.decompress(data.read("gazetteer.tsv.z")).decode().splitlines():
+        number, country, *city = line.split("\t")
+        where = (float(city[1]), float(city[0])) if city else None
+        for name in city[2].split("|") if city else [""]:
+            found[country, name] = number, where
+    return found

@@ -1,0 +1,119 @@
+"""Entities as several formats tell of them: by what they are known, and which is the strongest."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from svc_core.formats.model import Record, Said
+from svc_core.formats.reading.identifiers import cik, isin, lei
+from svc_core.formats.reading.values import designator
+from svc_core.text.words import fold
+
+STRENGTH = (
+    *("lei", "cik", "isin", "wikidata", "ofac-uid", "un-ref", "attack", "misp-galaxy", "stix"),
+    *("ftm", "cpe-vendor", "registered"),
+)
+"""Schemes that name one entity alone, the strongest first."""
+
+EXCLUSIVE: Mapping[str, str] = {
+    "lei": "ISO 17442: a legal entity has one, and keeps it",
+    "cik": "EDGAR gives one to each filer",
+    "wikidata": "an item is one thing; two for the same are merged there",
+    "un-ref": "the permanent reference number of one entry, which is one person or entity",
+    "attack": "an object of ATT&CK is one thing of its kind",
+    "cve": "CVE rules: one vulnerability has one id",
+}
+"""Schemes of which a thing has one name, and why. Others give one thing several: securities have
+each an ISIN, OFAC lists one party twice, and bundles, galaxies and collections name it anew."""
+
+_RANKS = {scheme: rank for rank, scheme in enumerate(STRENGTH)}
+_HOST = r"[^\s/:?#@\[\]]+"
+
+
+def _form(pattern: str, case: Callable[[str], str]) -> Callable[[object], str | None]:
+    """Reads the first group of what is of a form, in one case of letters."""
+    form = re.compile(pattern)
+    return lambda value: found[1] if (found := form.fullmatch(case(str(value).strip()))) else None
+
+
+_FORMS: Mapping[str, Callable[[object], str | None]] = {
+    "lei": lei,
+    "cik": cik,
+    "isin": isin,
+    "wikidata": _form("(Q[1-9][0-9]*)", str.upper),
+    "bic": _form("([A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?)", str.upper),
+    "cve": _form("(CVE-[0-9]{4}-[0-9]{4,19})", str.upper),
+    "domain": _form(rf"(?:\w+://)?(?:www\.)?({_HOST}\.{_HOST})(?:[:/?#].*)?", str.lower),
+}
+
+
+FORMS_TOLD: Mapping[str, str] = {
+    "lei": "20 letters and digits with right check digits (ISO 17442)",
+    "cik": "one to ten digits",
+    "isin": "12 letters and digits with a right check digit (ISO 6166)",
+    "wikidata": "Q and a number",
+    "bic": "8 or 11 letters and digits (ISO 9362)",
+    "domain": "a host name",
+    "cve": "CVE, a year and a number",
+}
+
+
+def well_formed(scheme: str, value: object) -> str | None:
+    """The value as rows write it; None where it cannot be of its scheme."""
+    return _FORMS.get(scheme, str)(value)
+
+
+_SHORT = {"incorporated": "inc", "corporation": "corp", "company": "co", "limited": "ltd"}
+_TAIL = re.compile(r"\s*[/\\]\s?[a-z]{2,8}[/\\]?\s*$")  # by which EDGAR tells equal names apart
+
+
+def registered(name: str, jurisdiction: str | None) -> str | None:
+    """The key of a company by its legal name, with its form, in the register of a jurisdiction.
+
+    No register admits a second company of one name.
+    """
+    if jurisdiction is None:
+        return None
+    words = re.sub(r"[\W_]+", " ", _TAIL.sub("", fold(name)).replace("&", " and ")).split()
+    told = [_SHORT.get(one, one) for one in (words[1:] if words[:1] == ["the"] else words)]
+    return f"registered:{jurisdiction}:{' '.join(told)}"
+
+
+def known(named: Iterable[tuple[str, object]]) -> list[str]:
+    """What names an entity, each once as `scheme:value`; ill-formed values are left out."""
+    read = [(scheme, well_formed(scheme, value)) for scheme, value in named if value]
+    return list(dict.fromkeys(f"{scheme}:{told}" for scheme, told in read if told))
+
+
+def keys(named: Iterable[tuple[str, object]]) -> list[str]:
+    """What names an entity, the strongest first."""
+    return sorted(known(named), key=_strength)
+
+
+def _strength(key: str) -> tuple[int, str]:
+    return _RANKS.get(key.partition(":")[0], len(_RANKS)), key
+
+
+def entity(
+    names: Iterable[str],
+    said: Said,
+    also: Iterable[str] = (),
+    *,
+    provider: str | None = None,
+    **record: Any,
+) -> Record:
+    """What a document says of the entity that has these `names`, the first that of its row.
+
+    `also` are keys that nobody else needs to be told; `record` are members of a `Record`.
+    """
+    key, *others = dict.fromkeys(names)
+    pairs = [one.split(":", 1) for one in (key, *others)]
+    told = [designator(scheme, value, provider) for scheme, value in pairs]
+    also = (*others, *also, *filter(None, [said.get("registered")]))
+    more = (one for one in dict.fromkeys(also) if one.partition(":")[0] in _RANKS)
+    return Record("entity", key, {**said, "designators": told}, also=tuple(more), **record)
+
+
+def identifier(kind: str, value: str, country_code: str | None = None) -> dict[str, Any]:
+    """A number of a document or a register, which is told by its `kind` and its country."""
+    return {"kind": kind, "value": value, "countryCode": country_code}

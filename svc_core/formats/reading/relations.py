@@ -1,0 +1,36 @@
+"""Relations between rows, as the documents of several formats tell them."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from svc_core.formats.model import Record, Said
+from svc_core.formats.reading.values import required, web
+
+TYPE_FORM = "[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
+_TYPE = re.compile(TYPE_FORM)
+_UNKNOWN: Said = {"confidence": None, "validFrom": None, "validTo": None, "evidence": []}
+
+
+def relation(
+    kind: object, ends: Sequence[str], said: Said, *, directed: bool = True, **record: Any
+) -> Record:
+    """What joins the rows of two keys; `record` are members of a `Record`.
+
+    One that has no direction is the same whichever end is told first.
+
+    Raises:
+        Unusable: the kind is no word, or several.
+    """
+    word = "-".join(kind.split()) if isinstance(kind, str) else ""
+    kind = required(word if _TYPE.fullmatch(word) else None, "a type of relation")
+    source, target = ends if directed else sorted(ends)
+    told = {"type": kind, "source": source, "target": target, "directed": directed}
+    attributes = {k: v for k, v in said.get("attributes", {}).items() if v is not None}
+    key = f"{kind}|{source}|{target}"
+    return Record("relation", key, {**_UNKNOWN, **said, **told, "attributes": attributes}, **record)
+
+
+def evidence(addresses: Iterable[object]) -> list[Said]:
+    """Where a relation is told of, each address once."""
+    return [{"url": url} for url in dict.fromkeys(map(web, addresses)) if url]

@@ -1,0 +1,338 @@
+"""Values as upstream documents write them, into members of rows.
+
+What is missing is None; what is there and cannot be meant makes the record `Unusable`.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from datetime import UTC, date, datetime
+from functools import cache, lru_cache
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from svc_core import data
+from svc_core.base import instants
+from svc_core.formats.model import FAULTS, Record, Rejection, Unusable
+from svc_core.formats.reading import gazetteer
+from svc_core.formats.reading.dates import settled, written
+from svc_core.formats.reading.text import clip, fold, plain
+from svc_core.text import words
+
+T = TypeVar("T")
+
+TEXT_CHARS = 20_000
+SAMPLE_CHARS = 200
+_WEB = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]+)?(?:[/?#][!-~]*)?")  # nearly all addresses
+SAFE_INTEGER = 2**53 - 1  # RFC 8259, 6: beyond it readers disagree
+
+
+def records(
+    items: Iterable[T],
+    make: Callable[[T], Record | Iterable[Record]],
+    name: Callable[[T], Any] = str,
+) -> Iterator[Record | Rejection]:
+    """What each item says; one that cannot be used is a rejection with a sample of it."""
+    for item in items:
+        try:
+            made = make(item)
+            found = (made,) if isinstance(made, Record) else tuple(made)
+        except Unusable as fault:
+            yield Rejection(str(fault), 1, _sample(item, name))
+        except KeyError as fault:
+            yield Rejection(f"lacks {fault.args[0]!r}", 1, _sample(item, name))
+        except FAULTS as fault:
+            reason = f"is not of the form of its kind ({type(fault).__name__})"
+            yield Rejection(reason, 1, _sample(item, name))
+        else:
+            yield from found
+
+
+def _sample(item: T, name: Callable[[T], Any]) -> str:
+    try:
+        return fold(str(name(item)))[:SAMPLE_CHARS]
+    except FAULTS:
+        return fold(str(item)[: SAMPLE_CHARS * 4])[:SAMPLE_CHARS]
+
+
+# -- text and numbers --------------------------------------------------------------------------
+
+
+def text(value: object, chars_max: int = TEXT_CHARS) -> str | None:
+    """Plain text on one line: tags removed, entities decoded; None for nothing."""
+    if value is None:
+        return None
+    told = str(value)
+    return clip(fold(plain(told) if "<" in told or "&" in told else told), chars_max) or None
+
+
+def objects(value: object) -> list[dict[str, Any]]:
+    """The JSON objects of a list; of anything else none."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def each(value: object) -> list[Any]:
+    """The elements of a list; of anything else only itself."""
+    return value if isinstance(value, list) else [value]
+
+
+def parts(value: object) -> list[str]:
+    """The parts of a comma list; of nothing none."""
+    return [part.strip() for part in str(value or "").split(",") if part.strip()]
+
+
+def several(value: object, chars_max: int = 300) -> list[str]:
+    """The texts of a list, or of one value that is written without one."""
+    return [found for found in (text(one, chars_max) for one in each(value)) if found]
+
+
+def required(value: T | None, name: str) -> T:
+    """The value.
+
+    Raises:
+        Unusable: there is none.
+    """
+    if value is None or value == "":
+        raise Unusable(f"lacks {name}")
+    return value
+
+
+def number(value: object) -> int | float | None:
+    """A finite number, also from text; None for an empty one. Whole numbers stay exact.
+
+    Raises:
+        Unusable: it is no number, or a whole one beyond ±(2^53 - 1).
+    """
+    if value is None or isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        value = value.strip()
+        if not value:
+            return None
+        try:
+            value = int(value) if value.lstrip("+-").isdecimal() else float(value)
+        except ValueError as fault:
+            raise Unusable("has a number that is none") from fault
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        raise Unusable("has a number that is none")
+    if isinstance(value, int) and abs(value) > SAFE_INTEGER:
+        raise Unusable("has a whole number beyond 2^53")
+    return value
+
+
+# -- time --------------------------------------------------------------------------------------
+
+
+def moment(value: object) -> datetime | None:
+    """An instant, from ISO 8601 or RFC 822 text; without a zone it is UTC; None for none."""
+    if isinstance(value, str) and value.endswith("Z"):  # nearly all: without the long way round
+        with suppress(ValueError):
+            return settled(datetime.fromisoformat(value))
+    return settled(written(str(value))) if value else None
+
+
+def millis(value: object) -> datetime | None:
+    """An instant from milliseconds since 1970."""
+    found = number(value)
+    return None if found is None else instants.from_millis(int(found))
+
+
+def at(value: datetime | None) -> str | None:
+    """An instant as rows write it: RFC 3339 with `Z`."""
+    return None if value is None else instants.render(value)
+
+
+def day(value: object) -> str | None:
+    """A calendar date as rows write it, from `2026-01-31`, `20260131` or the start of an instant.
+
+    Raises:
+        Unusable: there is no such day.
+    """
+    digits = str(value or "").strip()
+    if not digits:
+        return None
+    try:
+        return date.fromisoformat(digits if digits[:8].isdecimal() else digits[:10]).isoformat()
+    except ValueError as fault:
+        raise Unusable("has a date that is none") from fault
+
+
+def midnight(value: object) -> datetime | None:
+    """The beginning of a calendar date, in UTC."""
+    found = day(value)
+    return None if found is None else datetime.fromisoformat(found).replace(tzinfo=UTC)
+
+
+# -- the world ---------------------------------------------------------------------------------
+
+
+@cache
+def _countries() -> Mapping[str, Mapping[str, str]]:
+    codes: dict[str, dict[str, str]] = {"alpha2": {}, "alpha3": {}, "numeric": {}, "fips": {}}
+    for alpha2, alpha3, numeric, fips, *_ in data.rows("countries.tsv"):
+        codes["alpha2"][alpha2] = alpha2
+        codes["alpha3"][alpha3] = codes["numeric"][numeric] = alpha2
+        codes["fips"] |= dict.fromkeys(fips.split(","), alpha2)
+    return codes
+
+
+def country(code: object, scheme: str | None = None) -> str | None:
+    """ISO 3166-1 alpha-2 of a code; None for one that nobody knows.
+
+    `scheme` is `alpha2`, `alpha3`, `numeric` or `fips` (FIPS 10-4, which has other meanings for
+    the same two letters); None tells the first three apart by their form.
+    """
+    told = str(code or "").strip().upper()
+    if not told:
+        return None
+    if scheme is None:
+        scheme = "numeric" if told.isdecimal() else "alpha2" if len(told) == 2 else "alpha3"
+    return _countries()[scheme].get(told.zfill(3) if scheme == "numeric" else told) or None
+
+
+def countries(codes: Iterable[object], scheme: str | None = None) -> list[str]:
+    """The alpha-2 codes of those that are known, each once, in their order."""
+    found = (country(code, scheme) for code in codes)
+    return list(dict.fromkeys(code for code in found if code))
+
+
+@cache
+def _names() -> Mapping[str, str]:
+    """Codes by the names that one country alone has."""
+    places = (line.partition("\t") for line in data.lines("places.tsv"))
+    known = [rest for kind, _, rest in places if kind == "country"]
+    owners: dict[str, set[str]] = {}
+    for line in (*data.lines("country_names.tsv"), *known):
+        code, _, names = line.partition("\t")
+        for name in names.casefold().split("|"):
+            owners.setdefault(name, set()).update([code] if country(code, "alpha2") else ())
+    alone = {name: min(codes) for name, codes in owners.items() if len(codes) == 1}
+    told = (line.split("\t") for line in data.lines("countries.tsv"))
+    return alone | {name: code for code, _, _, _, *names in told for name in names}
+
+
+def country_named(name: object) -> str | None:
+    """ISO 3166-1 alpha-2 of a country by its name, also one written `Korea, Republic of`.
+
+    Of `Ontario, Canada` it is that of the last part; what stands behind a name between brackets is
+    a former one. None for a name that nobody knows, or that several countries have.
+    """
+    return _country_of(str(name or ""))
+
+
+@lru_cache(maxsize=4_096)  # a document names few countries, on every line
+def _country_of(name: str) -> str | None:
+    told = " ".join(name.partition(" (")[0].split()).casefold().removeprefix("the ")
+    first, _, last = told.rpartition(", ")
+    found = (_names().get(one) for one in (told, f"{last} {first}", last))
+    return next((code for code in found if code), None)
+
+
+def countries_named(names: Iterable[object]) -> list[str]:
+    """The alpha-2 codes of the names that are known, each once, in their order."""
+    found = map(country_named, names)
+    return list(dict.fromkeys(code for code in found if code))
+
+
+def point(longitude: object, latitude: object) -> dict[str, Any] | None:
+    """A GeoJSON point (RFC 7946: longitude first); None where a coordinate is missing.
+
+    Raises:
+        Unusable: it is not on the globe; it is never turned round.
+    """
+    west, north = number(longitude), number(latitude)
+    if west is None or north is None:
+        return None
+    if abs(west) > 180 or abs(north) > 90:
+        raise Unusable("has coordinates out of range")
+    return {"type": "Point", "coordinates": [west, north]}
+
+
+_SHARED = {(None, "georgia")}  # also a State of the United States
+
+
+def place_id(
+    name: str | None, country_code: str | None, admin1: str | None, geometry: Any = None
+) -> str | None:
+    """The id of a place, the same whoever names it; None where its geometry is all that is known.
+
+    Of `Paris, France` the country is that of its last part; a country's own name names no more
+    than its code does.
+    """
+    told, _, last = f", {' '.join((name or '').casefold().split())}".rpartition(", ")
+    named = None if (country_code, last) in _SHARED else _names().get(last)
+    if named is None or country_code not in {None, named}:
+        told, named = f"{told}, {last}", country_code
+    point = (geometry or {}).get("coordinates") if (geometry or {}).get("type") == "Point" else None
+    at = point and (point[0], point[1])
+    return gazetteer.named(named, admin1, words.fold(told.strip(", ")), at)
+
+
+def place(
+    *,
+    name: object = None,
+    country_code: str | None = None,
+    admin1: str | None = None,
+    geometry: Mapping[str, Any] | None = None,
+    precision: str | None = None,
+    geonames: str | None = None,
+) -> dict[str, Any] | None:
+    """A place as rows hold it; None where nothing is known of it.
+
+    `geonames` is its number there, where a source gives it.
+    """
+    label = text(name, 300)
+    if label is None and country_code is None and geometry is None:
+        return None
+    own_id = gazetteer.place_id("geonames", geonames) if geonames else None
+    return {
+        "id": own_id or place_id(label, country_code, admin1, geometry),
+        "name": label,
+        "countryCode": country_code,
+        "admin1Code": admin1,
+        "geometry": geometry,
+        "precision": precision or ("exact" if geometry else "country" if not label else "unknown"),
+    }
+
+
+# -- members that several kinds of row have ----------------------------------------------------
+
+
+def measurement(
+    metric: str,
+    value: int | float | None,
+    *,
+    unit: str | None = None,
+    currency: str | None = None,
+    provider: str | None = None,
+    **more: Any,
+) -> dict[str, Any]:
+    """A measured value with what it is measured in; `more` are `asOf`, `low`, `high`, `basis`."""
+    told = {"unit": unit, "currency": currency, "provider": provider, **more}
+    if unit is None and currency is None and provider is None:
+        raise AssertionError("a measurement has a unit, a currency or a provider")
+    return {"metric": metric, "value": value} | {k: v for k, v in told.items() if v is not None}
+
+
+def amount(metric: str, value: object, **measure: str) -> dict[str, Any] | None:
+    """A measured amount; None for one that is not known, which some write as -1."""
+    found = number(value)
+    return None if found is None or found < 0 else measurement(metric, found, **measure)
+
+
+def designator(scheme: str, value: object, provider: str | None = None) -> dict[str, Any]:
+    """One of the names by which others know the same thing."""
+    return {"scheme": scheme, "value": str(value), "provider": provider}
+
+
+def web(value: object) -> str | None:
+    """An absolute http(s) address; None for anything else."""
+    told = str(value or "").strip()
+    if _WEB.fullmatch(told):
+        return told
+    try:
+        parts = urlsplit(told)
+    except ValueError:
+        return None
+    return told if parts.scheme in {"http", "https"} and parts.hostname else None

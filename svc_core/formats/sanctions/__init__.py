@@ -1,0 +1,1 @@
+"""Lists of persons and companies under sanctions."""

@@ -1,0 +1,50 @@
+"""The lists of the US Treasury's OFAC as headerless CSV: names, other names and addresses.
+
+Rule 1: the columns tell the files apart: SDN has 12, and so has the consolidated list; ALT has 5,
+        ADD 6.
+Rule 2: all of them tell of the entity of their `ent_num`; the lines of one entity are one record.
+"""
+
+import csv
+from collections.abc import Callable
+
+from svc_core.formats.model import About, DocumentRefused, Given, Rejection, Told, declared
+from svc_core.formats.reading.body import Body
+from svc_core.formats.sanctions.ofac_rows import PAGE, addresses, aliases, entities
+
+Part = tuple[str, Callable[..., Told]]
+
+_PARTS: dict[int, Part] = {12: ("sdn", entities), 5: ("alt", aliases), 6: ("add", addresses)}
+_NO_VALUE = {"-0-", "-0", ""}
+_DOS_END = "\x1a"  # the whole last line of some releases
+
+
+def _recognise(body: Body) -> bool:
+    first = next(csv.reader(body.first_line.splitlines()), [""])
+    return "-0-" in body.head and len(first) in _PARTS and first[0].isdecimal()
+
+
+def _parse(body: Body, given: Given) -> Told:
+    rows = [row for row in body.rows() if row != [_DOS_END]]
+    width = len(rows[0])
+    (part, rows_of), asked = _PARTS[width], given.options.get("part", "").lower()
+    if asked not in {"", part}:
+        raise DocumentRefused("option", f"The document has the columns of {part}, not of {asked}.")
+    if len(rows[-1]) != width or body.text.count('"') % 2:
+        raise DocumentRefused("truncated", "The document ends within a line.")
+    list_name = "Consolidated List" if "cons" in given.name.lower() else "SDN List"
+    yield About(title=f"OFAC {list_name}: {part}", home_url=PAGE)
+    for row in (row for row in rows if len(row) != width):
+        yield Rejection("has not the columns of its file", 1, ",".join(row)[:200])
+    whole = [[_field(value) for value in row] for row in rows if len(row) == width]
+    yield from rows_of(whole, list_name)
+
+
+def _field(value: str) -> str | None:
+    told = value.strip(f" {_DOS_END}")
+    return None if told in _NO_VALUE else told
+
+
+OFAC = declared(
+    "ofac", _recognise, _parse, options={"part": "sdn, alt or add, which the columns tell as well"}
+)

@@ -1,0 +1,85 @@
+"""Rows of the parts of OFAC's lists: each part tells of the entity of its `ent_num`."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+
+from svc_core.formats.model import Record, Said, Told
+from svc_core.formats.reading.parties import entity, identifier, keys
+from svc_core.formats.reading.relations import relation
+from svc_core.formats.reading.values import countries_named, records, required, text
+from svc_core.formats.sanctions.remarks import members, named, notes, of, sanctions
+
+Row = Sequence[str | None]
+"""The fields of a line, None where it has no value."""
+
+PAGE = "https://sanctionssearch.ofac.treas.gov"
+_TYPES = {"individual": "person", "vessel": "vessel", "aircraft": "aircraft"}
+
+
+def _record(number: str | None, said: Said, named: Iterable[tuple[str, object]] = ()) -> Record:
+    uid = required(number if number and number.isdecimal() else None, "ent_num")
+    url = f"{PAGE}/Details.aspx?id={uid}"
+    return entity(keys([("ofac-uid", uid), *named]), said, record_id=uid, url=url)
+
+
+# -- SDN and the consolidated list -------------------------------------------------------------
+
+
+def entities(rows: Sequence[Row], list_name: str) -> Told:
+    """Who is listed; a link is told where the part has one entity of that name."""
+    names = Counter(_plain(row[1]) for row in rows)
+    ids = {name: row[0] for row in rows if names[name := _plain(row[1])] == 1}
+    yield from records(rows, partial(_entity, ids, list_name), lambda row: row[0])
+
+
+def _plain(name: str | None) -> str:
+    return str(name).removesuffix(".").casefold()
+
+
+def _entity(ids: Mapping[str, str | None], list_name: str, row: Row) -> Iterator[Record]:
+    number, name, kind, program, title, call_sign, vessel, _, _, flag, _, remarks = row
+    told = notes(remarks)
+    said = members(told, flag) | {
+        "type": _TYPES.get(str(kind).lower(), "organization"),
+        "name": required(text(name, 1_000), "a name"),
+        "description": text(title or vessel),
+        "sanctions": sanctions(program, told, list_name),
+    }
+    if call_sign:
+        said["identifiers"].append(identifier("callSign", call_sign))
+    yield _record(number, said, named(told))
+    for other in sorted({ids.get(_plain(one)) or "" for one in of(told, "Linked To:")} - {""}):
+        ends = (f"ofac-uid:{number}", f"ofac-uid:{other}")
+        about = {"attributes": {"role": "Linked To"}}
+        yield relation("associate", ends, about, directed=False, record_id=number)
+
+
+# -- ALT and ADD -------------------------------------------------------------------------------
+
+
+def _grouped(make: Callable[[str | None, list[Row]], Record], rows: Sequence[Row], _: str) -> Told:
+    groups: dict[str | None, list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[row[0]].append(row)
+    yield from records(groups.items(), lambda group: make(*group), lambda group: group[0])
+
+
+def _aliases(number: str | None, rows: list[Row]) -> Record:
+    names: dict[bool, list[str]] = {False: [], True: []}
+    for _, _, _, name, remarks in rows:
+        names["weak" in str(remarks).lower()].append(required(text(name, 1_000), "a name"))
+    return _record(number, {"aliases": names[False], "weakAliases": names[True] or None})
+
+
+def _addresses(number: str | None, rows: list[Row]) -> Record:
+    lines = (", ".join(filter(None, row[2:5])) for row in rows)
+    lands = countries_named(row[4] for row in rows)
+    return _record(number, {"addresses": [*filter(None, lines)], "countryCodes": lands})
+
+
+aliases = partial(_grouped, _aliases)
+"""Other names of entities, weak ones by their remarks."""
+
+addresses = partial(_grouped, _addresses)
+"""Where entities are."""

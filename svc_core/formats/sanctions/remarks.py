@@ -1,0 +1,120 @@
+"""Remarks of OFAC: facts that a list in columns has no column for, parted by semicolons.
+
+Each begins with its label, "alt." before it where there are several. What has no known label says
+something in words, and is left out. A remark that was cut off at its end is read as far as it goes.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from svc_core.formats.model import Said
+from svc_core.formats.reading.parties import identifier
+from svc_core.formats.reading.values import countries_named, country_named
+
+Notes = Mapping[str, list[str]]
+
+_IDENTIFIERS = {
+    "Passport": "passport", "National ID No.": "nationalId", "Cedula No.": "nationalId",
+    "C.U.R.P.": "nationalId", "Identification Number": "nationalId", "Tax ID No.": "taxId",
+    "NIT #": "taxId", "RUC #": "taxId", "R.F.C.": "taxId", "Registration ID": "registration",
+    "Registration Number": "registration", "Company Number": "registration",
+    "Vessel Registration Identification IMO": "imo", "MMSI": "mmsi",
+    "Aircraft Tail Number": "aircraftTail", "D-U-N-S Number": "duns",
+    "Aircraft Manufacturer's Serial Number (MSN)": "aircraftSerial",
+}  # fmt: skip
+_SCHEMES = {"Legal Entity Number": "lei", "ISIN": "isin", "SWIFT/BIC": "bic", "Website": "domain"}
+_ALIASES = ("a.k.a.", "f.k.a.", "n.k.a.")
+_REASONS = ("Additional Sanctions", "Secondary sanctions", "Executive Order", "CAATSA Section")
+_LABELS = (
+    *("DOB", "POB", "Gender", "nationality", "citizen", "Nationality of Registration"),
+    *("Linked To:", "Organization Established Date", "Listing Date", *_ALIASES, *_REASONS),
+    *(*_IDENTIFIERS, *_SCHEMES),
+)
+
+_NOTE = re.compile(f"(?:alt[.] )?(({'|'.join(map(re.escape, _LABELS))}) (.+))")
+_AFTER_NUMBER = re.compile(r" (?:\(|issued |expires )")
+_LISTED = re.compile(r"\((?:(EO) )?(\w+)[^)]*\):? (.+)")
+_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+_DATE = re.compile(rf"(?:circa )?(?:(?:(\d\d) )?({'|'.join(_MONTHS)}) )?(\d{{4}})")
+
+
+def notes(remarks: str | None) -> Notes:
+    """What remarks say, by label."""
+    found: dict[str, list[str]] = {}
+    for note in map(_NOTE.fullmatch, (remarks or "").strip().removesuffix(".").split("; ")):
+        if note is not None:
+            whole, label, rest = note.groups()
+            found.setdefault(label, []).append(whole if label in _REASONS else rest.strip())
+    return found
+
+
+def of(told: Notes, *labels: str) -> list[str]:
+    """What stands behind some labels."""
+    return [one for label in labels if label in told for one in told[label]]
+
+
+def members(told: Notes, flag: str | None = None) -> dict[str, Any]:
+    """What remarks say of a party, as members of its row; `flag` is the country of a vessel."""
+    registered = of(told, "Nationality of Registration")
+    lands = [*of(told, "nationality", "citizen"), *registered, flag]
+    established = next(dates(of(told, "Organization Established Date")), None)
+    return {
+        # Names in quotation marks: too common or too short to know somebody by.
+        "weakAliases": list(dict.fromkeys(name.strip("' ") for name in of(told, *_ALIASES))),
+        "jurisdiction": next(map(country_named, registered), None),
+        "countryCodes": countries_named(lands) or None,
+        "birthDates": list(dates(of(told, "DOB"))) or None,
+        "birthPlaces": of(told, "POB") or None,
+        "gender": next(map(str.lower, of(told, "Gender")), None),
+        "validity": established and {"from": established, "to": None},
+        "identifiers": [identifier(*one) for one in _numbers(told, _IDENTIFIERS)],
+    }
+
+
+def named(told: Notes) -> list[tuple[str, object]]:
+    """Pairs of scheme and value."""
+    return [(scheme, value) for scheme, value, _ in _numbers(told, _SCHEMES)]
+
+
+def _numbers(told: Notes, kinds: Mapping[str, str]) -> Iterator[tuple[str, str, str | None]]:
+    """Kind and number of each, with its country."""
+    for label in filter(kinds.__contains__, told):
+        for one in told[label]:
+            land = country_named(one.partition(" (")[2].partition(")")[0])
+            yield kinds[label], _AFTER_NUMBER.split(one, 1)[0], land
+
+
+def dates(told: list[str]) -> Iterator[str]:
+    """Dates as exact as they are told, `1967-08-25`, `1967-08` or `1967`, and intervals of two."""
+    for one in told:
+        ends = [_date(end) for end in one.replace("-", " to ").split(" to ")]
+        if all(ends):
+            yield "/".join(map(str, ends))
+
+
+def _date(told: str) -> str | None:
+    parts = _DATE.fullmatch(told)
+    if parts is None:
+        return None
+    day, month, year = parts.groups()
+    return "-".join(filter(None, (year, month and f"{_MONTHS.index(month) + 1:02}", day)))
+
+
+def sanctions(program: str | None, told: Notes, list_name: str) -> list[Said]:
+    """A listing under each program; a date of listing belongs to the program that it names."""
+    listed = [
+        parts.groups("") for parts in map(_LISTED.fullmatch, of(told, "Listing Date")) if parts
+    ]
+    days = {f"{order}{number}": next(dates([day]), None) for order, number, day in listed}
+    return [
+        {
+            "programId": one.strip("[] ") or None,
+            "authority": "Office of Foreign Assets Control",
+            "listName": list_name,
+            "listedDate": next((day for mark, day in days.items() if mark in one), None),
+            "reason": "; ".join(of(told, *_REASONS)) or None,
+            "status": "active",
+        }
+        for one in (program or "").split("] [")
+    ]

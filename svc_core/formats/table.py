@@ -1,0 +1,216 @@
+"""The table of formats: how a document is recognised, read and guarded (decisions: D13).
+
+Rule 1: the content decides. Of a source that is known, a document in another format is refused:
+        a format that changed is an error, not a new meaning.
+Rule 2: a document is read to its end before anything of it counts. One that is cut off, or whose
+        own count is not that of its records, is refused whole.
+Rule 3: of two records of one document about one row, the one with the later stamp stays, of
+        equally late ones the last.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from types import MappingProxyType
+
+from attrs import frozen
+
+from svc_core.formats.companies.gleif import GLEIF
+from svc_core.formats.companies.lei_cdf import LEI_CDF
+from svc_core.formats.companies.sec_companyfacts import SEC_COMPANYFACTS
+from svc_core.formats.companies.sec_submissions import SEC_SUBMISSIONS
+from svc_core.formats.companies.sec_tickers import SEC_TICKERS
+from svc_core.formats.cyber.csaf import CSAF
+from svc_core.formats.cyber.cve import CVE
+from svc_core.formats.cyber.epss import EPSS
+from svc_core.formats.cyber.kev import KEV
+from svc_core.formats.cyber.misp_event import MISP_EVENT
+from svc_core.formats.cyber.misp_galaxy import MISP_GALAXY
+from svc_core.formats.cyber.nvd import NVD
+from svc_core.formats.cyber.stix import ATTACK, STIX
+from svc_core.formats.economy.frankfurter import FRANKFURTER
+from svc_core.formats.economy.fred import FRED
+from svc_core.formats.economy.sdmx import SDMX
+from svc_core.formats.economy.worldbank import WORLD_BANK
+from svc_core.formats.feeds.news import FEEDS
+from svc_core.formats.hazards.acled import ACLED
+from svc_core.formats.hazards.eonet import EONET
+from svc_core.formats.hazards.gdacs import GDACS
+from svc_core.formats.hazards.gdacs_rss import GDACS_RSS
+from svc_core.formats.hazards.gdelt import GDELT_EVENTS
+from svc_core.formats.hazards.gdelt_mentions import GDELT_MENTIONS
+from svc_core.formats.hazards.reliefweb import RELIEFWEB
+from svc_core.formats.hazards.ucdp import UCDP
+from svc_core.formats.hazards.usgs import USGS
+from svc_core.formats.markets.kalshi import KALSHI
+from svc_core.formats.markets.manifold import MANIFOLD
+from svc_core.formats.markets.polymarket import POLYMARKET
+from svc_core.formats.model import (
+    FAULTS,
+    About,
+    DocumentRefused,
+    Format,
+    Given,
+    Record,
+    Rejection,
+    Unusable,
+)
+from svc_core.formats.places.countries import COUNTRIES
+from svc_core.formats.places.country_codes import COUNTRY_CODES
+from svc_core.formats.places.geonames import GEONAMES
+from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.values import SAMPLE_CHARS
+from svc_core.formats.sanctions.ftm import FTM, FTM_DELTA
+from svc_core.formats.sanctions.ofac import OFAC
+from svc_core.formats.sanctions.un_sanctions import UN_SANCTIONS
+
+_ECONOMY = (FRED, WORLD_BANK, SDMX, FRANKFURTER)
+_COUNTRIES = (COUNTRIES, COUNTRY_CODES, GEONAMES)
+_CYBER = (NVD, CVE, EPSS, CSAF, ATTACK, STIX, MISP_GALAXY, MISP_EVENT)
+_EVENTS = (USGS, GDACS, EONET, RELIEFWEB, UCDP, ACLED, GDELT_EVENTS, GDELT_MENTIONS)
+_COMPANIES = (SEC_TICKERS, SEC_COMPANYFACTS, SEC_SUBMISSIONS, GLEIF, LEI_CDF)
+_MARKETS = (POLYMARKET, KALSHI, MANIFOLD)
+_SANCTIONS = (OFAC, UN_SANCTIONS, FTM, FTM_DELTA)
+TABLE: tuple[Format, ...] = (
+    *(GDACS_RSS, *FEEDS, KEV, *_ECONOMY, *_COUNTRIES, *_CYBER),
+    *(*_EVENTS, *_COMPANIES, *_MARKETS, *_SANCTIONS),
+)
+"""In the order in which they are tried: those with the plainer marks first."""
+
+FORMATS: Mapping[str, Format] = MappingProxyType({one.id: one for one in TABLE})
+
+BYTES_MAX = max(one.bytes_max for one in TABLE)
+"""Of a document whose format is not known yet."""
+
+KEY_CHARS_MAX = 10_000  # twice the address of a page
+REASONS_MAX = 20  # told of one document; of each a count and one sample
+
+# What no format is, told by what it is instead.
+_KNOWN_ELSE = {
+    "opml": ("opml", "This is OPML, a list of feeds: see svc sources import."),
+    "html": ("html", "This is an HTML page, not data: the address may have moved."),
+}
+
+
+@frozen
+class Document:
+    """All that one document says."""
+
+    format: Format
+    about: About
+    records: tuple[Record, ...]
+    rejections: tuple[Rejection, ...]
+
+    @property
+    def rejected(self) -> int:
+        """How many records could not be used."""
+        return sum(one.count for one in self.rejections)
+
+
+def recognised(body: Body) -> Format:
+    """The format of a document, by its content.
+
+    Raises:
+        DocumentRefused: nobody recognises it; the reason says what it seems to be.
+    """
+    if not body.data.strip():
+        raise DocumentRefused("empty", "The document is empty.")
+    found = next((one for one in TABLE if one.recognise(body)), None)
+    if found is not None:
+        return found
+    known = _KNOWN_ELSE.get(body.root.lower())
+    if known is not None:
+        raise DocumentRefused(*known)
+    if body.head.startswith(("{", "[")):
+        body.whole_json()
+    raise DocumentRefused("unrecognised", "No format fits this document.")
+
+
+def read(body: Body, format_: Format, given: Given) -> Document:
+    """All that a document of this format says.
+
+    Raises:
+        DocumentRefused: it is too large, not whole, or of another format; an option is missing.
+        MissingExtra: a library that this format needs is not installed.
+    """
+    check_options(format_, given.options)
+    if len(body.data) > format_.bytes_max:
+        size = f"The document is larger than {format_.bytes_max} bytes."
+        raise DocumentRefused("tooLarge", size)
+    if not format_.recognise(body):
+        found = recognised(body)
+        raise DocumentRefused(
+            "anotherFormat", f"The document is {found.id}, and its source is {format_.id}."
+        )
+    try:
+        return whole(format_, format_.parse(body, given))
+    except FAULTS as fault:
+        if isinstance(fault, DocumentRefused):
+            raise
+        what = str(fault) if isinstance(fault, Unusable) else type(fault).__name__
+        reason = f"The document is not of the form of {format_.title}: {what}."
+        raise DocumentRefused("malformed", reason) from fault
+
+
+def check_options(format_: Format, options: Mapping[str, str]) -> None:
+    """Pass options that this format takes.
+
+    Raises:
+        DocumentRefused: `option`, for one that it does not know or that is missing.
+    """
+    unknown = sorted(set(options) - set(format_.options))
+    missing = sorted(format_.required - set(options))
+    if unknown:
+        takes = ", ".join(format_.options) or "none"
+        raise DocumentRefused("option", f"{format_.id} takes no {unknown[0]}; it takes: {takes}.")
+    if missing:
+        what = format_.options[missing[0]]
+        raise DocumentRefused("option", f"{format_.id} needs --option {missing[0]}=: {what}.")
+
+
+def whole(format_: Format, told: Iterator[About | Record | Rejection]) -> Document:
+    """All that is told by a document that was read to its end.
+
+    Raises:
+        DocumentRefused: it holds too many records, or not as many as it says.
+    """
+    about, seen = About(), 0
+    records: dict[tuple[str, str], Record] = {}
+    reasons: Counter[str] = Counter()
+    samples: dict[str, str] = {}
+    for one in map(_bounded, told):
+        if isinstance(one, Record):
+            seen += 1
+            name = (one.resource, one.key)
+            if name not in records or not is_older(one.stamp, records[name].stamp):
+                records[name] = one
+        elif isinstance(one, Rejection):
+            seen += one.count
+            reasons[one.reason] += one.count
+            samples.setdefault(one.reason, one.sample)
+        else:
+            about = one
+        if seen > format_.records_max:
+            raise DocumentRefused(
+                "tooManyItems", f"The document holds more than {format_.records_max} records."
+            )
+    if about.records is not None and about.records != seen:
+        raise DocumentRefused(
+            "wrongCount", f"The document says that it holds {about.records}, and holds {seen}."
+        )
+    counted = reasons.most_common(REASONS_MAX)
+    rejections = tuple(Rejection(reason, count, samples[reason]) for reason, count in counted)
+    return Document(format_, about, tuple(records.values()), rejections)
+
+
+def _bounded(one: About | Record | Rejection) -> About | Record | Rejection:
+    """What is told; a record with a key that no index holds is a rejection."""
+    if isinstance(one, Record) and any(len(key) > KEY_CHARS_MAX for key in (one.key, *one.also)):
+        reason = f"has an id of more than {KEY_CHARS_MAX} characters"
+        return Rejection(reason, 1, one.key[:SAMPLE_CHARS])
+    return one
+
+
+def is_older(left: datetime | None, right: datetime | None) -> bool:
+    """Whether the left stamp is before the right one; what has none is no older."""
+    return left is not None and right is not None and left < right

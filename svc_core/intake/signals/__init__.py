@@ -1,1 +1,0 @@
-"""Signals of what changed, found in the unit that wrote it."""

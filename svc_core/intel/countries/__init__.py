@@ -1,0 +1,1 @@
+"""Countries: their facts, and what happens in them."""

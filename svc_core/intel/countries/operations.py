@@ -1,0 +1,153 @@
+"""Countries: what is known of each, with its indicators and what events say of it."""
+
+from datetime import timedelta
+from hashlib import sha256
+from typing import Annotated, Any, Literal
+
+import attrs
+from attrs import frozen
+
+from svc_core import wire
+from svc_core.base.unset import UNSET, Maybe, given
+from svc_core.formats.reading.values import country
+from svc_core.intel.countries.model import COUNTRIES, CountryData, CountryRisk
+from svc_core.intel.economy.indicator_model import FININT, Indicator
+from svc_core.intel.economy.indicators import newest
+from svc_core.intel.events.model import OSINT_EVENTS, OsintEvent
+from svc_core.intel.folding.situation import reading
+from svc_core.operation.declaration import PATH, QUERY, Context, Operation
+from svc_core.operation.facts import SEVERITIES
+from svc_core.operation.filters import Listed, sent
+from svc_core.operation.members import Cursor, Limit, micros
+from svc_core.operation.ports.documents import Bounds
+from svc_core.operation.result import One, Page
+from svc_core.text.words import words
+from svc_core.wire.constraints import Doc, Example, MaxLen, MinLen, Pattern
+
+SERIES_MAX = 100  # of one country in one answer; the list of indicators has them all
+EVENTS_READ = 2_000  # for their deaths: some 60 ms
+EVENTS_COUNTED = 100_000
+RISK_DAYS = timedelta(days=30)
+
+Name = Annotated[str, MinLen(1), MaxLen(100)]
+
+
+@frozen
+class ListCountries:
+    """Countries by name."""
+
+    region: Annotated[Listed[Name], Doc("Comma list of regions."), Example(["Europe"])] = UNSET
+    subregion: Annotated[Listed[Name], Doc("Comma list of parts of regions.")] = UNSET
+    q: Annotated[
+        Maybe[Name],
+        QUERY,
+        Doc("Beginnings of words of a name or code, all of them."),
+        Example("bel"),
+    ] = UNSET
+    sort: Annotated[
+        Literal["name", "population", "area"],
+        QUERY,
+        Doc("By name, or the largest first."),
+        Example("name"),
+    ] = "name"
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+@frozen
+class GetCountry:
+    """One country."""
+
+    code: Annotated[
+        str,
+        PATH,
+        Pattern("[A-Za-z]{2,3}", "an ISO 3166-1 code"),
+        Doc("ISO 3166-1 alpha-2 or alpha-3 code, in either case."),
+        Example("BE"),
+    ]
+    include: Annotated[
+        Listed[Literal["indicators", "risk"]],
+        Doc("`indicators` adds the newest value of each series about it, `risk` what events say."),
+    ] = UNSET
+
+
+async def list_countries(ctx: Context, request: ListCountries) -> Page[CountryData]:
+    """A page of countries."""
+    return await ctx.page(
+        COUNTRIES,
+        where=sent(request, "region", "subregion"),
+        order=None if request.sort == "name" else request.sort,
+        words=tuple(words(given(request.q, ""))),
+        after=request.cursor,
+        limit=request.limit,
+    )
+
+
+async def get_country(ctx: Context, request: GetCountry) -> One[CountryData]:
+    """One country with what is asked for.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    document = await ctx.load(COUNTRIES, country(request.code) or request.code.upper())
+    wanted = given(request.include, ())
+    if not wanted:
+        return One(document.raw, document.tag)
+    row = COUNTRIES.decode(document.raw)
+    if "indicators" in wanted:
+        row = attrs.evolve(row, indicators=await _indicators(ctx, row.country_code))
+    if "risk" in wanted:
+        row = attrs.evolve(row, risk=await _risk(ctx, row.country_code))
+    raw = wire.dumps(row)
+    return One(raw, (*document.tag, sha256(raw).hexdigest()[:16]))
+
+
+async def _indicators(ctx: Context, code: str) -> tuple[Indicator, ...]:
+    raws, _ = await newest(ctx, {"country": (code,)}, {}, limit=SERIES_MAX)
+    return tuple(sorted(map(FININT.decode, raws), key=lambda row: row.series))
+
+
+async def _risk(ctx: Context, code: str) -> CountryRisk:
+    if not (await ctx.tx.documents.scan(OSINT_EVENTS, limit=1)).rows:
+        return CountryRisk(None, None, None)
+    span: Bounds = {"start": micros(ctx.now - RISK_DAYS), "end": micros(ctx.now)}
+    where: dict[str, tuple[str, ...]] = {"country": (code,)}
+    every = await ctx.tx.documents.count(OSINT_EVENTS, where=where, limit=EVENTS_COUNTED, **span)
+    by_severity: dict[str, int] = {
+        severity: await ctx.tx.documents.count(
+            OSINT_EVENTS, where={**where, "severity": (severity,)}, limit=EVENTS_COUNTED, **span
+        )
+        for severity in SEVERITIES
+    }
+    by_severity["unknown"] = every - sum(by_severity.values())
+    read = await ctx.tx.documents.scan(OSINT_EVENTS, where=where, limit=EVENTS_READ, **span)
+    deaths = None if read.more else sum(_deaths(OSINT_EVENTS.decode(row.raw)) for row in read.rows)
+    return CountryRisk(every, deaths, by_severity)
+
+
+def _deaths(event: OsintEvent) -> int:
+    told = (one.value for one in event.measurements or () if one.metric == "deathsBest")
+    return round(next((value for value in told if value is not None), 0))
+
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    reading(
+        "countries list",
+        "/osint/countries",
+        list_countries,
+        columns=("countryCode", "name", "region", "subregion", "capital"),
+        summary="List countries",
+        description="Countries by name, or by population or area, the largest first.",
+        timeless=True,
+    ),
+    reading(
+        "countries show",
+        "/osint/countries/{code}",
+        get_country,
+        summary="Read a country",
+        description=(
+            "What is known of one country. `include=indicators` adds the newest value of each "
+            "series about it, `include=risk` the events of the last 30 days."
+        ),
+    ),
+)

@@ -1,1 +1,0 @@
-"""Signals of what stands out among many rows."""

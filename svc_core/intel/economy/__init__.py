@@ -1,0 +1,1 @@
+"""Indicators, markets, filings and figures of companies."""

@@ -1,0 +1,191 @@
+"""Company finance: what was reported of a company, as it is known now or was on a day.
+
+Rule 1: of a fact that several filings report, the newest is shown; with `asOf` the newest that had
+        been filed by that day.
+Rule 2: a metric has one row for each period, whichever concepts state it. Whoever asks for a
+        concept instead has the newest of that concept.
+"""
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from typing import Annotated, Any, Literal
+
+from attrs import frozen
+
+from svc_core.base.unset import UNSET, Unset
+from svc_core.intel.economy.finance_model import (
+    FILINGS,
+    NEVER,
+    OBSERVATIONS,
+    Filing,
+    FinancialObservation,
+    Metric,
+    PeriodType,
+)
+from svc_core.intel.entities import directory
+from svc_core.intel.folding.declaration import FININT, bound
+from svc_core.operation.declaration import PATH, QUERY, Context, In, Operation
+from svc_core.operation.filters import ALTERNATIVES, Range, Several, sent
+from svc_core.operation.members import Cursor, EntityId, Limit
+from svc_core.operation.period import Moment, Period, moment, spanned
+from svc_core.operation.ports.documents import Bounds
+from svc_core.operation.result import Page
+from svc_core.wire.constraints import Doc, Example, Pattern
+
+TAXONOMIES = ("us-gaap", "ifrs-full", "dei", "srt", "invest", "ecd", "cyd", "ffd")
+"""Where a concept without a taxonomy is looked for."""
+
+SPANS = ("3", "6", "9", "12", "None")
+"""How long durations are, as rows are found by it."""
+
+
+@frozen
+class ListFinancialObservations:
+    """What was reported of one company."""
+
+    entity_id: Annotated[EntityId, PATH]
+    metric: Annotated[Several[Metric], Doc("Comma list of metrics."), Example(["revenue"])] = UNSET
+    concept: Annotated[
+        Several[Annotated[str, Pattern("(?:[a-z0-9-]{1,40}:)?[A-Za-z0-9]{1,250}", "a concept")]],
+        Doc("Comma list of concepts, each with its taxonomy or without."),
+        Example(["us-gaap:Revenues", "Assets"]),
+    ] = UNSET
+    period_type: Annotated[Several[PeriodType], Doc("Comma list of `duration`, `instant`.")] = UNSET
+    months: Annotated[Several[Literal["3", "6", "9", "12"]], Doc("Comma list of lengths.")] = UNSET
+    from_: Annotated[Period, In("query", "from"), Doc("Ends in it or later.")] = UNSET
+    to: Annotated[Period, QUERY, Doc("Ends in it or before."), Example("2024-Q3")] = UNSET
+    as_of: Annotated[Moment, Doc("As filed by this date (of an instant, in UTC).")] = UNSET
+    include_superseded: Annotated[bool, QUERY, Doc("Also what later filings superseded.")] = False
+    sort: Annotated[
+        Literal["periodEnd", "filedDate"],
+        QUERY,
+        Doc("The last to end, or to be filed, comes first."),
+    ] = "periodEnd"
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+async def list_financial_observations(
+    ctx: Context, request: ListFinancialObservations
+) -> Page[FinancialObservation]:
+    """A page of what was reported of a company.
+
+    Raises:
+        Problem: NOT_FOUND, INVALID_PARAMETER for a date that does not exist, INVALID_CURSOR.
+    """
+    asked = request.entity_id
+    entity = await directory.one(ctx, asked)
+    page = await ctx.page(
+        OBSERVATIONS,
+        where=_where(request) | {"entity": await directory.keys(ctx, [asked])},
+        order="filed" if request.sort == "filedDate" else None,
+        after=request.cursor,
+        limit=request.limit,
+        **_bounds(request),
+    )
+    rows = tuple(shown(raw, entity.id) for raw in page.rows)
+    return Page[FinancialObservation](rows, page.next_cursor)
+
+
+def shown(raw: bytes, entity_id: str) -> bytes:
+    """A stored row as readers see it: of this entity, without what it is found by."""
+    before, name, after = raw[: raw.rindex(b',"fact":')].partition(b'"entityId":"')
+    return before + name + entity_id.encode() + after[after.index(b'"') :] + b"}"
+
+
+# -- rules -------------------------------------------------------------------------------------
+
+
+def _where(request: ListFinancialObservations) -> dict[str, tuple[str, ...]]:
+    where = sent(request, "metric")
+    if not isinstance(request.concept, Unset):
+        where["concept"] = tuple(
+            name
+            for asked in request.concept
+            for name in ([asked] if ":" in asked else [f"{one}:{asked}" for one in TAXONOMIES])
+        )
+    lengths = {"instant", *SPANS}
+    if not isinstance(request.period_type, Unset):
+        kinds = {"instant": {"instant"}, "duration": set(SPANS)}
+        lengths &= set().union(*(kinds[one] for one in request.period_type))
+    if not isinstance(request.months, Unset):
+        lengths &= set(request.months)
+    if len(lengths) <= len(SPANS):
+        where["length"] = tuple(sorted(lengths))
+    return where
+
+
+def _bounds(request: ListFinancialObservations) -> Bounds:
+    day = moment("asOf", request.as_of)
+    first, last = spanned("from", request.from_), spanned("to", request.to)
+    return {
+        "start": None if first is None else first.start.toordinal(),
+        "end": None if last is None else last.end.toordinal(),
+        "ranges": known(
+            day.date() if isinstance(day, datetime) else day,
+            is_whole=request.include_superseded,
+            of="repeated" if _is_of_concepts(request) else "superseded",
+        ),
+    }
+
+
+def _is_of_concepts(request: ListFinancialObservations) -> bool:
+    return isinstance(request.metric, Unset) and not isinstance(request.concept, Unset)
+
+
+def known(day: date | None, *, is_whole: bool = False, of: str = "superseded") -> dict[str, Range]:
+    """What was known at the end of a day, None for today: the newest rows, or the `is_whole` of it.
+
+    Of a metric that is asked for by its concept, what counts is when that was `repeated`.
+    """
+    if day is None:
+        return {} if is_whole else {of: (NEVER, None)}
+    later: dict[str, Range] = {} if is_whole else {of: (min(day.toordinal() + 1, NEVER), None)}
+    return {"filed": (None, day.toordinal()), **later}
+
+
+# -- filings -----------------------------------------------------------------------------------
+
+
+async def filings(
+    ctx: Context,
+    entity_ids: Sequence[str],
+    *,
+    since: date | None = None,
+    until: date | None = None,
+    limit: int,
+    **where: tuple[str, ...],
+) -> list[Filing]:
+    """The newest filings of what these ids mean, which were filed in these days.
+
+    `form` and `item` name forms (`8-K`, `8-K/A`) and items of an 8-K, of which one must match.
+    """
+    found = await ctx.tx.documents.scan(
+        FILINGS,
+        where={**where, "entity": await directory.keys(ctx, entity_ids)},
+        start=None if since is None else since.toordinal(),
+        end=None if until is None else until.toordinal(),
+        limit=limit,
+    )
+    return [FILINGS.decode(row.raw) for row in found.rows]
+
+
+# -- declarations ------------------------------------------------------------------------------
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    bound(
+        "entities financials",
+        "/entities/{entityId}/financial-observations",
+        list_financial_observations,
+        scopes=FININT,
+        columns=("periodStart", "periodEnd", "metric", "concept.name", "value", "filing.form"),
+        summary="List what a company reported",
+        description=(
+            "Facts of a company's financial reports, each as one filing reports it. Of a fact that "
+            "several filings report, the newest is listed, or with `asOf` the newest that had been "
+            "filed by then; `includeSuperseded=true` lists all of them. A metric has one row for "
+            "each period, whichever concepts state it; `concept` without `metric` lists the newest "
+            f"of that concept. {ALTERNATIVES}"
+        ),
+    ),
+)

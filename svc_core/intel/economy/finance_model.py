@@ -1,0 +1,167 @@
+"""Company finance: what filings report, fact by fact, and the filings themselves.
+
+One row is one fact of one filing. The rows of a fact follow each other in the order of filing, so
+what had been filed by a day is known for every day.
+"""
+
+from datetime import date, datetime
+from typing import Annotated, Literal
+
+from attrs import frozen
+
+from svc_core.operation.facts import SourceRef
+from svc_core.operation.members import CreatedAt, EntityId, ObservationId, UpdatedAt
+from svc_core.operation.ports import BASE_V2, Collection
+from svc_core.wire.constraints import Doc, Example, Ge
+
+Metric = Literal[
+    "revenue", "netIncome", "assets", "liabilities", "equity", "cash", "operatingCashFlow",
+    "capex", "rdExpense", "epsBasic", "epsDiluted", "sharesOutstanding",
+]  # fmt: skip
+PeriodType = Literal["duration", "instant"]
+
+NEVER = date.max.toordinal()
+"""The day on which what was not superseded was superseded."""
+
+
+# -- observations ------------------------------------------------------------------------------
+
+
+@frozen
+class Concept:
+    """What is reported, in the words of an XBRL taxonomy."""
+
+    taxonomy: Annotated[str, Doc("us-gaap, ifrs-full, dei or srt."), Example("us-gaap")]
+    name: Annotated[str, Doc("Its name there."), Example("Revenues")]
+    label: Annotated[str | None, Doc("In words; null where untold."), Example("Revenues")] = None
+
+
+@frozen
+class ReportedIn:
+    """The filing that reports a fact, and the period that the filing itself is about."""
+
+    accession: Annotated[str, Doc("Its accession number."), Example("0000320193-18-000145")]
+    form: Annotated[str | None, Doc("Its form."), Example("10-K")]
+    filed_date: Annotated[date | None, Doc("When it was filed."), Example("2018-11-05")]
+    fiscal_year: Annotated[int | None, Doc("The year it is about."), Example(2018)]
+    fiscal_period: Annotated[str | None, Doc("The period it is about."), Example("FY")]
+    url: Annotated[str, Doc("Its address."), Example("https://www.sec.gov/Archives/edgar/data/1")]
+
+
+@frozen(kw_only=True, slots=False)
+class FinancialObservation:
+    """One fact as one filing reports it."""
+
+    id: ObservationId
+    entity_id: EntityId
+    concept: Concept
+    metric: Annotated[Metric | None, Doc("The one that it states, if any."), Example("revenue")]
+    value: Annotated[float, Doc("Exactly as reported; money is whole."), Example(265595000000)]
+    unit: Annotated[str | None, Doc("UCUM; null for plain money."), Example(None)]
+    currency: Annotated[str | None, Doc("ISO 4217; null for no money."), Example("USD")]
+    period_type: Annotated[PeriodType, Doc("A span of days, or one day."), Example("duration")]
+    period_start: Annotated[date | None, Doc("First day; null for one day."), Example("2017-10-01")]
+    period_end: Annotated[date, Doc("Its last day."), Example("2018-09-29")]
+    period_months: Annotated[int | None, Doc("3, 6, 9 or 12; null for other spans."), Example(12)]
+    fiscal_year: Annotated[int | None, Doc("Of the period, by its dates."), Example(2018)]
+    fiscal_period: Annotated[str | None, Doc("FY, Q1 to Q4, H1, H2, M9, likewise."), Example("FY")]
+    filing: ReportedIn
+    frame: Annotated[str | None, Doc("The SEC's frame, where it picked it."), Example("CY2018")]
+    restated: Annotated[bool, Doc("Whether a filing before it reported another value.")] = False
+    supersedes_id: Annotated[ObservationId | None, Doc("The same in the filing before.")] = None
+    superseded_by_id: Annotated[ObservationId | None, Doc("The same in the next filing.")] = None
+    sources: Annotated[tuple[SourceRef, ...], Doc("What the row was made from.")]
+    created_at: CreatedAt
+    updated_at: UpdatedAt
+    revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
+
+    @property
+    def concept_name(self) -> str:
+        """Its concept with the taxonomy."""
+        return f"{self.concept.taxonomy}:{self.concept.name}"
+
+
+@frozen(kw_only=True, slots=False)
+class StoredObservation(FinancialObservation):
+    """A row as it is stored: `fact` is what rows that may supersede each other have in common.
+
+    `superseded_date` is when the row that supersedes it was filed, and `repeated_date` when its
+    concept was filed next. Readers do not see these members, which come last.
+    """
+
+    fact: str
+    superseded_date: date | None = None
+    repeated_date: date | None = None
+
+
+def _filed(row: StoredObservation) -> int | None:
+    day = row.filing.filed_date
+    return None if day is None else day.toordinal()
+
+
+def _day(day: date | None) -> int:
+    return (day or date.max).toordinal()
+
+
+OBSERVATIONS: Collection[StoredObservation] = Collection(
+    name="financial_observations",
+    model=StoredObservation,
+    prefix="obs",
+    order=lambda row: row.period_end.toordinal(),
+    scope="global",
+    keys={
+        "entity": lambda row: row.entity_id,
+        "fact": lambda row: row.fact,
+        "metric": lambda row: row.metric,
+        "concept": lambda row: row.concept_name,
+        "length": lambda row: "instant" if row.period_start is None else str(row.period_months),
+    },
+    numbers={
+        "filed": _filed,
+        "superseded": lambda row: _day(row.superseded_date),
+        "repeated": lambda row: _day(row.repeated_date),
+    },
+    base=BASE_V2,
+)
+"""Ordered by the last day of the period. `length` is `instant`, the months of a span, or `None`
+for a span of other days.
+
+Changes are not published: no route reads one row, and one company has tens of thousands.
+"""
+
+
+# -- filings -----------------------------------------------------------------------------------
+
+
+@frozen(kw_only=True)
+class Filing:
+    """One filing of a company."""
+
+    id: ObservationId
+    entity_id: EntityId
+    cik: Annotated[str, Doc("The SEC's number of the company."), Example("0000789019")]
+    accession: Annotated[str, Doc("Its accession number."), Example("0001193125-24-011295")]
+    form: Annotated[str, Doc("Its form."), Example("8-K")]
+    filed_date: Annotated[date, Doc("When it was filed."), Example("2024-01-19")]
+    report_date: Annotated[date | None, Doc("The day or the period's end it is about.")]
+    accepted_at: Annotated[datetime | None, Doc("When the SEC took it in.")]
+    items: Annotated[tuple[str, ...] | None, Doc("Of an 8-K; null if untold."), Example(["1.05"])]
+    description: Annotated[str | None, Doc("In the filer's words."), Example("8-K")]
+    url: Annotated[str, Doc("Its address."), Example("https://www.sec.gov/Archives/edgar/data/1")]
+    sources: Annotated[tuple[SourceRef, ...], Doc("What the row was made from.")]
+    created_at: CreatedAt
+    updated_at: UpdatedAt
+    revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
+
+
+FILINGS: Collection[Filing] = Collection(
+    name="filings",
+    model=Filing,
+    prefix="obs",
+    order=lambda row: row.filed_date.toordinal(),
+    scope="global",
+    keys={"entity": lambda row: row.entity_id, "form": lambda row: row.form},
+    facets={"item": lambda row: row.items or ()},
+    base=BASE_V2,
+)
+"""Ordered by the day of filing. Changes are not published, as no route reads one row."""

@@ -1,0 +1,162 @@
+"""Financial and economic indicators: one row is the value of one series in one period (FININT)."""
+
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from operator import attrgetter
+from typing import Annotated, Any, Literal
+
+from attrs import frozen
+
+from svc_core.base import ids
+from svc_core.base.unset import UNSET, Maybe
+from svc_core.operation.facts import SourceRef
+from svc_core.operation.members import CountryCode, CreatedAt, UpdatedAt, micros
+from svc_core.operation.ports import Collection
+from svc_core.wire.constraints import Doc, Example, Ge, IdOf
+
+IndicatorId = Annotated[str, IdOf("fin")]
+Frequency = Literal["A", "S", "Q", "M", "W", "D"]
+Status = Literal["A", "E", "P", "F", "M"]
+
+_DAY_BITS = 22  # the days from the year 1 to 9999
+
+
+@frozen
+class IndicatorArea:
+    """What part of the world a value is about; an aggregate has no country."""
+
+    country_code: CountryCode
+    code: Annotated[str | None, Doc("As its provider codes it."), Example("BEL")]
+    label: Annotated[str | None, Doc("As its provider names it."), Example("Belgium")]
+
+
+@frozen
+class Vintage:
+    """The days on which a value was the one that its provider gave."""
+
+    start: Annotated[date, Doc("The first of them."), Example("2026-01-29")]
+    end: Annotated[date | None, Doc("The last known one; null for none."), Example("2026-02-25")]
+
+
+@frozen
+class Indicator:
+    """The value of one series in one period."""
+
+    id: IndicatorId
+    provider: Annotated[str, Doc("Who publishes it."), Example("worldbank")]
+    dataset_id: Annotated[str | None, Doc("Its data set there; null for none."), Example("2")]
+    indicator_code: Annotated[str, Doc("What its provider calls it."), Example("FI.RES.TOTL.MO")]
+    name: Annotated[str, Doc("What people call the series."), Example("Total reserves")]
+    area: IndicatorArea
+    frequency: Annotated[Frequency, Doc("SDMX CL_FREQ."), Example("A")]
+    period: Annotated[str, Doc("In SDMX notation."), Example("2025")]
+    period_start: Annotated[date, Doc("Its first day."), Example("2025-01-01")]
+    period_end: Annotated[date, Doc("Its last day."), Example("2025-12-31")]
+    value: Annotated[float | None, Doc("Null where it is missing."), Example(3.9)]
+    unit: Annotated[str | None, Doc("UCUM; null where no unit is told."), Example(None)]
+    currency: Annotated[str | None, Doc("ISO 4217; null for no money."), Example(None)]
+    unit_multiplier: Annotated[int | None, Doc("Power of ten; null where untold."), Example(6)]
+    seasonal_adjustment: Annotated[str | None, Doc("Its provider's code; null where untold.")]
+    status: Annotated[Status | None, Doc("Normal, estimated, provisional, forecast, missing.")]
+    vintage: Annotated[Vintage | None, Doc("Null where its provider keeps none.")]
+    released_at: Annotated[datetime | None, Doc("When it was released; null where untold.")]
+    sources: Annotated[tuple[SourceRef, ...], Doc("What the row was made from.")]
+    created_at: CreatedAt
+    updated_at: UpdatedAt
+    revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
+    previous_value: Annotated[Maybe[float | None], Doc("Of the last period with a value.")] = UNSET
+    change: Annotated[Maybe[float | None], Doc("Since that one."), Example(0.8)] = UNSET
+    change_percent: Annotated[Maybe[float | None], Doc("Null where it was zero.")] = UNSET
+
+    @property
+    def series(self) -> str:
+        """What the values of its series have in common."""
+        told = (self.provider, self.dataset_id, self.indicator_code, self.area.code, self.frequency)
+        return "|".join(part or "" for part in told)
+
+    @property
+    def days(self) -> tuple[int | None, int | None]:
+        """The first and the last day of its vintage, counted from the year 1."""
+        told = self.vintage
+        if told is None:
+            return None, None
+        return told.start.toordinal(), (told.end or date.max).toordinal()
+
+
+def at_day(day: date) -> int:
+    """The sort key of what begins on this day, before every vintage of it."""
+    return day.toordinal() << _DAY_BITS
+
+
+def to_day(day: date) -> int:
+    """The last sort key of what begins on this day."""
+    return at_day(day) + (1 << _DAY_BITS) - 1
+
+
+def _order(row: Indicator) -> int:
+    """By period, and within one by vintage."""
+    return at_day(row.period_start) + (row.days[0] or 0)
+
+
+_OF_SERIES: Mapping[str, Callable[[Any], str | None]] = {
+    "indicator": attrgetter("indicator_code"),
+    "provider": attrgetter("provider"),
+    "area": attrgetter("area.code"),
+    "country": attrgetter("area.country_code"),
+    "frequency": attrgetter("frequency"),
+}
+"""The filters by what the values of a series have in common."""
+
+FININT: Collection[Indicator] = Collection(
+    name="finint",
+    model=Indicator,
+    prefix="fin",
+    order=_order,
+    scope="global",
+    keys={
+        **_OF_SERIES,
+        "series": lambda row: row.series,
+        "vintage": lambda row: None if row.vintage is None else "yes",
+    },
+    numbers={
+        "updated": lambda row: micros(row.updated_at),
+        "period_end": lambda row: row.period_end.toordinal(),
+        "vintage_start": lambda row: row.days[0],
+        "vintage_end": lambda row: row.days[1],
+    },
+    kind="indicator",
+    path="/osint/finint",
+)
+"""Ordered by the day on which the period begins, so that the newest come first."""
+
+
+@frozen
+class IndicatorSeries:
+    """A series that had a value once: what its values have in common."""
+
+    id: str
+    series: str
+    provider: str
+    indicator_code: str
+    area: IndicatorArea
+    frequency: Frequency
+
+
+def series_of(row: Indicator) -> IndicatorSeries:
+    """The series that a row belongs to."""
+    id_ = ids.derived_id("fin", "series", "", row.series)
+    return IndicatorSeries(
+        id_, row.series, row.provider, row.indicator_code, row.area, row.frequency
+    )
+
+
+FININT_SERIES: Collection[IndicatorSeries] = Collection(
+    name="indicator_series",
+    model=IndicatorSeries,
+    prefix="fin",
+    order=lambda _: 0,
+    scope="global",
+    keys=_OF_SERIES,
+)
+"""So that the newest of each is found however long they are. One whose last value was withdrawn
+stays, and is passed over."""

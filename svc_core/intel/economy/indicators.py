@@ -1,0 +1,216 @@
+"""Financial and economic indicators: lists, the newest of each series, and what changed.
+
+Rule 1: a period that is asked for holds the periods of the rows whole: 2024-Q3 has its months and
+        days, not the year that it is a part of.
+Rule 2: the newest of each series is found by series, so that a page costs as much as its rows,
+        however long the series are.
+"""
+
+from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+import attrs
+from attrs import frozen
+
+from svc_core import wire
+from svc_core.base.unset import UNSET, Maybe, Unset, given
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.intel.economy.indicator_model import (
+    FININT,
+    FININT_SERIES,
+    Frequency,
+    Indicator,
+    IndicatorId,
+    at_day,
+    to_day,
+)
+from svc_core.operation.declaration import PATH, QUERY, Context
+from svc_core.operation.filters import ALTERNATIVES, Code, Listed, Name, narrowed, sent
+from svc_core.operation.members import Cursor, Limit
+from svc_core.operation.period import Period, UpdatedSince, after, spanned
+from svc_core.operation.ports import Position
+from svc_core.operation.ports.documents import Bounds
+from svc_core.operation.result import One, Page
+from svc_core.wire.constraints import Doc, Example
+
+LOOKED_BACK = 10  # earlier rows looked at for one with a value: markets close for a week at most
+PERCENT_DIGITS = 6
+SERIES_LOOKED_AT = 200  # for one page: some 20 ms
+
+Include = Annotated[Listed[Literal["change"]], Doc("`change` adds the value before it.")]
+
+LISTED: dict[str, Any] = {
+    "columns": ("id", "provider", "indicatorCode", "area.code", "period", "value", "name"),
+    "summary": "List financial and economic indicators",
+    "description": (
+        f"Values of indicators, newest period first. {ALTERNATIVES} `latest=true` gives the "
+        "newest period of each series among what matches."
+    ),
+    "fails": (problem.CONFLICTING_PARAMETERS,),
+}
+READ = {
+    "summary": "Read one value of an indicator",
+    "description": "One row, as the list and the change feed name it.",
+}
+"""How operations that list and read them are declared, whatever their path."""
+
+_FILTERS = ("indicator", "provider", "area", "country", "frequency")
+
+
+# -- requests ----------------------------------------------------------------------------------
+
+
+@frozen
+class ListIndicators:
+    """Values of indicators, newest period first."""
+
+    indicator: Annotated[Listed[Name], Doc("Comma list of codes of indicators.")] = UNSET
+    provider: Annotated[Listed[Name], Doc("Comma list of providers."), Example(["fred"])] = UNSET
+    area: Annotated[Listed[Name], Doc("Comma list of area codes of their providers.")] = UNSET
+    country: Annotated[Listed[Code], Doc("Comma list of countries."), Example(["BE", "FR"])] = UNSET
+    frequency: Annotated[Listed[Frequency], Doc("Comma list of frequencies.")] = UNSET
+    period_from: Annotated[Period, QUERY, Doc("Begins then or later."), Example("2024-Q3")] = UNSET
+    period_to: Annotated[Period, QUERY, Doc("Ends then or before."), Example("2025")] = UNSET
+    vintage: Annotated[Maybe[date], QUERY, Doc("Values as they were given on this day.")] = UNSET
+    latest: Annotated[bool, QUERY, Doc("Only the newest period of each series.")] = False
+    updated_since: UpdatedSince = UNSET
+    sort: Annotated[
+        Maybe[Literal["period", "updatedAt"]],
+        QUERY,
+        Doc("The newest comes first; not with `latest`."),
+    ] = UNSET
+    include: Include = UNSET
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+@frozen
+class GetIndicator:
+    """One value of an indicator."""
+
+    indicator_id: Annotated[IndicatorId, PATH]
+    include: Include = UNSET
+
+
+# -- use cases ---------------------------------------------------------------------------------
+
+
+async def list_indicators(ctx: Context, request: ListIndicators) -> Page[Indicator]:
+    """A page of values.
+
+    Raises:
+        Problem: INVALID_PARAMETER for a period that is none; CONFLICTING_PARAMETERS for `sort`
+            with `latest`.
+    """
+    where, bounds = sent(request, *_FILTERS), _bounds(request)
+    order = {"updatedAt": "updated"}.get(given(request.sort, ""))
+    if request.latest:
+        if not isinstance(request.sort, Unset):
+            raise Problem(
+                problem.CONFLICTING_PARAMETERS,
+                "sort: cannot be combined with latest",
+                resolution="Use sort or latest, not both.",
+            )
+        binding = ctx.list_binding(where, "series", **bounds)
+        after = ctx.open_cursor(request.cursor, binding)
+        found, end = await newest(ctx, where, bounds, after=after, limit=request.limit)
+        page = Page[Indicator](found, ctx.seal_cursor(end, binding))
+    else:
+        if not isinstance(request.vintage, Unset):
+            where["vintage"] = ("yes",)
+        page = await ctx.page(
+            FININT, where=where, order=order, after=request.cursor, limit=request.limit, **bounds
+        )
+    if isinstance(request.include, Unset):
+        return page
+    rows = [FININT.decode(raw) for raw in page.rows]
+    told = [wire.dumps(await _with_change(ctx, row)) for row in rows]
+    return attrs.evolve(page, rows=tuple(told))
+
+
+async def get_indicator(ctx: Context, request: GetIndicator) -> One[Indicator]:
+    """One value.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    document = await ctx.load(FININT, request.indicator_id)
+    if isinstance(request.include, Unset):
+        return One(document.raw, document.tag)
+    row = await _with_change(ctx, FININT.decode(document.raw))
+    return One(wire.dumps(row), (*document.tag, str(row.previous_value)))
+
+
+async def newest(
+    ctx: Context,
+    where: Mapping[str, tuple[str, ...]],
+    bounds: Bounds,
+    *,
+    after: Position | None = None,
+    limit: int,
+) -> tuple[tuple[bytes, ...], Position | None]:
+    """The newest row of each series that has any of these, and where the next series begin.
+
+    There may be fewer than there are, as only so many series are looked at for one page.
+    """
+    rows: list[bytes] = []
+    for _ in range(0, SERIES_LOOKED_AT, limit):
+        some = await ctx.tx.documents.scan(
+            FININT_SERIES, where=where, after=after, limit=limit - len(rows)
+        )
+        for found in some.rows:
+            of_it = {"series": (FININT_SERIES.decode(found.raw).series,)}
+            last = await ctx.tx.documents.scan(FININT, where=of_it, limit=1, **bounds)
+            rows += [row.raw for row in last.rows]
+        after = some.end
+        if after is None or len(rows) == limit:
+            break
+    return tuple(rows), after
+
+
+# -- rules -------------------------------------------------------------------------------------
+
+
+def _bounds(request: ListIndicators) -> Bounds:
+    since = spanned("periodFrom", request.period_from)
+    until = spanned("periodTo", request.period_to)
+    day = given(request.vintage, None)
+    return {
+        "start": None if since is None else at_day(since.start),
+        "end": None if until is None else to_day(until.end),
+        "ranges": narrowed(
+            period_end=until and (None, until.end.toordinal()),
+            vintage_start=day and (None, day.toordinal()),
+            vintage_end=day and (day.toordinal(), None),
+            updated=after(request.updated_since),
+        ),
+    }
+
+
+async def _with_change(ctx: Context, row: Indicator) -> Indicator:
+    """The row with the value before it, which its provider gave by then where it keeps vintages."""
+    first, last = row.days
+    by_then = {} if first == last else {"vintage_start": (None, first)}
+    earlier = await ctx.tx.documents.scan(
+        FININT,
+        where={"series": (row.series,)},
+        end=at_day(row.period_start) - 1,
+        ranges=by_then,
+        limit=LOOKED_BACK,
+    )
+    values = (FININT.decode(document.raw).value for document in earlier.rows)
+    return changed(row, next((value for value in values if value is not None), None))
+
+
+def changed(row: Indicator, previous: float | None) -> Indicator:
+    """The row with what changed since the previous value, exactly as far as both are written."""
+    change = percent = None
+    if row.value is not None and previous is not None:
+        before = Decimal(str(previous))
+        difference = Decimal(str(row.value)) - before
+        change = float(difference)
+        percent = round(float(difference / abs(before) * 100), PERCENT_DIGITS) if before else None
+    return attrs.evolve(row, previous_value=previous, change=change, change_percent=percent)

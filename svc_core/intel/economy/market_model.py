@@ -1,0 +1,140 @@
+"""Prediction markets: one row is one proposition with its outcomes."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from attrs import frozen
+
+from svc_core.base.unset import UNSET, Maybe
+from svc_core.intel.entities.model import EntityRef, keys_of
+from svc_core.intel.linking.references import of_text
+from svc_core.operation.facts import Measurement, SourceRef
+from svc_core.operation.members import CreatedAt, IncidentId, Share, UpdatedAt, micros
+from svc_core.operation.ports import BASE_V2, Collection
+from svc_core.search.listing import Indexed, Matched
+from svc_core.wire.constraints import Doc, Example, Ge, IdOf
+
+MarketId = Annotated[str, IdOf("mkt")]
+MarketStatus = Literal["open", "closed", "resolved", "cancelled"]
+PriceBasis = Literal["mid", "last", "amm", "resolved"]
+
+LABEL_CHARS = 200  # of an outcome, by which it is found
+VOLUME_STEPS = 1_000_000  # a volume is kept as a whole number of millionths
+_VOLUME_MAX = 9 * 10**18  # what is beyond is kept as this: 64 bits
+
+
+@frozen
+class Outcome:
+    """One way in which a question may be decided."""
+
+    label: Annotated[str | None, Doc("As its provider names it."), Example("Yes")]
+    probability: Annotated[Share | None, Doc("Null where nobody quotes it."), Example(0.615)]
+    price: Annotated[Maybe[Measurement], Doc("What a share of it costs.")] = UNSET
+    token_id: Annotated[Maybe[str], Doc("What its provider calls it."), Example("11")] = UNSET
+
+
+@frozen
+class Resolution:
+    """How a question was decided."""
+
+    label: Annotated[str | None, Doc("The outcome; null where several share it."), Example("No")]
+    resolved_at: Annotated[datetime | None, Doc("When, if told."), Example("2026-01-30T18:00:00Z")]
+
+
+Amount = Annotated[Measurement | None, Doc("In its provider's unit; null where untold.")]
+
+
+@frozen(kw_only=True)
+class Market:
+    """One proposition that people bet on, as its provider tells it."""
+
+    id: MarketId
+    question: Annotated[str, Doc("What is asked."), Example("Will the Fed cut rates in March?")]
+    type: Annotated[Literal["prediction"], Doc("The kind of market.")]
+    category: Annotated[str | None, Doc("As its provider files it."), Example("Economics")]
+    status: Annotated[MarketStatus, Doc("How far it is."), Example("open")]
+    outcomes: Annotated[tuple[Outcome, ...] | None, Doc("Null where its provider lacks them.")]
+    mutually_exclusive: Annotated[bool | None, Doc("Whether at most one of its group comes true.")]
+    price_basis: Annotated[
+        PriceBasis | None,
+        Doc("Of the probabilities: between quotes, the last trade, a maker's, or decided."),
+    ]
+    resolution: Annotated[Resolution | None, Doc("Null until it is resolved.")]
+    volume: Amount
+    volume24h: Amount
+    liquidity: Amount
+    open_interest: Amount
+    opens_at: Annotated[datetime | None, Doc("When it opened; null where untold.")]
+    closes_at: Annotated[datetime | None, Doc("When trading ends; null where untold.")]
+    resolves_at: Annotated[datetime | None, Doc("When a decision is expected; null where untold.")]
+    rules: Annotated[str | None, Doc("How it is decided; null where untold.")]
+    url: Annotated[str | None, Doc("Its page there."), Example("https://polymarket.com/event/fed")]
+    provider: Annotated[str, Doc("Who runs it."), Example("polymarket")]
+    provider_market_id: Annotated[str, Doc("What that calls it."), Example("902001")]
+    group_id: Annotated[str | None, Doc("What that calls its group, if any."), Example("90200")]
+    entities: Annotated[tuple[EntityRef, ...], Doc("Whom its question names, where known.")] = ()
+    incident_ids: Annotated[tuple[IncidentId, ...], Doc("Incidents that its question names.")] = ()
+    merged_ids: Annotated[tuple[MarketId, ...], Doc("Other ids that answer with this row.")] = ()
+    sources: Annotated[tuple[SourceRef, ...], Doc("What the row was made from.")]
+    created_at: CreatedAt
+    updated_at: UpdatedAt
+    revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
+    match: Matched = UNSET
+
+
+def steps(volume: float) -> int:
+    """A volume as it is kept."""
+    return round(min(volume * VOLUME_STEPS, _VOLUME_MAX))
+
+
+def _volume(market: Market) -> int | None:
+    told = None if market.volume is None else market.volume.value
+    return None if told is None else steps(told)
+
+
+def named(label: str) -> str:
+    """A label as outcomes are found by it."""
+    return label.casefold()[:LABEL_CHARS]
+
+
+def _labels(market: Market) -> tuple[str, ...]:
+    return tuple(named(one.label) for one in market.outcomes or () if one.label)
+
+
+WORDS: Indexed[Market] = Indexed(
+    lambda market: {
+        "question": [market.question],
+        "outcomes": [one.label or "" for one in market.outcomes or ()],
+        "category": [market.category or ""],
+        "rules": [market.rules or ""],
+    }
+)
+
+
+def references(market: Market) -> dict[str, str]:
+    """Whom its question names, with the names there; as of the day when it was first asked."""
+    return of_text(market.question, (market.opens_at or market.created_at).date())
+
+
+MARKETS: Collection[Market] = Collection(
+    name="markets",
+    model=Market,
+    prefix="mkt",
+    order=lambda market: micros(market.updated_at),
+    scope="global",
+    keys={
+        "status": lambda market: market.status,
+        "provider": lambda market: market.provider,
+        "category": lambda market: market.category and market.category.casefold(),
+    },
+    facets={"key": keys_of, "label": _labels, "entity": references},
+    numbers={
+        "volume": _volume,
+        "closes": lambda market: None if market.closes_at is None else micros(market.closes_at),
+    },
+    search=WORDS,
+    kind="market",
+    base=BASE_V2,
+)
+"""Ordered by the last change. `key` finds a row by any id that it answers to, `entity` by the
+references to whom its question names."""

@@ -1,0 +1,159 @@
+"""Prediction markets: lists, and one of them.
+
+Rule: a market names its entities by references, and the answer those that they mean now.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from attrs import evolve, frozen
+
+from svc_core.base.unset import UNSET, Maybe, Unset, given
+from svc_core.intel.economy.market_model import (
+    MARKETS,
+    WORDS,
+    Market,
+    MarketId,
+    MarketStatus,
+    named,
+    references,
+    steps,
+)
+from svc_core.intel.entities import directory
+from svc_core.intel.entities import render as entity_rows
+from svc_core.intel.folding.declaration import FININT, reading
+from svc_core.operation.declaration import PATH, QUERY, Context, Operation
+from svc_core.operation.filters import ALTERNATIVES, Name, Part, Providers, Several, narrowed, sent
+from svc_core.operation.members import Cursor, EntityId, Limit, micros
+from svc_core.operation.period import UpdatedSince, after
+from svc_core.operation.ports import Bounds
+from svc_core.operation.result import One, Page
+from svc_core.search import lists as searching
+from svc_core.search.lists import Wanted
+from svc_core.wire.constraints import Doc, Ge
+
+Sort = Annotated[Maybe[Literal["updatedAt", "volume", "closesAt"]], QUERY]
+
+_ORDERS = {"volume": "volume", "closesAt": "closes"}
+
+
+# -- requests ----------------------------------------------------------------------------------
+
+
+@frozen
+class ListMarkets:
+    """Prediction markets of every provider."""
+
+    status: Annotated[Several[MarketStatus], Doc("Comma list of statuses.")] = UNSET
+    provider: Providers = UNSET
+    category: Annotated[Several[Name], Doc("Comma list of categories, in either case.")] = UNSET
+    entity_id: Annotated[Several[EntityId], Doc("Comma list of entities that it names.")] = UNSET
+    min_volume: Annotated[Maybe[float], QUERY, Ge(0), Doc("The least volume, in its unit.")] = UNSET
+    closes_before: Annotated[Maybe[datetime], QUERY, Doc("Whose trading ends before this.")] = UNSET
+    label: Annotated[Maybe[Name], QUERY, Doc("With such an outcome, in either case.")] = UNSET
+    min_probability: Annotated[Part, Doc("The least of that outcome, else of the first.")] = UNSET
+    max_probability: Annotated[Part, Doc("The most, likewise.")] = UNSET
+    updated_since: UpdatedSince = UNSET
+    q: searching.Q = UNSET
+    sort: Annotated[Sort, Doc("The last written, the most traded, or the last to close.")] = UNSET
+    include: searching.Include = UNSET
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+@frozen
+class GetMarket:
+    """One market."""
+
+    market_id: Annotated[MarketId, PATH]
+
+
+# -- rules -------------------------------------------------------------------------------------
+
+
+def has_share(label: str | None, least: Maybe[float], most: Maybe[float], market: Market) -> bool:
+    """Whether an outcome is as probable as asked: that of a label, else the first."""
+    outcomes = market.outcomes or ()
+    asked = [one for one in outcomes if one.label and named(one.label) == named(label or "")]
+    shares = [one.probability for one in (outcomes[:1] if label is None else asked)]
+    return any(
+        share is not None and given(least, 0.0) <= share <= given(most, 1.0) for share in shares
+    )
+
+
+def _bounds(request: ListMarkets) -> Bounds:
+    least, before = given(request.min_volume, None), given(request.closes_before, None)
+    return {
+        "start": (after(request.updated_since) or (None,))[0],
+        "ranges": narrowed(
+            volume=None if least is None else (steps(least), None),
+            closes=None if before is None else (None, micros(before) - 1),
+        ),
+    }
+
+
+# -- use cases ---------------------------------------------------------------------------------
+
+
+async def list_markets(ctx: Context, request: ListMarkets) -> Page[Market]:
+    """A page of markets."""
+    shares = (request.min_probability, request.max_probability)
+    has_shares = any(not isinstance(share, Unset) for share in shares)
+    label, asked = given(request.label, None), given(request.entity_id, None)
+    wanted = Wanted[Market](
+        where={
+            **sent(request, "status", "provider", "category"),
+            "label": UNSET if label is None else named(label),
+            "entity": UNSET if asked is None else await directory.references(ctx, asked),
+        },
+        order=_ORDERS.get(given(request.sort, "")),
+        is_sorted=not isinstance(request.sort, Unset),
+        keep=partial(has_share, label, *shares) if has_shares else None,
+        asked={"entity": asked or (), "shares": tuple(map(str, shares))},
+        bounds=_bounds(request),
+    )
+    page = await searching.page(ctx, MARKETS, WORDS, request, wanted)
+    return evolve(page, rows=tuple(await told(ctx, page.rows)))
+
+
+async def get_market(ctx: Context, request: GetMarket) -> One[Market]:
+    """One market; another id of it names it too.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    found = await ctx.answering(MARKETS, request.market_id)
+    (row,) = await told(ctx, [found.raw])
+    return One(row, entity_rows.tag(found.id, row))
+
+
+async def told(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
+    """Rows with the entities that their questions name, as far as they are known now."""
+    named_in = [references(MARKETS.decode(row)) for row in rows]
+    return await directory.telling(ctx, rows, named_in, blank=b"[]")
+
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    reading(
+        "markets list",
+        "/markets",
+        list_markets,
+        scopes=FININT,
+        columns=("id", "question", "status", "closesAt", "provider"),
+        summary="List prediction markets",
+        description=(
+            "What people bet on: one row is one proposition with its outcomes. "
+            f"{ALTERNATIVES} By probability, a page may be short though a next one follows."
+        ),
+    ),
+    reading(
+        "markets show",
+        "/markets/{marketId}",
+        get_market,
+        scopes=FININT,
+        summary="Read a prediction market",
+        description="One proposition. Each id that its provider's names for it give names it.",
+    ),
+)

@@ -1,0 +1,25 @@
+"""The series that indicators belong to, noted as their values come in."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from svc_core.intel.economy.indicator_model import FININT_SERIES, series_of
+from svc_core.intel.folding.revision import Written
+from svc_core.operation.declaration import Context
+
+
+async def follow(ctx: Context, written: Sequence[Written]) -> None:
+    """Note the series of these rows that are not known yet."""
+    told = {one.id: one for one in (series_of(row.after) for row in written if row.after)}
+    known = await ctx.tx.documents.get_many(FININT_SERIES, list(told))
+    for id_ in told.keys() - known.keys():
+        await ctx.tx.documents.put(FININT_SERIES, id_, told[id_])
+
+
+def asked_again(names: Sequence[str], before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Whether a row changed in nothing but the one day on which its value was asked for.
+
+    `names` are the members that differ. A vintage of more days tells that the value held then.
+    """
+    told = [row.get("vintage") or {"start": 0, "end": 1} for row in (before, after)]
+    return names == ("vintage",) and all(each["start"] == each["end"] for each in told)

@@ -1,0 +1,1 @@
+"""Persons, companies, groups and what relates them."""

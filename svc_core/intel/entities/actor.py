@@ -1,0 +1,31 @@
+"""Threat actors as they are listed: flat rows of what stands in `ENTITIES`."""
+
+from typing import Annotated
+
+from attrs import frozen
+
+from svc_core.base.unset import UNSET, Maybe
+from svc_core.intel.entities.model import ActorFacet, EntityCore
+from svc_core.operation.members import EntityId
+from svc_core.wire.constraints import Doc, Example
+
+
+@frozen
+class ActorLink:
+    """A technique, a piece of software or a campaign of an actor."""
+
+    attack_id: Annotated[str | None, Doc("Its id in ATT&CK."), Example("T1566")]
+    name: Annotated[str, Doc("What it is called."), Example("Phishing")]
+    entity_id: EntityId
+
+
+Linked = Maybe[tuple[ActorLink, ...]]
+
+
+@frozen(kw_only=True, slots=False)
+class Actor(ActorFacet, EntityCore):  # whose aliases say who uses each
+    """A threat actor, with the members of its facet beside those of all entities."""
+
+    techniques: Annotated[Linked, Doc("With `include=techniques`: what it does.")] = UNSET
+    software: Annotated[Linked, Doc("With `include=software`: malware and tools it uses.")] = UNSET
+    campaigns: Annotated[Linked, Doc("With `include=campaigns`: what is attributed to it.")] = UNSET

@@ -1,0 +1,162 @@
+"""Threat actors, and what they use."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from attrs import frozen
+
+from svc_core import wire
+from svc_core.base.unset import UNSET, Unset, given
+from svc_core.intel.entities import directory
+from svc_core.intel.entities import render as entity_rows
+from svc_core.intel.entities.actor import Actor
+from svc_core.intel.entities.model import ENTITIES, WORDS, Entity
+from svc_core.intel.entities.relation import RELATIONS
+from svc_core.intel.folding.declaration import CYBER, reading
+from svc_core.operation.declaration import Context, Operation
+from svc_core.operation.filters import (
+    ALTERNATIVES,
+    Countries,
+    LatestFirst,
+    Name,
+    Revoked,
+    Several,
+    sent,
+)
+from svc_core.operation.members import Cursor, Limit
+from svc_core.operation.period import UpdatedSince, after
+from svc_core.operation.ports import Document
+from svc_core.operation.result import Page
+from svc_core.search import lists as searching
+from svc_core.wire.constraints import Doc, Example, Pattern
+
+Row = dict[str, Any]
+Linked = Literal["techniques", "software", "campaigns"]
+Include = Literal["techniques", "software", "campaigns", "match"]
+
+LINKS_MAX = 500
+"""Relations that are looked at for one actor: the best known of ATT&CK have some two hundred."""
+
+USERS_MAX = 2_000
+"""Relations to techniques that are looked at for a filter."""
+
+_TYPES: Mapping[str, tuple[str, ...]] = {
+    "techniques": ("attackPattern",),
+    "software": ("malware", "tool"),
+    "campaigns": ("campaign",),
+}
+_ENDS: tuple[tuple[set[Linked], str, str, str], ...] = (
+    ({"techniques", "software"}, "uses", "source", "target"),
+    ({"campaigns"}, "attributed-to", "target", "source"),
+)
+"""By what relations an actor has them, with its end and theirs."""
+
+_ACTORS = {"type": ("threatActor",)}
+_LIVE = {"surface": ("cyber:live",)}
+
+
+@frozen
+class ListActors:
+    """Threat actors."""
+
+    country: Annotated[Countries, Doc("Comma list of countries they are attributed to.")] = UNSET
+    targets_country: Annotated[Countries, Doc("Comma list of countries they target.")] = UNSET
+    targets_sector: Annotated[Several[Name], Doc("Comma list of sectors, in any case.")] = UNSET
+    technique: Annotated[
+        Several[Annotated[str, Pattern("[Tt][0-9]{4}(?:[.][0-9]{3})?", "a technique of ATT&CK")]],
+        Doc("Comma list of techniques of ATT&CK that they use."),
+        Example(["T1566"]),
+    ] = UNSET
+    include_revoked: Revoked = False
+    updated_since: UpdatedSince = UNSET
+    include: Annotated[Several[Include], Doc("Theirs, and with `q` why each was found.")] = UNSET
+    q: searching.Q = UNSET
+    sort: LatestFirst = UNSET
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+async def list_actors(ctx: Context, request: ListActors) -> Page[Actor]:
+    """A page of threat actors."""
+    where = sent(request, "targets_country", "targets_sector")
+    apart = sent(request, "country", "technique")
+    asked = {"key": apart["technique"]} if "technique" in apart else {}
+    if asked:
+        where["key"] = await _users(ctx, asked["key"])
+    if "country" in apart:
+        where["attributed"] = apart["country"]
+    wanted = searching.Wanted[Entity](
+        where={**where, **_ACTORS, **({} if request.include_revoked else {"revoked": ("no",)})},
+        is_sorted=not isinstance(request.sort, Unset),
+        asked=asked,
+        bounds={"start": (after(request.updated_since) or (None,))[0]},
+    )
+    found = await searching.page(ctx, ENTITIES, WORDS, request, wanted)
+    rows = [flat(json.loads(row)) for row in await entity_rows.whole(ctx, found.rows)]
+    linked = [name for name in given(request.include, ()) if name != "match"]
+    await _link(ctx, rows, linked)
+    return Page(tuple(map(wire.dumps, rows)), found.next_cursor)
+
+
+def flat(row: Row) -> Row:
+    """The row of an actor as it is listed: its facet among the members of all entities."""
+    facet: Row = row.pop("actor")
+    return row | facet
+
+
+async def _users(ctx: Context, techniques: Sequence[str]) -> tuple[str, ...]:
+    """References to whom uses these techniques."""
+    keys = await directory.keys(ctx, [directory.id_of(f"attack:{one}") for one in techniques])
+    told = await ctx.tx.documents.scan(
+        RELATIONS, where={"target": keys, "type": ("uses",), **_LIVE}, limit=USERS_MAX
+    )
+    return tuple(dict.fromkeys(json.loads(one.raw)["source"] for one in told.rows))
+
+
+async def _link(ctx: Context, rows: Sequence[Row], include: Sequence[Linked]) -> None:
+    """Put into the rows what they use, and what is attributed to them."""
+    ends = {row["id"]: await _ends(ctx, row, include) for row in rows} if include else {}
+    known = await directory.named(ctx, (one for each in ends.values() for one in each))
+    read = {ref: _linked(document) for ref, document in known.items()}
+    for row in rows:
+        linked = {one["id"]: one for ref in ends.get(row["id"], ()) if (one := read.get(ref))}
+        for name in include:
+            row[name] = [
+                {"attackId": one["attackId"], "name": one["name"], "entityId": one["id"]}
+                for one in linked.values()
+                if one["type"] in _TYPES[name] and not one["revoked"]
+            ]
+
+
+async def _ends(ctx: Context, row: Row, include: Sequence[Linked]) -> list[str]:
+    keys, found = (row["id"], *row["mergedIds"]), list[str]()
+    for names, type_, here, there in _ENDS:
+        if names & set(include):
+            where = {here: keys, "type": (type_,), **_LIVE}
+            told = await ctx.tx.documents.scan(RELATIONS, where=where, limit=LINKS_MAX)
+            found += [json.loads(one.raw)[there] for one in told.rows]
+    return found
+
+
+def _linked(document: Document[Any]) -> Row:
+    row: Row = json.loads(document.raw)
+    attack = (one["value"] for one in row["designators"] if one["scheme"] == "attack")
+    return {**row, "attackId": next(attack, None)}
+
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    reading(
+        "actors list",
+        "/cyber/actors",
+        list_actors,
+        scopes=CYBER,
+        columns=("attackId", "name", "country.code", "motivations", "targetCountries"),
+        summary="List threat actors",
+        description=(
+            f"Threat actors from ATT&CK, STIX and MISP. {ALTERNATIVES} What its source revoked or "
+            "deprecated is left out. The row that was written last comes first."
+        ),
+    ),
+)
+"""One actor is read as the entity that it is."""

@@ -1,0 +1,62 @@
+"""Who else an entity may be: candidates with score and reasons, which join nothing.
+
+What the operator told apart is none (`svc entities distinct`).
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from attrs import frozen
+
+from svc_core.intel.entities.model import ENTITIES, EntityType
+from svc_core.intel.entities.settlement import distinct_from
+from svc_core.intel.linking.matching import Match, Party, party
+from svc_core.intel.linking.screening import Screening, found_by
+from svc_core.operation.declaration import Context
+from svc_core.operation.members import EntityId, Share
+from svc_core.wire.constraints import Doc, Example
+
+MOST = 10
+_NEAR = 100  # rows that share the most telling words with an entity
+_TERMS_MAX = 60  # words of its names that these are sought by
+_WEIGHT = 1_000  # weights of words are handed to the store in thousandths
+
+
+@frozen
+class Candidate:
+    """An entity that may be meant, and what speaks for it."""
+
+    entity_id: EntityId
+    name: Annotated[str, Doc("As its row names it."), Example("Microsoft Corporation")]
+    type: Annotated[EntityType, Doc("What it is."), Example("company")]
+    score: Annotated[Share, Doc("How alike both are."), Example(0.94)]
+    features: Annotated[Mapping[str, float], Doc("What it is the sum of, within 0 and 1.")]
+    reasons: Annotated[tuple[str, ...], Doc("The same in words.")]
+
+
+def candidate(id_: str, known: Party, match: Match) -> Candidate:
+    """What is told of a match."""
+    type_: Any = known.type  # that of a row
+    name = next(iter(known.names.written), id_)
+    return Candidate(id_, name, type_, match.score, match.features, match.reasons)
+
+
+async def candidates(ctx: Context, row: bytes) -> tuple[Candidate, ...]:
+    """Whom an entity may be beside itself, the likest first."""
+    facts: dict[str, Any] = json.loads(row)
+    if "cveId" in facts:
+        return ()  # its id says who it is
+    own = {facts["id"], *facts["mergedIds"]}
+    asked = party(facts)
+    terms = sorted(found_by(asked).items(), key=lambda one: (-one[1], one[0]))[:_TERMS_MAX]
+    weights = {term: round(weight * _WEIGHT) or 1 for term, weight in terms}
+    if not weights:
+        return ()
+    near = await ctx.tx.documents.search(ENTITIES, weights, limit=_NEAR)
+    apart = own | await distinct_from(ctx, own)
+    screening = Screening([asked])
+    for each in near.rows:
+        if each.id not in apart:
+            screening.pass_by(each.id, party(json.loads(each.raw)))
+    return tuple(candidate(*one) for one in screening.candidates(0, MOST))

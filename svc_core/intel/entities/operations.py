@@ -1,0 +1,223 @@
+"""Entities: lists, and one with what it is connected to."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from attrs import evolve, frozen
+
+from svc_core import wire
+from svc_core.base.unset import UNSET, Maybe, Unset, given
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.formats.cyber.vulnerabilities import CVE_ID
+from svc_core.formats.reading.parties import FORMS_TOLD, well_formed
+from svc_core.intel.entities import directory
+from svc_core.intel.entities import render as entity_rows
+from svc_core.intel.entities.candidates import candidates
+from svc_core.intel.entities.model import ENTITIES, WORDS, EntityType
+from svc_core.intel.entities.render import EntityRow
+from svc_core.intel.entities.vulnerability import CVES
+from svc_core.intel.entities.vulnerability import WORDS as CVE_WORDS
+from svc_core.intel.folding.declaration import EXPLORER, reading
+from svc_core.intel.graphs import operations as graphs
+from svc_core.intel.graphs import stix
+from svc_core.intel.linking.references import id_of
+from svc_core.operation.declaration import JSON, PATH, QUERY, STIX, Context, Operation
+from svc_core.operation.filters import (
+    ALTERNATIVES,
+    Countries,
+    Flag,
+    LatestFirst,
+    Name,
+    Revoked,
+    Several,
+    sent,
+)
+from svc_core.operation.members import Cursor, EntityId, Limit
+from svc_core.operation.period import UpdatedSince, after
+from svc_core.operation.ports import Bounds, Document, Position
+from svc_core.operation.result import Content, One, Page
+from svc_core.search import lists as searching
+from svc_core.wire.constraints import Doc, Example, MaxLen, Pattern
+
+Where = dict[str, tuple[str, ...]]
+
+
+@frozen
+class ListEntities:
+    """Entities of every kind."""
+
+    type: Annotated[Several[EntityType], Doc("Comma list of types."), Example(["company"])] = UNSET
+    designator: Annotated[
+        Several[Annotated[str, Pattern("[a-z0-9-]{2,20}:.{1,200}", "`scheme:value`")]],
+        Doc(
+            "Comma list of designators, exactly as others write them. Check digits are verified; "
+            "a CIK may lack its zeros."
+        ),
+        Example(["cik:0000789019"]),
+    ] = UNSET
+    country: Countries = UNSET
+    topic: Annotated[Several[Name], Doc("Comma list of what others file it under.")] = UNSET
+    sanctioned: Annotated[
+        Flag, Doc("Whether a sanctions list has it now; `false` finds nothing while none was read.")
+    ] = UNSET
+    include_revoked: Revoked = False
+    updated_since: UpdatedSince = UNSET
+    q: searching.Q = UNSET
+    sort: LatestFirst = UNSET
+    include: searching.Include = UNSET
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+@frozen
+class GetEntity:
+    """One entity."""
+
+    entity_id: Annotated[EntityId, PATH]
+    include: Annotated[
+        Maybe[tuple[Literal["candidates"], ...]],
+        QUERY,
+        MaxLen(1),
+        Doc("`candidates`: who else it may be, with score and reasons. None of them is joined."),
+    ] = UNSET
+
+
+# -- rules -------------------------------------------------------------------------------------
+
+
+def exact(designator: str) -> str:
+    """A designator as rows write it.
+
+    Raises:
+        Problem: INVALID_PARAMETER for one that cannot be of its scheme.
+    """
+    scheme, _, value = designator.partition(":")
+    told = well_formed(scheme, value)
+    if told is None:
+        detail = f"designator: {value!r} is no {scheme}: {FORMS_TOLD[scheme]}"
+        raise Problem(problem.INVALID_PARAMETER, detail)
+    return f"{scheme}:{told}"
+
+
+def _cves(request: ListEntities, where: Where, *, has_lists: bool) -> Where | None:
+    """The filters of CVEs, which are entities of rows of their own; None where none can match."""
+    is_other = "country" in where or "topic" in where or given(request.sanctioned, False)
+    if is_other or "vulnerability" not in given(request.type, ("vulnerability",)):
+        return None
+    if request.sanctioned is False and not has_lists:
+        return None
+    names = where.get("designator")
+    return {} if names is None else {"key": tuple(id_of(one.removeprefix("cve:")) for one in names)}
+
+
+# -- use cases ---------------------------------------------------------------------------------
+
+
+async def list_entities(ctx: Context, request: ListEntities) -> Page[EntityRow]:
+    """A page of entities.
+
+    Raises:
+        Problem: INVALID_PARAMETER for a designator that cannot be one.
+    """
+    where: Where = sent(request, "designator", "country", "topic", "type")
+    if not isinstance(request.designator, Unset):
+        where["designator"] = tuple(map(exact, request.designator))
+    has_lists = request.sanctioned is False and await entity_rows.has_lists(ctx)
+    if not isinstance(request.sanctioned, Unset):
+        others = ("no", "delisted") if has_lists else ()
+        where["sanctioned"] = ("yes",) if request.sanctioned else others or ("unknown",)
+    if not request.include_revoked:
+        where["revoked"] = ("no",)
+    bounds: Bounds = {"start": (after(request.updated_since) or (None,))[0]}
+    cves = _cves(request, where, has_lists=has_lists)
+    page: Page[Any]
+    if isinstance(request.q, Unset):
+        page = await _merged(ctx, request, {ENTITIES.name: where, CVES.name: cves}, bounds)
+    elif cves is not None and CVE_ID.fullmatch(request.q.strip().upper()):
+        only = {**cves, "key": (id_of(request.q.strip().upper()),)}
+        page = await searching.page(ctx, CVES, CVE_WORDS, request, _wanted(request, only, bounds))
+    else:
+        page = await searching.page(ctx, ENTITIES, WORDS, request, _wanted(request, where, bounds))
+    return evolve(page, rows=tuple(await entity_rows.whole(ctx, page.rows)))
+
+
+def _wanted(request: ListEntities, where: Where, bounds: Bounds) -> searching.Wanted[Any]:
+    is_sorted = not isinstance(request.sort, Unset)
+    return searching.Wanted(where=where, is_sorted=is_sorted, bounds=bounds)
+
+
+async def _merged(
+    ctx: Context, request: ListEntities, wheres: Mapping[str, Where | None], bounds: Bounds
+) -> Page[Any]:
+    """A page of all collections of entities, which have one order."""
+    asked = sent(request, "designator", "country", "topic", "type")
+    flags = {"flags": (str(request.sanctioned), str(request.include_revoked))}
+    binding = ctx.list_binding(asked | flags, **bounds)
+    start, rows, has_more = ctx.open_cursor(request.cursor, binding), list[Document[Any]](), False
+    for collection in directory.HOLDERS:
+        where = wheres[collection.name]
+        if where is not None:
+            part = await ctx.tx.documents.scan(
+                collection, where=where, after=start, limit=request.limit, **bounds
+            )
+            rows += part.rows
+            has_more |= part.more
+    rows.sort(key=lambda row: (row.order, row.id), reverse=True)
+    shown = rows[: request.limit]
+    is_last = not has_more and len(rows) == len(shown)
+    end = None if is_last else Position(shown[-1].order, shown[-1].id)
+    raws = tuple(row.raw for row in shown)
+    if not isinstance(request.include, Unset):
+        raws = tuple(searching.with_match(raw, None) for raw in raws)
+    return Page(raws, ctx.seal_cursor(end, binding))
+
+
+async def get_entity(ctx: Context, request: GetEntity) -> One[EntityRow] | Content:
+    """One entity; an id of one that it took up names it too.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    document = await directory.one(ctx, request.entity_id)
+    if ctx.format == STIX.format:
+        return await graphs.as_stix(ctx, document.id)
+    (body,) = await entity_rows.whole(ctx, [document.raw])
+    if not isinstance(request.include, Unset):
+        found = await candidates(ctx, document.raw)
+        body = b'%b,"candidates":%b}' % (body[:-1], wire.dumps(found))
+    return One(body, entity_rows.tag(document.id, body))
+
+
+# -- declarations ------------------------------------------------------------------------------
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    reading(
+        "entities list",
+        "/entities",
+        list_entities,
+        scopes=EXPLORER,
+        columns=("id", "name", "type", "countryCodes", "status"),
+        summary="List entities",
+        description=(
+            "Companies, people, states, vessels, threat actors, malware and what else takes part "
+            f"in events. {ALTERNATIVES} The row that was written last comes first, with `q` the "
+            "one whose names hold most of its words, written as they are. Of vulnerabilities with "
+            "a CVE id `q` finds the one whose id it is."
+        ),
+    ),
+    reading(
+        "entities show",
+        "/entities/{entityId}",
+        get_entity,
+        scopes=EXPLORER,
+        summary="Read an entity",
+        description=(
+            "One entity. An id of one that turned out to be another answers with that other, under "
+            "its own `id`. A vulnerability has its facet `cve`, actors and campaigns `actor`. "
+            "With `format=stix` it is a STIX 2.1 bundle with what it is directly connected to."
+        ),
+        media=(JSON, STIX),
+        examples={STIX.media_type: stix.EXAMPLE},
+    ),
+)

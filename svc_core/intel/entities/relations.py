@@ -1,0 +1,89 @@
+"""What makes a row of a relation of the things that its sources say of it."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from svc_core.base import ids
+from svc_core.formats.cyber.vulnerabilities import CVE_ID
+from svc_core.intel.entities import directory
+from svc_core.intel.folding.contributions import Contribution, Members
+from svc_core.intel.folding.rules import Rules, standing
+
+RULES = Rules(precedence=("gleif", "lei-cdf", "attack", "stix", "ofac", "ftm", "ftm-delta"))
+
+EVIDENCE_MAX = 20  # of one source: some techniques are told with a hundred reports
+
+_CYBER = frozenset({"attack", "stix", "misp-galaxy", "misp"})
+"""Schemes that name what takes part in attacks."""
+
+_ENDS = ("source", "target")
+_INCIDENT = re.compile("misp:[0-9A-Fa-f-]{36}")
+_STIX = re.compile("relationship--[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_TIME = re.compile(r"[0-9]{4}(-[0-9]{2}(-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z?)?)?)?")
+
+
+def finished(members: Members, contributions: Sequence[Contribution]) -> Members | None:
+    """The members of a relation's row; None where it has not two ends."""
+    ends = [members[end] for end in _ENDS if members.get(end)]
+    if len(set(ends)) < len(_ENDS):
+        return None
+    told = sorted(standing(contributions), key=lambda one: one.id)
+    attributes = _attributes(told) | members["attributes"]
+    is_revoked = members["attributes"].get("revoked") is True
+    attributes.pop("revoked", None)
+    made = {
+        **{name: members[name] for name in ("type", "directed")},
+        "source": reference(ends[0]),
+        "target": reference(ends[1]),
+        "validFrom": _time(members.get("validFrom")),
+        "validTo": _time(members.get("validTo")),
+        "attributes": attributes,
+        "evidence": [each for one in told for each in _evidence(one)],
+        "revoked": is_revoked,
+        "surface": "cyber" if any(map(_is_cyber, ends)) else "economy",
+        "providers": sorted({one.ref["provider"] for one in told}),
+        "stixId": next(filter(_STIX.fullmatch, (str(one.ref["recordId"]) for one in told)), None),
+    }
+    return made | _confidence(members.get("confidence"), len(made["providers"]))
+
+
+def reference(key: str) -> str:
+    """The id of what the key of an end names: an incident, or an entity."""
+    if _INCIDENT.fullmatch(key):
+        return ids.derived_id("inc", "incident", "", key)
+    return directory.id_of(key)
+
+
+def _is_cyber(key: str) -> bool:
+    return key.partition(":")[0] in _CYBER or CVE_ID.fullmatch(key) is not None
+
+
+def _attributes(told: Sequence[Contribution]) -> dict[str, Any]:
+    """What any of them tells besides, the first by id where they differ."""
+    return {name: value for one in reversed(told) for name, value in one.said["attributes"].items()}
+
+
+def _confidence(said: float | None, count: int) -> dict[str, Any]:
+    if said is not None:
+        return {"confidence": said, "confidenceBasis": "provider"}
+    return {"confidence": round(count / (count + 1), 3), "confidenceBasis": "sources"}
+
+
+def _evidence(one: Contribution) -> Iterator[Mapping[str, Any]]:
+    """Where a source tells it: each page, else the record itself."""
+    pages = [each["url"] for each in one.said.get("evidence") or ()] or [one.ref["url"]]
+    for url in pages[:EVIDENCE_MAX]:
+        yield {"sourceId": one.source, "observationId": None, "url": url}
+
+
+def _time(told: object) -> str | None:
+    """A date or time as precisely as it is told; None for anything else, or one that is none."""
+    if not isinstance(told, str) or not _TIME.fullmatch(told):
+        return None
+    try:
+        datetime.fromisoformat(told + "2000-01-01"[len(told) :])
+    except ValueError:
+        return None
+    return told

@@ -1,0 +1,75 @@
+"""What is looked up when entities are read: if lists say nothing of one, and what replaced it.
+
+Rows are wire bytes and stay what they are; whatever is looked up is spliced in.
+"""
+
+import json
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Annotated, Any
+
+from attrs import frozen
+
+from svc_core import wire
+from svc_core.base.unset import UNSET, Maybe
+from svc_core.intel.entities import directory
+from svc_core.intel.entities import exploitation as cve_rows
+from svc_core.intel.entities.candidates import Candidate
+from svc_core.intel.entities.model import ENTITIES, Entity
+from svc_core.intel.entities.vulnerability import CveFacet
+from svc_core.operation.declaration import Context
+from svc_core.wire.constraints import Doc
+
+# Within a text of JSON the quotation marks would be escaped.
+_OF_CVE = b'"cveId":'
+_UNLISTED, _NOT_LISTED = b'"sanctions":null', b'"sanctions":[]'
+_REPLACED = b'"replacedById":"'
+
+
+@frozen(kw_only=True, slots=False)
+class EntityRow(Entity):
+    """One entity with all its facets."""
+
+    cve: Annotated[Maybe[CveFacet], Doc("Of vulnerabilities with a CVE id alone.")] = UNSET
+    candidates: Annotated[
+        Maybe[tuple[Candidate, ...]],
+        Doc("With `include=candidates` alone: who else it may be, the likest first."),
+    ] = UNSET
+
+
+async def whole(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
+    """Rows of entities and of CVEs with all that is looked up."""
+    told = iter(await cve_rows.whole(ctx, [row for row in rows if _OF_CVE in row]))
+    made = [wire.dumps(cve_rows.nested(next(told))) if _OF_CVE in row else row for row in rows]
+    return await listed(ctx, [await _replaced(ctx, row) for row in made])
+
+
+async def listed(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
+    """Rows whose `sanctions` are empty where lists were read and none has the entity."""
+    if not (any(_UNLISTED in row for row in rows) and await has_lists(ctx)):
+        return list(rows)
+    return [row.replace(_UNLISTED, _NOT_LISTED, 1) for row in rows]
+
+
+async def has_lists(ctx: Context) -> bool:
+    """Whether a sanctions list was read: somebody is or was on one."""
+    for status in ("yes", "delisted"):
+        if await ctx.tx.documents.count(ENTITIES, where={"sanctioned": (status,)}, limit=1):
+            return True
+    return False
+
+
+async def _replaced(ctx: Context, row: bytes) -> bytes:
+    """The row with the own id of what stands in its place; null where that is not known."""
+    if _REPLACED not in row:
+        return row
+    told: dict[str, Any] = json.loads(row)
+    facet = told["actor"]
+    known = await directory.found(ctx, [facet["replacedById"]])
+    facet["replacedById"] = next((one.id for one in known.values()), None)
+    return wire.dumps(told)
+
+
+def tag(id_: str, body: bytes) -> tuple[str | int, ...]:
+    """What the ETag of a row is made of, with what was looked up."""
+    return (id_, sha256(body).hexdigest()[:24])

@@ -1,0 +1,169 @@
+"""Bulk screening: names and designators against all entities (`svc entities match`)."""
+
+import json
+import re
+from collections.abc import AsyncIterator, Sequence
+from functools import partial
+from itertools import count
+from typing import Annotated, Any
+
+from attrs import frozen
+
+from svc_core import wire
+from svc_core.formats.reading.identifiers import isin, lei
+from svc_core.formats.reading.parties import well_formed
+from svc_core.formats.reading.values import country_named
+from svc_core.intel.entities.candidates import MOST, Candidate, candidate
+from svc_core.intel.entities.model import ENTITIES, Entity
+from svc_core.intel.linking.matching import Names, Party, party
+from svc_core.intel.linking.screening import Screening
+from svc_core.operation.declaration import Context, Operation, Units, local
+from svc_core.operation.ports import SYSTEM, Document, Position, Slice
+from svc_core.operation.result import Page
+from svc_core.wire.constraints import Doc, Ge, Le, MaxLen, MinLen
+
+LINES_MAX = 5_000
+"""Lines of one request, so that an answer stays below 8 MiB."""
+
+_ROWS = 1_000  # entities that are read in one unit
+CELL_CHARS = 1_000
+_DATE = re.compile(r"\d{4}(?:-\d\d){0,2}")
+_DESIGNATOR = re.compile(r"([a-z][a-z0-9-]{1,19}):(.{1,200})")
+_TYPES = {
+    "company": "company", "legalentity": "company", "organization": "organization",
+    "organisation": "organization", "publicbody": "government", "government": "government",
+    "person": "person", "individual": "person", "vessel": "vessel", "ship": "vessel",
+    "aircraft": "aircraft", "airplane": "aircraft", "threatactor": "threatActor",
+    "actor": "threatActor", "malware": "malware", "tool": "tool", "entity": "company",
+}  # fmt: skip
+
+Cell = Annotated[str | None, MaxLen(CELL_CHARS)]
+
+
+@frozen
+class Line:
+    """What a line tells of somebody, as it stands there."""
+
+    name: Cell = None
+    designator: Cell = None
+    country: Cell = None
+    type: Cell = None
+    birth_date: Cell = None
+
+
+@frozen
+class MatchEntities:
+    """Lines to be screened."""
+
+    lines: Annotated[tuple[Line, ...], MinLen(1), MaxLen(LINES_MAX)]
+    limit: Annotated[int, Ge(1), Le(MOST), Doc("Matches of a line at most, the best.")] = 3
+
+
+@frozen
+class Screened:
+    """What one line came to; `error` says why it could not be used."""
+
+    matches: tuple[Candidate, ...]
+    error: str | None = None
+
+
+def read(line: Line) -> Party:
+    """Whom a line asks for.
+
+    Raises:
+        ValueError: it cannot be used; the message says why.
+    """
+    told = (line.name, line.designator, line.birth_date, line.country)
+    name, number, born, land = ((one or "").strip() for one in told)
+    kind = re.sub(r"[\W_]", "", line.type or "").casefold()
+    if not name and not number:
+        raise ValueError("it has neither a name nor a designator")
+    if born and _DATE.fullmatch(born) is None:
+        raise ValueError(f"birthDate {born!r} is no YYYY, YYYY-MM or YYYY-MM-DD")
+    if kind and kind not in _TYPES:
+        raise ValueError(f"type {line.type!r} is none of {', '.join(sorted(_TYPES))}")
+    names = Names.of([name])
+    if name and not names.words:
+        raise ValueError(f"name {name!r} has no words")
+    return Party(
+        names,
+        type=_TYPES[kind] if kind else None,
+        designators=frozenset([_designator(number)] if number else []),
+        countries=frozenset([_country(land)] if land else []),
+        born=frozenset([born] if born else []),
+    )
+
+
+def _designator(told: str) -> str:
+    """`scheme:value` as rows write it; a bare LEI or ISIN says by its form what it is."""
+    found = _DESIGNATOR.fullmatch(told)
+    pairs = [found.groups()] if found else [("lei", lei(told)), ("isin", isin(told))]
+    for scheme, value in pairs:
+        if value is not None and (whole := well_formed(scheme, value)) is not None:
+            return f"{scheme}:{whole}"
+    raise ValueError(f"designator {told!r} is no scheme:value, or its check digits are wrong")
+
+
+def _country(told: str) -> str:
+    code = country_named(told) or (told.upper() if re.fullmatch("[A-Za-z]{2}", told) else None)
+    if code is None:
+        raise ValueError(f"country {told!r} is not known; give its ISO 3166-1 code")
+    return code
+
+
+def _asked(line: Line) -> Party | str:
+    try:
+        return read(line)
+    except ValueError as fault:
+        return str(fault)
+
+
+async def match_entities(ctx: Context, request: MatchEntities) -> Page[Screened]:
+    """The best matches of each line, in the order of the lines."""
+    asked = [_asked(line) for line in request.lines]
+    screening = Screening([one for one in asked if isinstance(one, Party)])
+    async for rows in _walk(ctx.work):
+        await ctx.work.aside(partial(_pass_by, screening, rows))
+    found = (screening.candidates(at, request.limit) for at in count())
+    told = (
+        Screened((), one)
+        if isinstance(one, str)
+        else Screened(tuple(candidate(*each) for each in next(found)))
+        for one in asked
+    )
+    return Page(tuple(map(wire.dumps, told)))
+
+
+def _pass_by(screening: Screening, rows: Sequence[Document[Entity]]) -> None:
+    for row in rows:
+        screening.pass_by(row.id, party(json.loads(row.raw)))
+
+
+async def _walk(work: Units) -> AsyncIterator[Sequence[Document[Entity]]]:
+    """All entities, and then those that were written meanwhile: they moved to the front."""
+    newest: int | None = None
+    for _ in range(2):
+        after, start = None, newest
+        while True:
+            page = await work.read(SYSTEM, partial(_page, after=after, start=start))
+            if newest is None and page.rows:
+                newest = page.rows[0].order + 1
+            yield page.rows
+            after = page.end
+            if after is None:
+                break
+
+
+async def _page(ctx: Context, after: Position | None, start: int | None) -> Slice[Entity]:
+    return await ctx.tx.documents.scan(ENTITIES, after=after, start=start, limit=_ROWS)
+
+
+LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    local(
+        "entities",
+        "Compare names and designators with all entities",
+        match_entities,
+        unit="several",
+        binding="system",
+    ),
+)

@@ -1,0 +1,271 @@
+"""What the operator settles: that two entities are one, or are not.
+
+Rule 1: his word is a contribution that names both, so it holds in whatever order sources are read
+        anew; of a pair the last word counts.
+Rule 2: it joins nothing that exclusive designators hold apart, and parts nothing that designators
+        of sources join (`grouping`).
+"""
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from attrs import frozen
+
+from svc_core import wire
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.formats.reading.parties import EXCLUSIVE
+from svc_core.intel.entities import directory
+from svc_core.intel.entities.model import ENTITIES, Entity, keys_of
+from svc_core.intel.folding.contributions import (
+    CONTRIBUTIONS,
+    Contribution,
+    contribution_id,
+    digest,
+)
+from svc_core.intel.folding.identity import standing_under
+from svc_core.intel.intake import health
+from svc_core.intel.intake import readings as taking
+from svc_core.operation.declaration import Context, Operation, local
+from svc_core.operation.members import EntityId
+from svc_core.operation.result import One
+from svc_core.wire.constraints import Arg, Doc
+
+PAIRS_MAX = 1_000  # of one entity: what a person may settle of it
+OPERATOR = health.source_id("operator")
+"""The source of what the operator says; nothing is read from it."""
+
+Id = Annotated[EntityId, Arg(positional=True)]
+Status = Literal["merged", "parted", "distinct"]
+
+# -- requests and answers ----------------------------------------------------------------------
+
+
+@frozen
+class MergeEntities:
+    """Two entities that are one."""
+
+    entity_id: Annotated[Id, Doc("The entity that is taken up.")]
+    into_id: Annotated[Id, Doc("The entity that takes it up, whose id stays.")]
+
+
+@frozen
+class PartEntity:
+    """An entity that was merged and is another one."""
+
+    merged_id: Annotated[Id, Doc("The id that it had before it was merged.")]
+
+
+@frozen
+class DistinguishEntities:
+    """Two entities that are not one."""
+
+    entity_id: Annotated[Id, Doc("One of them.")]
+    other_id: Annotated[Id, Doc("The other.")]
+
+
+@frozen
+class Settled:
+    """Two entities and how they stand to each other; `changed` is whether that is new."""
+
+    id: str
+    name: str
+    other_id: str | None
+    other_name: str | None
+    status: Status
+    changed: bool
+
+
+# -- use cases ---------------------------------------------------------------------------------
+
+
+async def merge_entities(ctx: Context, request: MergeEntities) -> One[Settled]:
+    """Make two entities one; those that are one already stay as they are.
+
+    Raises:
+        Problem: NOT_FOUND; VALIDATION_FAILED for one id twice; RESOURCE_CONFLICT where designators,
+            or what was said before, hold them apart.
+    """
+    one, into = await _two(ctx, request.entity_id, request.into_id, "/intoId")
+    if one.id == into.id:
+        return _told(into, request.entity_id, into.name, "merged", is_new=False)
+    others = await distinct_from(ctx, keys_of(one))
+    if others & set(keys_of(into)) and (one.id, into.id) != (request.entity_id, request.into_id):
+        detail = (
+            f"{one.id} and {into.id} were said to be distinct; if they are not, merge these two"
+        )
+        raise Problem(problem.RESOURCE_CONFLICT, detail)
+    await _say(ctx, _word(ctx, "merge", into.id, one.id))
+    if (await directory.found(ctx, [one.id])).get(one.id, into).id != into.id:
+        detail = f"{one.id} and {into.id} are told apart: {_apart(one, into)}."
+        raise Problem(problem.RESOURCE_CONFLICT, detail)
+    return _told(into, one.id, one.name, "merged", is_new=True)
+
+
+async def part_entity(ctx: Context, request: PartEntity) -> One[Settled]:
+    """Take back that an entity was merged; one that stands alone stays as it is.
+
+    Raises:
+        Problem: NOT_FOUND; RESOURCE_CONFLICT where others were merged into it, or where sources
+            themselves make it one with another.
+    """
+    row = await _entity(ctx, request.merged_id)
+    said = [one for one in await _words(ctx, [request.merged_id]) if one.pair == "merge"]
+    mine = [one for one in said if one.names[1] == request.merged_id]
+    if not mine and row.id == request.merged_id:
+        if said:
+            todo = ", ".join(f"svc entities part {one.names[1]}" for one in said)
+            detail = f"Others were merged into {row.id}; to part them: {todo}"
+            raise Problem(problem.RESOURCE_CONFLICT, detail)
+        return _told(row, None, None, "parted", is_new=False)
+    await taking.withdraw(ctx, mine)
+    if not mine and row.id != request.merged_id:
+        # What is one by its legal name alone comes apart when it is said to be distinct.
+        await _say(ctx, _word(ctx, "distinct", *sorted((row.id, request.merged_id))))
+    alone = await _entity(ctx, request.merged_id)
+    if alone.id == row.id:
+        raise Problem(problem.RESOURCE_CONFLICT, await _joined_by(ctx, row.id, request.merged_id))
+    return _told(alone, row.id, row.name, "parted", is_new=True)
+
+
+async def distinguish_entities(ctx: Context, request: DistinguishEntities) -> One[Settled]:
+    """Say that two entities are not one: neither is merged into the other, nor proposed to be.
+
+    Raises:
+        Problem: NOT_FOUND; VALIDATION_FAILED for one id twice; RESOURCE_CONFLICT for what is one.
+    """
+    one, other = await _two(ctx, request.entity_id, request.other_id, "/otherId")
+    if one.id == other.id:
+        merged = next(id_ for id_ in (request.entity_id, request.other_id) if id_ != one.id)
+        detail = f"They are one entity, {one.id}; first: svc entities part {merged}"
+        raise Problem(problem.RESOURCE_CONFLICT, detail)
+    is_new = await _say(ctx, _word(ctx, "distinct", *sorted((one.id, other.id))))
+    return _told(one, other.id, other.name, "distinct", is_new=is_new)
+
+
+async def distinct_from(ctx: Context, ids: Iterable[str]) -> frozenset[str]:
+    """The ids of entities that the operator told apart from the one that has these."""
+    own = frozenset(ids)
+    said = [one for one in await _words(ctx, own) if one.pair == "distinct"]
+    return frozenset(name for one in said for name in one.names) - own
+
+
+# -- the operator's word -----------------------------------------------------------------------
+
+
+_REF = {"id": OPERATOR, "provider": "operator", "name": "Operator", "url": None, "recordId": None}
+
+
+def _word(ctx: Context, pair: str, first: str, second: str) -> Contribution:
+    """What the operator says of two entities, the first of which is to be the row's."""
+    key = "+".join(sorted((first, second)))
+    return Contribution(
+        id=contribution_id(OPERATOR, "entity", key, first),
+        row=first,
+        source=OPERATOR,
+        resource="entity",
+        format=pair,
+        key=f"operator:{key}",
+        digest=digest(wire.dumps([pair, first, second]), ()),
+        said={},
+        ref=_REF,
+        read_at=ctx.now,
+        names=(first, second),
+        gone=pair == "distinct",
+    )
+
+
+async def _say(ctx: Context, word: Contribution) -> bool:
+    """Whether that was not said before."""
+    before = await ctx.find(CONTRIBUTIONS, word.id)
+    if before is not None and before.digest == word.digest:
+        return False
+    await taking.settle(ctx, before, word)
+    return True
+
+
+async def _words(ctx: Context, ids: Iterable[str]) -> list[Contribution]:
+    """What the operator said of entities with these ids."""
+    where = {"name": tuple(sorted(ids)), "source": (OPERATOR,)}
+    page = await ctx.tx.documents.scan(CONTRIBUTIONS, where=where, limit=PAIRS_MAX)
+    return [CONTRIBUTIONS.decode(row.raw) for row in page.rows]
+
+
+# -- entities ----------------------------------------------------------------------------------
+
+
+async def _two(ctx: Context, one: str, other: str, pointer: str) -> tuple[Entity, Entity]:
+    if one == other:
+        raise Problem(problem.VALIDATION_FAILED, f"{pointer}: is the same id")
+    return await _entity(ctx, one), await _entity(ctx, other)
+
+
+async def _entity(ctx: Context, id_: str) -> Entity:
+    document = (await directory.found(ctx, [id_])).get(id_)
+    if document is None:
+        detail = f"There is no entity {id_}; see: svc entities list"
+        raise Problem(problem.NOT_FOUND, detail)
+    entity = await ctx.find(ENTITIES, document.id)
+    if entity is None:
+        raise Problem(problem.RESOURCE_CONFLICT, f"{id_} is a CVE, which goes by its id alone.")
+    return entity
+
+
+def _apart(one: Entity, other: Entity) -> str:
+    """Why two entities are not to be one."""
+    for scheme, reason in EXCLUSIVE.items():
+        mine, theirs = (
+            sorted(each.value for each in entity.designators if each.scheme == scheme)
+            for entity in (one, other)
+        )
+        if mine and theirs and mine != theirs:
+            return f"{scheme} {', '.join(mine)} is not {', '.join(theirs)} ({reason})"
+    return "one that was merged with them was said to be distinct"
+
+
+async def _joined_by(ctx: Context, row: str, id_: str) -> str:
+    told = (await standing_under(ctx, [row])).values()
+    mine = [one for one in told if id_ in one.names and len(one.names) > 1 and not one.pair]
+    sources = sorted({one.source for one in mine})
+    return (
+        f"Sources give {id_} and {row} one designator, so no operator merged them. To part them, "
+        f"correct what they say, or: svc sources remove {' '.join(sources)} --withdraw"
+    )
+
+
+def _told(
+    entity: Entity, other: str | None, name: str | None, status: Status, *, is_new: bool
+) -> One[Settled]:
+    return One(wire.dumps(Settled(entity.id, entity.name, other, name, status, is_new)))
+
+
+# -- declarations ------------------------------------------------------------------------------
+
+_settling = partial(
+    local, binding="system", columns=("id", "name", "otherId", "otherName", "status", "changed")
+)
+
+LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    _settling(
+        "entities merge",
+        "Make two entities one",
+        merge_entities,
+        description=(
+            "The first is taken up by the second, under whose id both answer. It holds when "
+            "sources are read anew, and is refused where designators say that they are two."
+        ),
+    ),
+    _settling(
+        "entities part",
+        "Take back that an entity was merged",
+        part_entity,
+        description="What designators of sources make one stays one.",
+    ),
+    _settling(
+        "entities distinct",
+        "Say that two entities are not one",
+        distinguish_entities,
+        description="They are proposed no more; a later merge of the two takes it back.",
+    ),
+)

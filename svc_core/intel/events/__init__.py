@@ -1,0 +1,1 @@
+"""Events that have a place and a time, and their feeds."""

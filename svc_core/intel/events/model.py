@@ -1,0 +1,230 @@
+"""OSINT events: what happened, where and when, as a provider of situation data tells it."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from functools import lru_cache
+from hashlib import sha256
+from typing import Annotated, Any, Literal
+from urllib.parse import SplitResult, urlsplit
+
+from attrs import frozen
+
+from svc_core.base import ids
+from svc_core.base.unset import UNSET, Maybe
+from svc_core.operation.facts import (
+    SEVERITIES,
+    Confidence,
+    Designator,
+    Measurement,
+    Place,
+    Severity,
+    SeverityBasis,
+    SourceRef,
+    cells_at,
+    point_at,
+)
+from svc_core.operation.members import (
+    CountryCode,
+    CreatedAt,
+    IncidentId,
+    ObservationId,
+    UpdatedAt,
+    micros,
+)
+from svc_core.operation.ports import Collection
+from svc_core.wire.constraints import Doc, Example, Ge
+
+Category = Literal[
+    "conflict",
+    "unrest",
+    "terrorism",
+    "disaster",
+    "accident",
+    "crime",
+    "cyber",
+    "political",
+    "economic",
+    "health",
+    "infrastructure",
+    "other",
+]
+DatePrecision = Literal["instant", "day", "week", "month", "year"]
+MACHINE = "gdelt"
+"""Who codes the news by machine, in many rows for one event."""
+CONFIDENCE_STEPS = 1_000_000  # a confidence is kept as a whole number of millionths
+SEVERITY_STEP = 10**18  # more than the microseconds of all years
+
+
+@frozen
+class Cameo:
+    """A coded event (CAMEO), as GDELT writes it."""
+
+    event_code: Annotated[str, Doc("The full code."), Example("190")]
+    root_code: Annotated[str, Doc("Its root."), Example("19")]
+    quad_class: Annotated[
+        int | None, Doc("1 and 2 are cooperation, 3 and 4 conflict."), Example(4)
+    ] = None
+    goldstein: Annotated[float | None, Doc("From -10 to 10."), Example(-10.0)] = None
+
+
+@frozen
+class EventActor:
+    """Somebody who takes part in an event."""
+
+    name: Annotated[str | None, Doc("As the provider writes it."), Example("Port authority")] = None
+    country_code: CountryCode = None
+    role: Annotated[str | None, Doc("The part that it plays."), Example("actor")] = None
+
+
+@frozen(kw_only=True)
+class OsintEvent:
+    """One event as its provider tells it."""
+
+    id: ObservationId
+    provider: Annotated[str, Doc("Who tells of it."), Example("usgs")]
+    type: Annotated[str, Doc("What kind of event it is."), Example("earthquake")]
+    title: Annotated[str, Doc("In one line."), Example("M 7.1 earthquake near Esmeraldas, Ecuador")]
+    summary: Annotated[
+        str | None, Doc("In more words; null where none were given."), Example(None)
+    ] = None
+    category: Annotated[Category | None, Doc("The group of its type."), Example("disaster")] = None
+    occurred_at: Annotated[
+        datetime | None,
+        Doc("When it happened, or began; null where that is not known."),
+        Example("2026-01-31T04:12:09Z"),
+    ] = None
+    ended_at: Annotated[
+        datetime | None, Doc("When it ended; null while it lasts or unknown."), Example(None)
+    ] = None
+    date_precision: Annotated[
+        DatePrecision | None, Doc("How exactly the time is known."), Example("instant")
+    ] = None
+    reported_at: Annotated[
+        datetime | None, Doc("When its provider first told of it."), Example("2026-01-31T04:20:00Z")
+    ] = None
+    place: Annotated[Place | None, Doc("Where; null where nothing is known of it.")] = None
+    measurements: Annotated[
+        tuple[Measurement, ...] | None,
+        Doc("What was measured; null where the provider measures nothing."),
+    ] = None
+    cameo: Annotated[
+        Cameo | None, Doc("Its CAMEO code; null for other codings."), Example(None)
+    ] = None
+    actors: Annotated[
+        tuple[EventActor, ...] | None,
+        Doc("Who takes part; null where the provider does not say."),
+        Example(None),
+    ] = None
+    severity: Annotated[
+        Severity | None, Doc("How grave it is; null where nothing tells."), Example("high")
+    ] = None
+    severity_basis: Annotated[SeverityBasis | None, Doc("What the severity was read from.")] = None
+    confidence: Confidence = None
+    url: Annotated[
+        str | None,
+        Doc("Its page at the provider; null where it has none."),
+        Example("https://earthquake.usgs.gov/earthquakes/eventpage/us7000abcd"),
+    ] = None
+    incident_id: Annotated[
+        IncidentId | None, Doc("The incident that it is part of; null for none."), Example(None)
+    ] = None
+    designators: Annotated[tuple[Designator, ...], Doc("By which others know it.")] = ()
+    sources: Annotated[tuple[SourceRef, ...], Doc("What the row was made from.")]
+    created_at: CreatedAt
+    updated_at: UpdatedAt
+    revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
+    raw: Annotated[
+        Maybe[Any], Doc("With `include=raw` alone: the record that its strongest source published.")
+    ] = UNSET
+
+    @property
+    def seen_at(self) -> datetime:
+        """When it happened, else when it was told of, else when it was taken in."""
+        return self.occurred_at or self.reported_at or self.created_at
+
+
+# -- of which incident it is -------------------------------------------------------------------
+
+
+def page_of(url: str | None) -> SplitResult | None:
+    """The parts of an address; None for what has no host."""
+    try:
+        page = urlsplit(url or "")
+    except ValueError:  # of brackets that hold no address
+        return None
+    return page if page.hostname else None
+
+
+@lru_cache(maxsize=4_096)  # an article is told by several rows
+def told_by(url: str | None) -> str | None:
+    """The id of the incident that an article tells of, whoever reads it; None without address."""
+    page = page_of(url)
+    if page is None:
+        return None
+    host = str(page.hostname).removeprefix("www.")
+    own = page._replace(scheme="", netloc="", path=page.path.rstrip("/"), fragment="")
+    return ids.derived_id("inc", "article", "", f"{host} {own.geturl()}")
+
+
+def incident_of(id_: str, provider: str, url: str | None) -> str:
+    """The id of the incident that an event makes by itself: of machine-read news that of the
+    article, which tells several rows of one event, else that of the event.
+    """
+    article = told_by(url) if provider == MACHINE else None
+    return article or ids.derived_id("inc", "osintEvent", "", id_)
+
+
+def mark(*told: object) -> str:
+    """What is equal where these are, and short."""
+    return sha256(repr(told).encode("utf-8", "replace")).hexdigest()[:24]
+
+
+def marks_of(event: OsintEvent) -> Iterator[str]:
+    """What events of one incident have in common, its own first: designators, or of machine-read
+    news the event as its provider tells them apart: who does what to whom, where, on which day.
+    """
+    yield incident_of(event.id, event.provider, event.url)
+    if event.provider != MACHINE:
+        yield from (mark(one.scheme, one.value) for one in event.designators)
+        return
+    names = {one.role: one.name for one in event.actors or ()}
+    where, when = event.place, event.occurred_at
+    is_near = where is not None and where.precision not in {"country", "unknown"}
+    if event.cameo and when and is_near and {"actor", "target"} <= names.keys():
+        day, name = when.date().isoformat(), where and where.name
+        yield mark(event.cameo.event_code, names["actor"], names["target"], day, name)
+
+
+def _severity(event: OsintEvent) -> int | None:
+    """By severity, of equally severe ones by time."""
+    if event.severity is None:
+        return None
+    return SEVERITIES.index(event.severity) * SEVERITY_STEP + micros(event.seen_at)
+
+
+OSINT_EVENTS: Collection[OsintEvent] = Collection(
+    name="osint_events",
+    model=OsintEvent,
+    prefix="obs",
+    order=lambda event: micros(event.seen_at),
+    scope="global",
+    keys={
+        "provider": lambda event: event.provider,
+        "type": lambda event: event.type,
+        "category": lambda event: event.category,
+        "country": lambda event: None if event.place is None else event.place.country_code,
+        "severity": lambda event: event.severity,
+    },
+    facets={"cell": lambda event: cells_at(event.place), "mark": marks_of},
+    numbers={
+        "occurred": lambda event: None if event.occurred_at is None else micros(event.occurred_at),
+        "updated": lambda event: micros(event.updated_at),
+        "gravity": _severity,
+        "confidence": lambda event: (
+            None if event.confidence is None else round(event.confidence * CONFIDENCE_STEPS)
+        ),
+    },
+    place=lambda event: point_at(event.place),
+    kind="osintEvent",
+    path="/osint/events",
+)

@@ -1,0 +1,189 @@
+"""The events of all providers in one list, and one of them."""
+
+from typing import Annotated, Any, Literal
+
+from attrs import evolve, frozen
+
+from svc_core.base.instants import Interval
+from svc_core.base.unset import UNSET, Maybe, Unset, given
+from svc_core.intel.events import render
+from svc_core.intel.events.model import CONFIDENCE_STEPS, OSINT_EVENTS, OsintEvent
+from svc_core.intel.folding.situation import reading
+from svc_core.intel.intake.readings import strongest_of, survivor
+from svc_core.operation.declaration import PATH, QUERY, Context, Operation
+from svc_core.operation.facts import SEVERITIES, Severity
+from svc_core.operation.filters import (
+    Categories,
+    Countries,
+    MinConfidence,
+    MinSeverity,
+    Providers,
+    Range,
+    Several,
+    Types,
+    at_least,
+    narrowed,
+    sent,
+)
+from svc_core.operation.members import Cursor, Limit, ObservationId
+from svc_core.operation.period import (
+    ALL_TIMES,
+    Area,
+    UpdatedSince,
+    When,
+    after,
+    bounds,
+    cells,
+    lying,
+)
+from svc_core.operation.result import One, Page
+from svc_core.wire.constraints import Doc, Example, MaxLen
+
+Include = Annotated[
+    Maybe[tuple[Literal["raw"], ...]],
+    QUERY,
+    MaxLen(1),
+    Doc("`raw`: with the record that the strongest source of the event published."),
+]
+Sort = Literal["occurredAt", "updatedAt", "severity"]
+
+_ORDERS = {"updatedAt": "updated", "severity": "gravity"}
+
+
+# -- requests ----------------------------------------------------------------------------------
+
+
+@frozen
+class ListEvents:
+    """Events of every provider."""
+
+    provider: Providers = UNSET
+    type: Types = UNSET
+    category: Categories = UNSET
+    country: Countries = UNSET
+    severity: Annotated[
+        Several[Severity], Doc("Comma list of severities."), Example(["high", "critical"])
+    ] = UNSET
+    min_severity: MinSeverity = UNSET
+    min_confidence: MinConfidence = UNSET
+    bbox: Area = UNSET
+    datetime: When = UNSET
+    updated_since: UpdatedSince = UNSET
+    sort: Annotated[Sort, QUERY, Doc("What comes first: the latest, or the gravest.")] = (
+        "occurredAt"
+    )
+    include: Include = UNSET
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+@frozen
+class GetEvent:
+    """One event."""
+
+    event_id: Annotated[ObservationId, PATH]
+    include: Include = UNSET
+
+
+# -- rules -------------------------------------------------------------------------------------
+
+
+def grave(
+    chosen: Maybe[tuple[Severity, ...]], least: Maybe[Severity]
+) -> Maybe[tuple[Severity, ...]]:
+    """The severities that are meant by both filters."""
+    if isinstance(least, Unset):
+        return chosen
+    enough = SEVERITIES[SEVERITIES.index(least) :]
+    return tuple(one for one in given(chosen, enough) if one in enough)
+
+
+async def found(
+    ctx: Context, request: Any, span: Interval, *, order: str | None = None, **ranges: Range | None
+) -> Page[OsintEvent]:
+    """The page of events that the filters leave, as many of them as the request has."""
+    edges = bounds(span)
+    if span != ALL_TIMES:
+        # The order is bounded as well, so that the walk begins where the time ends.
+        ranges["occurred"] = (edges["start"], edges["end"])
+    return await ctx.page(
+        OSINT_EVENTS,
+        # Of filters that many rows have, the first is walked.
+        where={
+            "cell": cells(request.bbox),
+            **sent(request, "country", "type", "provider", "category"),
+            "severity": grave(getattr(request, "severity", UNSET), request.min_severity),
+        },
+        order=order,
+        after=request.cursor,
+        limit=request.limit,
+        **(edges | {"ranges": narrowed(**ranges), "box": lying(request.bbox)}),
+    )
+
+
+# -- use cases ---------------------------------------------------------------------------------
+
+
+async def list_osint_events(ctx: Context, request: ListEvents) -> Page[OsintEvent]:
+    """A page of events."""
+    page = await found(
+        ctx,
+        request,
+        given(request.datetime, ALL_TIMES),
+        order=_ORDERS.get(request.sort),
+        updated=after(request.updated_since),
+        confidence=at_least(request.min_confidence, CONFIDENCE_STEPS),
+    )
+    if isinstance(request.include, Unset):
+        return page
+    ids = [render.id_of(row) for row in page.rows]
+    told = await strongest_of(ctx, "osintEvent", ids)
+    raws = [told[id_].raw if id_ in told else None for id_ in ids]
+    return evolve(page, rows=tuple(map(render.with_raw, page.rows, raws)))
+
+
+async def get_osint_event(ctx: Context, request: GetEvent) -> One[OsintEvent]:
+    """One event; the id of one that another took up names that other.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    document = await ctx.load(OSINT_EVENTS, await survivor(ctx, request.event_id))
+    if isinstance(request.include, Unset):
+        return One(document.raw, document.tag)
+    told = (await strongest_of(ctx, "osintEvent", [document.id])).get(document.id)
+    # What a source published may change in what the row does not tell.
+    tag = (*document.tag, 0 if told is None else told.digest)
+    return One(render.with_raw(document.raw, told and told.raw), tag)
+
+
+# -- declarations ------------------------------------------------------------------------------
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    reading(
+        "osint events",
+        "/osint/events",
+        list_osint_events,
+        columns=("id", "title", "occurredAt", "severity", "provider", "type"),
+        summary="List OSINT events",
+        description=(
+            "Events of every provider of situation data: disasters, conflicts, unrest and more. "
+            "The values of one filter are alternatives; different filters must all match. "
+            "`bbox` has only events with coordinates, `datetime` only those whose `occurredAt` is "
+            "known, and of `updatedSince` the instant itself is not included. Rows without what "
+            "they are sorted by come last."
+        ),
+        timeless=True,
+    ),
+    reading(
+        "osint event",
+        "/osint/events/{eventId}",
+        get_osint_event,
+        summary="Read an OSINT event",
+        description=(
+            "One event, as the lists and the change feed name it. The id of an event that turned "
+            "out to be another one answers with that other, under its own `id`."
+        ),
+        timeless=True,
+    ),
+)

@@ -1,0 +1,68 @@
+"""What happened in an area and a time, also as features of a map (Spec: Regional OSINT query)."""
+
+from typing import Any
+
+from attrs import evolve, frozen
+
+from svc_core.base.unset import UNSET
+from svc_core.contract import problem
+from svc_core.intel.events import render
+from svc_core.intel.events.model import OsintEvent
+from svc_core.intel.events.operations import found
+from svc_core.intel.folding.situation import reading
+from svc_core.operation.declaration import GEOJSON, JSON, Context, Operation
+from svc_core.operation.filters import Countries, MinSeverity, Providers, Types
+from svc_core.operation.members import Cursor, Limit
+from svc_core.operation.period import OLD_NAMES, Area, Since, Until, When, period
+from svc_core.operation.result import Page
+
+
+@frozen
+class ListRegional:
+    """Events of an area and a time, the latest first."""
+
+    bbox: Area = UNSET
+    datetime: When = UNSET
+    since: Since = UNSET
+    until: Until = UNSET
+    provider: Providers = UNSET
+    type: Types = UNSET
+    country: Countries = UNSET
+    min_severity: MinSeverity = UNSET
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+async def list_regional_osint(ctx: Context, request: ListRegional) -> Page[OsintEvent]:
+    """A page of events; as features where that is asked for.
+
+    Raises:
+        Problem: CONFLICTING_PARAMETERS or INVALID_PARAMETER for a time that makes no sense.
+    """
+    span = period(request.datetime, request.since, request.until)
+    page = await found(ctx, request, span)
+    if ctx.format != GEOJSON.format:
+        return page
+    return evolve(page, rows=tuple(map(render.feature, page.rows)))
+
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    reading(
+        "osint regional",
+        "/osint/regional",
+        list_regional_osint,
+        columns=("id", "title", "occurredAt", "severity", "place.name", "place.countryCode"),
+        summary="Query OSINT events by area and time",
+        description=(
+            "Events of an area (`bbox`) and a time (`datetime`), the latest first. With "
+            "`format=geojson` or `Accept: application/geo+json` the page is a FeatureCollection "
+            "(RFC 7946) whose `links` lead to the next one, as clients of OGC API Features "
+            "expect. An event whose geometry is no point lies where the middle of the bounds of "
+            "its first part is. Without `bbox` also events without coordinates are listed."
+        ),
+        media=(JSON, GEOJSON),
+        deprecated=OLD_NAMES,
+        fails=(problem.CONFLICTING_PARAMETERS,),
+        timeless=True,
+    ),
+)

@@ -1,0 +1,1 @@
+"""From what sources say of a row to the row: contributions, union, writing."""

@@ -1,0 +1,117 @@
+"""A kind of row: its ids, how it is folded, and what is written beside it.
+
+A kind without a collection is kept as contributions alone.
+"""
+
+from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
+from typing import Any
+
+from attrs import field, frozen
+
+from svc_core.base import ids
+from svc_core.formats.model import Record
+from svc_core.intel.folding.contributions import Contribution, Members
+from svc_core.intel.folding.model import Source
+from svc_core.intel.folding.revision import Written
+from svc_core.intel.folding.rules import Rules, fold, standing
+from svc_core.operation.declaration import Context
+from svc_core.operation.ports import Collection
+
+Finish = Callable[[Members, Sequence[Contribution]], Members | None]
+Follow = Callable[[Context, Sequence[Written]], Awaitable[None]]
+Heard = Callable[[Context, Sequence[Contribution]], Awaitable[None]]
+Settle = Callable[[Context, Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
+Quiet = Callable[[Sequence[str], Mapping[str, Any], Mapping[str, Any]], bool]
+
+
+def _never(*_: Any) -> bool:
+    return False
+
+
+def _as_stored(raw: bytes) -> bytes:
+    return raw
+
+
+@frozen(eq=False)
+class Kind:
+    """One kind of row. Its ids begin with `prefix`; `kept` are members that no source says.
+
+    A row that is `joined` may have several keys; its id is made of one of the first scheme of
+    `schemes` that it has, and it has one key alone of each that is `exclusive`. `finish` makes what
+    is folded a row, or None where it makes none. `settle` is given rows as they are stored and as
+    they are to be, before they are written, and gives those that stand otherwise to others; each of
+    `follows` writes in the same unit what follows from rows that were written, `heard` what follows
+    from contributions to a kind without rows. A row that is `quiet`, by the members that differ and
+    as it was and is, is written and told nobody. `earlier` is a member of which the reading before
+    the newest is kept.
+
+    `identify` makes the id of a row of its key, where that is no id derived from kind and key;
+    `locate` makes it of a record and its source. `carried` is what rows carry of their source, and
+    `words` makes the words of a row that other contributions tell now. A reading that is `idle`, by
+    the members that differ and as the row was and is, writes nothing. `whole` completes a row that
+    was stored with fewer members.
+    """
+
+    resource: str
+    prefix: str
+    rules: Rules = field(factory=Rules)
+    collection: Collection[Any] | None = None
+    kept: tuple[str, ...] = ()
+    joined: bool = False
+    schemes: tuple[str, ...] = ()
+    exclusive: Container[str] = ()
+    finish: Finish | None = None
+    settle: Settle | None = None
+    quiet: Quiet = _never
+    earlier: str = ""
+    follows: tuple[Follow, ...] = ()
+    heard: Heard | None = None
+    identify: Callable[[str], str] | None = None
+    locate: Callable[[Source, Record], str] | None = None
+    carried: Callable[[Source], list[Any]] | None = None
+    words: Callable[[Mapping[str, Any], Any], Any] | None = None
+    idle: Quiet = _never
+    whole: Callable[[bytes], bytes] = _as_stored
+
+    def derived(self, key: str) -> str:
+        """The id of the row with this key."""
+        if self.identify is not None:
+            return self.identify(key)
+        return ids.derived_id(self.prefix, self.resource, "", key)
+
+    def row_id(self, source: Source, record: Record) -> str:
+        """The id of the row that a record of a source tells of."""
+        return self.derived(record.key) if self.locate is None else self.locate(source, record)
+
+    def folded(self, row: str, contributions: Sequence[Contribution]) -> dict[str, Any] | None:
+        """The members of the row that these make; None where they make none.
+
+        `mergedIds` of one that is joined are the ids that it has by its other keys.
+        """
+        members = fold(self.rules, contributions)
+        if members is None:
+            return None
+        if self.joined:
+            told = standing(contributions)
+            names = {name for one in told for name in one.names if name not in one.apart}
+            members["mergedIds"] = sorted(names - {row})
+        return members if self.finish is None else self.finish(members, contributions)
+
+    def names(self, record: Record) -> tuple[str, ...]:
+        """The ids that the row of a record has by each of its keys, where it may have several.
+
+        That of the strongest is the first.
+        """
+        if not self.joined:
+            return ()
+        keys = dict.fromkeys((record.key, *record.also))
+        return tuple(map(self.derived, sorted(keys, key=self.strength)))
+
+    def strength(self, key: str) -> int:
+        """How far behind the strongest a key is."""
+        scheme = key.partition(":")[0]
+        return self.schemes.index(scheme) if scheme in self.schemes else len(self.schemes)
+
+    def context(self, source: Source) -> list[Any]:
+        """What its rows carry of their source itself."""
+        return [] if self.carried is None else self.carried(source)

@@ -1,0 +1,130 @@
+"""Sources: the places that documents are read from, and how each is doing."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Literal
+
+from attrs import field, frozen
+
+from svc_core.formats.model import Rejection
+from svc_core.formats.table import FORMATS
+from svc_core.operation.members import SourceId, micros
+from svc_core.operation.ports import Collection
+from svc_core.wire.constraints import Doc, Example, Ge
+
+HealthStatus = Literal["ok", "stale", "staleContent", "partial", "error", "disabled", "neverRun"]
+
+
+@frozen
+class HealthError:
+    """Why a source could not be taken in the last time."""
+
+    code: Annotated[str, Doc("A stable word for it."), Example("notFound")]
+    message: Annotated[str, Doc("In one sentence."), Example("The server answered 404 Not Found.")]
+
+
+Status = Annotated[HealthStatus, Doc("How it is doing."), Example("ok")]
+Instant = Annotated[datetime | None, Example("2026-01-31T05:52:11Z")]
+Count = Annotated[int, Ge(0), Example(0)]
+
+
+@frozen(kw_only=True)
+class SourceHealth:
+    """How a source is doing."""
+
+    status: Status = "neverRun"
+    last_attempt_at: Annotated[Instant, Doc("When reading it was last tried.")] = None
+    last_success_at: Annotated[Instant, Doc("When it was last read.")] = None
+    last_content_at: Annotated[Instant, Doc("When it last brought something new.")] = None
+    consecutive_failures: Annotated[Count, Doc("Attempts that failed since the last success.")] = 0
+    items_last_run: Annotated[Count, Doc("Rows of its last document.")] = 0
+    rejected_last_run: Annotated[Count, Doc("Records of it that could not be used.")] = 0
+    rejections: Annotated[
+        tuple[Rejection, ...], Doc("Why, how many for each reason, and one of them.")
+    ] = ()
+    http_status: Annotated[
+        int | None, Doc("What its server answered last; null for a file."), Example(200)
+    ] = None
+    next_attempt_at: Annotated[Instant, Doc("When it is read next.")] = None
+    error: Annotated[
+        HealthError | None, Doc("Why it could not be read; null where it could."), Example(None)
+    ] = None
+
+
+@frozen
+class LastRun:
+    """The rows of the last document that was taken in, by what became of them."""
+
+    created: Annotated[int, Ge(0), Doc("Rows that are new."), Example(0)] = 0
+    updated: Annotated[int, Ge(0), Doc("Rows that say something new."), Example(0)] = 0
+    unchanged: Annotated[int, Ge(0), Doc("Rows that say what is known."), Example(0)] = 0
+    deleted: Annotated[int, Ge(0), Doc("Rows that are gone."), Example(0)] = 0
+    rejected: Annotated[int, Ge(0), Doc("Records that could not be used."), Example(0)] = 0
+
+
+@frozen(kw_only=True)
+class Source:
+    """One location that is read in one format: where it is, what it brings, how it is doing.
+
+    `location` is an http(s) URL or a file path; `timezone` (IANA) is that of its dates that name
+    none; `options` say what its documents leave unsaid; `every_seconds` is the cadence that its
+    owner wants, None where that of its format serves; `etag` and `last_modified` are the
+    validators of the last answer, for conditional requests; `stamp` is that of its newest document,
+    by the document's own word; `deltas` tell the deltas that were taken in, the newest last. One
+    that `is_disabled` is kept and not read.
+    """
+
+    id: SourceId
+    location: str
+    name: str = ""
+    home_url: str | None = None
+    domain: str
+    format: str | None = None
+    language: str | None = None
+    country_code: str | None = None
+    topics: tuple[str, ...] = ()
+    cadence_seconds: int
+    created_at: datetime
+    etag: str | None = None
+    last_modified: str | None = None
+    digest: str | None = None
+    timezone: str | None = None
+    options: Mapping[str, str] = field(factory=dict)
+    every_seconds: int | None = None
+    is_disabled: bool = False
+    stamp: datetime | None = None
+    deltas: tuple[str, ...] = ()
+    last_run: LastRun | None = None
+    health: SourceHealth = field(factory=SourceHealth)
+
+
+def provider_of(source: Source) -> str | None:
+    """Who publishes what it brings; None where only its documents say so."""
+    known = FORMATS.get(source.format or "")
+    return source.options.get("provider") or (known and known.provider) or None
+
+
+_NEVER = 2**62
+
+
+def _next_attempt(source: Source) -> int:
+    upcoming = source.health.next_attempt_at
+    if source.is_disabled:
+        return _NEVER
+    return 0 if upcoming is None else micros(upcoming)
+
+
+SOURCES: Collection[Source] = Collection(
+    name="sources",
+    model=Source,
+    prefix="src",
+    order=_next_attempt,
+    scope="global",
+    keys={
+        "format": lambda source: source.format,
+        "provider": provider_of,
+        "status": lambda source: "disabled" if source.is_disabled else source.health.status,
+    },
+    numbers={"created": lambda source: micros(source.created_at)},
+)
+"""Ordered by the next attempt, so that the fetcher reads the sources that are due first."""

@@ -1,0 +1,1 @@
+"""Graphs around an entity or a vulnerability, and their STIX form."""

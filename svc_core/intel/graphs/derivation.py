@@ -1,0 +1,129 @@
+"""Edges that follow from other rows than relations: of vulnerabilities and of incidents.
+
+A maker is `affectedBy` a vulnerability of its products, who takes part in an incident is
+`mentionedWith` it, and an incident is `locatedIn` its place. Ends are references, as those of
+relations; whom they mean is looked up with them.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, get_args
+
+from attrs import frozen
+
+from svc_core import wire
+from svc_core.base import ids
+from svc_core.formats.reading import values
+from svc_core.intel.entities.model import EntityType
+from svc_core.intel.entities.vulnerability import CVES, Cve, makers
+from svc_core.intel.incidents.model import INCIDENTS
+from svc_core.intel.linking import guard
+from svc_core.operation.declaration import Context
+from svc_core.operation.ports import Collection
+
+Row = Mapping[str, Any]
+
+AFFECTED, MENTIONED, LOCATED = TYPES = ("affectedBy", "mentionedWith", "locatedIn")
+EVIDENCE_MAX = 20  # sources of one row: an incident may have a hundred
+
+
+@frozen(eq=False)
+class Facet:
+    """Where references stand by which rows lead to entities of some types."""
+
+    collection: Collection[Any]
+    name: str
+    types: frozenset[str]
+    schemes: frozenset[str]
+
+    def takes(self, reference: str) -> bool:
+        """Whether such a reference may stand there; ids always do."""
+        scheme, is_name, _ = reference.partition(":")
+        return not is_name or scheme in self.schemes
+
+
+FACETS: Mapping[str, Facet] = {
+    AFFECTED: Facet(
+        CVES, "maker", frozenset({"company", "organization", "government"}), frozenset({"vendor"})
+    ),
+    MENTIONED: Facet(
+        INCIDENTS, "entity", frozenset(get_args(EntityType)), frozenset({"name", "firm", "ticker"})
+    ),
+}
+"""By types of edges; those of places are found by their incidents alone."""
+
+
+async def scanned(
+    ctx: Context, type_: str, rows: Sequence[Row], limit: int
+) -> tuple[list[Row], bool]:
+    """The rows that may lead to these entities by edges of a type, and whether there are more."""
+    facet = FACETS[type_]
+    refs = {one: None for row in rows for one in references(row) if facet.takes(one)}
+    where = {facet.name: tuple(refs)}
+    page = await ctx.tx.documents.scan(facet.collection, where=where, limit=limit)
+    return [json.loads(row.raw) for row in page.rows], page.more
+
+
+def references(row: Row) -> Iterator[str]:
+    """All references that may mean an entity."""
+    yield from (row["id"], *row["mergedIds"])
+    yield from guard.references(row)
+
+
+def edges(row: Row) -> Iterator[dict[str, Any]]:
+    """The edges that follow from a row; none from one of another kind."""
+    if "cveId" in row:
+        yield from _affected(row)
+    elif row["id"].startswith("inc_"):
+        yield from _participants(row)
+        where = row["place"] and place_id(row["place"])
+        if where is not None:
+            yield _edge(row, LOCATED, row["id"], where)
+
+
+def _affected(row: Row) -> Iterator[dict[str, Any]]:
+    for reference, vendor in makers(wire.from_json(Cve, dict(row))):
+        yield _edge(row, AFFECTED, reference, row["id"], vendor=vendor)
+
+
+def _participants(row: Row) -> Iterator[dict[str, Any]]:
+    times = {"validFrom": row["startedAt"], "validTo": row["endedAt"]}
+    for one in [each for each in row["entities"] if each.get("reference")]:
+        yield _edge(row, MENTIONED, one["reference"], row["id"], role=one["role"]) | times
+
+
+def label_of(place: Row | None) -> str | None:
+    """What a place is called; None for one that is known by nothing."""
+    told = () if place is None else (place["name"], place["admin1Code"], place["countryCode"])
+    return next(filter(None, told), None)
+
+
+def place_id(place: Row) -> str | None:
+    """The id of a place, also of one that was stored before places had any."""
+    told = (place["name"], place["countryCode"], place["admin1Code"], place["geometry"])
+    return place["id"] or values.place_id(*told)
+
+
+def _edge(row: Row, type_: str, source: str, target: str, **attributes: Any) -> dict[str, Any]:
+    providers = sorted({one["provider"] for one in row["sources"]})
+    return {
+        "id": ids.derived_id("rel", "relation", "", f"{type_}|{source}|{target}"),
+        "type": type_,
+        "source": source,
+        "target": target,
+        "directed": type_ != MENTIONED,
+        "confidence": round(len(providers) / (len(providers) + 1), 3),
+        "confidenceBasis": "sources",
+        "validFrom": None,
+        "validTo": None,
+        "attributes": attributes,
+        "evidence": [
+            {"sourceId": one["id"], "observationId": None, "url": one["url"]}
+            for one in row["sources"][:EVIDENCE_MAX]
+        ],
+        "revoked": row.get("state") == "REJECTED",
+        "surface": "cyber" if type_ == AFFECTED else "economy",
+        "providers": providers,
+        "stixId": None,
+        **{name: row[name] for name in ("createdAt", "updatedAt")},
+    }

@@ -1,0 +1,164 @@
+"""The graph around one entity."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Annotated, Any
+
+from attrs import frozen
+
+from svc_core.base import compact, instants
+from svc_core.base.unset import UNSET, Unset, given
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.intel.entities.relation import EntityGraph, RelationType
+from svc_core.intel.folding.declaration import EXPLORER, reading
+from svc_core.intel.graphs import stix
+from svc_core.intel.graphs.neighbours import Neighbours, Node
+from svc_core.intel.graphs.rules import DEPTH_MAX, EDGES_MAX, NODES_MAX, Edge, Walk, Wanted
+from svc_core.operation.declaration import PATH, QUERY, STIX, Context, Operation
+from svc_core.operation.filters import Revoked, Several, sent
+from svc_core.operation.members import Cursor, EntityId, PageLimit, Share
+from svc_core.operation.period import Moment, moment
+from svc_core.operation.ports import Position
+from svc_core.operation.result import Content, One, Paged
+from svc_core.wire.constraints import Doc, Example, Ge, Le
+
+text = compact.encoder()
+
+RelationTypes = Annotated[Several[RelationType], Doc("Comma list of types."), Example(["owns"])]
+Depth = Annotated[int, Ge(1), Le(DEPTH_MAX)]
+
+_EDGE = (
+    "id", "type", "sourceId", "targetId", "directed", "confidence", "confidenceBasis", "validFrom",
+    "validTo", "attributes", "evidence",
+)  # fmt: skip
+
+
+@frozen
+class GetEntityGraph:
+    """The graph around one entity."""
+
+    entity_id: Annotated[EntityId, PATH]
+    depth: Annotated[Depth, QUERY, Doc("Steps from it."), Example(2)] = 1
+    types: RelationTypes = UNSET
+    min_confidence: Annotated[Share, QUERY, Doc("Only edges at least as sure."), Example(0.5)] = 0
+    at: Annotated[Moment, Doc("Only what held then, if told."), Example("2026-01-31")] = UNSET
+    include_revoked: Revoked = False
+    limit_nodes: Annotated[int, QUERY, Ge(1), Le(NODES_MAX), Doc("The nearest.")] = NODES_MAX
+    limit: Annotated[PageLimit, Doc("Edges in one page. Default: all of them.")] = UNSET
+    cursor: Cursor = UNSET
+
+
+async def get_entity_graph(
+    ctx: Context, request: GetEntityGraph
+) -> One[EntityGraph] | Paged[EntityGraph]:
+    """The graph around an entity, by any of its ids, or a page of its edges with their ends.
+
+    Raises:
+        Problem: NOT_FOUND; INVALID_PARAMETER for a time that is none; INVALID_CURSOR.
+    """
+    day = moment("at", request.at)
+    at = instants.render(day) if isinstance(day, datetime) else str(day) if day else None
+    neighbours = Neighbours(
+        ctx, Wanted(given(request.types, None), request.min_confidence, at, request.include_revoked)
+    )
+    root = (await neighbours.meant([request.entity_id])).get(request.entity_id)
+    if root is None:
+        raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
+    asked = sent(request, "types") | {
+        "around": (root.id, str(request.depth), str(request.min_confidence)),
+        "edges": (str(at), str(request.include_revoked), str(request.limit_nodes)),
+    }
+    binding = ctx.list_binding(asked)
+    after = ctx.open_cursor(request.cursor, binding)
+    walk = await neighbours.grown(root.id, request.depth, request.limit_nodes)
+    if isinstance(request.limit, Unset) and after is None:
+        edges = sorted(walk.edges.values(), key=lambda one: (-one["confidence"], one["id"]))
+        nodes = [neighbours.nodes[one] for one in walk.nodes]
+        raw = text(_graph(walk, nodes, edges, at)).encode()
+        return One(raw, (root.id, sha256(raw).hexdigest()))
+    edges, end = page_of(walk, after, given(request.limit, EDGES_MAX))
+    ends = {edge[end]: None for edge in edges for end in ("sourceId", "targetId")}
+    raw = text(_graph(walk, [neighbours.nodes[one] for one in ends], edges, at)).encode()
+    rows = tuple(edge["id"].encode() for edge in edges)
+    return Paged(rows, ctx.seal_cursor(end, binding), raw=raw)
+
+
+def page_of(walk: Walk, after: Position | None, limit: int) -> tuple[list[Edge], Position | None]:
+    """A page of the edges of a graph by their ids, which stay whatever else is told of them, and
+    the position to go on from."""
+    left = sorted((one for one in walk.edges if after is None or one < after.id), reverse=True)
+    some = left[:limit]
+    end = Position(0, some[-1]) if len(left) > len(some) else None
+    return [walk.edges[one] for one in some], end
+
+
+async def as_stix(ctx: Context, id_: str) -> Content:
+    """An entity that there is, with what it is directly connected to, as STIX."""
+    neighbours = Neighbours(ctx, Wanted())
+    (root,) = (await neighbours.meant([id_])).values()
+    walk = await neighbours.grown(root.id, 1, NODES_MAX)
+    nodes = [neighbours.nodes[one] for one in walk.nodes]
+    raw = stix.bundle(root, nodes, list(walk.edges.values()))
+    return Content(STIX.media_type, raw, (root.id, sha256(raw).hexdigest()))
+
+
+# -- as answers --------------------------------------------------------------------------------
+
+
+def _graph(
+    walk: Walk, nodes: Sequence[Node], edges: Sequence[Edge], at: str | None
+) -> Mapping[str, Any]:
+    every = walk.edges.values()
+    degree = Counter(end for edge in every for end in (edge["sourceId"], edge["targetId"]))
+    return {
+        "rootId": walk.root,
+        "depth": walk.depth,
+        "nodes": [
+            {
+                "id": node.id,
+                "type": node.type,
+                "label": node.label,
+                "countryCode": node.country_code,
+                "degree": degree[node.id],
+            }
+            for node in nodes
+        ],
+        "edges": list(map(shown, edges)),
+        "counts": {"nodes": len(nodes), "edges": len(edges)},
+        "truncated": walk.truncated,
+        "asOf": _newest(nodes, edges) if at is None else _midnight(at),
+    }
+
+
+def shown(edge: Edge) -> Mapping[str, Any]:
+    """An edge as it is answered."""
+    made = {name: edge[name] for name in _EDGE}
+    return made | {"revoked": True} if edge["revoked"] else made
+
+
+def _newest(nodes: Iterable[Node], edges: Iterable[Edge]) -> str:
+    return str(max(one["updatedAt"] for one in (*(node.row for node in nodes), *edges)))
+
+
+def _midnight(at: str) -> str:
+    return at if "T" in at else instants.render(datetime.fromisoformat(at).replace(tzinfo=UTC))
+
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    reading(
+        "entities graph",
+        "/entities/{entityId}/graph",
+        get_entity_graph,
+        scopes=EXPLORER,
+        summary="Read the graph around an entity",
+        description=(
+            "What the entity is connected to in up to three steps, who says so of each edge, and "
+            "since when until when it held, in up to 500 nodes and 2,000 edges: the nearest, and "
+            "of them the strongest. What nobody told of, or its source revoked, is left out. "
+            "With `limit` or `cursor` its edges come in pages by their ids, each with its ends."
+        ),
+    ),
+)

@@ -1,0 +1,202 @@
+"""An entity and what it is connected to, as one STIX 2.1 bundle.
+
+Rule 1: the bytes depend on the rows alone. An object that a STIX document told of keeps its id,
+        every other has one that follows from its row.
+Rule 2: every reference leads to an object of the bundle; what STIX has no object for is left out
+        with its edges, but for the entity itself.
+Rule 3: what is shown was compiled of several sources, whose terms may differ: TLP:AMBER.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from svc_core.base import canonical
+from svc_core.intel.graphs.neighbours import Node
+from svc_core.intel.graphs.rules import Edge
+from svc_core.ledger.exchange.ids import FIXED_TIME, kebab, milliseconds, object_id
+from svc_core.ledger.exchange.marking import AMBER, IDS, definition
+from svc_core.ledger.exchange.observables import observable
+
+Object = dict[str, Any]
+
+_TYPES: Final[Mapping[str, tuple[str, ...]]] = {
+    "threatActor": ("intrusion-set", "threat-actor"), "malware": ("malware",), "tool": ("tool",),
+    "attackPattern": ("attack-pattern",), "courseOfAction": ("course-of-action",),
+    "campaign": ("campaign",), "vulnerability": ("vulnerability",), "indicator": ("indicator",),
+    "country": ("location",), "place": ("location",), "incident": ("incident",),
+}  # fmt: skip
+"""Types of objects by those of entities, the usual one first; all others are identities."""
+
+_CLASSES: Final = {
+    **dict.fromkeys(("company", "organization", "government"), "organization"),
+    "person": "individual", "sector": "class",
+}  # fmt: skip
+_NAMED: Final = frozenset({"intrusion-set", "threat-actor", "malware", "tool", "campaign"})
+"""Types of objects that have aliases."""
+
+_ID: Final = re.compile("[a-z-]+--[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+EXAMPLE: Final = {"type": "bundle", "id": "bundle--438e322a-3d78-550d-ae4a-d14028864e6e"}
+_PRODUCER: Final = object_id("identity", "svc", "entities")
+_KINDS: Final = (
+    ("ipv4", re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")),
+    ("ipv6", re.compile(r"[0-9A-Fa-f]*:[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*")),
+    ("sha256", re.compile("[0-9A-Fa-f]{64}")),
+    ("url", re.compile(r"[a-z]+://\S+")),
+    ("email", re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")),
+    ("domain", re.compile(r"[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}")),
+)
+"""What an indicator that is told as a value names, by its form."""
+
+
+def bundle(root: Node, nodes: Iterable[Node], edges: Sequence[Edge]) -> bytes:
+    """The canonical bytes of the bundle of an entity with these nodes and edges around it."""
+    made = {node.id: _object(node) for node in nodes}
+    held = {id_: one for id_, one in made.items() if one is not None}
+    held.setdefault(root.id, _identity(root))
+    ends = [(edge, held.get(edge["sourceId"]), held.get(edge["targetId"])) for edge in edges]
+    ties = [_tie(edge, source, target) for edge, source, target in ends if source and target]
+    told = {one["id"]: one for one in (*held.values(), *ties)}
+    rest = [told[id_] for id_ in sorted(told)]
+    return canonical.dumps(
+        {
+            "type": "bundle",
+            "id": object_id("bundle", *(f"{one['id']} {one['modified']}" for one in rest)),
+            "objects": [_producer(), definition("clear"), definition(AMBER), *rest],
+        }
+    )
+
+
+def _producer() -> Object:
+    return {
+        "type": "identity",
+        "spec_version": "2.1",
+        "id": _PRODUCER,
+        "created_by_ref": _PRODUCER,
+        "created": FIXED_TIME,
+        "modified": FIXED_TIME,
+        "object_marking_refs": [IDS["clear"]],
+        "name": "Entities compiled of several sources",
+        "identity_class": "system",
+    }
+
+
+# -- nodes -------------------------------------------------------------------------------------
+
+
+def _object(node: Node) -> Object | None:
+    types = _TYPES.get(node.type)
+    if types is None:
+        return _identity(node)
+    own = [type_ for type_ in types if _told_id(node, type_)]
+    type_ = (*own, *types)[0]
+    members = _members(node, type_)
+    return None if members is None else _made(node, type_, **members)
+
+
+def _identity(node: Node) -> Object:
+    return _made(node, "identity", identity_class=_CLASSES.get(node.type, "unknown"))
+
+
+def _members(node: Node, type_: str) -> Mapping[str, Any] | None:
+    """What an object of this type must have; None where that is not known."""
+    if type_ in _NAMED:
+        family = {"is_family": True} if type_ == "malware" else {}
+        return {"aliases": list(node.row["aliases"]), **family}
+    if type_ == "indicator":
+        pattern = _pattern(node.label)
+        since = milliseconds(node.row["createdAt"])
+        made = {"pattern": pattern, "pattern_type": "stix", "valid_from": since}
+        return None if pattern is None else made
+    if type_ == "location":
+        codes = [each["value"] for each in node.row["designators"] if each["scheme"] == _COUNTRY]
+        code = next(iter(codes), node.country_code)
+        return None if code is None else {"country": code}
+    return {}
+
+
+_COUNTRY: Final = "iso3166-1"
+
+
+def _pattern(value: str) -> str | None:
+    """What finds an indicator that is told as an address, a name or a hash."""
+    scheme = next((scheme for scheme, form in _KINDS if form.fullmatch(value)), None)
+    found = observable(scheme, value)
+    return None if found is None else f"[{found.pattern}]"
+
+
+def _made(node: Node, type_: str, **members: Any) -> Object:
+    names = [(each["scheme"], each["value"]) for each in node.row["designators"]]
+    return _with_times(
+        node.row,
+        type=type_,
+        id=_told_id(node, type_) or object_id(type_, node.id),
+        name=node.label,
+        description=_words(node, type_),
+        revoked=node.revoked or None,
+        external_references=[
+            {"source_name": _SOURCES.get(scheme, scheme), "external_id": value}
+            for scheme, value in names
+            if scheme != "stix"
+        ],
+        **members,
+    )
+
+
+def _words(node: Node, type_: str) -> str | None:
+    """What is said of it; an indicator (STIX 2.1, 4.7) should have some words."""
+    told: str | None = node.row.get("description") or node.row.get("summary")
+    return told or (node.label if type_ == "indicator" else None)
+
+
+_SOURCES: Final = {"attack": "mitre-attack"}
+
+
+def _told_id(node: Node, type_: str) -> str | None:
+    """The id that a STIX document gave it, where it is of this type."""
+    told = (each["value"] for each in node.row["designators"] if each["scheme"] == "stix")
+    return next((id_ for id_ in told if _is_id(id_, type_)), None)
+
+
+def _is_id(value: object, type_: str) -> bool:
+    return isinstance(value, str) and value.startswith(f"{type_}--") and bool(_ID.fullmatch(value))
+
+
+def _with_times(row: Mapping[str, Any], **members: Any) -> Object:
+    """An object that was made when its row was; members that are None or empty are left out."""
+    return {
+        "spec_version": "2.1",
+        "created_by_ref": _PRODUCER,
+        "created": milliseconds(row["createdAt"]),
+        "modified": milliseconds(row["updatedAt"]),
+        "object_marking_refs": [IDS[AMBER]],
+        **{name: value for name, value in members.items() if value not in (None, [], "")},
+    }
+
+
+# -- edges -------------------------------------------------------------------------------------
+
+
+def _tie(edge: Edge, source: Object, target: Object) -> Object:
+    start, stop = (_at(edge[name]) for name in ("validFrom", "validTo"))
+    return _with_times(
+        edge,
+        type="relationship",
+        id=edge["stixId"] or object_id("relationship", edge["id"]),
+        relationship_type=kebab(edge["type"]),
+        source_ref=source["id"],
+        target_ref=target["id"],
+        description=edge["attributes"].get("description"),
+        confidence=round(edge["confidence"] * 100),
+        start_time=start,
+        # STIX 2.1, 5.1: stop_time must be later than start_time.
+        stop_time=stop if start is None or stop is None or stop > start else None,
+    )
+
+
+def _at(told: str | None) -> str | None:
+    """The first instant of a time that may be told by its year or day alone."""
+    if told is None:
+        return None
+    day, _, time = told.partition("T")
+    return milliseconds(f"{day + '0000-01-01'[len(day) :]}T{time or '00:00:00'}")

@@ -1,0 +1,129 @@
+"""Incidents that may be the same, as other providers tell of something alike near by: related, and
+no more, as nothing that both name says that they are one.
+
+Rule 1: of hazards the same type within 24 hours and 100 km.
+Rule 2: of conflict and unrest the same category on the same day within 0.1 degrees (11 km).
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from functools import partial
+from math import asin, cos, radians, sin, sqrt
+from typing import Any
+
+from attrs import frozen
+
+from svc_core.base.boxes import Box
+from svc_core.intel.events.model import OSINT_EVENTS
+from svc_core.intel.incidents.members import Member
+from svc_core.operation.declaration import Context
+from svc_core.operation.facts import exact_point
+from svc_core.operation.members import micros
+from svc_core.operation.period import lying
+
+RELATED_MAX = 20
+PLACES_MAX = 5  # of one incident, around which others are sought
+EVENTS_READ = 50
+EARTH_KM, DEGREE_KM = 6_371.0, 111.2
+
+Point = tuple[float, float]
+
+_MICROSECOND = timedelta(microseconds=1)
+_STORMS = ("storm", "tropicalCyclone")
+"""What one provider calls the one, and another the other."""
+
+
+@frozen
+class _Rule:
+    """By what events are alike, and how near is near."""
+
+    name: str
+    providers: tuple[str, ...]
+    span: timedelta
+    km: float
+
+
+_HAZARDS = _Rule("type", ("usgs", "gdacs", "eonet", "reliefweb"), timedelta(hours=24), 100.0)
+_VIOLENCE = _Rule("category", ("acled", "ucdp", "gdelt"), timedelta(0), 11.12)
+
+
+def rule_of(one: Member) -> _Rule | None:
+    """By what a member may be like others; None for nothing."""
+    if not {"conflict", "unrest"}.isdisjoint(one.categories):
+        return _VIOLENCE if one.provider in _VIOLENCE.providers else None
+    return _HAZARDS if one.provider in _HAZARDS.providers and one.type != "other" else None
+
+
+def distance_km(one: Point, other: Point) -> float:
+    """The distance of two positions on a sphere (Haversine)."""
+    (west, south), (east, north) = [tuple(map(radians, each)) for each in (one, other)]
+    half = sin((north - south) / 2) ** 2
+    half += cos(south) * cos(north) * sin((east - west) / 2) ** 2
+    return 2 * EARTH_KM * asin(sqrt(min(1.0, half)))
+
+
+def around(point: Point, km: float) -> Box:
+    """A box that holds all that is so near; all longitudes near a pole."""
+    longitude, latitude = point
+    high = km / DEGREE_KM
+    south, north = max(-90.0, latitude - high), min(90.0, latitude + high)
+    narrow = cos(radians(max(abs(south), abs(north))))
+    wide = high / narrow if narrow > high / 180 else 180.0
+    if wide >= 180:
+        return Box(-180.0, south, 180.0, north)
+    west, east = longitude - wide, longitude + wide
+    return Box(
+        west + 360 if west < -180 else west, south, east - 360 if east > 180 else east, north
+    )
+
+
+Known = dict[Any, bool]
+"""Whether others tell of anything alike in a span, by what was asked."""
+
+
+async def related(
+    ctx: Context, name: str, group: Sequence[Member], known: Known
+) -> tuple[str, ...]:
+    """The ids of incidents near the one of this name, the nearest first."""
+    found: dict[str, float] = {}
+    for one, rule, point in list(_sought(group))[:PLACES_MAX]:
+        for id_, km in await _near(ctx, one, rule, point, known):
+            if id_ != name:
+                found[id_] = min(km, found.get(id_, km))
+    return tuple(sorted(found, key=lambda one: (found[one], one))[:RELATED_MAX])
+
+
+async def _near(
+    ctx: Context, one: Member, rule: _Rule, point: Point, known: Known
+) -> list[tuple[str, float]]:
+    began = one.started_at or one.began_at
+    # In whole numbers, as a span may reach beyond the first year.
+    start, end = (micros(began) + sign * (rule.span // _MICROSECOND) for sign in (-1, 1))
+    others = tuple(each for each in rule.providers if each != one.provider)
+    scan = partial(
+        ctx.tx.documents.scan, OSINT_EVENTS, start=start, end=end, ranges={"occurred": (start, end)}
+    )
+    if (others, start, end) not in known:
+        known[others, start, end] = bool((await scan(where={"provider": others}, limit=1)).rows)
+    if not known[others, start, end]:
+        return []
+    area = around(point, rule.km)
+    cells = {} if area.cells is None else {"cell": area.cells}
+    alike = _STORMS if one.type in _STORMS else (one.type,)
+    where = {**cells, rule.name: alike if rule is _HAZARDS else one.categories, "provider": others}
+    near = await scan(where=where, box=lying(area), limit=EVENTS_READ)
+    events = [OSINT_EVENTS.decode(row.raw) for row in near.rows]
+    told = [(event.incident_id, exact_point(event.place)) for event in events]
+    kms = [(id_, distance_km(point, at)) for id_, at in told if id_ is not None and at is not None]
+    return [(id_, km) for id_, km in kms if km <= rule.km]
+
+
+def _sought(group: Sequence[Member]) -> Iterator[tuple[Member, _Rule, Point]]:
+    seen: set[object] = set()
+    for one in group:
+        rule = rule_of(one)
+        point = exact_point(one.place)
+        key = (one.provider, one.type, point, one.started_at)
+        if rule is not None and point is not None and one.started_at and key not in seen:
+            seen.add(key)
+            yield one, rule, point

@@ -1,0 +1,75 @@
+"""Which incidents are to be folded again: those that rows belong to, before and after a write.
+
+They wait in `INCIDENTS_DUE`, in the same unit of work, so that nothing that was written is missed.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from svc_core.base import ids
+from svc_core.formats.model import Record
+from svc_core.intel.events.model import OSINT_EVENTS, incident_of
+from svc_core.intel.folding.contributions import Contribution
+from svc_core.intel.folding.model import Source
+from svc_core.intel.folding.revision import Written
+from svc_core.intel.incidents.model import INCIDENTS_DUE, IncidentDue
+from svc_core.operation.declaration import Context
+
+
+async def note(ctx: Context, incidents: Iterable[str]) -> None:
+    """Have these incidents folded again."""
+    for id_ in sorted(set(incidents)):
+        await ctx.save(INCIDENTS_DUE, id_, IncidentDue(id_, ctx.now))
+
+
+# -- events ------------------------------------------------------------------------------------
+
+
+def finished(
+    members: dict[str, Any], contributions: Sequence[Contribution]
+) -> dict[str, Any] | None:
+    """The members of an event's row, with the incident that it makes by itself."""
+    row = contributions[0].row
+    return members | {"incidentId": incident_of(row, members["provider"], members.get("url"))}
+
+
+async def follow_events(ctx: Context, written: Sequence[Written]) -> None:
+    """Have the incidents of events folded again."""
+    rows = [row for one in written for row in (one.before, one.after) if row is not None]
+    told = (one.incident_id for one in rows if one.incident_id)
+    await note(ctx, {*told, *(incident_of(one.id, one.provider, one.url) for one in rows)})
+
+
+# -- news --------------------------------------------------------------------------------------
+
+
+async def follow_items(ctx: Context, written: Sequence[Written]) -> None:
+    """Have the incidents of stories folded again."""
+    rows = (row for one in written for row in (one.before, one.after) if row is not None)
+    await note(ctx, (row.story_id for row in rows if row.story_id is not None))
+
+
+# -- what makes no rows of its own -------------------------------------------------------------
+
+
+def mentioned(key: str) -> str:
+    """What mentions of one event stand under; `key` is that of an event or of a mention."""
+    return ids.derived_id("obs", "mention", "", key.partition("|")[0])
+
+
+def mention_of(_: Source, record: Record) -> str:
+    """What a record that mentions an event stands under."""
+    return mentioned(record.key)
+
+
+async def follow_reports(ctx: Context, told: Sequence[Contribution]) -> None:
+    """Have the incidents folded again that others report."""
+    await note(ctx, (one.row for one in told))
+
+
+async def follow_mentions(ctx: Context, told: Sequence[Contribution]) -> None:
+    """Have the incidents of events folded again that articles mention."""
+    keys = {one.key.partition("|")[0] for one in told}
+    rows = [ids.derived_id("obs", "osintEvent", "", key) for key in keys]
+    events = await ctx.find_many(OSINT_EVENTS, rows)
+    await note(ctx, (one.incident_id for one in events.values() if one.incident_id))

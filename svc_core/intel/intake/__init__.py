@@ -1,0 +1,1 @@
+"""Documents taken in: the table of kinds, sources, their health and schedule."""

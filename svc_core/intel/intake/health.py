@@ -1,0 +1,198 @@
+"""How sources are doing, by what their runs brought.
+
+Rule: a source that is fetched but has nothing new for `CONTENT_STALE` is `staleContent`, one that
+cannot be fetched or read is `error`; an empty document is not an error. One that nobody reads any
+more is `stale`, which only shows when somebody looks.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import cache
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
+
+import attrs
+
+from svc_core import data
+from svc_core.base import ids
+from svc_core.formats.model import Rejection
+from svc_core.formats.table import Document
+from svc_core.intel.folding.model import HealthError, HealthStatus, LastRun, Source, SourceHealth
+
+CONTENT_STALE = timedelta(days=7)  # spared from flapping: weekly feeds are not broken
+STALE_INTERVALS = 2  # one missed run may be a restart, two are nobody at work
+BACKOFF_MAX = timedelta(hours=24)
+_PROVIDER = "feed"  # what ids of sources are made of since the first ones were feeds
+
+
+def zones(source: Source) -> tuple[ZoneInfo | None, ZoneInfo | None]:
+    """The zone of a source's dates without one, and the only zone of its country, as known."""
+    named, only = source.timezone, _only_zones().get(source.country_code or "")
+    return ((named and ZoneInfo(named)) or None, (only and ZoneInfo(only)) or None)
+
+
+@cache
+def _only_zones() -> Mapping[str, str]:
+    return dict(line.split("\t") for line in data.lines("zones.tsv"))
+
+
+def source_id(location: str) -> str:
+    """The id of the source at `location`: adding it twice makes one."""
+    return ids.derived_id("src", "source", _PROVIDER, location)
+
+
+def domain(location: str, home_url: str | None) -> str:
+    """The host that publishes it, without `www.`; empty for a file that names no home."""
+    for address in (home_url, location):
+        host = urlsplit(address or "").hostname
+        if host:
+            return host.removeprefix("www.")
+    return ""
+
+
+def described(source: Source, document: Document) -> Source:
+    """The source with what its document says of itself, where nobody said otherwise."""
+    about, format_ = document.about, document.format
+    is_first = source.format is None and source.every_seconds is None
+    home = source.home_url or about.home_url
+    return attrs.evolve(
+        source,
+        name=source.name or about.title or shown(source.location, source.location),
+        home_url=home,
+        domain=domain(source.location, home),
+        format=format_.id,
+        cadence_seconds=format_.cadence_seconds if is_first else source.cadence_seconds,
+        language=source.language or about.language,
+        stamp=about.stamp or source.stamp,
+    )
+
+
+def begun(source: Source) -> Source:
+    """While a document is written in parts, and after one that was never finished.
+
+    By then the store holds no whole document, so none is known again.
+    """
+    partial = attrs.evolve(source.health, status="partial")
+    return attrs.evolve(source, etag=None, last_modified=None, digest=None, health=partial)
+
+
+def succeeded(
+    source: Source,
+    now: datetime,
+    run: LastRun,
+    rejections: Sequence[Rejection] = (),
+    http_status: int | None = None,
+) -> Source:
+    """After a run that could read its document."""
+    before = source.health
+    is_new = run.created + run.updated + run.deleted > 0
+    content_at = now if is_new else before.last_content_at
+    frozen_since = content_at or source.created_at
+    status: HealthStatus = "partial" if run.rejected else "ok"
+    if now - frozen_since > CONTENT_STALE:
+        status = "staleContent"
+    health = SourceHealth(
+        status=status,
+        last_attempt_at=now,
+        last_success_at=now,
+        last_content_at=content_at,
+        items_last_run=run.created + run.updated + run.unchanged,
+        rejected_last_run=run.rejected,
+        rejections=tuple(rejections),
+        http_status=http_status,
+        next_attempt_at=now + timedelta(seconds=source.cadence_seconds),
+    )
+    return attrs.evolve(source, health=health, last_run=run)
+
+
+def unchanged(source: Source, now: datetime, http_status: int | None = None) -> Source:
+    """After a run that found the document which is known already.
+
+    What is known of that document stays: its rejected rows are still rejected.
+    """
+    rejected = sum(one.count for one in source.health.rejections)
+    last = source.last_run or LastRun()
+    rows = last.created + last.updated + last.unchanged
+    run = LastRun(unchanged=rows, rejected=rejected)
+    return succeeded(source, now, run, source.health.rejections, http_status)
+
+
+def failed(source: Source, now: datetime, code: str, message: str, status: int | None) -> Source:
+    """After a run that could not fetch or read its document; attempts grow rarer."""
+    before = source.health
+    failures = before.consecutive_failures + 1
+    wait = timedelta(seconds=source.cadence_seconds) * 2 ** min(failures - 1, 10)
+    health = attrs.evolve(
+        before,
+        status="error",
+        last_attempt_at=now,
+        consecutive_failures=failures,
+        items_last_run=0,
+        rejected_last_run=0,
+        rejections=(),
+        http_status=status,
+        next_attempt_at=now + min(wait, BACKOFF_MAX),
+        error=HealthError(code, message),
+    )
+    return attrs.evolve(source, health=health, last_run=LastRun())
+
+
+def seen(source: Source, now: datetime) -> Source:
+    """The source as it is shown.
+
+    It is `stale` when nobody has read it for a while after it was due.
+    """
+    if source.is_disabled:
+        idle = attrs.evolve(source.health, status="disabled", next_attempt_at=None)
+        return attrs.evolve(source, health=idle)
+    due = source.health.next_attempt_at
+    grace = timedelta(seconds=source.cadence_seconds) * STALE_INTERVALS
+    if source.health.status in {"error", "neverRun"} or due is None or now - due <= grace:
+        return source
+    return attrs.evolve(source, health=attrs.evolve(source.health, status="stale"))
+
+
+# -- as it is shown to strangers ---------------------------------------------------------------
+
+_SECRET = re.compile(".*(?:key|token|secret|password|signature|auth)|sig|appid", re.IGNORECASE)
+
+
+def address(location: str) -> str | None:
+    """The web address of a source without what is secret in it; None for a file."""
+    parts = urlsplit(location)
+    if parts.scheme not in {"http", "https"}:
+        return None
+    kept = [
+        pair for pair in parts.query.split("&") if not _SECRET.fullmatch(pair.partition("=")[0])
+    ]
+    host = parts.netloc.rpartition("@")[2]
+    return parts._replace(netloc=host, query="&".join(kept), fragment="").geturl()
+
+
+def shown(location: str, text: str) -> str:
+    """A text about a source, with its public address in place of its location.
+
+    The path of a file becomes its name.
+    """
+    return text.replace(location, address(location) or location.rpartition("/")[2])
+
+
+def shown_name(source: Source) -> str:
+    """What a source is called."""
+    return shown(source.location, source.name or source.location)
+
+
+def _resolutions(kind: str) -> Mapping[str, str]:
+    return {code: told for by, code, told in data.rows("resolutions.tsv") if by == kind}
+
+
+_BY_STATUS = _resolutions("status")
+BY_ERROR = _resolutions("error")
+
+
+def resolution(told: SourceHealth) -> str | None:
+    """What to do about a source; None where nothing is to be done."""
+    if told.error is not None:
+        return BY_ERROR.get(told.error.code, BY_ERROR["unreachable"])
+    return _BY_STATUS.get(told.status)

@@ -1,0 +1,65 @@
+"""The table of kinds of rows: their ids, how they are folded, and where the rows stand."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from svc_core.formats.reading.parties import EXCLUSIVE, STRENGTH
+from svc_core.intel.countries.model import COUNTRIES
+from svc_core.intel.economy import series, statements
+from svc_core.intel.economy.finance_model import FILINGS, OBSERVATIONS
+from svc_core.intel.economy.indicator_model import FININT
+from svc_core.intel.economy.market_model import MARKETS
+from svc_core.intel.entities import relations
+from svc_core.intel.entities import rules as parties
+from svc_core.intel.entities.model import ENTITIES
+from svc_core.intel.entities.relation import RELATIONS
+from svc_core.intel.entities.vulnerability import CVES
+from svc_core.intel.events.model import OSINT_EVENTS
+from svc_core.intel.folding.contributions import Contribution
+from svc_core.intel.folding.kind import Kind
+from svc_core.intel.folding.rules import Rules
+from svc_core.intel.incidents import queue as incidents
+from svc_core.intel.linking.references import id_of
+from svc_core.intel.news import items
+from svc_core.intel.news.model import NEWS, whole
+from svc_core.intel.signals import queue as due
+from svc_core.intel.signals.scores import follow_scores
+from svc_core.intel.vulnerabilities import rules as vulnerabilities
+
+
+def _asked(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, Any] | None:
+    """A market without its question is none."""
+    return members if members.get("question") else None
+
+
+_OF_EVENTS = {"designators": ("scheme", "value"), "actors": ("name", "role")}
+_TABLE = (
+    Kind("newsItem", "obs", Rules(whole=True), NEWS, kept=("retrievedAt", "storyId"),
+         locate=items.row_id, carried=items.context, words=items.words, whole=whole,
+         follows=(items.follow, incidents.follow_items, due.follow_items)),
+    Kind("osintEvent", "obs", Rules(("gdacs", "gdacs-rss"), joined=_OF_EVENTS), OSINT_EVENTS,
+         kept=("incidentId",), joined=True, finish=incidents.finished,
+         follows=(incidents.follow_events, due.follow_events)),
+    # A country has its code for an id.
+    Kind("country", "", Rules(("countries", "country-codes", "geonames")), COUNTRIES, identify=str),
+    Kind("place", "plc"),
+    Kind("indicator", "fin", Rules(whole=True), FININT, idle=series.asked_again,
+         follows=(series.follow, due.follow_values)),
+    # A row has the id of its strongest designator, whoever brings it.
+    Kind("entity", "ent", parties.RULES, ENTITIES, joined=True, schemes=STRENGTH,
+         identify=id_of, exclusive=EXCLUSIVE, finish=parties.finished),
+    Kind("cve", "ent", vulnerabilities.RULES, CVES, joined=True, identify=id_of,
+         exclusive=EXCLUSIVE, finish=vulnerabilities.finished, quiet=vulnerabilities.is_quiet,
+         earlier="epss", follows=(follow_scores,)),
+    # A delta names what it changes by an id, a collection by its ends.
+    Kind("relation", "rel", relations.RULES, RELATIONS, joined=True, finish=relations.finished),
+    Kind("incident", "inc", heard=incidents.follow_reports),
+    Kind("market", "mkt", collection=MARKETS, joined=True, finish=_asked),
+    Kind("financialObservation", "obs", collection=OBSERVATIONS, kept=statements.KEPT,
+         finish=statements.observed, settle=statements.settled),
+    Kind("filing", "obs", collection=FILINGS, finish=statements.filed),
+    Kind("mention", "obs", locate=incidents.mention_of, heard=incidents.follow_mentions),
+)  # fmt: skip
+
+KINDS: Mapping[str, Kind] = MappingProxyType({kind.resource: kind for kind in _TABLE})

@@ -1,0 +1,549 @@
+"""The operations on sources: what is read, and how that goes.
+
+A source is one location, a file or an http(s) address, read in one format. What reads it is the
+host's.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Annotated, Any, Literal, Protocol, TypeVar
+
+import attrs
+from attrs import field, frozen
+
+from svc_core import wire
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.intel.folding.contributions import Contribution
+from svc_core.intel.folding.model import SOURCES, HealthError, LastRun, Source, SourceHealth
+from svc_core.intel.intake import health, registry
+from svc_core.intel.intake import readings as taking
+from svc_core.intel.intake.registry import CADENCE_SECONDS_MAX, CADENCE_SECONDS_MIN, SourceWish
+from svc_core.operation.declaration import Context, Operation, local
+from svc_core.operation.host import Tell
+from svc_core.operation.members import SourceId
+from svc_core.operation.ports import SYSTEM
+from svc_core.operation.result import One, Page
+from svc_core.wire import Fault
+from svc_core.wire.constraints import Arg, Doc, Ge, Le, MaxLen, MinLen, Pattern
+
+SOURCES_MAX = 10_000
+"""Sources of one installation: as many files as one folder may hold."""
+
+BATCH_SOURCES = 100  # in one unit of work: some hundredths of a second
+
+BATCH_ROWS = 32  # withdrawn in one unit of work: about a tenth of a second
+
+T = TypeVar("T")
+Req = TypeVar("Req")
+Res = TypeVar("Res")
+
+LOCATIONS_MAX = 1_000  # what a shell's argument list carries without trouble
+
+
+@frozen
+class Outcome:
+    """What came of pulling one source. `source` is None when it was removed meanwhile."""
+
+    status: Literal["taken", "unchanged", "failed", "removed"]
+    source: Source | None
+    run: LastRun = LastRun()  # noqa: RUF009  frozen
+
+
+class SourceReader(Protocol):
+    """What reads sources."""
+
+    def locations(self, given: str) -> Sequence[str]:
+        """The locations that a path or address stands for: a folder for the files in it.
+
+        Raises:
+            ValueError: nothing can be read there; the message says why.
+        """
+        ...
+
+    async def pull(
+        self, sources: Sequence[Source], tell: Tell, *, force: bool = False
+    ) -> Sequence[Outcome]:
+        """Read sources now, due or not; what is wrong with one is its outcome.
+
+        With `force` a document is read though it is known, and a snapshot though it shrank.
+        """
+        ...
+
+    async def read(self, location: str) -> bytes:
+        """The document at one location.
+
+        Raises:
+            ValueError: it cannot be read; the message says why.
+        """
+        ...
+
+
+# -- requests and rows -------------------------------------------------------------------------
+
+SourceIds = Annotated[tuple[SourceId, ...], Arg(positional=True), MaxLen(LOCATIONS_MAX)]
+
+
+@frozen
+class AddSources:
+    """Locations to read from now on."""
+
+    locations: Annotated[
+        tuple[str, ...],
+        Arg("location", positional=True, path=True),
+        MinLen(1),
+        MaxLen(LOCATIONS_MAX),
+        Doc("An http(s) address, a file, or a folder whose files are all added."),
+    ]
+    format: Annotated[
+        str | None,
+        MaxLen(40),
+        Doc("Its format, see svc sources formats. Default: the one that its content shows."),
+    ] = None
+    name: Annotated[
+        str | None, MinLen(1), MaxLen(200), Doc("Display name, when adding one source.")
+    ] = None
+    topics: Annotated[
+        tuple[str, ...] | None, Doc("A topic that all its items belong to; repeatable.")
+    ] = None
+    cadence_seconds: Annotated[
+        int | None,
+        Arg("every"),
+        Ge(CADENCE_SECONDS_MIN),
+        Le(CADENCE_SECONDS_MAX),
+        Doc("How often it is read. Default: as often as its format changes."),
+    ] = None
+    options: Annotated[
+        Mapping[str, Annotated[str, MaxLen(200)]],
+        Arg("option"),
+        Doc("What its documents leave unsaid, as KEY=VALUE; repeatable; KEY= takes it back."),
+    ] = field(factory=dict)
+    country_code: Annotated[
+        str | None,
+        Arg("country"),
+        Pattern("[A-Z]{2}", "an ISO 3166-1 alpha-2 code such as FR"),
+        Doc("Where they are published, as an ISO 3166-1 alpha-2 code: --option country=."),
+    ] = None
+    timezone: Annotated[
+        str | None,
+        Doc("IANA zone of their dates that name none, such as Europe/Paris: --option timezone=."),
+    ] = None
+    pull: Annotated[bool, Doc("Read them at once.")] = True
+    keep: Annotated[bool, Doc("Keep also new ones that cannot be read, to try again.")] = False
+    force: Annotated[bool, Doc("Read a snapshot though it shrank, or is known.")] = False
+
+
+@frozen
+class PullSources:
+    """Which sources to read now: these, else all, else those that are due."""
+
+    source_ids: Annotated[SourceIds, Doc("Only these, src_...")] = ()
+    all: Annotated[bool, Doc("Every source, due or not, but for disabled ones.")] = False
+    force: Annotated[bool, Doc("Read a snapshot though it shrank, or is known.")] = False
+
+
+@frozen
+class ChosenSources:
+    """Which sources are meant."""
+
+    source_ids: Annotated[SourceIds, MinLen(1), Doc("The sources, src_...")]
+
+
+@frozen
+class RemoveSources(ChosenSources):
+    """Which sources are read no more."""
+
+    withdraw: Annotated[bool, Doc("Take back what they brought and nobody else brings.")] = False
+
+
+@frozen
+class ListSources:
+    """Every source there is."""
+
+
+@frozen(kw_only=True)
+class ShownHealth(SourceHealth):
+    """How a source is doing, with the validator of its last answer, and what to do."""
+
+    etag: str | None = None
+    resolution: str | None = None
+
+
+@frozen
+class SourceRow:
+    """One source: where it is, what it brings, how it is doing.
+
+    One that is not `kept` could not be read when it was added, and is forgotten.
+    """
+
+    id: SourceId
+    location: str
+    name: str
+    format: str | None
+    topics: tuple[str, ...]
+    cadence_seconds: int
+    options: Mapping[str, str]
+    health: ShownHealth
+    last_run: LastRun | None
+    home_url: str | None
+    domain: str
+    language: str | None
+    country_code: str | None
+    timezone: str | None
+    created_at: datetime
+    kept: bool = True
+
+
+@frozen(kw_only=True)
+class PulledSource(LastRun):
+    """What came of one source."""
+
+    id: str
+    name: str
+    location: str
+    status: str
+    error: HealthError | None
+    resolution: str | None
+
+
+@frozen(kw_only=True)
+class Pulled(LastRun):
+    """What came of pulling sources."""
+
+    sources: int
+    failed: int
+    outcomes: tuple[PulledSource, ...]
+
+
+@frozen
+class RemovedSource:
+    """A source that is read no more, and how many rows went with it or lost what it said."""
+
+    id: str
+    name: str
+    location: str
+    removed: bool = True
+    items_kept: bool = True
+    deleted: int = 0
+    updated: int = 0
+
+
+# -- adding and reading ------------------------------------------------------------------------
+
+
+async def add_sources(ctx: Context, request: AddSources) -> Page[SourceRow]:
+    """The sources, new or changed, read at once unless that is not wanted.
+
+    A new one that cannot be read is forgotten again, unless it is to be kept.
+
+    Raises:
+        Problem: VALIDATION_FAILED, before any of them is written.
+    """
+    found = _locations(ctx.borrow(SourceReader), request.locations)
+    if request.name is not None and len(found) > 1:
+        detail = f"/name: is for one source, and these are {len(found)}; leave it out"
+        raise Problem(problem.VALIDATION_FAILED, detail)
+    wished = attrs.fields_dict(SourceWish).keys() - {"location"}
+    said = {name: getattr(request, name) for name in wished}
+    known = frozenset(source.id for source in await all_sources(ctx))
+    added = await write_sources(ctx, [SourceWish(location, **said) for location in found])
+    if not request.pull:
+        return Page(tuple(map(row, added)))
+    await _pull(ctx, added, force=request.force)
+    after = await _again(ctx, added)
+    failed = frozenset(source.id for source in after if source.health.status == "error")
+    unkept = frozenset() if request.keep else failed - known
+    await _forget(ctx, sorted(unkept))
+    shown = tuple(row(source, kept=source.id not in unkept) for source in after)
+    return Page(shown, failed=bool(failed))
+
+
+async def write_sources(ctx: Context, wishes: Sequence[SourceWish]) -> list[Source]:
+    """Keep sources, in several short units of work.
+
+    Raises:
+        Problem: VALIDATION_FAILED, before any of them is written.
+    """
+    known = {source.id: source for source in await all_sources(ctx)}
+    ids = [health.source_id(wish.location) for wish in wishes]
+    for id_, wish in zip(ids, wishes, strict=True):
+        registry.check(wish, known.get(id_))
+    if len(known.keys() | set(ids)) > SOURCES_MAX:
+        raise Problem(problem.VALIDATION_FAILED, f"/locations: at most {SOURCES_MAX} sources")
+    added: list[Source] = []
+    for batch in _batches(wishes, BATCH_SOURCES):
+        added += await ctx.work.write(SYSTEM, partial(_add, batch))
+    return added
+
+
+def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    return (items[start : start + size] for start in range(0, len(items), size))
+
+
+async def _add(wishes: Sequence[SourceWish], ctx: Context) -> list[Source]:
+    return [await registry.add_source(ctx, wish) for wish in wishes]
+
+
+async def _again(ctx: Context, sources: Sequence[Source]) -> list[Source]:
+    """Sources as they are now, in the same order."""
+    read = {source.id: source for source in await all_sources(ctx)}
+    return [read.get(source.id, source) for source in sources]
+
+
+async def _forget(ctx: Context, ids: Sequence[str]) -> None:
+    for part in _batches(ids, BATCH_SOURCES):
+        await ctx.work.write(SYSTEM, partial(registry.remove_sources, ids=part))
+
+
+def _locations(reader: SourceReader, given: Sequence[str]) -> list[str]:
+    found: list[str] = []
+    faults: list[Fault] = []
+    for index, location in enumerate(given):
+        try:
+            found += reader.locations(location)
+        except ValueError as refused:
+            faults.append(Fault(f"/locations/{index}", str(refused).removesuffix(".")))
+    problem.refuse(faults)
+    return list(dict.fromkeys(found))
+
+
+async def pull_sources(ctx: Context, request: PullSources) -> One[Pulled]:
+    """Read sources now, and tell what came of each; it fails when one of them does.
+
+    Raises:
+        Problem: NOT_FOUND; VALIDATION_FAILED for a disabled one.
+    """
+    known = {source.id: source for source in await all_sources(ctx)}
+    for id_ in request.source_ids:
+        if id_ not in known:
+            raise _no_source(id_)
+        if known[id_].is_disabled:
+            detail = f"/sourceIds: {id_} is disabled; first: svc sources enable {id_}"
+            raise Problem(problem.VALIDATION_FAILED, detail)
+    chosen = [known[id_] for id_ in dict.fromkeys(request.source_ids)] or [
+        source
+        for source in known.values()
+        if request.all or (source.health.next_attempt_at or ctx.now) <= ctx.now
+    ]
+    outcomes = await _pull(ctx, chosen, force=request.force)
+    runs = [one.run for one in outcomes]
+    told = Pulled(
+        sources=len(outcomes),
+        failed=sum(one.status == "failed" for one in outcomes),
+        **{name: sum(getattr(run, name) for run in runs) for name in attrs.fields_dict(LastRun)},
+        outcomes=tuple(_told(one, one.source) for one in outcomes if one.source is not None),
+    )
+    return One(wire.dumps(told), failed=told.failed > 0)
+
+
+async def _pull(ctx: Context, sources: Iterable[Source], *, force: bool) -> Sequence[Outcome]:
+    wanted = [source for source in sources if not source.is_disabled]
+    return await ctx.borrow(SourceReader).pull(wanted, ctx.work.tell, force=force)
+
+
+def _told(outcome: Outcome, source: Source) -> PulledSource:
+    return PulledSource(
+        id=source.id,
+        name=source.name,
+        location=source.location,
+        status=outcome.status,
+        **attrs.asdict(outcome.run),
+        error=source.health.error,
+        resolution=health.resolution(source.health),
+    )
+
+
+# -- letting go --------------------------------------------------------------------------------
+
+
+async def remove_sources(ctx: Context, request: RemoveSources) -> Page[RemovedSource]:
+    """Forget sources; the rows that they brought stay, unless they are to be withdrawn.
+
+    What was cut off while it withdrew goes on when it is asked for once more.
+
+    Raises:
+        Problem: NOT_FOUND, before any of them is forgotten.
+    """
+    ids = list(dict.fromkeys(request.source_ids))
+    known = await ctx.work.read(SYSTEM, lambda read: read.find_many(SOURCES, ids))
+    for id_ in ids:
+        left = partial(taking.contributed, source=id_)
+        if id_ not in known and not (request.withdraw and (await ctx.work.read(SYSTEM, left))[0]):
+            raise _no_source(id_)
+    await _forget(ctx, ids)
+    gone = [await _removed(ctx, id_, known.get(id_), all_=request.withdraw) for id_ in ids]
+    return Page(tuple(map(wire.dumps, gone)))
+
+
+async def _removed(ctx: Context, id_: str, known: Source | None, *, all_: bool) -> RemovedSource:
+    """What became of a source and, where that is wanted, of `all_` that it brought."""
+    gone = await _withdraw(ctx, id_) if all_ else taking.Taken()
+    name, location = (known.name, known.location) if known else ("", "")
+    return RemovedSource(id_, name, location, True, not all_, gone.deleted, gone.updated)
+
+
+async def _withdraw(ctx: Context, id_: str) -> taking.Taken:
+    brought, after = taking.Taken(), None
+    while True:
+        scan = partial(taking.contributed, source=id_, after=after)
+        gone, after = await ctx.work.read(SYSTEM, scan)
+        for part in _batches(gone, BATCH_ROWS):
+            brought += await ctx.work.write(SYSTEM, partial(_withdrawn, id_, part))
+        if after is None:
+            break
+    while (more := await ctx.work.write(SYSTEM, partial(_withdrawn, id_, ()))) != taking.Taken():
+        brought += more
+    return brought
+
+
+async def _withdrawn(id_: str, part: Sequence[Contribution], ctx: Context) -> taking.Taken:
+    # Somebody may have added it anew meanwhile: what it says then stays.
+    if await ctx.find(SOURCES, id_) is not None:
+        return taking.Taken()
+    return await (
+        taking.withdraw(ctx, part) if part else taking.withdraw_items(ctx, id_, BATCH_ROWS)
+    )
+
+
+async def reset_sources(ctx: Context, request: ChosenSources) -> Page[SourceRow]:
+    """Forget what tells that the documents are known: the next ones are read anew.
+
+    Raises:
+        Problem: NOT_FOUND, before any of them is changed.
+    """
+
+    def anew(source: Source) -> Source:
+        due = attrs.evolve(source.health, next_attempt_at=ctx.now)
+        return attrs.evolve(registry.forgotten(source), health=due)
+
+    return await _change(ctx, request, anew)
+
+
+async def disable_sources(ctx: Context, request: ChosenSources) -> Page[SourceRow]:
+    """Keep sources without reading them.
+
+    Raises:
+        Problem: NOT_FOUND, before any of them is changed.
+    """
+    return await _change(ctx, request, partial(attrs.evolve, is_disabled=True))
+
+
+async def enable_sources(ctx: Context, request: ChosenSources) -> Page[SourceRow]:
+    """Read disabled sources again.
+
+    Raises:
+        Problem: NOT_FOUND, before any of them is changed.
+    """
+    return await _change(ctx, request, partial(attrs.evolve, is_disabled=False))
+
+
+async def _change(
+    ctx: Context, request: ChosenSources, change: Callable[[Source], Source]
+) -> Page[SourceRow]:
+    ids = list(dict.fromkeys(request.source_ids))
+    known = await ctx.work.read(SYSTEM, lambda read: read.find_many(SOURCES, ids))
+    for id_ in ids:
+        if id_ not in known:
+            raise _no_source(id_)
+    changed: list[Source] = []
+    for part in _batches(ids, BATCH_SOURCES):
+        unit = partial(registry.change_sources, ids=part, change=change)
+        changed += await ctx.work.write(SYSTEM, unit)
+    return Page(tuple(row(health.seen(source, ctx.now)) for source in changed))
+
+
+def _no_source(id_: str) -> Problem:
+    return Problem(problem.NOT_FOUND, f"There is no source {id_}; see: svc sources status")
+
+
+# -- showing -----------------------------------------------------------------------------------
+
+
+async def list_sources(ctx: Context, _: ListSources) -> Page[SourceRow]:
+    """Every source with its health, by name."""
+    found = await registry.list_sources(ctx, limit=SOURCES_MAX)
+    return Page(tuple(map(row, sorted(found, key=lambda one: (one.name, one.location)))))
+
+
+async def all_sources(ctx: Context) -> Sequence[Source]:
+    """Every source, in a unit of its own."""
+
+    async def unit(read: Context) -> Sequence[Source]:
+        return await registry.list_sources(read, limit=SOURCES_MAX)
+
+    return await ctx.work.read(SYSTEM, unit)
+
+
+def row(source: Source, *, kept: bool = True) -> bytes:
+    """A source without what only its reader needs."""
+    members = {name: getattr(source, name) for name in _SHOWN}
+    stored = {name: getattr(source.health, name) for name in attrs.fields_dict(SourceHealth)}
+    shown = ShownHealth(**stored, etag=source.etag, resolution=health.resolution(source.health))
+    return wire.dumps(SourceRow(**{**members, "health": shown}, kept=kept))
+
+
+_SHOWN = attrs.fields_dict(SourceRow).keys() & attrs.fields_dict(Source).keys()
+
+
+# -- declarations ------------------------------------------------------------------------------
+
+_COLUMNS = ("id", "name", "format", "health.status", "health.itemsLastRun")
+_FAULTS = ("health.error.message", "health.resolution", "health.rejections")
+_CHANGED = ("id", "name", "health.status", "location")
+
+
+def _several(
+    verb: str, summary: str, run: Callable[[Context, Req], Awaitable[Res]], **members: Any
+) -> Operation[Req, Res]:
+    """An operation on sources that has several units of work."""
+    usual: Any = {"id_": f"{verb}Sources", "unit": "several", "binding": "system"}
+    return local(f"sources {verb}", summary, run, **usual, **members)
+
+
+LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    _several(
+        "add",
+        "Add sources and read them",
+        add_sources,
+        description=(
+            "The content of a document decides its format. A running server then reads it again at "
+            "its own interval. What cannot be read is told and not kept, unless --keep says so, "
+            "and the exit code is 1; rows that are refused are told, and the exit code is 0."
+        ),
+        columns=(*_COLUMNS, "kept", "location"),
+        notes=_FAULTS,
+    ),
+    _several(
+        "pull",
+        "Read the sources that are due",
+        pull_sources,
+        description="The exit code is 1 when one of them cannot be read.",
+        columns=("id", "name", "status", "created", "updated", "unchanged", "deleted", "rejected"),
+        notes=("error.message", "resolution"),
+    ),
+    _several(
+        "remove",
+        "Stop reading sources; what they brought stays, unless --withdraw says otherwise",
+        remove_sources,
+        description="What another source brings as well stays, with what that one says of it.",
+        columns=("id", "name", "deleted", "updated", "location"),
+    ),
+    _several(
+        "reset",
+        "Forget that documents are known, so that the next ones are read anew",
+        reset_sources,
+        columns=_CHANGED,
+    ),
+    _several("disable", "Keep sources without reading them", disable_sources, columns=_CHANGED),
+    _several("enable", "Read disabled sources again", enable_sources, columns=_CHANGED),
+    local(
+        "sources status",
+        "Show how every source is doing",
+        list_sources,
+        unit="read",
+        binding="system",
+        columns=(*_COLUMNS, "health.rejectedLastRun", "location", "health.lastSuccessAt"),
+        notes=_FAULTS,
+    ),
+)

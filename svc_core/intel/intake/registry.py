@@ -1,0 +1,237 @@
+"""Sources: added once by their location, claimed before they are read, and let go.
+
+Rule 1: adding a location again changes only what is said anew. An option that is said empty is
+        taken back.
+Rule 2: a source is claimed before it is read, so that two workers do not read it at once. One that
+        dies leaves it to be read later, one that is told to end to be read at once.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+
+import attrs
+from attrs import field, frozen
+
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.formats.model import DocumentRefused
+from svc_core.formats.table import FORMATS, check_options
+from svc_core.intel.folding.model import SOURCES, Source
+from svc_core.intel.intake import health
+from svc_core.operation import schedule
+from svc_core.operation.declaration import Context
+from svc_core.operation.ports import Document
+from svc_core.text.topics import TOPIC_IDS
+
+CADENCE_SECONDS = 900  # most publishers ask readers not to come more than four times an hour
+CADENCE_SECONDS_MIN = 60
+CADENCE_SECONDS_MAX = 7 * 86_400
+
+
+@frozen
+class SourceWish:
+    """A source as a person names it; what is None is taken from the document or the defaults.
+
+    `country_code` and `timezone` are short forms of the options `country` and `timezone`.
+    """
+
+    location: str
+    name: str | None = None
+    topics: Sequence[str] | None = None
+    cadence_seconds: int | None = None
+    country_code: str | None = None
+    timezone: str | None = None
+    format: str | None = None
+    options: Mapping[str, str] = field(factory=dict)
+
+    @property
+    def said(self) -> Mapping[str, str]:
+        """All its options."""
+        short = {"country": self.country_code, "timezone": self.timezone}
+        return {name: value for name, value in short.items() if value} | dict(self.options)
+
+
+async def add_source(ctx: Context, wish: SourceWish) -> Source:
+    """The source at a location, new or known.
+
+    Raises:
+        Problem: VALIDATION_FAILED, as `check`.
+    """
+    known = await ctx.find(SOURCES, health.source_id(wish.location))
+    check(wish, known)
+    source = _wished(known or _new(wish.location, ctx.now), wish)
+    return source if source == known else await save_source(ctx, source)
+
+
+def check(wish: SourceWish, known: Source | None = None) -> None:
+    """Pass a wish that may become a source, or change the `known` one.
+
+    Raises:
+        Problem: VALIDATION_FAILED for an unknown topic, format or option, an option that cannot be
+            meant, or a cadence out of bounds.
+    """
+    faults = [*_faults(wish), *_option_faults(wish, known)]
+    if faults:
+        raise Problem(problem.VALIDATION_FAILED, "; ".join(faults))
+
+
+def _faults(wish: SourceWish) -> Iterator[str]:
+    for topic in wish.topics or ():
+        if topic not in TOPIC_IDS:
+            yield f"topics: {topic!r} is not one of the topics, such as economy"
+    if wish.format is not None and wish.format not in FORMATS:
+        yield f"format: {wish.format!r} is none of: {', '.join(FORMATS)}"
+    seconds = wish.cadence_seconds
+    if seconds is not None and not CADENCE_SECONDS_MIN <= seconds <= CADENCE_SECONDS_MAX:
+        yield f"cadenceSeconds: must be {CADENCE_SECONDS_MIN} to {CADENCE_SECONDS_MAX} seconds"
+
+
+_VALUES: Mapping[str, tuple[Callable[[str], object], str]] = {
+    "timezone": (schedule.is_zone, "must be an IANA time zone such as Europe/Paris"),
+    "country": (re.compile("[A-Z]{2}").fullmatch, "must be an ISO 3166-1 alpha-2 code such as FR"),
+    "tier": (re.compile("[1-4]").fullmatch, "must be 1 (wire or official) to 4"),
+    "stateAffiliated": (re.compile("true|false").fullmatch, "must be true or false"),
+}
+"""What the value of an option has to be, where not every text will do."""
+
+
+def _option_faults(wish: SourceWish, known: Source | None) -> Iterator[str]:
+    for name, value in wish.said.items():
+        fits, told = _VALUES.get(name, (bool, ""))
+        if value and not fits(value):
+            yield f"options: {name} {told}" if name in wish.options else f"{name}: {told}"
+    format_ = FORMATS.get(wish.format or (known and known.format) or "")
+    if format_ is not None and (wish.format or wish.said):
+        try:
+            check_options(format_, _options(known, wish))
+        except DocumentRefused as refused:
+            yield f"options: {refused.reason}"
+
+
+def _new(location: str, now: datetime) -> Source:
+    return Source(
+        id=health.source_id(location),
+        location=location,
+        domain=health.domain(location, None),
+        cadence_seconds=CADENCE_SECONDS,
+        created_at=now,
+    )
+
+
+def _options(source: Source | None, wish: SourceWish) -> Mapping[str, str]:
+    said = {**(source.options if source else {}), **wish.said}
+    return {name: value for name, value in said.items() if value}
+
+
+def _wished(source: Source, wish: SourceWish) -> Source:
+    options = _options(source, wish)
+    format_ = wish.format or source.format
+    every = wish.cadence_seconds or source.every_seconds
+    cadence = source.cadence_seconds
+    if format_ is not None and format_ != source.format:
+        cadence = FORMATS[format_].cadence_seconds
+    changed = attrs.evolve(
+        source,
+        name=source.name if wish.name is None else wish.name,
+        topics=source.topics if wish.topics is None else tuple(wish.topics),
+        cadence_seconds=every or cadence,
+        every_seconds=every,
+        country_code=options.get("country", source.country_code),
+        timezone=options.get("timezone", source.timezone),
+        format=format_,
+        options=options,
+    )
+    paced = attrs.evolve(
+        changed, cadence_seconds=source.cadence_seconds, every_seconds=source.every_seconds
+    )
+    # Rows carry the rest: without its validators the document is read again as if it were new.
+    return changed if paced == source else forgotten(changed)
+
+
+def forgotten(source: Source) -> Source:
+    """The source without what tells that a document is known: its next one is read anew."""
+    return attrs.evolve(source, etag=None, last_modified=None, digest=None, stamp=None, deltas=())
+
+
+def asks_same(before: Source, now: Source) -> bool:
+    """Whether a document is read now as it was read before."""
+    return all(getattr(before, name) == getattr(now, name) for name in _ASKED)
+
+
+_ASKED = ("name", "topics", "country_code", "timezone", "options")
+
+
+async def remove_sources(ctx: Context, ids: Sequence[str]) -> None:
+    """Forget sources, as far as they are known, so that nobody reads them again.
+
+    Their items stay, with what they say of where they are from. A document that is being read at
+    this moment is not written. Adding the location again makes the same source anew.
+    """
+    for id_ in await ctx.find_many(SOURCES, ids):
+        await ctx.remove(SOURCES, id_)
+
+
+async def change_sources(
+    ctx: Context, ids: Sequence[str], change: Callable[[Source], Source]
+) -> list[Source]:
+    """Change what is known of sources, as far as they are; the changed ones."""
+    found = (await ctx.find_many(SOURCES, ids)).values()
+    return [await save_source(ctx, change(source)) for source in found]
+
+
+async def claim(
+    ctx: Context, seen: Sequence[Document[Source]], until: datetime
+) -> tuple[Source, ...]:
+    """Put due sources off, for this worker to read: those that are as they were seen."""
+    stored = await ctx.tx.documents.get_many(SOURCES, [row.id for row in seen])
+    due = [row for row in seen if row.id in stored and stored[row.id].version == row.version]
+    return tuple([await _due(ctx, SOURCES.decode(row.raw), until) for row in due])
+
+
+async def hold(ctx: Context, ids: Sequence[str], until: datetime) -> None:
+    """Put sources off, for who asked to read them now, due or not."""
+    for source in (await ctx.find_many(SOURCES, ids)).values():
+        await _due(ctx, source, until)
+
+
+async def release(ctx: Context, ids: Sequence[str], until: datetime) -> None:
+    """Let others read at once what was claimed until then and is not read."""
+    for source in (await ctx.find_many(SOURCES, ids)).values():
+        if source.health.next_attempt_at == until:
+            await _due(ctx, source, ctx.now)
+
+
+async def _due(ctx: Context, source: Source, at: datetime) -> Source:
+    due = attrs.evolve(source.health, next_attempt_at=at)
+    return await save_source(ctx, attrs.evolve(source, health=due))
+
+
+async def note_run(ctx: Context, id_: str, outcome: Callable[[Source], Source]) -> Source | None:
+    """Change what is known of a source, as it is now; None when it was removed meanwhile."""
+    stored = await ctx.find(SOURCES, id_)
+    if stored is None:
+        return None
+    after = outcome(stored)
+    return stored if after == stored else await save_source(ctx, after)
+
+
+async def save_source(ctx: Context, source: Source) -> Source:
+    """Keep what is known of a source."""
+    await ctx.save(SOURCES, source.id, source)
+    return source
+
+
+async def list_sources(ctx: Context, *, limit: int) -> tuple[Source, ...]:
+    """Sources, those whose next attempt is farthest first."""
+    found = await ctx.tx.documents.scan(SOURCES, limit=limit)
+    return tuple(health.seen(SOURCES.decode(row.raw), ctx.now) for row in found.rows)
+
+
+@frozen
+class Copy:
+    """By what a document is known again: the server's validators and the digest of its bytes."""
+
+    etag: str | None
+    last_modified: str | None
+    digest: str

@@ -1,0 +1,265 @@
+"""The sources that bring situation data, and how every source is doing.
+
+Rule: where a file lies on this machine, and what is secret in an address, is told to nobody.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+
+from attrs import asdict, frozen
+
+from svc_core import wire
+from svc_core.base.unset import UNSET, given
+from svc_core.formats.model import Kind
+from svc_core.formats.table import FORMATS
+from svc_core.intel.folding.model import (
+    SOURCES,
+    HealthError,
+    HealthStatus,
+    Instant,
+    LastRun,
+    Source,
+    SourceHealth,
+    Status,
+    provider_of,
+)
+from svc_core.intel.folding.situation import reading
+from svc_core.intel.intake import health
+from svc_core.operation.declaration import Context, Operation
+from svc_core.operation.filters import Providers, Several, sent
+from svc_core.operation.members import Cursor, Limit, SourceId, micros
+from svc_core.operation.ports import Position
+from svc_core.operation.result import Page
+from svc_core.wire.constraints import Doc, Example, Ge, Pattern
+
+SCANNED = 200  # sources that are looked at together where only some are shown
+SITUATION = frozenset({"osintEvent", "indicator", "country"})
+"""The kinds of rows that make a source one of situation data."""
+
+_AGEING = frozenset({"ok", "partial", "staleContent"})
+"""What is kept of a source that may be `stale` when somebody looks."""
+
+Formats = Annotated[
+    Several[Annotated[str, Pattern("[a-z][a-z0-9-]{0,39}", "a format such as usgs")]],
+    Doc("Comma list of formats."),
+    Example(["usgs", "gdacs"]),
+]
+Name = Annotated[str, Doc("What it is called."), Example("USGS earthquakes, past day")]
+FormatId = Annotated[str | None, Doc("How it is read; null until that is known."), Example("usgs")]
+Provider = Annotated[
+    str | None,
+    Doc("Who publishes the data; null where only each document says so."),
+    Example("usgs"),
+]
+Address = Annotated[
+    str | None,
+    Doc("Where it is read, without what is secret in it; null for a file."),
+    Example("https://earthquake.usgs.gov/earthquakes/feed/v1.0/summary/all_day.geojson"),
+]
+Cadence = Annotated[int, Ge(1), Doc("How often it is read."), Example(3_600)]
+
+
+# -- requests and rows -------------------------------------------------------------------------
+
+
+@frozen
+class ListFeeds:
+    """Sources of situation data."""
+
+    provider: Providers = UNSET
+    format: Formats = UNSET
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+@frozen
+class ListHealth:
+    """How every source is doing."""
+
+    status: Annotated[
+        Several[HealthStatus], Doc("Comma list of statuses."), Example(["error", "stale"])
+    ] = UNSET
+    provider: Providers = UNSET
+    format: Formats = UNSET
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+@frozen
+class Coverage:
+    """What the documents of a source bring."""
+
+    kind: Annotated[
+        Kind,
+        Doc(
+            "`snapshot`: what is absent is gone; `window`: absence says nothing; `delta`: the "
+            "document says what is gone."
+        ),
+        Example("window"),
+    ]
+    brings: Annotated[tuple[str, ...], Doc("The kinds of rows."), Example(["osintEvent"])]
+
+
+@frozen
+class FeedHealth:
+    """How a feed is doing, in short."""
+
+    status: Status
+    last_success_at: Annotated[Instant, Doc("When it was last read; null before.")]
+    last_content_at: Annotated[Instant, Doc("When it last brought something new; null before.")]
+
+
+@frozen
+class OsintFeed:
+    """A source that brings events, indicators or countries."""
+
+    id: SourceId
+    provider: Provider
+    title: Name
+    url: Address
+    format: FormatId
+    license: Annotated[
+        str | None,
+        Doc("Under which its data may be used; null where nobody said."),
+        Example("Public domain"),
+    ]
+    attribution: Annotated[
+        str | None,
+        Doc("How its publisher is to be named; null where nobody said."),
+        Example("U.S. Geological Survey"),
+    ]
+    cadence_seconds: Cadence
+    coverage: Coverage
+    health: FeedHealth
+
+
+@frozen(kw_only=True)
+class SourceReport(SourceHealth):
+    """How a source is doing, and what to do where it is not well."""
+
+    id: SourceId
+    name: Name
+    provider: Provider
+    url: Address
+    format: FormatId
+    cadence_seconds: Cadence
+    last_run: Annotated[
+        LastRun | None, Doc("What became of the rows of its last document; null before.")
+    ]
+    etag: Annotated[str | None, Doc("The validator of its last document."), Example(None)]
+    resolution: Annotated[
+        str | None, Doc("What to do; null where nothing is to be done."), Example(None)
+    ]
+
+
+# -- use cases ---------------------------------------------------------------------------------
+
+
+async def list_osint_feeds(ctx: Context, request: ListFeeds) -> Page[OsintFeed]:
+    """A page of the sources of situation data, the newest first."""
+    brought = {one.id for one in FORMATS.values() if not SITUATION.isdisjoint(one.brings)}
+    formats = brought.intersection(given(request.format, brought))
+    where = sent(request, "provider") | {"format": tuple(sorted(formats))}
+    return await _page(ctx, request, where, frozenset(), _feed)
+
+
+async def list_osint_sources(ctx: Context, request: ListHealth) -> Page[SourceReport]:
+    """A page of every source with its health, the newest first."""
+    shown = frozenset(given(request.status, ()))
+    kept = shown | _AGEING if "stale" in shown else shown
+    where = sent(request, "provider", "format")
+    if kept and "disabled" not in shown:  # one that is may have had any before
+        where["status"] = tuple(sorted(kept))
+    return await _page(ctx, request, where, shown, _report)
+
+
+async def _page(
+    ctx: Context,
+    request: ListFeeds | ListHealth,
+    where: Mapping[str, tuple[str, ...]],
+    shown: frozenset[str],
+    told: Callable[[Source], Any],
+) -> Page[Any]:
+    """The page of sources as they look now; of no statuses all are `shown`."""
+    binding = ctx.list_binding({**where, "shown": tuple(shown)})
+    after = ctx.open_cursor(request.cursor, binding)
+    found: list[Source] = []
+    while len(found) <= request.limit:
+        part = await ctx.tx.documents.scan(
+            SOURCES, where=where, order="created", after=after, limit=SCANNED
+        )
+        looked = (health.seen(SOURCES.decode(row.raw), ctx.now) for row in part.rows)
+        found += [one for one in looked if not shown or one.health.status in shown]
+        after = part.end
+        if after is None:
+            break
+    page, end = found[: request.limit], None
+    if len(found) > request.limit:
+        end = Position(micros(page[-1].created_at), page[-1].id)
+    rows = tuple(wire.dumps(told(source)) for source in page)
+    return Page(rows, ctx.seal_cursor(end, binding))
+
+
+def _shared(source: Source) -> dict[str, Any]:
+    """What both tell of a source."""
+    return {
+        "id": source.id,
+        "provider": provider_of(source),
+        "url": health.address(source.location),
+        "format": source.format,
+        "cadence_seconds": source.cadence_seconds,
+    }
+
+
+def _feed(source: Source) -> OsintFeed:
+    format_, told = FORMATS[source.format or ""], source.health
+    return OsintFeed(
+        **_shared(source),
+        title=health.shown_name(source),
+        license=format_.license,
+        attribution=format_.attribution,
+        coverage=Coverage(format_.kind, format_.brings),
+        health=FeedHealth(told.status, told.last_success_at, told.last_content_at),
+    )
+
+
+def _report(source: Source) -> SourceReport:
+    told = asdict(source.health, recurse=False)
+    if error := told["error"]:
+        told["error"] = HealthError(error.code, health.shown(source.location, error.message))
+    return SourceReport(
+        **_shared(source),
+        **told,
+        name=health.shown_name(source),
+        last_run=source.last_run,
+        etag=source.etag,
+        resolution=health.resolution(source.health),
+    )
+
+
+# -- declarations ------------------------------------------------------------------------------
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    reading(
+        "osint feeds",
+        "/osint/feeds",
+        list_osint_feeds,
+        columns=("id", "title", "provider", "format", "health.status"),
+        summary="List the OSINT feeds",
+        description="The sources that bring events, indicators or countries, the newest first.",
+    ),
+    reading(
+        "osint health",
+        "/osint/sources",
+        list_osint_sources,
+        columns=("id", "name", "format", "status", "lastSuccessAt"),
+        notes=("error.message", "resolution"),
+        summary="List the health of every source",
+        description=(
+            "How every source is doing, of news and of data, the newest first: `ok`; `partial`, "
+            "some records could not be used, or not all of a document is in; `stale`, nobody has "
+            "read it since it was due; `staleContent`, it is read and has brought nothing new for "
+            "long; `error`, it could not be read; `disabled`; `neverRun`."
+        ),
+    ),
+)

@@ -1,0 +1,1 @@
+"""Which names and identifiers mean the same thing: pure comparison of names and designators."""

@@ -1,0 +1,85 @@
+"""Who a vendor or company was at a date: the alias table."""
+
+from collections.abc import Mapping
+from datetime import date
+from functools import cache
+from operator import attrgetter
+
+from attrs import frozen
+
+from svc_core import data
+from svc_core.intel.linking.names import normal
+from svc_core.text.words import fold
+
+WORDS_MAX = 4
+"""Words of the longest name in the table."""
+
+
+@frozen
+class Alias:
+    """A name means the entity with this `key`, from a day up to another, not included."""
+
+    key: str
+    valid_from: date
+    valid_to: date
+
+    def holds(self, day: date | None) -> bool:
+        """Whether it holds on a day; None is a day after every change."""
+        return self.valid_from <= day < self.valid_to if day else self.valid_to == date.max
+
+
+def owner(name: str, day: date | None) -> str | None:
+    """The key of the entity that a normalised name means on a day; None where nobody says."""
+    return next((one.key for one in table().get(name, ()) if one.holds(day)), None)
+
+
+def mentioned(written: str, day: date | None, *, is_sure: bool) -> str | None:
+    """The key of the entity that a name in text means.
+
+    One that is an ordinary word has to be surely a name, or to have its legal form with it.
+    """
+    name = normal(written)
+    is_word = name in _kinds("word") or name in _kinds("text")
+    if not _has_form(written) and (name in _kinds("vendor") or (is_word and not is_sure)):
+        return None
+    return owner(name, day)
+
+
+def maker(vendor: str, day: date | None) -> str | None:
+    """The key of the entity that the name of a vendor means."""
+    name = normal(vendor)
+    return None if name in _kinds("text") and not _has_form(vendor) else owner(name, day)
+
+
+def _has_form(written: str) -> bool:
+    """Whether a legal form stands with a name."""
+    return len(normal(written).split()) < len(written.split())
+
+
+@cache
+def beginnings() -> frozenset[str]:
+    """The first words of all names, folded."""
+    names = [name for row in data.rows("aliases.tsv") for name in row[0].split("|")]
+    return frozenset(fold(name.split()[0]) for name in (*names, *table()))
+
+
+@cache
+def _kinds(kind: str) -> frozenset[str]:
+    """The names of a kind, as the head of the table tells them."""
+    told = (row[0].split("|") for row in data.rows("aliases.tsv") if row[4] == kind)
+    return frozenset(normal(name) for names in told for name in names)
+
+
+@cache
+def table() -> Mapping[str, tuple[Alias, ...]]:
+    """The aliases by their normalised names, the earliest first."""
+    found: dict[str, list[Alias]] = {}
+    for names, key, start, end, *_ in data.rows("aliases.tsv"):
+        days = date.fromisoformat(start or "0001-01-01"), date.fromisoformat(end or "9999-12-31")
+        alias = Alias(key, *days)
+        for name in names.split("|"):
+            found.setdefault(normal(name), []).append(alias)
+    return {name: tuple(sorted(held, key=_START)) for name, held in found.items()}
+
+
+_START = attrgetter("valid_from")

@@ -1,0 +1,77 @@
+"""Whether an entity that has a name is whom the name means.
+
+Rule 1: only entities of a suitable type count, and the name must be that of one of them alone.
+Rule 2: a name of one word needs something else that speaks for it: of a vendor, that the entity
+        makes software or hardware, and that it is no ordinary word; in text, that it is written as
+        no ordinary word is.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any
+
+from svc_core.intel.linking.names import NAMED_TYPES, is_ordinary, is_uncommon, labels
+
+Facts = Mapping[str, Any]
+
+_MAKERS = frozenset({"company", "organization"})
+_SIC_TECHNICAL = (range(3570, 3580), range(3661, 3680), range(7370, 7380))
+"""Computers; communications, components, semiconductors; software and services for computers."""
+_ISIC_TECHNICAL = ("26", "582", "62", "63")
+"""The same divisions in ISIC and NACE, without their dots."""
+
+
+def sought(references: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+    """The facets of entities by which references are looked up, with the values of each."""
+    found: dict[str, list[str]] = {"designator": [], "label": []}
+    for one in references:
+        scheme, _, name = one.partition(":")
+        facet, value = ("designator", one) if scheme == "ticker" else ("label", name)
+        found[facet].append(value)
+    return {facet: tuple(values) for facet, values in found.items()}
+
+
+def has(reference: str, facts: Facts) -> bool:
+    """Whether an entity is of a suitable type and has the name."""
+    scheme, _, name = reference.partition(":")
+    if scheme == "ticker":
+        return any(f"{one['scheme']}:{one['value']}" == reference for one in facts["designators"])
+    suitable = NAMED_TYPES if scheme == "name" else _MAKERS
+    return facts["type"] in suitable and name in _labels(facts)
+
+
+def suffices(reference: str, facts: Facts) -> bool:
+    """Whether the name says enough of the only entity that has it."""
+    scheme, _, name = reference.partition(":")
+    if scheme in ("ticker", "firm") or " " in name:
+        return True
+    if scheme == "vendor":
+        return is_technical(facts) and not is_ordinary(name)
+    written = (told for told in _names(facts) if name in labels(told, facts["type"]))
+    return any(map(is_uncommon, written))
+
+
+def is_technical(facts: Facts) -> bool:
+    """Whether an entity makes software or hardware, as its industry says."""
+    industry = facts.get("industry") or {}
+    code = str(industry.get("code") or "").replace(".", "")
+    if industry.get("scheme") == "SIC":
+        return code.isdecimal() and any(int(code) in group for group in _SIC_TECHNICAL)
+    return code.startswith(_ISIC_TECHNICAL)
+
+
+def references(facts: Facts) -> Iterator[str]:
+    """The references that may mean an entity, but for ids."""
+    for name in dict.fromkeys(_labels(facts)):
+        yield from (f"{scheme}:{name}" for scheme in ("vendor", "name", "firm"))
+    for one in facts["designators"]:
+        if one["scheme"] == "ticker":
+            yield f"ticker:{one['value']}"
+
+
+def _names(facts: Facts) -> list[str]:
+    return [facts["name"], *facts["aliases"]]
+
+
+def _labels(facts: Facts) -> Iterator[str]:
+    return chain.from_iterable(labels(name, facts["type"]) for name in _names(facts))

@@ -1,0 +1,121 @@
+"""References: whom a row names, before anybody looks up who that is.
+
+A reference is the id that the key of an entity gives, or `scheme:name` where a name alone is told:
+`vendor:` is a maker of products, `name:` stands in text, `firm:` too with its legal form, `ticker:`
+is a symbol in parentheses.
+"""
+
+import re
+from collections.abc import Container, Iterator
+from datetime import date
+from itertools import chain
+
+from svc_core.base import ids
+from svc_core.formats.cyber.vulnerabilities import CVE_ID
+from svc_core.formats.reading.identifiers import isin, lei
+from svc_core.intel.linking import aliases
+from svc_core.intel.linking.names import is_uncommon, normal
+from svc_core.intel.linking.runs import Run, lower_words, runs
+from svc_core.text.words import fold
+
+MENTIONS_MAX = 20
+"""Names that one text mentions: more is a list, and no text about anybody of them."""
+
+_LONG = re.compile(r"\b(?:[A-Z0-9]{18}\d\d|[A-Z]{2}[A-Z0-9]{9}\d)\b")
+_CVE = re.compile(r"\bCVE-\d{4}-\d{4,19}\b", re.IGNORECASE)
+_MARKETS = {
+    **dict.fromkeys(("nasdaq", "nasdaqgs", "nasdaqgm", "nasdaqcm", "nyse", "nyse american",
+                     "nyse arca", "nysearca", "amex", "cboe", "otc", "otcqb", "otcqx"), ""),
+    "lse": "XLON:", "lon": "XLON:", "tsx": "XTSE:", "tsxv": "XTSX:", "asx": "XASX:",
+    "etr": "XETR:", "xetra": "XETR:", "fra": "XFRA:", "epa": "XPAR:", "six": "XSWX:",
+    "swx": "XSWX:", "tyo": "XTKS:", "tse": "XTKS:", "hkex": "XHKG:", "hkg": "XHKG:",
+    "sehk": "XHKG:", "nse": "XNSE:", "bse": "XBOM:", "sgx": "XSES:", "krx": "XKRX:",
+}  # fmt: skip
+"""How a ticker begins by its exchange: a symbol of the United States stands alone, as the SEC
+writes it; elsewhere the ISO 10383 code of the market goes before it."""
+_EXCHANGE = "|".join(sorted(_MARKETS, key=len, reverse=True))
+_SYMBOL = re.compile(rf"\(\s*({_EXCHANGE})\s*:\s*([A-Z0-9.-]{{1,8}})\s*[);,]", re.IGNORECASE)
+
+
+def id_of(key: str) -> str:
+    """The id that the key of an entity gives: `scheme:value`, or the id of a CVE."""
+    resource = "cve" if CVE_ID.fullmatch(key) else "entity"
+    return ids.derived_id("ent", resource, "", key)
+
+
+def is_id(reference: str) -> bool:
+    """Whether a reference is an id."""
+    return ids.is_id("ent", reference)
+
+
+def of_vendor(vendor: str, day: date | None = None) -> tuple[str, ...]:
+    """Whom the name of a maker of products means on a day, the surest first; None is today.
+
+    Empty for no name.
+    """
+    name = normal(vendor)
+    key = aliases.maker(vendor, day)
+    if key is None:
+        return (f"vendor:{name}",) if name else ()
+    return (id_of(key), f"vendor:{name}") if key.startswith("cpe-vendor:") else (id_of(key),)
+
+
+def of_text(text: str, day: date | None = None) -> dict[str, str]:
+    """Whom a text mentions on a day, by reference, with the name that stands in it.
+
+    Its first line is a headline. At most `MENTIONS_MAX`, the surest first: numbers, symbols with
+    their exchange, names of the alias table, other names.
+    """
+    found: dict[str, str] = {}
+    for reference, name in chain(_numbers(text), _symbols(text), _names(text, day)):
+        found.setdefault(reference, name)
+        if len(found) == MENTIONS_MAX:
+            break
+    return found
+
+
+def _numbers(text: str) -> Iterator[tuple[str, str]]:
+    for match in _CVE.findall(text):
+        yield id_of(match.upper()), match.upper()
+    for match in _LONG.findall(text):
+        for scheme, read in (("lei", lei), ("isin", isin)):
+            if read(match) is not None:
+                yield id_of(f"{scheme}:{match}"), match
+
+
+def _symbols(text: str) -> Iterator[tuple[str, str]]:
+    for exchange, symbol in _SYMBOL.findall(text):
+        market = _MARKETS[" ".join(exchange.casefold().split())]
+        yield f"ticker:{market}{symbol.upper()}", symbol.upper()
+
+
+def _names(text: str, day: date | None) -> Iterator[tuple[str, str]]:
+    found, lower = list(runs(text)), lower_words(text)
+    known = [one for run in found for one in _aliases(run, day, lower)]
+    yield from known
+    held = {name for _, name in known}
+    for name in chain.from_iterable(run.readings() for run in found):
+        words = normal(name)
+        if name in held or _CVE.fullmatch(name):
+            continue
+        if " " in words or is_uncommon(name):
+            yield f"name:{words}", name
+        elif " " in name and words:
+            yield f"firm:{words}", name
+
+
+def _aliases(run: Run, day: date | None, lower: Container[str]) -> Iterator[tuple[str, str]]:
+    """The names of the alias table in a run of capitals, the longest of each place."""
+    at = 0
+    while at < len(run.words):
+        size = 1
+        if fold(run.words[at]) in aliases.beginnings():
+            for many in range(min(aliases.WORDS_MAX, len(run.words) - at), 0, -1):
+                name = run.part(at, at + many)
+                is_sure = run.is_telling and many == len(run.words) and fold(name) not in lower
+                key = aliases.mentioned(name, day, is_sure=is_sure)
+                if key is not None:
+                    yield id_of(key), name
+                    size = many
+                    break
+        at += size

@@ -1,0 +1,1 @@
+"""News items, the stories that they make, and daily recaps."""

@@ -1,0 +1,39 @@
+"""What topics have seen: items by the hour, their languages and sources."""
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+
+from svc_core.intel.news.model import NewsItem, TopicActivity
+
+ACTIVITY_HOURS = 48
+ACTIVITY_NAMES_MAX = 500  # sources or languages remembered for one topic
+
+
+def _hour(instant: datetime) -> int:
+    return int(instant.timestamp()) // 3600
+
+
+def active(before: TopicActivity, items: Iterable[NewsItem], now: datetime) -> TopicActivity:
+    """What a topic has seen once these new items are in it."""
+    fresh = list(items)
+    hours = Counter(dict(before.hours))
+    hours.update(_hour(item.seen_at) for item in fresh)
+    oldest = _hour(now) - ACTIVITY_HOURS
+    moments = [before.last_item_at, *(item.seen_at for item in fresh)]
+    return TopicActivity(
+        id=before.id,
+        hours=tuple(sorted((hour, n) for hour, n in hours.items() if hour > oldest)),
+        languages=_grown(before.languages, (item.language for item in fresh)),
+        sources=_grown(before.sources, (item.source.id for item in fresh)),
+        last_item_at=max(filter(None, moments), default=None),
+    )
+
+
+def _grown(known: tuple[str, ...], more: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(sorted({*known, *(name for name in more if name)}))[:ACTIVITY_NAMES_MAX]
+
+
+def items_last_day(activity: TopicActivity, now: datetime) -> int:
+    """How many items a topic saw in the 24 hours before `now`, by whole hours."""
+    return sum(count for hour, count in activity.hours if _hour(now) - 24 < hour <= _hour(now))

@@ -1,0 +1,176 @@
+"""News items: what a feed's record becomes, and what is written beside its row.
+
+Rule 1: an item's id is derived from its permalink at its publisher, else from its source and
+        natural key, so taking a document in twice, or in two formats, changes nothing. Only a
+        document of the publisher's own host, or of this machine, speaks for a permalink.
+Rule 2: a date is never invented; an item without one sorts by when it was first retrieved.
+Rule 3: words, counts of terms and the activity of topics are written with the row, or not at all.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from svc_core.base import ids, instants
+from svc_core.base.egress import is_loopback
+from svc_core.formats.model import Record
+from svc_core.intel.folding.model import Source
+from svc_core.intel.folding.revision import Written
+from svc_core.intel.news.activity import active
+from svc_core.intel.news.model import (
+    NEWS,
+    NEWS_TEXTS,
+    RECAPS_DUE,
+    SUMMARY_MAX,
+    TOPIC_ACTIVITY,
+    UNGROUPED,
+    NewsItem,
+    NewsText,
+    RecapDue,
+    TopicActivity,
+    Ungrouped,
+)
+from svc_core.operation.declaration import Context
+from svc_core.operation.ports import Collection
+from svc_core.search import corpus
+from svc_core.search.embeddings import VECTORS
+from svc_core.text.language import guess
+from svc_core.text.sentiment import sentiment
+from svc_core.text.topics import assign
+
+PROVIDER = "feed"
+STORY_MAX = 100  # items of an event that are looked at again when one of them goes
+
+
+# -- what a record becomes ---------------------------------------------------------------------
+
+
+def row_id(source: Source, record: Record) -> str:
+    """The id of the item: by its publisher and permalink, else by its source and natural key."""
+    url = record.said.get("url")
+    if url is not None and record.key == url:
+        page, location = urlsplit(url), urlsplit(source.location)
+        host, own = _bare(page.hostname), _bare(location.hostname)
+        if own in ("", host) or is_loopback(own) or host.endswith(f".{own}"):
+            address = page._replace(scheme="", netloc="", path=page.path.rstrip("/")).geturl()
+            return ids.derived_id("obs", "news", f"{PROVIDER}:{host}", address)
+    return ids.derived_id("obs", "news", f"{PROVIDER}:{source.id}", record.key)
+
+
+def _bare(host: str | None) -> str:
+    return (host or "").removeprefix("www.")
+
+
+def context(source: Source) -> list[Any]:
+    """What items carry of their source: once it changes, they are read anew."""
+    return [source.name, source.domain, source.country_code, source.language, list(source.topics),
+            dict(source.options)]  # fmt: skip
+
+
+def judged(
+    source: Source, row: str, said: Mapping[str, Any], now: datetime
+) -> tuple[dict[str, Any], NewsText]:
+    """The members of the row, and its words."""
+    title, summary = said["title"], said["summary"]
+    text = said["text"] or summary
+    language = said["language"] or source.language or guess(f"{title} {summary}")
+    tone = sentiment(title, summary, language)
+    options = source.options
+    tier, affiliated = options.get("tier"), options.get("stateAffiliated")
+    members = {
+        **{name: said[name] for name in _AS_SAID},
+        "title": title,
+        "summary": summary[:SUMMARY_MAX],
+        "text": text,
+        "sentiment": {"label": tone and tone.label, "value": tone and tone.value},
+        "retrievedAt": instants.render(now),
+        "source": {
+            "id": source.id,
+            "name": source.name,
+            "domain": source.domain,
+            "countryCode": source.country_code,
+            "tier": tier and int(tier),
+            "stateAffiliated": None if affiliated is None else affiliated == "true",
+        },
+        "language": language,
+        "topics": assign(title, text, said["categories"], source.topics, language=language),
+    }
+    return members, NewsText(row, now, title, text, language).read()
+
+
+_AS_SAID = ("url", "sourceUrl", "publishedAt", "publishedBasis", "updatedAt", "authors", "imageUrl")
+
+
+def words(members: Mapping[str, Any], row: NewsItem) -> NewsText:
+    """The words of a row that another contribution tells now."""
+    return NewsText(row.id, row.retrieved_at, row.title, members["text"], row.language)
+
+
+# -- what is written beside rows ---------------------------------------------------------------
+
+
+async def follow(ctx: Context, written: Sequence[Written]) -> None:
+    """Write the words of items, have them grouped, count their terms, tell their topics."""
+    before = await ctx.find_many(NEWS_TEXTS, [_id(one) for one in written])
+    counts = [await _worded(ctx, one, before.get(_id(one))) for one in written]
+    await corpus.count(ctx, counts)
+    await _part_stories(ctx, [one.before for one in written if one.after is None])
+    created = [one.after for one in written if one.before is None]
+    await _note_topics(ctx, created)
+    await _note_recaps(ctx, [item for one in written for item in (one.before, one.after) if item])
+
+
+async def _note_recaps(ctx: Context, items: Sequence[NewsItem]) -> None:
+    days = {
+        (topic, item.seen_at.replace(hour=0, minute=0, second=0, microsecond=0))
+        for item in items
+        for topic in item.topics
+    }
+    for topic, day in sorted(days):
+        due = RecapDue(f"{topic}|{day:%Y-%m-%d}", topic, day)
+        await ctx.save(RECAPS_DUE, due.id, due)
+
+
+_BESIDE: tuple[Collection[Any], ...] = (NEWS_TEXTS, UNGROUPED, VECTORS)
+"""What goes with an item."""
+
+
+def _id(one: Written) -> str:
+    id_: str = (one.after or one.before).id
+    return id_
+
+
+async def _worded(ctx: Context, one: Written, known: NewsText | None) -> corpus.Change:
+    old = None if known is None else known.terms
+    if one.after is None or one.words is None:
+        for beside in _BESIDE:
+            await ctx.tx.documents.delete(beside, _id(one))
+        return corpus.Change(_id(one), old, None)
+    taken_at = one.after.retrieved_at
+    told = NewsText(one.after.id, taken_at, one.words.title, one.words.text, one.words.language,
+                    one.words.terms).read()  # fmt: skip
+    await ctx.save(NEWS_TEXTS, told.id, told)
+    await ctx.save(UNGROUPED, told.id, Ungrouped(told.id, taken_at))
+    return corpus.Change(told.id, old, told.terms)
+
+
+async def _part_stories(ctx: Context, gone: Sequence[NewsItem]) -> None:
+    """Have the items that told the same events as these looked at again."""
+    stories = sorted({item.story_id for item in gone if item.story_id is not None})
+    left = await ctx.tx.documents.scan(NEWS, where={"story": tuple(stories)}, limit=STORY_MAX)
+    for row in left.rows:
+        item = NEWS.decode(row.raw)
+        await ctx.save(UNGROUPED, item.id, Ungrouped(item.id, item.retrieved_at))
+
+
+async def _note_topics(ctx: Context, created: Sequence[NewsItem]) -> None:
+    by_topic: dict[str, list[NewsItem]] = defaultdict(list)
+    for item in created:
+        for topic in item.topics:
+            by_topic[topic].append(item)
+    known = await ctx.find_many(TOPIC_ACTIVITY, by_topic)
+    for topic, items in sorted(by_topic.items()):
+        before = known.get(topic) or TopicActivity(topic)
+        await ctx.save(TOPIC_ACTIVITY, topic, active(before, items, ctx.now))

@@ -1,0 +1,380 @@
+"""News items, their words, what topics have seen, and recaps (Spec: News item)."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+import attrs
+from attrs import frozen
+
+from svc_core import wire
+from svc_core.base.unset import UNSET
+from svc_core.intel.entities.model import EntityRef
+from svc_core.intel.events.model import told_by
+from svc_core.intel.linking.references import of_text
+from svc_core.operation.facts import Place, SourceRef
+from svc_core.operation.members import (
+    CountryCode,
+    IncidentId,
+    ObservationId,
+    RecapId,
+    SourceId,
+    micros,
+)
+from svc_core.operation.ports import Collection
+from svc_core.search.listing import Indexed, Matched
+from svc_core.text.evidence import TEXT_MAX, places
+from svc_core.wire.constraints import Doc, Example, Ge, Le, MaxLen
+
+SUMMARY_MAX = 600  # characters: a paragraph, so that a list of items stays a list
+
+
+@frozen
+class Sentiment:
+    """How positive a text reads, from -1 to 1; null where its language is not judged."""
+
+    label: Annotated[
+        str | None,
+        Doc("`positive`, `neutral` or `negative`; null where its language is not judged."),
+        Example("negative"),
+    ]
+    value: Annotated[
+        Annotated[float, Ge(-1), Le(1)] | None,
+        Doc("From -1 to 1; null where its language is not judged."),
+        Example(-0.318),
+    ]
+
+
+@frozen
+class NewsSource:
+    """Who published an item."""
+
+    id: SourceId
+    name: Annotated[str, Doc("What it calls itself."), Example("The Quayside Ledger")]
+    domain: Annotated[str, Doc("The host of its home page."), Example("news.example.com")]
+    country_code: CountryCode
+    tier: Annotated[
+        Annotated[int, Ge(1), Le(4)] | None,
+        Doc("From 1 (wire or official) to 4, as its owner says; null where nobody said."),
+        Example(2),
+    ] = None
+    state_affiliated: Annotated[
+        bool | None, Doc("Whether a state runs it; null where nobody said."), Example(False)
+    ] = None
+
+
+@frozen
+class NewsItem:
+    """One published item, known by its permalink."""
+
+    id: ObservationId
+    title: Annotated[str, Doc("The headline."), Example("Antwerp dockworkers join walkout")]
+    summary: Annotated[
+        str,
+        MaxLen(SUMMARY_MAX),
+        Doc("Plain text; may be empty."),
+        Example("Dockworkers at Antwerp joined the walkout that began in Rotterdam on Monday."),
+    ]
+    url: Annotated[
+        str | None,
+        Doc("The item's address; null where the source gives none."),
+        Example("https://news.example.com/antwerp-dockworkers-join-walkout"),
+    ]
+    sentiment: Sentiment
+    published_at: Annotated[
+        datetime | None,
+        Doc("When it was published; null where the source gives no date."),
+        Example("2026-01-31T05:40:00Z"),
+    ]
+    updated_at: Annotated[
+        datetime | None,
+        Doc("When the source last changed it; null where the source does not say."),
+        Example(None),
+    ]
+    retrieved_at: Annotated[
+        datetime, Doc("When it was first taken in."), Example("2026-01-31T05:52:11Z")
+    ]
+    source: NewsSource
+    language: Annotated[str | None, Doc("BCP 47 tag; null where it is not known."), Example("en")]
+    authors: Annotated[
+        tuple[str, ...], Doc("Who wrote it; empty where the source does not say."), Example([])
+    ]
+    topics: Annotated[
+        tuple[str, ...],
+        Doc("Topics of the catalogue that it is about."),
+        Example(["supply-chain", "shipping"]),
+    ]
+    image_url: Annotated[
+        str | None, Doc("A picture of it; null where there is none."), Example(None)
+    ]
+    source_url: Annotated[
+        str | None,
+        Doc("The item's address as its source gave it; null where it gave none."),
+        Example("https://news.example.com/2026/port-strike?utm_source=rss"),
+    ]
+    published_basis: Annotated[
+        Literal["stated", "assumed"] | None,
+        Doc(
+            "`assumed` where the date names no zone and one was assumed, else `stated`; null "
+            "without a date."
+        ),
+        Example("stated"),
+    ] = None
+    story_id: Annotated[
+        IncidentId | None,
+        Doc("The event that it tells together with other items; null while it is alone."),
+    ] = None
+    duplicate_of: Annotated[
+        ObservationId | None, Doc("The item whose words it repeats; null where none is known.")
+    ] = None
+    place: Annotated[Place | None, Doc("Where it happened; null while nobody looked.")] = None
+    entities: Annotated[
+        tuple[EntityRef, ...] | None,
+        Doc("Whom its headline and summary name, as far as they are known."),
+    ] = None
+    recorded_at: Annotated[
+        datetime | None,
+        Doc("When this version was written here; null for items of before that was kept."),
+        Example("2026-01-31T05:52:11Z"),
+    ] = None
+    match: Matched = UNSET
+
+    @property
+    def dated_at(self) -> datetime | None:
+        """The item's own date; some sources tell only when they last changed it."""
+        return self.published_at or self.updated_at
+
+    @property
+    def seen_at(self) -> datetime:
+        """The item's date, but not later than it was read: some dates lie in the future."""
+        return min(self.dated_at or self.retrieved_at, self.retrieved_at)
+
+    @property
+    def ref(self) -> SourceRef:
+        """Where it was published."""
+        told, read_at = self.source, self.retrieved_at
+        return SourceRef(told.id, "feed", told.name, self.url, None, read_at, self.published_at)
+
+
+@frozen
+class NewsText:
+    """The words of an item, kept and indexed beside its row: lists stay small.
+
+    They are found by when the item was first taken in, not by its own date: a report covers what
+    became known since the one before it, so that nothing that arrives late is lost. `terms` are
+    those of its headline, lead and rest, a line for each, once they are made (`read`); an item is
+    counted with them (`svc_core.search.corpus`) if and only if they are there.
+    """
+
+    id: ObservationId
+    taken_at: datetime
+    title: str
+    text: str
+    language: str | None = None
+    terms: str | None = None
+
+    def read(self) -> "NewsText":
+        """These words with their terms."""
+        if self.terms is not None:
+            return self
+        return attrs.evolve(self, terms=places(self.title, self.text, self.language))
+
+
+def _tokens(words: NewsText) -> str:
+    """Each of its terms once."""
+    return " ".join(dict.fromkeys((words.read().terms or "").split()))
+
+
+def ranges(language: str | None) -> tuple[str, ...]:
+    """The language ranges that a tag is in (RFC 4647, basic filtering): `fr` and `fr-ch`."""
+    parts = [] if language is None else language.lower().split("-")
+    return tuple("-".join(parts[: size + 1]) for size in range(len(parts)))
+
+
+def _thousandths(value: float | None) -> int | None:
+    return None if value is None else round(value * SENTIMENT_STEPS)
+
+
+SENTIMENT_STEPS = 1_000  # a sentiment is kept as a whole number of thousandths
+
+
+def mentions(item: NewsItem) -> dict[str, str]:
+    """Whom it mentions, by reference, with the name that stands there."""
+    return of_text(f"{item.title}\n{item.summary}", item.seen_at.date())
+
+
+NEWS: Collection[NewsItem] = Collection(
+    name="news",
+    model=NewsItem,
+    prefix="obs",
+    order=lambda item: micros(item.seen_at),
+    scope="global",
+    keys={
+        "source": lambda item: item.source.id,
+        "story": lambda item: item.story_id,
+        "article": lambda item: None if item.story_id is None else told_by(item.url),
+    },
+    facets={
+        "topics": lambda item: item.topics,
+        "language": lambda item: ranges(item.language),
+        "entity": mentions,
+    },
+    numbers={
+        "sentiment": lambda item: _thousandths(item.sentiment.value),
+        "recorded": lambda item: None if item.recorded_at is None else micros(item.recorded_at),
+    },
+    kind="newsItem",
+)
+
+
+def whole(raw: bytes) -> bytes:
+    """A stored item with all its members: what was not kept yet when it was written is null."""
+    return raw if b'"recordedAt":' in raw else wire.dumps(NEWS.decode(raw))
+
+
+NEWS_TEXTS: Collection[NewsText] = Collection(
+    name="news_texts",
+    model=NewsText,
+    prefix="obs",
+    order=lambda words: micros(words.taken_at),
+    scope="global",
+    keys={"uncounted": lambda words: "yes" if words.terms is None else None},
+    search=_tokens,
+)
+
+
+def _kept(words: NewsText) -> dict[str, list[str]]:
+    """Its terms by where they stand."""
+    title, lead, rest = (words.read().terms or "").split("\n")
+    return {"title": title.split(), "text": [*lead.split(), *rest.split()]}
+
+
+WORDS: Indexed[NewsText] = Indexed(
+    lambda words: {"title": [words.title], "text": [words.text[:TEXT_MAX]]}, kept=_kept
+)
+
+
+@frozen
+class Ungrouped:
+    """An item that was written and not yet looked at for its story."""
+
+    id: ObservationId
+    taken_at: datetime
+
+
+UNGROUPED: Collection[Ungrouped] = Collection(
+    name="ungrouped",
+    model=Ungrouped,
+    prefix="obs",
+    order=lambda item: micros(item.taken_at),
+    scope="system",
+)
+
+
+@frozen
+class StoryPass:
+    """The last pass that gave items their stories; its version counts what passes wrote."""
+
+    id: str
+
+
+STORY_PASSES: Collection[StoryPass] = Collection(
+    name="story_passes", model=StoryPass, prefix="", order=lambda _: 0, scope="system"
+)
+
+
+# -- topics ------------------------------------------------------------------------------------
+
+
+@frozen
+class TopicActivity:
+    """What a topic has seen: items by UTC hour of the last two days, languages, newest item."""
+
+    id: str
+    hours: tuple[tuple[int, int], ...] = ()
+    languages: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    last_item_at: datetime | None = None
+
+
+TOPIC_ACTIVITY: Collection[TopicActivity] = Collection(
+    name="topic_activity", model=TopicActivity, prefix="", order=lambda _: 0, scope="global"
+)
+
+
+# -- recaps ------------------------------------------------------------------------------------
+
+
+@frozen
+class RecapWindow:
+    """The period that a recap is about, from its start up to its end."""
+
+    start: Annotated[datetime, Doc("Its beginning."), Example("2026-01-31T00:00:00Z")]
+    end: Annotated[datetime, Doc("Its end, not included."), Example("2026-02-01T00:00:00Z")]
+
+
+@frozen
+class RecapBullet:
+    """One event of the period, in a sentence of the items that it cites."""
+
+    text: Annotated[str, Doc("A sentence of its items."), Example("Dockworkers joined the strike.")]
+    news_ids: Annotated[tuple[ObservationId, ...], Doc("The items that say so; at least one.")]
+    incident_id: Annotated[
+        IncidentId | None, Doc("The event; null where one item alone tells of it.")
+    ]
+
+
+@frozen
+class RecapMethod:
+    """How a recap was made."""
+
+    kind: Annotated[Literal["extractive", "model"], Doc("`extractive` quotes its items.")]
+    name: Annotated[str, Doc("What made it."), Example("story-leads")]
+    version: Annotated[str, Doc("Its version."), Example("1")]
+
+
+@frozen
+class Recap:
+    """What the items of one topic told in one period."""
+
+    id: RecapId
+    topic: Annotated[str, Doc("One of the 40 topics."), Example("shipping")]
+    window: RecapWindow
+    generated_at: Annotated[datetime, Doc("When it was made."), Example("2026-01-31T06:00:00Z")]
+    headline: Annotated[str, Doc("The headline of its first event."), Example("Port strike grows")]
+    text: Annotated[str, Doc("Its bullets as one text."), Example("Dockworkers joined the strike.")]
+    bullets: Annotated[tuple[RecapBullet, ...], Doc("Its events, the most told first.")]
+    item_count: Annotated[int, Ge(1), Doc("Items of the topic and period."), Example(12)]
+    source_count: Annotated[int, Ge(1), Doc("Publishers of these items."), Example(7)]
+    language: Annotated[
+        str | None, Doc("BCP 47 tag of most of the items; null where unknown."), Example("en")
+    ]
+    method: RecapMethod
+
+
+RECAPS: Collection[Recap] = Collection(
+    name="recaps",
+    model=Recap,
+    prefix="rcp",
+    order=lambda recap: micros(recap.window.end),
+    scope="global",
+    keys={"topic": lambda recap: recap.topic, "language": lambda recap: recap.language},
+    numbers={"generated": lambda recap: micros(recap.generated_at)},
+    kind="recap",
+    path="/news/recaps",
+)
+
+
+@frozen
+class RecapDue:
+    """A topic and day (UTC) whose items changed since its recap was made."""
+
+    id: str
+    topic: str
+    day: datetime
+
+
+RECAPS_DUE: Collection[RecapDue] = Collection(
+    name="recaps_due", model=RecapDue, prefix="", order=lambda due: micros(due.day), scope="system"
+)
+
+COLLECTIONS = (NEWS, NEWS_TEXTS, UNGROUPED, STORY_PASSES, RECAPS, RECAPS_DUE, TOPIC_ACTIVITY)

@@ -1,0 +1,264 @@
+"""Which event each new item belongs to: its `storyId`.
+
+Rule 1: what is written waits in `UNGROUPED`, in the same unit of work, until it was looked at. A
+        pass that is cut off leaves it there.
+Rule 2: a window of up to `WINDOW_ITEMS_MAX` items is grouped anew as a whole, so that the order in
+        which documents came does not decide who is together. In a larger one the new items are
+        grouped with their neighbours, found through the text index, and the stories of these.
+Rule 3: a story has a name from its second item on, derived from the two that it began with. The
+        name stays with the group that holds most of its items; where two meet, the older stays.
+Rule 4: a pass writes in short units. Each checks that no other pass wrote since this one read, so
+        of two at once one begins again.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from datetime import timedelta
+from functools import partial
+
+import attrs
+from attrs import field, frozen
+
+from svc_core.base import ids
+from svc_core.intel.incidents import queue as incidents
+from svc_core.intel.news.model import (
+    NEWS,
+    NEWS_TEXTS,
+    STORY_PASSES,
+    UNGROUPED,
+    NewsItem,
+    NewsText,
+    StoryPass,
+    Ungrouped,
+)
+from svc_core.operation.declaration import Context, Units
+from svc_core.operation.members import micros
+from svc_core.operation.ports import SYSTEM, Document
+from svc_core.search import corpus
+from svc_core.text.evidence import Evidence, Reading, read
+from svc_core.text.frequencies import Frequencies
+from svc_core.text.grouping import SPAN, grouped
+
+WINDOW_ITEMS_MAX = 1_000
+"""Items that are grouped in one go: about 0.3 s beside everything else."""
+BULK, BULK_SHARE = 10, 5
+"""So many times larger may a window be that is grouped as a whole where it has at most so many
+items for each new one: a known item costs 0.8 ms, a new one that is sought for by itself 4 ms."""
+NEW_AT_ONCE = 100
+"""New items that one pass over a larger window looks at: each is sought for in some 5 ms."""
+NEAR_TERMS, NEAR_ITEMS = 8, 12
+"""Rarest terms by which the neighbours of an item are sought, and how many of these are taken:
+twice as many as it borrows from."""
+MEMBERS_MAX = 1_000
+"""Items of known stories that are looked at beside, the newest."""
+ROWS_AT_ONCE = 100
+"""Rows written in one unit: about 50 ms."""
+TRIES_MAX = 3
+"""How often a pass begins again because another wrote; what is left then waits for the next."""
+PASSES_MAX = 50
+"""Passes in one go, so that who writes without end does not keep a process from reading sources:
+5,000 new items of a large window, some 50 s beside everything else."""
+
+_NEWS = "news"
+_SPAN = SPAN // timedelta(microseconds=1)
+
+
+Pair = tuple[Document[NewsItem], Document[NewsText]]
+"""An item as it is stored, and its words."""
+
+
+@frozen
+class Scene:
+    """New items as they wait, with stored items around them, and which pass was the last."""
+
+    new: tuple[Document[Ungrouped], ...]
+    around: tuple[Pair, ...] = field(repr=False)
+    frequencies: Frequencies = field(repr=False)
+    version: int
+
+    def readings(self) -> list[Reading]:
+        """The items, read; to be done aside."""
+        return [
+            read(corpus.evidence_of(NEWS.decode(item.raw), NEWS_TEXTS.decode(words.raw)))
+            for item, words in self.around
+        ]
+
+
+def changes(held: Sequence[Reading], frequencies: Frequencies) -> dict[str, str | None]:
+    """The items that belong to another story from now on, with its name; None for those alone."""
+    events = [
+        [one.evidence for part in event for one in part] for event in grouped(held, frequencies)
+    ]
+    before = {one.evidence.id: one.evidence.story for one in held}
+    return {id_: name for id_, name in named(events).items() if name != before[id_]}
+
+
+def named(events: Sequence[Sequence[Evidence]]) -> dict[str, str | None]:
+    """The name of each item's story: `inc_...`, or None for an item that is alone."""
+    kept = _kept(events)
+    taken = {one.story for event in events for one in event if one.story is not None}
+    names: dict[str, str | None] = {}
+    for at, event in enumerate(events):
+        name = None
+        if len(event) > 1:
+            name = kept.get(at) or _new_name(event, taken)
+            taken.add(name)
+        names.update((one.id, name) for one in event)
+    return names
+
+
+def _kept(events: Sequence[Sequence[Evidence]]) -> dict[int, str]:
+    """The oldest name that stays with each event, by the event's place."""
+    held: dict[str, Counter[int]] = {}
+    oldest: dict[str, tuple[int, str]] = {}
+    for at, event in enumerate(events):
+        for one in event:
+            if one.story is not None:
+                held.setdefault(one.story, Counter())[at] += 1
+                oldest[one.story] = min(_age(one), oldest.get(one.story, _age(one)))
+    kept: dict[int, str] = {}
+    for name in sorted(held, key=oldest.__getitem__):
+        places = held[name]
+        at = min(places, key=lambda place: (-places[place], min(map(_age, events[place]))))
+        kept.setdefault(at, name)
+    return kept
+
+
+def _new_name(event: Sequence[Evidence], taken: Set[str]) -> str:
+    """A name from the two items that it begins with, which no other story has."""
+    first, second = (one.id for one in sorted(event, key=_age)[:2])
+    name = ids.derived_id("inc", "story", first, second)
+    while name in taken:  # the others of a story that these two began have kept its name
+        name = ids.derived_id("inc", "story", name, first)
+    return name
+
+
+def _age(one: Evidence) -> tuple[int, str]:
+    return micros(one.retrieved_at), one.id
+
+
+# -- a pass ------------------------------------------------------------------------------------
+
+
+async def group_new(work: Units, *, at_once: int = WINDOW_ITEMS_MAX) -> int:
+    """Give the new items their stories; how many were looked at.
+
+    A window of up to `at_once` items is grouped as a whole, a larger one where most of it is new.
+    """
+    looked, tries = 0, 0
+    for _ in range(PASSES_MAX):
+        scene = await work.read(SYSTEM, partial(_scene, at_once=at_once))
+        if scene is None or tries == TRIES_MAX:
+            break
+        held = await work.aside(scene.readings)
+        names = {one.evidence.story for one in held if one.evidence.story is not None}
+        known = frozenset(one.evidence.id for one in held)
+        rest = await work.read(SYSTEM, partial(_members, names=sorted(names), known=known))
+        held += await work.aside(attrs.evolve(scene, around=rest).readings)
+        after = await work.aside(partial(changes, held, scene.frequencies))
+        if await _write(work, scene, sorted(after.items())):
+            looked += len(scene.new)
+        else:
+            tries += 1
+    return looked
+
+
+async def _scene(ctx: Context, at_once: int) -> Scene | None:
+    documents = ctx.tx.documents
+    new = (await documents.scan(UNGROUPED, limit=BULK * at_once)).rows
+    if not new:
+        return None
+    start, end = new[-1].order - _SPAN, new[0].order + _SPAN
+    most = max(at_once, min(BULK * at_once, BULK_SHARE * len(new)))
+    window = await documents.scan(NEWS_TEXTS, start=start, end=end, limit=most)
+    table = await corpus.frequencies(ctx)
+    texts = {row.id: row for row in window.rows}
+    if window.more:
+        new = new[:NEW_AT_ONCE]
+        texts = await _near(ctx, [row.id for row in new], table)
+    return Scene(
+        new=tuple(new),
+        around=await _pairs(ctx, texts),
+        frequencies=table,
+        version=await _version(ctx),
+    )
+
+
+async def _near(
+    ctx: Context, new: Sequence[str], table: Frequencies
+) -> dict[str, Document[NewsText]]:
+    """The words of new items and of what is most like them."""
+    found = await ctx.tx.documents.get_many(NEWS_TEXTS, new)
+    for row in list(found.values()):
+        title, lead, _ = (NEWS_TEXTS.decode(row.raw).read().terms or "").split("\n")
+        held = set(f"{title} {lead}".split())
+        rarest = sorted(held, key=lambda term: (table.counts.get(term, 0), term))[:NEAR_TERMS]
+        near = await corpus.candidates(
+            ctx,
+            dict.fromkeys(rarest, 1.0),
+            table,
+            start=row.order - _SPAN,
+            end=row.order + _SPAN,
+            limit=NEAR_ITEMS,
+        )
+        found.update((one.id, one) for one in near)
+    return found
+
+
+async def _members(ctx: Context, names: Sequence[str], known: Set[str]) -> tuple[Pair, ...]:
+    """The items of some stories that are not known yet."""
+    if not names:
+        return ()
+    found = await ctx.tx.documents.scan(NEWS, where={"story": tuple(names)}, limit=MEMBERS_MAX)
+    unknown = [row.id for row in found.rows if row.id not in known]
+    return await _pairs(ctx, await ctx.tx.documents.get_many(NEWS_TEXTS, unknown))
+
+
+async def _pairs(ctx: Context, texts: Mapping[str, Document[NewsText]]) -> tuple[Pair, ...]:
+    items = await ctx.tx.documents.get_many(NEWS, list(texts))
+    return tuple((item, texts[id_]) for id_, item in items.items())
+
+
+async def _write(work: Units, scene: Scene, rows: Sequence[tuple[str, str | None]]) -> bool:
+    """Write what changed, and after it that the new items were looked at, unless another wrote."""
+    version = scene.version
+    for at in range(0, len(rows) + len(scene.new), ROWS_AT_ONCE):
+        end = at + ROWS_AT_ONCE
+        looked = scene.new[max(0, at - len(rows)) : max(0, end - len(rows))]
+        unit = partial(_put, names=dict(rows[at:end]), looked=looked, version=version)
+        made = await work.write(SYSTEM, unit)
+        if made is None:
+            return False
+        version = made
+    return True
+
+
+async def _put(
+    ctx: Context,
+    names: Mapping[str, str | None],
+    looked: Sequence[Document[Ungrouped]],
+    version: int,
+) -> int | None:
+    """Write some rows; the version of the pass from then on, or None where another wrote.
+
+    An item that was written anew since it was looked at goes on waiting.
+    """
+    if await _version(ctx) != version:
+        return None
+    stories: set[str | None] = set()
+    for id_, stored in (await ctx.tx.documents.get_many(NEWS, list(names))).items():
+        before = NEWS.decode(stored.raw)
+        stories |= {before.story_id, names[id_]}
+        item = attrs.evolve(before, story_id=names[id_], recorded_at=ctx.now)
+        await ctx.save(NEWS, id_, item, before=stored)
+    await incidents.note(ctx, filter(None, stories))
+    now = await ctx.tx.documents.get_many(UNGROUPED, [row.id for row in looked])
+    for row in looked:
+        if now.get(row.id) == row:
+            await ctx.tx.documents.delete(UNGROUPED, row.id)
+    return (await ctx.save(STORY_PASSES, _NEWS, StoryPass(_NEWS))).version
+
+
+async def _version(ctx: Context) -> int:
+    last = await ctx.tx.documents.get(STORY_PASSES, _NEWS)
+    return 0 if last is None else last.version

@@ -1,0 +1,1 @@
+"""Signals: what changed in a way that somebody should look at."""

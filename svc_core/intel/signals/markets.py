@@ -1,0 +1,84 @@
+"""Signals of prediction markets: probabilities that moved within a day."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from svc_core.intel.entities.model import EntityRef
+from svc_core.intel.linking.references import of_text
+from svc_core.intel.signals.detectors import DETECTORS, measured
+from svc_core.intel.signals.differences import Diff
+from svc_core.intel.signals.model import MARKET_POINTS, MarketPoints, Signal
+from svc_core.operation.declaration import Context
+from svc_core.operation.members import micros
+from svc_core.text.deviation import moved, thinned
+
+
+async def moves(ctx: Context, diffs: Sequence[Diff]) -> list[Signal]:
+    """What moved, and the points of each market as they are then."""
+    known = await ctx.find_many(MARKET_POINTS, [one.told.row for one in diffs])
+    signals: list[Signal] = []
+    for diff in diffs:
+        row = diff.told.row
+        before = known.get(row) or MarketPoints(row, None)
+        price = _price(diff.told.said, before.label)
+        if price is None:
+            continue
+        label, share = price
+        at = micros(diff.stamp)
+        points = before.points if label == before.label else ()
+        signals += _move(diff, label, _prevailing(points, diff), (at, share))
+        after = MarketPoints(row, label, thinned(points, (at, share)))
+        if after != before:
+            await ctx.save(MARKET_POINTS, row, after)
+            known[row] = after
+    return signals
+
+
+def _price(said: Mapping[str, Any], label: str | None) -> tuple[str, float] | None:
+    """The outcome whose probability is followed, the first unless one was followed before."""
+    shares: dict[str, float] = {
+        one["label"]: one["probability"]
+        for one in said.get("outcomes") or ()
+        if one.get("label") is not None and one.get("probability") is not None
+    }
+    if said.get("status") != "open" or not shares:
+        return None
+    name = label if label is not None and label in shares else next(iter(shares))
+    return name, shares[name]
+
+
+def _prevailing(points: tuple[tuple[int, float], ...], diff: Diff) -> tuple[tuple[int, float], ...]:
+    """The points, and the last one once more for when its source was read last, unchanged."""
+    read_at = diff.source.health.last_success_at
+    if not points or read_at is None or not points[-1][0] < micros(read_at) < micros(diff.stamp):
+        return points
+    return (*points, (micros(read_at), points[-1][1]))
+
+
+def _move(
+    diff: Diff, label: str, points: Sequence[tuple[int, float]], last: tuple[int, float]
+) -> Iterator[Signal]:
+    numbers = DETECTORS["marketMove"].numbers
+    said, row = diff.told.said, diff.told.row
+    amounts = ((said.get(name) or {}).get("value") for name in ("volume24h", "volume"))
+    volume = next((one for one in amounts if one is not None), 0)
+    first = moved(points, last, timedelta(hours=numbers["windowHours"]))
+    if first is None or volume < numbers["volumeMin"]:
+        return
+    delta = round(last[1] - first[1], 6)
+    if abs(delta) < (least := numbers["deltaMin"]):
+        return
+    direction = "up" if delta > 0 else "down"
+    start = diff.stamp - timedelta(microseconds=last[0] - first[0])
+    named = of_text(said["question"], diff.stamp.date())
+    yield diff.found(
+        "marketMove",
+        f"{row}|{direction}|{diff.stamp:%Y-%m-%d}",
+        f"{said['question']} {label}: {first[1]:.0%} to {last[1]:.0%}",
+        direction=direction,
+        measure=abs(delta),
+        evidence=measured(last[1], first[1], start, diff.stamp, threshold=least),
+        entities=tuple(EntityRef(one, name, "mentioned") for one, name in named.items()),
+        market_ids=(row,),
+    )

@@ -1,0 +1,173 @@
+"""Signals: what detectors found in the rows that sources brought, with the evidence for it."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from attrs import frozen
+
+from svc_core.intel.economy.market_model import MarketId
+from svc_core.intel.entities.model import EntityRef
+from svc_core.operation.facts import Place, SourceRef
+from svc_core.operation.members import (
+    CreatedAt,
+    IncidentId,
+    ReportId,
+    Share,
+    SignalId,
+    UpdatedAt,
+    micros,
+)
+from svc_core.operation.ports import BASE_V2, Collection
+from svc_core.search.listing import Indexed
+from svc_core.wire.constraints import Doc, Example, Ge, IdOf
+
+SignalType = Literal[
+    "volumeSpike", "toneShift", "convergence", "escalation", "kevAdded", "kevRansomware",
+    "epssJump", "criticalCve", "sanctionListed", "sanctionDelisted", "marketMove",
+    "indicatorSurprise", "filing8k105", "sourceSilence",
+]  # fmt: skip
+SignalStatus = Literal["active", "expired", "dismissed"]
+Direction = Literal["up", "down", "none"]
+
+STRENGTH_STEPS = 1_000  # a strength is kept in whole thousandths
+NEVER = 2**62  # what a dismissed signal has for an end, where it is to come after every other
+
+
+@frozen
+class SignalDetector:
+    """What found a signal, and by which numbers."""
+
+    name: Annotated[str, Doc("The detector."), Example("epssJump")]
+    version: Annotated[str, Doc("Its version; other rules have another one."), Example("1")]
+    parameters: Annotated[Mapping[str, Any], Doc("Its numbers."), Example({"deltaMin": 0.2})]
+
+
+@frozen
+class SignalWindow:
+    """The time that a signal is about; null is open."""
+
+    start: Annotated[datetime | None, Doc("From when."), Example("2026-01-30T00:00:00Z")]
+    end: Annotated[datetime | None, Doc("Until when."), Example("2026-01-31T00:00:00Z")]
+
+
+@frozen
+class SignalEvidence:
+    """What was measured against what; null is what a detector does not measure."""
+
+    observed: Annotated[float | None, Doc("What was measured."), Example(0.71)] = None
+    baseline: Annotated[float | None, Doc("What it was or usually is."), Example(0.04)] = None
+    z_score: Annotated[float | None, Doc("How many standard deviations it is off.")] = None
+    window: Annotated[SignalWindow | None, Doc("The time that it is about.")] = None
+    threshold: Annotated[float | None, Doc("What it had to reach."), Example(0.2)] = None
+
+
+@frozen(kw_only=True)
+class Signal:
+    """Something that stands out, how strongly, and why."""
+
+    id: SignalId
+    type: Annotated[SignalType, Doc("What was found."), Example("epssJump")]
+    tags: Annotated[tuple[str, ...], Doc("Fields, and topics of news."), Example(["cyber"])]
+    title: Annotated[str, Doc("In one line."), Example("CVE-2026-0001: EPSS 0.04 to 0.71")]
+    summary: Annotated[str | None, Doc("In more words; null for none."), Example(None)] = None
+    direction: Annotated[Direction, Doc("Where what was measured went."), Example("up")]
+    strength: Annotated[Share, Doc("From 0 to 1, by the formula of its type."), Example(0.97)]
+    detector: SignalDetector
+    evidence: Annotated[SignalEvidence | None, Doc("Null where nothing was measured.")]
+    entities: Annotated[tuple[EntityRef, ...], Doc("Who is involved, as far as known.")] = ()
+    incident_ids: Annotated[tuple[IncidentId, ...], Doc("The incidents."), Example([])] = ()
+    market_ids: Annotated[tuple[MarketId, ...], Doc("The prediction markets."), Example([])] = ()
+    observation_ids: Annotated[
+        tuple[Annotated[str, IdOf("obs", "fin", noun="observation")], ...],
+        Doc("The news items, events, filings and values of indicators that it was read from."),
+        Example([]),
+    ] = ()
+    place: Annotated[Place | None, Doc("Where; null where it is about no place.")] = None
+    source_count: Annotated[int, Ge(0), Doc("How many sources tell of it."), Example(1)]
+    detected_at: Annotated[datetime, Doc("When it was the case."), Example("2026-01-31T00:00:00Z")]
+    expires_at: Annotated[
+        datetime | None, Doc("Until when it is active."), Example("2026-02-07T00:00:00Z")
+    ]
+    status: Annotated[SignalStatus, Doc("`dismissed` by hand, or by `expiresAt`.")] = "active"
+    report_id: Annotated[ReportId | None, Doc("The report that it was made for.")] = None
+    sources: Annotated[tuple[SourceRef, ...], Doc("What it was read from, ten at most.")]
+    created_at: CreatedAt
+    updated_at: UpdatedAt
+    revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
+
+
+def _end(signal: Signal, dismissed: int) -> int | None:
+    if signal.status == "dismissed":
+        return dismissed
+    return None if signal.expires_at is None else micros(signal.expires_at)
+
+
+WORDS: Indexed[Signal] = Indexed(
+    lambda signal: {"title": [signal.title], "summary": [signal.summary or ""]}
+)
+
+SIGNALS: Collection[Signal] = Collection(
+    name="signals",
+    model=Signal,
+    prefix="sig",
+    order=lambda signal: micros(signal.detected_at),
+    scope="global",
+    keys={"type": lambda signal: signal.type},
+    facets={
+        "tag": lambda signal: signal.tags,
+        "entity": lambda signal: [one.entity_id for one in signal.entities],
+        "incident": lambda signal: signal.incident_ids,
+    },
+    numbers={
+        "strength": lambda signal: round(signal.strength * STRENGTH_STEPS),
+        "updated": lambda signal: micros(signal.updated_at),
+        "end": lambda signal: _end(signal, NEVER),
+        "ended": lambda signal: _end(signal, -NEVER),
+    },
+    search=WORDS,
+    kind="signal",
+    base=BASE_V2,
+)
+"""Stored `active` or `dismissed`: who reads a row tells by the clock whether it has expired. By
+`end` dismissed ones come after all others, by `ended` before them, so that any two states are one
+range. Entities are kept as references (`svc_core.intel.entities.directory`)."""
+
+
+@frozen
+class MarketPoints:
+    """What the probability of one outcome of a market was in the last day, earliest first.
+
+    A point is microseconds since 1970, and the probability.
+    """
+
+    id: str
+    label: str | None
+    points: tuple[tuple[int, float], ...] = ()
+
+
+MARKET_POINTS: Collection[MarketPoints] = Collection(
+    name="market_points",
+    model=MarketPoints,
+    prefix="mkt",
+    order=lambda _: 0,
+    scope="global",
+)
+
+
+@frozen
+class DetectionDue:
+    """A topic, series or cell that detectors are to look at again, as rows of it were written."""
+
+    id: str
+    subject: str
+    key: str
+
+
+DETECTIONS_DUE: Collection[DetectionDue] = Collection(
+    name="detections_due",
+    model=DetectionDue,
+    prefix="sig",
+    order=lambda _: 0,
+    scope="global",
+)

@@ -1,0 +1,208 @@
+"""What stands out in the news: more of it than usual, another tone, a source that is silent."""
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from svc_core.base.instants import render
+from svc_core.intel.folding.model import SOURCES, Source
+from svc_core.intel.news.model import NEWS, NewsItem
+from svc_core.intel.signals.detectors import DETECTORS, DIGITS, SOURCES_MAX, found, measured
+from svc_core.intel.signals.model import Signal, SignalType
+from svc_core.operation.declaration import Context
+from svc_core.operation.facts import SourceRef
+from svc_core.operation.members import micros
+from svc_core.operation.ports import Document
+from svc_core.text.deviation import reached, spread
+
+ROWS_MAX = 500  # of one window
+SOURCES_ASKED = 40  # of one topic, whether they were there before
+_HOUR, _DAY, _MICRO = timedelta(hours=1), timedelta(days=1), timedelta(microseconds=1)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class _Item(NamedTuple):
+    """What is needed of a news item: a day of a topic has hundreds, read for two of them."""
+
+    id: str
+    at: datetime
+    source_id: str
+    tone: float | None
+    story_id: str | None
+    raw: bytes
+
+    @property
+    def ref(self) -> SourceRef:
+        """Where it was published."""
+        return NEWS.decode(self.raw).ref
+
+
+def _item(row: Document[NewsItem]) -> _Item | None:
+    """None for one without a date, which is listed by when it was read."""
+    told = json.loads(row.raw)
+    if not (told["publishedAt"] or told["updatedAt"]):
+        return None
+    at, tone = _EPOCH + row.order * _MICRO, told["sentiment"]["value"]
+    return _Item(row.id, at, told["source"]["id"], tone, told["storyId"], row.raw)
+
+
+# -- topics of news ----------------------------------------------------------------------------
+
+
+async def of_topic(ctx: Context, topic: str) -> list[Signal]:
+    """What stands out in the news of a topic, by the day that ends with its newest item."""
+    newest = await _items(ctx, topic, None, None, SOURCES_ASKED)
+    if not newest:
+        return []
+    end = newest[0].at
+    day = await _items(ctx, topic, end - _DAY, end)
+    return [*await _spike(ctx, topic, end, day), *await _shift(ctx, topic, end, day)]
+
+
+async def _items(
+    ctx: Context, topic: str, start: datetime | None, end: datetime | None, limit: int = ROWS_MAX
+) -> list[_Item]:
+    """The newest items of a topic that have a date, after `start` and not after `end`."""
+    page = await ctx.tx.documents.scan(
+        NEWS,
+        where={"topics": (topic,)},
+        start=None if start is None else micros(start) + 1,
+        end=None if end is None else micros(end),
+        limit=limit,
+    )
+    return [item for item in map(_item, page.rows) if item is not None]
+
+
+async def _spike(ctx: Context, topic: str, end: datetime, day: Sequence[_Item]) -> list[Signal]:
+    """More items than usual, of sources that were there before; the measure is how much more."""
+    numbers = DETECTORS["volumeSpike"].numbers
+    window, back = numbers["windowHours"] * _HOUR, numbers["baselineDays"] * _DAY
+    start = end - window
+    recent = [one for one in day if one.at > start]
+    if len(recent) < numbers["itemsMin"]:
+        return []
+    known = await _known(ctx, recent, start - numbers["historyDays"] * _DAY)
+    recent = [one for one in recent if one.source_id in known]
+    before = await ctx.tx.documents.count(
+        NEWS,
+        where={"topics": (topic,)},
+        start=micros(start - back) + 1,
+        end=micros(start),
+        limit=round(len(recent) * back / window / numbers["factor"]) + 1,
+    )
+    usual = before * window / back
+    threshold = max(numbers["itemsMin"], numbers["factor"] * usual)
+    if len(recent) < threshold or len(known) < numbers["sourcesMin"]:
+        return []
+    minute = end.minute - end.minute % numbers["cooldownMinutes"]
+    key = f"{topic}|{end:%Y-%m-%dT%H}:{minute:02}"
+    title = f"{topic}: {len(recent)} items in {numbers['windowHours']} hours"
+    evidence = measured(len(recent), round(usual, DIGITS), start, end, threshold=threshold)
+    more = {"direction": "up", "measure": len(recent) / threshold, "evidence": evidence}
+    return [_of_topic("volumeSpike", key, title, topic, recent, **more)]
+
+
+async def _known(ctx: Context, items: Sequence[_Item], before: datetime) -> set[str]:
+    """The sources of these items that had published by then."""
+    ids = list(dict.fromkeys(one.source_id for one in items))[:SOURCES_ASKED]
+    known = set()
+    for id_ in ids:
+        of_it = {"source": (id_,)}
+        if await ctx.tx.documents.count(NEWS, where=of_it, end=micros(before), limit=1):
+            known.add(id_)
+    return known
+
+
+async def _shift(ctx: Context, topic: str, end: datetime, day: Sequence[_Item]) -> list[Signal]:
+    """A mean tone that is off that of the week before; the measure is by how many deviations."""
+    numbers = DETECTORS["toneShift"].numbers
+    toned = [one for one in day if one.tone is not None]
+    sources = {one.source_id for one in toned}
+    if len(toned) < numbers["itemsMin"] or len(sources) < numbers["sourcesMin"]:
+        return []
+    start = end - numbers["windowHours"] * _HOUR
+    since = start - numbers["baselineDays"] * _DAY
+    usual = spread(_tones(await _items(ctx, topic, since, start, numbers["samplesMax"])))
+    mean = spread(_tones(toned)).mean
+    z_score = usual.z_score(mean, len(toned))
+    threshold = reached(numbers["thresholds"], z_score)
+    if usual.count < numbers["samplesMin"] or z_score is None or threshold is None:
+        return []
+    direction = "up" if z_score > 0 else "down"
+    key = f"{topic}|{direction}|{end:%Y-%m-%d}"
+    title = f"{topic}: mean sentiment {usual.mean:+.2f} to {mean:+.2f}"
+    means = round(mean, DIGITS), round(usual.mean, DIGITS)
+    evidence = measured(*means, start, end, threshold=threshold, z_score=z_score)
+    more = {"direction": direction, "measure": abs(z_score), "evidence": evidence}
+    return [_of_topic("toneShift", key, title, topic, toned, **more)]
+
+
+def _tones(items: Sequence[_Item]) -> Iterator[float]:
+    return (one.tone for one in items if one.tone is not None)
+
+
+def _of_topic(
+    type_: SignalType, key: str, title: str, topic: str, items: Sequence[_Item], **members: Any
+) -> Signal:
+    tellers = {one.source_id: one for one in reversed(items)}
+    return found(
+        type_,
+        key,
+        title,
+        items[0].at,
+        tags=(topic,),
+        sources=[one.ref for one in list(tellers.values())[:SOURCES_MAX]],
+        source_count=len(tellers),
+        observation_ids=[one.id for one in items],
+        incident_ids=tuple(dict.fromkeys(one.story_id for one in items if one.story_id))[:20],
+        **members,
+    )
+
+
+# -- sources -----------------------------------------------------------------------------------
+
+
+async def silent(ctx: Context, ids: Sequence[str]) -> list[Signal]:
+    """Sources that were regular, were read, and had nothing new; not what is over already."""
+    signals: list[Signal] = []
+    limit = DETECTORS["sourceSilence"].numbers["samplesMax"] + 1
+    for source in (await ctx.find_many(SOURCES, ids)).values():
+        page = await ctx.tx.documents.scan(NEWS, where={"source": (source.id,)}, limit=limit)
+        dated = [item for item in map(_item, page.rows) if item is not None]
+        if urlsplit(source.location).scheme in {"http", "https"} and dated:
+            signals += _silence(source, dated)
+    return [one for one in signals if one.expires_at and one.expires_at > ctx.now]
+
+
+def _silence(source: Source, items: Sequence[_Item]) -> Iterator[Signal]:
+    """The measure is how many times longer than it had to be the silence is."""
+    numbers = DETECTORS["sourceSilence"].numbers
+    times = sorted({one.at for one in items})
+    gaps = [(after - before) / _HOUR for before, after in pairwise(times)]
+    usual, read_at, last = spread(gaps), source.health.last_success_at, times[-1]
+    if usual.count < numbers["samplesMin"] or read_at is None:
+        return
+    threshold = max(
+        numbers["hoursMin"],
+        numbers["longestGapFactor"] * max(gaps),
+        usual.mean + numbers["zMin"] * usual.deviation,
+    )
+    silence = (read_at - last) / _HOUR
+    if silence < threshold:
+        return
+    z_score = usual.z_score(silence)
+    hours, mean, least = (round(one, DIGITS) for one in (silence, usual.mean, threshold))
+    yield found(
+        "sourceSilence",
+        f"{source.id}|{render(last)}",
+        f"{items[0].ref.name} has published nothing new",
+        last + threshold * _HOUR,
+        direction="down",
+        measure=silence / threshold,
+        evidence=measured(hours, mean, last, read_at, threshold=least, z_score=z_score),
+        sources=(items[0].ref,),
+        observation_ids=(items[0].id,),
+    )

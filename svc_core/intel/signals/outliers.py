@@ -1,0 +1,121 @@
+"""What stands out among values of indicators, and among events of one place."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+from svc_core.base.boxes import Box
+from svc_core.formats.reading.values import place_id
+from svc_core.intel.economy.indicator_model import FININT
+from svc_core.intel.events.model import OSINT_EVENTS
+from svc_core.intel.signals.detectors import DETECTORS, found, measured
+from svc_core.intel.signals.model import Signal
+from svc_core.intel.signals.queue import cell_of
+from svc_core.operation.declaration import Context
+from svc_core.operation.facts import Place
+from svc_core.operation.period import lying
+from svc_core.text.deviation import apart, reached, spread
+
+ROWS_MAX = 500  # of one cell
+_HOUR = timedelta(hours=1)
+
+
+# -- series of indicators ----------------------------------------------------------------------
+
+
+async def of_series(ctx: Context, series: str) -> list[Signal]:
+    """A newest value whose change is off the changes before it; the measure is by how much."""
+    numbers = DETECTORS["indicatorSurprise"].numbers
+    page = await ctx.tx.documents.scan(
+        FININT, where={"series": (series,)}, limit=4 * numbers["samplesMax"]
+    )
+    newest: dict[str, Mapping[str, Any]] = {}
+    for document in page.rows:  # of each period the newest vintage comes first
+        told = json.loads(document.raw)
+        newest.setdefault(told["period"], told)
+    today = f"{ctx.now:%Y-%m-%d}"
+    rows = [one for one in newest.values() if one["value"] is not None and one["status"] != "F"]
+    rows = [one for one in rows if one["periodStart"] <= today][: numbers["samplesMax"] + 2]
+    changes = [after["value"] - before["value"] for after, before in pairwise(rows)]
+    if len(changes) <= numbers["samplesMin"]:
+        return []
+    usual = spread(changes[1:])
+    z_score = usual.z_score(changes[0])
+    threshold = reached(numbers["thresholds"], z_score)
+    if z_score is None or threshold is None:
+        return []
+    row = FININT.decode(json.dumps(rows[0]).encode())
+    expected = round(rows[1]["value"] + usual.mean, 6)
+    start, end = (datetime.fromisoformat(f"{day}T00:00:00Z")
+                  for day in (row.period_start, row.period_end))  # fmt: skip
+    where = row.area.label or row.area.code
+    signal = found(
+        "indicatorSurprise",
+        f"{series}|{row.period}",
+        f"{row.name}{f', {where}' if where else ''}: {row.value:g} in {row.period}",
+        row.released_at or end,
+        direction="up" if z_score > 0 else "down",
+        measure=abs(z_score),
+        evidence=measured(
+            rows[0]["value"], expected, start, end, threshold=threshold, z_score=z_score
+        ),
+        observation_ids=(row.id,),
+        sources=row.sources,
+        source_count=len({one.provider for one in row.sources}),
+    )
+    return [signal]
+
+
+# -- cells of the globe ------------------------------------------------------------------------
+
+
+async def of_cell(ctx: Context, cell: str) -> list[Signal]:
+    """Events of many types in one place and day, each of an article of its own.
+
+    The measure is of how many types.
+    """
+    numbers = DETECTORS["convergence"].numbers
+    west, south = map(int, cell.split(","))
+    size = numbers["cellDegrees"]
+    east, north = west + size, south + size
+    area = Box(west, south, east, north)
+    page = await ctx.tx.documents.scan(
+        OSINT_EVENTS, where={"cell": area.cells or ()}, box=lying(area), limit=ROWS_MAX
+    )
+    every = [OSINT_EVENTS.decode(row.raw) for row in page.rows]
+    # The edges of a box belong to it; those in the north and east to the next cell.
+    events = [one for one in every if cell_of(one) == cell and one.seen_at <= ctx.now]
+    if not events:
+        return []
+    end = events[0].seen_at
+    start = end - numbers["windowHours"] * _HOUR
+    events = [one for one in events if one.seen_at > start]
+    types = sorted(apart([(one.type, one.url or one.id) for one in events]))
+    if len(types) < numbers["typesMin"]:
+        return []
+    ring = [[west, south], [east, south], [east, north], [west, north], [west, south]]
+    countries = {one.place.country_code for one in events if one.place} - {None}
+    country = countries.pop() if len(countries) == 1 else None
+    signal = found(
+        "convergence",
+        f"{cell}|{end:%Y-%m-%d}",
+        f"{len(types)} types of events within a degree: {', '.join(types[:5])}",
+        end,
+        measure=len(types),
+        evidence=measured(len(types), None, start, end, threshold=numbers["typesMin"]),
+        place=Place(
+            place_id(None, country, None),
+            None,
+            country,
+            None,
+            {"type": "Polygon", "coordinates": [ring]},
+            "unknown",
+        ),
+        sources=list({ref.id: ref for one in events for ref in one.sources}.values()),
+        source_count=len({one.provider for one in events}),
+        observation_ids=[one.id for one in events],
+        incident_ids=tuple(dict.fromkeys(one.incident_id for one in events if one.incident_id)),
+    )
+    return [signal]

@@ -1,0 +1,1 @@
+"""Vulnerabilities (CVE), as their sources rate them."""

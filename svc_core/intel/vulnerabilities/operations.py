@@ -1,0 +1,201 @@
+"""Vulnerabilities: one row for each CVE id, from all who tell of it."""
+
+from datetime import UTC, datetime, time
+from typing import Annotated, Any, Literal
+
+from attrs import evolve, frozen
+
+from svc_core import wire
+from svc_core.base.unset import UNSET, Maybe, Unset, given
+from svc_core.intel.entities import directory
+from svc_core.intel.entities.exploitation import has_catalogue, whole
+from svc_core.intel.entities.render import listed
+from svc_core.intel.entities.vulnerability import (
+    CVES,
+    SHARE_STEPS,
+    WORDS,
+    Cve,
+    CveState,
+    CvssScore,
+    CvssVersion,
+    folded,
+)
+from svc_core.intel.folding.declaration import CYBER, reading
+from svc_core.operation.declaration import QUERY, Context, Operation
+from svc_core.operation.facts import Severity
+from svc_core.operation.filters import (
+    ALTERNATIVES,
+    Flag,
+    Name,
+    Part,
+    Range,
+    Several,
+    at_least,
+    narrowed,
+    sent,
+)
+from svc_core.operation.members import Cursor, EntityId, Limit, micros
+from svc_core.operation.period import Moment, UpdatedSince, after, moment
+from svc_core.operation.result import Page
+from svc_core.search import lists as searching
+from svc_core.wire.constraints import Doc, Example, Pattern
+
+Least = Annotated[Maybe[CvssScore], QUERY]
+Sort = Literal["updatedAt", "published", "modified", "score", "epss"]
+
+_LISTED = ("known", "listed")
+
+
+# -- requests ----------------------------------------------------------------------------------
+
+
+@frozen
+class ListCves:
+    """Vulnerabilities with a CVE id."""
+
+    cve_id: Annotated[
+        Several[Annotated[str, Pattern("[Cc][Vv][Ee]-[0-9]{4}-[0-9]{4,19}", "a CVE id")]],
+        Doc("Comma list of CVE ids."),
+        Example(["CVE-2021-44228"]),
+    ] = UNSET
+    vendor: Annotated[Several[Name], Doc("Comma list of vendors, as anybody writes them.")] = UNSET
+    product: Annotated[Several[Name], Doc("Comma list of products, likewise.")] = UNSET
+    entity_id: Annotated[Several[EntityId], Doc("Comma list of whose product is affected.")] = UNSET
+    min_score: Annotated[Least, Doc("The least base score of `score`."), Example(9.0)] = UNSET
+    cvss_version: Annotated[Several[CvssVersion], Doc("Comma list of versions of CVSS.")] = UNSET
+    severity: Annotated[Several[Severity], Doc("Comma list of severities of `score`.")] = UNSET
+    kev: Annotated[
+        Flag,
+        Doc(
+            "Whether CISA's catalogue lists it. `false` finds what one that was read does not list."
+        ),
+    ] = UNSET
+    ransomware: Annotated[Flag, Doc("Whether it tells of use by ransomware; as `kev`.")] = UNSET
+    min_epss: Annotated[Part, Doc("The least EPSS score."), Example(0.5)] = UNSET
+    min_epss_percentile: Annotated[Part, Doc("The least EPSS percentile."), Example(0.95)] = UNSET
+    cwe: Annotated[
+        Several[Annotated[str, Pattern("(?:[Cc][Ww][Ee]-)?[0-9]{1,6}", "a CWE id")]],
+        Doc("Comma list of weaknesses."),
+        Example(["CWE-502"]),
+    ] = UNSET
+    state: Annotated[Several[CveState], Doc("Comma list of states.")] = UNSET
+    published_from: Annotated[Moment, Doc("Published then or later.")] = UNSET
+    published_to: Annotated[Moment, Doc("Published then or before."), Example("2026-01-31")] = UNSET
+    modified_since: Annotated[Moment, Doc("Changed after this time, or from this day on.")] = UNSET
+    updated_since: UpdatedSince = UNSET
+    q: searching.Q = UNSET
+    sort: Annotated[Maybe[Sort], QUERY, Doc("The latest, gravest or likeliest is first.")] = UNSET
+    include: searching.Include = UNSET
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+# -- rules -------------------------------------------------------------------------------------
+
+
+def listings(kev: Maybe[bool], ransomware: Maybe[bool], *, is_loaded: bool) -> Maybe[Any]:
+    """How the catalogue has what both filters leave; nothing where it would have to be read."""
+    left = {*_LISTED, "no"}
+    if not isinstance(kev, Unset):
+        left &= set(_LISTED) if kev else {"no"}
+    if not isinstance(ransomware, Unset):
+        left &= {"known"} if ransomware else {"listed", "no"}
+    if isinstance(kev, Unset) and isinstance(ransomware, Unset):
+        return UNSET
+    return tuple(sorted(left)) if is_loaded else ()
+
+
+def edge(name: str, text: Maybe[str], *, is_last: bool = False, beyond: bool = False) -> int | None:
+    """The first or last microsecond that a bound allows; a bare date is the whole day.
+
+    Raises:
+        Problem: INVALID_PARAMETER for a day or time that does not exist.
+    """
+    at = moment(name, text)
+    if at is None:
+        return None
+    if isinstance(at, datetime):
+        return micros(at) + beyond
+    return micros(datetime.combine(at, time.max if is_last else time.min, UTC))
+
+
+def _ranges(request: ListCves) -> dict[str, Range]:
+    start = edge("publishedFrom", request.published_from)
+    end = edge("publishedTo", request.published_to, is_last=True)
+    changed = edge("modifiedSince", request.modified_since, beyond=True)
+    return narrowed(
+        score=at_least(request.min_score, 10),
+        epss=at_least(request.min_epss, SHARE_STEPS),
+        percentile=at_least(request.min_epss_percentile, SHARE_STEPS),
+        published=None if start is None and end is None else (start, end),
+        modified=None if changed is None else (changed, None),
+    )
+
+
+async def _where(ctx: Context, request: ListCves) -> dict[str, Any]:
+    """The filters, the rarest first: of those that many rows have the first is walked."""
+    ids = [directory.id_of(one.upper()) for one in given(request.cve_id, ())]
+    makers = await directory.references(ctx, given(request.entity_id, ()))
+    asks = not (isinstance(request.kev, Unset) and isinstance(request.ransomware, Unset))
+    is_loaded = asks and await has_catalogue(ctx)
+    cwes = [one.upper().removeprefix("CWE-") for one in given(request.cwe, ())]
+    told = {
+        "key": (request.cve_id, ids),
+        "maker": (request.entity_id, makers),
+        "product": (request.product, map(folded, given(request.product, ()))),
+        "cwe": (request.cwe, [f"CWE-{one}" for one in cwes]),
+        "vendor": (request.vendor, map(folded, given(request.vendor, ()))),
+    }
+    return {
+        **{name: tuple(made) for name, (asked, made) in told.items() if asked is not UNSET},
+        "kev": listings(request.kev, request.ransomware, is_loaded=is_loaded),
+        **sent(request, "severity", "cvss_version", "state"),
+    }
+
+
+def _looked_up(request: ListCves) -> dict[str, tuple[str, ...]]:
+    """What was sent of the filters whose values depend on other rows."""
+    sent_ = {"maker": request.entity_id, "kev": (str(request.kev), str(request.ransomware))}
+    return {name: one for name, one in sent_.items() if not isinstance(one, Unset)}
+
+
+# -- use case ----------------------------------------------------------------------------------
+
+
+async def list_cves(ctx: Context, request: ListCves) -> Page[Cve]:
+    """A page of CVEs.
+
+    Raises:
+        Problem: INVALID_PARAMETER for a day that does not exist.
+    """
+    order = given(request.sort, "updatedAt")
+    wanted = searching.Wanted[Cve](
+        where=await _where(ctx, request),
+        order=None if order == "updatedAt" else order,
+        is_sorted=not isinstance(request.sort, Unset),
+        asked=_looked_up(request),
+        bounds={"ranges": _ranges(request), "start": (after(request.updated_since) or (None,))[0]},
+    )
+    page = await searching.page(ctx, CVES, WORDS, request, wanted)
+    rows = list(map(wire.dumps, await whole(ctx, page.rows)))
+    return evolve(page, rows=tuple(await listed(ctx, rows)))
+
+
+# -- declarations ------------------------------------------------------------------------------
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    reading(
+        "cves list",
+        "/cyber/cves",
+        list_cves,
+        scopes=CYBER,
+        columns=("cveId", "score.severity", "score.baseScore", "epss.score", "state", "title"),
+        summary="List vulnerabilities",
+        description=(
+            "One row for each CVE id, from the CVE record, the NVD, CISA's catalogue of exploited "
+            f"vulnerabilities, EPSS and advisories. {ALTERNATIVES} Rows without what they are "
+            "sorted by come last."
+        ),
+    ),
+)
+"""One CVE is read as the entity that it is."""

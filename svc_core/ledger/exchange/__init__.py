@@ -1,0 +1,1 @@
+"""STIX ids, markings and observables, as bundles of the ledger and of graphs write them."""

@@ -1,0 +1,1 @@
+"""How an operation is declared and executed, whoever calls it: HTTP, a socket, a tool, a page."""

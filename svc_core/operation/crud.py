@@ -1,0 +1,129 @@
+"""Rows that people make, read, replace, change in part and put away (Spec: Representation 4).
+
+Rule 1: PUT resets what it leaves out, PATCH changes only what it names (RFC 7396).
+Rule 2: what changes nothing writes nothing: same version, no change record.
+Rule 3: a list that is sent is a set: what it repeats counts once, at its first place.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+from typing import Any, Generic, Literal, TypeVar
+
+import attrs
+from attrs import frozen
+
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import Context, Operation, Target
+from svc_core.operation.ports import Collection
+from svc_core.operation.result import Created, One
+from svc_core.wire import camel
+
+T = TypeVar("T")
+
+
+def changed(row: T, now: datetime, **members: Any) -> T:
+    """The row with these members, updated now; itself where nothing changes."""
+    after: Any = attrs.evolve(row, **_once(members))  # type: ignore[misc]
+    return row if after == row else attrs.evolve(after, updated_at=now)
+
+
+def made(ctx: Context, collection: Collection[T], **members: Any) -> T:
+    """A new row with these members: the caller's own, where its collection has owners."""
+    owner = {collection.owner: ctx.actor.user_id or ""} if collection.owner else {}
+    stamps = {"created_at": ctx.now, "updated_at": ctx.now}
+    model: Any = collection.model
+    row: T = model(id=ctx.ids.new(collection.prefix), **owner, **stamps, **_once(members))
+    return row
+
+
+def _once(members: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: tuple(dict.fromkeys(value)) if isinstance(value, tuple) else value
+        for name, value in members.items()
+    }
+
+
+async def keep(ctx: Context, collection: Collection[T], row: Any, most: int) -> Created[T]:
+    """Write a new row of the caller's own.
+
+    Raises:
+        Problem: RESOURCE_CONFLICT where its owner has as many already.
+    """
+    where = {collection.owner: (ctx.actor.user_id or "",)}
+    if await ctx.tx.documents.count(collection, where=where, limit=most) == most:
+        detail = f"A person has at most {most} {collection.name}."
+        raise Problem(problem.RESOURCE_CONFLICT, detail)
+    return await created(ctx, collection, row)
+
+
+async def created(ctx: Context, collection: Collection[T], row: Any) -> Created[T]:
+    """Write a new row."""
+    document = await ctx.create(collection, row.id, row)
+    return Created(document.raw, document.tag, str(collection.address(row.id)))
+
+
+@frozen
+class Rows(Generic[T]):
+    """Declares the operations on rows of one collection, which `param` names one of.
+
+    Reading needs one of the scopes `read`, anything else one of `write`. `shows` is the model of
+    rows in lists, where these show more than one row by itself, `foreign` names rows of others that
+    are read and not changed.
+    """
+
+    collection: Collection[T]
+    param: str
+    read: frozenset[str]
+    write: frozenset[str]
+    idempotency: Literal["optional", "none"] = "none"
+    shows: type[Any] | None = None
+    foreign: Collection[Any] | None = None
+
+    def operation(
+        self,
+        command: str,
+        address: str,
+        summary: str,
+        run: Callable[[Context, Any], Awaitable[Any]],
+        *,
+        id_: str = "",
+        **members: Any,
+    ) -> Operation[Any, Any]:
+        """One operation: `command` is its group and verb, `address` its method and path.
+
+        Its id is the name of `run`, unless another is given.
+
+        Its request class and its response are those that `run` is annotated with. What writes to
+        one row honours `If-Match`.
+        """
+        _, request, response = run.__annotations__.values()
+        group, _, verb = command.partition(" ")
+        method, _, path = address.partition(" ")
+        known: Any = {"method": method, "path": path, "group": group, "verb": verb}
+        usual: dict[str, Any] = {
+            "request": request,
+            "response": response,
+            "personal": bool(self.collection.owner),
+        }
+        if method == "GET":
+            usual |= {"scopes": self.read, "timeless": True}
+        else:
+            usual |= {"scopes": self.write, "idempotency": self.idempotency}
+            target = Target(self.collection, self.param, self.shows, self.foreign)
+            usual["target"] = target if "{" in path else None
+        known["id"] = id_ or camel(run.__name__)
+        return Operation(summary=summary, run=run, **known, **{**usual, **members})
+
+    def show(
+        self, id_: str, command: str, address: str, summary: str, request: type[Any], **members: Any
+    ) -> Operation[Any, Any]:
+        """The operation that reads one row."""
+        response: Any = One[self.collection.model]  # type: ignore[name-defined]
+
+        async def run(ctx: Context, request: Any) -> One[T]:
+            document = await ctx.load(self.collection, getattr(request, self.param))
+            return One(document.raw, document.tag)
+
+        told = {"request": request, "response": response, **members}
+        return self.operation(command, address, summary, run, id_=id_, **told)

@@ -1,0 +1,104 @@
+"""What lists of rows share: how filters are declared, and read from a request."""
+
+from math import ceil
+from typing import Annotated, Any, Literal, TypeVar
+
+from svc_core.base.unset import Maybe, Unset
+from svc_core.intel.events.model import Category
+from svc_core.operation.declaration import QUERY, Operation
+from svc_core.operation.facts import Severity
+from svc_core.operation.members import Share
+from svc_core.wire import camel
+from svc_core.wire.constraints import Doc, Example, MaxLen, MinLen, Pattern
+
+T = TypeVar("T")
+Range = tuple[int | None, int | None]
+
+VALUES_MAX = 50  # of one filter: each is a walk of its own
+
+Listed = Annotated[Maybe[tuple[T, ...]], QUERY]
+Several = Annotated[Maybe[tuple[T, ...]], QUERY, MaxLen(VALUES_MAX)]
+
+Name = Annotated[str, MinLen(1), MaxLen(200)]
+Flag = Annotated[Maybe[bool], QUERY]
+Part = Annotated[Maybe[Share], QUERY]
+Code = Annotated[str, Pattern("[A-Za-z]{2}", "an ISO 3166-1 alpha-2 code")]
+Providers = Annotated[
+    Several[Annotated[str, Pattern("[a-z][a-z0-9-]{0,39}", "a provider such as usgs")]],
+    Doc("Comma list of providers."),
+    Example(["usgs", "gdacs"]),
+]
+Types = Annotated[
+    Several[Annotated[str, Pattern("[A-Za-z0-9-]{1,64}", "a type of event")]],
+    Doc("Comma list of types."),
+    Example(["earthquake", "flood"]),
+]
+Countries = Annotated[
+    Several[Code], Doc("Comma list of ISO 3166-1 alpha-2 codes."), Example(["EC", "CL"])
+]
+Categories = Annotated[
+    Several[Category], Doc("Comma list of categories."), Example(["disaster", "conflict"])
+]
+MinSeverity = Annotated[
+    Maybe[Severity], QUERY, Doc("Only what is at least as grave."), Example("medium")
+]
+MinConfidence = Annotated[Part, Doc("Only what is at least as certain."), Example(0.5)]
+
+Revoked = Annotated[bool, QUERY, Doc("With what its source revoked or deprecated."), Example(False)]
+LatestFirst = Annotated[
+    Maybe[Literal["updatedAt"]], QUERY, Doc("The row written last comes first.")
+]
+
+ALTERNATIVES = "The values of one filter are alternatives; different filters must all match."
+"""What descriptions of lists say of their filters."""
+
+_FORMS = {
+    "country": str.upper,
+    "region": str.casefold,
+    "subregion": str.casefold,
+    "category": str.casefold,
+    "targets_country": str.upper,
+    "targets_sector": str.casefold,
+    "technique": str.upper,
+}
+"""How rows write what may be asked for in either case."""
+
+
+def sent(request: object, *names: str) -> dict[str, tuple[str, ...]]:
+    """The filters of these names that were sent, as rows write their values."""
+    asked = {name: getattr(request, name) for name in names if hasattr(request, name)}
+    return {
+        name: tuple(map(_FORMS.get(name, str), values))
+        for name, values in asked.items()
+        if not isinstance(values, Unset)
+    }
+
+
+def at_least(value: Maybe[float], steps: int = 1) -> Range | None:
+    """The range of numbers, kept in so many steps of 1, that are as large; None where unsent."""
+    return None if isinstance(value, Unset) else (ceil(round(value * steps, 3)), None)
+
+
+def narrowed(**ranges: Any) -> dict[str, Range]:
+    """The ranges that there are."""
+    return {name: one for name, one in ranges.items() if one is not None}
+
+
+def reading(
+    command: str, path: str, run: Any, *, id_: str = "", **members: Any
+) -> Operation[Any, Any]:
+    """An operation that reads, from what `run` takes to what it gives; `command` and its id are as
+    in `local`."""
+    _, request, response = run.__annotations__.values()
+    group, _, verb = command.partition(" ")
+    return Operation(
+        id=id_ or camel(run.__name__),
+        group=group,
+        verb=verb,
+        method="GET",
+        path=path,
+        request=request,
+        response=response,
+        run=run,
+        **members,
+    )

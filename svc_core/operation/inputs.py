@@ -1,0 +1,86 @@
+"""What an operation takes, read once from the annotations of its request class.
+
+The reader of requests, the OpenAPI documents and the reference pages all work from `inputs`, so
+they cannot disagree about a name, a place or a bound.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Annotated, Any, NoReturn
+
+import attrs
+from attrs import frozen
+
+from svc_core import wire
+from svc_core.contract.problem import INVALID_PARAMETER, ProblemType
+from svc_core.operation.declaration import MEMBER, In, Refused
+from svc_core.wire import shapes
+from svc_core.wire.constraints import Doc, IdOf
+
+
+@frozen
+class Input:
+    """One input: its attribute in the request class, its wire name, place, type and words.
+
+    One that does not say its place is a member of the JSON object that the request class is.
+
+    `annotation` is the type with its constraints, without its place. `default` is `UNSET`
+    where there is none. `read` turns the text of a path, query or header value into the value and
+    raises `ValueError` with the reason, which `refusal` tells; a body is structured, not read.
+    """
+
+    attribute: str
+    name: str
+    place: str
+    annotation: Any
+    required: bool
+    default: Any
+    read: Callable[[str], Any]
+    id_of: IdOf | None
+    doc: str
+    refusal: ProblemType = INVALID_PARAMETER
+
+
+def inputs(request_class: type[Any]) -> tuple[Input, ...]:
+    """The inputs of a request class, in the order of its fields.
+
+    Raises:
+        TypeError: the type of a field cannot travel in its place.
+    """
+    class_: Any = request_class
+    return _read(class_)
+
+
+@cache  # Bounded: one entry for each request class in the source.
+def _read(class_: Any) -> tuple[Input, ...]:
+    return tuple(map(_input, attrs.fields(class_)))
+
+
+def _input(field: "attrs.Attribute[Any]") -> Input:
+    said = shapes.said(field.type)
+    place = next((item for item in said if isinstance(item, In)), MEMBER)
+    annotation = _without_place(field.type)
+    words = (item.text for item in said if isinstance(item, Doc))
+    id_of = next((item for item in said if isinstance(item, IdOf)), None)
+    return Input(
+        attribute=field.name,
+        name=place.name or wire.camel(field.name),
+        place=place.place,
+        annotation=annotation,
+        required=field.default is attrs.NOTHING,
+        default=shapes.default_of(field),
+        read=_no_text if place.place in {"body", "member"} else wire.reader(annotation),
+        id_of=id_of,
+        doc=next(words, id_of.doc if id_of else ""),
+        refusal=next((i.kind for i in said if isinstance(i, Refused)), INVALID_PARAMETER),
+    )
+
+
+def _without_place(annotation: Any) -> Any:
+    inner, metadata = shapes.split(annotation)
+    kept = tuple(item for item in metadata if not isinstance(item, In | Refused))
+    return Annotated[(inner, *kept)] if kept else inner
+
+
+def _no_text(_: str) -> NoReturn:
+    raise AssertionError("a body is structured, not read from text")

@@ -1,0 +1,319 @@
+"""What a request says, judged as far as that needs no storage: the first half of every operation.
+
+Rule 1: representation (406) · content type (415) · path, query, header values (404, 400) · form of
+        the Idempotency-Key (400): in this order, so that a request with several faults always
+        gets the same answer.
+Rule 2: a reading depends on the request and the site alone, so the same one is made once.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, Final
+from urllib.parse import quote
+
+from attrs import frozen
+
+from svc_core.contract import idempotency, media, problem
+from svc_core.contract.media import Representation
+from svc_core.contract.problem import FAULTS_MAX, Problem, ProblemType, describe
+from svc_core.operation.declaration import Operation
+from svc_core.operation.inputs import Input, inputs
+from svc_core.wire import Fault
+
+MERGE_PATCH = "application/merge-patch+json"
+_HEX = frozenset("0123456789abcdefABCDEF")
+_URL = "-._~:/?@!$'()*,;=+%"
+
+
+@frozen
+class Query:
+    """A query string as it was sent, part by part, and its decoded names and values."""
+
+    parts: tuple[str, ...]
+    given: Mapping[str, str]
+
+    def having(self, name: str, value: str) -> "Query":
+        """The same query with this value of one parameter, which needs no escaping."""
+        sent = zip(self.parts, self.given.items(), strict=True)
+        kept = [(part, pair) for part, pair in sent if pair[0] != name]
+        parts = [part for part, _ in kept]
+        return Query(
+            (*parts, f"{name}={value}"), dict([*(pair for _, pair in kept), (name, value)])
+        )
+
+    def __str__(self) -> str:
+        return "&".join(self.parts)
+
+
+NOTHING_ASKED: Final = Query((), MappingProxyType({}))
+
+
+@frozen
+class Call:
+    """The parts of a request as the host read them; `header` finds a field by lower-case name."""
+
+    path_values: Mapping[str, str]
+    query: str
+    header: Callable[[str], str | None]
+    body: bytes = b""
+
+
+@frozen(cache_hash=True)  # it is part of what readings are remembered by
+class Site:
+    """What answers need to know of the place that serves them."""
+
+    base_url: str
+    aliases: bool = True
+    legacy_ids: bool = True
+    unknown_query: str = "reject"
+
+
+@frozen
+class Prepared:
+    """A request that needs storage to be judged further."""
+
+    values: Mapping[str, Any]
+    representation: Representation
+    path_values: Mapping[str, str]
+    query: Query
+    key: str | None
+    if_match: str | None
+    if_none_match: str | None
+    body: bytes
+
+
+def prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared:
+    """Judge everything that needs no storage.
+
+    Raises:
+        Problem: 400, 404 (an identifier that cannot be one), 406 or 415.
+    """
+    declared = declaration(operation)
+    if declared.reads_body or operation.idempotency != "none":
+        return _prepare(operation, call, site)
+    sent = tuple(map(call.header, declared.fields))
+    return _prepare_read(operation, tuple(call.path_values.items()), call.query, sent, site)
+
+
+@lru_cache(maxsize=1024)  # clients read the same again and again; a reading takes about 2 kB
+def _prepare_read(
+    operation: Operation[Any, Any],
+    path_values: tuple[tuple[str, str], ...],
+    query: str,
+    sent: tuple[str | None, ...],
+    site: Site,
+) -> Prepared:
+    """The reading of a request without a body, which depends on nothing but these."""
+    header = dict(zip(declaration(operation).fields, sent, strict=True)).get
+    return _prepare(operation, Call(dict(path_values), query, header), site)
+
+
+def _prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared:
+    declared = declaration(operation)
+    query, unread = _query(call.query)
+    accept = None if operation.lenient else call.header("accept")
+    representation = _represent(operation, accept, query.given)
+    if declared.reads_body and not operation.lenient:
+        _check_content(operation, call.header)
+    values = _path_values(declared, call.path_values, site)
+    if unread is not None:
+        raise unread
+    values |= _parameters(declared, query.given, call.header, site)
+    key = None
+    if operation.idempotency != "none":
+        key = idempotency.check_key(
+            call.header("idempotency-key"), required=operation.idempotency == "required"
+        )
+    return Prepared(
+        values=values,
+        representation=representation,
+        path_values=call.path_values,
+        query=query,
+        key=key,
+        if_match=call.header("if-match"),
+        if_none_match=call.header("if-none-match"),
+        body=call.body,
+    )
+
+
+def _query(text: str) -> tuple[Query, Problem | None]:
+    """The query as far as the choice of a representation needs it, and why it is refused later."""
+    try:
+        return parse_query(text), None
+    except Problem as unread:
+        return NOTHING_ASKED, unread
+
+
+@frozen
+class Declared:
+    """The inputs of an operation by their place, the query names that it knows, and the header
+    fields that a request without a body is read from."""
+
+    body: Input | None
+    path: tuple[Input, ...]
+    other: tuple[Input, ...]
+    names: frozenset[str]
+    fields: tuple[str, ...]
+    reads_body: bool
+
+
+@lru_cache(maxsize=1024)  # more than a catalogue has operations
+def declaration(operation: Operation[Any, Any]) -> Declared:
+    """The inputs of an operation, found once."""
+    found = inputs(operation.request)
+    names = {item.name for item in found if item.place == "query"}
+    return Declared(
+        body=next((item for item in found if item.place == "body"), None),
+        path=tuple(item for item in found if item.place == "path"),
+        other=tuple(item for item in found if item.place in {"query", "header"}),
+        names=frozenset(names | {"format"} if len(operation.media) > 1 else names),
+        fields=(
+            *("accept", "if-match", "if-none-match"),
+            *(item.name.lower() for item in found if item.place == "header"),
+        ),
+        reads_body=operation.local or any(item.place == "body" for item in found),
+    )
+
+
+def _represent(
+    operation: Operation[Any, Any], accept: str | None, given: Mapping[str, str]
+) -> Representation:
+    wanted = given.get("format") if len(operation.media) > 1 else None
+    offers = operation.offers(given)
+    try:
+        return media.negotiate(offers, accept, wanted)
+    except media.UnknownFormat as unknown:
+        offered = ", ".join(offer.format for offer in offers)
+        raise Problem(problem.INVALID_PARAMETER, f"format: must be one of: {offered}") from unknown
+    except media.NotAcceptable as refused:
+        offered = ", ".join(offer.media_type for offer in offers)
+        raise Problem(problem.NOT_ACCEPTABLE, f"This operation offers: {offered}.") from refused
+
+
+def _check_content(operation: Operation[Any, Any], header: Callable[[str], str | None]) -> None:
+    coding = (header("content-encoding") or "identity").strip().lower()
+    if coding != "identity":
+        raise Problem(
+            problem.UNSUPPORTED_MEDIA_TYPE,
+            "Content codings are not supported here.",
+            {"Accept-Encoding": "identity"},
+        )
+    allowed = (
+        ("application/json", MERGE_PATCH) if operation.method == "PATCH" else ("application/json",)
+    )
+    if media.is_content(header("content-type") or "", allowed):
+        return
+    name = "Accept-Patch" if operation.method == "PATCH" else "Accept"
+    raise Problem(
+        problem.UNSUPPORTED_MEDIA_TYPE,
+        f"The body must be {' or '.join(allowed)} in UTF-8.",
+        {name: ", ".join(reversed(allowed))},
+    )
+
+
+def _path_values(declared: Declared, sent: Mapping[str, str], site: Site) -> dict[str, Any]:
+    """Path values; one that cannot name a resource names none, so every fault is 404."""
+    values = {}
+    for item in declared.path:
+        try:
+            values[item.attribute] = _read(item, sent[item.name], site)
+        except ValueError as fault:
+            raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.") from fault
+    return values
+
+
+def _parameters(
+    declared: Declared,
+    given: Mapping[str, str],
+    header: Callable[[str], str | None],
+    site: Site,
+) -> dict[str, Any]:
+    unknown = [name for name in given if name not in declared.names]
+    if unknown and site.unknown_query == "reject":
+        raise _unknown_parameters(unknown, declared.names)
+    values: dict[str, Any] = {}
+    faults: dict[ProblemType, list[Fault]] = {}
+    for item in declared.other:
+        text = given.get(item.name) if item.place == "query" else header(item.name.lower())
+        if text is None:
+            if item.required:
+                faults.setdefault(problem.INVALID_PARAMETER, []).append(
+                    Fault(item.name, "is required")
+                )
+            continue
+        try:
+            values[item.attribute] = _read(item, text, site)
+        except ValueError as fault:
+            faults.setdefault(item.refusal, []).append(Fault(item.name, str(fault)))
+    if faults:
+        kind = next(iter(faults)) if len(faults) == 1 else problem.INVALID_PARAMETER
+        raise Problem(kind, describe([fault for each in faults.values() for fault in each]))
+    return values
+
+
+def _unknown_parameters(unknown: list[str], names: frozenset[str]) -> Problem:
+    supported = ", ".join(sorted(names)) or "none"
+    shown = ", ".join(repr(name[:40]) for name in unknown[:FAULTS_MAX])
+    return Problem(
+        problem.UNKNOWN_PARAMETER,
+        f"Not known here: {shown}. Supported: {supported}.",
+    )
+
+
+def _read(item: Input, text: str, site: Site) -> Any:
+    if item.id_of is not None and site.legacy_ids:
+        text = ",".join(map(item.id_of.public, text.split(",")))
+    return item.read(text)
+
+
+# -- query strings -----------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def parse_query(query: str) -> Query:
+    """Names and values of a query string, decoded as a form is.
+
+    Raises:
+        Problem: DUPLICATE_PARAMETER, or INVALID_PARAMETER for a broken escape, bytes that are not
+            UTF-8 or a control character.
+    """
+    sent = [part for part in query.split("&") if part]
+    pairs = [_decode_pair(part) for part in sent]
+    # Counted in one pass: a target has room for thousands of names.
+    times = Counter(name for name, _ in pairs)
+    repeated = sorted(name for name, count in times.items() if count > 1)
+    if repeated:
+        raise Problem(
+            problem.DUPLICATE_PARAMETER, describe([Fault(name, "is repeated") for name in repeated])
+        )
+    # A link repeats what was sent; characters that no URL holds (RFC 3986) are escaped in it.
+    return Query(tuple(quote(part, safe=_URL) for part in sent), MappingProxyType(dict(pairs)))
+
+
+def _decode_pair(part: str) -> tuple[str, str]:
+    name, _, value = part.partition("=")
+    return _decode(name, name), _decode(value, name)
+
+
+def _decode(text: str, name: str) -> str:
+    if "%" not in text and "+" not in text and text.isascii():
+        return text
+    raw = bytearray()
+    rest = iter(text.replace("+", " "))
+    for character in rest:
+        if character != "%":
+            raw += character.encode()
+            continue
+        pair = next(rest, "") + next(rest, "")
+        if len(pair) != 2 or not _HEX.issuperset(pair):
+            raise Problem(problem.INVALID_PARAMETER, f"{name}: holds a broken percent escape")
+        raw.append(int(pair, 16))
+    try:
+        decoded = raw.decode()
+    except UnicodeDecodeError as broken:
+        raise Problem(problem.INVALID_PARAMETER, f"{name}: is not UTF-8") from broken
+    if any(character < " " or character == "\x7f" for character in decoded):
+        raise Problem(problem.INVALID_PARAMETER, f"{name}: holds a control character")
+    return decoded

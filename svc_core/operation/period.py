@@ -1,0 +1,160 @@
+"""Where and when: the inputs of operations that can be narrowed to an area or a time.
+
+Rule: `since` and `until` are the deprecated spelling of one `datetime` (Spec: Versioning); a
+request uses one spelling, and both mean the same period.
+"""
+
+from datetime import date, datetime
+from typing import Annotated
+
+from svc_core.base import instants, periods
+from svc_core.base.boxes import LONGITUDE_MAX, Box
+from svc_core.base.instants import MILLIS_MAX, Interval
+from svc_core.base.unset import UNSET, Maybe, Unset, given
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation import ports
+from svc_core.operation.declaration import QUERY, In
+from svc_core.operation.members import micros
+from svc_core.operation.ports import Bounds
+from svc_core.wire.constraints import Doc, Example, Ge, Le, Pattern
+
+Area = Annotated[
+    Maybe[Box],
+    In("query", "bbox"),
+    Doc("Only what lies in this area; a west greater than the east crosses the antimeridian."),
+    Example("177,-20,-178,-16"),
+]
+When = Annotated[
+    Maybe[Interval],
+    In("query", "datetime"),
+    Doc("RFC 3339 instant or `start/end` interval, `..` for an open end."),
+    Example("2026-01-31T00:00:00Z/.."),
+]
+Since = Annotated[
+    Maybe[int],
+    QUERY,
+    Ge(0),
+    Le(MILLIS_MAX),
+    Doc("Deprecated: `datetime=START/..`. Milliseconds since 1970, included."),
+]
+Until = Annotated[
+    Maybe[int],
+    QUERY,
+    Ge(0),
+    Le(MILLIS_MAX),
+    Doc("Deprecated: `datetime=../END`. Milliseconds since 1970, included."),
+]
+
+UpdatedSince = Annotated[
+    Maybe[datetime],
+    QUERY,
+    Doc("Only rows whose present version was written after this instant, not at it."),
+    Example("2026-01-31T00:00:00Z"),
+]
+
+Period = Annotated[
+    Maybe[str],
+    Pattern(
+        "[0-9]{4}(?:-(?:[0-9]{2}(?:-[0-9]{2})?|[ASQMWD][0-9]{1,3}))?",
+        "a date or a period such as 2024-Q3",
+    ),
+]
+
+Moment = Annotated[
+    Maybe[str],
+    QUERY,
+    Pattern("[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ].{1,40})?", "an RFC 3339 date or date-time"),
+]
+
+OLD_NAMES = frozenset({"since", "until"})
+"""What an operation with both spellings declares as `deprecated`."""
+
+ALL_TIMES = Interval(None, None)
+
+
+def bounds(when: Maybe[Interval]) -> Bounds:
+    """The bounds of a list that is ordered by instants, for `Context.page`."""
+    span = given(when, ALL_TIMES)
+    return {
+        "start": None if span.start is None else micros(span.start),
+        "end": None if span.end is None else micros(span.end),
+    }
+
+
+def cells(area: Maybe[Box]) -> Maybe[tuple[str, ...]]:
+    """The values of a filter by cells that hold an area: of rows anywhere, those nearby alone."""
+    if isinstance(area, Unset):
+        return UNSET
+    found = area.cells
+    return UNSET if found is None else found
+
+
+def lying(area: Maybe[Box]) -> ports.Box | None:
+    """The area of a list, for `Context.page`; None for everywhere.
+
+    180 and -180 are one meridian: an area that ends at one of them holds the other as well.
+    """
+    if isinstance(area, Unset):
+        return None
+    west, east = area.west, area.east
+    if (west, east) != (-LONGITUDE_MAX, LONGITUDE_MAX):
+        west = LONGITUDE_MAX if west == -LONGITUDE_MAX else west
+        east = -LONGITUDE_MAX if east == LONGITUDE_MAX else east
+    return ports.Box(west, area.south, east, area.north)
+
+
+def after(instant: Maybe[datetime]) -> tuple[int | None, int | None] | None:
+    """The range of a number of record times later than an instant, for `Context.page`."""
+    return None if isinstance(instant, Unset) else (micros(instant) + 1, None)
+
+
+def moment(name: str, text: Maybe[str]) -> date | None:
+    """The day, or the instant in UTC, that an input of this name tells; None where it was not sent.
+
+    Raises:
+        Problem: INVALID_PARAMETER where there is no such day or time.
+    """
+    if isinstance(text, Unset):
+        return None
+    try:
+        is_day = len(text) == len("2026-01-31")
+        return date.fromisoformat(text) if is_day else instants.parse(text)
+    except ValueError as none:
+        raise Problem(problem.INVALID_PARAMETER, f"{name}: names no day or time") from none
+
+
+def spanned(name: str, text: Maybe[str]) -> periods.Period | None:
+    """The period that an input of this name asks for; None where it was not sent.
+
+    Raises:
+        Problem: INVALID_PARAMETER where there is no such period.
+    """
+    if isinstance(text, Unset):
+        return None
+    try:
+        return periods.parse(text)
+    except ValueError as none:
+        raise Problem(problem.INVALID_PARAMETER, f"{name}: names no period that exists") from none
+
+
+def period(when: Maybe[Interval], since: Maybe[int], until: Maybe[int]) -> Interval:
+    """The period that a request asks for, in either spelling; all times where it asks for none.
+
+    Raises:
+        Problem: CONFLICTING_PARAMETERS for both spellings at once, INVALID_PARAMETER where
+            `since` is later than `until`.
+    """
+    start = None if isinstance(since, Unset) else instants.from_millis(since)
+    end = None if isinstance(until, Unset) else instants.from_millis(until)
+    if isinstance(when, Unset):
+        if start is not None and end is not None and start > end:
+            raise Problem(problem.INVALID_PARAMETER, "since: must not be later than until")
+        return Interval(start, end)
+    if start is not None or end is not None:
+        raise Problem(
+            problem.CONFLICTING_PARAMETERS,
+            "datetime: cannot be combined with since or until, which it replaces",
+            resolution="Use datetime or since/until, not both.",
+        )
+    return when

@@ -1,0 +1,108 @@
+"""What an operation answers when it succeeds: one result class for each shape of answer.
+
+A use case returns one of these, an `Operation` names it as its `response`, and the pipeline makes
+the status, the header fields and the body of it. An answer without an end of its own is a
+`svc_core.operation.stream.Stream`.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Generic, TypeVar
+
+from attrs import field, frozen
+
+T = TypeVar("T")
+
+Tag = tuple[str | int, ...] | str
+"""What an ETag is made of; a text is the opaque tag itself, where its form is promised."""
+
+Fields = tuple[tuple[str, str], ...]
+"""Header fields of an answer beside those that every answer has."""
+
+
+@frozen
+class One(Generic[T]):
+    """A single resource under `data`. `tag` is what its ETag is made of; None gives no ETag.
+
+    A `fleeting` one ages by itself and is never kept: it holds an address that ends. `failed` says
+    that part of what was asked for failed: a command then ends as one that was refused.
+    """
+
+    raw: bytes
+    tag: Tag | None = None
+    fleeting: bool = False
+    failed: bool = False
+
+
+@frozen
+class Bare(Generic[T]):
+    """A facet whose object is the whole body, without envelope."""
+
+    raw: bytes
+    tag: Tag | None = None
+
+
+@frozen
+class Created(Generic[T]):
+    """A new resource: 201 with `Location` and `ETag`."""
+
+    raw: bytes
+    tag: Tag
+    location: str
+
+
+@frozen
+class Accepted(Generic[T]):
+    """Work that will be done: 202 with what tells of it, its `Location` and `ETag`."""
+
+    raw: bytes
+    tag: Tag
+    location: str
+
+
+@frozen
+class Page(Generic[T]):
+    """A page of rows in wire bytes; `meta` holds members beside `pageCount` and `page`.
+
+    `next_parameter` is the query parameter that takes `next_cursor` to continue. `failed` is
+    as for `One`.
+    """
+
+    rows: tuple[bytes, ...]
+    next_cursor: str | None = None
+    next_parameter: str = "cursor"
+    meta: Mapping[str, Any] = field(factory=dict)
+    fields: Fields = ()
+    failed: bool = False
+
+
+@frozen
+class Paged(Page[T]):
+    """A page of one resource under `data`: `raw` is the resource with the `rows` of this page."""
+
+    raw: bytes = b""
+
+
+@frozen
+class Empty:
+    """Success without a body: 204."""
+
+
+@frozen
+class Redirect:
+    """The thing is elsewhere, for now: 302 with an absolute `Location`."""
+
+    location: str
+
+
+@frozen
+class Content:
+    """A representation of its own (Markdown, plain text, HTML): its media type and bytes.
+
+    A `fleeting` one ages by itself, as `One` does.
+    """
+
+    media_type: str
+    body: bytes
+    tag: Tag | None = None
+    fields: Fields = ()
+    fleeting: bool = False

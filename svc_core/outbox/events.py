@@ -1,0 +1,138 @@
+"""Events: what webhooks are told, as CloudEvents 1.0 in structured JSON (Spec: Events).
+
+Rule 1: an event is written with a delivery for each webhook in the unit of work that causes it:
+        all are there or none.
+Rule 2: an event that tells of a recording to come waits for it, for a while. What comes later, and
+        what comes after an attempt was begun, changes nothing any more: one event, one body.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+import attrs
+
+from svc_core.base import compact, instants
+from svc_core.operation.declaration import Context
+from svc_core.operation.members import ProfileId
+from svc_core.operation.ports import Document
+from svc_core.outbox.model import (
+    DELIVERIES,
+    EVENTS,
+    QUEUES,
+    WAITING,
+    WEBHOOKS,
+    WEBHOOKS_MAX,
+    Delivery,
+    Event,
+    Queue,
+    StoredWebhook,
+    Waiting,
+    delivery_id,
+)
+from svc_core.reports.profiles import followers as following
+
+_text = compact.encoder()
+
+
+def cloud_event(
+    id_: str,
+    type_: str,
+    subject: str,
+    *,
+    source: str,
+    at: datetime,
+    data: Mapping[str, Any],
+) -> Event:
+    """An event with its body; `source` is the origin of the service, `data` plain JSON."""
+    members = {
+        "specversion": "1.0",
+        "id": id_,
+        "source": source,
+        "type": type_,
+        "subject": subject,
+        "time": instants.render(at),
+        "datacontenttype": "application/json",
+        "data": dict(data),
+    }
+    return Event(id_, type_, subject, _text(members), at)
+
+
+async def publish(ctx: Context, event: Event, webhooks: Iterable[StoredWebhook]) -> None:
+    """Write an event with a delivery for each webhook; workers find them once it is committed.
+
+    They take them when the event has waited, where it waits.
+    """
+    told = tuple(webhooks)
+    if not told:
+        return
+    await ctx.save(EVENTS, event.id, event)
+    for webhook in told:
+        delivery = Delivery(
+            event_id=event.id,
+            webhook_id=webhook.id,
+            event_type=event.type,
+            subject=event.subject,
+            created_at=ctx.now,
+            updated_at=ctx.now,
+        )
+        await enqueue(ctx, delivery, event.waits_until)
+
+
+async def enqueue(
+    ctx: Context, delivery: Delivery, at: datetime | None = None
+) -> Document[Delivery]:
+    """Keep a pending delivery and wake whoever attends to its webhook, now or at a later time."""
+    id_, at = delivery_id(delivery.webhook_id, delivery.event_id), at or ctx.now
+    document = await ctx.save(DELIVERIES, id_, delivery)
+    await ctx.save(WAITING, id_, Waiting(id_, delivery.webhook_id, at))
+    queue = await queue_of(ctx, delivery.webhook_id)
+    wake_at = min(queue.wake_at or at, at)
+    await ctx.save(QUEUES, queue.webhook_id, attrs.evolve(queue, wake_at=wake_at))
+    return document
+
+
+async def release(ctx: Context, subject: str, audio: str | None) -> None:
+    """Have the event sent now that waits for the recording of its subject; of others' soon after.
+
+    `audio` is the path of the recording; None where there will be none.
+    """
+    await following.note(ctx, subject)
+    found = await ctx.tx.documents.scan(EVENTS, where={"waits_for": (subject,)}, limit=1)
+    for row in found.rows:
+        event, where = EVENTS.decode(row.raw), {"event_id": (row.id,)}
+        ours = await ctx.tx.documents.scan(DELIVERIES, where=where, limit=WEBHOOKS_MAX)
+        deliveries = [DELIVERIES.decode(delivery.raw) for delivery in ours.rows]
+        is_open = event.waits_until is not None and ctx.now < event.waits_until
+        if audio and is_open and not any(delivery.attempts for delivery in deliveries):
+            event = attrs.evolve(event, body=_heard(event.body, audio))
+        await ctx.save(EVENTS, event.id, attrs.evolve(event, waits_until=None))
+        for delivery in deliveries:
+            if delivery.status == "pending":
+                await enqueue(ctx, delivery)
+
+
+def _heard(body: str, audio: str) -> str:
+    """The body of the event of a report, which has its recording at this path."""
+    members = json.loads(body)
+    data, origin = members["data"], members["source"]
+    links = {**data["links"], "audio": origin + audio}
+    return _text({**members, "data": {**data, "hasAudio": True, "links": links}})
+
+
+async def queue_of(ctx: Context, webhook_id: str) -> Queue:
+    """The queue of a webhook; an idle one where nothing was ever queued."""
+    return await ctx.find(QUEUES, webhook_id) or Queue(webhook_id, None)
+
+
+async def enabled_webhooks(ctx: Context) -> tuple[StoredWebhook, ...]:
+    """The enabled webhooks of the tenant."""
+    found = await ctx.tx.documents.scan(WEBHOOKS, limit=WEBHOOKS_MAX)
+    webhooks = (WEBHOOKS.decode(row.raw) for row in found.rows)
+    return tuple(webhook for webhook in webhooks if webhook.status == "enabled")
+
+
+def is_for(webhook: StoredWebhook, type_: str, profile: ProfileId) -> bool:
+    """Whether the webhook wants to be told of an event of this kind about the profile."""
+    return type_ in webhook.events and (not webhook.profile_ids or profile in webhook.profile_ids)

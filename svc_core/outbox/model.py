@@ -1,0 +1,296 @@
+"""Webhooks, the events they are told and the deliveries of those (Spec: Events; States, Webhook).
+
+Rule 1: an event's body is final before its first attempt, and is sent verbatim by every one.
+Rule 2: one delivery row for each pair of webhook and event, written in the unit of work that
+        causes the event: both are there or neither.
+Rule 3: what waits stands in rows of its own, oldest first, so that a queue of any length costs
+        the same to take from.
+Rule 4: how deliveries go stands with the queue, apart from what people set: an attempt changes
+        neither the webhook's row nor its version.
+"""
+
+from datetime import datetime
+from typing import Annotated, Final, Literal
+
+from attrs import frozen
+
+from svc_core.base import ids
+from svc_core.base.vault import sealed_with
+from svc_core.operation.members import ONE_LINE, CreatedAt, ProfileId, UpdatedAt, WebhookId, micros
+from svc_core.operation.ports import Collection
+from svc_core.wire.constraints import Doc, Example, Ge, IdOf, MaxLen, MinLen
+
+REPORT_GENERATED: Final = "dev.svc.report.generated.v1"
+RUN_FINISHED: Final = "dev.svc.automation.run.finished.v1"
+TEST: Final = "dev.svc.webhook.test.v1"
+EventType = Literal["dev.svc.report.generated.v1", "dev.svc.automation.run.finished.v1"]
+DEFAULT_EVENTS: tuple[EventType, ...] = (REPORT_GENERATED,)
+
+FAILURES_MAX = 5
+"""Spec: Events, 2: "five consecutive failed attempts disable the webhook"."""
+FORMER_MAX = 4
+"""Former secrets that sign beside the present one; each makes the header 48 characters longer."""
+ATTEMPTS_KEPT = 20
+"""Attempts that a delivery remembers; more than one is a person's act each."""
+PROFILES_MAX = 100
+WEBHOOKS_MAX = 50
+"""Webhooks of one workspace; each costs one request for every report."""
+
+EventId = Annotated[
+    str, IdOf("evt"), Doc("Event identifier; consumers recognise repetitions by it.")
+]
+AttemptId = Annotated[str, IdOf("att"), Doc("Identifies one network attempt.")]
+Url = Annotated[
+    str,
+    MaxLen(2_048),
+    Doc("Where events are sent: an https address of a public host, port 443."),
+    Example("https://hooks.example.com/svc"),
+]
+Description = Annotated[
+    str | None,
+    MaxLen(500),
+    ONE_LINE,
+    Doc("What people call it; null where nobody said."),
+    Example("Newsroom channel"),
+]
+Events = Annotated[
+    tuple[EventType, ...],
+    MinLen(1),
+    MaxLen(10),
+    Doc("The kinds of event it receives."),
+    Example([REPORT_GENERATED]),
+]
+ProfileIds = Annotated[
+    tuple[ProfileId, ...],
+    MaxLen(PROFILES_MAX),
+    Doc("The profiles whose reports it receives; empty means every subscribed one."),
+    Example([]),
+]
+WebhookStatus = Literal["enabled", "disabled"]
+DeliveryStatus = Literal["pending", "delivering", "delivered", "failed", "skipped"]
+ResponseStatus = Annotated[
+    int | None, Doc("The HTTP status of the receiver; null without an answer."), Example(200)
+]
+AttemptError = Annotated[
+    str | None,
+    Doc("Why it failed, in a word or two; null when it did not."),
+    Example(None),
+]
+
+
+@frozen
+class LastDelivery:
+    """The newest finished attempt of a webhook."""
+
+    event_id: EventId
+    status: Annotated[Literal["delivered", "failed"], Doc("How it ended."), Example("delivered")]
+    response_status: ResponseStatus
+    at: Annotated[datetime, Doc("When it ended."), Example("2026-01-31T07:30:05Z")]
+
+
+@frozen(kw_only=True)
+class StoredWebhook:
+    """What people set of a webhook, and whether it is told of events."""
+
+    id: WebhookId
+    url: Url
+    description: Description
+    events: Events
+    profile_ids: ProfileIds
+    status: Annotated[
+        WebhookStatus,
+        Doc("A disabled one receives nothing until it is enabled again."),
+        Example("enabled"),
+    ] = "enabled"
+    disabled_at: Annotated[
+        datetime | None, Doc("When it was disabled; null while enabled."), Example(None)
+    ] = None
+    created_at: CreatedAt
+    updated_at: UpdatedAt
+
+
+ConsecutiveFailures = Annotated[
+    int, Ge(0), Doc("Failed attempts since the last success; the fifth disables."), Example(0)
+]
+NewestDelivery = Annotated[
+    LastDelivery | None, Doc("The newest finished attempt; null before the first.")
+]
+
+
+@frozen(kw_only=True)
+class Webhook(StoredWebhook):
+    """An address that is told of events; its secret is never shown again."""
+
+    consecutive_failures: ConsecutiveFailures = 0
+    last_delivery: NewestDelivery = None
+
+
+@frozen
+class FormerSecret:
+    """A sealed secret that signs beside the present one until then."""
+
+    sealed: str
+    until: datetime
+
+
+@frozen
+class WebhookSecrets:
+    """The sealed secrets of a webhook: the present one, and those before it while they sign."""
+
+    webhook_id: WebhookId
+    current: str
+    former: tuple[FormerSecret, ...] = ()
+
+    @property
+    def seals(self) -> tuple[str, ...]:
+        """Every sealed secret that is kept, the present one first."""
+        return (self.current, *(secret.sealed for secret in self.former))
+
+
+@frozen
+class Event:
+    """One event: its body is UTF-8 text of a CloudEvent.
+
+    It waits for the recording of its subject until `waits_until`; where that is None it is final.
+    """
+
+    id: EventId
+    type: str
+    subject: str
+    body: str
+    occurred_at: datetime
+    waits_until: datetime | None = None
+
+
+@frozen
+class Attempt:
+    """One network attempt; the members of its end are null while it is under way or was lost."""
+
+    id: AttemptId
+    number: Annotated[int, Ge(1), Doc("Counts the attempts of this delivery."), Example(1)]
+    started_at: Annotated[datetime, Doc("When it began."), Example("2026-01-31T07:30:04Z")]
+    finished_at: Annotated[
+        datetime | None, Doc("When it ended; null without an end."), Example("2026-01-31T07:30:05Z")
+    ] = None
+    duration_ms: Annotated[int | None, Doc("How long it took, in milliseconds."), Example(183)] = (
+        None
+    )
+    response_status: ResponseStatus = None
+    error: AttemptError = None
+
+
+@frozen(kw_only=True)
+class Delivery:
+    """What became of one event at one webhook."""
+
+    event_id: EventId
+    webhook_id: WebhookId
+    event_type: Annotated[str, Doc("The CloudEvent type."), Example(REPORT_GENERATED)]
+    subject: Annotated[
+        str, Doc("What the event is about."), Example("rpt_65f1c0de8badf00d12345678")
+    ]
+    status: Annotated[
+        DeliveryStatus,
+        Doc("`skipped` ones found the webhook disabled; they can be sent again."),
+        Example("delivered"),
+    ] = "pending"
+    attempts: Annotated[tuple[Attempt, ...], Doc("Its attempts, oldest first.")] = ()
+    created_at: CreatedAt
+    updated_at: UpdatedAt
+
+
+@frozen
+class Waiting:
+    """A delivery that nobody has taken yet, and from when it may be taken."""
+
+    delivery_id: str
+    webhook_id: WebhookId
+    queued_at: datetime
+
+
+@frozen
+class Hold:
+    """An attempt that a worker has taken, until it ends or the time is over."""
+
+    delivery_id: str
+    attempt_id: AttemptId
+    until: datetime
+
+
+@frozen
+class Queue:
+    """How a webhook is told: when to look again, what is under way, how attempts went."""
+
+    webhook_id: WebhookId
+    wake_at: datetime | None
+    holds: tuple[Hold, ...] = ()
+    consecutive_failures: ConsecutiveFailures = 0
+    last_delivery: NewestDelivery = None
+
+
+WEBHOOKS: Collection[StoredWebhook] = Collection(
+    name="webhooks",
+    model=StoredWebhook,
+    prefix="whk",
+    order=lambda webhook: micros(webhook.created_at),
+    kind="webhook",
+)
+
+WEBHOOK_SECRETS: Collection[WebhookSecrets] = Collection(
+    name="webhook_secrets",
+    model=WebhookSecrets,
+    prefix="whk",
+    order=lambda _: 0,
+    # So that those under an earlier master key are found, and are gone from there once renewed.
+    facets={"sealed_with": lambda secrets: map(str, map(sealed_with, secrets.seals))},
+)
+
+EVENTS: Collection[Event] = Collection(
+    name="events",
+    model=Event,
+    prefix="evt",
+    order=lambda event: micros(event.occurred_at),
+    keys={"waits_for": lambda event: event.subject if event.waits_until else None},
+)
+
+DELIVERIES: Collection[Delivery] = Collection(
+    name="deliveries",
+    model=Delivery,
+    prefix="att",
+    order=lambda delivery: micros(delivery.created_at),
+    keys={
+        "webhook_id": lambda delivery: delivery.webhook_id,
+        "event_id": lambda delivery: delivery.event_id,
+        "status": lambda delivery: delivery.status,
+    },
+)
+
+WAITING: Collection[Waiting] = Collection(
+    name="waiting",
+    model=Waiting,
+    prefix="att",
+    # Lists run from the highest; the oldest is to be first.
+    order=lambda waiting: -micros(waiting.queued_at),
+    keys={"webhook_id": lambda waiting: waiting.webhook_id},
+)
+
+NEVER = 2**62
+"""Sorts behind every instant."""
+
+QUEUES: Collection[Queue] = Collection(
+    name="queues",
+    model=Queue,
+    prefix="whk",
+    order=lambda queue: NEVER if queue.wake_at is None else micros(queue.wake_at),
+    # So that a server finds what the one before it held.
+    keys={"is_held": lambda queue: "true" if queue.holds else None},
+)
+"""One row a webhook; workers read the lowest `wake_at` of every tenant."""
+
+
+def delivery_id(webhook_id: str, event_id: str) -> str:
+    """The identifier of the one delivery of an event to a webhook."""
+    return ids.derived_id("att", "delivery", webhook_id, event_id)
+
+
+COLLECTIONS = (WEBHOOKS, WEBHOOK_SECRETS, EVENTS, DELIVERIES, WAITING, QUEUES)

@@ -1,1 +1,0 @@
-"""Profiles: topic monitors, each with the subscription that delivers its reports."""

@@ -1,0 +1,92 @@
+"""Projects: what a person keeps together, seen by nobody else (Spec: Projects)."""
+
+from typing import Annotated, Final, Literal
+
+from attrs import frozen
+
+from svc_core.base.unset import UNSET, Maybe
+from svc_core.operation.members import (
+    NOT_BLANK,
+    CreatedAt,
+    OwnerId,
+    ProjectId,
+    ReportId,
+    SubjectId,
+    UpdatedAt,
+    micros,
+)
+from svc_core.operation.ports import Collection
+from svc_core.reports.profiles.model import Name
+from svc_core.wire.constraints import Doc, Example, MaxLen
+
+PROJECTS_MAX: Final = 1_000
+"""Of one person: more than anybody looks through."""
+
+Description = Annotated[
+    str | None, MaxLen(2_000), NOT_BLANK, Doc("What it is about; null where nobody said.")
+]
+Notes = Annotated[
+    str | None, MaxLen(20_000), NOT_BLANK, Doc("Free text; null where there is none.")
+]
+ReportIds = Annotated[tuple[ReportId, ...], MaxLen(500), Doc("Its reports."), Example([])]
+SubjectIds = Annotated[
+    tuple[SubjectId, ...], MaxLen(500), Doc("Its subjects of the ledger."), Example([])
+]
+Archivable = Annotated[
+    Literal["active", "archived"], Doc("What is archived may be restored."), Example("active")
+]
+Pinned = Annotated[bool, Doc("Whether its owner has pinned it."), Example(False)]
+
+
+@frozen(kw_only=True)
+class Project:
+    """Reports, subjects and notes that its owner keeps together."""
+
+    id: ProjectId
+    owner_id: OwnerId
+    name: Name
+    description: Description
+    status: Archivable = "active"
+    pinned: Pinned = False
+    report_ids: ReportIds
+    subject_ids: SubjectIds
+    notes: Notes
+    created_at: CreatedAt
+    updated_at: UpdatedAt
+
+
+@frozen
+class ProjectInput:
+    """A whole project as a client sends it; what is left out takes its default."""
+
+    name: Name
+    description: Description = None
+    report_ids: ReportIds = ()
+    subject_ids: SubjectIds = ()
+    notes: Notes = None
+
+
+@frozen
+class ProjectPatch:
+    """The members to change; null resets an optional one to its default (RFC 7396)."""
+
+    name: Maybe[Name] = UNSET
+    description: Maybe[Description] = UNSET
+    report_ids: Maybe[ReportIds | None] = UNSET
+    subject_ids: Maybe[SubjectIds | None] = UNSET
+    notes: Maybe[Notes] = UNSET
+
+
+PROJECTS: Collection[Project] = Collection(
+    name="projects",
+    model=Project,
+    prefix="prj",
+    order=lambda project: micros(project.created_at),
+    keys={
+        "owner_id": lambda project: project.owner_id,
+        "status": lambda project: project.status,
+        "pinned": lambda project: str(project.pinned).lower(),
+    },
+    kind="project",
+    owner="owner_id",
+)

@@ -1,0 +1,152 @@
+"""A report's audio: what is known of the recording, and what is still to be spoken.
+
+The recording itself is a file named after its bytes; a row says which report it tells.
+"""
+
+from datetime import datetime
+from typing import Annotated, Final
+
+from attrs import frozen
+
+from svc_core.base.unset import UNSET, Maybe
+from svc_core.operation.members import CreatedAt, ReportId, micros
+from svc_core.operation.ports import Collection
+from svc_core.wire.constraints import Doc, Example, Ge, IdOf
+
+_SHA256: Final = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+
+AudioId = Annotated[str, IdOf("aud"), Doc("Audio identifier; a new recording has a new one.")]
+MimeType = Annotated[str, Doc("Media type of the file."), Example("audio/mpeg")]
+SizeBytes = Annotated[int, Ge(0), Doc("Size of the file in bytes."), Example(1_045_315)]
+Sha256 = Annotated[str, Doc("SHA-256 of the file, in hexadecimal."), Example(_SHA256)]
+DurationSeconds = Annotated[
+    float, Ge(0), Doc("How long it plays, in seconds, measured on the file."), Example(130.664)
+]
+Voice = Annotated[str, Doc("The voice that reads it."), Example("espeak-ng en-us")]
+
+
+@frozen
+class AudioFacet:
+    """A report's audio: the file, where it is, and how long it plays."""
+
+    id: AudioId
+    url: Annotated[
+        str,
+        Doc("Where the file is. Without a CDN the address opens for at least an hour."),
+        Example(f"https://media.example.com/{_SHA256}.mp3"),
+    ]
+    mime_type: MimeType
+    size_bytes: SizeBytes
+    sha256: Sha256
+    duration_seconds: DurationSeconds
+    voice: Voice
+    created_at: CreatedAt
+    duration: Annotated[Maybe[float], Doc("Deprecated: use durationSeconds."), Example(130.664)] = (
+        UNSET
+    )
+
+
+@frozen
+class Recording:
+    """A whole audio file, as it was measured; `name` is its SHA-256 with the ending of its kind."""
+
+    name: str
+    mime_type: str
+    size_bytes: int
+    sha256: str
+    duration_seconds: float
+
+
+@frozen
+class Audio:
+    """The recording of one report, stored under the report's id."""
+
+    id: str
+    report_id: ReportId
+    recording: Recording
+    voice: str
+    created_at: datetime
+
+
+@frozen
+class Speaking:
+    """A report that is to be spoken: when it is next tried, and how often it was.
+
+    One that a worker has claimed is due when the claim lapses.
+    """
+
+    report_id: ReportId
+    due_at: datetime
+    attempts: int = 0
+    is_claimed: bool = False
+
+
+@frozen
+class Doubt:
+    """A file that may not be needed: when to look whether a row still names it."""
+
+    name: str
+    look_at: datetime
+
+
+@frozen
+class Turn:
+    """A file that somebody keeps or removes; after `until` nobody does, and it is looked after."""
+
+    name: str
+    until: datetime
+
+
+@frozen
+class Piece:
+    """A piece of a file, in base64; the head of a file has no data, and the size of all."""
+
+    name: str
+    number: int
+    size: int
+    data: str = ""
+    is_whole: bool = False
+
+
+AUDIO: Collection[Audio] = Collection(
+    name="audio",
+    model=Audio,
+    prefix="rpt",
+    order=lambda audio: micros(audio.created_at),
+    keys={"file": lambda audio: audio.recording.name},
+)
+
+SPEAKING: Collection[Speaking] = Collection(
+    name="speaking",
+    model=Speaking,
+    prefix="rpt",
+    order=lambda speaking: micros(speaking.due_at),
+    # So that a server finds what the one before it had begun.
+    keys={"is_claimed": lambda speaking: "true" if speaking.is_claimed else None},
+)
+"""One row a report that waits for its voice, under the report's id."""
+
+TURNS: Collection[Turn] = Collection(
+    name="media_turns",
+    model=Turn,
+    prefix="med",
+    order=lambda turn: micros(turn.until),
+    scope="system",
+)
+"""One row a file that somebody keeps or removes, whichever tenants need it; short-lived."""
+
+PIECES: Collection[Piece] = Collection(
+    name="media_pieces",
+    model=Piece,
+    prefix="med",
+    order=lambda piece: piece.number,
+    scope="system",
+)
+"""The files that are kept in the store: a head for each, numbered 0, and its pieces from 1."""
+
+DOUBTS: Collection[Doubt] = Collection(
+    name="media_doubts", model=Doubt, prefix="med", order=lambda doubt: micros(doubt.look_at)
+)
+"""One row a file that is to be looked after; the sweep reads the earliest."""
+
+COLLECTIONS = (AUDIO, SPEAKING, DOUBTS, TURNS, PIECES)

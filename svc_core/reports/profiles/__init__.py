@@ -1,0 +1,1 @@
+"""Topic profiles: what somebody wants to be informed about, and who follows it."""

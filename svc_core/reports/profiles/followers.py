@@ -1,0 +1,134 @@
+"""Subscriptions to public profiles of others: what their subscribers are told, and how they end.
+
+Rule 1: a subscription, and what finds it among those of all tenants (`FOLLOWS`), are rows of the
+        subscriber, written together.
+Rule 2: what is to be told is noted in the unit that causes it, which waits for nobody. Each
+        subscriber is told in a short unit of its own tenant, which remembers that: killed at any
+        point, whoever comes next goes on, and nobody is told twice.
+Rule 3: the news of one profile are told one after another, in the order in which they happened.
+Rule 4: with a profile that is gone, or private again, all subscriptions of others to it end. They
+        are looked for again after `GRACE`: some may have been committed at the same time.
+"""
+
+from datetime import timedelta
+from typing import Final
+
+import attrs
+from attrs import frozen
+
+from svc_core.operation.declaration import Context
+from svc_core.operation.members import micros
+from svc_core.operation.ports import Document
+from svc_core.reports.model import FACETS, REPORTS, ReportFacets, ReportRow
+from svc_core.reports.profiles.model import (
+    FOLLOWED,
+    FOLLOWS,
+    PROFILE_DELIVERIES,
+    PROFILES,
+    SUBSCRIPTIONS,
+    Followed,
+    News,
+    Profile,
+    Subscription,
+    place_of,
+)
+
+NEWS_MAX: Final = 500
+"""News that wait; of more, as where no worker runs for weeks, the oldest are told to nobody."""
+GRACE: Final = timedelta(minutes=1)
+"""Longer than a unit of work takes."""
+
+
+async def note(ctx: Context, report_id: str, version: int = 0) -> None:
+    """Have the followers of a report's profile told, where it is public."""
+    row = await ctx.find(REPORTS, report_id)
+    profile = await ctx.find(PROFILES, "" if row is None else row.profile_id)
+    if profile is not None and profile.visibility == "public":
+        before = await ctx.find(FOLLOWED, profile.id) or Followed(profile.id)
+        news = dict.fromkeys((*before.news, News(report_id, version, ctx.now)))
+        after = attrs.evolve(before, news=tuple(news))
+        await ctx.save(FOLLOWED, profile.id, _next(after) if after.news[NEWS_MAX:] else after)
+
+
+async def end_all(ctx: Context, profile: Profile) -> None:
+    """Have the subscriptions of others ended to a profile that is private or gone from now on."""
+    if profile.visibility == "public":
+        before = await ctx.find(FOLLOWED, profile.id) or Followed(profile.id)
+        news = News(None, 0, ctx.now), News(None, 1, ctx.now + GRACE)
+        ended = Followed(profile.id, before.number + len(before.news), news)
+        await ctx.save(FOLLOWED, profile.id, ended)
+
+
+def _next(followed: Followed) -> Followed:
+    """It without the first of its news."""
+    return Followed(followed.profile_id, followed.number + 1, followed.news[1:])
+
+
+# -- for workers -------------------------------------------------------------------------------
+
+
+@frozen
+class Task:
+    """The first of the news of a tenant's profile, with the report that they are about."""
+
+    tenant: str
+    followed: Followed
+    news: News
+    is_public: bool
+    report: Document[ReportRow] | None
+    facets: ReportFacets | None
+
+    @property
+    def after(self) -> tuple[int, str, str]:
+        """Whom it was told, as a place among the followers of all."""
+        return (place_of(self.followed.profile_id), *self.followed.after)
+
+    def ends(self, subscription: Subscription) -> bool:
+        """Whether a subscription ends: also where the profile is public again meanwhile."""
+        return not self.is_public or (
+            self.news.version == 0 and subscription.created_at <= self.news.at
+        )
+
+
+async def due(ctx: Context, profile_id: str) -> Task | None:
+    """What is to be told now of a profile; None where another worker was first."""
+    followed = await ctx.find(FOLLOWED, profile_id)
+    if followed is None or FOLLOWED.order(followed) > micros(ctx.now):
+        return None
+    profile, news = await ctx.find(PROFILES, profile_id), followed.news[0]
+    is_public = profile is not None and profile.visibility == "public"
+    report = await ctx.tx.documents.get(REPORTS, news.report_id or "")
+    facets = await ctx.find(FACETS, news.report_id or "")
+    return Task(ctx.actor.tenant, followed, news, is_public, report, facets)
+
+
+async def subscriber(ctx: Context, task: Task) -> Subscription | None:
+    """The subscription of a tenant that was not told yet; None where there is none.
+
+    It counts as told from now on; where it ends, it has ended.
+    """
+    profile_id, number = task.followed.profile_id, task.followed.number
+    follow = await ctx.find(FOLLOWS, profile_id)
+    if follow is None or follow.tenant != task.tenant or follow.told >= number:
+        return None
+    subscription = await ctx.value(SUBSCRIPTIONS, follow.subscription_id)
+    if task.news.report_id is not None:
+        await ctx.save(FOLLOWS, profile_id, attrs.evolve(follow, told=number))
+        return subscription if subscription.created_at <= task.news.at else None
+    if task.ends(subscription):
+        await ctx.tx.documents.delete(FOLLOWS, profile_id)
+        await ctx.tx.documents.delete(PROFILE_DELIVERIES, profile_id)
+        await ctx.remove(SUBSCRIPTIONS, subscription.id)
+    return None
+
+
+async def advance(ctx: Context, task: Task, after: tuple[str, str] | None) -> None:
+    """Go on with the followers after this one, or, without one, with the next of the news."""
+    followed = await ctx.find(FOLLOWED, task.followed.profile_id)
+    if followed is None or followed.number != task.followed.number:
+        return
+    followed = attrs.evolve(followed, after=after) if after else _next(followed)
+    if followed.news or task.is_public:
+        await ctx.save(FOLLOWED, followed.profile_id, followed)
+    else:
+        await ctx.tx.documents.delete(FOLLOWED, followed.profile_id)

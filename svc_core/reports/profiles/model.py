@@ -1,0 +1,411 @@
+"""Profiles, their subscriptions and when they are due (Spec: Profile and subscription)."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+import attrs
+from attrs import field, frozen
+
+from svc_core.base.unset import UNSET, Maybe
+from svc_core.operation.members import (
+    LANGUAGE_TAG,
+    NOT_BLANK,
+    ONE_LINE,
+    CreatedAt,
+    ProfileId,
+    ReportId,
+    SubscriptionId,
+    UpdatedAt,
+    WebhookId,
+    micros,
+)
+from svc_core.operation.ports import Collection
+from svc_core.operation.schedule import Frequency, Schedule
+from svc_core.wire.constraints import Arg, Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
+
+KEYWORDS_MAX = 50
+WEBHOOKS_MAX = 50  # as many as a person can look after; each costs one delivery per report
+
+Name = Annotated[
+    str, MinLen(1), MaxLen(120), ONE_LINE, Doc("What people call it."), Example("Port strikes")
+]
+TopicText = Annotated[
+    str,
+    MinLen(3),
+    MaxLen(2_000),
+    NOT_BLANK,
+    Doc(
+        "Free-text monitoring instruction. Words in quotation marks raise what holds them side by "
+        'side; `-word` and `-"some words"` leave out what holds them. Subjects that semicolons or '
+        "lines part are looked for each by itself."
+    ),
+    Example("Strikes and closures at European container ports"),
+]
+Cadence = Annotated[Frequency, Doc("How often a report is made."), Example("daily")]
+TimeOfDay = Annotated[
+    str,
+    Pattern("(?:[01][0-9]|2[0-3]):[0-5][0-9]", "a time of day HH:MM"),
+    Arg("time"),
+    Doc("Local time of day, HH:MM; required except for hourly and manual profiles."),
+    Example("07:30"),
+]
+ScheduleDay = Annotated[
+    int,
+    Ge(1),
+    Le(28),
+    Arg("day"),
+    Doc("1..7 from Monday for weekly, 1..28 for monthly profiles; null means the first."),
+    Example(None),
+]
+TimeZone = Annotated[
+    str, MinLen(1), MaxLen(64), Doc("IANA time zone of the schedule."), Example("Europe/Paris")
+]
+Language = Annotated[
+    str,
+    LANGUAGE_TAG,
+    Doc("BCP 47 tag of the report's language."),
+    Example("en"),
+]
+Keyword = Annotated[str, MinLen(1), MaxLen(80), ONE_LINE]
+Keywords = Annotated[
+    tuple[Keyword, ...],
+    MaxLen(KEYWORDS_MAX),
+    Doc("Names and words that matter most: they raise what holds them and require nothing."),
+    Example(["Rotterdam", "dockworkers"]),
+]
+ProfileStatus = Literal["active", "paused", "archived"]
+Visibility = Literal["private", "public"]
+Status = Annotated[ProfileStatus, Doc("Only active profiles are scheduled."), Example("active")]
+
+
+@frozen
+class Profile:
+    """A topic monitor: what to watch, how often, in which language."""
+
+    id: ProfileId
+    name: Name
+    topic: TopicText
+    frequency: Cadence
+    schedule_time_of_day: TimeOfDay | None
+    schedule_day: ScheduleDay | None
+    timezone: TimeZone
+    language: Language
+    keywords: Keywords
+    status: Status
+    visibility: Annotated[
+        Visibility,
+        Doc("Whether everybody may read its reports, or its workspace alone; the operator says."),
+        Example("private"),
+    ] = field(default="private", kw_only=True)
+    created_at: CreatedAt
+    updated_at: UpdatedAt
+
+    @property
+    def schedule(self) -> Schedule:
+        """When its reports are due."""
+        return Schedule(self.frequency, self.schedule_time_of_day, self.timezone, self.schedule_day)
+
+
+WebhookIds = Annotated[
+    tuple[WebhookId, ...],
+    MaxLen(WEBHOOKS_MAX),
+    Doc("Webhooks to notify; empty means every webhook of the workspace."),
+    Example([]),
+]
+IncludeAudio = Annotated[bool, Doc("Whether reports are spoken."), Example(False)]
+MinSignalConfidence = Annotated[
+    float,
+    Ge(0),
+    Le(1),
+    Doc("Signals below this confidence are not counted in events."),
+    Example(0.4),
+]
+
+
+@frozen
+class DeliveryPreferences:
+    """What a subscriber wants to be told, and where."""
+
+    webhook_ids: WebhookIds = ()
+    include_audio: IncludeAudio = False
+    min_signal_confidence: MinSignalConfidence = 0.0
+
+
+SubscriptionStatus = Literal["active", "paused"]
+
+
+@frozen
+class Subscription:
+    """A workspace's interest in one profile, made together with the profile."""
+
+    id: SubscriptionId
+    profile_id: ProfileId
+    status: Annotated[
+        SubscriptionStatus, Doc("A paused one receives no notification."), Example("active")
+    ]
+    delivery: DeliveryPreferences
+    created_at: CreatedAt
+    updated_at: UpdatedAt
+
+
+@frozen
+class Due:
+    """When a profile's next report is due, how far the scheduled ones reach, and the newest one."""
+
+    profile_id: ProfileId
+    next_run_at: datetime | None
+    covered_until: datetime | None = None
+    last_report_id: ReportId | None = None
+    report_generated_at: datetime | None = None
+    failures: int = 0
+
+
+ReportGeneratedAt = Annotated[
+    datetime | None,
+    Doc("When the newest report was made; null before the first."),
+    Example("2026-01-31T06:30:04Z"),
+]
+OldReportGeneratedAt = Annotated[
+    Maybe[datetime | None], Doc("Deprecated: use reportGeneratedAtISO.")
+]
+
+
+@frozen
+class DeliveryMetadata:
+    """What webhooks took of a profile's reports."""
+
+    generated_at_iso: Annotated[
+        datetime | None,
+        Doc("When the newest report was made that a webhook took; null before the first."),
+        Example("2026-01-31T06:30:04Z"),
+    ] = None
+    generated_at: Annotated[Maybe[datetime | None], Doc("Deprecated: use generatedAtISO.")] = UNSET
+
+
+@frozen
+class ProfileDetail(Profile):
+    """A profile as it is shown: with what was delivered of its reports."""
+
+    delivery_metadata: DeliveryMetadata = field(kw_only=True)
+
+
+@frozen
+class ProfileRow(ProfileDetail):
+    """A profile as the listing shows it: with its subscription and its last report's time."""
+
+    next_run_at: Annotated[
+        datetime | None,
+        Doc("When the next report is due; null for manual and paused ones."),
+        Example("2026-02-01T06:30:00Z"),
+    ]
+    report_generated_at_iso: ReportGeneratedAt
+    subscription: Subscription
+    report_generated_at: OldReportGeneratedAt = UNSET
+    owned: Annotated[Literal[True], Doc("It is the caller's own."), Example(True)] = True
+
+
+@frozen
+class PublicProfile:
+    """What everybody is shown of a public profile."""
+
+    id: ProfileId
+    name: Name
+    topic: TopicText
+    language: Language
+    frequency: Cadence
+
+
+def everybodys(profile: Profile) -> dict[str, Any]:
+    """What everybody is shown of a public profile."""
+    return {each.name: getattr(profile, each.name) for each in attrs.fields(PublicProfile)}
+
+
+@frozen(kw_only=True)
+class OthersProfile(PublicProfile):
+    """A public profile of another workspace, to which the caller's subscribes."""
+
+    owned: Annotated[Literal[False], Doc("It is another workspace's."), Example(False)] = False
+    visibility: Annotated[Literal["public"], Doc("Everybody may read its reports.")] = "public"
+    report_generated_at_iso: ReportGeneratedAt
+    delivery_metadata: DeliveryMetadata
+    subscription: Subscription
+    report_generated_at: OldReportGeneratedAt = UNSET
+
+
+def _no_run(due: Due) -> int:
+    """Manual profiles sort behind every instant, so that no worker ever finds them due."""
+    return 2**62 if due.next_run_at is None else micros(due.next_run_at)
+
+
+PROFILES: Collection[Profile] = Collection(
+    name="profiles",
+    model=Profile,
+    prefix="prf",
+    order=lambda profile: micros(profile.created_at),
+    kind="profile",
+)
+
+SUBSCRIPTIONS: Collection[Subscription] = Collection(
+    name="subscriptions",
+    model=Subscription,
+    prefix="sub",
+    order=lambda subscription: micros(subscription.created_at),
+    keys={"profile_id": lambda subscription: subscription.profile_id},
+    kind="subscription",
+)
+
+DUE: Collection[Due] = Collection(name="due", model=Due, prefix="prf", order=_no_run)
+"""One row a profile, under the profile's id; the scheduler reads the lowest `next_run_at`."""
+
+PROFILE_DELIVERIES: Collection[DeliveryMetadata] = Collection(
+    name="profile_deliveries", model=DeliveryMetadata, prefix="prf", order=lambda _: 0
+)
+"""Under the profile's id, in the workspace that is subscribed: apart from what people set, so that
+a delivery changes neither the profile nor its version."""
+
+
+@frozen
+class Leaving:
+    """A profile that was deleted, and has reports left to be removed."""
+
+    profile_id: str
+    since: datetime
+
+
+LEAVING: Collection[Leaving] = Collection(
+    name="leaving", model=Leaving, prefix="prf", order=lambda leaving: micros(leaving.since)
+)
+"""Under the profile's id, until its last report is gone."""
+
+
+@frozen
+class Publication:
+    """A profile that the operator made public, and the tenant that has it."""
+
+    profile_id: ProfileId
+    tenant: str
+    since: datetime
+
+
+PUBLICATIONS: Collection[Publication] = Collection(
+    name="publications",
+    model=Publication,
+    prefix="prf",
+    order=lambda publication: micros(publication.since),
+    scope="global",
+)
+"""Under the profile's id: where to look for the reports that everybody may read."""
+
+
+@frozen
+class Follow:
+    """A subscription to a public profile of the tenant that has it, and the last of its news that
+    was told, by number."""
+
+    profile_id: ProfileId
+    tenant: str
+    subscription_id: SubscriptionId
+    told: int = 0
+
+
+def place_of(profile_id: str) -> int:
+    """Where the followers of a profile stand among those of all: 60 random bits of its id."""
+    return int(profile_id[-15:], 16)
+
+
+FOLLOWS: Collection[Follow] = Collection(
+    name="follows", model=Follow, prefix="prf", order=lambda follow: place_of(follow.profile_id)
+)
+"""Under the profile's id, in the rows of who follows."""
+
+
+@frozen
+class News:
+    """What followers are told: a version of a report, by its id, or, of version 0, what became of
+    its recording; without an id that nobody follows any more."""
+
+    report_id: ReportId | None
+    version: int
+    at: datetime
+
+
+@frozen
+class Followed:
+    """What the followers of a profile are still to be told, from when on, and the first's number.
+
+    Of that they are told up to `after`, a tenant and an id.
+    """
+
+    profile_id: ProfileId
+    number: int = 1
+    news: tuple[News, ...] = ()
+    after: tuple[str, str] = ("", "")
+
+
+FOLLOWED: Collection[Followed] = Collection(
+    name="followed",
+    model=Followed,
+    prefix="prf",
+    order=lambda followed: micros(followed.news[0].at) if followed.news else 2**62,
+)
+"""Under the profile's id, in the rows of whose it is; workers read the lowest of every tenant."""
+
+
+@frozen
+class ProfileInput:
+    """A whole profile as a client sends it; what is left out takes its default."""
+
+    name: Name
+    topic: TopicText
+    frequency: Cadence
+    schedule_time_of_day: TimeOfDay | None = None
+    schedule_day: ScheduleDay | None = None
+    timezone: TimeZone = "UTC"
+    language: Language = "en"
+    keywords: Keywords = ()
+
+
+@frozen
+class ProfilePatch:
+    """The members to change; null resets an optional one to its default (RFC 7396)."""
+
+    name: Maybe[Name] = UNSET
+    topic: Maybe[TopicText] = UNSET
+    frequency: Maybe[Cadence] = UNSET
+    schedule_time_of_day: Maybe[TimeOfDay | None] = UNSET
+    schedule_day: Maybe[ScheduleDay | None] = UNSET
+    timezone: Maybe[TimeZone | None] = UNSET
+    language: Maybe[Language | None] = UNSET
+    keywords: Maybe[Keywords | None] = UNSET
+    status: Maybe[Status] = UNSET
+
+
+@frozen
+class SubscriptionInput:
+    """A subscription to a public profile of another workspace."""
+
+    profile_id: Annotated[ProfileId, Arg(positional=True)]
+    delivery: DeliveryPreferences = DeliveryPreferences()
+
+
+@frozen
+class DeliveryPatch:
+    """The preferences to change; null resets one to its default (RFC 7396)."""
+
+    webhook_ids: Maybe[WebhookIds | None] = UNSET
+    include_audio: Maybe[IncludeAudio | None] = UNSET
+    min_signal_confidence: Maybe[MinSignalConfidence | None] = UNSET
+
+
+@frozen
+class SubscriptionPatch:
+    """What of a subscription changes; a delivery of null resets it to its defaults (RFC 7396)."""
+
+    status: Annotated[Maybe[SubscriptionStatus], Doc("Pause or resume."), Example("paused")] = UNSET
+    delivery: Annotated[
+        Maybe[DeliveryPatch | None], Doc("The preferences to change; null resets all of them.")
+    ] = UNSET
+
+
+_OWN = (PROFILES, PROFILE_DELIVERIES, SUBSCRIPTIONS, DUE, LEAVING)
+COLLECTIONS = (*_OWN, FOLLOWS, FOLLOWED, PUBLICATIONS)

@@ -1,0 +1,299 @@
+"""The operations of profiles (Spec: Profiles; States, Profile)."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+import attrs
+from attrs import frozen
+
+from svc_core import wire
+from svc_core.base import canonical
+from svc_core.base.unset import UNSET, Maybe, named
+from svc_core.operation import crud as personal
+from svc_core.operation.declaration import BODY, PATH, QUERY, Context, Operation
+from svc_core.operation.members import Cursor, Limit, ProfileId
+from svc_core.operation.ports import Document
+from svc_core.operation.result import Created, Empty, One, Page
+from svc_core.reports import publications
+from svc_core.reports.profiles import rules
+from svc_core.reports.profiles.followers import end_all
+from svc_core.reports.profiles.model import (
+    DUE,
+    FOLLOWS,
+    PROFILE_DELIVERIES,
+    PROFILES,
+    SUBSCRIPTIONS,
+    Due,
+    OthersProfile,
+    Profile,
+    ProfileDetail,
+    ProfileInput,
+    ProfilePatch,
+    ProfileRow,
+    PublicProfile,
+    Subscription,
+)
+from svc_core.reports.recordings import forget_reports
+from svc_core.wire.constraints import Doc
+
+READ = frozenset({"profiles:read"})
+WRITE = frozenset({"profiles:write"})
+
+
+# -- requests ----------------------------------------------------------------------------------
+
+
+@frozen
+class ListProfiles:
+    """The caller's subscribed profiles, or the public ones of everybody, newest first."""
+
+    visibility: Annotated[
+        Maybe[Literal["public"]], QUERY, Doc("The public profiles that one may subscribe to.")
+    ] = UNSET
+    limit: Limit = 100
+    cursor: Cursor = UNSET
+
+
+@frozen
+class CreateProfile:
+    """A new profile."""
+
+    body: Annotated[ProfileInput, BODY]
+
+
+@frozen
+class OneProfile:
+    """One profile."""
+
+    profile_id: Annotated[ProfileId, PATH]
+
+
+@frozen
+class ReplaceProfile(OneProfile):
+    """One profile, replaced whole."""
+
+    body: Annotated[ProfileInput, BODY]
+
+
+@frozen
+class PatchProfile(OneProfile):
+    """One profile, changed in part."""
+
+    body: Annotated[ProfilePatch, BODY]
+
+
+# -- use cases ---------------------------------------------------------------------------------
+
+
+async def list_profiles(
+    ctx: Context, request: ListProfiles
+) -> Page[ProfileRow | OthersProfile] | Page[PublicProfile]:
+    """The profiles to which the caller subscribes, with the subscriptions; or all public ones."""
+    if request.visibility == "public":
+        return await publications.listed(ctx, after=request.cursor, limit=request.limit)
+    page = await ctx.page(SUBSCRIPTIONS, after=request.cursor, limit=request.limit)
+    held = [SUBSCRIPTIONS.decode(raw) for raw in page.rows]
+    ids = [subscription.profile_id for subscription in held]
+    profiles, planned = await ctx.find_many(PROFILES, ids), await ctx.find_many(DUE, ids)
+    delivered, aliases = await ctx.find_many(PROFILE_DELIVERIES, ids), ctx.aliases
+    others, rows = await publications.of_others(ctx, ids), list[ProfileRow | OthersProfile]()
+    for each in held:
+        id_ = each.profile_id
+        if id_ in profiles:
+            shown = rules.detail(profiles[id_], delivered.get(id_), aliases=aliases)
+            rows.append(rules.row(shown, each, planned.get(id_), aliases=aliases))
+        elif id_ in others:
+            sent = delivered.get(id_)
+            rows.append(rules.others_row(*others[id_], each, sent, aliases=aliases))
+    return Page(tuple(map(wire.dumps, rows)), page.next_cursor)
+
+
+async def create_profile(ctx: Context, request: CreateProfile) -> Created[ProfileDetail]:
+    """Create the profile and its active subscription."""
+    members = named(request.body, ProfileInput)
+    profile = personal.made(ctx, PROFILES, status="active", **members)
+    rules.check(profile)
+    subscription = rules.subscribe(ctx.ids.new("sub"), profile, ctx.now)
+    made = await personal.created(ctx, PROFILES, profile)
+    await ctx.create(SUBSCRIPTIONS, subscription.id, subscription)
+    await plan(ctx, profile, subscription)
+    return Created(await _shown(ctx, profile), made.tag, made.location)
+
+
+async def _shown(ctx: Context, profile: Profile) -> bytes:
+    """The profile with what was delivered of it, of which its tag knows nothing."""
+    delivered = await ctx.find(PROFILE_DELIVERIES, profile.id)
+    return wire.dumps(rules.detail(profile, delivered, aliases=ctx.aliases))
+
+
+async def get_profile(ctx: Context, request: OneProfile) -> One[ProfileDetail] | One[OthersProfile]:
+    """One profile; of one of others what everybody is shown of it."""
+    for profile, run in (await publications.of_others(ctx, [request.profile_id])).values():
+        subscription = await subscription_of(ctx, profile.id)
+        sent, aliases = await ctx.find(PROFILE_DELIVERIES, profile.id), ctx.aliases
+        row = wire.dumps(rules.others_row(profile, run, subscription, sent, aliases=aliases))
+        return One(row, (canonical.hex_digest(row.decode()),))
+    document = await ctx.load(PROFILES, request.profile_id)
+    return One(await _shown(ctx, PROFILES.decode(document.raw)), document.tag)
+
+
+async def change_profile(
+    ctx: Context, request: ReplaceProfile | PatchProfile
+) -> One[ProfileDetail]:
+    """Change the members that are sent; a replacement sends its defaults too."""
+    before = PROFILES.decode(ctx.row.raw)
+    after = rules.change(before, request.body, ctx.now)
+    written = await ctx.rewrite(PROFILES, after)
+    if rules.is_planned_anew(before, after):
+        await plan(ctx, after, await subscription_of(ctx, after.id))
+    return One(await _shown(ctx, after), written.tag)
+
+
+async def delete_profile(ctx: Context, request: OneProfile) -> Empty:
+    """Remove the profile, its subscriptions and its reports, each with a tombstone.
+
+    Nobody sees the reports any more; those beyond the first, and the subscriptions of others, are
+    removed by workers.
+    """
+    subscription = await subscription_of(ctx, request.profile_id)
+    await end_all(ctx, await ctx.value(PROFILES, request.profile_id))
+    await forget_reports(ctx, request.profile_id)
+    await ctx.remove(SUBSCRIPTIONS, subscription.id)
+    await ctx.remove(DUE, request.profile_id)
+    await ctx.tx.documents.delete(PROFILE_DELIVERIES, request.profile_id)
+    await ctx.remove(PROFILES, request.profile_id)
+    return Empty()
+
+
+# -- when the next report is due ---------------------------------------------------------------
+#
+# A due row is the scheduler's claim on a run: each change of the plan gives it a new version, so
+# that a worker which acted on the one before writes nothing.
+
+
+async def plan(ctx: Context, profile: Profile, subscription: Subscription) -> None:
+    """Plan the next run of a profile from now on; none while nobody wants it."""
+    last = await ctx.find(DUE, profile.id)
+    await ctx.save(DUE, profile.id, rules.due(profile, subscription, last, ctx.now))
+
+
+async def run_end(ctx: Context, due: Due, ready: datetime) -> datetime | None:
+    """Where the report of a due profile ends; None where it has nothing to tell.
+
+    Raises:
+        Problem: NOT_FOUND when the profile was deleted.
+    """
+    profile = await ctx.value(PROFILES, due.profile_id)
+    return rules.run_end(profile, due, ready)
+
+
+async def pass_over(ctx: Context, profile_id: str, seen: Document[Due], ready: datetime) -> None:
+    """Plan the run after `ready` where the one that was planned has nothing to tell.
+
+    `seen` is the due row that the worker acted on; nothing is written when it has changed.
+    """
+    before = await ctx.unchanged(DUE, seen)
+    if before is None:
+        return
+    profile = await ctx.value(PROFILES, profile_id)
+    upcoming = rules.after(profile, before, ready)
+    await ctx.save(DUE, profile_id, attrs.evolve(before, next_run_at=upcoming))
+
+
+async def subscription_of(ctx: Context, profile_id: str) -> Subscription:
+    """The subscription that came with a profile."""
+    found = await ctx.tx.documents.scan(SUBSCRIPTIONS, where={"profile_id": (profile_id,)}, limit=1)
+    return SUBSCRIPTIONS.decode(found.rows[0].raw)
+
+
+# -- declarations ------------------------------------------------------------------------------
+
+_EXAMPLE = {
+    "name": "Port strikes",
+    "topic": "Strikes and closures at European container ports",
+    "frequency": "daily",
+    "scheduleTimeOfDay": "07:30",
+    "timezone": "Europe/Paris",
+    "keywords": ["Rotterdam", "dockworkers"],
+}
+_ONE = "/profiles/{profileId}"
+_ROWS = personal.Rows(PROFILES, "profile_id", READ, WRITE, shows=ProfileRow, foreign=FOLLOWS)
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    _ROWS.operation(
+        "profiles list",
+        "GET /profiles",
+        "List subscribed profiles",
+        list_profiles,
+        columns=("id", "name", "status", "nextRunAt", "frequency", "reportGeneratedAtISO"),
+        description=(
+            "The profiles that the caller's workspace subscribes to, the newest subscription "
+            "first, each with it, when the next report is due and when the newest was made; of "
+            "those of others (`owned` is false) it has what everybody is shown. "
+            "`visibility=public` lists all public profiles, to which one may subscribe."
+        ),
+    ),
+    _ROWS.operation(
+        "profiles create",
+        "POST /profiles",
+        "Create a profile",
+        create_profile,
+        description=(
+            "Creates the profile and an active subscription to it. Reports are made as often as "
+            "`frequency` says, at `scheduleTimeOfDay` in `timezone`; for a manual profile none is "
+            "made by itself."
+        ),
+        idempotency="required",
+        examples={"body": _EXAMPLE},
+    ),
+    _ROWS.operation(
+        "profiles show",
+        f"GET {_ONE}",
+        "Read a profile",
+        get_profile,
+        description=(
+            "One profile of the caller's workspace; of a public one of another workspace to which "
+            "it subscribes, what everybody is shown. Deliveries leave its ETag as it is."
+        ),
+    ),
+    _ROWS.operation(
+        "profiles replace",
+        f"PUT {_ONE}",
+        "Replace a profile",
+        change_profile,
+        id_="replaceProfile",
+        request=ReplaceProfile,
+        description=(
+            "Replaces the whole profile: optional members that are left out get their default. "
+            "A body that changes nothing writes nothing and keeps the `ETag`."
+        ),
+        examples={"body": _EXAMPLE},
+    ),
+    _ROWS.operation(
+        "profiles update",
+        f"PATCH {_ONE}",
+        "Change a profile",
+        change_profile,
+        id_="updateProfile",
+        request=PatchProfile,
+        description=(
+            "Changes only the members that are sent (JSON Merge Patch, RFC 7396): null resets an "
+            "optional member to its default, and a list is replaced whole. A patch that changes "
+            "nothing writes nothing and keeps the `ETag`."
+        ),
+        examples={"body": {"frequency": "weekly", "scheduleDay": 1}},
+    ),
+    _ROWS.operation(
+        "profiles delete",
+        f"DELETE {_ONE}",
+        "Delete a profile",
+        delete_profile,
+        foresees="foreseeDeletion",
+        description=(
+            "Deletes the profile with its subscription, all its reports and their recordings, and "
+            "the subscriptions of other workspaces to it. Nobody sees them any more; each leaves a "
+            "tombstone in the change feed, those of many within seconds. It cannot be undone. A "
+            "second call answers 404."
+        ),
+    ),
+)

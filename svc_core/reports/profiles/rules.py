@@ -1,0 +1,159 @@
+"""What makes a profile whole, how a patch changes it, and when it is due.
+
+Rule 1: timed frequencies need a time of day; only weekly and monthly ones take a day.
+Rule 2: PUT resets what it leaves out, PATCH changes only what it names (Spec: Representation 4).
+Rule 3: a patch that changes nothing writes nothing: same version, no change record.
+Rule 4: only an active profile with an active subscription is due.
+Rule 5: only a new schedule, a pause and a return plan anew: a name that is changed while a report
+        is due costs no report.
+Rule 6: a scheduled report ends at a run of its schedule, and begins where the one before it ended.
+"""
+
+from datetime import datetime
+
+import attrs
+
+from svc_core.base.unset import UNSET, Maybe, Unset, given, named
+from svc_core.contract import problem
+from svc_core.operation import schedule
+from svc_core.operation.crud import changed
+from svc_core.reports.profiles.model import (
+    DeliveryMetadata,
+    DeliveryPatch,
+    DeliveryPreferences,
+    Due,
+    OthersProfile,
+    Profile,
+    ProfileDetail,
+    ProfileInput,
+    ProfilePatch,
+    ProfileRow,
+    Subscription,
+    SubscriptionPatch,
+    everybodys,
+)
+
+
+def check(profile: Profile) -> None:
+    """Pass a profile whose schedule is whole.
+
+    Raises:
+        Problem: VALIDATION_FAILED, naming every fault.
+    """
+    at, day, zone = "/scheduleTimeOfDay", "/scheduleDay", "/timezone"
+    problem.refuse(schedule.faults(profile.schedule, at=at, day=day, zone=zone))
+
+
+def change(profile: Profile, sent: ProfileInput | ProfilePatch, now: datetime) -> Profile:
+    """The profile with the members that are sent; a whole one sends its defaults too.
+
+    Raises:
+        Problem: VALIDATION_FAILED when the result would not be a valid profile.
+    """
+    after = changed(profile, now, **named(sent, ProfileInput))
+    check(after)
+    return after
+
+
+def subscribe(id_: str, profile: Profile, now: datetime) -> Subscription:
+    """The active subscription that comes with a new profile."""
+    return Subscription(id_, profile.id, "active", DeliveryPreferences(), now, now)
+
+
+def is_planned_anew(before: Profile, after: Profile) -> bool:
+    """Whether a change of the profile moves its next run (rule 5)."""
+    return (before.schedule, before.status) != (after.schedule, after.status)
+
+
+def due(profile: Profile, subscription: Subscription, last: Due | None, now: datetime) -> Due:
+    """When the next report is due, counted from `now`; never while nobody wants it."""
+    wanted = profile.status == "active" and subscription.status == "active"
+    upcoming = after(profile, last, now) if wanted else None
+    if last is None:
+        return Due(profile.id, upcoming)
+    return attrs.evolve(last, next_run_at=upcoming)
+
+
+def after(profile: Profile, last: Due | None, now: datetime) -> datetime | None:
+    """The next run after `now` that has something left to tell, should the clock have gone back."""
+    covered = None if last is None else last.covered_until
+    return schedule.next_run(profile.schedule, now if covered is None else max(now, covered))
+
+
+def run_end(profile: Profile, due: Due, ready: datetime) -> datetime | None:
+    """Where the report of a due profile ends: at the newest run that is over at `ready`.
+
+    Runs that were missed, or that failed and are tried again, end there too: one report catches
+    up with all of them. A run that was planned before the data of its zone were renewed keeps
+    its instant. None where a report by hand has told that time already.
+    """
+    end = schedule.last_run(profile.schedule, ready)
+    if end is None or due.next_run_at is None:
+        return None
+    if not due.failures:
+        end = max(end, due.next_run_at)
+    return None if due.covered_until is not None and end <= due.covered_until else end
+
+
+def delivery_metadata(sent: DeliveryMetadata | None, *, aliases: bool) -> DeliveryMetadata:
+    """What is shown of deliveries; `aliases` adds the deprecated members (Spec: Versioning 4)."""
+    at = sent.generated_at_iso if sent else None
+    return DeliveryMetadata(at, at if aliases else UNSET)
+
+
+def others_row(
+    profile: Profile,
+    last: Due | None,
+    subscription: Subscription,
+    sent: DeliveryMetadata | None,
+    *,
+    aliases: bool,
+) -> OthersProfile:
+    """What a subscriber of another workspace is shown of a profile."""
+    made = None if last is None else last.report_generated_at
+    return OthersProfile(
+        **everybodys(profile),
+        report_generated_at_iso=made,
+        delivery_metadata=delivery_metadata(sent, aliases=aliases),
+        subscription=subscription,
+        report_generated_at=made if aliases else UNSET,
+    )
+
+
+def detail(profile: Profile, sent: DeliveryMetadata | None, *, aliases: bool) -> ProfileDetail:
+    """The profile as it is shown."""
+    metadata = delivery_metadata(sent, aliases=aliases)
+    return ProfileDetail(**attrs.asdict(profile, recurse=False), delivery_metadata=metadata)
+
+
+def row(
+    shown: ProfileDetail, subscription: Subscription, last: Due | None, *, aliases: bool
+) -> ProfileRow:
+    """The listing's row; `aliases` adds the deprecated members."""
+    made = None if last is None else last.report_generated_at
+    return ProfileRow(
+        **attrs.asdict(shown, recurse=False),
+        next_run_at=None if last is None else last.next_run_at,
+        report_generated_at_iso=made,
+        subscription=subscription,
+        report_generated_at=made if aliases else UNSET,
+    )
+
+
+def patch_subscription(
+    subscription: Subscription, sent: SubscriptionPatch, now: datetime
+) -> Subscription:
+    """The subscription with what is named changed; unchanged when that changes nothing."""
+    delivery = _delivery(subscription.delivery, sent.delivery)
+    status = given(sent.status, subscription.status)
+    return changed(subscription, now, status=status, delivery=delivery)
+
+
+def _delivery(
+    before: DeliveryPreferences, sent: Maybe[DeliveryPatch | None]
+) -> DeliveryPreferences:
+    if isinstance(sent, Unset):
+        return before
+    if sent is None:
+        return DeliveryPreferences()
+    return attrs.evolve(before, **named(sent, DeliveryPreferences))

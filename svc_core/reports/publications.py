@@ -1,0 +1,319 @@
+"""Public profiles: their reports are read by every payer, and by every key with the scope.
+
+Other workspaces may subscribe to them (`svc_core.reports.profiles.followers`).
+
+Rule 1: the operator alone makes a profile public; the profile says so, and the directory, which
+        everybody's reading goes through, names it with its tenant.
+Rule 2: the profile decides, on the snapshot of the reading: a stale line of the directory shows
+        nothing, and what is made private or deleted is hidden with that commit.
+Rule 3: what is read beside is reports and what belongs to them. All else stays its owner's.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
+from typing import Annotated, Any, Final
+
+import attrs
+from attrs import frozen
+
+from svc_core import wire
+from svc_core.access.model import plan_name
+from svc_core.access.plans import PlanTable
+from svc_core.base.unset import Maybe, Unset
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.crud import changed
+from svc_core.operation.declaration import MANAGERS, Context, Operation, local
+from svc_core.operation.members import ProfileId
+from svc_core.operation.ports import SYSTEM, Collection, Document, Position
+from svc_core.operation.result import One, Page
+from svc_core.reports.model import REPORTS, ReportRow
+from svc_core.reports.profiles.followers import end_all
+from svc_core.reports.profiles.model import (
+    DUE,
+    FOLLOWS,
+    PROFILES,
+    PUBLICATIONS,
+    Due,
+    Follow,
+    Profile,
+    Publication,
+    PublicProfile,
+    Visibility,
+    everybodys,
+    place_of,
+)
+from svc_core.reports.recordings import load_report, shown
+from svc_core.wire.constraints import Arg, Doc
+
+_Place = tuple[Context, tuple[str, ...]]
+"""The context of a tenant's rows, and some of its profiles."""
+
+PUBLIC_MAX: Final = 2_000
+"""Public profiles of all workspaces."""
+PUBLISHERS_MAX: Final = 100
+"""Workspaces that have some: each is asked for every page of reports, and for every report that
+is not the caller's."""
+COUNTED_MAX: Final = 10_000
+LOOKS_MAX: Final = 10
+"""Pages that are read for one: where all their reports are hidden, the rest is for the next one."""
+
+
+# -- reading -----------------------------------------------------------------------------------
+
+
+async def find_report(ctx: Context, report_id: str) -> tuple[Context, Document[ReportRow]]:
+    """A report that the caller may read, and the context in which its parts are read.
+
+    Raises:
+        Problem: NOT_FOUND, the same for a private report of others and for none.
+    """
+    try:
+        return ctx, await load_report(ctx, report_id)
+    except Problem as missing:
+        for place, _ in await of_everybody(ctx):
+            document = await place.tx.documents.get(REPORTS, report_id)
+            if document is not None and await _shown(ctx, place, [document]):
+                return place, document
+        raise missing from None
+
+
+async def page(
+    ctx: Context, profile_id: Maybe[str], *, after: Maybe[str], limit: int
+) -> Page[ReportRow]:
+    """One page of the reports of the profiles that the caller's workspace subscribes to.
+
+    For who has no workspace it is those of public profiles. It may have fewer rows than there are
+    while reports of profiles that were deleted, or are private again, are on their way out.
+
+    Raises:
+        Problem: INVALID_CURSOR when the cursor is not one of this list.
+    """
+    wanted = () if isinstance(profile_id, Unset) else (profile_id,)
+    binding = ctx.list_binding({"profile_id": wanted})
+    end = ctx.open_cursor(after, binding)
+    own = [] if ctx.actor.tenant == SYSTEM else [(ctx, wanted)]
+    others = _places(ctx, await _rows(ctx, FOLLOWS if own else PUBLICATIONS))
+    places = own + [
+        (place, tuple(id_ for id_ in ids if not wanted or id_ in wanted)) for place, ids in others
+    ]
+    rows: list[bytes] = []
+    for _ in range(LOOKS_MAX):
+        hits, end = await _merged(ctx, places, end, limit - len(rows))
+        rows += hits
+        if end is None or len(rows) == limit:
+            break
+    return Page(tuple(rows), ctx.seal_cursor(end, binding))
+
+
+async def _merged(
+    ctx: Context, places: Sequence[_Place], after: Position | None, limit: int
+) -> tuple[list[bytes], Position | None]:
+    """Of the newest reports of some places those that are shown, and where to go on."""
+    hits: list[tuple[int, str, Context, Document[ReportRow]]] = []
+    for place, ids in places:
+        where = None if place is ctx and not ids else {"profile_id": ids}
+        found = await place.tx.documents.scan(REPORTS, where=where, after=after, limit=limit + 1)
+        hits += [(row.order, row.id, place, row) for row in found.rows]
+    hits.sort(key=itemgetter(0, 1), reverse=True)
+    last = Position(*hits[limit - 1][:2]) if hits[limit:] else None
+    shown: set[bytes] = set()
+    for place, _ in places:
+        shown |= await _shown(ctx, place, [hit[3] for hit in hits[:limit] if hit[2] is place])
+    return [hit[3].raw for hit in hits[:limit] if hit[3].raw in shown], last
+
+
+async def _shown(ctx: Context, place: Context, rows: Sequence[Document[ReportRow]]) -> set[bytes]:
+    """Those of some reports of one place that are shown now."""
+    if place is ctx:
+        return set(await shown(ctx, [row.raw for row in rows]))
+    owners = {row.raw: REPORTS.decode(row.raw).profile_id for row in rows}
+    profiles = await public(place, owners.values()) if owners else {}
+    return {raw for raw, owner in owners.items() if owner in profiles}
+
+
+async def _rows(ctx: Context, collection: Collection[Any]) -> list[Any]:
+    return [collection.decode(row.raw) async for row in ctx.every(collection)]
+
+
+def _places(ctx: Context, rows: Iterable[Follow | Publication]) -> list[_Place]:
+    """Each tenant that has some of these profiles."""
+    ids = defaultdict[str, list[str]](list)
+    for row in rows:
+        ids[row.tenant].append(row.profile_id)
+    return [
+        (attrs.evolve(ctx, tx=ctx.tx.beside(tenant)), tuple(named)) for tenant, named in ids.items()
+    ]
+
+
+async def of_everybody(ctx: Context) -> list[_Place]:
+    """Each tenant that has, or had just now, public profiles."""
+    return _places(ctx, await _rows(ctx, PUBLICATIONS))
+
+
+async def public(place: Context, ids: Iterable[str]) -> dict[str, Profile]:
+    """Those of some profiles of a tenant that are public."""
+    profiles = await place.find_many(PROFILES, ids)
+    return {id_: profile for id_, profile in profiles.items() if profile.visibility == "public"}
+
+
+# -- profiles of others ------------------------------------------------------------------------
+
+
+async def of_others(ctx: Context, ids: Iterable[str]) -> dict[str, tuple[Profile, Due | None]]:
+    """The public profiles of others among these to which the caller subscribes, and their runs."""
+    found: dict[str, tuple[Profile, Due | None]] = {}
+    for place, named in _places(ctx, (await ctx.find_many(FOLLOWS, ids)).values()):
+        profiles, runs = await public(place, named), await place.find_many(DUE, named)
+        found |= {id_: (profile, runs.get(id_)) for id_, profile in profiles.items()}
+    return found
+
+
+async def listed(ctx: Context, *, after: Maybe[str], limit: int) -> Page[PublicProfile]:
+    """One page of the public profiles of all workspaces, the newest publication first."""
+    asked = {"visibility": ("public",)}
+    page = await ctx.page(PUBLICATIONS, after=after, limit=limit, asked=asked)
+    rows, known = [PUBLICATIONS.decode(raw) for raw in page.rows], dict[str, Profile]()
+    for place, ids in _places(ctx, rows):
+        known |= await public(place, ids)
+    profiles = (known[row.profile_id] for row in rows if row.profile_id in known)
+    shown = (PublicProfile(**everybodys(profile)) for profile in profiles)
+    return Page(tuple(map(wire.dumps, shown)), page.next_cursor)
+
+
+async def offer(ctx: Context, profile_id: str) -> tuple[str, int] | None:
+    """Whose the public profile is, and to how many of others the caller may subscribe; None where
+    it is none."""
+    row = await ctx.find(PUBLICATIONS, profile_id)
+    for place, ids in _places(ctx, [row] if row else []):
+        if await public(place, ids):
+            plan = await plan_name(ctx.tx.beside(SYSTEM), ctx.actor.tenant) or ""
+            return place.tx.tenant, ctx.borrow(PlanTable).plan(plan).subscriptions
+    return None
+
+
+# -- publishing --------------------------------------------------------------------------------
+
+
+@frozen
+class ChosenProfile:
+    """The profile."""
+
+    profile_id: Annotated[ProfileId, Arg(positional=True)]
+
+
+async def publish_profile(ctx: Context, request: ChosenProfile) -> One[Profile]:
+    """Let everybody read the reports of a profile.
+
+    Raises:
+        Problem: NOT_FOUND, or RESOURCE_CONFLICT where there are as many as there can be.
+    """
+    id_, tenant = request.profile_id, ctx.actor.tenant
+    public = await ctx.work.read(SYSTEM, _all_public)
+
+    async def enter(unit: Context) -> None:
+        listed = {row.profile_id for row in await _rows(unit, PUBLICATIONS)}
+        for gone in listed - public.keys() - {id_}:
+            await unit.tx.documents.delete(PUBLICATIONS, gone)
+        await unit.save(PUBLICATIONS, id_, Publication(id_, tenant, unit.now))
+
+    if len(public.keys() - {id_}) >= PUBLIC_MAX:
+        detail = f"There are {PUBLIC_MAX} public profiles; unpublish one first."
+        raise Problem(problem.RESOURCE_CONFLICT, detail)
+    if len({*public.values(), tenant}) > PUBLISHERS_MAX:
+        detail = f"{PUBLISHERS_MAX} workspaces have public profiles, and no other can have any."
+        raise Problem(problem.RESOURCE_CONFLICT, detail)
+    written = await _write(ctx, id_, "public")
+    await ctx.work.write(SYSTEM, enter)
+    return written
+
+
+async def unpublish_profile(ctx: Context, request: ChosenProfile) -> One[Profile]:
+    """Keep the reports of a profile to its workspace again.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    id_ = request.profile_id
+    written = await _write(ctx, id_, "private")
+    await ctx.work.write(SYSTEM, lambda unit: unit.tx.documents.delete(PUBLICATIONS, id_))
+    return written
+
+
+# -- before a profile is deleted ---------------------------------------------------------------
+
+
+@frozen
+class Deletion:
+    """What goes with a profile, for good; more than 10,000 of anything are not counted."""
+
+    name: Annotated[str, Doc("What it is called.")]
+    reports: Annotated[int, Doc("Its reports.")]
+    recordings: Annotated[int, Doc("Those of them that are spoken.")]
+    subscribers: Annotated[int, Doc("Other workspaces that subscribe to it.")]
+
+
+async def foresee_deletion(ctx: Context, request: ChosenProfile) -> One[Deletion]:
+    """What goes with a profile when it is deleted.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    id_, work = request.profile_id, ctx.work
+
+    async def unit(own: Context) -> tuple[str, list[bool]]:
+        name, where = (await own.value(PROFILES, id_)).name, {"profile_id": (id_,)}
+        reports = own.every(REPORTS, COUNTED_MAX, where=where)
+        return name, [REPORTS.decode(row.raw).has_audio async for row in reports]
+
+    name, spoken = await work.read(ctx.actor.tenant, unit)
+    place = place_of(id_)
+    found = await work.across(FOLLOWS, after=(place, "", ""), end=place, limit=COUNTED_MAX)
+    return One(wire.dumps(Deletion(name, len(spoken), sum(spoken), len(found))))
+
+
+async def _all_public(ctx: Context) -> dict[str, str]:
+    """Every profile that is public, and whose it is."""
+    found: dict[str, str] = {}
+    for place, ids in await of_everybody(ctx):
+        found |= dict.fromkeys(await public(place, ids), place.tx.tenant)
+    return found
+
+
+async def _write(ctx: Context, id_: str, visibility: Visibility) -> One[Profile]:
+    async def unit(own: Context) -> One[Profile]:
+        document = await own.load(PROFILES, id_)
+        before = PROFILES.decode(document.raw)
+        after = changed(before, own.now, visibility=visibility)
+        if after is not before:
+            if visibility == "private":
+                await end_all(own, before)
+            document = await own.save(PROFILES, id_, after, expect=document.version)
+        return One(wire.dumps(after), document.tag)
+
+    return await ctx.work.write(ctx.actor.tenant, unit)
+
+
+LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    local(
+        "profiles",
+        "Say what goes with a profile when it is deleted",
+        foresee_deletion,
+        unit="several",
+        roles=MANAGERS,
+    ),
+    local(
+        "profiles publish",
+        "Let every payer and every key with the scope read the reports of a profile",
+        publish_profile,
+        unit="several",
+        description="The profile itself and all else of its workspace stay its own.",
+    ),
+    local(
+        "profiles unpublish",
+        "Keep the reports of a profile to its workspace again",
+        unpublish_profile,
+        unit="several",
+    ),
+)

@@ -1,0 +1,132 @@
+"""What goes with a report, and what becomes of its recording: for every feature that removes one.
+
+Rule 1: a file has a row before it exists, with a time to look whether any row still needs it, so
+        that no file is forgotten, whatever was interrupted.
+Rule 2: the reports of a deleted profile go in short units of work, and are hidden at once.
+Rule 3: a file is kept or removed by whoever has its turn, one at a time among all processes of a
+        store, and within that time: a row that names it is written in the first half of the turn,
+        so that neither clocks nor commits that are minutes late harm the file.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from svc_core.base import ids
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import Context
+from svc_core.operation.members import micros
+from svc_core.operation.ports import Document
+from svc_core.outbox import events
+from svc_core.reports.audio import AUDIO, DOUBTS, SPEAKING, TURNS, Doubt, Turn
+from svc_core.reports.model import FACETS, REPORTS, ReportRow
+from svc_core.reports.profiles.model import LEAVING, Leaving
+from svc_core.search import indexing
+
+FORGET_AT_ONCE: Final = 25
+"""Reports removed in one unit of work: about 20 ms, and 100 where each is as long as can be."""
+TURN: Final = timedelta(minutes=5)
+"""How long a turn lasts whose worker was killed: far longer than keeping a file takes."""
+
+
+async def doubt(ctx: Context, name: str) -> None:
+    """Have a file looked after: it goes unless a row names it."""
+    await ctx.save(DOUBTS, _id(name), Doubt(name, ctx.now))
+
+
+async def trust(ctx: Context, name: str) -> None:
+    """Have a file looked after no more: a row names it, or somebody has its turn."""
+    await ctx.tx.documents.delete(DOUBTS, _id(name))
+
+
+async def take_turn(ctx: Context, name: str) -> Document[Turn] | None:
+    """Be the one who keeps or removes a file; None while somebody else is.
+
+    A turn that is not ended is over after `TURN`, and the file is looked after.
+    """
+    before = await ctx.tx.documents.get(TURNS, _id(name))
+    if before is not None and before.order > micros(ctx.now):
+        return None
+    return await ctx.save(TURNS, _id(name), Turn(name, ctx.now + TURN))
+
+
+def is_early(turn: Document[Turn], now: datetime) -> bool:
+    """Whether there is time to name the file, or to remove it: it is the turn's first half."""
+    return now < TURNS.decode(turn.raw).until - TURN / 2
+
+
+async def end_turn(ctx: Context, turn: Document[Turn], *, is_settled: bool) -> None:
+    """Let others keep or remove the file, which is looked after at once unless it `is_settled`."""
+    found = await ctx.unchanged(TURNS, turn)
+    if found is None:
+        return  # it was over, and somebody else has it
+    if is_settled:
+        await ctx.tx.documents.delete(TURNS, turn.id)
+    else:
+        await ctx.save(TURNS, turn.id, Turn(found.name, ctx.now))
+
+
+async def give_up(ctx: Context, report_id: str) -> None:
+    """Forget the wish for a report's audio, for which its event waits no longer."""
+    await ctx.tx.documents.delete(SPEAKING, report_id)
+    await events.release(ctx, report_id, None)
+
+
+async def forget_audio(ctx: Context, report_id: str) -> None:
+    """Forget a report's audio and the wish for it; the file goes soon after."""
+    await give_up(ctx, report_id)
+    gone = await ctx.tx.documents.delete(AUDIO, report_id)
+    if gone is not None:
+        await doubt(ctx, AUDIO.decode(gone.raw).recording.name)
+
+
+async def forget_reports(ctx: Context, profile_id: str) -> None:
+    """Remove some reports of a profile that is gone, each with a tombstone in the change feed.
+
+    Where there are more, the profile is `LEAVING`, and this is to be done again; until then nobody
+    sees them.
+    """
+    found = await ctx.tx.documents.scan(
+        REPORTS, where={"profile_id": (profile_id,)}, limit=FORGET_AT_ONCE
+    )
+    await indexing.forget_reports(ctx, [row.id for row in found.rows])
+    for row in found.rows:
+        await ctx.remove(REPORTS, row.id)
+        await ctx.remove(FACETS, row.id)
+        await forget_audio(ctx, row.id)
+    if not found.more:
+        await ctx.tx.documents.delete(LEAVING, profile_id)
+    elif await ctx.find(LEAVING, profile_id) is None:
+        await ctx.save(LEAVING, profile_id, Leaving(profile_id, ctx.now))
+
+
+async def shown(ctx: Context, rows: Sequence[bytes]) -> tuple[bytes, ...]:
+    """Those of some reports whose profile is not gone."""
+    left = await ctx.tx.documents.scan(LEAVING, limit=1)
+    if not left.rows:
+        return tuple(rows)
+    owners = [REPORTS.decode(raw).profile_id for raw in rows]
+    gone = await leaving(ctx, owners)
+    return tuple(raw for raw, owner in zip(rows, owners, strict=True) if owner not in gone)
+
+
+async def leaving(ctx: Context, profile_ids: Iterable[str]) -> frozenset[str]:
+    """Those of some profiles that are gone, and whose reports nobody sees any more."""
+    return frozenset(await ctx.tx.documents.get_many(LEAVING, list(dict.fromkeys(profile_ids))))
+
+
+async def load_report(ctx: Context, report_id: str) -> Document[ReportRow]:
+    """A report whose profile is not gone.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    document = await ctx.load(REPORTS, report_id)
+    if not await shown(ctx, (document.raw,)):
+        raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
+    return document
+
+
+def _id(name: str) -> str:
+    return ids.derived_id("med", "media", "", name)

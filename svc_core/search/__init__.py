@@ -1,0 +1,1 @@
+"""Lists and texts found by words and by meaning, for whoever registers a collection."""

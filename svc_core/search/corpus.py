@@ -1,0 +1,368 @@
+"""The stored items as a collection of texts: how common a term is, which items hold which terms.
+
+Rule 1: counts are exact: those of every item that is stored with its terms, changed in the unit of
+        work that writes the item. The units of one writer run as if one after another, so there is
+        nothing to reconcile.
+Rule 2: a unit writes what it changed as one small segment; eight segments of a level are merged
+        into one of the next, apart from intake (`to_merge`, `merged`). A table is the sum of its
+        segments, so a reader asks only for those that it does not know.
+Rule 3: the name of a table (`Frequencies.version`) follows from the items that are counted in it,
+        in whatever order and units they came.
+Rule 4: items of before terms were kept are counted later, a few at a time (`to_count`, `counted`),
+        and wait from then on to be grouped.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from typing import Final, TypeVar, Unpack
+from urllib.parse import urlsplit
+
+import attrs
+from attrs import define, field, frozen
+
+from svc_core.intel.news.model import NEWS, NEWS_TEXTS, UNGROUPED, NewsItem, NewsText, Ungrouped
+from svc_core.operation.declaration import Context
+from svc_core.operation.ports import Collection, Document, Filters
+from svc_core.text.evidence import Evidence
+from svc_core.text.frequencies import Frequencies
+
+T = TypeVar("T")
+
+FAN: Final = 8
+"""Segments of one level that are merged into one: a table has few segments, and each count is
+written again once a level, which is five times for 100,000 items."""
+MERGED_MAX: Final = 64
+"""Segments merged at once, where nobody merged for long: as much text as a large segment has."""
+COUNTED_AT_ONCE: Final = 32
+"""Items counted later in one unit of work: about 0.1 s where each has 20,000 characters."""
+POSTINGS_MAX: Final = 10_000
+"""Places in the text index that one search walks: about 20 ms. See `_telling`."""
+WINDOW_MAX: Final = 10_000
+"""Items of a window that are counted; one of more is taken for the whole store."""
+BEST_MAX: Final = 300
+"""Candidates of so many items: reading and ranking them takes about 30 ms."""
+WEIGHT: Final = 1_000_000
+WEIGHT_MAX: Final = 1_000_000_000
+"""Weights of terms are handed to the store in millionths, up to what it takes."""
+_MARKS: Final = 2**64
+_STATE: Final = "terms"
+
+
+@frozen
+class Segment:
+    """A part of a table: where its counts are, and how often it was merged."""
+
+    id: str
+    level: int = 0
+
+
+@frozen
+class TermState:
+    """A table: its segments, of how many items, and the sum of their marks as 16 hex digits.
+
+    `made` is how many segments were ever made.
+    """
+
+    id: str = _STATE
+    segments: tuple[Segment, ...] = ()
+    total: int = 0
+    mark: str = "0" * 16
+    made: int = 0
+
+    def segment(self, what: str, level: int = 0) -> Segment:
+        """The next segment; its name is its own, also after a unit that was undone."""
+        return Segment(sha256(f"{self.made} {what}".encode()).hexdigest()[:24], level)
+
+
+@frozen
+class TermCounts:
+    """The counts of one segment: a line for each count, which begins it, then its terms.
+
+    A count is below 0 where items lost more terms than they gained.
+    """
+
+    id: str
+    lines: str
+
+
+TERMS: Collection[TermState] = Collection(
+    name="terms", model=TermState, prefix="", order=lambda _: 0, scope="global"
+)
+TERM_COUNTS: Collection[TermCounts] = Collection(
+    name="term_counts", model=TermCounts, prefix="", order=lambda _: 0, scope="global"
+)
+
+
+@frozen
+class Corpus:
+    """Where the table of some texts is kept: one for everybody, or one for each tenant."""
+
+    state: Collection[TermState]
+    counts: Collection[TermCounts]
+
+
+ITEMS: Final = Corpus(TERMS, TERM_COUNTS)
+"""The corpus of all news items."""
+
+
+# -- counting (in the unit that writes the items) ----------------------------------------------
+
+
+@frozen
+class Change:
+    """The terms of one item before and after; None where it had or has none."""
+
+    id: str
+    before: str | None
+    after: str | None
+
+
+async def count(ctx: Context, changes: Sequence[Change], corpus: Corpus = ITEMS) -> None:
+    """Count what changed, in the unit of work that changes it."""
+    total, marks = 0, 0
+    counts: dict[str, int] = {}
+    for change in changes:
+        for sign, terms in ((-1, change.before), (1, change.after)):
+            if terms is None:
+                continue
+            total += sign
+            marks += sign * _mark(change.id, terms)
+            for term in set(terms.split()):
+                counts[term] = counts.get(term, 0) + sign
+    if not (total or marks):
+        return
+    state = await ctx.find(corpus.state, _STATE) or TermState()
+    lines = _lines(counts)
+    segment = state.segment(lines)
+    await ctx.save(corpus.counts, segment.id, TermCounts(segment.id, lines))
+    after = attrs.evolve(
+        state,
+        segments=(*state.segments, segment),
+        total=state.total + total,
+        mark=f"{(int(state.mark, 16) + marks) % _MARKS:016x}",
+        made=state.made + 1,
+    )
+    await ctx.save(corpus.state, _STATE, after)
+
+
+def _mark(id_: str, terms: str) -> int:
+    """What an item and its terms add to the name of a table."""
+    return int.from_bytes(sha256(f"{id_}\n{terms}".encode()).digest()[:8], "big")
+
+
+def _lines(counts: Mapping[str, int]) -> str:
+    """The stored form of counts; terms without one are left out."""
+    by_count: dict[int, list[str]] = {}
+    for term, held in sorted(counts.items()):
+        if held:
+            by_count.setdefault(held, [str(held)]).append(term)
+    return "\n".join(" ".join(line) for _, line in sorted(by_count.items()))
+
+
+def _add(counts: dict[str, int], lines: str, sign: int = 1) -> None:
+    """Add a segment to counts, or take it off."""
+    for line in lines.splitlines():
+        number, *terms = line.split(" ")
+        change = sign * int(number)
+        for term in terms:
+            after = counts.get(term, 0) + change
+            if after:
+                counts[term] = after
+            else:
+                del counts[term]
+
+
+# -- merging (a read unit, work aside, a write unit) -------------------------------------------
+
+
+@frozen
+class Merge:
+    """Segments of one level, and, once it is made, the one that takes their place."""
+
+    parts: tuple[Segment, ...]
+    lines: tuple[str, ...] = field(repr=False)
+    corpus: Corpus
+
+    def made(self) -> str:
+        """The counts of all parts, to be made aside from any unit of work."""
+        counts: dict[str, int] = {}
+        for lines in self.lines:
+            _add(counts, lines)
+        return _lines(counts)
+
+
+async def to_merge(ctx: Context, corpus: Corpus = ITEMS) -> Merge | None:
+    """Segments that are to become one; None where there are few of every level."""
+    state = await ctx.find(corpus.state, _STATE) or TermState()
+    for level in sorted({segment.level for segment in state.segments}):
+        parts = tuple(part for part in state.segments if part.level == level)[:MERGED_MAX]
+        if len(parts) >= FAN:
+            found = await ctx.find_many(corpus.counts, [part.id for part in parts])
+            return Merge(parts, tuple(one.lines for one in found.values()), corpus)
+    return None
+
+
+async def merged(ctx: Context, merge: Merge, lines: str) -> bool:
+    """Put one segment in the place of its parts; False where somebody else was first."""
+    corpus = merge.corpus
+    state = await ctx.find(corpus.state, _STATE) or TermState()
+    if not set(merge.parts) <= set(state.segments):
+        return False
+    for part in merge.parts:
+        await ctx.tx.documents.delete(corpus.counts, part.id)
+    whole = state.segment(" ".join(part.id for part in merge.parts), merge.parts[0].level + 1)
+    await ctx.save(corpus.counts, whole.id, TermCounts(whole.id, lines))
+    others = (segment for segment in state.segments if segment not in merge.parts)
+    after = attrs.evolve(state, segments=(whole, *others), made=state.made + 1)
+    await ctx.save(corpus.state, _STATE, after)
+    return True
+
+
+# -- items of before terms were kept -----------------------------------------------------------
+
+
+async def to_count(ctx: Context) -> tuple[Document[NewsText], ...]:
+    """Some items that are not counted yet."""
+    found = await ctx.tx.documents.scan(
+        NEWS_TEXTS, where={"uncounted": ("yes",)}, limit=COUNTED_AT_ONCE
+    )
+    return found.rows
+
+
+async def counted(ctx: Context, seen: Sequence[Document[NewsText]]) -> None:
+    """Count items that were not, have them grouped, and give their rows the members of today.
+
+    Those that somebody wrote meanwhile are left out.
+    """
+    changes = []
+    items = await ctx.tx.documents.get_many(NEWS, [document.id for document in seen])
+    for document in seen:
+        words = await ctx.unchanged(NEWS_TEXTS, document)
+        if words is not None:
+            words = words.read()
+            await ctx.save(NEWS_TEXTS, words.id, words)
+            await ctx.save(UNGROUPED, words.id, Ungrouped(words.id, words.taken_at))
+            item = items.get(words.id)
+            if item is not None:
+                await ctx.save(NEWS, item.id, NEWS.decode(item.raw), before=item)
+            changes.append(Change(words.id, None, words.terms))
+    await count(ctx, changes)
+
+
+# -- reading -----------------------------------------------------------------------------------
+
+
+@define(eq=False)
+class Tables:
+    """The tables that a process remembers, each with its segments; a host lends it.
+
+    A table is never changed once it is given out, so it may be used by any thread.
+    """
+
+    held: dict[tuple[str, str], tuple[Mapping[str, str], Frequencies]] = field(factory=dict)
+
+
+_TABLES_MAX: Final = 16
+"""Tables remembered by a process: that of all items, and those of the tenants that asked last."""
+
+
+async def frequencies(ctx: Context, corpus: Corpus = ITEMS) -> Frequencies:
+    """How common terms are among the items that are stored now."""
+    state = await ctx.find(corpus.state, _STATE) or TermState()
+    tables: Tables = ctx.host.lends.get(Tables) or Tables()
+    owner = (corpus.state.name, ctx.actor.tenant if corpus.state.scope == "tenant" else "")
+    known, table = tables.held.get(owner, ({}, Frequencies(version=state.mark)))
+    new = [segment.id for segment in state.segments if segment.id not in known]
+    found = {id_: one.lines for id_, one in (await ctx.find_many(corpus.counts, new)).items()}
+    lines = {**known, **found}
+    held = {segment.id: lines[segment.id] for segment in state.segments}
+    if held.keys() != known.keys():
+        counts = dict(table.counts)
+        for text in found.values():
+            _add(counts, text)
+        for id_ in known.keys() - held.keys():
+            _add(counts, known[id_], -1)
+        table = Frequencies(state.total, counts, state.mark)
+        tables.held.pop(owner, None)
+        for oldest in list(tables.held)[: len(tables.held) - _TABLES_MAX + 1]:
+            tables.held.pop(oldest, None)
+        tables.held[owner] = held, table
+    return table
+
+
+async def candidates(
+    ctx: Context,
+    terms: Mapping[str, float],
+    table: Frequencies,
+    *,
+    texts: Collection[T] = NEWS_TEXTS,  # type: ignore[assignment]  # the usual ones
+    limit: int,
+    **filters: Unpack[Filters],
+) -> tuple[Document[T], ...]:
+    """At most `limit` items that hold any of the terms, those with the most telling ones first.
+
+    Of `WINDOW_MAX` items and more they are at most `BEST_MAX`.
+
+    `terms` are those of a question with a factor on the weight of each; the `filters` are those of
+    `Documents.search`, of which `start` and `end` bound when items of news were taken in.
+    """
+    documents = ctx.tx.documents
+    items, share = table.total, 1.0
+    if any(bound is not None for bound in filters.values()):
+        items = await documents.count(texts, limit=WINDOW_MAX, **filters)
+        share = 1.0 if items >= WINDOW_MAX else items / max(items, table.total, 1)
+    if items >= WINDOW_MAX:
+        limit = min(limit, BEST_MAX)
+    weights = weighed(_telling(terms, table, share), table)
+    found = await documents.search(texts, weights, limit=limit, **filters)
+    return found.rows
+
+
+def weighed(terms: Mapping[str, float], table: Frequencies) -> dict[str, int]:
+    """What holding each term weighs, by how rare it is among all items, times its factor."""
+    return {
+        term: max(1, min(WEIGHT_MAX, round(table.idf(term) * factor * WEIGHT)))
+        for term, factor in terms.items()
+    }
+
+
+def _telling(terms: Mapping[str, float], table: Frequencies, share: float) -> Mapping[str, float]:
+    """The terms that candidates are sought by: the rarest, until the index has enough of them.
+
+    `share` is the part of all items that is looked at. An item that holds none but the commonest
+    words of a question is not about it where the rarer ones have thousands of items.
+    """
+    kept: dict[str, float] = {}
+    walked = 0.0
+    for term in sorted(terms, key=lambda each: (table.counts.get(each, 0), each)):
+        walked += share * table.counts.get(term, 0)
+        if kept and walked > POSTINGS_MAX:
+            break
+        kept[term] = terms[term]
+    return kept
+
+
+async def evidence(ctx: Context, found: Iterable[Document[NewsText]]) -> list[Evidence]:
+    """The items behind their words, as far as both are there, in the order given."""
+    words = [NEWS_TEXTS.decode(document.raw) for document in found]
+    items = await ctx.find_many(NEWS, [one.id for one in words])
+    return [evidence_of(items[one.id], one) for one in words if one.id in items]
+
+
+def evidence_of(item: NewsItem, words: NewsText) -> Evidence:
+    """What is found, grouped and told of an item and its words."""
+    return Evidence(
+        id=item.id,
+        title=item.title,
+        text=words.text,
+        url=item.url or "",
+        source_id=item.source.id,
+        source_name=item.source.name,
+        source_domain=item.source.domain or urlsplit(item.url or "").hostname or "",
+        published_at=item.dated_at,
+        retrieved_at=item.retrieved_at,
+        language=item.language,
+        topics=item.topics,
+        story=item.story_id,
+        terms=words.terms,
+    )

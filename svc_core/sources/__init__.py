@@ -1,1 +1,0 @@
-"""Parsers of news sources: bytes in, typed observations out; no input or output of their own."""

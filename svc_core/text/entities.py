@@ -1,0 +1,329 @@
+"""Names in text: people, organisations, places and vulnerabilities, with how often they stand.
+
+Rule 1: a capital letter is evidence only where lower case was possible: inside a sentence that is
+        neither in title case nor in capitals, and not in German, which writes all nouns so. A word
+        that the same items also write in lower case is no name (Mikheev 2002, "Periods,
+        Capitalized Words, etc.").
+Rule 2: elsewhere a name has to be known, from a gazetteer or by evidence in another sentence.
+Rule 3: a surname that follows a full name in the same items counts for the full name.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from itertools import chain
+
+from attrs import evolve, frozen
+
+from svc_core import data
+from svc_core.text.evidence import Reading
+from svc_core.text.stories import Story
+from svc_core.text.words import fold, stop_words
+
+PERSON, ORGANISATION, PLACE = "person", "organization", "place"
+VULNERABILITY, OTHER = "vulnerability", "other"
+
+_MEMBERS_MAX = 12  # read of one story, so that the largest costs no more than others
+_SENTENCES_MAX = 6  # of an item: whom it is about stands in its first paragraphs
+_REMEMBERED = 65_536  # words and runs of about ten thousand items
+_NAME_WORDS_MAX = 5
+_NAME_SHARE = 0.8  # of a word's telling mentions that are capitalised; below, it is a common word
+_TITLE_CASE_SHARE = 0.75  # of the long words of a line; above, its capitals tell nothing
+_LONG = 4  # letters of a word that title case gives a capital
+_STEM_LETTERS_MIN = 4  # that an adjective shares with its country: "Syrian", "British"
+_ADJECTIVE = re.compile(r"(?:n|ns|i|is|ish|ese)$")
+
+_UPPER = "".join(letter for letter in map(chr, range(0x530)) if letter.isupper())
+_CAPITAL = rf"[{_UPPER}](?:[\w’'&.-]*\w)?"
+_LINK = r"(?:\s(?:of|de|del|la|le|van|von|der|den|bin|al|el|da|dos|du|des))?\s"
+_RUN = re.compile(rf"(?<![\w@#])(?:{_CAPITAL})(?:(?:(?<=\s[{_UPPER}])\.)?{_LINK}(?:{_CAPITAL}))*")
+_CVE = re.compile(r"\bCVE-\d{4}-\d{4,}\b", re.IGNORECASE)
+_DOTS = re.compile(rf"(?<=\b[{_UPPER}])\.(?=[{_UPPER}]\b)|(?<=\.[{_UPPER}])\.")
+_POSSESSIVE = re.compile(r"['’]s?$")
+_OWNER = re.compile(r"(?<=\w)['’]s\s")
+_TAIL = re.compile(rf"(?<=\w)-(?![{_UPPER}\d])\w+$")  # "Mexico-built"
+_WORD = re.compile(r"[^\W\d_][\w’'-]*")
+
+
+@frozen
+class Mention:
+    """A name, its kind, how often it stands, and the ISO 3166-1 code of the country it is in."""
+
+    key: str
+    name: str
+    kind: str
+    count: int
+    country_code: str | None = None
+
+
+@frozen
+class Case:
+    """How often words stand with a capital, and in lower case, where either was possible."""
+
+    capital: Mapping[str, int]
+    lower: Mapping[str, int]
+
+    @classmethod
+    def of(cls, readings: Iterable[Reading]) -> "Case":
+        """The statistics of some items."""
+        capital: Counter[str] = Counter()
+        lower: Counter[str] = Counter()
+        for reading in readings:
+            for text in _lines(reading):
+                tells = reading.tongue != "de" and not _is_shouted(text)
+                for match in _WORD.finditer(text):
+                    word = match[0]
+                    if word[0].islower():
+                        lower[_plain(word)] += 1
+                    elif tells and not _is_start(text, match.start()):
+                        capital[_plain(word)] += 1
+        return cls(capital, lower)
+
+    def is_name(self, word: str) -> bool:
+        """Whether a word stands with a capital, and hardly ever without."""
+        held = self.capital.get(_plain(word), 0)
+        return held > 0 and not self.is_common(word)
+
+    def is_common(self, word: str) -> bool:
+        """Whether a word stands without its capital more than now and then."""
+        held, without = self.capital.get(_plain(word), 0), self.lower.get(_plain(word), 0)
+        return without > (1 - _NAME_SHARE) * (held + without)
+
+
+def names_of(stories: Sequence[Story]) -> dict[str, tuple[Mention, ...]]:
+    """The names of each story by its key, from its first items; their case is that of all."""
+    read = {
+        story.key: [member.reading for member in story.members[:_MEMBERS_MAX]] for story in stories
+    }
+    case = Case.of(chain.from_iterable(read.values()))
+    return {key: mentions(held, case) for key, held in read.items()}
+
+
+def mentions(readings: Iterable[Reading], case: Case | None = None) -> tuple[Mention, ...]:
+    """The names in some items, most frequent first, then by key.
+
+    `case` are the statistics of more items than these, of a report for one of its stories.
+    """
+    held = list(readings)
+    case = case or Case.of(held)
+    counts: Counter[str] = Counter()
+    names: dict[str, Mention] = {}
+    for reading in held:
+        for mention in _of(reading, case):
+            counts[mention.key] += 1
+            names.setdefault(mention.key, mention)
+    folded = _fold_surnames(counts, names)
+    found = [evolve(names[key], count=count) for key, count in folded.items()]
+    return tuple(sorted(found, key=lambda mention: (-mention.count, mention.key)))
+
+
+def is_place(name: str) -> bool:
+    """Whether a name is that of a place."""
+    return fold(name) in _places()
+
+
+def _of(reading: Reading, case: Case) -> Iterator[Mention]:
+    for text in _lines(reading):
+        for match in _CVE.finditer(text):
+            yield Mention(match[0].casefold(), match[0].upper(), VULNERABILITY, 1)
+        telling = reading.tongue != "de" and not _is_shouted(text)
+        for start, run in _runs(text):
+            mention = None if run.isupper() and " " in run else _mention(run, reading.tongue)
+            at = start + max(run.find(mention.name.split()[0]), 0) if mention else start
+            if mention and _is_sure(mention, case, telling and not _is_start(text, at)):
+                yield mention
+            elif not telling:
+                yield from _parts(run, case, reading.tongue)
+
+
+def _lines(reading: Reading) -> tuple[str, ...]:
+    return reading.headline, *reading.sentences[:_SENTENCES_MAX]
+
+
+def _is_sure(mention: Mention, case: Case, telling: bool) -> bool:
+    """Whether a run is a name: by its case here or elsewhere, or because it is known."""
+    words = [word for word in _WORD.findall(mention.name) if word[0].isupper()]
+    if any(map(case.is_common, words)):
+        return False
+    return telling or all(map(case.is_name, words)) or _is_listed(mention)
+
+
+def _parts(run: str, case: Case, language: str | None) -> Iterator[Mention]:
+    """The known names inside a run of capitals that is no name as a whole."""
+    words = run.split()
+    at = 0
+    while at < len(words):
+        for size in (3, 2, 1):
+            part = " ".join(words[at : at + size])
+            mention = _mention(part, language) if at + size <= len(words) else None
+            fits = mention and mention.kind != PERSON and len(mention.name.split()) >= size
+            if mention and fits and _is_sure(mention, case, telling=False):
+                yield mention
+                at += size - 1
+                break
+        at += 1
+
+
+def _runs(text: str) -> Iterator[tuple[int, str]]:
+    """Runs of capitalised words with where they start; "X of Y" is one only for a body or place."""
+    for match in _RUN.finditer(text):
+        start = match.start()
+        *owners, run = _OWNER.split(match[0])
+        for owner in owners:
+            yield start, owner
+            start += len(owner) + 3
+        while " of " in run:
+            left, right = run.split(" of ", 1)
+            if fold(left.split()[-1]) in _words("of"):
+                break
+            yield start, left
+            start, run = start + len(left) + 4, right
+        yield start, run
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _mention(run: str, language: str | None) -> Mention | None:
+    """The name in a run of capitalised words, or `None` where nothing is left of it."""
+    parts = [_POSSESSIVE.sub("", part) for part in _DOTS.sub("", run).split()]
+    parts = [_TAIL.sub("", part) for part in parts if len(part.strip(".")) > 1] or parts
+    if fold(" ".join(parts)) in _places():
+        return _typed(" ".join(parts), titled=False)
+    titled = False
+    while parts and (_is_filler(parts, language) or _plain(parts[0]) in _words("title")):
+        titled = titled or _plain(parts[0]) in _words("title")
+        parts = parts[1:]
+    while parts and _is_filler(parts[-1:], language):
+        parts = parts[:-1]
+    name = " ".join(parts).strip(".,'’-")
+    if parts and _plain(parts[-1]) in _words("title"):
+        return None
+    if len(name) < 2 or len(parts) > _NAME_WORDS_MAX or _CVE.fullmatch(name):
+        return None
+    return _typed(name, titled=titled)
+
+
+def _is_filler(parts: Sequence[str], language: str | None) -> bool:
+    """Whether the first word is no part of a name: a label, a stop word, "French" in a title."""
+    plain = _plain(parts[0])
+    before_title = len(parts) > 1 and _plain(parts[1]) in _words("title")
+    is_label = (plain in _labels() or plain in stop_words(language)) and not (
+        parts[0].isupper() and plain in _places()
+    )
+    return parts[0].islower() or is_label or (before_title and _is_adjective(plain))
+
+
+def _typed(name: str, *, titled: bool) -> Mention | None:
+    key = fold(name)
+    if key in _words("organisation"):
+        return Mention(key, name, ORGANISATION, 1)
+    if key in _places():
+        full, code = _places()[key]
+        return Mention(fold(full), full, PLACE, 1, code)
+    kind = _kind(key, titled=titled)
+    return Mention(key, name, kind, 1) if kind else None
+
+
+def _kind(key: str, *, titled: bool) -> str | None:
+    """What the words of an unlisted name say of it."""
+    first, *rest = key.split()
+    last = rest[-1] if rest else first
+    if rest and {last, key.partition(" of ")[0].rsplit(maxsplit=1)[-1]} & _words("body"):
+        return ORGANISATION
+    if rest and (last in _words("area") or first in _words("area_first")):
+        return PLACE
+    if titled or (rest and first.split("-")[0] in _given_names()):
+        return PERSON
+    is_part = not rest and first in _words("body") | _words("area") | _words("part")
+    return None if is_part or _is_adjective(last) else OTHER
+
+
+def _is_listed(mention: Mention) -> bool:
+    first, *rest = mention.key.split()
+    named = len(rest) == 1 and first.split("-")[0] in _given_names() and mention.kind == PERSON
+    return named or mention.key in _places() or mention.key in _words("organisation")
+
+
+def _is_adjective(key: str) -> bool:
+    """Whether a word is of a country or a language: "Syrian", "French"."""
+    if key in _words("adjective") or key in _names("calendar.tsv", "language"):
+        return True
+    begins = any(key[:size] in _stems() for size in range(_STEM_LETTERS_MIN, len(key)))
+    return begins and bool(_ADJECTIVE.search(key)) and key not in _given_names()
+
+
+def _is_start(text: str, at: int) -> bool:
+    """Whether a word would have a capital there anyhow: nothing but a mark goes before it."""
+    before = text[:at].rstrip()
+    return not before or not (before[-1].isalnum() or before[-1] in ",%)’'")
+
+
+def _is_shouted(text: str) -> bool:
+    """Whether a line is in capitals or in title case, as hardly a line with a full stop is."""
+    words = [word for word in _WORD.findall(text) if len(word) >= _LONG]
+    capitals = sum(word[0].isupper() for word in words)
+    share = 1.0 if text.endswith((".", "!", "?", "…")) else _TITLE_CASE_SHARE
+    return len(words) > 2 and capitals >= share * len(words)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _plain(word: str) -> str:
+    return _POSSESSIVE.sub("", fold(word)).strip(".")
+
+
+def _fold_surnames(counts: Mapping[str, int], names: Mapping[str, Mention]) -> Counter[str]:
+    """Counts with those of a lone surname added to the one full name that ends with it."""
+    full: dict[str, set[str]] = {}
+    for key, mention in names.items():
+        if " " in key and mention.kind in (PERSON, OTHER):
+            full.setdefault(key.rsplit(" ", 1)[1], set()).add(key)
+    folded: Counter[str] = Counter()
+    for key, count in counts.items():
+        owners = full.get(key, set())
+        folded[next(iter(owners)) if len(owners) == 1 else key] += count
+    return folded
+
+
+@cache
+def _words(role: str) -> frozenset[str]:
+    rows = (line.split("\t") for line in data.lines("name_words.tsv"))
+    return frozenset(
+        word.replace("_", " ") for kind, held in rows if kind == role for word in held.split()
+    )
+
+
+@cache
+def _given_names() -> frozenset[str]:
+    return frozenset(data.lines("given_names.txt"))
+
+
+@cache
+def _names(table: str, kind: str) -> frozenset[str]:
+    rows = (line.split("\t") for line in data.lines(table))
+    return frozenset(fold(name) for row in rows if row[0] == kind for name in row[2].split("|"))
+
+
+@cache
+def _labels() -> frozenset[str]:
+    """Words that are no names: labels of pages, months and week days."""
+    dates = _names("calendar.tsv", "month") | _names("calendar.tsv", "weekday")
+    return _words("label") | dates
+
+
+@cache
+def _places() -> Mapping[str, tuple[str, str | None]]:
+    """The name and country of each place by each of its names; a country wins, then a region."""
+    found: dict[str, tuple[str, str | None]] = {key: (key.title(), None) for key in _words("place")}
+    for _, code, names in reversed(data.rows("places.tsv")):
+        first, *_ = held = names.split("|")
+        found |= {fold(name): (first, code or None) for name in held}
+    return found
+
+
+@cache
+def _stems() -> frozenset[str]:
+    """How the English names of countries and continents begin, as their adjectives do."""
+    rows = (line.split("\t") for line in data.lines("places.tsv"))
+    firsts = (fold(row[2].split("|")[0]) for row in rows if row[0] != "city")
+    alone = {name for name in firsts if name.isalpha() and len(name) >= _STEM_LETTERS_MIN}
+    return frozenset(name[: max(_STEM_LETTERS_MIN, len(name) - 3)] for name in alone)

@@ -1,0 +1,306 @@
+"""What happened in a story: its kind of event, and the day that it states.
+
+Rule 1: one event has one kind, the one with most evidence, or none.
+Rule 2: a strong cue tells the event by itself where the headline asserts it; else different cues
+        have to agree. What is asked, denied, feared, planned or remembered is not asserted, and
+        words of a rival sense (sport, shows, figures of speech) count against a kind.
+Rule 3: kinds and cues are data (`events.tsv`), matched in the item's own language, folded.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from functools import cache, lru_cache
+from itertools import chain
+
+from attrs import evolve, frozen
+
+from svc_core import data
+from svc_core.text.evidence import Reading
+from svc_core.text.stories import Story
+from svc_core.text.tables import either
+from svc_core.text.words import fold
+
+_STRONG, _WEAK, _CONTEXT, _RIVAL = "strong", "weak", "context", "rival"
+_OPEN, _UNSAID, _DOUBT, _PAST = "open", "unsaid", "doubt", "past"
+
+# Points of a cue in the headline and in the lead: docs/adr/0028 has the measurements.
+_POINTS = {_STRONG: (2.0, 1.25), _WEAK: (1.0, 0.5), _CONTEXT: (0.5, 0.5)}
+_CONTEXTS_MAX = 2
+_RIVAL_POINTS, _RIVALS_MAX = 0.75, 2
+_MEMBER_POINTS, _MEMBERS_COUNTED = 0.5, 2  # for each further item that tells the kind
+_WEAK_ONLY_POINTS = 0.5  # less where no cue is strong
+_CUT = 2.0
+_CERTAIN = 4.0  # a strong cue in headline and lead, and more
+_SHARE_MIN = 0.25  # of the items of a story: what fewer of them tell is not its event
+_MEMBERS_MAX = 12  # read of one story, so that the largest costs no more than others
+_UNSAID_REACH, _PAST_REACH = 6, 3  # words before a cue
+_LEAD_SENTENCES, _LEAD_CHARS = 2, 500
+_DATE_SLACK = timedelta(days=60)
+
+_DOTS = re.compile(r"(?<=\b\w)\.(?=\w\b)|(?<=\b\w\.\w)\.")
+_TOKEN = re.compile(r"\d+(?:[.,]\d+)*|\w+|[,;:.!?…()–—]")
+_GAP = r"(?:\w\S* ){0,4}"
+_WORDS_REMEMBERED = 65_536  # distinct words of about ten thousand items
+_STEM_LETTERS = 5  # of a word: two cues that share them are one
+
+
+@frozen
+class Kind:
+    """A kind of event: the way it usually points, its field, the senses that rival its cues."""
+
+    name: str
+    direction: str
+    tag: str
+    rivals: frozenset[str]
+    rank: int
+
+
+@frozen
+class Event:
+    """What happened: its kind, how surely (0..1), and what tells it, the plainest first."""
+
+    kind: Kind
+    strength: float
+    told_by: tuple[Reading, ...]
+
+
+@frozen
+class _Cue:
+    """A phrase that speaks for a kind, against one (a rival), or about what follows it."""
+
+    role: str
+    owner: str
+    expression: str
+
+
+@frozen
+class _Hit:
+    cue: _Cue
+    at: int
+    words: tuple[str, ...]
+
+    @property
+    def stems(self) -> frozenset[str]:
+        return frozenset(word[:_STEM_LETTERS] for word in self.words)
+
+
+@frozen
+class _Lexicon:
+    """The cues of a language by their first word, or by how it begins."""
+
+    words: Mapping[str, Sequence[_Cue]]
+    beginnings: Mapping[str, Sequence[_Cue]]
+
+
+def event_of(story: Story) -> Event | None:
+    """The event that a story tells, or `None`."""
+    told: dict[str, dict[Reading, float]] = {}
+    members = story.members[:_MEMBERS_MAX]
+    for member in members:
+        for name, points in _told(member.reading).items():
+            told.setdefault(name, {})[member.reading] = points
+    sums = {
+        name: max(found.values()) + _MEMBER_POINTS * min(len(found) - 1, _MEMBERS_COUNTED)
+        for name, found in told.items()
+        if len(found) >= _SHARE_MIN * len(members)
+    }
+    kinds = _kinds()
+    best = max(sums, key=lambda name: (sums[name], -kinds[name].rank), default="")
+    if not best or sums[best] < _CUT:
+        return None
+    by_points = sorted(told[best], key=lambda reading: -told[best][reading])
+    return Event(kinds[best], round(min(sums[best] / _CERTAIN, 1.0), 3), tuple(by_points))
+
+
+def _told(reading: Reading) -> Mapping[str, float]:
+    """The points of each kind of which one item has cues; none for a question or an opinion."""
+    lead = " ".join(reading.sentences[:_LEAD_SENTENCES])[:_LEAD_CHARS]
+    headline, lead = (reading.headline, lead) if reading.headline else (lead, "")
+    language = reading.tongue or "en"
+    in_headline = list(_hits(headline, language))
+    if headline.rstrip("\"'”’» ").endswith("?") or any(
+        hit.cue.role == _OPEN and hit.at == 0 for hit in in_headline
+    ):
+        return {}
+    places = [_said(in_headline), _said(list(_hits(lead, language)))]
+    rivals = {(hit.cue.owner, hit.stems) for hits in places for hit in hits}
+    found: dict[str, float] = {}
+    for name in {hit.cue.owner for hits in places for hit in hits} & _kinds().keys():
+        against = sum(owner in _kinds()[name].rivals for owner, _ in rivals)
+        points = _sum(name, places) - _RIVAL_POINTS * min(against, _RIVALS_MAX)
+        own = [{hit.cue.role for hit in hits if hit.cue.owner == name} for hits in places]
+        if own[0] & {_STRONG, _WEAK}:
+            found[name] = points - (_STRONG not in own[0] | own[1]) * _WEAK_ONLY_POINTS
+    return found
+
+
+def _sum(name: str, places: Sequence[Sequence[_Hit]]) -> float:
+    """The points of the cues of a kind: no word counts twice, but a strong one said again."""
+    used: set[str] = set()
+    points, contexts = 0.0, 0
+    for role, per_place in _POINTS.items():
+        for hits, worth in zip(places, per_place, strict=True):
+            fresh = [h for h in hits if h.cue.owner == name and h.cue.role == role]
+            for hit in fresh:
+                if role != _STRONG and (hit.stems & used or contexts == _CONTEXTS_MAX):
+                    continue
+                used |= hit.stems
+                points += worth
+                contexts += role == _CONTEXT
+                if role != _CONTEXT:
+                    break
+    return points
+
+
+def _said(hits: list[_Hit]) -> list[_Hit]:
+    """The cues that are asserted; a strong one that is only looked back at is a weak one."""
+    unsaid = [hit.at for hit in hits if hit.cue.role == _UNSAID]
+    doubts = {hit.at for hit in hits if hit.cue.role == _DOUBT}
+    past = [hit.at + len(hit.words) for hit in hits if hit.cue.role == _PAST]
+    kept: list[_Hit] = []
+    for hit in hits:
+        if hit.cue.role in (_STRONG, _WEAK):
+            end = hit.at + len(hit.words)
+            if end in doubts or any(hit.at - _UNSAID_REACH <= at < end - 1 for at in unsaid):
+                continue
+            if any(hit.at - _PAST_REACH < at <= hit.at for at in past):
+                hit = evolve(hit, cue=evolve(hit.cue, role=_WEAK))  # noqa: PLW2901
+        kept.append(hit)
+    return kept
+
+
+def _hits(text: str, language: str) -> Iterator[_Hit]:
+    """Every cue in a text, in order. A mark of punctuation is a word that no cue crosses."""
+    tokens = _TOKEN.findall(fold(_DOTS.sub("", text)))
+    line, start = " ".join(tokens) + " ", 0
+    for at, token in enumerate(tokens):
+        for cue in _starting(token, language):
+            match = _compiled(cue.expression).match(line, start)
+            if match:
+                yield _Hit(cue, at, tuple(match[0].split()))
+        start += len(token) + 1
+
+
+@cache
+def _rows() -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(line.split("\t")) for line in data.lines("events.tsv"))
+
+
+@cache
+def _kinds() -> Mapping[str, Kind]:
+    rows = [row[1:] for row in _rows() if row[0] == "kind"]
+    return {
+        name: Kind(name, direction, tag, frozenset(rivals.split()), rank)
+        for rank, (name, direction, tag, rivals) in enumerate(rows)
+    }
+
+
+@cache
+def _lexicons() -> Mapping[str, _Lexicon]:
+    """The lexicon of each language that has cues."""
+    classes = {f"@{row[1]}": row[2].split() for row in _rows() if row[0] == "class"}
+    classes["@n"].append("@d")
+    heads: dict[str, dict[str, list[_Cue]]] = {}
+    owner = ""
+    for role, *cells, phrases in _rows():
+        if role == "kind":
+            owner = cells[0]
+        elif role != "class":
+            of = cells[0] if role == _RIVAL else owner if role in _POINTS else role
+            for phrase in fold(phrases).split(","):
+                elements = [_words(element, classes) for element in phrase.split()]
+                cue = _Cue(role, of, _pattern(elements))
+                for head in {words[0] for words in elements[0]}:
+                    heads.setdefault(cells[-1], {}).setdefault(head, []).append(cue)
+    return {language: _lexicon(found) for language, found in heads.items()}
+
+
+def _lexicon(heads: Mapping[str, Sequence[_Cue]]) -> _Lexicon:
+    begun: dict[str, list[_Cue]] = {}
+    for head, cues in heads.items():
+        if "*" in head:
+            begun.setdefault(head.split("*")[0], []).extend(cues)
+    return _Lexicon(heads, begun)
+
+
+@lru_cache(maxsize=_WORDS_REMEMBERED)
+def _starting(word: str, language: str) -> tuple[_Cue, ...]:
+    """The cues of a language that may begin with a word."""
+    lexicon = _lexicons().get(language)
+    if lexicon is None:
+        return ()
+    beginnings = (lexicon.beginnings.get(word[:size], ()) for size in range(1, len(word) + 1))
+    whole = lexicon.words.get("@d" if word[0].isdigit() else word, ())
+    return (*whole, *chain.from_iterable(beginnings))
+
+
+def _words(element: str, classes: Mapping[str, Sequence[str]]) -> list[list[str]]:
+    """The alternatives of one place of a phrase, each a run of words."""
+    found = classes.get(element, element.split("/"))
+    return [alternative.split("_") for alternative in found]
+
+
+def _pattern(elements: Sequence[Sequence[Sequence[str]]]) -> str:
+    """An expression for a phrase in a line whose every word has a space behind it."""
+    parts = [
+        _GAP if places == [[".."]] else f"(?:{'|'.join(map(_expression, places))})"
+        for places in elements
+    ]
+    return "".join(parts)
+
+
+@cache
+def _compiled(expression: str) -> re.Pattern[str]:
+    return re.compile(expression)  # on first use: most cues of a language are seldom met
+
+
+def _expression(words: Sequence[str]) -> str:
+    return "".join(
+        r"\d\S* " if word == "@d" else re.escape(word).replace(r"\*", r"\w*") + " "
+        for word in words
+    )
+
+
+def stated_day(story: Story) -> date | None:
+    """The first date that the story states and that lies near its publication."""
+    for member in story.members[:_MEMBERS_MAX]:
+        for text in (member.reading.headline, *member.reading.sentences):
+            for match in _dates().finditer(fold(text)):
+                day = _day(match, member.evidence.at)
+                if day is not None:
+                    return day
+    return None
+
+
+def _day(match: re.Match[str], at: datetime) -> date | None:
+    number = int(match["d1"] or match["d2"])
+    month = _months()[fold(match["m1"] or match["m2"])]
+    years = [int(match["y"])] if match["y"] else [at.year, at.year - 1, at.year + 1]
+    for year in years:
+        try:
+            day = datetime(year, month, number, tzinfo=UTC)
+        except ValueError:
+            continue
+        if abs(day - at) <= _DATE_SLACK:
+            return day.date()
+    return None
+
+
+@cache
+def _months() -> Mapping[str, int]:
+    """The number of each month by its folded names."""
+    rows = (line.split("\t") for line in data.lines("calendar.tsv"))
+    return {
+        fold(name): int(n) for kind, n, held in rows if kind == "month" for name in held.split("|")
+    }
+
+
+@cache
+def _dates() -> re.Pattern[str]:
+    """A day of a month in folded text, with or without its year."""
+    month = either(_months())
+    return re.compile(
+        rf"\b(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s(?:de\s)?(?P<m1>{month})\b\.?"
+        rf"|(?P<m2>{month})\.?\s(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b)(?:,?\s(?:de\s)?(?P<y>\d{{4}}))?"
+    )

@@ -1,0 +1,94 @@
+"""A report as a script for a voice: intro, the report's own words, outro."""
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from attrs import field, frozen
+
+from svc_core.text.speech._dates import day
+from svc_core.text.speech._signs import tidy
+from svc_core.text.speech.spoken import spoken
+from svc_core.text.wording import Wording, days, frame
+
+WORDS_PER_MINUTE = 150  # news read aloud; two engines took 22 and 24 seconds for 60 words
+CHARS_MAX = 100_000
+"""Characters of the longest script: about two hours, longer than anybody listens."""
+
+_RANGE = re.compile(r"(?<=[\w.º])\s?–\s?(?=[0-9])")
+_TITLE_CHARS_MAX = 500  # a name of 120 characters and its days, however many of them are signs
+
+
+@frozen
+class Script:
+    """What is told: `start` inclusive, `end` exclusive; `sources` is how many items are cited.
+
+    `publishers` is how many published them; None where nobody counted.
+
+    What is `told` between intro and outro is as it was written and may hold HTML or Markdown.
+    """
+
+    title: str
+    start: datetime
+    end: datetime
+    sources: int
+    language: str = "en"
+    told: tuple[str, ...] = field(default=(), repr=False)
+    publishers: int | None = None
+
+
+def narrate(script: Script) -> str:
+    """The whole script, paragraphs parted by an empty line, ended by a line break.
+
+    It has at most `CHARS_MAX` characters: a longer report is told up to there, then the outro.
+    """
+    words = frame(script.language)
+    named = script.title[:_TITLE_CHARS_MAX]
+    if words.language != "en":  # where the days of a title are not put into words
+        named = _RANGE.sub(f" {words['to']} ", named)
+    title = " ".join(spoken(named, script.language).split())
+    facts = _covered(script, words), _drawn(script.sources, script.publishers, words)
+    intro = " ".join(part for part in (title, *facts) if part)
+    outro = tidy(words.say("outro", title=title.rstrip(".")))
+    told = (part for text in script.told for part in spoken(text, script.language).split("\n\n"))
+    room = CHARS_MAX - len(intro) - len(outro) - len("\n\n\n")
+    return "\n\n".join([intro, *_bounded(told, room), outro]) + "\n"
+
+
+def seconds(word_count: int) -> int:
+    """How long a voice takes for so many words, in whole seconds, rounded up."""
+    return -(-word_count * 60 // WORDS_PER_MINUTE)
+
+
+def _covered(script: Script, words: Wording) -> str:
+    start, end = (_day(at, words) for at in days(script.start, script.end))
+    if start == end:
+        return words.say("covers_day", day=start)
+    return words.say("covers", start=start, end=end)
+
+
+def _day(at: datetime, words: Wording) -> str:
+    """A day as it is said in English, else as it is written, which its voices read."""
+    return day(at.year, at.month, at.day) if words.language == "en" else words.day(at)
+
+
+def _drawn(sources: int, publishers: int | None, words: Wording) -> str:
+    """How many items are cited, and of how many publishers."""
+    if sources == 0:
+        return words["no_source"]
+    if sources == 1:
+        return words["one_source"]
+    name = "one_publisher" if publishers == 1 else "sources_of"
+    if publishers is None:
+        name = "many_sources"
+    return words.say(name, sources=sources, publishers=publishers)
+
+
+def _bounded(told: Iterable[str], room: int) -> Iterator[str]:
+    """The paragraphs that fit, and no part of one that does not."""
+    for paragraph in told:
+        room -= len(paragraph) + len("\n\n")
+        if room < 0:
+            return
+        if paragraph:
+            yield paragraph

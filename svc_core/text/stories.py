@@ -1,0 +1,96 @@
+"""Stories: which items tell one event, and which of those one development of it."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from attrs import frozen
+
+from svc_core.text.evidence import Reading, Scored
+from svc_core.text.frequencies import Frequencies
+from svc_core.text.grouping import grouped
+
+
+@frozen
+class Story:
+    """One event: `members` by time then id; the first gives the key. `score` is the best one's.
+
+    `developments` part the members by what they tell of it, each by time then id, in the order of
+    their first member.
+    """
+
+    key: str
+    members: tuple[Scored, ...]
+    developments: tuple[tuple[Scored, ...], ...] = ()
+
+    @property
+    def score(self) -> float:
+        """The highest relevance among the members."""
+        return max(member.score for member in self.members)
+
+    @property
+    def best(self) -> Reading:
+        """The most relevant of the items, as it was read."""
+        return max(self.members, key=lambda one: (one.score, one.evidence.id)).reading
+
+    @property
+    def is_dated(self) -> bool:
+        """Whether any item says when it was published."""
+        return any(member.evidence.published_at for member in self.members)
+
+    @property
+    def first_at(self) -> datetime:
+        """The earliest date of its items; where none has one, when the first was taken in."""
+        return min(self._times)
+
+    @property
+    def last_at(self) -> datetime:
+        """The latest date of its items; where none has one, when the last was taken in."""
+        return max(self._times)
+
+    @property
+    def _times(self) -> list[datetime]:
+        items = [member.evidence for member in self.members]
+        return [item.at for item in items if item.published_at or not self.is_dated]
+
+    @property
+    def publishers(self) -> tuple[str, ...]:
+        """The publishers that tell it, sorted."""
+        return tuple(sorted({member.evidence.publisher for member in self.members}))
+
+
+def stories(chosen: Iterable[Scored], frequencies: Frequencies | None = None) -> list[Story]:
+    """The stories of some items, best first (score, then newest, then key).
+
+    Items that were joined when they were stored stay together; the others are grouped now, by how
+    common their words are in the store, or among themselves.
+    """
+    by_id = {one.evidence.id: one for one in chosen}
+    pools: dict[str | None, list[Reading]] = {}
+    for one in by_id.values():
+        pools.setdefault(one.evidence.story, []).append(one.reading)
+    table = frequencies or Frequencies.of(one.reading.counts for one in by_id.values())
+    found: list[Story] = []
+    for key, pool in pools.items():
+        events = grouped(pool, table)
+        if key is not None:
+            events = [[part for event in events for part in event]]
+        found.extend(_story(key, event, by_id) for event in events)
+    return sorted(found, key=lambda story: (-story.score, -story.last_at.timestamp(), story.key))
+
+
+def _story(
+    key: str | None, parts: Iterable[Iterable[Reading]], by_id: Mapping[str, Scored]
+) -> Story:
+    developments = sorted(
+        (_in_time(by_id[one.evidence.id] for one in part) for part in parts), key=_moment
+    )
+    members = _in_time(one for part in developments for one in part)
+    return Story(key or members[0].evidence.id, members, tuple(developments))
+
+
+def _in_time(items: Iterable[Scored]) -> tuple[Scored, ...]:
+    return tuple(sorted(items, key=lambda one: (one.evidence.at, one.evidence.id)))
+
+
+def _moment(part: tuple[Scored, ...]) -> tuple[datetime, str]:
+    return part[0].evidence.at, part[0].evidence.id

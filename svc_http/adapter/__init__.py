@@ -1,0 +1,1 @@
+"""From a declared operation to a route, from a request to its answer."""

@@ -1,0 +1,202 @@
+"""Finding the resource of a path: a dictionary for fixed paths, a trie of segments for others.
+
+Rule 1: one resource for each path, with all its methods; a known path with another method is 405.
+Rule 2: no redirect is ever made from a path, so nothing of a request's Host comes back.
+Rule 3: routes and mounts of Starlette that a host adds are asked after ours.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
+
+from attrs import field, frozen
+from starlette.routing import BaseRoute, Route, Router
+from starlette.types import Lifespan, Receive, Scope, Send
+
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.executor import MERGE_PATCH
+from svc_http.exchange.exchange import Exchange, Header
+
+Handler = Callable[[Exchange, Mapping[str, str]], Awaitable[None]]
+"""Answers one exchange, given the values of the path."""
+
+NO_VALUES: Mapping[str, str] = {}
+
+_ALLOWED_HEADERS = (
+    "Authorization, Content-Type, Accept, If-Match, If-None-Match, Idempotency-Key, "
+    "Last-Event-ID, Range, If-Range, PAYMENT-SIGNATURE, X-Request-Id, Access-Control-Expose-Headers"
+)
+_PREFLIGHT_SECONDS = 7_200  # the longest that a browser keeps the answer to a preflight
+
+
+@frozen(eq=False)
+class Resource:
+    """Everything at one path: a handler for each method."""
+
+    path: str
+    handlers: Mapping[str, Handler]
+    names: tuple[str, ...] = field(init=False)
+    allow: str = field(init=False)
+
+    @names.default
+    def _names(self) -> tuple[str, ...]:
+        return tuple(part[1:-1].lstrip("+") for part in self.path.split("/") if part[:1] == "{")
+
+    @allow.default
+    def _allow(self) -> str:
+        methods = [*self.handlers, "OPTIONS"]
+        if "GET" in self.handlers:
+            methods.insert(methods.index("GET") + 1, "HEAD")
+        return ", ".join(methods)
+
+    @property
+    def pattern(self) -> str:
+        """The path as Starlette writes it."""
+        return re.sub(r"\{\+(\w+)\}", r"{\1:path}", self.path)
+
+    async def __call__(self, scope: Scope, _receive: Receive, _send: Send) -> None:
+        """Answer as an ASGI application, for hosts that walk the routes themselves."""
+        await self.serve(scope["svc"], scope.get("path_params", NO_VALUES))
+
+    def serve(self, exchange: Exchange, values: Mapping[str, str]) -> Awaitable[None]:
+        """The answer of the handler of the method, to be awaited.
+
+        Raises:
+            Problem: METHOD_NOT_ALLOWED, or what the handler raises.
+        """
+        exchange.route = self.path
+        handler = self.handlers.get(exchange.method)
+        if handler is not None:
+            return handler(exchange, values)
+        if exchange.method == "OPTIONS":
+            return exchange.answer(204, [*exchange.version_headers, *self._options(exchange)])
+        raise Problem(problem.METHOD_NOT_ALLOWED, headers={"Allow": self.allow, **self._patch})
+
+    def _options(self, exchange: Exchange) -> list[Header]:
+        fields = {"Allow": self.allow, **self._patch}
+        if exchange.header("access-control-request-method") is not None:
+            fields["Access-Control-Allow-Methods"] = self.allow
+            asked = exchange.header("access-control-request-headers") or ""
+            # Clients of others send fields of their own; a key in a header says who may ask.
+            fields["Access-Control-Allow-Headers"] = (
+                asked if asked.isascii() and asked else (_ALLOWED_HEADERS)
+            )
+            fields["Access-Control-Max-Age"] = str(_PREFLIGHT_SECONDS)
+        return [(name.lower().encode(), value.encode()) for name, value in fields.items()]
+
+    @property
+    def _patch(self) -> dict[str, str]:
+        if "PATCH" not in self.handlers:
+            return {}
+        return {"Accept-Patch": f"{MERGE_PATCH}, application/json"}
+
+
+class _Node:
+    """A place in the trie: fixed children by segment, one for any segment, perhaps a resource.
+
+    `rest` is the resource that takes all segments that are left, however many.
+    """
+
+    __slots__ = ("any", "fixed", "resource", "rest")
+
+    def __init__(self) -> None:
+        self.fixed: dict[str, _Node] = {}
+        self.any: _Node | None = None
+        self.resource: Resource | None = None
+        self.rest: Resource | None = None
+
+    def add(self, segments: list[str], resource: Resource) -> None:
+        """Put a resource under the remaining segments of its path."""
+        node = self
+        for segment in segments:
+            if segment.startswith("{+"):
+                node.rest = resource
+                return
+            if segment.startswith("{"):
+                node.any = node.any or _Node()
+                node = node.any
+            else:
+                node = node.fixed.setdefault(segment, _Node())
+        node.resource = resource
+
+    def find(self, segments: list[str], at: int, values: list[str]) -> Resource | None:
+        """The resource under the segments from `at`; a fixed segment is tried before any."""
+        if at == len(segments):
+            return self.resource
+        segment = segments[at]
+        child = self.fixed.get(segment)
+        if child is not None and (found := child.find(segments, at + 1, values)) is not None:
+            return found
+        if self.any is not None and segment:
+            values.append(segment)
+            found = self.any.find(segments, at + 1, values)
+            if found is not None:
+                return found
+            values.pop()
+        if self.rest is not None:
+            values.append("/".join(segments[at:]))
+        return self.rest
+
+
+class Dispatcher(Router):
+    """A Starlette router that finds our resources by itself.
+
+    `routes` lists them all, ours included, so that what reads a Starlette application's routes
+    sees them.
+    """
+
+    def __init__(
+        self,
+        resources: Iterable[Resource],
+        routes: Iterable[BaseRoute] = (),
+        lifespan: Lifespan[Any] | None = None,
+    ) -> None:
+        ours = tuple(resources)
+        super().__init__(
+            [
+                *(Route(r.pattern, r, methods=[*r.handlers], name=r.path) for r in ours),
+                *routes,
+            ],
+            redirect_slashes=False,
+            default=_nothing,
+            lifespan=lifespan,
+        )
+        self._ours = len(ours)
+        self._fixed = {resource.path: resource for resource in ours if not resource.names}
+        self._root = _Node()
+        for resource in ours:
+            if resource.names:
+                self._root.add(resource.path.split("/"), resource)
+
+    def find(self, path: str) -> tuple[Resource, Mapping[str, str]] | None:
+        """The resource at a path and the values in it."""
+        resource = self._fixed.get(path)
+        if resource is not None:
+            return resource, NO_VALUES
+        values: list[str] = []
+        resource = self._root.find(path.split("/"), 0, values)
+        if resource is None:
+            return None
+        return resource, dict(zip(resource.names, values, strict=True))
+
+    # Not a coroutine itself: that is one less between the edge and every answer.
+    def app(  # type: ignore[override]
+        self, scope: Scope, receive: Receive, send: Send
+    ) -> Awaitable[None]:
+        """The answer of our resource, else that of any Starlette router, to be awaited."""
+        if scope["type"] != "http":
+            return super().app(scope, receive, send)
+        exchange: Exchange = scope["svc"]
+        found = self.find(exchange.path)
+        if found is not None:
+            return found[0].serve(exchange, found[1])
+        if exchange.path == "*" and exchange.method == "OPTIONS":
+            return exchange.answer(204, [*exchange.version_headers])
+        if len(self.routes) == self._ours:  # the trie has looked at them all
+            raise Problem(problem.ROUTE_NOT_FOUND)
+        return super().app(scope, receive, send)
+
+
+async def _nothing(_scope: Scope, _receive: Receive, _send: Send) -> None:
+    raise Problem(problem.ROUTE_NOT_FOUND)

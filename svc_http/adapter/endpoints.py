@@ -1,0 +1,275 @@
+"""Operations as endpoints: admit, prepare, run, answer.
+
+The order is that of the pipeline: the gate judges first, so that a stranger learns nothing about
+inputs; then what needs no storage; then the body is read; then one unit of work does the rest, or
+several of an operation's own.
+"""
+
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple, cast
+
+import attrs
+
+from svc_core.access.authorize import ANONYMOUS, Facts, Grant, OperationAccess
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation import executor as pipeline
+from svc_core.operation.declaration import Context, Operation
+from svc_core.operation.executor import Call, Prepared, Reply, Site
+from svc_core.operation.parsing import declaration
+from svc_core.operation.ports import Transaction
+from svc_core.operation.stream import Stream
+from svc_core.payments.records import KeptAnswer
+from svc_core.payments.steps import Served
+from svc_http.adapter.dispatcher import Resource
+from svc_http.adapter.paywall import Paywall
+from svc_http.exchange import answers as respond
+from svc_http.exchange.answers import Ready
+from svc_http.exchange.exchange import Exchange, Header
+from svc_http.guard import address_limits as by_address
+from svc_http.guard.streams import Flow, Following
+from svc_http.service.runtime import Runtime
+
+
+class _Case(NamedTuple):
+    """What was settled about one request before its inputs were looked at."""
+
+    grant: Grant
+    now: datetime
+    site: Site
+
+
+class Endpoint:
+    """One operation under one runtime."""
+
+    def __init__(self, operation: Operation[Any, Any], runtime: Runtime) -> None:
+        settings = runtime.settings
+        declared = declaration(operation)
+        self._operation = operation
+        self._runtime = runtime
+        self._paywall = Paywall.of(operation, settings)
+        self._access = OperationAccess(
+            scopes=operation.scopes,
+            auth=operation.auth,
+            binding=operation.binding,
+            pool=operation.pool if settings.rate_limits else "none",
+        )
+        self._uncounted = attrs.evolve(self._access, pool="none")
+        self._reads_body = declared.reads_body
+        self._is_remembered = operation.timeless and not operation.writes
+        self._id = operation.id
+        self._varying = tuple(name.encode() for name in declared.fields)
+        self._deprecation = respond.deprecation(settings)
+
+    def __call__(self, exchange: Exchange, values: Mapping[str, str]) -> Awaitable[None]:
+        """The answer to one exchange, to be awaited.
+
+        Who shows no key, or one that is known and counted in memory, is judged here and now: a
+        coroutine between the two would cost as much as finding the kept answer.
+
+        Raises:
+            Problem: whatever refuses, now or when it is awaited.
+        """
+        now, gate = self._runtime.now(), self._runtime.gate
+        facts = gate.facts(exchange)
+        if facts.bearer is not None and (gate.waits or facts.principal is None):
+            return self._when_let_in(exchange, values, facts, now)
+        try:
+            grant = gate.admit(self._access, exchange, facts, now)
+        except Problem as refusal:
+            if self._paywall is not None and refusal.type is problem.PAYMENT_REQUIRED:
+                return self._keyless(exchange, values, self._paywall, now)
+            raise
+        return self._answer(exchange, values, grant, now)
+
+    def _keyless(
+        self, exchange: Exchange, values: Mapping[str, str], paywall: Paywall, now: datetime
+    ) -> Awaitable[None]:
+        till, block = self._runtime.till, self._runtime.gate.block(exchange)
+        if till is not None and paywall.is_paid(exchange):
+            case = _Case(ANONYMOUS, now, self._runtime.site(now, exchange))
+            purchase = paywall.purchase(exchange)
+
+            async def work() -> KeptAnswer:
+                with exchange.working():
+                    return respond.kept(await self._run(exchange, values, case))
+
+            return self._sell(exchange, till.serve(exchange, block, purchase, work))
+        if till is not None:
+            till.challenged(block)
+        raise paywall.ask(exchange, takes=till is not None)
+
+    async def _sell(self, exchange: Exchange, sale: Awaitable[Served]) -> None:
+        exchange.fields.pop(b"if-none-match", None)  # nobody pays to be told that nothing changed
+        await respond.served(exchange, await sale)
+
+    async def _when_let_in(
+        self, exchange: Exchange, values: Mapping[str, str], facts: Facts, now: datetime
+    ) -> None:
+        grant = await self._runtime.gate.let_in(self._access, exchange, facts, now)
+        await self._answer(exchange, values, grant, now)
+
+    def _answer(
+        self, exchange: Exchange, values: Mapping[str, str], grant: Grant, now: datetime
+    ) -> Awaitable[None]:
+        runtime = self._runtime
+        site = runtime.site(
+            now, exchange
+        )  # first, because at the end of a window it clears the cache
+        if not self._is_remembered:
+            return self._make(exchange, values, _Case(grant, now, site))
+        key = self._key(exchange, grant, site)
+        # Read before the answer is made: a commit in between makes it stale at once.
+        version = runtime.storage.version
+        answer = runtime.pages.get(key, version)
+        if answer is None:
+            return self._make(exchange, values, _Case(grant, now, site), (key, version))
+        return respond.send(exchange, answer)
+
+    async def _make(
+        self,
+        exchange: Exchange,
+        values: Mapping[str, str],
+        case: _Case,
+        keep: tuple[Hashable, int] | None = None,
+    ) -> None:
+        answer = await self._run(exchange, values, case)
+        if keep is not None and not answer.is_fleeting:
+            self._runtime.pages.put(*keep, answer)
+        if answer.stream is None or exchange.is_head:
+            await respond.send(exchange, answer)
+        else:
+            await self._flow(exchange, case, answer, answer.stream)
+
+    async def _flow(self, exchange: Exchange, case: _Case, answer: Ready, stream: Stream) -> None:
+        """Answer with a stream; it was counted when it was let in, and is not counted again."""
+        runtime, actor = self._runtime, case.grant.actor
+        limits = exchange.limit_headers  # as they were when it was counted
+        facts = runtime.gate.facts(exchange)
+
+        def context(tx: Transaction, now: datetime) -> Context:
+            return self._context(tx, case._replace(now=now))
+
+        async def still() -> None:
+            gate = runtime.gate
+            if not gate.is_unchanged(facts):
+                shown = gate.facts(exchange)
+                await gate.let_in(self._uncounted, exchange, shown, runtime.now())
+
+        streams, block = runtime.streams[self._operation.pool], runtime.gate.block(exchange)
+        whose = {"key": actor.key_id or "", "address": block, "workspace": actor.tenant}
+        flow = Flow(
+            exchange=exchange,
+            stream=stream,
+            watch=Following(runtime.storage, actor.tenant, context, runtime.commits, runtime.now),
+            begin=lambda: respond.begin(exchange, answer, limits),
+            room=streams.one(**whose),
+            still=still,
+            drain=runtime.drain,
+            origin=runtime.origin,
+        )
+        await flow.run()
+
+    def _key(self, exchange: Exchange, grant: Grant, site: Site) -> Hashable:
+        actor = grant.actor
+        return (
+            self._id,
+            actor.tenant,
+            actor.user_id if self._operation.personal else None,
+            actor.scopes,
+            exchange.path,
+            exchange.query,
+            # Its origin, and its windows: an answer under way when one ends is kept for nobody.
+            site,
+            *map(exchange.fields.get, self._varying),
+        )
+
+    async def _run(self, exchange: Exchange, values: Mapping[str, str], case: _Case) -> Ready:
+        operation = self._operation
+        if self._access.pool == "address":
+            counters, block = self._runtime.shared.counters, self._runtime.gate.block(exchange)
+            admits = self._runtime.settings.counters_down == "admit"
+            await by_address.count(counters, block, case.now, admits=admits)
+        call = Call(values, exchange.query.decode("ascii"), exchange.header)
+        prepared = pipeline.prepare(operation, call, case.site)
+        if self._reads_body:
+            prepared = attrs.evolve(prepared, body=await self._body(exchange, prepared, case))
+        reply = await self._perform(exchange, prepared, case)
+        return respond.ready(operation, reply, self._deprecated(prepared))
+
+    async def _body(self, exchange: Exchange, prepared: Prepared, case: _Case) -> bytes:
+        try:
+            return await exchange.body(self._runtime.settings.body_seconds_max)
+        except Problem:
+            # It is read before the unit of work begins, and judged after what it is for.
+            await self._runtime.storage.read(case.grant.tenant, self._examining(prepared, case))
+            raise
+
+    def _examining(
+        self, prepared: Prepared, case: _Case
+    ) -> Callable[[Transaction], Awaitable[Context]]:
+        async def unit(tx: Transaction) -> Context:
+            context = self._context(tx, case, prepared.if_match)
+            return await pipeline.examined(self._operation, prepared, context)
+
+        return unit
+
+    async def _perform(self, exchange: Exchange, prepared: Prepared, case: _Case) -> Reply:
+        if prepared.key is None:
+            return await self._work(exchange, prepared, case)
+        turn = case.grant.tenant, self._id, prepared.key
+        async with self._runtime.turns.take(turn, exchange):
+            return await self._work(exchange, prepared, case)
+
+    async def _work(self, exchange: Exchange, prepared: Prepared, case: _Case) -> Reply:
+        operation, store, tenant = self._operation, self._runtime.storage, case.grant.tenant
+        look, seen = pipeline.ahead(operation, prepared), None
+        if look is not None:
+            seen = await store.read(tenant, lambda tx: look(self._context(tx, case)))
+
+        async def unit(tx: Transaction) -> Reply:
+            context = self._context(tx, case, prepared.if_match, seen)
+            return await pipeline.perform(operation, prepared, context, case.site)
+
+        if operation.queued:
+            turn = tenant, self._id
+            async with self._runtime.turns.take(turn, exchange, problem.OVERLOADED):
+                return await unit(cast(Transaction, None))
+        if operation.unit == "several":
+            return await unit(cast(Transaction, None))
+        return await (store.write if operation.writes else store.read)(tenant, unit)
+
+    def _context(
+        self, tx: Transaction, case: _Case, if_match: str | None = None, ahead: Any = None
+    ) -> Context:
+        runtime = self._runtime
+        return Context(
+            tx=tx,
+            now=case.now,
+            ids=runtime.ids,
+            actor=case.grant.actor,
+            operation=self._id,
+            keyring=runtime.keyring,
+            aliases=case.site.aliases,
+            if_match=if_match,
+            host=runtime.host,
+            origin=case.site.base_url,
+            units=runtime.service if self._operation.unit == "several" else None,
+            ahead=ahead,
+        )
+
+    def _deprecated(self, prepared: Prepared) -> tuple[Header, ...]:
+        used = self._operation.deprecated
+        if used and any(name in used for name in prepared.query.given):
+            return self._deprecation
+        return ()
+
+
+def resources(operations: Iterable[Operation[Any, Any]], runtime: Runtime) -> list[Resource]:
+    """One resource for each path, with the endpoints of all its methods."""
+    paths: dict[str, dict[str, Endpoint]] = {}
+    for operation in operations:
+        handlers = paths.setdefault(operation.route, {})
+        handlers[operation.method] = Endpoint(operation, runtime)
+    return [Resource(path, handlers) for path, handlers in paths.items()]

@@ -1,0 +1,80 @@
+"""What a request without a key is asked to pay, and what one that pays is for (Spec: x402 path
+selection)."""
+
+from typing import Any
+from urllib.parse import quote
+
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import Operation, Tier
+from svc_core.payments.challenge import ERROR_UNPAID, ERROR_UNSETTLED, Offer, Terms, offer
+from svc_core.payments.decisions import Purchase
+from svc_core.payments.networks import NETWORKS
+from svc_http.exchange.exchange import Exchange
+from svc_http.settings import Settings
+
+PAYMENT = b"payment-signature"
+_PATH = "/:@!$&'()*+,;=-._~"
+_QUERY = f"{_PATH}?%"
+
+
+def terms(settings: Settings) -> Terms | None:
+    """Whom payments go to and where; None where the operator takes none."""
+    if settings.x402_pay_to is None:
+        return None
+    return Terms(NETWORKS[settings.payment_network], settings.x402_pay_to)
+
+
+class Paywall:
+    """Asks for the payment of one operation."""
+
+    def __init__(
+        self, operation: Operation[Any, Any], tier: Tier, offer: Offer, origin: str
+    ) -> None:
+        self._operation = operation
+        self._tier = tier
+        self._offer = offer
+        self._origin = origin
+
+    @classmethod
+    def of(cls, operation: Operation[Any, Any], settings: Settings) -> "Paywall | None":
+        """The paywall of an operation that has a price; None for any other, and where the
+        operator takes no payments."""
+        chosen = terms(settings)
+        priced = None if chosen is None else offer(operation, chosen)
+        if priced is None or operation.tier is None:
+            return None
+        return cls(operation, operation.tier, priced, settings.origin)
+
+    def is_paid(self, exchange: Exchange) -> bool:
+        """Whether the request brings a payment that may be taken: none is for an empty answer."""
+        return PAYMENT in exchange.fields and not exchange.is_head
+
+    def purchase(self, exchange: Exchange) -> Purchase:
+        """What is bought by a request that brings a payment."""
+        return Purchase(
+            operation=self._operation.id,
+            tier=self._tier.name,
+            price=self._tier.price_usd,
+            method=exchange.method,
+            url=self._url(exchange),
+            offer=self._offer,
+            values=exchange.lines(PAYMENT),
+        )
+
+    def ask(self, exchange: Exchange, *, takes: bool) -> Problem:
+        """The refusal that says what to pay and how; or, where none are taken, that one came."""
+        paid = PAYMENT in exchange.fields and not takes
+        error = ERROR_UNSETTLED if paid else ERROR_UNPAID
+        challenge = self._offer.header(self._url(exchange), error)
+        return Problem(
+            problem.PAYMENT_REQUIRED,
+            ERROR_UNSETTLED if paid else "",
+            {"PAYMENT-REQUIRED": challenge},
+            resolution="Send Authorization: Bearer <API_KEY> instead." if paid else "",
+        )
+
+    def _url(self, exchange: Exchange) -> str:
+        path = self._origin + quote(exchange.path, safe=_PATH)
+        query = quote(exchange.query, safe=_QUERY)
+        return f"{path}?{query}" if query else path

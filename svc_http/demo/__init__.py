@@ -1,6 +1,0 @@
-"""What the demo starts with: news documents that are fresh on any day, and topic profiles."""
-
-from svc_http.demo.documents import DemoDocument, documents
-from svc_http.demo.profiles import PROFILES
-
-__all__ = ["PROFILES", "DemoDocument", "documents"]

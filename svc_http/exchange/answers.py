@@ -1,0 +1,207 @@
+"""Answers as bytes: replies of operations and refusals, with the fields that belong to them."""
+
+from collections.abc import Awaitable, Iterable, Sequence
+from email.utils import format_datetime
+from functools import lru_cache
+
+from attrs import frozen
+
+from svc_core.contract import media, problem
+from svc_core.contract.media import Representation
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import JSON, Operation
+from svc_core.operation.executor import Reply
+from svc_core.operation.stream import Stream
+from svc_core.payments.records import KeptAnswer
+from svc_core.payments.steps import Served
+from svc_http.exchange.exchange import BODILESS, V1, V2, Exchange, Header, length
+from svc_http.pages.markup import HTML, POLICY, REFERRER, render, root
+from svc_http.settings import Settings
+
+_CSP = b"content-security-policy"
+_REFUSALS = (Representation("problem", problem.MEDIA_TYPE), JSON, HTML)
+_CACHE_CONTROL = b"cache-control"
+_NO_STORE = (_CACHE_CONTROL, b"no-store")
+_PRIVATE_NO_STORE = (_CACHE_CONTROL, b"private, no-store")
+_PRIVATE_NO_CACHE = (_CACHE_CONTROL, b"private, no-cache")
+_PUBLIC = (_CACHE_CONTROL, b"public, max-age=300")
+_DO_NOT_RETRY = (b"x-should-retry", b"false")
+PATIENCE_SECONDS = 60
+"""Who is to wait longer is told not to: clients of OpenAI's kind would sleep until then."""
+PAID_BYTES_MAX = 16 * 1024 * 1024
+"""Of an answer that is paid for, and kept until it is: a page of a hundred reports with everything
+in it has a few million."""
+_VARY = (b"vary", b"Authorization, Accept")
+
+
+@frozen
+class Ready:
+    """An answer with every field that does not change between two requests for it.
+
+    One that `is_fleeting` ages by itself and is not kept. The body of one with a `stream` is yet
+    to come, from there.
+    """
+
+    status: int
+    headers: tuple[Header, ...]
+    body: bytes
+    is_fleeting: bool = False
+    stream: Stream | None = None
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes to keep."""
+        return len(self.body) + len(b"".join(map(b"".join, self.headers)))
+
+
+def deprecation(settings: Settings) -> tuple[Header, ...]:
+    """What answers to deprecated inputs say (RFC 9745, RFC 8594): since when, where that is
+    explained, and until when, where that is set."""
+    link = f'<{settings.origin}/docs/deprecations>; rel="deprecation"; type="text/html"'
+    said = (
+        (b"deprecation", b"@%d" % int(settings.deprecated_at.timestamp())),
+        (b"link", link.encode()),
+    )
+    if settings.sunset_at is None:
+        return said
+    return *said, (b"sunset", format_datetime(settings.sunset_at, usegmt=True).encode())
+
+
+def encoded(headers: Iterable[tuple[str, str]]) -> list[Header]:
+    """Header fields as ASGI wants them: bytes, names in lower case."""
+    return [(_lower(name), value.encode("latin-1")) for name, value in headers]
+
+
+@lru_cache(maxsize=256)  # every field that answers have by name, and those of a host
+def _lower(name: str) -> bytes:
+    return name.lower().encode("latin-1")
+
+
+def ready(
+    operation: Operation[object, object], reply: Reply, extra: tuple[Header, ...] = ()
+) -> Ready:
+    """A reply with its constant fields."""
+    own = encoded(reply.headers)
+    usual: tuple[Header, ...] = V1 if operation.version == "1.0" else V2
+    if any(name == _CSP for name, _ in own):
+        usual = tuple(pair for pair in usual if pair[0] != _CSP)
+    headers = [*usual, *own, *extra]
+    if reply.media_type is not None:
+        headers.append((b"content-type", reply.media_type.encode()))
+    if not any(name == _CACHE_CONTROL for name, _ in own):
+        headers.append(_caching(operation, own))
+    if len(operation.media) > 1:
+        headers.append(_VARY)
+    if reply.status not in BODILESS and reply.stream is None:
+        headers.append(length(reply.body))
+    return Ready(reply.status, tuple(headers), reply.body, reply.fleeting, reply.stream)
+
+
+def _caching(operation: Operation[object, object], own: list[Header]) -> Header:
+    if operation.method != "GET":
+        return _PRIVATE_NO_STORE
+    if operation.auth == "public":
+        return _PUBLIC
+    return _PRIVATE_NO_CACHE if b"etag" in dict(own) else _PRIVATE_NO_STORE
+
+
+def send(exchange: Exchange, answer: Ready) -> Awaitable[None]:
+    """Send a ready answer with what is particular to this request."""
+    limits = exchange.limit_headers
+    if 300 <= answer.status < 400:
+        # The RateLimit draft: its fields are not for 3xx answers.
+        limits = [pair for pair in limits if not pair[0].startswith(b"ratelimit")]
+    headers = [*answer.headers, *limits, exchange.id_header]
+    return exchange.finish(answer.status, headers, answer.body)
+
+
+def kept(answer: Ready) -> KeptAnswer:
+    """An answer to be held back until it is paid for, and sent to its payer alone.
+
+    Raises:
+        Problem: INVALID_PARAMETER, for it is larger than what is kept.
+    """
+    if answer.stream is not None:
+        raise AssertionError("a stream cannot be held back")
+    if len(answer.body) > PAID_BYTES_MAX:
+        has = f"The answer has {len(answer.body):,} bytes"
+        told = f"{has}, and one that is paid for {PAID_BYTES_MAX:,} at most; nothing was charged."
+        step = "Ask for less, or send Authorization: Bearer <API_KEY>."
+        raise Problem(problem.INVALID_PARAMETER, told, resolution=step)
+    own = [pair for pair in answer.headers if pair[0] != _CACHE_CONTROL]
+    fields = tuple((name.decode(), value.decode("latin-1")) for name, value in own)
+    return KeptAnswer(answer.status, None, fields, answer.body)
+
+
+def served(exchange: Exchange, sold: Served) -> Awaitable[None]:
+    """Send an answer that a payment was brought for, with what became of the payment."""
+    answer = sold.answer
+    fields = {
+        "PAYMENT-RESPONSE": answer.payment_response,
+        "X-Svc-Payment-Receipt": sold.receipt_id,
+        "Cache-Control": "private, no-store",
+    }
+    told = [(name, value) for name, value in fields.items() if value is not None]
+    headers = [*encoded(answer.headers), *encoded(told), exchange.id_header]
+    return exchange.finish(answer.status, headers, answer.body)
+
+
+def begin(exchange: Exchange, answer: Ready, limits: Sequence[Header]) -> Awaitable[None]:
+    """Send the head of an answer whose body comes in parts."""
+    return exchange.begin(answer.status, [*answer.headers, *limits, exchange.id_header])
+
+
+def refuse(exchange: Exchange, refusal: Problem, origin: str) -> Awaitable[None]:
+    """Send a refusal: as problem+json, or as a page where a person looks for one."""
+    if _is_for_people(exchange):
+        form, body = HTML.media_type, _page(exchange, refusal)
+        usual = [pair for pair in exchange.version_headers if pair[0] != _CSP]
+        usual += [(_CSP, POLICY.encode()), REFERRER]
+    else:
+        form, usual = problem.MEDIA_TYPE, [*exchange.version_headers]
+        body = problem.body(refusal, base_url=origin, request_id=exchange.request_id)
+    headers = [
+        *usual,
+        (b"content-type", form.encode()),
+        _NO_STORE,
+        length(body),
+        *encoded(refusal.headers.items()),
+    ]
+    if refusal.type is problem.NOT_ACCEPTABLE:
+        headers.append(_VARY)
+    if _is_in_vain(exchange, refusal):
+        headers.append(_DO_NOT_RETRY)
+    said = {name for name, _ in headers}
+    headers += [pair for pair in exchange.limit_headers if pair[0] not in said]
+    headers.append(exchange.id_header)
+    return exchange.finish(refusal.type.status, headers, body)
+
+
+def _is_in_vain(exchange: Exchange, refusal: Problem) -> bool:
+    """Whether a client that asks again by itself gets the same, waits too long, or pays twice."""
+    match refusal.type.status:
+        case 409:
+            return not refusal.type.retryable
+        case 429:
+            return int(refusal.headers.get("Retry-After", 0)) > PATIENCE_SECONDS
+        case status:
+            return status == 500 and exchange.method != "GET"
+
+
+def _is_for_people(exchange: Exchange) -> bool:
+    """Whether HTML is preferred; under `/api` every failure is problem+json (Spec: Errors), and at
+    the secondary origin, which has no pages."""
+    accept = exchange.header("accept")
+    if accept is None or exchange.is_secondary or exchange.path.startswith("/api/"):
+        return False
+    try:
+        return media.negotiate(_REFUSALS, accept, None) is HTML
+    except media.NotAcceptable:
+        return False
+
+
+def _page(exchange: Exchange, refusal: Problem) -> bytes:
+    raw: bytes = exchange.scope.get("raw_path") or exchange.path.encode()
+    mount: str = exchange.scope.get("root_path") or ""
+    up = root(raw.decode("latin-1").removeprefix(mount))
+    return render("refusal", up, refusal=refusal, request_id=exchange.request_id)

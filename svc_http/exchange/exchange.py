@@ -1,0 +1,372 @@
+"""One request on its way and the one place where an answer leaves.
+
+Rule 1: an answer is one start message and one body message, a long one more of them, each sent
+        when the one before was taken; common fields are added here.
+Rule 2: a body is read within its size and its time, or refused.
+Rule 3: an answer that leaves before its request was read lingers: the rest is read and thrown
+        away for a while, because a socket closed over unread bytes resets the connection and
+        takes the answer with it.
+Rule 4: nobody holds a working slot while the client is waited for (`load`).
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from starlette.types import Message, Receive, Scope, Send
+
+from svc_core.access.limits import HEADER_NAMES
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem, ProblemType
+from svc_http import system
+from svc_http.exchange.load import Load
+
+Header = tuple[bytes, bytes]
+
+LINGER_SECONDS = 2.0
+LINGER_BYTES = 64 * 1024 * 1024
+"""How much of a refused body is read to its end: more than any honest client has on the way."""
+
+SLOW_SECONDS = 30.0
+"""How long a client may take to read one part of an answer."""
+
+PART_BYTES = 128 * 1024
+"""The most of an answer that is handed on at once: more than most have, so that they leave in one
+write, and the most memory that a client which does not read it can hold."""
+
+VOUCH = "svc.vouch"
+"""The name in a connection's state (ASGI) of what hears that a key was let in over it."""
+
+ABORTED = 499
+"""The status in the log when the client left before its answer."""
+
+EXPOSED = (
+    "ETag, Location, Link, X-Request-Id, X-Svc-API-Version, X-Svc-Schema-Version, X-Svc-Agent, "
+    "X-Svc-Agent-Mode, X-Svc-Ledger-Size, X-Svc-Ledger-Root, X-Svc-Ledger-Vkey, X-Thread-Id, "
+    "Accept-Ranges, Content-Range, Idempotency-Key, Idempotency-Replayed, PAYMENT-REQUIRED, "
+    "PAYMENT-RESPONSE, X-Svc-Payment-Receipt, Deprecation, Sunset, X-Vercel-AI-UI-Message-Stream, "
+    f"{', '.join(HEADER_NAMES)}"
+)
+"""The fields that a page of another origin may read; `*` would not cover Authorization's kin."""
+
+_EXPOSE = (b"access-control-expose-headers", EXPOSED.encode())
+_ORIGIN = (b"access-control-allow-origin", b"*")
+_CLOSE = (b"connection", b"close")
+_NOSNIFF = (b"x-content-type-options", b"nosniff")
+_LOCKED_DOWN = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
+
+V1 = (
+    (b"x-svc-api-version", b"1.0"),
+    (b"x-svc-schema-version", b"1.1"),
+    _ORIGIN,
+    _NOSNIFF,
+    _LOCKED_DOWN,
+)
+V2 = ((b"x-svc-api-version", b"2.0"), _ORIGIN, _NOSNIFF, _LOCKED_DOWN)
+"""What every answer of a version carries; a page may bring its own policy."""
+
+
+RETRY_SECONDS = 1
+"""What a client is told to wait when the server is busy: the load changes within a second."""
+
+
+def busy(kind: ProblemType, detail: str = "") -> Problem:
+    """The refusal of what may be asked again soon."""
+    return Problem(kind, detail, headers={"Retry-After": str(RETRY_SECONDS)})
+
+
+BODILESS = frozenset({204, 304})
+"""Statuses whose answers have neither body nor length."""
+
+
+def is_v2(path: str) -> bool:
+    """Whether the second version of the interface answers at a path."""
+    return path.startswith("/api/v2")
+
+
+def length(body: bytes) -> Header:
+    """The field with the length of a body."""
+    return b"content-length", b"%d" % len(body)
+
+
+class ClientGoneError(Exception):
+    """The client left before its request was complete; there is nobody to answer."""
+
+
+class Exchange:
+    """A request and its answer. Mutable: one is made for every request.
+
+    What most requests never change stands on the class, so that making one costs little.
+    """
+
+    is_head = False
+    unread = False
+    closing = False
+    is_working = True
+    is_cut = False
+    is_secondary = False
+    sending_since = 0.0
+    status = 0
+    route = ""
+    tenant = ""
+    key_prefix = ""
+    target_authority: bytes | None = None
+    bytes_in = 0
+    bytes_out = 0
+    limit_headers: Sequence[Header] = ()
+
+    def __init__(
+        self, scope: Scope, receive: Receive, send: Send, bytes_max: int, load: Load
+    ) -> None:
+        self.scope = scope
+        self._receive = receive
+        self._send = send
+        self._load = load
+        load.in_flight += 1
+        self.request_id = system.new_request_id()
+        self.started = system.monotonic()
+        self.bytes_max = bytes_max
+        self.method: str = scope["method"]
+        self.path: str = scope["path"]
+        self.query: bytes = scope["query_string"]
+        self.fields: dict[bytes, bytes] = dict(scope["headers"])
+
+    # -- the connection ------------------------------------------------------------------------
+
+    def vouch(self) -> None:
+        """Tell the server below, where it wants to know, that a key was let in over the
+        connection."""
+        heard = self.scope.get("state")
+        if heard and VOUCH in heard:
+            heard[VOUCH]()
+
+    # -- the working slot ----------------------------------------------------------------------
+
+    def rest(self) -> None:
+        """Give the working slot back. Safe to repeat."""
+        if self.is_working:
+            self.is_working = False
+            self._load.in_flight -= 1
+
+    @contextmanager
+    def resting(self) -> Iterator[None]:
+        """Hold no working slot while the block runs.
+
+        Raises:
+            Problem: OVERLOADED; there is none to take again.
+        """
+        was_working = self.is_working
+        self.rest()
+        yield
+        if was_working:
+            if self._load.in_flight >= self._load.in_flight_max:
+                raise busy(problem.OVERLOADED)
+            self.is_working = True
+            self._load.in_flight += 1
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Hold a working slot while the block runs, and none after it.
+
+        Raises:
+            Problem: OVERLOADED; there is none to take.
+        """
+        if self._load.in_flight >= self._load.in_flight_max:
+            raise busy(problem.OVERLOADED)
+        self.is_working = True
+        self._load.in_flight += 1
+        try:
+            yield
+        finally:
+            self.rest()
+
+    # -- the request ---------------------------------------------------------------------------
+
+    def header(self, name: str) -> str | None:
+        """The field by its lower-case name; several lines are joined by a comma."""
+        value = self.fields.get(name.encode())
+        return None if value is None else value.decode("latin-1")
+
+    def lines(self, name: bytes) -> tuple[str, ...]:
+        """Every line of a field, in the order received."""
+        return tuple(v.decode("latin-1") for n, v in self.scope["headers"] if n == name)
+
+    @property
+    def shares(self) -> tuple[str, ...]:
+        """What a place of its counts for: the address of the caller, and the key once known."""
+        block = self._load.block(self)
+        return (block, self.key_prefix) if self.key_prefix else (block,)
+
+    @property
+    def is_v2(self) -> bool:
+        """Whether the second version of the interface answers."""
+        return is_v2(self.path)
+
+    @property
+    def version_headers(self) -> tuple[Header, ...]:
+        """The fields that every answer under this path carries."""
+        return V2 if self.is_v2 else V1
+
+    @property
+    def id_header(self) -> Header:
+        """The field with the request's id."""
+        return b"x-request-id", self.request_id.encode()
+
+    async def receive(self) -> Message:
+        """The next message of the request.
+
+        Raises:
+            Problem: BODY_TOO_LARGE, once more bytes came than are allowed.
+        """
+        message = await self._receive()
+        if message["type"] == "http.request":
+            self.bytes_in += len(message.get("body", b""))
+            self.unread = bool(message.get("more_body"))
+            if self.bytes_in > self.bytes_max:
+                raise self.too_large()
+        return message
+
+    async def body(self, seconds_max: float) -> bytes:
+        """The whole body.
+
+        Raises:
+            Problem: BODY_TOO_LARGE; OVERLOADED; or REQUEST_TIMEOUT when it takes longer than
+                `seconds_max`, or so long that others need its place.
+            ClientGoneError: the client left.
+        """
+        try:
+            with self.resting():
+                async with self._load.bodies.place(seconds_max, *self.shares):
+                    return await self._read()
+        except TimeoutError as slow:
+            self.closing = True
+            self.unread = False  # it had its time; it is not given a second helping
+            raise Problem(
+                problem.REQUEST_TIMEOUT,
+                f"A body may take {seconds_max:g} seconds, and less while many come slowly.",
+            ) from slow
+
+    async def _read(self) -> bytes:
+        chunks: list[bytes] = []
+        more = True
+        while more:
+            message = await self.receive()
+            if message["type"] == "http.disconnect":
+                raise ClientGoneError
+            chunks.append(message.get("body", b""))
+            more = self.unread
+        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+    def too_large(self) -> Problem:
+        """The refusal of a body over the limit."""
+        self.closing = True
+        return Problem(
+            problem.BODY_TOO_LARGE, f"A request body may have at most {self.bytes_max} bytes."
+        )
+
+    # -- the answer ----------------------------------------------------------------------------
+
+    async def answer(self, status: int, headers: list[Header], body: bytes = b"") -> None:
+        """Send the whole answer; `headers` is finished here."""
+        headers.append(self.id_header)
+        if status not in BODILESS:
+            headers.append(length(body))
+        await self.finish(status, headers, body)
+
+    async def finish(self, status: int, headers: list[Header], body: bytes) -> None:
+        """Send an answer whose `headers` have the request id and the length already."""
+        self._add_own(headers)
+        if self.is_head:
+            body = b""
+        self.status = status
+        self.bytes_out = len(body)
+        self.rest()
+        self.sending_since = system.monotonic()
+        await self._send({"type": "http.response.start", "status": status, "headers": headers})
+        if len(body) > PART_BYTES:
+            body = await self._all_but_the_last_part(body)
+        if self.unread:
+            await self._send({"type": "http.response.body", "body": body, "more_body": True})
+            await self._linger()
+            body = b""
+        await self._send({"type": "http.response.body", "body": body, "more_body": False})
+
+    async def _all_but_the_last_part(self, body: bytes) -> bytes:
+        """Send a long body; what is left of it for the end."""
+        begun = 0
+        while len(body) - begun > PART_BYTES:
+            part = body[begun : begun + PART_BYTES]
+            await self._pass_on({"type": "http.response.body", "body": part, "more_body": True})
+            begun += PART_BYTES
+        self.sending_since = system.monotonic()
+        return body[begun:]
+
+    async def begin(self, status: int, headers: list[Header]) -> None:
+        """Send the head of an answer whose body comes in parts."""
+        self.rest()
+        self._add_own(headers)
+        self.status = status
+        await self._send({"type": "http.response.start", "status": status, "headers": headers})
+
+    async def part(self, body: bytes) -> None:
+        """Send one part of the body."""
+        self.bytes_out += len(body)
+        await self._pass_on({"type": "http.response.body", "body": body, "more_body": True})
+
+    async def end(self) -> None:
+        """Send the end of the body."""
+        await self._pass_on({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def left(self) -> None:
+        """Return when the client has left; what it still sends is thrown away."""
+        while (await self._receive())["type"] != "http.disconnect":
+            continue
+
+    async def relay(self, message: Message) -> None:
+        """Pass on a message of an application that answers by itself, common fields added."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            message = {**message, "headers": self._with_common(message.get("headers", ()))}
+        elif message["type"] == "http.response.body":
+            self.bytes_out += len(message.get("body", b""))
+            if self.is_head:
+                message = {**message, "body": b""}
+        await self._pass_on(message)
+
+    async def _pass_on(self, message: Message) -> None:
+        self.sending_since = system.monotonic()
+        await self._send(message)
+        self.sending_since = 0.0
+
+    def is_unread(self, now: float) -> bool:
+        """Whether the client has left the present part of the answer lying for too long."""
+        return bool(self.sending_since) and now - self.sending_since > SLOW_SECONDS
+
+    def _with_common(self, own: Any) -> list[Header]:
+        headers: list[Header] = list(own)
+        names = {name.lower() for name, _ in headers}
+        headers += [pair for pair in self.version_headers if pair[0] not in names]
+        headers.append(self.id_header)
+        self._add_own(headers)
+        return headers
+
+    def _add_own(self, headers: list[Header]) -> None:
+        """Add the fields that depend on who asks, and when."""
+        if b"origin" in self.fields:
+            headers.append(_EXPOSE)
+        if self.closing and self.scope["http_version"][0] == "1":
+            headers.append(_CLOSE)
+
+    async def _linger(self) -> None:
+        """Read and forget the rest of the request, within limits."""
+        spilt = 0
+        try:
+            async with self._load.lingering.place(LINGER_SECONDS, *self.shares):
+                while self.unread and spilt < LINGER_BYTES:
+                    message = await self._receive()
+                    if message["type"] == "http.disconnect":
+                        return
+                    self.unread = bool(message.get("more_body"))
+                    spilt += len(message.get("body", b""))
+        except TimeoutError:
+            return

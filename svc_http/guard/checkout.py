@@ -1,0 +1,216 @@
+"""Where requests pay: `Checkout` of the core, with what only a server knows.
+
+Rule 1: what was begun goes to its end, also when the client leaves: it runs beside its request.
+        Nobody who has left is charged, and what was charged waits for who comes back.
+Rule 2: no working slot is held while others are asked to check or to settle; there are so many
+        payments at once, so that their answers, which are held back, do not fill the memory, and
+        one block of addresses has half of them at most.
+Rule 3: addresses are counted in this process, because a challenge costs less than to ask elsewhere;
+        operations where processes share their counts; wallets with their payments.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final
+
+import attrs
+
+from svc_core.access.limits import DAY_SECONDS, MINUTE_SECONDS
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.ports import Counters, Ids, Pool, Storage
+from svc_core.payments.admission import Limits, limited
+from svc_core.payments.challenge import atomic
+from svc_core.payments.decisions import Purchase
+from svc_core.payments.evm import Judge
+from svc_core.payments.networks import NETWORKS
+from svc_core.payments.receipts import Signing
+from svc_core.payments.records import Payment, minute_of
+from svc_core.payments.steps import Abandoned, Checkout, Policy, Served, Work
+from svc_core.payments.store import StoredPayments
+from svc_http.exchange.exchange import ClientGoneError, Exchange, busy
+from svc_http.guard.address_limits import wait_seconds
+from svc_http.outside.facilitators.x402 import Paying
+from svc_http.service.metrics import Metrics
+from svc_http.settings import Settings
+
+AT_ONCE_MAX: Final = 128
+"""Payments under way: a slow facilitator takes a minute for each, and an answer has 16 MB at most
+and a few kilobytes as a rule."""
+
+_NO_LIMIT: Final = 10**9
+_COUNTED: Final = frozenset(
+    {problem.INVALID_PAYMENT, problem.PAYMENT_INVALID, problem.PAYMENT_REPLAYED}
+)
+"""Refusals that cost an address as much as a challenge."""
+
+
+def limits_of(given: Settings) -> Limits:
+    """The limits of the settings. In a rehearsal every settlement is refused."""
+    decimals = NETWORKS[given.payment_network].asset.decimals
+    return Limits(
+        wallet_rejections=_NO_LIMIT if given.x402_dry_run else Limits().wallet_rejections,
+        wallet_minute=given.x402_wallet_per_minute,
+        wallet_day=atomic(given.x402_wallet_usd_per_day, decimals),
+        operation_minute=given.x402_operation_per_minute,
+        address_minute=given.x402_address_per_minute,
+    )
+
+
+class Addresses:
+    """How often each was refused in the present minute (UTC); of those before nothing is kept."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._minute = 0
+        self._refused: Counter[str] = Counter()
+
+    def check(self, address: str, now: datetime) -> None:
+        """Pass who may be refused once more.
+
+        Raises:
+            Problem: PAYMENT_RATE_LIMITED.
+        """
+        minute = minute_of(now)
+        if minute > self._minute:
+            self._minute = minute
+            self._refused.clear()
+        if self._refused[address] >= self._most:
+            wait = self._minute + MINUTE_SECONDS - now.timestamp()
+            raise limited("This address was told too often what to pay.", wait)
+
+    def note(self, address: str) -> None:
+        """Count one refusal."""
+        self._refused[address] += 1
+
+
+class Till:
+    """The payments of one process."""
+
+    def __init__(
+        self,
+        given: Settings,
+        paying: Paying,
+        storage: Storage,
+        *,
+        now: Callable[[], datetime],
+        ids: Ids,
+        counters: Counters,
+        metrics: Metrics,
+        signing: Callable[[], Signing | None],
+    ) -> None:
+        self._now = now
+        self._signing = signing
+        self._counters = counters
+        self._admits = given.counters_down == "admit"
+        self._limits = limits_of(given) if given.rate_limits else None
+        self._under_way: set[asyncio.Task[Served]] = set()
+        self._of: Counter[str] = Counter()
+        self._addresses = Addresses(
+            _NO_LIMIT if self._limits is None else self._limits.address_minute
+        )
+        text = "Payments, by the state that they came to."
+        self._states = metrics.tally("svc_payments", text, "state")
+        text = "What was paid, in the smallest unit of the asset, by what was bought."
+        self._revenue = metrics.tally("svc_payments_revenue_units", text, "operation")
+        unlimited = Limits(_NO_LIMIT, _NO_LIMIT**2, _NO_LIMIT, _NO_LIMIT, _NO_LIMIT)
+        self._checkout = Checkout(
+            store=StoredPayments(storage, self._heard),
+            facilitator=paying.facilitator,
+            judge=Judge(paying.terms.network, paying.crypto),
+            ids=ids,
+            clock=now,
+            chain=paying.chain,
+            gate=self._pass,
+            policy=Policy(self._limits or unlimited),
+        )
+
+    @property
+    def checkout(self) -> Checkout:
+        """What takes payments; it signs receipts from the moment at which there is a key."""
+        return attrs.evolve(self._checkout, signing=self._signing())
+
+    # -- a request -----------------------------------------------------------------------------
+
+    def challenged(self, address: str) -> None:
+        """Count a request that brings no payment.
+
+        Raises:
+            Problem: PAYMENT_RATE_LIMITED.
+        """
+        self._addresses.check(address, self._now())
+        self._addresses.note(address)
+
+    async def serve(
+        self, exchange: Exchange, address: str, purchase: Purchase, work: Work
+    ) -> Served:
+        """The answer to a request that brings a payment.
+
+        Raises:
+            Problem: as `Checkout.serve`; or PAYMENT_RATE_LIMITED, OVERLOADED.
+            ClientGoneError: the client has left.
+        """
+        self._addresses.check(address, self._now())
+        if len(self._under_way) >= AT_ONCE_MAX or self._of[address] >= AT_ONCE_MAX // 2:
+            raise busy(problem.OVERLOADED, "Too many payments are under way.")
+        exchange.rest()
+        left = asyncio.create_task(exchange.left())
+        purchase = attrs.evolve(purchase, is_awaited=lambda: not left.done())
+        serving = asyncio.create_task(self.checkout.serve(purchase, work))
+        self._under_way.add(serving)
+        self._of[address] += 1
+
+        def ended(task: asyncio.Task[Served]) -> None:
+            left.cancel()
+            self._under_way.discard(task)
+            self._of -= Counter((address,))  # which keeps nobody who has none
+            if not task.cancelled():
+                task.exception()  # it was told, or there is nobody to tell
+
+        serving.add_done_callback(ended)
+        try:
+            return await asyncio.shield(serving)
+        except asyncio.CancelledError:
+            left.cancel()  # whoever cut the request off does not wait for its answer
+            raise
+        except Abandoned as left_alone:
+            raise ClientGoneError from left_alone
+        except Problem as refusal:
+            if refusal.type in _COUNTED:
+                self._addresses.note(address)
+            raise
+
+    async def drained(self, seconds: float) -> None:
+        """Wait for what is under way; what takes longer than that is recovered later."""
+        if self._under_way:
+            _, late = await asyncio.wait(self._under_way, timeout=seconds)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+
+    # -- counting ------------------------------------------------------------------------------
+
+    async def _pass(self, operation: str) -> None:
+        """Count a paid request of an operation.
+
+        Raises:
+            Problem: PAYMENT_RATE_LIMITED, or SERVICE_UNAVAILABLE where it cannot be counted.
+        """
+        if self._limits is None:
+            return
+        pools = (
+            Pool("x402-minute", operation, self._limits.operation_minute, MINUTE_SECONDS),
+            Pool("x402-day", operation, _NO_LIMIT, DAY_SECONDS),
+        )
+        wait = await wait_seconds(self._counters, pools, self._now(), admits=self._admits)
+        if wait is not None:
+            raise limited("This operation was paid for too often in this minute.", wait)
+
+    def _heard(self, before: Payment | None, after: Payment) -> None:
+        """Count what a payment came to, once that is kept."""
+        if before is None or before.state is not after.state:
+            self._states[after.state] += 1
+        if after.settled_at is not None and (before is None or before.settled_at is None):
+            self._revenue[after.operation] += after.amount

@@ -1,0 +1,127 @@
+"""The gate where processes share their counts and lockouts: a request with a key waits for them.
+
+Rule 1: what is counted is counted there alone, so limits hold to the request over all processes.
+Rule 2: the failures of an address may be a second old for a request that shows a key; they are
+        recorded at once, so of a burst exactly five are told that their key is unknown.
+Rule 3: while the place is down requests with a key are refused, or, where the settings say so, run
+        without being counted; failures are then counted in this process.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from datetime import datetime
+
+import attrs
+
+from svc_core.access.address import Trusted
+from svc_core.access.authorize import (
+    Facts,
+    Grant,
+    OperationAccess,
+    authorize,
+    authorize_shared,
+    locked_out,
+)
+from svc_core.access.lockout import is_locked, record
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.ports import Failures, SharedUnavailable
+from svc_http.exchange.exchange import RETRY_SECONDS, Exchange
+from svc_http.guard.gate import Gate, Principals, tell_whose
+from svc_http.stores.counters import Shared
+
+READ_SECONDS = 1.0
+"""How long what was read of an address may be believed."""
+
+ADDRESSES_MAX = 10_000
+"""Addresses remembered at once, far more than call one process within that time."""
+
+
+class SharedGate(Gate):
+    """Lets requests in or refuses them by what all processes have counted.
+
+    `admits` says that requests run while the place is down.
+    """
+
+    waits = True
+
+    def __init__(
+        self,
+        principals: Principals,
+        trusted: Trusted,
+        shared: Shared,
+        monotonic: Callable[[], float],
+        *,
+        admits: bool,
+    ) -> None:
+        super().__init__(principals, trusted)
+        self._shared = shared
+        self._monotonic = monotonic
+        self._admits = admits
+        self._read: OrderedDict[str, tuple[Failures, float]] = OrderedDict()
+
+    async def _let_in(
+        self, access: OperationAccess, exchange: Exchange, facts: Facts, now: datetime
+    ) -> Grant:
+        """Permission to run the operation; the exchange learns whose it is and its limits.
+
+        Raises:
+            Problem: as `authorize_shared` refuses, or SERVICE_UNAVAILABLE while the place is down.
+        """
+        address = facts.address.text
+        if facts.bearer is not None and access.auth != "public":
+            facts = facts._replace(failures=await self._failures(address))
+        facts = await self._looked_up(facts, now)
+        tell_whose(exchange, facts)
+        try:
+            grant = await self._authorized(access, facts, now)
+        except Problem as refusal:
+            if refusal.type is problem.INVALID_API_KEY:
+                before = await self._record(address, now)
+                if is_locked(before, now):
+                    raise locked_out(before, now) from refusal
+            raise
+        return self._granted(exchange, facts, grant, now)
+
+    async def _authorized(self, access: OperationAccess, facts: Facts, now: datetime) -> Grant:
+        try:
+            return await authorize_shared(access, facts, now, self._shared.counters)
+        except SharedUnavailable as down:
+            self._refuse(down)
+            return authorize(attrs.evolve(access, pool="none"), facts, now)
+
+    async def _failures(self, address: str) -> Failures:
+        read = self._read.get(address)
+        if read is not None and read[1] >= self._monotonic():
+            return read[0]
+        try:
+            failures = await self._shared.lockouts.failures(address)
+        except SharedUnavailable as down:
+            self._refuse(down)
+            return self._lockouts.known(address)
+        self._remember(address, failures)
+        return failures
+
+    async def _record(self, address: str, now: datetime) -> Failures:
+        try:
+            before = await self._shared.lockouts.record(address, now)
+        except SharedUnavailable as down:
+            self._refuse(down)
+            return self._lockouts.note(address, now)
+        self._remember(address, record(before, now))
+        return before
+
+    def _remember(self, address: str, failures: Failures) -> None:
+        self._read[address] = failures, self._monotonic() + READ_SECONDS
+        self._read.move_to_end(address)
+        if len(self._read) > ADDRESSES_MAX:
+            self._read.popitem(last=False)
+
+    def _refuse(self, down: SharedUnavailable) -> None:
+        """Refuse what cannot be counted, unless it is admitted."""
+        if not self._admits:
+            raise Problem(
+                problem.SERVICE_UNAVAILABLE,
+                "Requests cannot be counted now.",
+                {"Retry-After": str(RETRY_SECONDS)},
+            ) from down

@@ -1,0 +1,123 @@
+"""One message over HTTP and its answer, for a caller with a key; it needs the extra `mcp`."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from attrs import define, field
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp_types import CallToolResult
+from starlette.types import Message
+
+from svc_core.access.authorize import OperationAccess
+from svc_core.catalog import tools
+from svc_core.catalog.tools import TOOLS, Tool
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import Actor
+from svc_http.exchange import answers as respond
+from svc_http.exchange.exchange import Exchange, Header, length
+from svc_http.mcp.server import answered, make, refused
+from svc_http.service.runtime import Runtime
+
+_CALLER: Final = "svc.mcp"
+_NO_STORE: Final[Header] = (b"cache-control", b"private, no-store")
+_SERVER: Final = make(lambda ctx: ctx.request.scope[_CALLER])  # type: ignore[union-attr]
+
+
+async def speak(runtime: Runtime, exchange: Exchange, actor: Actor, body: bytes) -> None:
+    """Hand a message to the library and send what it answers, with the fields of every answer.
+
+    Raises:
+        Exception: what kept a tool from its answer and is no refusal; for the edge to say.
+    """
+    caller, answer = KeyCaller(runtime, exchange, actor), _Answer(exchange, body)
+    # One for each message: it keeps nothing, and lives as long as its own tasks.
+    manager = StreamableHTTPSessionManager(
+        _SERVER, json_response=True, stateless=True, max_request_body_size=exchange.bytes_max
+    )
+    async with manager.run():
+        scope = {**exchange.scope, _CALLER: caller}
+        await manager.handle_request(scope, answer.receive, answer.send)
+    if caller.failure is not None:
+        raise caller.failure
+    said = [*exchange.version_headers, _NO_STORE, *exchange.limit_headers, *caller.headers]
+    headers = [*answer.headers, *said, length(answer.body), exchange.id_header]
+    await exchange.finish(answer.status, headers, answer.body)
+
+
+@define(eq=False)
+class _Answer:
+    """A request that was read, and the whole answer to it, in ASGI's words."""
+
+    exchange: Exchange
+    asked: bytes
+    status: int = 0
+    headers: list[Header] = field(factory=list)
+    body: bytes = b""
+    _is_read: bool = False
+
+    async def receive(self) -> Message:
+        if self._is_read:
+            return await self.exchange.receive()
+        self._is_read = True
+        return {"type": "http.request", "body": self.asked, "more_body": False}
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            self.headers = [pair for pair in message["headers"] if pair[0] != b"content-length"]
+        else:
+            self.body += message.get("body", b"")
+
+
+@define(eq=False)
+class KeyCaller:
+    """A caller with a key (`svc_http.mcp.server.Caller`).
+
+    `headers` are those of a refusal that the answer carries.
+    """
+
+    _runtime: Runtime
+    _exchange: Exchange
+    _actor: Actor
+    headers: list[Header] = field(factory=list)
+    failure: Exception | None = None
+
+    async def tools(self) -> Iterable[str]:
+        """The names of the tools that the key may call."""
+        return [tool.name for tool in TOOLS if self._may(tool)]
+
+    def _may(self, tool: Tool) -> bool:
+        scopes, binding = tool.operation.scopes, tool.operation.binding
+        has_place = binding != "workspace" or self._actor.workspace_id is not None
+        return has_place and not scopes.isdisjoint(self._actor.scopes)
+
+    async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallToolResult:
+        """The answer of the tool's operation, or its refusal."""
+        runtime = self._runtime
+        try:
+            actor = await self._let_in(tool)
+            site = runtime.site(runtime.now())
+            reply = await tools.reply(tool, arguments, runtime.service, actor, site)
+        except Problem as refusal:
+            return self._refused(refusal)
+        except Exception as failure:  # it is the edge's: the library would log it in its own way
+            self.failure = failure
+            return CallToolResult(content=[], is_error=True)
+        return answered(json.loads(reply.body))
+
+    async def _let_in(self, tool: Tool) -> Actor:
+        runtime, exchange, operation = self._runtime, self._exchange, tool.operation
+        pool = operation.pool if runtime.settings.rate_limits else "none"
+        access = OperationAccess(operation.scopes, "bearer", operation.binding, pool)
+        facts = runtime.gate.facts(exchange)
+        return (await runtime.gate.let_in(access, exchange, facts, runtime.now())).actor
+
+    def _refused(self, refusal: Problem) -> CallToolResult:
+        id_, wait = self._exchange.request_id, refusal.headers.get("Retry-After")
+        told = problem.body(refusal, base_url=self._runtime.origin, request_id=id_)
+        if wait is None:
+            return refused(json.loads(told))
+        self.headers = respond.encoded(refusal.headers.items())
+        return refused(json.loads(told), f"Retry after {wait} seconds.")

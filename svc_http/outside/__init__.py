@@ -1,0 +1,1 @@
+"""What this process reaches outside: documents, models, voices, facilitators."""

@@ -1,0 +1,281 @@
+"""Answers of a model behind an address of OpenAI's form: `POST {base}/chat/completions`.
+
+Rule 1: until the first bytes are here a failure is a refusal of the whole; later it ends what was
+        begun.
+Rule 2: everything has an end: steps, words, bytes, tools at once, and each wait.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, aclosing
+from http import HTTPStatus
+from itertools import count
+from typing import Any, Final
+
+from attrs import field, frozen
+
+from svc_core.agent.completions import Call, Completion, Frames, UpstreamFailed, refusal
+from svc_core.agent.dialogue import NOTHING, Dialogue
+from svc_core.agent.events import (
+    Event,
+    Failed,
+    Finished,
+    Step,
+    Text,
+    ToolCall,
+    Usage,
+)
+from svc_core.agent.ports import Answered, Backend, Toolbox, Turn
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.text.citing import Sieve
+from svc_http.outside.upstream import Unanswered, Upstream
+
+OPENAI: Final = "api.openai.com"
+REFUSAL_BYTES: Final = 64 * 1024
+REFUSAL_CHARS: Final = 500
+ANSWER_BYTES: Final = 8 * 1024 * 1024
+"""Of one answer of the model: 16,000 characters in frames of 300 bytes each are 5 MB."""
+LAST_SECONDS: Final = 2.0
+"""For what may follow the end of an answer: its usage, and the end of the body."""
+TOOLS_AT_ONCE: Final = 4
+TOOL_SECONDS: Final = 10.0
+PASSAGES_AT_ONCE: Final = 4
+
+
+@frozen
+class Place:
+    """Where the model is, what is said to it, and how much it may answer in how many steps."""
+
+    url: str
+    model: str
+    key: str | None = field(default=None, repr=False)
+    steps_max: int = 6
+    tokens_max: int = 2_000
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """What goes with every request; OpenAI's newest models refuse what all others take."""
+        if OPENAI in self.url:
+            return {"model": self.model, "max_completion_tokens": self.tokens_max}
+        return {"model": self.model, "max_tokens": self.tokens_max, "temperature": 0}
+
+
+@frozen
+class Waits:
+    """Seconds: how long the model may be silent, and for the whole answer."""
+
+    idle: float = 60.0
+    total: float = 120.0
+
+
+class Chat:
+    """A model that answers with the tools (`svc_core.agent.ports.Backend`), and that rewrites.
+
+    `told` hears of failures. Where there is a `fallback`, it answers when the model cannot begin,
+    unless that is for want of credits.
+    """
+
+    def __init__(
+        self, place: Place, *, waits: Waits | None = None, fallback: Backend | None = None
+    ) -> None:
+        self._place = place
+        self._waits = waits or Waits()
+        self._fallback = fallback
+        self._upstream = Upstream(f"{place.url}/chat/completions", place.key, "svc-agent")
+        self.told: Callable[[BaseException], None] = lambda _: None
+
+    async def open(self, turn: Turn, tools: Toolbox) -> AsyncIterator[Event]:
+        """Begin an answer.
+
+        Raises:
+            Problem: PROVIDER_CREDITS_EXHAUSTED, UPSTREAM_RATE_LIMITED or UPSTREAM_ERROR.
+        """
+        events = self._answer(turn, tools)
+        try:
+            await anext(events)
+            return events
+        except UpstreamFailed as failed:
+            self._hear(failed)
+            if self._fallback is None or failed.type is problem.PROVIDER_CREDITS_EXHAUSTED:
+                raise
+            return await self._fallback.open(turn, tools)
+
+    async def write(self, asked: Sequence[tuple[str, str]]) -> Sequence[str | None]:
+        """What the model makes of some passages by their instructions; None for one that failed.
+
+        It takes no longer than one answer.
+        """
+        turns = asyncio.Semaphore(PASSAGES_AT_ONCE)
+
+        async def one(instructions: str, words: str) -> str | None:
+            messages = [
+                {"role": "system", "content": instructions},
+                {"role": "user", "content": words},
+            ]
+            try:
+                async with (
+                    turns,
+                    aclosing(self._deltas({"messages": messages}, Completion(), ends)) as deltas,
+                ):
+                    return "".join([text async for text in deltas])
+            except UpstreamFailed as failed:
+                self._hear(failed)
+                return None
+
+        ends = self._ends()
+        return await asyncio.gather(*(one(*passage) for passage in asked))
+
+    async def aclose(self) -> None:
+        """Drop what is under way."""
+        await self._upstream.aclose()
+
+    def _hear(self, failed: UpstreamFailed) -> None:
+        """Have the operator told of a failure, without the key."""
+        self.told(Unanswered(f"{self._upstream.url} {self._upstream.hidden(failed.said)}"))
+
+    def _ends(self) -> float:
+        return asyncio.get_running_loop().time() + self._waits.total
+
+    # -- one exchange ----------------------------------------------------------------------------
+
+    async def _deltas(
+        self, request: dict[str, Any], completion: Completion, ends: float
+    ) -> AsyncGenerator[str]:
+        """The words of an answer as they come, some of them empty; the rest is in `completion`.
+
+        Raises:
+            UpstreamFailed: it was refused, cut short, filtered or too late.
+        """
+        asked = {
+            **self._place.said,
+            **request,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        try:
+            async with AsyncExitStack() as stack:
+                # No wait spans a `yield`: it would end whoever reads, wherever they are by then.
+                async with self._patience(ends):
+                    post = self._upstream.post(asked, "text/event-stream")
+                    answering = await stack.enter_async_context(post)
+                if answering.status != HTTPStatus.OK:
+                    async with self._patience(ends):
+                        body = await answering.body(REFUSAL_BYTES)
+                    said = " ".join(body.decode("utf-8", "replace").split())[:REFUSAL_CHARS]
+                    raise refusal(answering.status, said, answering.wait_seconds)
+                frames, size = Frames(), 0
+                chunks = await stack.enter_async_context(aclosing(answering.chunks()))
+                while True:
+                    async with self._patience(ends, completion):
+                        chunk = await anext(chunks, None)
+                    size += len(chunk or b"")
+                    if size > ANSWER_BYTES:
+                        raise UpstreamFailed(f"answers more than {ANSWER_BYTES} bytes")
+                    for data in frames.end() if chunk is None else frames.feed(chunk):
+                        yield completion.feed(data)
+                    if chunk is None:
+                        break
+        except (Unanswered, TimeoutError) as why:
+            if completion.finish is None:
+                said = str(why) if isinstance(why, Unanswered) else "is silent, or takes too long"
+                raise UpstreamFailed(said) from why
+        completion.end()
+
+    def _patience(self, ends: float, completion: Completion | None = None) -> asyncio.Timeout:
+        """A wait for the next bytes, which is short where an answer has told its end."""
+        is_over = completion is not None and completion.finish is not None
+        quiet = LAST_SECONDS if is_over else self._waits.idle
+        return asyncio.timeout_at(min(ends, asyncio.get_running_loop().time() + quiet))
+
+    # -- a whole answer --------------------------------------------------------------------------
+
+    async def _answer(self, turn: Turn, tools: Toolbox) -> AsyncGenerator[Event]:
+        """An answer, with its first event twice: `open` waits for it; failures then end it."""
+        async with aclosing(self._events(turn, tools)) as events:
+            first = await anext(events)
+            yield first
+            yield first
+            try:
+                async for event in events:
+                    yield event
+            except UpstreamFailed as failed:
+                self._hear(failed)
+                yield Failed(failed.type.code, failed.detail)
+
+    async def _events(self, turn: Turn, tools: Toolbox) -> AsyncGenerator[Event]:
+        """What happens while a question is answered, from the first words or calls on."""
+        ends = self._ends()
+        dialogue = Dialogue(turn, tools.specs, tools.origin)
+        used = Usage()
+        for step in count(1):
+            is_last = step == self._place.steps_max
+            completion = Completion()
+            deltas = self._deltas(dialogue.request(is_last=is_last), completion, ends)
+            async with aclosing(_said(deltas, dialogue, step)) as said:
+                async for event in said:
+                    yield event
+            told = completion.usage or Usage(dialogue.words, completion.pieces)
+            used = Usage(used.read + told.read, used.written + told.written)
+            calls = [] if is_last or dialogue.is_full else completion.calls(step)
+            if not calls:
+                break
+            if not completion.pieces:
+                yield Step()
+            async with aclosing(_called(calls, dialogue, tools)) as called:
+                async for event in called:
+                    yield event
+        if dialogue.is_silent:
+            if not completion.pieces:
+                raise UpstreamFailed("said no word in its answer")
+            yield Text(NOTHING)
+        is_cut = dialogue.is_full or completion.finish == "length"
+        yield Finished("length" if is_cut else "stop", used)
+
+
+async def _said(
+    deltas: AsyncGenerator[str], dialogue: Dialogue, step: int
+) -> AsyncGenerator[Event]:
+    """A step that begins with the first words, and the sentences of it that may be said."""
+    sieve, is_begun = Sieve(dialogue.facts), False
+    async with aclosing(deltas):
+        async for text in deltas:
+            if not is_begun and text.strip():
+                is_begun = True
+                yield Step()
+            for event in dialogue.said(sieve.feed(text), step):
+                yield event
+            if dialogue.is_full:
+                return
+    for event in dialogue.said(sieve.end(), step):
+        yield event
+
+
+async def _called(
+    calls: Sequence[Call], dialogue: Dialogue, tools: Toolbox
+) -> AsyncGenerator[Event]:
+    """The calls, which all run, then what came of each."""
+    turns = asyncio.Semaphore(TOOLS_AT_ONCE)
+
+    async def run(call: Call) -> Answered | str:
+        if call.arguments is None:
+            return "The arguments are no JSON object."
+        try:
+            async with turns, asyncio.timeout(TOOL_SECONDS):
+                return await tools.call(call.name, call.arguments)
+        except Problem as refused:
+            return f"{refused.detail} ({refused.type.code})"
+        except TimeoutError:
+            return f"It took longer than {TOOL_SECONDS:g} seconds."
+
+    dialogue.called(calls)
+    for call in calls:
+        yield ToolCall(call.id, dialogue.shown(call.name), call.arguments or {})
+    async with asyncio.TaskGroup() as group:
+        running = [group.create_task(run(call)) for call in calls]
+    for call, done in zip(calls, running, strict=True):
+        came = done.result()
+        if isinstance(came, str):
+            yield dialogue.failed(call, came)
+        else:
+            yield dialogue.answered(call, came)

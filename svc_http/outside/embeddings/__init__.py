@@ -1,0 +1,1 @@
+"""Models of meaning: on this machine, or behind an address."""

@@ -1,0 +1,164 @@
+"""Embeddings from an address of OpenAI's form: `POST {base}/embeddings`.
+
+Rule 1: what is sent and read is bounded in number, bytes and time; what may pass is tried again.
+Rule 2: a refusal of words is told apart from one of everything by words that cannot be refused.
+"""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from http import HTTPStatus
+from math import isfinite
+from typing import Any, Final
+
+from attrs import field, frozen
+
+from svc_http import system
+from svc_http.outside.embeddings.model import EmbeddingFailed
+from svc_http.outside.upstream import Answer, Unanswered, Upstream, answered, phrased
+
+TEXTS_AT_ONCE: Final = 32
+"""In one request; servers take from 32 (Text Embeddings Inference) to 2,048 (OpenAI)."""
+ANSWER_BYTES: Final = 8 * 1024 * 1024
+"""Of one answer: 32 vectors of 4,096 dimensions with 20 characters each are 2.6 MB."""
+TOTAL_SECONDS: Final = 30.0
+"""One exchange; a slow machine needs a second a text."""
+WAITS: Final = (0.5, 2.0)
+"""Before the second and the third attempt."""
+WAIT_MAX: Final = 10.0
+"""As long as a server may ask to be left alone while we wait for it."""
+AWAY_SECONDS: Final = 10.0
+"""How long it is not asked again once all attempts failed, so that reports need not wait."""
+_PROBE: Final = ("news",)
+_PASSING: Final = frozenset({408, 429, 500, 502, 503, 504})
+_OF_THE_WORDS: Final = frozenset({400, 413, 422})
+_CURES: Final = {
+    401: "check embeddings_key",
+    403: "check embeddings_key",
+    404: "check embeddings_url and embeddings_model",
+}
+
+
+@frozen
+class Place:
+    """Where the model is, and what is said to it."""
+
+    url: str
+    model: str
+    key: str | None = field(default=None, repr=False)
+    dimensions: int | None = None
+
+    @property
+    def name(self) -> str:
+        """By what its vectors are known: the same model elsewhere makes the same ones."""
+        return self.model if self.dimensions is None else f"{self.model}/{self.dimensions}"
+
+
+class Endpoint:
+    """A model behind an address; `waits` are the seconds before each further attempt."""
+
+    def __init__(
+        self,
+        place: Place,
+        *,
+        waits: Sequence[float] = WAITS,
+        total_seconds: float = TOTAL_SECONDS,
+    ) -> None:
+        self._place = place
+        self._waits = waits
+        self._total_seconds = total_seconds
+        self._upstream = Upstream(f"{place.url}/embeddings", place.key, "svc-embeddings")
+        self._away: tuple[float, EmbeddingFailed] | None = None
+
+    @property
+    def name(self) -> str:
+        """By what its vectors are known."""
+        return self._place.name
+
+    async def vectors(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """The vector of each text.
+
+        Raises:
+            EmbeddingFailed: there are none, and why.
+        """
+        made: list[Sequence[float]] = []
+        for start in range(0, len(texts), TEXTS_AT_ONCE):
+            made += await self._some(texts[start : start + TEXTS_AT_ONCE])
+        if len({len(vector) for vector in made}) > 1:
+            raise self._failed("gives vectors of several lengths")
+        return made
+
+    async def aclose(self) -> None:
+        """Drop what is under way."""
+        await self._upstream.aclose()
+
+    async def _some(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        if self._away is not None and system.monotonic() < self._away[0]:
+            raise self._away[1]
+        try:
+            answer = await self._answer(texts)
+            if answer.status in _OF_THE_WORDS and texts is not _PROBE:
+                await self._some(_PROBE)
+                raise self._failed(self._refusal(answer), is_refusal=True)
+            if answer.status != HTTPStatus.OK:
+                raise self._failed(self._refusal(answer))
+            return await asyncio.to_thread(self._read, answer.body, len(texts))
+        except EmbeddingFailed as failure:
+            if not failure.is_refusal:
+                self._away = (system.monotonic() + AWAY_SECONDS, failure)
+            raise
+
+    async def _answer(self, texts: Sequence[str]) -> Answer:
+        """The answer, once it is none that may pass."""
+        for wait in self._waits:
+            try:
+                answer = await self._exchange(texts)
+            except EmbeddingFailed:
+                await asyncio.sleep(wait)
+                continue
+            if answer.status not in _PASSING or (answer.wait_seconds or 0) > WAIT_MAX:
+                return answer
+            await asyncio.sleep(max(wait, answer.wait_seconds or 0))
+        return await self._exchange(texts)
+
+    async def _exchange(self, texts: Sequence[str]) -> Answer:
+        post = self._upstream.post(self._asked(texts), "application/json")
+        try:
+            return await answered(post, self._total_seconds, ANSWER_BYTES)
+        except Unanswered as why:
+            raise self._failed(str(why)) from why
+
+    def _asked(self, texts: Sequence[str]) -> dict[str, Any]:
+        asked: dict[str, Any] = {
+            "model": self._place.model,
+            "input": list(texts),
+            "encoding_format": "float",
+        }
+        if self._place.dimensions is not None:
+            asked["dimensions"] = self._place.dimensions
+        return asked
+
+    def _read(self, body: bytes, count: int) -> Sequence[Sequence[float]]:
+        """The vectors of an answer, in the order of the texts."""
+        try:
+            rows = sorted(json.loads(body)["data"], key=lambda row: row["index"])
+            made = [[float(value) for value in row["embedding"]] for row in rows]
+            places = [row["index"] for row in rows]
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as fault:
+            raise self._failed("does not answer as an embeddings endpoint does") from fault
+        is_whole = all(any(vector) and all(map(isfinite, vector)) for vector in made)
+        if places != list(range(count)) or not is_whole:
+            raise self._failed("does not give one vector for each text")
+        return made
+
+    def _failed(self, why: str, *, is_refusal: bool = False) -> EmbeddingFailed:
+        shown = self._upstream.hidden(why)
+        return EmbeddingFailed(f"{self._upstream.url} {shown}", is_refusal=is_refusal)
+
+    def _refusal(self, answer: Answer) -> str:
+        cure, said = _CURES.get(answer.status), self._upstream.said(answer.body)
+        return (
+            f"answered {phrased(answer.status)}"
+            + (f": {said}" if said else "")
+            + (f"; {cure}" if cure else "")
+        )

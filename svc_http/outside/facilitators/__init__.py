@@ -1,0 +1,1 @@
+"""Who checks and settles payments, and what a chain shows of them."""

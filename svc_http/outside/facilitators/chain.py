@@ -1,0 +1,189 @@
+"""What a chain shows of a payment, asked by JSON-RPC of a node (Ethereum, EIP-1474).
+
+Rule 1: a block is looked at once `DEPTH` others lie on it, so that what is seen is not undone.
+Rule 2: that a nonce is used up proves no payment: it may have been cancelled, or used to pay
+        somebody else. The transfer is what the token logs next to the use of the nonce.
+Rule 3: whatever is no answer of the form is `Unavailable`; nothing is guessed.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import Any, Final
+
+from svc_core import wire
+from svc_core.payments.ports import Sighting, Transfer, Unavailable
+from svc_core.payments.records import Payment
+from svc_http.outside.upstream import Unanswered, Upstream, answered, phrased
+
+DEPTH: Final = 30
+"""Blocks: a minute, which is more than any reorganisation of Base was deep."""
+BLOCK_SECONDS: Final = 2
+"""Between two blocks of Base and of its test network, always."""
+MARGIN_BLOCKS: Final = 60
+"""Clocks differ; so many are looked at before the reservation."""
+RANGE_BLOCKS: Final = 1_000
+"""In one question about logs; nodes take from 500 or 1,000 to 10,000."""
+RANGES_MAX: Final = 50
+"""Questions about one payment: a day of blocks."""
+ANSWER_BYTES: Final = 1024 * 1024
+"""A receipt of the largest transactions has some hundred logs of 700 bytes each."""
+SECONDS: Final = 10.0
+LATEST: Final = 2**36
+"""A second that no block of this millennium reaches."""
+
+USED: Final = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5"
+"""The topic of `AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)`."""
+CANCELLED: Final = "0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81"
+"""The topic of `AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)`."""
+MOVED: Final = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+"""The topic of `Transfer(address indexed from, address indexed to, uint256 value)`."""
+AUTHORIZATION_STATE: Final = "0xe94a0102"
+"""The selector of `authorizationState(address,bytes32)`."""
+
+
+class JsonRpcChain:
+    """A chain as a node at an address shows it (`svc_core.payments.ChainReader`)."""
+
+    def __init__(self, url: str, *, depth: int = DEPTH, seconds: float = SECONDS) -> None:
+        self._upstream = Upstream(url, None, "svc-payments")
+        self._depth = depth
+        self._seconds = seconds
+        self._network: str | None = None
+
+    async def network(self) -> str:
+        """The name of its chain (CAIP-2); it is asked once.
+
+        Raises:
+            Unavailable: it gives no answer.
+        """
+        if self._network is None:
+            self._network = f"eip155:{await self._number('eth_chainId')}"
+        return self._network
+
+    async def authorization_state(self, payment: Payment) -> Sighting:
+        """Whether the payer's nonce is used up, by the youngest block that is deep enough.
+
+        Raises:
+            Unavailable: the chain could not be read.
+        """
+        await self._check(payment.network)
+        block = await self._deep()
+        data = AUTHORIZATION_STATE + _word(payment.payer) + _word(payment.nonce)
+        used = await self._number("eth_call", {"to": payment.asset, "data": data}, hex(block))
+        return Sighting(bool(used), await self._time(block))
+
+    async def transfer(self, payment: Payment) -> Transfer | None:
+        """The transfer from the payer, of the amount and to whom it was to go, that used the nonce.
+
+        Raises:
+            Unavailable: the chain could not be read, or it is too long ago to look for.
+        """
+        await self._check(payment.network)
+        last = await self._deep()
+        seconds = (await self._time(last) - payment.reserved_at).total_seconds()
+        first = max(0, last - max(0, int(seconds)) // BLOCK_SECONDS - MARGIN_BLOCKS)
+        if last - first >= RANGE_BLOCKS * RANGES_MAX:
+            raise self._failed(f"would have to be asked about {last - first} blocks")
+        for start in range(first, last + 1, RANGE_BLOCKS):
+            end = min(start + RANGE_BLOCKS - 1, last)
+            for log in await self._ends_of(payment, start, end):
+                return await self._moved_by(log, payment)
+        # Nodes behind one address differ in how far they are: this is no proof of anything.
+        raise self._failed("shows neither the use of a nonce nor its end")
+
+    async def aclose(self) -> None:
+        """Drop what is under way."""
+        await self._upstream.aclose()
+
+    # -- what is asked ---------------------------------------------------------------------------
+
+    async def _deep(self) -> int:
+        return max(0, await self._number("eth_blockNumber") - self._depth)
+
+    async def _time(self, block: int) -> datetime:
+        found = self._members(await self._ask("eth_getBlockByNumber", hex(block), False))
+        seconds = self._integer(found.get("timestamp"))
+        if seconds > LATEST:
+            raise self._failed("answered what is no time")
+        return datetime.fromtimestamp(seconds, UTC)
+
+    async def _ends_of(self, payment: Payment, start: int, end: int) -> list[Mapping[str, Any]]:
+        """The logs, none or one, of the use of the payer's nonce or of its cancellation."""
+        topics = [[USED, CANCELLED], f"0x{_word(payment.payer)}", payment.nonce]
+        asked = {"address": payment.asset, "topics": topics}
+        blocks = {"fromBlock": hex(start), "toBlock": hex(end)}
+        return self._logs(await self._ask("eth_getLogs", asked | blocks))
+
+    async def _moved_by(self, log: Mapping[str, Any], payment: Payment) -> Transfer | None:
+        transaction = str(log.get("transactionHash")).lower()
+        receipt = self._members(await self._ask("eth_getTransactionReceipt", transaction))
+        logs = [_said(log) for log in self._logs(receipt.get("logs")) if _is_of(log, payment.asset)]
+        payer, nonce, payee = map(_word, (payment.payer, payment.nonce, payment.pay_to))
+        used = (USED[2:], payer, nonce, "")
+        moved = (MOVED[2:], payer, payee, f"{payment.amount:064x}")
+        # The token logs a transfer right after the use of its nonce; of several transfers in one
+        # transaction each has its own.
+        if (used, moved) not in pairwise(logs):
+            return None
+        return Transfer(transaction, await self._time(self._integer(receipt.get("blockNumber"))))
+
+    # -- one exchange ----------------------------------------------------------------------------
+
+    async def _check(self, network: str) -> None:
+        found = await self.network()
+        if found != network:
+            raise self._failed(f"is one of {found}, not of {network}")
+
+    async def _number(self, method: str, *parameters: Any) -> int:
+        return self._integer(await self._ask(method, *parameters))
+
+    async def _ask(self, method: str, *parameters: Any) -> Any:
+        asked = {"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}
+        post = self._upstream.post(asked, "application/json")
+        try:
+            answer = await answered(post, self._seconds, ANSWER_BYTES)
+            found = self._members(wire.read_json(answer.body))
+        except Unanswered as why:
+            raise self._failed(str(why)) from why
+        except ValueError as fault:
+            raise self._failed(f"answered {phrased(answer.status)}, and no JSON") from fault
+        if found.get("result") is None:
+            raise self._failed(f"has no result of {method}: {str(found.get('error'))[:200]}")
+        return found["result"]
+
+    def _members(self, found: Any) -> Mapping[str, Any]:
+        if not isinstance(found, dict):
+            raise self._failed("answered what is no object")
+        return found
+
+    def _logs(self, found: Any) -> list[Mapping[str, Any]]:
+        if not isinstance(found, list):
+            raise self._failed("answered what are no logs")
+        return [self._members(log) for log in found]
+
+    def _integer(self, found: Any) -> int:
+        if not isinstance(found, str) or not re.fullmatch("0x[0-9a-fA-F]{1,64}", found):
+            raise self._failed("answered what is no number")
+        return int(found, 16)
+
+    def _failed(self, why: str) -> Unavailable:
+        # An address of a node often ends in a key, so only its host is told.
+        return Unavailable(f"the node at {self._upstream.url.host} {why}")
+
+
+def _word(text: str) -> str:
+    """An address or 32 bytes as one word, without 0x."""
+    return text[2:].lower().rjust(64, "0")
+
+
+def _is_of(log: Mapping[str, Any], asset: str) -> bool:
+    return str(log.get("address")).lower() == asset
+
+
+def _said(log: Mapping[str, Any]) -> tuple[str, ...]:
+    """The topics and the data of a log, without 0x, in lower case."""
+    topics = log.get("topics")
+    words = [*(topics if isinstance(topics, list) else ()), log.get("data")]
+    return tuple(str(word).lower().removeprefix("0x") for word in words)

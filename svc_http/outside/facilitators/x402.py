@@ -1,0 +1,162 @@
+"""With whom payments are made: what the settings say of x402, opened and checked.
+
+Rule 1: what can never be meant stops the start: an address that was mistyped, real money without a
+        facilitator, one that does not take what is asked for, a node of another chain.
+Rule 2: a facilitator that gives no answer now stops nothing: keys work, payments are refused.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from attrs import frozen
+from starlette.routing import Route
+
+from svc_core.payments import networks as payments
+from svc_core.payments.challenge import Terms
+from svc_core.payments.evm import checksummed
+from svc_core.payments.messages import SCHEME, VERSION, SettlementResponse, Verdict
+from svc_core.payments.ports import ChainReader, Crypto, Facilitator, Unavailable
+from svc_core.wire import Json
+from svc_http import system
+from svc_http.outside.facilitators import ethereum
+from svc_http.outside.facilitators.chain import JsonRpcChain
+from svc_http.outside.facilitators.ethereum import Ethereum
+from svc_http.outside.facilitators.play_money import PATH, PlayMoney
+from svc_http.outside.facilitators.remote import RemoteFacilitator
+from svc_http.settings import Settings, refused
+
+DRY_RUN: Final = "invalid_while_dry_run"
+"""Begins as the reasons do that are found before anything is sent, so that nothing is in doubt."""
+
+Told = Callable[[BaseException], None]
+
+
+@frozen(eq=False)
+class Paying:
+    """Whom payments go to, who checks and settles them, and who shows them.
+
+    `address` is where the facilitator is, for people. `routes` are those of the one that is built
+    in. Where it `settles` nothing, payments are rehearsed.
+    """
+
+    terms: Terms
+    crypto: Crypto
+    asked: RemoteFacilitator | PlayMoney
+    chain: ChainReader | None
+    address: str
+    routes: tuple[Route, ...] = ()
+    settles: bool = True
+
+    @property
+    def facilitator(self) -> Facilitator:
+        """Who is asked about payments."""
+        return self.asked if self.settles else DryRun(self.asked)
+
+    async def check(self) -> None:
+        """Pass where the facilitator takes what is asked for, and the node is of that chain.
+
+        Raises:
+            SettingsError: one of them does not.
+            Unavailable: one of them gives no answer.
+        """
+        wanted = self.terms.network.id
+        kinds = (await self.asked.supported()).kinds
+        if (VERSION, SCHEME, wanted) not in {(k.x402_version, k.scheme, k.network) for k in kinds}:
+            others = sorted({kind.network for kind in kinds if kind.x402_version == VERSION})
+            why = f"does not take {SCHEME} on {wanted}, but on {', '.join(others) or 'nothing'}"
+            raise refused("x402_facilitator", why)
+        if isinstance(self.chain, JsonRpcChain):
+            found = await self.chain.network()
+            if found != wanted:
+                raise refused("x402_rpc", f"is a node of {found}, and payments are on {wanted}")
+
+    async def aclose(self) -> None:
+        """Drop what is under way."""
+        await self.asked.aclose()
+        if isinstance(self.chain, JsonRpcChain):
+            await self.chain.aclose()
+
+
+@frozen
+class DryRun:
+    """A facilitator that is asked whether payments are good, and never to settle one."""
+
+    facilitator: Facilitator
+
+    async def verify(self, payload: Json) -> Verdict:
+        """As the facilitator says."""
+        return await self.facilitator.verify(payload)
+
+    async def settle(self, payload: Json) -> SettlementResponse:
+        """Refuse: nothing is charged, and nothing given."""
+        del payload
+        return SettlementResponse(False, error_reason=DRY_RUN)
+
+
+def paying(given: Settings) -> Paying | None:
+    """With whom payments are made, to be closed by whoever has it; None where none are taken.
+
+    Raises:
+        SettingsError: the extra is missing, or a setting cannot be meant.
+    """
+    if given.x402_pay_to is None:
+        return None
+    if not ethereum.is_installed():
+        needed = " and ".join(ethereum.EXTRA)
+        raise refused("x402_pay_to", f"needs {needed}, which are not there: {ethereum.CURE}")
+    crypto = Ethereum()
+    terms = Terms(payments.NETWORKS[given.payment_network], given.x402_pay_to)
+    _check_payee(terms, crypto)
+    where, settles = address(given), not given.x402_dry_run
+    if _is_play(given, terms):
+        play = PlayMoney(terms.network, crypto, system.now)
+        routes = tuple(play.routes(is_played=not given.is_open))
+        return Paying(terms, crypto, play, play, where, routes, settles)
+    key, seconds = given.x402_facilitator_key, given.x402_settle_seconds
+    asked = RemoteFacilitator(where, key, settle_seconds=seconds)
+    chain = None if given.x402_rpc is None else JsonRpcChain(given.x402_rpc)
+    return Paying(terms, crypto, asked, chain, where, settles=settles)
+
+
+async def check_paying(found: Paying | None, told: Told) -> None:
+    """Refuse what can never be meant; who gives no answer now may do so later.
+
+    Raises:
+        SettingsError: the setting cannot be meant.
+    """
+    if found is not None:
+        try:
+            await found.check()
+        except Unavailable as silent:
+            told(silent)
+        if isinstance(found.asked, RemoteFacilitator):
+            found.asked.told = told
+
+
+def address(given: Settings) -> str:
+    """Where the facilitator of the settings is."""
+    return given.x402_facilitator or f"{given.origin}{PATH}"
+
+
+def _check_payee(terms: Terms, crypto: Crypto) -> None:
+    """Refuse an address with a slip in it: its capitals are a checksum (EIP-55)."""
+    payee, is_real = terms.pay_to, terms.network == payments.BASE
+    is_marked = payee[2:] not in {payee[2:].lower(), payee[2:].upper()}
+    if (is_marked or is_real) and payee != checksummed(payee, crypto):
+        raise refused(
+            "x402_pay_to",
+            "has not the capitals of an address (EIP-55), so a digit may be wrong; copy it again "
+            "from your wallet",
+        )
+    if payee.lower() == terms.network.asset.address.lower():
+        raise refused("x402_pay_to", "is the contract of the asset, which gives nothing back")
+    if is_real and payee == payments.NOBODY:
+        raise refused("x402_pay_to", "is an address to which nobody has the key")
+
+
+def _is_play(given: Settings, terms: Terms) -> bool:
+    if given.x402_facilitator is not None:
+        return False
+    if terms.network == payments.BASE or given.env == "production":
+        raise refused("x402_facilitator", "is missing; play money is for the test network only")
+    return True

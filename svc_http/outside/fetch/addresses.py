@@ -1,0 +1,74 @@
+"""Which URLs may be fetched on somebody else's word; the core judges hosts and addresses."""
+
+import re
+
+from httpx2 import URL, InvalidURL
+
+from svc_core.base.egress import URL_CHARS_MAX, Network, is_allowed, is_literal, is_public_name
+from svc_http.outside.fetch.model import FetchRefused
+
+_PORT_MIN = 1_024
+_PORTS_BELOW = frozenset({80, 443})
+
+
+def readable_url(text: str) -> URL:
+    """The URL, when the text is a web address that names a host and carries no password.
+
+    Raises:
+        FetchRefused: `badAddress`.
+    """
+    if len(text) > URL_CHARS_MAX or re.search(r"[\x00-\x20\x7f\\]", text):
+        raise FetchRefused(
+            "badAddress",
+            f"An address has at most {URL_CHARS_MAX} characters, none of them a space, a control "
+            "character or a backslash.",
+        )
+    try:
+        url = URL(text)
+    except (InvalidURL, ValueError) as fault:
+        raise FetchRefused("badAddress", f"This is not a web address: {fault}.") from fault
+    if url.scheme not in {"http", "https"} or not url.host:
+        raise FetchRefused(
+            "badAddress", "A web address begins with http:// or https:// and a host."
+        )
+    if url.userinfo:
+        raise FetchRefused("badAddress", "An address with a user name or password is not fetched.")
+    return url
+
+
+def checked_url(text: str, exceptions: tuple[Network, ...] = ()) -> URL:
+    """The URL, when its form is one that may be asked for.
+
+    Raises:
+        FetchRefused: `badAddress` or `deniedAddress`.
+    """
+    url = readable_url(text)
+    _check_port(url)
+    _check_host(url.raw_host.decode("ascii").lower().rstrip("."), exceptions)
+    return url.copy_with(fragment=None)
+
+
+def _check_port(url: URL) -> None:
+    # A port below 1024 belongs to another protocol, which must not be spoken to in HTTP.
+    port = url.port
+    if port is not None and port not in _PORTS_BELOW and not _PORT_MIN <= port <= 65_535:
+        raise FetchRefused("deniedAddress", f"Port {port} is not one that web servers use.")
+
+
+def _check_host(host: str, exceptions: tuple[Network, ...]) -> None:
+    if is_literal(host):
+        if not is_allowed(host, exceptions):
+            raise denied(host)
+    elif exceptions:
+        return
+    elif not is_public_name(host):
+        raise FetchRefused("deniedAddress", f"{host} is not the name of a public host.")
+
+
+def denied(host: str) -> FetchRefused:
+    """The refusal of a host that is, or resolves to, an address that is not public."""
+    return FetchRefused(
+        "deniedAddress",
+        f"{host} is an address inside a private or reserved network; "
+        "the setting allow_private_fetch permits private ones.",
+    )

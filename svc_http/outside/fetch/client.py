@@ -1,0 +1,248 @@
+"""The guarded client: one way out for everything that is fetched.
+
+Rule 1: every address is checked before it is asked, that of a redirect like the first.
+Rule 2: no environment variable, proxy, cookie or credential has a part in it.
+Rule 3: a body is counted as it arrives and as it unfolds, so that neither an endless one nor a
+        small one that decompresses to gigabytes is ever held.
+Rule 4: connections are not kept: each is made to an address that was checked for it.
+"""
+
+import ssl
+import zlib
+from collections.abc import Callable, Mapping
+from contextlib import aclosing
+from functools import partial
+from http import HTTPStatus
+from typing import Self
+from weakref import WeakValueDictionary
+
+import anyio
+import anyio.to_thread
+import httpcore2
+from httpx2 import URL
+
+from svc_core.base.egress import Network
+from svc_core.operation.host import Progress, Tell, silent
+from svc_http.outside.fetch import files
+from svc_http.outside.fetch.addresses import checked_url
+from svc_http.outside.fetch.guard import Guard, connections, target
+from svc_http.outside.fetch.model import Fetched, FetchLimits, FetchRefused, NotModified
+
+MIB = 1024 * 1024
+
+USER_AGENT = "svc-ingest (feed reader)"
+
+_ACCEPT = (
+    "application/atom+xml, application/rss+xml, application/feed+json, application/json;q=0.9, "
+    "application/xml;q=0.9, text/xml;q=0.9, */*;q=0.5"
+)
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_GZIP = zlib.MAX_WBITS | 16
+
+
+class Fetcher:
+    """Fetches documents; one for the whole service, closed with it.
+
+    `exceptions` are networks that may be reached although they are not public.
+    """
+
+    def __init__(
+        self,
+        *,
+        exceptions: tuple[Network, ...] = (),
+        limits: FetchLimits = FetchLimits(),  # noqa: B008  frozen
+        user_agent: str = USER_AGENT,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self.limits = limits
+        self._exceptions = exceptions
+        self._user_agent = user_agent
+        self._turns = anyio.Semaphore(limits.at_once)
+        self._hosts: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
+        self._tls = tls
+        self._pool: httpcore2.AsyncConnectionPool | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_failure: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Drop what is under way."""
+        if self._pool is not None:
+            await self._pool.aclose()
+
+    async def fetch(
+        self,
+        location: str,
+        *,
+        etag: str | None = None,
+        last_modified: str | None = None,
+        tell: Tell = silent,
+    ) -> Fetched | NotModified:
+        """The document at an http(s) address or in a file.
+
+        `etag` and `last_modified` are the validators of the copy that is already known. `tell`
+        hears how many MiB have arrived.
+
+        Raises:
+            FetchRefused: it could not be read; nothing of it is kept.
+        """
+        if files.is_web(location):
+            return await self._follow(location, self._headers(etag, last_modified), tell)
+        path = files.file_path(location)
+        body = await anyio.to_thread.run_sync(files.read_file, path, self.limits.body_bytes)
+        return Fetched(body, None, None, None, location, None)
+
+    async def _follow(
+        self, location: str, headers: list[tuple[str, str]], tell: Tell
+    ) -> Fetched | NotModified:
+        url = checked_url(location, self._exceptions)
+        left = self.limits.total_seconds
+        for _ in range(self.limits.redirects + 1):
+            # A turn is given back before the next host is asked: no two chains wait for each other.
+            lock = self._hosts.setdefault(url.host, anyio.Lock())
+            async with lock, self._turns:
+                began = anyio.current_time()
+                answer = await self._ask(url, headers, left, tell)
+                left -= anyio.current_time() - began
+            if not isinstance(answer, URL):
+                return answer
+            url = answer
+        raise FetchRefused("redirects", f"More than {self.limits.redirects} redirects.")
+
+    def _headers(self, etag: str | None, last_modified: str | None) -> list[tuple[str, str]]:
+        conditions = [("If-None-Match", etag), ("If-Modified-Since", last_modified)]
+        return [
+            ("User-Agent", self._user_agent),
+            ("Accept", _ACCEPT),
+            ("Accept-Encoding", "gzip"),
+            *((name, value) for name, value in conditions if value),
+        ]
+
+    async def _ask(
+        self, url: URL, headers: list[tuple[str, str]], seconds: float, tell: Tell
+    ) -> Fetched | NotModified | URL:
+        """One exchange; a URL is where a redirect leads."""
+        try:
+            with anyio.fail_after(seconds):
+                return await self._exchange(url, headers, tell)
+        except TimeoutError as late:
+            total = self.limits.total_seconds
+            raise FetchRefused(
+                "timeout", f"{url.host} did not finish its answer within {total:g} seconds."
+            ) from late
+        except httpcore2.TimeoutException as late:
+            raise FetchRefused("timeout", f"{url.host} did not answer in time.") from late
+        except httpcore2.NetworkError as broken:
+            raise FetchRefused(
+                "unreachable", f"{url.host} cannot be reached, or broke off: {_words(broken)}."
+            ) from broken
+        except httpcore2.ProtocolError as fault:
+            raise FetchRefused(
+                "protocol", f"{url.host} did not answer in whole HTTP: {_words(fault)}."
+            ) from fault
+
+    async def _exchange(
+        self, url: URL, headers: list[tuple[str, str]], tell: Tell
+    ) -> Fetched | NotModified | URL:
+        host = ("Host", url.netloc.decode("ascii"))
+        timeouts = {"connect": self.limits.connect_seconds}
+        if self._pool is None:
+            self._pool = connections(Guard(self._exceptions), self._tls)
+        async with self._pool.stream(
+            "GET", target(url), headers=[host, *headers], extensions={"timeout": timeouts}
+        ) as response:
+            fields = {
+                name.decode("latin-1").lower(): value.decode("latin-1")
+                for name, value in response.headers
+            }
+            if response.status == HTTPStatus.NOT_MODIFIED:
+                return NotModified()
+            if response.status in _REDIRECTS:
+                return self._next(url, fields.get("location", ""), response.status)
+            if response.status != HTTPStatus.OK:
+                raise FetchRefused("httpStatus", _status(response.status), response.status)
+            return Fetched(
+                body=await self._body(response, fields, partial(_arrived, tell, url, fields)),
+                content_type=fields.get("content-type"),
+                etag=fields.get("etag"),
+                last_modified=fields.get("last-modified"),
+                final_url=str(url),
+                status=response.status,
+            )
+
+    def _next(self, url: URL, target: str, status: int) -> URL:
+        if not target:
+            raise FetchRefused("protocol", "A redirect leads nowhere.", status)
+        return checked_url(str(url.join(target)), self._exceptions)
+
+    async def _body(
+        self,
+        response: httpcore2.Response,
+        fields: Mapping[str, str],
+        heard: Callable[[int, int], None],
+    ) -> bytes:
+        content = _Content(fields.get("content-encoding", ""))
+        body = bytearray()
+        arrived = 0
+        async with aclosing(response.aiter_stream()) as chunks:
+            async for chunk in chunks:
+                heard(arrived, len(chunk))
+                arrived += len(chunk)
+                body += content.take(chunk, self.limits.body_bytes + 1 - len(body))
+                if max(arrived, len(body)) > self.limits.body_bytes:
+                    raise FetchRefused(
+                        "tooLarge",
+                        f"The document is larger than {self.limits.body_bytes} bytes.",
+                    )
+        content.finish()
+        return bytes(body)
+
+
+def _arrived(tell: Tell, url: URL, fields: Mapping[str, str], before: int, more: int) -> None:
+    done = (before + more) // MIB
+    if done > before // MIB:
+        total = fields.get("content-length", "")
+        tell(Progress(done, int(total) // MIB if total.isdecimal() else 0, str(url), "MiB"))
+
+
+def _words(fault: Exception) -> str:
+    return (str(fault) or type(fault).__name__).rstrip(".")
+
+
+def _status(status: int) -> str:
+    known = status in HTTPStatus.__members__.values()
+    phrase = f" {HTTPStatus(status).phrase}" if known else ""
+    return f"The server answered {status}{phrase}."
+
+
+# -- content encodings -------------------------------------------------------------------------
+
+
+class _Content:
+    """The bytes of a body, unfolded no further than asked where they are compressed."""
+
+    def __init__(self, encoding: str) -> None:
+        name = encoding.strip().lower()
+        if name not in {"", "identity", "gzip", "x-gzip"}:
+            raise FetchRefused(
+                "encoding", "The answer is compressed in a way that was not asked for."
+            )
+        self._unfolding = zlib.decompressobj(_GZIP) if "gzip" in name else None
+
+    def take(self, chunk: bytes, bytes_max: int) -> bytes:
+        """At most `bytes_max` more bytes of a compressed body; what is beyond is never unfolded."""
+        if self._unfolding is None:
+            return chunk
+        try:
+            return self._unfolding.decompress(chunk, bytes_max)
+        except zlib.error as fault:
+            raise FetchRefused("encoding", "The compressed answer is damaged.") from fault
+
+    def finish(self) -> None:
+        """Only a compressed body can lack something: the framing of HTTP has been checked."""
+        unfolding = self._unfolding
+        if unfolding is not None and (not unfolding.eof or unfolding.unused_data):
+            raise FetchRefused("encoding", "The compressed answer is not whole.")

@@ -1,0 +1,127 @@
+"""Documents on this machine: a file is read like an address, a folder stands for its files."""
+
+import os
+import re
+import stat
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from svc_http.outside.fetch.addresses import readable_url
+from svc_http.outside.fetch.model import FetchRefused
+
+FILES_MAX = 10_000
+"""Files of one folder: as many sources as one installation looks after."""
+
+
+_DATABASE = b"SQLite format 3\0"
+_BESIDE = re.compile(
+    r"-wal|-shm|-journal|\.lock|\.secret|\.sock|\.new(\.lock)?|\.before-.*", re.DOTALL
+)
+"""What stands beside a database, by what follows its name."""
+
+
+def is_web(location: str) -> bool:
+    """Whether the location is an http(s) address rather than a path."""
+    return location[:8].lower().startswith(("http://", "https://"))
+
+
+def locations(path_or_url: str) -> tuple[str, ...]:
+    """The sources that a person means: an address itself, a file, or all files of a folder.
+
+    Paths become absolute and are sorted. Of a folder, what is no regular file, what has a name
+    that begins with a dot, and a database with all that belongs to it is left out, and folders
+    behind symbolic links are not entered.
+
+    Raises:
+        FetchRefused: `notFound`, `badAddress`, or `tooMany` files.
+    """
+    if not path_or_url.strip():
+        raise FetchRefused("badAddress", "Name an address, a file or a folder.")
+    if is_web(path_or_url):
+        readable_url(path_or_url)
+        return (path_or_url,)
+    path = Path(file_path(path_or_url)).absolute()
+    if path.is_dir():
+        return tuple(_files(path))
+    if not path.exists():
+        raise FetchRefused("notFound", f"There is no file or folder {path}.")
+    return (_storable(str(path)),)
+
+
+def file_path(location: str) -> str:
+    """The path of a location that is not a web address; `file:` addresses are understood.
+
+    Raises:
+        FetchRefused: `badAddress`.
+    """
+    if "://" not in location:
+        return location
+    parts = urlsplit(location)
+    if parts.scheme.lower() != "file" or parts.netloc not in {"", "localhost"}:
+        raise FetchRefused("badAddress", f"Neither a web address nor a file: {location}.")
+    return unquote(parts.path)
+
+
+def _files(folder: Path) -> list[str]:
+    found: list[str] = []
+    for parent, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        seen = [os.path.join(parent, name) for name in names if not name.startswith(".")]
+        found += _without_databases([path for path in seen if os.path.isfile(path)])
+        if len(found) > FILES_MAX:
+            raise FetchRefused("tooMany", f"{folder} holds more than {FILES_MAX} files.")
+    return sorted(map(_storable, found))
+
+
+def _without_databases(paths: list[str]) -> list[str]:
+    """The files of one folder but those of databases: the service's own is often among them."""
+    databases = [path for path in paths if _is_database(path)]
+    return [
+        path
+        for path in paths
+        if not any(
+            path == database
+            or (path.startswith(database) and _BESIDE.fullmatch(path, len(database)))
+            for database in databases
+        )
+    ]
+
+
+def _is_database(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(_DATABASE)) == _DATABASE
+    except OSError:
+        return False  # whoever reads it as a feed tells why it cannot be read
+
+
+def _storable(path: str) -> str:
+    try:
+        path.encode()
+    except UnicodeEncodeError as fault:
+        shown = os.fsencode(path).decode("utf-8", "replace")
+        raise FetchRefused("badAddress", f"The name of {shown} is not UTF-8.") from fault
+    return path
+
+
+def read_file(path: str, bytes_max: int) -> bytes:
+    """The content of a regular file.
+
+    Raises:
+        FetchRefused: `notFound`, `unreadable` or `tooLarge`.
+    """
+    try:
+        # Without O_NONBLOCK, opening a named pipe would wait for somebody to write.
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as file:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise FetchRefused("unreadable", f"{path} is not a regular file.")
+            body = file.read(bytes_max + 1)
+    except (FileNotFoundError, NotADirectoryError) as missing:
+        raise FetchRefused("notFound", f"There is no file {path}.") from missing
+    except (OSError, ValueError) as fault:
+        reason = getattr(fault, "strerror", None) or str(fault)
+        raise FetchRefused("unreadable", f"{path} cannot be read: {reason}.") from fault
+    if len(body) > bytes_max:
+        raise FetchRefused("tooLarge", f"{path} is larger than {bytes_max} bytes.")
+    return body

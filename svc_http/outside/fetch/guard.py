@@ -1,0 +1,135 @@
+"""Connections to checked addresses only.
+
+The name is resolved once, every answer is judged, and the connection goes to a judged literal: a
+name that changes its mind between the check and the connection reaches nothing. TLS and the Host
+field still carry the name.
+"""
+
+import ssl
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+import anyio
+import httpcore2
+from httpcore2 import (
+    SOCKET_OPTION,
+    AnyIOBackend,
+    AsyncConnectionPool,
+    AsyncNetworkBackend,
+    AsyncNetworkStream,
+    ConnectError,
+)
+from httpx2 import URL, create_ssl_context
+
+from svc_core.base.egress import Network, is_allowed
+from svc_http.outside.fetch.addresses import denied
+from svc_http.outside.fetch.model import FetchRefused
+from svc_http.outside.fetch.names import Names
+
+ANSWERS_MAX = 16
+"""Addresses of one name that are tried; public services have far fewer."""
+
+
+class Guard(AnyIOBackend):
+    """The network as the client sees it: public addresses and the given exceptions."""
+
+    def __init__(self, exceptions: tuple[Network, ...] = ()) -> None:
+        self._exceptions = exceptions
+        self._names = Names()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - the backend's interface
+        local_address: str | None = None,
+        socket_options: Iterable[SOCKET_OPTION] | None = None,
+    ) -> AsyncNetworkStream:
+        """A connection to the first of the host's addresses that answers.
+
+        Raises:
+            FetchRefused: `unknownHost`, `deniedAddress`, or `timeout`.
+            ConnectError: no address answers.
+        """
+        try:
+            with anyio.fail_after(timeout):
+                addresses = await self._resolved(host, port)
+                stream = await self._first(addresses, port, local_address, socket_options)
+        except TimeoutError as late:
+            raise FetchRefused(
+                "timeout", f"{host} could not be connected to within {timeout:g} seconds."
+            ) from late
+        stream.start_tls = partial(  # type: ignore[method-assign]
+            _start_tls, stream.start_tls, stream.aclose
+        )
+        return stream
+
+    async def connect_unix_socket(self, *_given: Any, **_named: Any) -> AsyncNetworkStream:
+        """Never: no address leads here."""
+        raise AssertionError("local sockets are not for fetching")
+
+    async def _resolved(self, host: str, port: int) -> Sequence[str]:
+        try:
+            answers = await self._names.addresses(host, port)
+        except (OSError, UnicodeError) as unknown:
+            raise FetchRefused("unknownHost", f"No host of the name {host} is known.") from unknown
+        addresses = list(dict.fromkeys(str(answer[4][0]) for answer in answers))
+        if not all(is_allowed(address, self._exceptions) for address in addresses):
+            raise denied(host)
+        return addresses[:ANSWERS_MAX]
+
+    async def _first(
+        self,
+        addresses: Sequence[str],
+        port: int,
+        local_address: str | None,
+        options: Iterable[SOCKET_OPTION] | None,
+    ) -> AsyncNetworkStream:
+        failure = ConnectError("the name has no address")
+        for address in addresses:
+            try:
+                return await super().connect_tcp(address, port, None, local_address, options)
+            except ConnectError as refused:
+                failure = refused
+        raise failure
+
+
+def connections(network: AsyncNetworkBackend, tls: ssl.SSLContext | None) -> AsyncConnectionPool:
+    """Connections of which none is kept, as each was checked for one use.
+
+    They are made when they are first needed: reading the root certificates takes about 0.1 s. How
+    many there are is for whoever asks to bound.
+    """
+    return AsyncConnectionPool(
+        ssl_context=tls or create_ssl_context(trust_env=False),
+        max_connections=None,
+        max_keepalive_connections=0,
+        network_backend=network,
+    )
+
+
+def target(url: URL) -> httpcore2.URL:
+    """An address as the connections take it."""
+    return httpcore2.URL(
+        scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
+    )
+
+
+async def _start_tls(
+    start: Callable[..., Awaitable[AsyncNetworkStream]],
+    close: Callable[[], Awaitable[None]],
+    *given: Any,
+    **named: Any,
+) -> AsyncNetworkStream:
+    """Begin TLS, and close the connection where that is given up half-way.
+
+    The backend closes it when TLS fails, but not when the wait for it is cancelled, and then
+    nobody else knows of it.
+    """
+    try:
+        return await start(*given, **named)
+    except anyio.get_cancelled_exc_class():
+        with anyio.CancelScope(shield=True):
+            await close()
+        raise

@@ -1,0 +1,163 @@
+"""Sending to addresses that users name: one POST, its status, nothing else.
+
+Rule 1: an address is checked again each time it is called, and the connection goes to a judged
+        literal of it (`fetch.guard`).
+Rule 2: no redirect is followed; no environment variable, proxy, cookie or credential has a part.
+Rule 3: the status is the answer. What comes behind it is read a little, so that the receiver is
+        not cut off in its sentence, and dropped.
+Rule 4: what went wrong is said in one word of a closed list; nothing of an answer is repeated.
+"""
+
+import math
+import ssl
+from collections.abc import Mapping
+from contextlib import aclosing, suppress
+from typing import Final, Literal, cast
+
+import anyio
+import httpcore2
+from httpx2 import URL
+
+from svc_core.base.egress import LOOPBACK, EgressError, check_callback
+from svc_http.outside.fetch.guard import Guard, connections, target
+from svc_http.outside.fetch.model import FetchRefused
+
+USER_AGENT: Final = "svc-webhooks"
+CONNECT_SECONDS: Final = 3.0
+"""Name, connection and TLS; a server that needs longer is not well."""
+TOTAL_SECONDS: Final = 10.0
+"""Until the status: what a receiver may take (Spec: Events)."""
+BODY_BYTES: Final = 64 * 1024
+BODY_SECONDS: Final = 1.0
+"""How much of the rest is read, and for how long: enough for any acknowledgement."""
+
+Word = Literal[
+    "badAddress",
+    "brokeOff",
+    "deniedAddress",
+    "protocol",
+    "refused",
+    "timeout",
+    "tls",
+    "unknownHost",
+    "unreachable",
+]
+
+
+class Undelivered(Exception):  # noqa: N818 - said as what happened
+    """There is no status, for the reason that `word` says."""
+
+    def __init__(self, word: Word) -> None:
+        super().__init__(word)
+        self.word: Word = word
+
+
+class Poster:
+    """Sends to addresses that users name; one for the whole service, closed with it.
+
+    `loopback` also lets plain http to this machine through, for developers. `network` stands in
+    for the guarded network that public addresses are reached through.
+    """
+
+    def __init__(
+        self,
+        *,
+        loopback: bool = False,
+        total_seconds: float = TOTAL_SECONDS,
+        tls: ssl.SSLContext | None = None,
+        network: httpcore2.AsyncNetworkBackend | None = None,
+    ) -> None:
+        self._network = network or Guard()
+        self._loopback = loopback
+        self._total_seconds = total_seconds
+        self._tls = tls
+        self._local = connections(Guard(LOOPBACK), tls or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+        self._public: httpcore2.AsyncConnectionPool | None = None
+
+    async def aclose(self) -> None:
+        """Drop what is under way."""
+        await self._local.aclose()
+        if self._public is not None:
+            await self._public.aclose()
+
+    async def post(self, address: str, fields: Mapping[str, str], body: bytes) -> int:
+        """The status that the address answers with, whatever it is.
+
+        Raises:
+            Undelivered: there was none.
+        """
+        pool = self._pool(address)
+        try:
+            with anyio.fail_after(self._total_seconds) as scope:
+                return await self._exchange(pool, URL(address), fields, body, scope)
+        except FetchRefused as refused:
+            # The guard refuses in words of this list.
+            raise Undelivered(cast("Word", refused.code)) from refused
+        except (TimeoutError, httpcore2.TimeoutException) as late:
+            raise Undelivered("timeout") from late
+        except httpcore2.ConnectError as failed:
+            raise Undelivered(_why(failed)) from failed
+        except httpcore2.NetworkError as broken:
+            raise Undelivered("brokeOff") from broken
+        except httpcore2.ProtocolError as fault:
+            raise Undelivered("protocol") from fault
+
+    def _pool(self, address: str) -> httpcore2.AsyncConnectionPool:
+        """The connections for an address: those to this machine reach nothing else by name."""
+        try:
+            check_callback(address)
+        except EgressError as refused:
+            if self._loopback:
+                with suppress(EgressError):
+                    check_callback(address, loopback=True)
+                    return self._local
+            raise Undelivered("badAddress") from refused
+        if self._public is None:
+            self._public = connections(self._network, self._tls)
+        return self._public
+
+    async def _exchange(
+        self,
+        pool: httpcore2.AsyncConnectionPool,
+        url: URL,
+        fields: Mapping[str, str],
+        body: bytes,
+        scope: anyio.CancelScope,
+    ) -> int:
+        own = {"Host": url.netloc.decode("ascii"), "User-Agent": USER_AGENT, "Connection": "close"}
+        async with pool.stream(
+            "POST",
+            target(url),
+            headers=list({**own, **fields}.items()),
+            content=body,
+            extensions={"timeout": {"connect": CONNECT_SECONDS}},
+        ) as response:
+            scope.deadline = math.inf  # the status has come, and the rest has a bound of its own
+            await _drop(response)
+            return response.status
+
+
+async def _drop(response: httpcore2.Response) -> None:
+    left = BODY_BYTES
+    with (
+        suppress(httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException),
+        anyio.move_on_after(BODY_SECONDS),
+    ):
+        async with aclosing(response.aiter_stream()) as chunks:
+            async for chunk in chunks:
+                left -= len(chunk)
+                if left <= 0:
+                    return
+
+
+def _why(failed: httpcore2.ConnectError) -> Word:
+    """What kept a connection from being made."""
+    # The pool raises it without its cause, which is still its argument.
+    cause = failed.args[0] if failed.args else None
+    while isinstance(cause, BaseException):
+        if isinstance(cause, ssl.SSLError):
+            return "tls"
+        if isinstance(cause, ConnectionRefusedError):
+            return "refused"
+        cause = cause.__cause__
+    return "unreachable"

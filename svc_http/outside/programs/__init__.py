@@ -1,0 +1,1 @@
+"""Other programs that are run for what they make."""

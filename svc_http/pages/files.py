@@ -1,0 +1,110 @@
+"""What is made once and served to everybody: pages and files, with a strong tag.
+
+Rule: the compressed form is made with the page, and a browser that has either is told so (304).
+"""
+
+import asyncio
+import gzip
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from pathlib import Path
+from typing import Final
+
+from attrs import field, frozen
+
+from svc_core.contract import etag, media
+from svc_http.adapter.dispatcher import Handler, Resource
+from svc_http.exchange.exchange import V1, Exchange, Header
+from svc_http.pages.markup import ICON, POLICY, REFERRER, STATIC
+
+MEDIA_TYPES: Final = {
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+"""The files that are served; others beside them (licences, lists) are not."""
+
+COMPRESS_BYTES_MIN: Final = 1_024  # below this a compressed file saves less than a packet
+
+CSP: Final = b"content-security-policy"
+COMMON: Final = tuple(pair for pair in V1 if pair[0] not in {CSP, b"x-svc-schema-version"})
+_KEPT: Final = (b"cache-control", b"public, max-age=300")
+
+
+@frozen
+class Page:
+    """A finished page."""
+
+    media_type: str
+    body: bytes
+    policy: bytes = POLICY.encode()
+    extra: tuple[Header, ...] = ()
+    tag: str = field(init=False)
+    packed: bytes | None = field(init=False)
+
+    @tag.default
+    def _tag(self) -> str:
+        return etag.make(self.media_type, self.body)
+
+    @packed.default
+    def _packed(self) -> bytes | None:
+        if len(self.body) < COMPRESS_BYTES_MIN:
+            return None
+        return gzip.compress(self.body, compresslevel=6, mtime=0)
+
+
+async def give(exchange: Exchange, page: Page) -> None:
+    """Send a page, compressed where the client takes it, or 304."""
+    headers: list[Header] = [
+        *COMMON,
+        (CSP, page.policy),
+        REFERRER,
+        _KEPT,
+        (b"vary", b"Accept, Accept-Encoding"),
+        *page.extra,
+    ]
+    accepts = exchange.header("accept-encoding") or ""
+    packed = page.packed if media.is_coding_welcome(accepts, "gzip") else None
+    # A strong tag is of the bytes that travel, so the compressed form has its own.
+    tag = page.tag if packed is None else f'{page.tag[:-1]}-gz"'
+    headers.append((b"etag", tag.encode()))
+    sent = exchange.header("if-none-match")
+    if sent is not None and not etag.none_match(sent, tag):
+        await exchange.answer(304, headers)
+        return
+    headers.append((b"content-type", page.media_type.encode()))
+    if packed is not None:
+        headers.append((b"content-encoding", b"gzip"))
+    await exchange.answer(200, headers, page.body if packed is None else packed)
+
+
+def kept(make: Callable[[], Page]) -> Handler:
+    """Gives a page that is made when it is first asked for."""
+    made = cache(make)
+
+    async def handler(exchange: Exchange, _values: Mapping[str, str]) -> None:
+        # Off the loop, because reading or making one for the first time takes long.
+        await give(exchange, await asyncio.to_thread(made))
+
+    return handler
+
+
+def files(folder: Path) -> list[Resource]:
+    """Every file under `folder` that browsers may have, under `/static`, and the icon."""
+    icon = STATIC.parent / ICON[1:]
+    return [
+        Resource("/favicon.ico", {"GET": kept(partial(_read, icon))}),
+        *(
+            Resource(
+                f"/static/{path.relative_to(folder).as_posix()}",
+                {"GET": kept(partial(_read, path))},
+            )
+            for path in sorted(folder.rglob("*"))
+            if path.suffix in MEDIA_TYPES
+        ),
+    ]
+
+
+@cache
+def _read(path: Path) -> Page:
+    return Page(MEDIA_TYPES[path.suffix], path.read_bytes())

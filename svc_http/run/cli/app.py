@@ -1,0 +1,167 @@
+"""The tree of commands: one for each operation, and those that stand by hand.
+
+By hand stays what touches files of this machine or follows a stream. What a command needs is
+imported when it is the one that was called.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from cyclopts import App, CycloptsError, MissingArgumentError, UnusedCliTokensError
+
+from svc_http.run.cli import failures
+from svc_http.run.cli.files import STREAM
+
+_BY_HAND: Final = {
+    "serve": ("serve:serve", "Run the server; --demo needs no setup."),
+    "worker": ("worker:worker", "Run the background workers, without a server."),
+    "db": ("database:app", "Check, migrate, copy, back up and restore the database."),
+    "ask": ("ask:ask", "Ask a question; the answer comes with its sources."),
+    "mcp": ("mcp:mcp", "Serve the tools to a language model, over stdio."),
+    "openapi": ("documents:openapi", "Print the OpenAPI 3.1 document."),
+    "doctor": ("doctor:doctor", "Check that the server has everything it needs."),
+    "version": ("documents:version", "Print the versions of svc, Python and SQLite."),
+    "reports open": ("opening:report", "Open the page of a report in a browser."),
+    "entities match": ("matching:match", "Screen the lines of a CSV file against all entities."),
+    "changes tail": ("tail:changes", "Print every change after a position."),
+    "webhooks listen": ("listen:listen", "Receive deliveries on this machine."),
+    "ledger append": ("appends:append", "Append records from a file or stdin."),
+    "ledger export": ("transfer:export", "Write the sealed lines to a file."),
+    "ledger import": ("transfer:import_", "Import an export as the ledger of a workspace."),
+    "ledger verify": ("verify:verify", "Verify an export; needs no server and no database."),
+}
+"""Where each stands, and what is said of it before it is loaded."""
+
+_ALSO: Final = {"sources": "feeds", "status": "list"}
+"""Second names."""
+
+
+def _version() -> str:
+    from svc_http.version import service_version  # noqa: PLC0415 - help is shown without it
+
+    return f"svc {service_version()}"
+
+
+def tree(arguments: Sequence[str] | None = None) -> App:
+    """The commands; of those of operations no more than this command line needs."""
+    app = App(
+        name="svc",
+        help="Intelligence Platform API: run it and look after it.",
+        version=_version,
+        help_epilogue="Begin with: svc serve --demo",
+        result_action="return_value",
+        exit_on_error=False,
+        print_error=False,
+        suppress_keyboard_interrupt=False,
+    )
+    groups: dict[str, App] = {"": app}
+    for words, (target, text) in _BY_HAND.items():
+        group, _, verb = words.rpartition(" ")
+        # What is called, and what is documented, says all of itself.
+        is_whole = group and (arguments is None or words == " ".join(arguments[:2]))
+        help_ = None if is_whole else text
+        _group(groups, group).command(f"svc_http.run.cli.{target}", name=verb, help=help_)
+    if arguments is None:
+        _derive(groups, None)
+    elif {"--version", *_BY_HAND}.isdisjoint([*arguments[:1], " ".join(arguments[:2])]):
+        # Help of everything names groups alone: their commands are made when one is called.
+        first = "".join(arguments[:1])
+        _derive(groups, next((name for name, also in _ALSO.items() if also == first), first))
+    return app
+
+
+def _group(groups: dict[str, App], name: str) -> App:
+    if name not in groups:
+        groups[name] = App(name=_names(name))
+        groups[""].command(groups[name])
+    return groups[name]
+
+
+def _names(name: str) -> list[str]:
+    return [name, *([_ALSO[name]] if name in _ALSO else [])]
+
+
+def _derive(groups: dict[str, App], wanted: str | None) -> None:
+    """Put in a command for each operation of the group, or of every group."""
+    from svc_core.catalog import LOCAL_OPERATIONS, OPERATIONS  # noqa: PLC0415 - not for all
+    from svc_http.run.cli.derived import Command  # noqa: PLC0415
+
+    verbs: dict[str, list[str]] = {}
+    for operation in (*OPERATIONS, *LOCAL_OPERATIONS):
+        if not operation.verb:
+            continue
+        group = _group(groups, operation.group)
+        verbs.setdefault(operation.group, []).append(operation.verb)
+        if wanted in (None, operation.group):
+            group.command(Command.of(operation).function(), name=_names(operation.verb))
+    for name, own in verbs.items():
+        by_hand = [words.partition(" ")[2] for words in _BY_HAND if words.startswith(f"{name} ")]
+        groups[name].help = f"{name.capitalize()}: {', '.join([*own, *by_hand])}."
+
+
+def _misuse(wrong: CycloptsError) -> str:
+    """What is wrong with the command line, and where it is told how it should be."""
+    said = " ".join(str(wrong).split())
+    if isinstance(wrong, MissingArgumentError):
+        said = _missing(wrong, said)
+    elif isinstance(wrong, UnusedCliTokensError):
+        said = f"unexpected: {' '.join(wrong.unused_tokens or ())}."
+    if "Available commands" in said:
+        return said
+    return f"{said} See: {' '.join(('svc', *(wrong.command_chain or ()), '--help'))}"
+
+
+def _missing(wrong: MissingArgumentError, said: str) -> str:
+    argument = wrong.argument
+    if argument is None:
+        return said
+    name = argument.name
+    if argument.field_info.is_positional:
+        name = name.lstrip("-").upper()
+    given = wrong.keyword is not None or bool(argument.tokens)
+    _, meant, near = said.partition(" Did you mean ")
+    return f"{name} {'needs a value' if given else 'is missing'}.{meant}{near}"
+
+
+def _with_streams(arguments: Sequence[str]) -> list[str]:
+    """The arguments with a word for each hyphen that stands for a file of `svc ledger`.
+
+    The parser takes a hyphen for an option, and would take options that are mistyped for files if
+    it were told not to.
+    """
+    if list(arguments[:1]) != ["ledger"] and list(arguments[:2]) != ["entities", "match"]:
+        return list(arguments)
+    takes_value = ["", *(name.startswith("--") and name not in _SWITCHES for name in arguments)]
+    return [
+        STREAM if given == "-" and not is_value else given
+        for given, is_value in zip(arguments, takes_value, strict=False)
+    ]
+
+
+_SWITCHES = {"--json", "--again"}
+"""Options of `svc ledger` that take no value."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code."""
+    try:
+        app = tree(arguments)
+        code = int(app(_with_streams(arguments)) or 0)
+        sys.stdout.flush()
+        return code
+    except CycloptsError as wrong:
+        return failures.tell(_misuse(wrong), failures.USAGE)
+    except KeyboardInterrupt:
+        return failures.INTERRUPTED
+    except OSError as failure:
+        # Output that cannot be written; whoever read it may have gone, which is their right.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(failure, BrokenPipeError):
+            return failures.REFUSED
+        return failures.tell(f"it cannot be written or read: {failure.strerror}", failures.REFUSED)
+    except Exception as failure:
+        # The boundary: what people cannot mend is a defect of ours, told without a traceback.
+        told = failures.known(failure, as_json="--json" in arguments)
+        return failures.defect(failure) if told is None else told

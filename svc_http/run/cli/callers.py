@@ -1,0 +1,111 @@
+"""Callers of the tools over stdio; they need the extra `mcp`."""
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
+
+import anyio
+import httpx2
+from attrs import frozen
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, CallToolResult
+
+from svc_core.catalog import tools
+from svc_core.catalog.tools import TOOLS, Tool
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_http import system
+from svc_http.mcp import PATH
+from svc_http.mcp.server import Caller, answered, make, refused
+from svc_http.run.cli import remote
+from svc_http.run.cli.options import Common
+from svc_http.run.cli.reach import ask
+from svc_http.run.control.channel import Refused
+
+PROTOCOL = "2025-06-18"
+"""What is spoken with a server over HTTP: the oldest version with members beside texts."""
+
+
+async def serve(caller: Caller) -> None:
+    """Answer the messages on stdin until it ends."""
+    made = make(lambda _: caller)
+    async with stdio_server() as (read, write):
+        await made.run(read, write, made.create_initialization_options())
+
+
+@frozen
+class OperatorCaller:
+    """Calls tools as the operator of this machine does, for a workspace."""
+
+    common: Common
+    workspace: str | None
+
+    async def tools(self) -> Iterable[str]:
+        """All."""
+        return [tool.name for tool in TOOLS]
+
+    async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallToolResult:
+        """The answer of the tool's operation, or its refusal."""
+        try:
+            made = tools.call(tool, arguments)
+            given: dict[str, Any] = {
+                "path": dict(made.path_values),
+                "query": tools.given(made),
+                "body": json.loads(made.body),
+                "account": self.workspace,
+            }
+            asked = partial(ask, self.common, tool.operation_id, **given)
+            answer = await anyio.to_thread.run_sync(asked)
+        except Refused as refusal:
+            return refused(refusal.problem)
+        except Problem as refusal:
+            told = problem.body(refusal, base_url="", request_id=system.new_request_id())
+            return refused(json.loads(told))
+        except Exception as failure:
+            raise _told(failure) from failure
+        return answered(answer["body"])
+
+
+@frozen
+class RemoteCaller:
+    """Calls tools of a server with a key."""
+
+    client: httpx2.Client
+
+    async def tools(self) -> Iterable[str]:
+        """Those that the key may call, as far as this version knows them."""
+        listed = await self._ask("tools/list", {})
+        theirs = {tool["name"] for tool in listed["tools"]}
+        return [tool.name for tool in TOOLS if tool.name in theirs]
+
+    async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallToolResult:
+        """What the server answers."""
+        params = {"name": tool.name, "arguments": dict(arguments)}
+        return CallToolResult.model_validate(await self._ask("tools/call", params))
+
+    async def _ask(self, method: str, params: Mapping[str, Any]) -> Any:
+        try:
+            answer = await anyio.to_thread.run_sync(self._post, method, params)
+        except Exception as failure:
+            raise _told(failure) from failure
+        if "error" in answer:
+            raise MCPError(answer["error"]["code"], answer["error"]["message"])
+        return answer["result"]
+
+    def _post(self, method: str, params: Mapping[str, Any]) -> Any:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        fields = {
+            "Accept": "application/json, text/event-stream",
+            "MCP-Protocol-Version": PROTOCOL,
+        }
+        with remote.reaching(str(self.client.base_url)):
+            answer = self.client.post(PATH, json=message, headers=fields)
+        remote.check(answer)
+        return answer.json()
+
+
+def _told(failure: Exception) -> Exception:
+    """A failure in the words of the protocol: without them a client is told nothing."""
+    return MCPError(INTERNAL_ERROR, str(failure))

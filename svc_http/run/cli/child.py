@@ -1,0 +1,48 @@
+"""What one of the processes of `svc serve --processes` is: told by its parent, over its stdin."""
+
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Mapping
+from typing import Any, Final
+
+from svc_http.run.cli import failures
+from svc_http.run.cli.options import load
+from svc_http.run.server import launch as serving
+from svc_http.run.server.launch import Opened
+
+END_SECONDS: Final = 90.0
+"""How long a process may take to end whose parent is gone; then it is killed."""
+
+
+def main(*, config: str | None, flags: Mapping[str, Any], fd: int, number: int) -> int:
+    """Serve on the socket `fd` until a signal, or until the parent is gone; the exit code."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # it is for the parent
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        given = load(config, dict(flags))
+        with socket.socket(fileno=fd) as listening:
+            listening.set_inheritable(False)  # it came as one that is handed on
+            serving.run_one_of(given, listening, number, _ready)
+    except Exception as failure:
+        told = failures.known(failure, as_json=False)
+        return failures.defect(failure) if told is None else told
+    return 0
+
+
+def _ready(opened: Opened) -> None:
+    told = {"admin": opened.admin, "isEmpty": opened.is_empty}
+    sys.stdout.write(f"{json.dumps(told)}\n")
+    sys.stdout.flush()
+
+
+def _end_with_parent() -> None:
+    """End once the parent is gone, which closes our stdin; in a thread, as the loop may hang."""
+    select.select([sys.stdin], [], [])
+    os.kill(os.getpid(), signal.SIGTERM)
+    threading.Event().wait(END_SECONDS)
+    os.kill(os.getpid(), signal.SIGKILL)

@@ -1,0 +1,180 @@
+"""`svc db`: the database itself, whether or not a server uses it."""
+
+import asyncio
+from base64 import b64encode
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import App, Parameter
+
+from svc_http.run.cli import show
+from svc_http.run.cli.failures import REFUSED, Usage, tell
+from svc_http.run.cli.options import Answer, Common, Config, load
+from svc_http.settings_text import DATABASE, shown
+
+if TYPE_CHECKING:
+    from svc_http.stores.copies import Copied
+
+app = App(name="db", help="The database and its migrations.")
+
+
+@app.command
+def status(
+    *,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """Show which migrations were applied and which are pending."""
+    found = describe(_db(common))
+    if not common.json:
+        pending = ", ".join(found["pending"]) or "none"
+        found |= {"applied": len(found["applied"]), "pending": pending}
+    _print(common, found)
+
+
+@app.command
+def migrate(
+    *,
+    dry_run: Annotated[
+        bool, Parameter(negative=(), help="Only print what would be done; exit 1 if anything.")
+    ] = False,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> int:
+    """Bring the database up to date with this version; the server also does so when it starts.
+
+    A file must not be in use. PostgreSQL is migrated while servers run; what this version does not
+    need any more is dropped, so end the servers of earlier versions first.
+    """
+    from svc_http.service import maintenance as care  # noqa: PLC0415 - help is shown without it
+
+    db = _db(common)
+    if dry_run:
+        found = describe(db)
+        _print(common, {"db": found["db"], "steps": found["pending"]})
+        return REFUSED if found["pending"] else 0
+    if not (care.is_address(db) or Path(db).parent.is_dir()):
+        return tell(f"there is no folder {Path(db).parent}; choose another file with --db", REFUSED)
+    taken = asyncio.run(care.migrate(db))
+    _print(common, {"db": shown(db), "steps": [step.step for step in taken]})
+    return 0
+
+
+@app.command
+def copy(
+    source: Annotated[str, Parameter(help="The database to copy: a file, or postgresql://...")],
+    target: Annotated[str, Parameter(help="The database to fill; it must be empty or not there.")],
+    *,
+    config: Config = None,
+    answer: Answer = Answer(),  # noqa: B008 - frozen
+) -> None:
+    """Copy all of a database into another one, which may be of the other backend.
+
+    Ids, versions, the change feed with its watermarks, kept answers and ledgers stay as they are.
+    Both sides are counted and compared, and the seals of every ledger are recomputed from the copy.
+    It needs the secret of the source, and that no server uses a file. One that was ended before its
+    end is begun anew.
+    """
+    from svc_http.service import maintenance as care  # noqa: PLC0415 - help is shown without it
+
+    given = load(config, {})
+    with show.bar("db copy") as news:
+        done = asyncio.run(care.copy(given, source, target, news))
+    media = care.media_left(given, source, target)
+    found = {"source": shown(source), "target": shown(target), **_compared(done), "media": media}
+    if answer.json:
+        show.as_json(found)
+        return
+    show.outline({"source": found["source"], "target": found["target"]})
+    show.lines("")
+    show.table(found["rows"], ("part", "tenant", "source", "target"), "There is nothing in it.")
+    show.lines("", f"Ledgers whose seals lead to the root of their head: {len(done.ledgers)}, all.")
+    if media is not None:
+        show.lines(f"Audio files are in the copy, not beside it: set SVC_MEDIA={media} for it.")
+
+
+@app.command
+def backup(
+    target: Annotated[Path, Parameter(help="The file to create; it must not exist.")],
+    *,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """Copy the database as it is now into a file, even while a server uses it."""
+    from svc_http.service import maintenance as care  # noqa: PLC0415 - help is shown without it
+
+    db = _db(common)
+    with show.bar("db backup") as news:
+        asyncio.run(care.backup(db, target, news))
+    elsewhere = common.settings().media
+    if elsewhere == DATABASE:
+        elsewhere = None
+    size = target.stat().st_size
+    found = {"db": shown(db), "backup": str(target), "sizeBytes": size}
+    _print(common, {**found, "notCopied": elsewhere})
+    if elsewhere is not None and not common.json:
+        show.lines("", f"The audio files are not in it; copy {elsewhere} after it.")
+
+
+@app.command
+def restore(
+    source: Annotated[Path, Parameter(help="The backup to restore.")],
+    *,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """Replace the database with a backup; the file that was there is set aside.
+
+    A PostgreSQL database must be empty. Consumers of the change feed are told to start over.
+    """
+    from svc_http.service import maintenance as care  # noqa: PLC0415 - help is shown without it
+
+    db, media = _own(common), common.settings().media
+    with show.bar("db restore") as news:
+        aside = asyncio.run(care.restore(source, db, news, media=media))
+    found = {"db": shown(db), "restored": str(source)}
+    _print(common, {**found, "setAside": aside and str(aside)})
+
+
+def _print(common: Common, found: dict[str, Any]) -> None:
+    (show.as_json if common.json else show.outline)(found)
+
+
+def _db(common: Common) -> str:
+    """The database of the settings, or the file of the server that was named, beside its socket."""
+    named = common.named_server()
+    if named is None:
+        return _own(common)
+    beside = Path(named.removeprefix("unix:"))
+    if not beside.name.endswith(".sock") or not beside.with_suffix("").exists():
+        raise Usage("the file of that server is not beside its socket; name it with --db")
+    return str(beside.with_suffix(""))
+
+
+def _own(common: Common) -> str:
+    given = common.settings()
+    return given.dsn or str(Path(given.db).absolute())
+
+
+def describe(db: str) -> dict[str, Any]:
+    """The state of a database, also while servers use it."""
+    from svc_http.service import maintenance as care  # noqa: PLC0415 - help is shown without it
+
+    found = asyncio.run(care.status(db))
+    return {
+        "db": shown(db),
+        "exists": care.is_address(db) or Path(db).exists(),
+        "applied": [{"number": step.number, "step": step.step} for step in found.applied],
+        "pending": list(found.pending),
+    }
+
+
+def _compared(done: "Copied") -> dict[str, Any]:
+    """The rows of every tenant in every part, on both sides, and every ledger."""
+    ours, theirs = done.source.counts, done.target.counts
+    return {
+        "rows": [
+            {"part": place[0], "tenant": place[1], "source": ours[place], "target": theirs[place]}
+            for place in ours
+        ],
+        "ledgers": [
+            {"tenant": tenant, "size": head.size, "rootHash": b64encode(head.root).decode()}
+            for tenant, head in done.ledgers.items()
+        ],
+    }

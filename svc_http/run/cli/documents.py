@@ -1,0 +1,39 @@
+"""`svc openapi` and `svc version`."""
+
+import platform
+import sqlite3
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from svc_http.run.cli import show
+from svc_http.run.cli.options import Answer, load
+
+
+def openapi(
+    *,
+    flat: Annotated[
+        bool, Parameter(negative=(), help="One origin and full paths, for SDK generators.")
+    ] = False,
+    config: Annotated[str | None, Parameter(help="The settings file.")] = None,
+    answer: Answer = Answer(),  # noqa: ARG001, B008 - it is JSON either way; frozen
+) -> None:
+    """Print the OpenAPI 3.1 document of a server with these settings; it is JSON in any case."""
+    from svc_core import catalog  # noqa: PLC0415 - help is shown without it
+    from svc_http.pages import documents as pages  # noqa: PLC0415
+    from svc_http.service import application as app  # noqa: PLC0415
+
+    given = load(config, {})
+    show.as_json(pages.description(app.chosen(catalog.OPERATIONS, given), given, flat=flat))
+
+
+def version(*, answer: Answer = Answer()) -> None:  # noqa: B008 - frozen
+    """Print the versions of svc, Python and SQLite."""
+    from svc_http.version import service_version  # noqa: PLC0415 - help is shown without it
+
+    found = {
+        "version": service_version(),
+        "python": platform.python_version(),
+        "sqlite": sqlite3.sqlite_version,
+    }
+    (show.as_json if answer.json else show.outline)(found)

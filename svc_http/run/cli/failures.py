@@ -1,0 +1,88 @@
+"""Telling what went wrong: one line on stderr, and the exit code that goes with it."""
+
+import json
+import sqlite3
+import sys
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from svc_http.run.control.channel import Refused
+
+REFUSED = 1
+USAGE = 2
+INTERRUPTED = 130  # as a shell reports a process that SIGINT ended
+
+
+_OF_FILES = {sqlite3.DatabaseError, sqlite3.OperationalError}
+"""What says something of a file; their kin say that it was used wrongly."""
+
+
+class Usage(Exception):  # noqa: N818 - said as what happened
+    """The command line makes no sense; the message is one line with the way out."""
+
+    exit_code = 2
+
+
+def tell(line: str, code: int) -> int:
+    """Print the line and return the code."""
+    sys.stderr.write(f"svc: {line}\n")
+    return code
+
+
+_EXTRAS = {"mcp": "mcp", "mcp_types": "mcp"}
+"""Which extra brings a library, where it is not that of the server."""
+
+
+def missing(failure: BaseException | None) -> int | None:
+    """Tell which library of an extra is not installed; None when it is not about that."""
+    while failure is not None:
+        name = getattr(failure, "name", None) if isinstance(failure, ModuleNotFoundError) else None
+        if name and name.partition(".")[0] not in {"svc_core", "svc_http"}:
+            library = name.partition(".")[0]
+            extra = _EXTRAS.get(library, "server")
+            cure = f"pip install 'svc-intelligence[{extra}]'"
+            return tell(f"{library} is not installed; run: {cure}", USAGE)
+        failure = failure.__cause__
+    return None
+
+
+def _refused(refusal: "Refused", *, as_json: bool) -> int:
+    """Its members for a program that asked for JSON, its words and next step for a person."""
+    if as_json:
+        sys.stdout.write(json.dumps(refusal.problem, ensure_ascii=False) + "\n")
+    detail = str(refusal).rstrip(".")
+    if refusal.problem["code"] in {"VALIDATION_FAILED", "INVALID_PARAMETER"}:
+        return tell(detail, REFUSED)
+    step = refusal.problem["resolution"]
+    # A command sends no header fields.
+    is_told = "svc " in detail or "Retry-After" in step
+    return tell(detail if is_told else f"{detail} ({step})", REFUSED)
+
+
+def known(failure: BaseException, *, as_json: bool) -> int | None:
+    """Tell a failure that people can mend; None for one that is a defect of ours.
+
+    One that has an `exit_code` says in its message what is wrong and the way out.
+    """
+    from svc_http.run.control.channel import Refused  # noqa: PLC0415 - help is shown without it
+
+    if isinstance(failure, Refused):
+        return _refused(failure, as_json=as_json)
+    code = getattr(failure, "exit_code", None)
+    if code is not None:
+        return tell(str(failure), code)
+    if isinstance(failure, sqlite3.Error) and type(failure) in _OF_FILES:
+        from svc_http.stores.sqlite.work import words  # noqa: PLC0415 - help is shown without it
+
+        return tell(f"the file cannot be used as the database: {words(failure)}", REFUSED)
+    return missing(failure)
+
+
+def defect(failure: BaseException) -> int:
+    """Tell a defect in a line: what it is and where it arose."""
+    last = traceback.extract_tb(failure.__traceback__)[-1]
+    place = f"{Path(last.filename).name}:{last.lineno}"
+    kind = type(failure).__name__
+    return tell(f"internal error, please report it: {kind}: {failure} ({place})", REFUSED)

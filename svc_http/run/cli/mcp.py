@@ -1,0 +1,29 @@
+"""`svc mcp`: the tools over stdin and stdout, for a client that starts this as its server."""
+
+from signal import SIG_DFL, SIGINT, signal
+
+import anyio
+
+from svc_http.run.cli import remote
+from svc_http.run.cli.options import Common, Workspace
+
+
+def mcp(
+    *,
+    url: remote.Url = None,
+    workspace: Workspace = None,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """Serve the tools over stdio, as the Model Context Protocol has it.
+
+    It reads for a workspace of this machine, or with --url what the key in SVC_KEY may read. It
+    ends with its stdin. Needs the extra `mcp`.
+    """
+    from svc_http.run.cli import callers  # noqa: PLC0415 - of an extra
+
+    signal(SIGINT, SIG_DFL)  # what waits for stdin ends with nothing less
+    if url is None:
+        anyio.run(callers.serve, callers.OperatorCaller(common, workspace))
+        return
+    with remote.client(url) as client:
+        anyio.run(callers.serve, callers.RemoteCaller(client))

@@ -1,0 +1,55 @@
+"""`svc reports open`: the page of a report, in the browser of whoever sits at the terminal."""
+
+import sys
+import webbrowser
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from svc_http.run.cli import moments, show
+from svc_http.run.cli.failures import Usage
+from svc_http.run.cli.options import Common, Workspace
+from svc_http.run.cli.reach import call, is_answering
+from svc_http.run.control import channel
+from svc_http.run.control.channel import Refused
+
+
+def report(
+    report_id: Annotated[str, Parameter(help="The report.")],
+    /,
+    *,
+    lasts: Annotated[
+        str, Parameter(help="How long the address opens it, such as 1h; at most 30d.")
+    ] = "24h",
+    workspace: Workspace = None,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """Print an address that opens the page of a report without a key; at a terminal, open it.
+
+    Whoever has the address can read that report until it ends.
+    """
+    try:
+        wanted = {"reportId": report_id, "lastsSeconds": moments.seconds(lasts)}
+    except ValueError as wrong:
+        raise Usage(f"--lasts: {wrong}") from wrong
+    try:
+        told = call(common, "openReport", body=wanted, account=workspace)
+    except Refused as refused:
+        raise refused.saying(str(refused).replace("/lastsSeconds:", "--lasts:")) from refused
+    if common.json:
+        show.as_json(told)
+        return
+    show.lines(told["url"])
+    if not _is_served(common):
+        sys.stderr.write("svc: no server runs that could show it; start it: svc serve\n")
+    if sys.stdout.isatty():
+        show.lines(f"It opens the report until {told['expiresAt']}.")
+        webbrowser.open(told["url"])
+
+
+def _is_served(common: Common) -> bool:
+    """Whether somebody answers at the address, as far as that can be seen from here."""
+    if common.named_server() is not None:
+        return True
+    settings = common.settings()
+    return settings.dsn is not None or is_answering(channel.address(settings.file))

@@ -1,0 +1,150 @@
+"""Getting an operation carried out: by the running server, else by opening the store here.
+
+One process has a SQLite file at a time, so a command that meets another one waits for it a while.
+A PostgreSQL database is everybody's: a command works on it whatever servers run.
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from svc_core.operation.host import Tell, silent
+from svc_http.run.cli.failures import Usage
+from svc_http.run.cli.options import Common
+from svc_http.run.cli.show import bar, words
+from svc_http.run.control import channel
+from svc_http.run.control.channel import Take
+
+if TYPE_CHECKING:
+    from svc_http.settings import Settings
+
+PATIENCE_SECONDS = 10.0
+"""How long a command waits for another one to give the file back."""
+
+LOOK_SECONDS = 0.05
+"""How often it looks."""
+
+
+def ask(
+    common: Common, operation: str, take: Take = channel.ignore, **given: Any
+) -> Mapping[str, Any]:
+    """The whole answer of an operation; the members of its request are those of `Asked`.
+
+    What `take` is given are the parts of one that comes as a stream.
+
+    Raises:
+        Refused: it was refused.
+        Unreachable: a server was named and does not answer.
+        SettingsError, StoreBusy, Unusable, Unsafe: the store cannot be found or opened.
+    """
+    asked = {"operation": operation} | {name: v for name, v in given.items() if v is not None}
+    named = common.named_server()
+    with bar(words(operation)) as tell:
+        if named is not None:
+            return channel.ask(channel.parse(named), asked, tell, take)
+        return _find(common.settings(), asked, tell, take)
+
+
+def call(common: Common, operation: str, **given: Any) -> Any:
+    """What a local operation answers, out of its envelope.
+
+    Raises:
+        Refused: it was refused, and others as `ask`.
+    """
+    try:
+        return ask(common, operation, **given)["body"]["data"]
+    except channel.Refused as refused:
+        detail = str(refused)
+        raise refused.saying(detail.replace("/workspace: ", "--workspace: ", 1)) from refused
+
+
+def is_answering(socket_path: Path) -> bool:
+    """Whether a server is there."""
+    try:
+        channel.ask(socket_path, {"operation": "listPlans"}, silent)
+    except channel.Refused:
+        return True  # it is busy
+    except (channel.Unreachable, channel.Unsafe):
+        return False
+    return True
+
+
+def _find(settings: "Settings", asked: dict[str, Any], tell: Tell, take: Take) -> Mapping[str, Any]:
+    from svc_http.stores.errors import StoreBusy  # noqa: PLC0415 - a server saves us the import
+
+    if settings.dsn is not None:
+        return _here(settings, asked, tell, take)
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            return channel.ask(channel.address(settings.file), asked, tell, take)
+        except channel.BrokeOff:
+            raise  # what was asked may have been done: it is not done again here
+        except channel.Unreachable:
+            pass
+        try:
+            return _here(settings, asked, tell, take)
+        except StoreBusy:
+            # A server that is starting, or another command.
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(LOOK_SECONDS)
+
+
+_OFFERS = {"listFormats", "listPresets"}
+"""What can be told without any database."""
+
+
+def _here(given: "Settings", asked: dict[str, Any], tell: Tell, take: Take) -> Mapping[str, Any]:
+    """The answer of this process, with the store opened for as long as it takes."""
+    from svc_http import system  # noqa: PLC0415 - a server saves us these imports
+    from svc_http.run.control import operator  # noqa: PLC0415
+    from svc_http.run.control import services as lends  # noqa: PLC0415
+    from svc_http.service.equipment import checked, open_shared, open_store  # noqa: PLC0415
+    from svc_http.service.runtime import Runtime  # noqa: PLC0415
+    from svc_http.service.secret import secured  # noqa: PLC0415
+    from svc_http.settings import MEMBERS, MEMORY  # noqa: PLC0415
+    from svc_http.stores import Unusable  # noqa: PLC0415
+
+    if given.db == MEMORY:
+        raise Usage("a store in memory has no commands of its own; name a file with --db")
+    wanted = operator.ALL[asked["operation"]]
+    may_found = wanted.binding == "system" and wanted.verb in {"create", "add", "import"}
+    is_missing = given.file is not None and not Path(given.file).exists()
+    if is_missing and wanted.id in _OFFERS and not asked.get("body", {}).get("add"):
+        given = attrs.evolve(given, db=MEMORY)
+    elif is_missing and not may_found and wanted.id not in _OFFERS:
+        where = "" if given.db == MEMBERS["db"].default else f" --db {quote(given.db)}"
+        raise Unusable(
+            f"there is no database {given.db}; make one: svc keys create --name NAME{where}"
+        )
+    checked(given)
+    failures: list[BaseException] = []
+
+    async def pass_on(part: bytes) -> None:
+        take(part.decode())
+
+    async def carry_out() -> bytes:
+        shared = open_shared(given)
+        store = await open_store(given, shared)
+        try:
+            runtime = Runtime(
+                secured(given), store, now=system.now, ids=system.SystemIds(), shared=shared
+            )
+            await runtime.unlock()
+            line = channel.line(asked)
+            return await lends.operator(runtime, failures.append).answer(line, tell, pass_on)
+        finally:
+            await store.close()
+            await shared.close()
+
+    answer = asyncio.run(carry_out())
+    if failures:
+        raise failures[0]  # nobody else is here to hear of it
+    return channel.told(json.loads(answer))

@@ -1,0 +1,92 @@
+"""A server that is asked over HTTP, with a key from the environment."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from svc_core.operation.ports import BASE_V1, BASE_V2
+from svc_http import mcp
+from svc_http.run.cli.failures import Usage
+from svc_http.run.control.channel import Refused, Unreachable
+
+if TYPE_CHECKING:
+    import httpx2
+
+KEY = "SVC_KEY"
+CONNECT_SECONDS = 10.0
+SILENCE_SECONDS = 60.0
+"""Four times the longest silence of a stream."""
+
+TOLD = (BASE_V1, BASE_V2, mcp.PATH)
+"""Where a server says that it is, each below its address."""
+
+Url = Annotated[
+    str | None,
+    Parameter(
+        name="--url",
+        help=f"The address of a server, such as https://api.example.org, asked with the key in "
+        f"{KEY}. Default: the server or the database of this machine.",
+    ),
+]
+
+
+@contextmanager
+def client(url: str) -> Iterator["httpx2.Client"]:
+    """What asks the server at `url`.
+
+    Raises:
+        Usage: there is no key, or this is no address.
+        Unreachable: it does not answer, or broke off.
+    """
+    import httpx2  # noqa: PLC0415 - help is shown without it
+
+    key = os.environ.get(KEY, "").strip()
+    if not key:
+        raise Usage(f"--url needs a key; set {KEY}")
+    timeout = httpx2.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
+    fields = {"Authorization": f"Bearer {key}"}
+    root = url.rstrip("/")
+    for told in TOLD:
+        root = root.removesuffix(told)
+    with reaching(url), httpx2.Client(base_url=root, headers=fields, timeout=timeout) as made:
+        yield made
+
+
+@contextmanager
+def reaching(url: str) -> Iterator[None]:
+    """Tell what keeps requests in the block from their answers.
+
+    Raises:
+        Usage: this is no address.
+        Unreachable: nobody answers, or broke off.
+    """
+    import httpx2  # noqa: PLC0415 - help is shown without it
+
+    try:
+        yield
+    except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeEncodeError) as wrong:
+        raise Usage(f"--url {url}: {wrong}") from wrong
+    except httpx2.TransportError as failure:
+        raise Unreachable(f"no server answers at {url}: {failure}") from failure
+
+
+def check(answer: "httpx2.Response") -> None:
+    """Pass a success.
+
+    Raises:
+        Refused: it is a problem.
+        Unreachable: it is no answer of this service.
+    """
+    if answer.is_success:
+        return
+    try:
+        told = json.loads(answer.read())
+        refused = Refused({name: told[name] for name in ("detail", "code", "resolution")} | told)
+    except (ValueError, TypeError, KeyError) as foreign:
+        detail = f"{answer.url} answers {answer.status_code}, and is not this service"
+        raise Unreachable(detail) from foreign
+    raise refused

@@ -1,0 +1,191 @@
+"""How answers look: JSON for programs, tables and short lines for people."""
+
+import json
+import re
+import sys
+from base64 import b64decode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from shutil import get_terminal_size
+from typing import Any
+
+from svc_core.operation.declaration import Operation
+from svc_core.operation.host import Progress, Tell
+
+
+def as_json(value: object) -> None:
+    """Print one JSON value: on several lines for a person at a terminal, on one otherwise."""
+    indent = 2 if sys.stdout.isatty() else None
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=indent) + "\n")
+
+
+def lines(*texts: str) -> None:
+    """Print short lines."""
+    sys.stdout.write("".join(f"{text}\n" for text in texts))
+
+
+def value(body: Any) -> Any:
+    """What an answer says without its envelope; a page with members of its own keeps them."""
+    if not isinstance(body, dict) or "data" not in body or not body.keys() <= _ENVELOPE:
+        return body
+    meta = body.get("meta", {})
+    own = {name: member for name, member in meta.items() if name not in _PAGING}
+    if not own:
+        return body["data"]
+    return {"data": body["data"], **own, "more": body["links"]["next"] is not None}
+
+
+_ENVELOPE = {"data", "meta", "links", "totalCount"}
+_PAGING = {"pageCount", "count", "page"}
+
+
+def answer(value: Any, operation: Operation[Any, Any]) -> None:
+    """Print what an operation answered: rows as a table, a resource as an outline."""
+    members = value if isinstance(value, dict) else {"data": value}
+    name = next((n for n, one in members.items() if operation.columns and type(one) is list), None)
+    if name is not None:
+        empty = f"Nothing here. See: svc {operation.group} --help"
+        table(members[name], operation.columns, empty, operation.notes)
+    outline({member: one for member, one in members.items() if member != name})
+
+
+def content(answer: Mapping[str, Any]) -> bytes:
+    """The bytes of an answer, as they go into a file."""
+    body = answer["body"]
+    if not isinstance(body, str):
+        return f"{json.dumps(value(body), ensure_ascii=False)}\n".encode()
+    return b64decode(body) if answer["encoding"] == "base64" else body.encode()
+
+
+def outline(value: Any, indent: str = "") -> None:
+    """Print one resource: a member a line, those of a member indented below it.
+
+    Unknown and empty ones are left out.
+    """
+    shown = {name: member for name, member in value.items() if member not in (None, [], {}, "")}
+    width = max(map(len, shown), default=0)
+    for name, member in shown.items():
+        if isinstance(member, Mapping) and not _is_flat(member):
+            lines(f"{indent}{name}")
+            outline(member, f"{indent}  ")
+        elif isinstance(member, list) and isinstance(member[0], Mapping):
+            for each in member:
+                lines(f"{indent}{name}")
+                outline(each, f"{indent}  ")
+        else:
+            lines(f"{indent}{name.ljust(width)}  {_text(member)}")
+
+
+def _is_flat(value: Mapping[str, Any]) -> bool:
+    return not any(isinstance(member, Mapping | list) for member in value.values())
+
+
+def table(
+    rows: Iterable[Mapping[str, Any]],
+    columns: Sequence[str],
+    empty: str,
+    notes: Sequence[str] = (),
+) -> None:
+    """Print rows as a table of these members, what is told of each below it.
+
+    `empty` says what to do when there are none.
+    """
+    found = list(rows)
+    if not found:
+        lines(empty)
+        return
+    from svc_http.run.cli.tables import Table  # noqa: PLC0415 - most commands print a line
+
+    names = [name.rpartition(".")[2] for name in columns]
+    made = Table(
+        headings=[
+            words(n if names.count(n) == 1 else p) for n, p in zip(names, columns, strict=True)
+        ],
+        rows=[[_cell(_at(row, column)) or "-" for column in columns] for row in found],
+        notes=[[_cell(_at(row, note) or "") for note in notes] for row in found],
+        anchor=next((number for number, name in enumerate(names) if name == "id"), 0),
+    )
+    lines(*made.lines(get_terminal_size().columns if sys.stdout.isatty() else None))
+
+
+def _at(row: Any, path: str) -> Any:
+    """The member that a path like `health.status` leads to."""
+    for name in path.split("."):
+        row = row.get(name) if isinstance(row, Mapping) else None
+    return row
+
+
+def words(name: str) -> str:
+    """A name of the wire as people write it: `last delivery status`."""
+    spaced = re.sub("(?<=[a-z0-9])(?=[A-Z])", " ", name.removesuffix("ISO").replace(".", " "))
+    return spaced.lower()
+
+
+def _cell(value: Any) -> str:
+    """A value on one line."""
+    return " ".join(_text(value).split())
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(_text, value))
+    if isinstance(value, Mapping) and value.keys() == _REJECTION:
+        example = value["sample"] and f" ({_text(value['sample'])})"
+        return f"{value['count']} {words(value['reason'])}{example}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_text(member)}" for name, member in value.items())
+    return clean(str(value))
+
+
+def clean(text: str) -> str:
+    """A text without what would steer a terminal."""
+    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+_REJECTION = {"reason", "count", "sample"}
+"""Rows of a document that were left out; the reason is a code."""
+
+_CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+"""What would steer a terminal, but for the end of a line."""
+
+
+@contextmanager
+def bar(title: str) -> Iterator[Tell]:
+    """Progress bars on stderr, one for each unit, at a terminal only, from the first news on."""
+    with ExitStack() as stack:
+        bars: list[Any] = []
+        tasks: dict[str, Any] = {}
+
+        def tell(progress: Progress) -> None:
+            if not sys.stderr.isatty():
+                return
+            if not bars:
+                bars.append(stack.enter_context(_bars()))
+            if progress.unit not in tasks:
+                tasks[progress.unit] = bars[0].add_task(progress.unit or title, note="")
+            bars[0].update(
+                tasks[progress.unit],
+                completed=progress.done,
+                total=progress.total or None,
+                note=progress.note,
+            )
+
+        yield tell
+
+
+def _bars() -> Any:
+    from rich import progress  # noqa: PLC0415 - most commands are done at once
+    from rich.console import Console  # noqa: PLC0415
+
+    return progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TextColumn("{task.fields[note]}", markup=False),
+        console=Console(stderr=True),
+        transient=True,
+    )

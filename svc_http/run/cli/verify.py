@@ -1,0 +1,146 @@
+"""`svc ledger verify`: an export is checked without a server, a database or settings."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from cyclopts import Parameter
+
+from svc_core import wire
+from svc_core.ledger.log.checkpoint import open_checkpoint
+from svc_core.ledger.log.note import NoteError, VerifierKey, from_base64, to_base64
+from svc_core.ledger.log.policy import Policy, PolicyError
+from svc_core.ledger.log.tree import HASH_BYTES
+from svc_core.ledger.model import verification
+from svc_core.ledger.verify.anchors import Evidence
+from svc_core.ledger.verify.outcome import Level, Outcome
+from svc_core.ledger.verify.verify import verify_export
+from svc_core.ledger.verify.words import words
+from svc_http.outside.fetch.exports import opener
+from svc_http.run.cli import show
+from svc_http.run.cli.failures import REFUSED, Usage
+from svc_http.run.cli.files import content, named
+from svc_http.run.cli.options import Answer
+
+P = TypeVar("P")
+
+NOTE_BYTES_MAX = 1024 * 1024
+"""Of a checkpoint, a receipt or a policy: a thousand times what they take."""
+
+
+def verify(
+    file: Annotated[str, Parameter(help="The export, plain or gzip; - is stdin.")],
+    *,
+    checkpoint: Annotated[
+        tuple[Path, ...],
+        Parameter(negative=(), help="A checkpoint that was kept elsewhere; repeatable."),
+    ] = (),
+    receipt: Annotated[
+        tuple[Path, ...],
+        Parameter(negative=(), help="A receipt that an append returned; repeatable."),
+    ] = (),
+    key: Annotated[
+        str | None, Parameter(help="The ledger's verifier key, as `svc ledger key` prints it.")
+    ] = None,
+    policy: Annotated[
+        Path | None, Parameter(help="A file that says which witnesses must have signed.")
+    ] = None,
+    level: Annotated[
+        Level, Parameter(help="integrity checks the bytes alone, strict also what they say.")
+    ] = "strict",
+    from_size: Annotated[
+        int | None, Parameter(help="The ledger's size when you last saw it.")
+    ] = None,
+    from_root: Annotated[str | None, Parameter(help="Its root at that size, base64.")] = None,
+    answer: Answer = Answer(),  # noqa: B008 - frozen
+) -> int:
+    """Verify an export; needs no server and no database.
+
+    It exits with 0 when the file is sound, 1 when it is not and 2 when it could not be read, and
+    names the first line that is wrong and what was done to it.
+    """
+    vkey, seen = _parsed("--key", VerifierKey.parse, key), _seen(from_size, from_root)
+    held = Evidence(
+        level=level,
+        vkey=vkey,
+        policy=_parsed(f"--policy {policy}", Policy.parse, policy and _note(policy)),
+        checkpoints=tuple(map(_note, checkpoint)),
+        receipts=tuple(map(_note, receipt)),
+        anchors=() if seen is None else (seen,),
+    )
+    with named(file) as path, show.bar("verify") as tell:
+        blocks = opener(path, "MiB", tell)
+        outcome = verify_export(blocks, **held)
+        consistency = None if seen is None else _consistency(outcome, seen, blocks)
+    if answer.json:
+        told: Any = wire.to_json(
+            verification(outcome, ledger="", origin="", vkey="", checkpoint=None, consistency=None)
+        )
+        own = {
+            "ledger": outcome.ledger,
+            "origin": None if vkey is None else vkey.name,
+            "vkey": None if vkey is None else vkey.vkey,
+            "checkpoint": next(_covering(held["checkpoints"], outcome, vkey), None),
+            "consistency": consistency,
+        }
+        show.as_json({**told, **own})
+    else:
+        has_notes = bool(checkpoint or receipt)
+        show.lines(*words(file, outcome, is_keyed=key is not None, has_notes=has_notes))
+    return 0 if outcome.ok else REFUSED
+
+
+# -- what is held against the file -------------------------------------------------------------
+
+
+def _note(path: Path) -> bytes:
+    return content(str(path), NOTE_BYTES_MAX)
+
+
+def _parsed(option: str, parse: Callable[[Any], P], given: Any) -> P | None:
+    try:
+        return None if given is None else parse(given)
+    except (NoteError, PolicyError) as wrong:
+        raise Usage(f"{option}: {wrong} See: svc ledger verify --help") from wrong
+
+
+def _seen(size: int | None, root: str | None) -> tuple[int, bytes] | None:
+    if size is None and root is None:
+        return None
+    if size is None or root is None:
+        raise Usage("--from-size and --from-root belong together")
+    try:
+        hash_ = from_base64(root)
+    except NoteError:
+        hash_ = b""
+    if size < 0 or len(hash_) != HASH_BYTES:
+        raise Usage("--from-root must be the base64 of 32 bytes, --from-size not negative")
+    return size, hash_
+
+
+# -- the outcome for programs ------------------------------------------------------------------
+
+
+def _covering(
+    checkpoints: Iterable[str | bytes], outcome: Outcome, key: VerifierKey | None
+) -> Iterator[str]:
+    """Those of the checkpoints that the key has signed for all of a sound file."""
+    if key is None or not outcome.ok:
+        return
+    for text in checkpoints:
+        note = text if isinstance(text, str) else text.decode()
+        with suppress(NoteError):  # a witness alone may have signed it
+            if open_checkpoint(note, key).size == outcome.size:
+                yield note
+
+
+def _consistency(
+    outcome: Outcome, seen: tuple[int, bytes], blocks: Callable[[], Iterator[bytes]]
+) -> Any:
+    """Whether the file continues what was seen; the file itself is the proof."""
+    size, root = seen
+    holds: bool | None = True
+    if not outcome.ok:
+        holds = verify_export(blocks, anchors=(seen,), level="integrity").checks.tree
+    return {"fromSize": size, "fromRootHash": to_base64(root), "proof": None, "ok": holds}

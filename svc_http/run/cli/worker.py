@@ -1,0 +1,60 @@
+"""`svc worker`: the background workers alone, beside any number of servers or without one."""
+
+import os
+import sys
+from typing import Annotated
+
+import attrs
+from cyclopts import Parameter
+
+from svc_http.run.cli import show
+from svc_http.run.cli.failures import Usage
+from svc_http.run.cli.options import Answer, load
+from svc_http.settings import MEMORY, WORKERS, Settings
+
+
+@Parameter(name="*")
+@attrs.frozen
+class Which(Answer):
+    """Which workers, over which store."""
+
+    only: Annotated[
+        str | None,
+        Parameter(
+            name="--only",
+            help=f"Some of {', '.join(WORKERS)}, separated by commas. Default: all of them, "
+            "whatever SVC_WORKERS says of servers.",
+        ),
+    ] = None
+    db: Annotated[
+        str | None,
+        Parameter(name="--db", help="postgresql://..., or a SQLite file. Also SVC_DB."),
+    ] = None
+    config: Annotated[
+        str | None,
+        Parameter(name="--config", help="The settings file. Also SVC_CONFIG; default svc.toml."),
+    ] = None
+
+
+def worker(*, which: Which = Which()) -> None:
+    """Run the background workers until Ctrl-C or SIGTERM, without a server.
+
+    Any number of them share a PostgreSQL database with any number of servers. One that is told to
+    end begins nothing more, and finishes or gives back what it has within graceful_seconds.
+    """
+    from svc_http.run.server import worker as working  # noqa: PLC0415 - help is shown without it
+
+    def read() -> Settings:
+        return load(which.config, {"db": which.db, "workers": which.only or "all"})
+
+    given = read()
+    if given.db == MEMORY:
+        raise Usage("a store in memory is its server's alone; name a database with --db")
+
+    def ready() -> None:
+        chosen = [name for name in WORKERS if given.runs(name)]
+        found = {"workers": chosen, "db": given.shown_db, "pid": os.getpid()}
+        (show.as_json if which.json else show.outline)(found)
+        sys.stdout.flush()
+
+    working.run(given, ready, read)

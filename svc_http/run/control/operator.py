@@ -1,0 +1,238 @@
+"""Carries out operations for the operator: the same over the socket and inside a process.
+
+A request is `{"operation": ID, "path": {...}, "query": {...}, "headers": {...}, "body": ...,
+"account": ..., "author": ...}`, all but the first optional; an answer is `{"ok": {"status",
+"mediaType", "headers", "failed", "encoding", "body"}}` or `{"problem": {...}}` with the eight
+members of every problem (Spec: Errors). A body is JSON, a text, or, where `encoding` says
+so, base64.
+
+Rule 1: an operation passes the same checks here as over HTTP, from its inputs to its commit; only
+        keys, counters and payments are not asked for.
+Rule 2: `account` is a workspace by id or name, or a person by id. Without it the one is meant that
+        has the resource which the operation names, else the only workspace there is.
+"""
+
+import asyncio
+from base64 import b64encode
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import aclosing
+from typing import Any, Final, cast
+from urllib.parse import urlencode
+
+import attrs
+from attrs import field, frozen
+
+from svc_core import wire
+from svc_core.access import operations as accounts
+from svc_core.base import compact
+from svc_core.catalog import COLLECTIONS, LOCAL_OPERATIONS, OPERATIONS
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem, describe
+from svc_core.operation import executor as pipeline
+from svc_core.operation.declaration import JSON, OPERATOR, Actor, Context, Operation
+from svc_core.operation.executor import Call, Reply, Site
+from svc_core.operation.host import Tell
+from svc_core.operation.inputs import inputs
+from svc_core.operation.ports import SYSTEM, Collection, SharedUnavailable, Transaction
+from svc_core.operation.stream import Stream, Watch
+from svc_core.wire import Json, WireError
+from svc_http import system
+from svc_http.service.service import Service
+from svc_http.stores.errors import Overloaded, StorageUnavailable
+
+PassOn = Callable[[bytes], Awaitable[None]]
+"""Takes a part of a stream; whoever gives it is cancelled once nobody is there."""
+
+ALL: Final[Mapping[str, Operation[Any, Any]]] = {
+    operation.id: operation for operation in (*OPERATIONS, *LOCAL_OPERATIONS)
+}
+
+_OWNED: Final = {one.prefix: one for one in COLLECTIONS if one.scope == "tenant" and one.kind}
+"""The collections of tenants by the prefix of their identifiers."""
+
+_text = compact.encoder(ascii_only=False)
+
+
+@frozen
+class Asked:
+    """Which operation, with what, for whom."""
+
+    operation: str
+    path: Mapping[str, str] = field(factory=dict)
+    query: Mapping[str, str] = field(factory=dict)
+    headers: Mapping[str, str] = field(factory=dict)
+    body: Json = field(factory=dict)
+    account: str | None = None
+    author: str | None = None
+
+
+@frozen(eq=False)
+class Operator:
+    """`site` is what answers say of the place, `failed` hears of defects."""
+
+    service: Service
+    site: Callable[[], Site]
+    failed: Callable[[BaseException], None]
+
+    async def answer(self, line: bytes, tell: Tell, pass_on: PassOn | None = None) -> bytes:
+        """The answer to one request, whatever it is: one line of JSON.
+
+        One that comes as a stream is passed on in its parts, and the answer is that it is over.
+
+        Raises:
+            ConnectionError: nobody takes the parts.
+        """
+        try:
+            reply = await self._run(_read(line), tell)
+            if reply.stream is not None and reply.stream.seconds_max and pass_on is not None:
+                reply = await _passed_on(reply, reply.stream, pass_on)
+            return _told(reply)
+        except ConnectionError:
+            raise
+        except Problem as refusal:
+            return self.refuse(refusal)
+        except StorageUnavailable as failure:
+            self.failed(failure)
+            step = "Make room on that disk, then repeat the command." if failure.is_full else ""
+            told = f"{str(failure)[0].upper()}{str(failure)[1:]}."
+            return self.refuse(Problem(problem.STORAGE_UNAVAILABLE, told, resolution=step))
+        except SharedUnavailable as failure:
+            told = f"The counters cannot be reached now: {failure}"
+            return self.refuse(Problem(problem.SERVICE_UNAVAILABLE, told))
+        except Overloaded:
+            return self.refuse(Problem(problem.OVERLOADED))
+        except Exception as failure:  # The boundary: whatever escaped is a defect of ours.
+            self.failed(failure)
+            return self.refuse(
+                Problem(problem.INTERNAL_ERROR, "The operation could not be completed.")
+            )
+
+    def refuse(self, refusal: Problem) -> bytes:
+        """A refusal as an answer."""
+        origin = self.site().base_url
+        told = problem.body(refusal, base_url=origin, request_id=system.new_request_id())
+        return b'{"problem":' + told + b"}\n"
+
+    async def _run(self, asked: Asked, tell: Tell) -> Reply:
+        operation = _operation(asked.operation)
+        path = {item.name for item in inputs(operation.request) if item.place == "path"}
+        if asked.path.keys() != path:
+            raise Problem(problem.VALIDATION_FAILED, f"/path: must have {sorted(path)}")
+        site, now = self.site(), self.service.now()
+        headers = {"content-type": "application/json", **asked.headers}
+        if operation.idempotency == "required":
+            headers.setdefault("idempotency-key", f"svc-{system.SystemIds().random(16).hex()}")
+        call = Call(asked.path, urlencode(asked.query), headers.get)
+        prepared = attrs.evolve(
+            pipeline.prepare(operation, call, site), body=_text(asked.body).encode()
+        )
+        actor, service = await self._actor(operation, asked), self.service
+        service = attrs.evolve(service, tell=tell)
+
+        look, seen = pipeline.ahead(operation, prepared), None
+        if look is not None:
+            seen = await service.storage.read(
+                actor.tenant, lambda tx: look(service.context(tx, actor, now))
+            )
+
+        async def unit(tx: Transaction) -> Reply:
+            context = attrs.evolve(
+                service.context(tx, actor, now),
+                ahead=seen,
+                operation=operation.id,
+                aliases=site.aliases,
+                if_match=prepared.if_match,
+                units=service,
+            )
+            return await pipeline.perform(operation, prepared, context, site)
+
+        if operation.unit == "several":
+            return await unit(cast(Transaction, None))
+        work = service.storage.write if operation.writes else service.storage.read
+        return await work(actor.tenant, unit)
+
+    async def _actor(self, operation: Operation[Any, Any], asked: Asked) -> Actor:
+        if operation.binding == "system":
+            return Actor(SYSTEM, roles=OPERATOR)
+        account = asked.account or await self._owner(operation, asked)
+
+        async def unit(ctx: Context) -> Actor:
+            return await accounts.acting(ctx, account, asked.author, is_personal=operation.personal)
+
+        actor = await self.service.read(SYSTEM, unit)
+        if operation.binding == "workspace" and actor.workspace_id is None:
+            raise Problem(problem.WORKSPACE_KEY_REQUIRED)
+        return actor
+
+    async def _owner(self, operation: Operation[Any, Any], asked: Asked) -> str | None:
+        """The tenant that has the resource which the operation names; None where it names none.
+
+        Raises:
+            Problem: NOT_FOUND.
+        """
+        body = asked.body if isinstance(asked.body, dict) else {}
+        sent = {**body, **asked.query, **asked.path}
+        for item in inputs(operation.request):
+            id_ = sent.get(item.name)
+            if item.id_of is not None and isinstance(id_, str):
+                public = item.id_of.public(id_)
+                collection = _OWNED.get(public.partition("_")[0])
+                if collection is not None:
+                    return await self._tenant(collection, public)
+        return None
+
+    async def _tenant(self, collection: Collection[Any], id_: str) -> str:
+        async def found(ctx: Context) -> bool:
+            return await ctx.tx.documents.get(collection, id_) is not None
+
+        for tenant in await self.service.tenants():
+            if await self.service.read(tenant, found):
+                return tenant
+        raise Problem(problem.NOT_FOUND, f"There is no {collection.kind} {id_}.")
+
+
+def _read(line: bytes, *, exact: bool = False) -> Asked:
+    """The request; once more, with exact numbers, where its operation asks for them."""
+    try:
+        asked = wire.structure(Asked, pipeline.read_json(line, exact=exact))
+    except WireError as wrong:
+        raise Problem(problem.VALIDATION_FAILED, describe(wrong.faults)) from wrong
+    return asked if exact or not _operation(asked.operation).exact else _read(line, exact=True)
+
+
+def _operation(id_: str) -> Operation[Any, Any]:
+    if id_ in ALL:
+        return ALL[id_]
+    raise Problem(problem.VALIDATION_FAILED, f"/operation: there is no {id_!r}")
+
+
+async def _passed_on(reply: Reply, stream: Stream, pass_on: PassOn) -> Reply:
+    """The answer without its stream, once that has come to its end."""
+    try:
+        async with asyncio.timeout(stream.seconds_max):
+            await pass_on(b"")  # from here on somebody has to listen
+            async with aclosing(stream.parts(_NOTHING_NEW)) as parts:  # type: ignore[type-var]
+                async for part in parts:
+                    await pass_on(part)
+                    await asyncio.sleep(0)  # neither of them need have waited for anything
+    except TimeoutError:
+        await pass_on(stream.farewell(None))
+    finally:
+        await asyncio.shield(stream.settle())
+    return attrs.evolve(reply, stream=None, media_type=JSON.media_type)
+
+
+_NOTHING_NEW: Final = cast(Watch, None)
+"""What waits for commits is not asked for here: only streams with an end are passed on."""
+
+
+def _told(reply: Reply) -> bytes:
+    if reply.stream is not None:
+        raise Problem(problem.NOT_ACCEPTABLE, "Streams are given over HTTP alone.")
+    kind, body, encoding = reply.media_type or "", reply.body, None
+    if kind.partition(";")[0] != "application/json":
+        encoding = None if kind.startswith(("text/", "image/svg")) or "json" in kind else "base64"
+        body = _text((b64encode(body) if encoding else body).decode()).encode()
+    head = {"status": reply.status, "mediaType": kind, "failed": reply.failed, "encoding": encoding}
+    told = _text({**head, "headers": dict(reply.headers)}).encode()
+    return b'{"ok":' + told[:-1] + b',"body":' + (body or b"null") + b"}}\n"

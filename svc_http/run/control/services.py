@@ -1,0 +1,120 @@
+"""What this host lends to operations of several units: publishers, a voice, files, plans."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import attrs
+from attrs import frozen
+
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.intel.folding.model import Source
+from svc_core.intel.intake.operations import Outcome, SourceReader
+from svc_core.ledger.local_operations import Exports, UnreadableExport
+from svc_core.operation.host import Progress, Tell
+from svc_core.operation.ports import Lockouts
+from svc_core.payments.steps import Checkout
+from svc_core.reports.audio import Audio
+from svc_core.reports.local_operations import Speaker
+from svc_core.reports.speaking import Task
+from svc_http.outside.fetch import Fetcher, FetchRefused, NotModified, locations
+from svc_http.outside.fetch.exports import opener
+from svc_http.outside.speech.port import SpeechFailed
+from svc_http.run.control.operator import Operator
+from svc_http.service.equipment import fetcher, recorder
+from svc_http.service.runtime import Runtime
+from svc_http.service.service import Service
+from svc_http.service.workers import pull_now
+from svc_http.service.workers.recordings import Recorder
+from svc_http.settings import SettingsError
+
+
+@frozen
+class _Publishers:
+    """Sources over the network and on disk; each pull has a way out of its own."""
+
+    service: Service
+    fetcher: Callable[[], Fetcher]
+
+    def locations(self, given: str) -> Sequence[str]:
+        try:
+            return locations(given)
+        except FetchRefused as refused:
+            raise ValueError(refused.message) from refused
+
+    async def read(self, location: str) -> bytes:
+        try:
+            async with self.fetcher() as fetcher:
+                found = await fetcher.fetch(location)
+        except FetchRefused as refused:
+            raise ValueError(refused.message) from refused
+        if isinstance(found, NotModified):
+            raise AssertionError("no validator was sent")
+        return found.body
+
+    async def pull(
+        self, sources: Sequence[Source], tell: Tell, *, force: bool = False
+    ) -> Sequence[Outcome]:
+        done = count(1)
+
+        def heard(outcome: Outcome) -> None:
+            location = "" if outcome.source is None else outcome.source.location
+            tell(Progress(next(done), len(sources), location))
+
+        async with self.fetcher() as fetcher:
+            return await pull_now(self.service, sources, fetcher, heard, force=force, tell=tell)
+
+
+@frozen
+class Voice:
+    """The voice of the settings, with the place that its recordings are kept in."""
+
+    service: Service
+    recorder: Callable[[], Recorder]
+
+    async def record(self, tenant: str, task: Task) -> Audio | None:
+        """Speak a report and keep its recording."""
+        try:
+            return await self.recorder().record(self.service, tenant, task)
+        except SettingsError as mute:
+            detail = f"Reports have no voice here: {mute}"
+            raise Problem(problem.SERVICE_UNAVAILABLE, detail) from mute
+        except (SpeechFailed, OSError) as failure:
+            again = f"once that is mended: svc reports speak {task.report_id}"
+            detail = f"The report was not spoken: {failure}; {again}"
+            raise Problem(problem.SERVICE_UNAVAILABLE, detail) from failure
+
+
+class _Files:
+    """Exports on the disk of this machine."""
+
+    def blocks(self, path: str, note: str, tell: Tell) -> Callable[[], Iterator[bytes]]:
+        if not Path(path).is_absolute():
+            raise UnreadableExport("must be absolute")
+        loop = asyncio.get_running_loop()  # what reads may be a thread beside it
+
+        def tell_soon(progress: Progress) -> None:
+            loop.call_soon_threadsafe(tell, progress)
+
+        return opener(Path(path), note, tell_soon)
+
+
+def operator(runtime: Runtime, failed: Callable[[BaseException], None]) -> Operator:
+    """What carries out operations for the operator of this service."""
+    service = runtime.service
+    make = partial(recorder, runtime.settings, runtime.storage, runtime.media)
+    lent: Mapping[type, Any] = {
+        **service.host.lends,
+        SourceReader: _Publishers(service, partial(fetcher, runtime.settings)),
+        Speaker: Voice(service, make),
+        Exports: _Files(),
+        Lockouts: runtime.shared.lockouts,
+    }
+    if runtime.till is not None:
+        lent = {**lent, Checkout: runtime.till.checkout}
+    lending = attrs.evolve(service, host=attrs.evolve(service.host, lends=lent))
+    return Operator(lending, lambda: runtime.site(runtime.now()), failed)

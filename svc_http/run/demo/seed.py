@@ -1,0 +1,156 @@
+"""Fills a new store for the demo, by the same ways as real use: files are added as sources and
+taken in, profiles are created, reports are made from what was taken in, records are appended to
+the ledger. Nothing is written past the pipeline.
+"""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from pathlib import Path
+from typing import cast
+
+import attrs
+from attrs import field, frozen
+
+from svc_core.access import operations as accounts
+from svc_core.access.creation import KeyWish
+from svc_core.access.operations import IssuedKey
+from svc_core.access.scopes import SCOPES
+from svc_core.intel.folding.model import Source
+from svc_core.intel.signals.model import SIGNALS
+from svc_core.intel.signals.operations import DismissSignal, dismiss_signal
+from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.ports import Transaction
+from svc_core.reports import publications
+from svc_core.reports.profiles import operations
+from svc_core.reports.profiles.model import PROFILES as STORED
+from svc_core.reports.profiles.model import SUBSCRIPTIONS, ProfileInput
+from svc_core.search.embeddings import Embedder
+from svc_http.outside.fetch import Fetcher
+from svc_http.run.demo.documents import DemoDocument, data_documents, documents
+from svc_http.run.demo.profiles import PROFILES, PUBLIC
+from svc_http.run.demo.subject import Recorded, record
+from svc_http.service.service import Service
+from svc_http.service.workers import add_source, make_report, pull_all
+
+WORKSPACE = "demo"
+PLAN = "elite"
+KEY_LIFETIME = timedelta(hours=24)
+
+
+@frozen
+class Seeded:
+    """What the demo starts with.
+
+    `key` is the secret of a key with every scope, `report_id` a report that is worth reading,
+    `subject` what the ledger tells of.
+    """
+
+    workspace_id: str
+    plan: str
+    key: str = field(repr=False)
+    profiles: int
+    sources: int
+    items: int
+    reports: int
+    report_id: str
+    subject: Recorded
+
+
+async def seed(service: Service, fetcher: Fetcher, folder: Path) -> Seeded:
+    """Fill the store; the documents are written to `folder`, which must stay while it is used.
+
+    Its reports are made of words: a model that makes the vectors of every item would hold up the
+    start, and has them soon after it.
+    """
+    lends = {kind: lent for kind, lent in service.host.lends.items() if kind is not Embedder}
+    service = attrs.evolve(service, host=attrs.evolve(service.host, lends=lends))
+    issued = await service.system(lambda ctx: _open_house(ctx, service))
+    tenant = issued.key.tenant
+    read = documents(service.now())
+    earlier = data_documents(service.now(), earlier=True)
+    was = await pull_all(service, await _added(service, folder, earlier), fetcher)
+    sources = await _added(service, folder, (*read, *data_documents(service.now())))
+    outcomes = (*was, *await pull_all(service, sources, fetcher))
+    await _dismiss(service)
+    # The last one made heads every list, and the first of the table is the richest.
+    made = [
+        await _watch(service, tenant, wish, is_spoken=wish is PROFILES[0])
+        for wish in reversed(PROFILES)
+    ]
+    subject = await record(service, issued.key, read)
+    return Seeded(
+        workspace_id=tenant,
+        plan=PLAN,
+        key=issued.secret,
+        profiles=len(made),
+        sources=len(sources),
+        items=sum(outcome.run.created for outcome in outcomes),
+        reports=len(set(made)),
+        report_id=made[-1],
+        subject=subject,
+    )
+
+
+async def _added(service: Service, folder: Path, documents: Iterable[DemoDocument]) -> list[Source]:
+    """The sources of these documents, which are written to the folder."""
+    sources = []
+    for document in documents:
+        path = folder / document.file_name
+        path.write_bytes(document.body)
+        sources.append(
+            await add_source(
+                service,
+                str(path),
+                name=document.name,
+                topics=document.topics or None,
+                options=document.options,
+            )
+        )
+    return sources
+
+
+async def _dismiss(service: Service) -> None:
+    """Dismiss one signal, the oldest of the weakest type, as an operator does."""
+
+    async def dismiss(ctx: Context) -> None:
+        page = await ctx.tx.documents.scan(SIGNALS, where={"type": ("toneShift",)}, limit=100)
+        for row in page.rows[-1:]:
+            await dismiss_signal(ctx, DismissSignal(row.id))
+
+    await service.system(dismiss)
+
+
+async def _open_house(ctx: Context, service: Service) -> IssuedKey:
+    home = await accounts.create_workspace(ctx, name=WORKSPACE, plan=PLAN, plans=service.plans)
+    wish = KeyWish(
+        name="demo",
+        scopes=tuple(SCOPES),
+        workspace_id=home.id,
+        expires_at=ctx.now + KEY_LIFETIME,
+    )
+    return await accounts.create_key(ctx, wish, plans=service.plans)
+
+
+async def _watch(service: Service, tenant: str, wish: ProfileInput, *, is_spoken: bool) -> str:
+    """Create a profile and make its first report; the report's id."""
+    asked = operations.CreateProfile(wish)
+    created = await service.write(tenant, lambda ctx: operations.create_profile(ctx, asked))
+    profile_id = STORED.decode(created.raw).id
+    if is_spoken:
+        await service.write(tenant, lambda ctx: _want_audio(ctx, profile_id))
+    row = await make_report(service, tenant, profile_id)
+    if wish in PUBLIC:
+        said = service.context(cast(Transaction, None), Actor(tenant), service.now())
+        chosen = publications.ChosenProfile(profile_id)
+        await publications.publish_profile(attrs.evolve(said, units=service), chosen)
+    return row.id
+
+
+async def _want_audio(ctx: Context, profile_id: str) -> None:
+    """Have the reports of a profile spoken; the voice comes later, in the background."""
+    found = await ctx.tx.documents.scan(SUBSCRIPTIONS, where={"profile_id": (profile_id,)}, limit=1)
+    for document in found.rows:
+        before = SUBSCRIPTIONS.decode(document.raw)
+        delivery = attrs.evolve(before.delivery, include_audio=True)
+        after = attrs.evolve(before, delivery=delivery, updated_at=ctx.now)
+        await ctx.save(SUBSCRIPTIONS, before.id, after)

@@ -1,0 +1,302 @@
+"""Serving with Hypercorn in this process, with answers of our own on every path.
+
+Rule 1: what Hypercorn refuses by itself is problem+json with a request id as well.
+Rule 2: HTTP/1.1 is all that is spoken. TLS and HTTP/2 are the work of a proxy in front, and there
+        is no upgrade: behind a proxy it is a smuggling surface.
+Rule 3: SIGTERM drains first: streams are told to end, workers begin nothing more, and requests
+        are turned away while those that run come to their end. Then every connection is closed.
+Rule 4: SIGHUP drains too, for a restart: who connects waits in the queue of the socket.
+Rule 5: where other processes serve the same socket, it drains in another way: no connection is
+        taken any more, what comes over those that are open is answered and ends them, and one
+        that is quiet is closed when it always is, after its keep-alive time.
+Rule 6: whoever connects is let in. Where that is one connection too many, the oldest is closed of
+        the address that has the most. Half of the places are for those over which a key was let
+        in, so that no stranger costs a client its connection; there an idle one goes first.
+"""
+
+import asyncio
+import errno
+import signal
+import socket
+import struct
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import hypercorn.protocol
+from hypercorn.asyncio.tcp_server import TCPServer
+from hypercorn.asyncio.worker_context import WorkerContext
+from hypercorn.config import Config
+from hypercorn.utils import wrap_app
+
+from svc_core.access import address
+from svc_http.exchange.exchange import PART_BYTES, VOUCH
+from svc_http.exchange.load import Room
+from svc_http.service.application import Service
+from svc_http.service.runtime import Runtime
+
+FILES_BESIDE = 124
+"""Files and sockets that are open beside the connections: the store, the control socket, what
+workers fetch and send, at most some fifty at once."""
+
+OnReady = Callable[[str, int], None]
+"""Told the address once connections are answered."""
+
+
+class PortBusy(Exception):  # noqa: N818 - said as the state that it is
+    """Another process listens on the address; the message is one line with the way out."""
+
+    exit_code = 2
+
+    def __init__(self, host: str, port: int) -> None:
+        super().__init__(f"port {port} on {host} is in use; try --port {port + 1}")
+
+
+class Listening(Config):
+    """Hypercorn's settings for one server, and what our protocol needs to know of it.
+
+    Settings carry it, because all servers of a process share one protocol.
+    """
+
+    h11_max_incomplete_size = 40_960
+    """The request line and fields that are read before 431: our 32 KiB and a target."""
+    keep_alive_timeout = 5.0
+    keep_alive_max_requests = 1_000_000  # reconnecting costs more than it frees
+    read_timeout = None  # it would cut quiet streams; bodies have their own deadline
+    max_app_queue_size = 10
+    """Parts of a body that wait for the application: 10 of 64 KiB hold a slow reader's sender
+    back."""
+    backlog = 1_024
+    include_server_header = False
+    accesslog = None
+    loglevel = "WARNING"
+
+    origin = ""
+    """Where links begin."""
+    unread: Callable[[str, int], None] = staticmethod(lambda _id, _status: None)
+    """Hears of what no application gets to see: a request's id and the status of its refusal."""
+
+
+def install() -> tuple[type[TCPServer], list[str]]:
+    """Make Hypercorn speak with our protocol in this process; what takes connections then.
+
+    And what our protocol misses in the installed versions of Hypercorn and h11: where that is
+    anything, Hypercorn's own protocol stays, but for its upgrade to HTTP/2.
+    """
+    try:
+        # What they import may be missing as well.
+        from svc_http.run.server import connection, internals  # noqa: PLC0415
+
+        missing = internals.missing()
+    except ImportError as gone:
+        return TCPServer, [str(gone)]
+    if missing:
+        hypercorn.protocol.H11Protocol = internals.without_upgrade()  # type: ignore[attr-defined]
+        return TCPServer, missing
+    hypercorn.protocol.H11Protocol = connection.Protocol  # type: ignore[attr-defined]
+    return connection.Socket, missing
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 takes any that is free.
+
+    Raises:
+        PortBusy: another process listens there.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    # What a client does not read is ours to bound, and does not fill the system's buffers.
+    if hasattr(socket, "TCP_NOTSENT_LOWAT"):
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, PART_BYTES)
+    try:
+        listening.bind((host, port))
+        listening.listen(Listening.backlog)
+    except OSError as refused:
+        listening.close()
+        if refused.errno == errno.EADDRINUSE:
+            raise PortBusy(host, port) from refused
+        raise
+    listening.setblocking(False)
+    return listening
+
+
+async def serve(
+    service: Service,
+    listening: socket.socket,
+    on_ready: OnReady | None = None,
+    *,
+    signals: bool = True,
+) -> None:
+    """Serve on a listening socket until the service is drained, which SIGTERM and SIGINT do.
+
+    The socket is closed at the end. A second signal ends the process at once. `signals` is false
+    where another part of the process handles them.
+    """
+    runtime = service.runtime
+    takes, missing = install()
+    if missing:
+        runtime.journal.note("warning", "stock protocol", missing=missing)
+    if signals:  # the process is ours
+        drain_on_signals(runtime)
+    host, port = listening.getsockname()[:2]
+    patience = runtime.settings.graceful_seconds
+    made = Listening()
+    made.origin, made.unread = runtime.settings.origin, service.edge.unread
+    most = affordable(runtime.settings.connections_max)
+    connections = _Connections(service, made, takes, most)
+    async with service.router.lifespan_context(service):
+        server = await asyncio.start_server(
+            connections.take, sock=listening, backlog=Listening.backlog
+        )
+        try:
+            if on_ready is not None:
+                on_ready(host, port)
+            await runtime.drain.wait()
+            await asyncio.sleep(0)  # workers that wait for the drain themselves hear of it first
+            runtime.halt()
+            if runtime.refuses:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(service.edge.quiet(), patience)
+            elif runtime.settings.processes is not None:
+                server.close()
+                await connections.left(made.keep_alive_timeout + patience)
+        finally:
+            server.close()
+            await connections.end(patience)
+
+
+class _Connections:
+    """The connections of one server, each a task of Hypercorn's."""
+
+    def __init__(
+        self, service: Service, made: Listening, takes: type[TCPServer], most: int
+    ) -> None:
+        self._app = wrap_app(service, made.wsgi_max_body_size, "asgi")  # type: ignore[arg-type]
+        self._made = made
+        self._takes = takes
+        self._context = WorkerContext(None)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._strangers: Room[TCPServer] = Room(-(-most // 2))
+        self._clients: Room[TCPServer] = Room(-(-most // 2), _is_idle)
+
+    async def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve a connection to its end."""
+        task = asyncio.current_task()
+        if task is None:
+            raise AssertionError("connections are served by tasks")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        loop = asyncio.get_running_loop()
+        peer = writer.get_extra_info("peername") or ("",)
+        block = address.block(str(peer[0]))
+        state: dict[str, Any] = {}
+        one = self._takes(self._app, loop, self._made, self._context, state, reader, writer)
+
+        def vouch() -> None:
+            if one in self._strangers:
+                self._strangers.leave(one)
+                self._part_from(self._clients.enter(one, block))
+
+        state[VOUCH] = vouch
+        self._part_from(self._strangers.enter(one, block))
+        try:
+            await one
+        finally:
+            self._strangers.leave(one)
+            self._clients.leave(one)
+
+    def _part_from(self, one: TCPServer | None) -> None:
+        if one is not None:
+            drop(one.writer)
+
+    async def left(self, seconds: float) -> None:
+        """Wait until all of them have come to their end, at most so long."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=seconds)
+
+    async def end(self, seconds: float) -> None:
+        """Close those that are idle, and all of them when the others have had their time."""
+        await self._context.terminated.set()
+        await self.left(seconds)
+        late = tuple(self._tasks)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
+
+
+def drop(writer: asyncio.StreamWriter) -> None:
+    """End a connection at once. What was written and not read is forgotten, by the system too,
+    which would keep it for minutes."""
+    transport = writer.transport
+    if transport.get_write_buffer_size() or not transport.is_closing():  # it has its socket still
+        with suppress(OSError):
+            made = writer.get_extra_info("socket")
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    transport.abort()
+
+
+def _is_idle(connection: TCPServer) -> bool:
+    """Whether no request is under way on a connection, as far as Hypercorn's protocol tells."""
+    protocol = getattr(getattr(connection, "protocol", None), "protocol", None)
+    return not getattr(protocol, "stream", None)
+
+
+def affordable(wanted: int) -> int:
+    """So many connections, or as many as this process may have files for, at least one.
+
+    Where the system lets it, the process allows itself as many files as that takes.
+    """
+    try:
+        import resource  # noqa: PLC0415 - there is none on Windows
+    except ImportError:
+        return wanted
+    needed = wanted + FILES_BESIDE
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    unlimited = resource.RLIM_INFINITY
+    if soft != unlimited and soft < needed:
+        soft = needed if hard == unlimited else min(needed, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return wanted if soft == unlimited else max(1, min(wanted, soft - FILES_BESIDE))
+
+
+def drain_on_signals(runtime: Runtime) -> None:
+    """Have SIGTERM and SIGINT drain the service; the second signal ends the process at once.
+
+    SIGHUP does so too where nobody begins anew for it.
+    """
+    loop = asyncio.get_running_loop()
+    numbers = [signal.SIGTERM, signal.SIGINT]
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
+        numbers.append(signal.SIGHUP)
+
+    def first() -> None:
+        runtime.drain.set()
+        for number in numbers:
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_DFL)
+
+    for number in numbers:
+        loop.add_signal_handler(number, first)
+
+
+def run(service: Service, on_ready: OnReady | None = None) -> None:
+    """Serve at the address of the settings until a signal, with uvloop where there is one.
+
+    Raises:
+        PortBusy: another process listens there.
+    """
+    settings = service.runtime.settings
+    listening = listen(settings.host, settings.port)
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
+        runner.run(serve(service, listening, on_ready))
+
+
+def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """What makes the event loop: uvloop where it is installed, else what asyncio chooses."""
+    try:
+        import uvloop  # noqa: PLC0415 - optional: there is none on Windows
+    except ImportError:
+        return None
+    return uvloop.new_event_loop

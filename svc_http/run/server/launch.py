@@ -1,0 +1,180 @@
+"""What `svc serve` runs: settings, store, application, workers and control socket, put together.
+
+Rule 1: everything that can refuse the start refuses before the first request is taken.
+Rule 2: the address is told once connections are answered, never before.
+Rule 3: what was opened is closed in the opposite order, whatever ended the run.
+"""
+
+import asyncio
+import socket
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack, closing, suppress
+from pathlib import Path
+
+import attrs
+from attrs import frozen
+
+from svc_core.access import operations as accounts
+from svc_core.operation.ports import SYSTEM
+from svc_core.payments.networks import NOBODY
+from svc_http.outside.facilitators import ethereum
+from svc_http.run.demo.seed import Seeded, seed
+from svc_http.run.hosting import assembled
+from svc_http.run.server import hypercorn
+from svc_http.run.server.restarts import Read, Restarts
+from svc_http.service.application import controlled
+from svc_http.service.equipment import checked
+from svc_http.service.journal import Level
+from svc_http.settings import EXAMPLE_DSN, PREFIX, Settings, SettingsError
+from svc_http.system import sigterm_interrupts
+
+
+@frozen
+class Opened:
+    """A server that answers: where it is and what its store holds."""
+
+    settings: Settings
+    admin: str
+    is_empty: bool
+    seeded: Seeded | None = None
+
+
+OnReady = Callable[[Opened], None]
+
+
+def _silent(_: Opened) -> None:
+    """Tell nothing."""
+
+
+@frozen
+class _Manner:
+    """How a server serves: the demo with feeds, one of several, or one that begins anew."""
+
+    feeds: Path | None = None
+    number: int | None = None
+    restarts: Restarts | None = None
+
+
+# -- running -----------------------------------------------------------------------------------
+
+
+def run(given: Settings, on_ready: OnReady, read: Read | None = None) -> None:
+    """Serve the store of the settings until SIGTERM or SIGINT; SIGHUP begins anew with those read.
+
+    Raises:
+        SettingsError, PortBusy, StoreBusy, Unusable, Unsafe, OSError: it cannot start, and why.
+    """
+    # Until the server listens for signals itself, they end the run here.
+    with suppress(KeyboardInterrupt), sigterm_interrupts(), _listening(checked(given)) as listening:
+        ready = iter((on_ready,))  # the address is told once
+
+        def serve(settings: Settings, restarts: Restarts) -> None:
+            _run(settings, listening, next(ready, _silent), _Manner(restarts=restarts))
+
+        Restarts(given, read or (lambda: given)).run(serve)
+
+
+def run_demo(given: Settings, on_ready: OnReady) -> None:
+    """Serve a store in a folder that is made now, filled, and removed at the end.
+
+    Raises:
+        SettingsError, PortBusy, Unsafe, OSError: it cannot start, and why.
+    """
+    if given.env == "production":
+        raise SettingsError("the demo is not for production; leave --demo out, or SVC_ENV")
+    if given.processes is not None:
+        raise SettingsError("the demo has one process; leave --processes out, or --demo")
+    if given.is_open:
+        raise SettingsError(
+            f"the demo listens on this machine alone, not on {given.host}; leave --host out"
+        )
+    with (
+        suppress(KeyboardInterrupt),
+        sigterm_interrupts(),
+        tempfile.TemporaryDirectory(prefix="svc-demo-") as folder,
+    ):
+        feeds = Path(folder) / "feeds"
+        feeds.mkdir()
+        demo = attrs.evolve(
+            given,
+            log_level=_quiet(given),
+            db=str(Path(folder) / "svc.db"),
+            secret=None,
+            x402_pay_to=given.x402_pay_to or (NOBODY if ethereum.is_installed() else None),
+        )
+        with _listening(checked(demo)) as listening:
+            _run(demo, listening, on_ready, _Manner(feeds))
+
+
+def _quiet(given: Settings) -> Level:
+    """Somebody who reads the demo's key at a terminal is not to lose it among requests."""
+    is_seen = given.log_file is None and sys.stderr.isatty()
+    return "warning" if is_seen and given.log_level == "info" else given.log_level
+
+
+def _listening(given: Settings) -> closing[socket.socket]:
+    return closing(hypercorn.listen(given.host, given.port))
+
+
+def run_one_of(given: Settings, listening: socket.socket, number: int, on_ready: OnReady) -> None:
+    """Serve as one of several processes, on a socket that all of them have.
+
+    Raises:
+        SettingsError, Unusable, Unsafe, OSError: it cannot start, and why.
+    """
+    with suppress(KeyboardInterrupt), sigterm_interrupts():
+        _run(shared(checked(given)), listening, on_ready, _Manner(number=number))
+
+
+def shared(given: Settings) -> Settings:
+    """The settings, once it is clear that several processes may have their database.
+
+    Raises:
+        SettingsError: it is a file, or memory.
+    """
+    if given.dsn is None:
+        raise SettingsError(
+            "setting 'processes' needs PostgreSQL, because a SQLite file has one process; for "
+            f"example {PREFIX}DB={EXAMPLE_DSN}"
+        )
+    return given
+
+
+def _run(
+    given: Settings,
+    listening: socket.socket,
+    on_ready: OnReady,
+    manner: _Manner,
+) -> None:
+    given = at(given, listening)
+    with asyncio.Runner(loop_factory=hypercorn.loop_factory()) as runner:
+        runner.run(_serve(given, listening, on_ready, manner))
+
+
+def at(given: Settings, listening: socket.socket) -> Settings:
+    """The settings with the port that was found where any would do."""
+    return attrs.evolve(given, port=listening.getsockname()[1])
+
+
+async def _serve(
+    given: Settings,
+    listening: socket.socket,
+    on_ready: OnReady,
+    manner: _Manner,
+) -> None:
+    feeds, number = manner.feeds, manner.number
+    async with assembled(given, number=number) as made:
+        service = made.service.runtime.service
+        seeded = None if feeds is None else await seed(service, made.reader, feeds)
+        async with controlled(made.service, number) as admin:
+            is_empty = not await service.read(SYSTEM, accounts.list_workspaces)
+            opened = Opened(made.settings, admin, is_empty, seeded)
+            with ExitStack() as stack:
+                if manner.restarts is not None:
+                    listening = listening.dup()  # the one that stays keeps who connects waiting
+                    stack.enter_context(manner.restarts.heeds(made.service.runtime))
+                await hypercorn.serve(
+                    made.service, listening, lambda _host, _port: on_ready(opened)
+                )

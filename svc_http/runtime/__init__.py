@@ -1,1 +1,0 @@
-"""What a running service holds: its store, secrets, log, counts and the news of commits."""

@@ -1,0 +1,245 @@
+"""The composition root: settings and storage in, an ASGI application out.
+
+    service = build(settings, storage)
+
+The application serves itself (`svc_http.run.server`), runs under any ASGI server, or is mounted in
+a host application. Where the host's lifespan does not reach it, it starts at its first request;
+`mount` joins the two lifespans, so that it also stops with the host.
+"""
+
+import platform
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from functools import partial
+from sqlite3 import sqlite_version
+from typing import Any
+
+import attrs
+from starlette.applications import Starlette
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp
+
+from svc_core import catalog
+from svc_core.access.plans import PlanTable
+from svc_core.ledger.signing_key import Purpose
+from svc_core.operation.declaration import Operation
+from svc_core.operation.ports import Ids, Storage
+from svc_core.payments import prices
+from svc_http import system
+from svc_http.adapter import endpoints as adapter
+from svc_http.adapter.dispatcher import Dispatcher
+from svc_http.guard.edge import Edge
+from svc_http.mcp import endpoint
+from svc_http.outside.chat import Chat
+from svc_http.outside.embeddings.model import Embeddings
+from svc_http.outside.facilitators.x402 import Paying
+from svc_http.outside.speech.port import Speech
+from svc_http.pages import reports as report_pages
+from svc_http.pages.documents import Pages
+from svc_http.pages.media import MediaPages
+from svc_http.run.control.channel import Control, address
+from svc_http.run.control.services import operator
+from svc_http.service.runtime import Closing, Runtime, Worker
+from svc_http.settings import Settings, SettingsError
+from svc_http.stores.counters import Shared
+from svc_http.stores.media.places import media_of
+from svc_http.stores.media.port import Media
+from svc_http.version import service_version
+
+AUDIO_TEXT = "/reports/{reportId}/audio-text"
+
+
+class Service(Starlette):
+    """The application: a Starlette whose requests pass the edge and our dispatcher only."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        operations: Sequence[Operation[Any, Any]],
+        routes: Iterable[BaseRoute] = (),
+    ) -> None:
+        super().__init__()
+        self.runtime = runtime
+        self.admin: str | None = None
+        """Where commands reach it, while it is `controlled`."""
+        resources = [
+            *adapter.resources(operations, runtime),
+            *Pages(operations, runtime).resources(),
+            *report_pages.resources(runtime),
+            *endpoint.resources(runtime),
+        ]
+        if runtime.media is not None:
+            resources += MediaPages(runtime, runtime.media).resources()
+        runtime.metrics.build(
+            version=service_version(), python=platform.python_version(), sqlite=sqlite_version
+        )
+        self.router = Dispatcher(resources, routes, lifespan=_lifespan)
+        # The router's own application: nobody puts middleware between it and the edge.
+        lenient = frozenset(operation.address for operation in operations if operation.lenient)
+        self.edge = Edge(self.router.app, runtime, lenient)
+        runtime.metrics.gauge(
+            "svc_requests_in_flight",
+            "Requests being worked on; not those that wait for their client, nor this one.",
+            lambda: runtime.load.in_flight,
+        )
+        runtime.metrics.gauge(
+            "svc_requests_open",
+            "Requests that have come and not ended, streams and slow clients included.",
+            lambda: self.edge.under_way,
+        )
+        runtime.metrics.gauge(
+            "svc_counters_up",
+            "Whether requests can be counted where processes share their counts.",
+            lambda: not runtime.shared.circuit.is_down,
+        )
+        runtime.metrics.gauge(
+            "svc_streams_open",
+            "Event streams being sent.",
+            lambda: sum(map(len, runtime.streams.values())),
+        )
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """The edge, which judges and catches everything, inside what a host added."""
+        stack: ASGIApp = self.edge
+        for factory, args, kwargs in reversed(self.user_middleware):
+            stack = factory(stack, *args, **kwargs)
+        return stack
+
+    def drain(self) -> None:
+        """Take no new requests; those that run, and open streams, come to their end."""
+        self.runtime.drain.set()
+
+
+@asynccontextmanager
+async def _lifespan(service: Service) -> AsyncIterator[None]:
+    await service.runtime.start()
+    try:
+        yield
+    finally:
+        await service.runtime.stop()
+
+
+def build(
+    settings: Settings,
+    storage: Storage,
+    *,
+    operations: Sequence[Operation[Any, Any]] = catalog.OPERATIONS,
+    clock: Callable[[], datetime] = system.now,
+    monotonic: Callable[[], float] = system.monotonic,
+    ids: Ids | None = None,
+    plan_table: PlanTable | None = None,
+    workers: Sequence[Worker] = (),
+    closing: Sequence[Closing] = (),
+    routes: Iterable[BaseRoute] = (),
+    speech: Speech | None = None,
+    embedder: Embeddings | None = None,
+    chat: Chat | None = None,
+    media: Media | None = None,
+    number: int | None = None,
+    shared: Shared | None = None,
+    paying: Paying | None = None,
+) -> Service:
+    """The service over `storage`.
+
+    `settings` have a secret (`secret.secured`). `plan_table` stands in for the preset that they
+    name. `workers` run as tasks from the start to the drain; `closing` is awaited, in order, after
+    they ended. `routes` are Starlette routes and mounts of the host, asked after ours. `speech` is
+    what reads reports aloud; `media` is where recordings are, without it the place of the settings.
+    `number` tells apart, in their log, processes that serve together.
+    `shared` is where processes share their counts; without it each counts for itself. `paying` is
+    with whom payments are made; without it they are asked for where the settings say so, and none
+    is taken.
+
+    Raises:
+        ValueError: the settings have no secret.
+        SettingsError: they name media that need a library which is not installed, or a price of
+            what is not sold.
+    """
+    runtime = Runtime(
+        settings,
+        storage,
+        now=clock,
+        monotonic=monotonic,
+        ids=ids or system.SystemIds(),
+        plan_table=plan_table,
+        workers=workers,
+        closing=closing,
+        keys=_keys(operations, settings),
+        speech=speech,
+        embedder=embedder,
+        chat=chat,
+        media=media or media_of(settings, storage),
+        number=number,
+        shared=shared,
+        paying=paying,
+    )
+    return Service(runtime, chosen(operations, settings), routes)
+
+
+def _keys(operations: Iterable[Operation[Any, Any]], settings: Settings) -> Iterator[Purpose]:
+    """What is signed here: ledgers, and receipts where something is sold."""
+    if any(operation.signs for operation in operations):
+        yield "ledger"
+    if settings.x402_pay_to is not None and any(one.tier is not None for one in operations):
+        yield "receipt"
+
+
+def chosen(
+    operations: Iterable[Operation[Any, Any]], settings: Settings
+) -> tuple[Operation[Any, Any], ...]:
+    """The catalogue as the operator offers it (Spec: Scopes, rule 3): for payment where they take
+    any, at their prices.
+
+    Raises:
+        SettingsError: a price is for nothing that can be bought.
+    """
+    try:
+        operations = prices.priced(operations, dict(settings.x402_prices))
+    except ValueError as wrong:
+        raise SettingsError(f"setting 'x402_prices': {wrong}") from wrong
+    if settings.x402_pay_to is None:
+        operations = map(prices.unsold, operations)
+    choices: Mapping[str, frozenset[str]] = {AUDIO_TEXT: frozenset({settings.audio_text_scope})}
+    return tuple(
+        attrs.evolve(operation, scopes=choices[operation.path])
+        if operation.path in choices
+        else operation
+        for operation in operations
+    )
+
+
+def mount(host: Starlette, path: str, service: Service) -> None:
+    """Put the service under `path` of a Starlette (or FastAPI) host, lifespans joined.
+
+    While both run, commands reach it at `service.admin`. `hosting.opened` brings the rest of what
+    a server has: a durable store, workers, a voice.
+    """
+    host.mount(path, service)
+    outer = host.router.lifespan_context
+
+    @asynccontextmanager
+    async def joined(app: Any) -> AsyncIterator[Any]:
+        async with outer(app) as state, _lifespan(service), controlled(service):
+            yield state
+
+    host.router.lifespan_context = joined
+
+
+@asynccontextmanager
+async def controlled(service: Service, number: int | None = None) -> AsyncIterator[str]:
+    """The address at which commands reach the service, for as long as they can.
+
+    Raises:
+        Unsafe: somebody else could listen there.
+    """
+    runtime = service.runtime
+    control = await Control.open(
+        address(runtime.settings.file, number),
+        operator(runtime, partial(runtime.journal.failure, "command")),
+    )
+    service.admin = control.text
+    try:
+        yield control.text
+    finally:
+        await control.close(runtime.settings.graceful_seconds)

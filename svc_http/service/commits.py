@@ -1,0 +1,75 @@
+"""Waiting for news: whoever follows the store sleeps until something was committed.
+
+Rule 1: nobody looks again and again; a commit wakes them, from whatever thread it comes.
+Rule 2: who asks names the version that they have seen, so no commit between two looks is missed.
+Rule 3: a store that other processes write as well tells of them through its version alone, so
+        every wait has an end.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import NoReturn
+
+from svc_core.operation.ports import Storage
+
+
+class Commits:
+    """The commits of one store, for the waiters of one event loop."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._waiting: set[asyncio.Future[None]] = set()
+        self._is_called = False
+        storage.watch(self._heard)
+
+    @property
+    def version(self) -> int:
+        """What to hand to `after`, read before looking at the store."""
+        return self._storage.version
+
+    async def after(self, version: int, seconds: float) -> bool:
+        """Wait until the store is past `version`; False when it was not within `seconds`."""
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            self._loop, self._is_called = loop, False
+        called: asyncio.Future[None] = loop.create_future()
+        self._waiting.add(called)
+        try:
+            # Only now that a commit would be heard can the version be believed.
+            if self._storage.version == version:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(seconds):
+                        await called
+        finally:
+            self._waiting.discard(called)
+        return self._storage.version != version
+
+    async def rounds(
+        self, work: Callable[[], Awaitable[object]], *, look_seconds: float, gather_seconds: float
+    ) -> NoReturn:
+        """Do the work, and again soon after a commit, or after a while without one; for ever.
+
+        Commits are gathered before one look, so that a busy store is not asked at each.
+        """
+        while True:
+            version = self.version
+            await work()
+            if await self.after(version, look_seconds):
+                await asyncio.sleep(gather_seconds)
+
+    def _heard(self, _names: frozenset[str]) -> None:
+        """A commit, told on the thread that made it; many of them are one call."""
+        loop = self._loop
+        if loop is None or self._is_called or not self._waiting:
+            return
+        self._is_called = True
+        with suppress(RuntimeError):  # the loop has ended meanwhile, and with it everybody's wait
+            loop.call_soon_threadsafe(self._call)
+
+    def _call(self) -> None:
+        self._is_called = False
+        for called in self._waiting:
+            if not called.done():
+                called.set_result(None)

@@ -1,0 +1,169 @@
+"""Opening the store that settings name, for the server and for commands without one."""
+
+import shlex
+from pathlib import Path
+
+from svc_core.agent.embedded import Embedded
+from svc_core.operation.ports import Storage
+from svc_http import stores as storage
+from svc_http.outside import chat as chats
+from svc_http.outside.chat import Chat
+from svc_http.outside.embeddings import model as embedding
+from svc_http.outside.embeddings.endpoint import Endpoint, Place
+from svc_http.outside.embeddings.model import Embeddings, Local
+from svc_http.outside.fetch import PRIVATE, USER_AGENT, Fetcher
+from svc_http.outside.fetch.post import Poster
+from svc_http.outside.speech import espeak
+from svc_http.outside.speech.command import CommandSpeech
+from svc_http.outside.speech.espeak import EspeakSpeech
+from svc_http.outside.speech.port import Speech
+from svc_http.service import secret
+from svc_http.service.workers.recordings import Recorder
+from svc_http.settings import Settings, SettingsError
+from svc_http.stores import Store, Unusable
+from svc_http.stores.counters import Shared, in_memory
+from svc_http.stores.media.places import media_of
+from svc_http.stores.media.port import Media
+
+
+def fetcher(given: Settings) -> Fetcher:
+    """The way out that the settings allow, to be entered by whoever fetches."""
+    allowed = given.allow_private_fetch
+    if allowed is None:
+        allowed = given.env == "development"
+    agent = f"{USER_AGENT} {given.fetch_contact}".strip()
+    return Fetcher(exceptions=PRIVATE if allowed else (), user_agent=agent)
+
+
+def poster(given: Settings) -> Poster:
+    """The way out to webhooks, to be closed by whoever has it."""
+    return Poster(loopback=given.env == "development")
+
+
+def gaps(given: Settings) -> dict[str, str]:
+    """What is off here of what is on where it is installed: by its setting, why, in one line."""
+    reasons: dict[str, str] = {}
+    for name, part in (("speech", espeak), ("embeddings", embedding)):
+        chosen = getattr(given, name)
+        if chosen == "none":
+            reasons[name] = f"none was chosen; SVC_{name.upper()}=auto takes what is installed"
+        elif chosen == "auto" and not part.is_installed():
+            reasons[name] = f"not installed; {part.CURE}"
+    if given.speech == "auto" and given.media_place is None:
+        reasons["speech"] = "recordings have no place; name one, such as SVC_MEDIA=audio"
+    return reasons
+
+
+def speech(given: Settings) -> Speech | None:
+    """What reads reports aloud; None where nothing does, for what `gaps` says.
+
+    Raises:
+        SettingsError: it is not installed; the message has the line that cures it.
+    """
+    if "speech" in gaps(given):
+        return None
+    if given.speech_command is not None and given.speech == "command":
+        return CommandSpeech(tuple(shlex.split(given.speech_command)), given.speech_voice)
+    if not espeak.is_installed():
+        raise SettingsError(f"setting 'speech' is espeak, which is not installed: {espeak.CURE}")
+    return EspeakSpeech(given.speech_voice)
+
+
+def embedder(given: Settings) -> Embeddings | None:
+    """What judges the meaning of items, to be closed by whoever has it; None as `gaps` says.
+
+    Raises:
+        SettingsError: it is not installed; the message has the line that cures it.
+    """
+    if "embeddings" in gaps(given):
+        return None
+    if given.embeddings != "openai":
+        if not embedding.is_installed():
+            why = f"is minilm, which is not installed: {embedding.CURE}"
+            raise SettingsError(f"setting 'embeddings' {why}")
+        return Embeddings(Local())
+    place = Place(
+        given.embeddings_url,
+        given.embeddings_model,
+        given.embeddings_key,
+        given.embeddings_dimensions,
+    )
+    return Embeddings(Endpoint(place))
+
+
+def chat(given: Settings) -> Chat | None:
+    """The model that answers questions, to be closed by whoever has it; None without one."""
+    if given.agent_url is None or given.agent_model is None:
+        return None
+    place = chats.Place(
+        given.agent_url,
+        given.agent_model,
+        given.agent_key,
+        given.agent_max_steps,
+        given.agent_max_output_tokens,
+    )
+    return Chat(place, fallback=Embedded() if given.agent_fallback == "embedded" else None)
+
+
+def recorder(given: Settings, storage: Storage, kept: Media | None = None) -> Recorder:
+    """What makes recordings, for the media of a server or for the place of the settings.
+
+    Raises:
+        SettingsError: the settings have no voice, or one that is not installed.
+    """
+    voice, media = speech(given), kept or media_of(given, storage)
+    if voice is None or media is None:
+        raise SettingsError(f"setting 'speech': {gaps(given)['speech']}")
+    return Recorder(voice, media)
+
+
+def checked(given: Settings) -> Settings:
+    """The settings, once it is clear that there can be a database and a master secret.
+
+    Nothing is made. Whoever has opened the store asks for its secret (`secret.secured`).
+
+    Raises:
+        SettingsError: the secret is weak, or missing where one must be set.
+        Unusable: the folder of the file is missing.
+    """
+    folder = Path(given.db).absolute().parent
+    if given.file is not None and not folder.is_dir():
+        raise Unusable(f"there is no folder {folder} for the database; make it, or choose --db")
+    return secret.checked(given)
+
+
+async def open_store(given: Settings, shared: Shared | None = None) -> Store:
+    """The store of the settings, made or migrated where that is due.
+
+    Processes with one database tell each other of commits where they are `shared`.
+
+    Raises:
+        StoreBusy, Newer, Unusable, DriverMissing: as `storage.open`.
+    """
+    told = shared is not None and given.counting_place != "memory"
+    return await storage.open(given.db, signals=shared.signals if shared and told else None)
+
+
+def open_shared(given: Settings) -> Shared:
+    """Where requests are counted by the settings; nothing is connected before it is needed.
+
+    Raises:
+        SettingsError: its client is not installed; the message has the line that cures it.
+    """
+    place = given.counting_place
+    if place == "memory":
+        return in_memory()
+    extra = "redis" if place.startswith("redis") else "postgres"
+    try:
+        if extra == "redis":
+            from svc_http.stores.counters.redis import on_redis  # noqa: PLC0415 - of an extra
+
+            return on_redis(place)
+        from svc_http.stores.counters.postgres import on_postgres  # noqa: PLC0415 - of an extra
+
+        return on_postgres(place)
+    except ModuleNotFoundError as missing:
+        cure = f'pip install "svc-intelligence[{extra}]"'
+        name = "db" if given.counters is None else "counters"
+        driver = str(missing.name).partition(".")[0]
+        raise SettingsError(f"setting {name!r} needs {driver}: {cure}") from missing

@@ -1,0 +1,212 @@
+"""What `/metrics` tells of the store: sources, deliveries, what workers are behind by, its size.
+
+Rule 1: the store is looked at when somebody asks, and not again within `LOOK_SECONDS`.
+Rule 2: a store that cannot answer leaves its families out and `svc_storage_up` at 0; what the
+        process counts by itself is told all the same.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, get_args
+
+from attrs import frozen
+from prometheus_client import CollectorRegistry, generate_latest, start_http_server
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from svc_core.intel.folding.model import SOURCES, HealthStatus, Source
+from svc_core.operation.members import micros
+from svc_core.operation.ports import SYSTEM, Collection
+from svc_core.outbox.model import QUEUES, WAITING
+from svc_core.reports.audio import SPEAKING
+from svc_core.reports.profiles.model import DUE
+from svc_http import system
+from svc_http.service.runtime import Runtime
+from svc_http.settings import Settings
+from svc_http.stores.errors import Overloaded, StorageUnavailable, Unusable
+
+LOOK_SECONDS: Final = 5.0
+"""Prometheus asks every 15 seconds or so; two of them, and people, ask in between."""
+SIZE_SECONDS: Final = 60.0
+"""A database does not grow by much in a minute, and PostgreSQL opens every file to say how much."""
+ROWS_MAX: Final = 1_000
+"""Sources and waiting deliveries that are counted: more are told as so many."""
+ANSWER_SECONDS: Final = 10.0
+"""How long a look may take where another thread waits for it: Prometheus waits as long."""
+
+QUEUED: Final[dict[str, Collection[Any]]] = {
+    "ingest": SOURCES,
+    "schedule": DUE,
+    "deliver": QUEUES,
+    "speak": SPEAKING,
+}
+"""What each worker takes its work from, ordered by when it is due."""
+
+STATUSES: Final[tuple[HealthStatus, ...]] = get_args(HealthStatus)
+
+
+@frozen
+class _Seen:
+    """What was seen, and until when it is told again."""
+
+    families: Sequence[Metric]
+    until: float
+
+
+class Looks:
+    """Looks at the store of one service; used in its event loop.
+
+    `is_whole` is false for a service of other operations, whose store has other collections.
+    """
+
+    def __init__(self, runtime: Runtime, *, is_whole: bool = True) -> None:
+        self._runtime = runtime
+        self._is_whole = is_whole
+        self._looking = asyncio.Lock()
+        self._seen = _Seen((), 0.0)
+        self._size = _Seen((), 0.0)
+
+    async def families(self) -> list[Metric]:
+        """All metrics of the service."""
+        async with self._looking:
+            if self._seen.until <= system.monotonic():
+                found = await self._look()
+                self._seen = _Seen(found, system.monotonic() + LOOK_SECONDS)
+        return [*self._runtime.metrics.collect(), *self._seen.families]
+
+    async def exposition(self) -> bytes:
+        """All of them in the text format."""
+        return generate_latest(_Told(await self.families()))
+
+    async def _look(self) -> Sequence[Metric]:
+        if not self._is_whole:
+            return []
+        try:
+            found = [*await self._sources(), *await self._queues(), *await self._sizes()]
+        except (StorageUnavailable, Overloaded):
+            return [_gauge("svc_storage_up", "Whether the store answers.", 0)]
+        return [*found, _gauge("svc_storage_up", "Whether the store answers.", 1)]
+
+    async def _sources(self) -> Iterator[Metric]:
+        rows = await self._runtime.storage.read(
+            SYSTEM, lambda tx: tx.documents.scan(SOURCES, limit=ROWS_MAX)
+        )
+        return _of_sources([SOURCES.decode(row.raw) for row in rows.rows], self._runtime.now())
+
+    async def _queues(self) -> Sequence[Metric]:
+        storage, now = self._runtime.storage, micros(self._runtime.now())
+        lags = GaugeMetricFamily(
+            "svc_worker_lag_seconds",
+            "How long the work that is due longest has waited for a worker.",
+            labels=("worker",),
+        )
+        for worker, collection in QUEUED.items():
+            due = await storage.across(collection, end=now, limit=1)
+            lags.add_metric((worker,), (now - due[0].document.order) / 1e6 if due else 0.0)
+        waiting = await storage.across(WAITING, limit=ROWS_MAX)
+        text = f"Deliveries that wait for an attempt; {ROWS_MAX} stands for as many or more."
+        return [lags, _gauge("svc_deliveries_pending", text, len(waiting))]
+
+    async def _sizes(self) -> Sequence[Metric]:
+        if self._size.until <= system.monotonic():
+            size = await _size(self._runtime.settings.file, self._runtime.settings.dsn)
+            text = "What the database takes on its disk."
+            told = [] if size is None else [_gauge("svc_database_bytes", text, size)]
+            self._size = _Seen(told, system.monotonic() + SIZE_SECONDS)
+        return self._size.families
+
+
+def _gauge(name: str, text: str, value: float) -> Metric:
+    return GaugeMetricFamily(name, text, value=value)
+
+
+def _of_sources(sources: Sequence[Source], now: datetime) -> Iterator[Metric]:
+    by_status = GaugeMetricFamily(
+        "svc_sources", f"Sources by health; {ROWS_MAX} are counted at most.", labels=("status",)
+    )
+    count = Counter(source.health.status for source in sources)
+    for status in STATUSES:
+        by_status.add_metric((status,), count[status])
+    yield by_status
+    ages = [
+        (now - (one.health.last_success_at or one.created_at)).total_seconds() for one in sources
+    ]
+    text = "How long ago the source that was read longest ago was read."
+    yield _gauge("svc_source_age_seconds_max", text, max(ages, default=0.0))
+    failures = [one.health.consecutive_failures for one in sources]
+    text = "Failures in a row of the source that has the most."
+    yield _gauge("svc_source_failures_max", text, max(failures, default=0))
+    yield _gauge("svc_sources_failing", "Sources whose last run failed.", sum(map(bool, failures)))
+
+
+async def _size(file: str | None, dsn: str | None) -> int | None:
+    """The bytes of a file with its log, or of a PostgreSQL database; None for memory."""
+    if dsn is not None:
+        from svc_http.stores import postgres  # noqa: PLC0415 - of an extra
+
+        return await postgres.size(dsn)
+    if file is None:
+        return None
+    paths = (Path(file), Path(f"{file}-wal"))
+    return sum(path.stat().st_size for path in paths if path.exists())
+
+
+# -- a port of their own -----------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def exposed(looks: Looks, settings: Settings, number: int | None) -> AsyncIterator[None]:
+    """Tell the metrics at `metrics_host` and `metrics_port`, where the settings name a port.
+
+    Of several processes the first has that port, the second the next one, and so on.
+
+    Raises:
+        Unusable: the address cannot be listened on.
+    """
+    if settings.metrics_port is None:
+        yield
+        return
+    port = settings.metrics_port + (number or 1) - 1
+    loop = asyncio.get_running_loop()
+
+    def ask() -> list[Metric]:
+        return asyncio.run_coroutine_threadsafe(looks.families(), loop).result(ANSWER_SECONDS)
+
+    try:
+        server, thread = start_http_server(port, settings.metrics_host, _Asked(ask))
+    except OSError as refused:
+        raise Unusable(
+            f"metrics_port {port} on {settings.metrics_host} cannot be listened on: "
+            f"{refused.strerror}; choose another"
+        ) from refused
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(server.shutdown)
+        server.server_close()
+        thread.join()
+
+
+class _Told(Collector):
+    """Metrics that were collected."""
+
+    def __init__(self, families: Sequence[Metric]) -> None:
+        self._families = families
+
+    def collect(self) -> Sequence[Metric]:
+        return self._families
+
+
+class _Asked(CollectorRegistry):
+    """Metrics that are collected where they are counted, for the thread that tells them."""
+
+    def __init__(self, ask: Callable[[], list[Metric]]) -> None:
+        super().__init__()
+        self._ask = ask
+
+    def collect(self) -> Sequence[Metric]:
+        return self._ask()

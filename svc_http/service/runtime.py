@@ -1,0 +1,320 @@
+"""What a running service holds: settings, storage, clock, gate, log, counters, workers.
+
+One is made by `app.build`. Endpoints and workers receive it; nothing global exists.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+import attrs
+
+from svc_core.access import address
+from svc_core.access.counters import MemoryCounters
+from svc_core.access.lockout import MemoryLockouts
+from svc_core.access.plans import PlanTable
+from svc_core.agent.embedded import Embedded
+from svc_core.agent.ports import Backend, Tools
+from svc_core.base.vault import VaultError
+from svc_core.catalog.tools import CatalogueTools
+from svc_core.knowledge.retrieving import TimeLimit
+from svc_core.ledger.signing_key import Purpose, kept_signer, stored_signer
+from svc_core.operation.executor import Site
+from svc_core.operation.host import Host, Signer
+from svc_core.operation.ports import SYSTEM, Ids, SharedUnavailable, Storage
+from svc_core.payments.operations import Receipts
+from svc_core.payments.receipts import Signing
+from svc_core.payments.store import StoredPayments
+from svc_core.reports.page import Typesetter
+from svc_core.reports.rewriting import Writer
+from svc_core.search.corpus import Tables
+from svc_core.search.embeddings import Embedder
+from svc_http import system
+from svc_http.adapter.page_cache import PageCache
+from svc_http.exchange.exchange import Exchange
+from svc_http.exchange.load import Load
+from svc_http.guard.checkout import Till
+from svc_http.guard.gate import Gate, Principals
+from svc_http.guard.keyed_locks import Turns
+from svc_http.guard.shared_gate import SharedGate
+from svc_http.guard.streams import rooms
+from svc_http.outside.chat import Chat
+from svc_http.outside.embeddings.model import Embeddings
+from svc_http.outside.facilitators.x402 import Paying
+from svc_http.outside.speech.port import Speech
+from svc_http.pages import markup
+from svc_http.service.commits import Commits
+from svc_http.service.journal import Journal, scrub
+from svc_http.service.metrics import Metrics
+from svc_http.service.secret import keyring
+from svc_http.service.service import Service
+from svc_http.settings import Settings
+from svc_http.stores.counters import Shared, in_memory
+from svc_http.stores.media.port import Media
+
+RESTART_SECONDS = 5.0
+"""A worker that failed starts again after this, so that a broken source cannot spin."""
+
+Worker = Callable[["Runtime"], Awaitable[object]]
+"""A background loop, cancelled soon after `runtime.drain` is set. Cancelled once, it begins nothing
+more and finishes or gives back what it has; cancelled again, because that took long, it ends."""
+
+Closing = Callable[[], Awaitable[None]]
+
+
+def _host(
+    settings: Settings,
+    plan_table: PlanTable,
+    storage: Storage,
+    embedder: Embeddings | None,
+    chat: Chat | None,
+    *,
+    speaks: bool,
+) -> Host:
+    """What the core is told of who runs it."""
+    lends: dict[type, Any] = {Typesetter: markup.Typesetter(settings.origin), Tables: Tables()}
+    lends |= {PlanTable: plan_table, TimeLimit: asyncio.wait_for, Backend: chat or Embedded()}
+    lends[Receipts] = StoredPayments(storage)
+    lends[Tools] = CatalogueTools(Site(settings.origin, aliases=False))
+    if chat is not None and settings.rewrite_reports:
+        lends[Writer] = chat
+    if embedder is not None:
+        lends[Embedder] = embedder
+    return Host(
+        settings.origin,
+        settings.env == "development",
+        allow_erasure=frozenset(settings.allow_erasure),
+        receipts_by_transaction=settings.x402_transfer_receipts,
+        speaks=speaks,
+        audio_wait=settings.audio_wait,
+        media_base_url=settings.media_base_url,
+        threads_kept=timedelta(days=settings.thread_days),
+        ui_finish_reason=settings.ui_finish_reason,
+        aliases_until=settings.aliases_until,
+        lite_keys_before=settings.lite_keys_before,
+        lends=lends,
+    )
+
+
+class Runtime:
+    """The parts of one service and their life."""
+
+    is_started = False
+    is_doubted = False
+    """The store has failed, and nobody has seen since that it takes a write (`/readyz` looks)."""
+    _is_halted = False
+
+    def __init__(
+        self,
+        settings: Settings,
+        storage: Storage,
+        *,
+        now: Callable[[], datetime],
+        monotonic: Callable[[], float] = system.monotonic,
+        ids: Ids,
+        plan_table: PlanTable | None = None,
+        workers: Sequence[Worker] = (),
+        closing: Sequence[Closing] = (),
+        keys: Iterable[Purpose] = (),
+        speech: Speech | None = None,
+        embedder: Embeddings | None = None,
+        chat: Chat | None = None,
+        media: Media | None = None,
+        number: int | None = None,
+        shared: Shared | None = None,
+        paying: Paying | None = None,
+    ) -> None:
+        if settings.secret is None:
+            raise ValueError("The settings have no secret; pass them through secret.secured().")
+        self.settings = settings
+        self.storage = storage
+        self.now = now
+        self.monotonic = monotonic
+        self.ids = ids
+        self.plans = plan_table or settings.plan_table
+        self.keyring = keyring(settings.secret, settings.secret_previous)
+        self.media = media
+        self.host = _host(settings, self.plans, storage, embedder, chat, speaks=speech is not None)
+        self.shared = in_memory(monotonic) if shared is None else shared
+        counters = self.shared.counters
+        own = counters if isinstance(counters, MemoryCounters) else None
+        self.principals = Principals(storage, self.plans, monotonic, own)
+        self.gate = self._make_gate(monotonic)
+        self.pages = PageCache()
+        self.commits = Commits(storage)
+        self.streams = rooms()
+        self.load = Load(settings.in_flight_max, self.gate.block)
+        self.turns = Turns(settings.in_flight_max)
+        self.metrics = Metrics()
+        self.till = None if paying is None else self._make_till(paying)
+        self.journal = Journal.of(settings, number)
+        for name, provider in (("embeddings", embedder), ("agent", chat)):
+            if provider is not None:
+                provider.told = partial(self.journal.failure, name)
+        self.drain = asyncio.Event()
+        # Whether somebody serves on the same socket once this has drained.
+        self.is_replaced = settings.processes is not None
+        self._starting = asyncio.Lock()
+        self._workers = tuple(workers)
+        self._closing = tuple(closing)
+        self._keys = tuple(keys)
+        self._tasks: list[asyncio.Task[None]] = []
+        self._sites = self._make_sites(now())
+        self._site_until = self._next_change(now())
+
+    def _make_gate(self, monotonic: Callable[[], float]) -> Gate:
+        trusted = address.parse_trusted(self.settings.trusted_proxies)
+        if not self.settings.rate_limits:
+            return Gate(self.principals, trusted, MemoryLockouts(0))
+        match self.shared:
+            case Shared(counters=MemoryCounters(), lockouts=MemoryLockouts() as lockouts):
+                return Gate(self.principals, trusted, lockouts)
+        admits = self.settings.counters_down == "admit"
+        return SharedGate(self.principals, trusted, self.shared, monotonic, admits=admits)
+
+    def _make_till(self, paying: Paying) -> Till:
+        return Till(
+            self.settings,
+            paying,
+            self.storage,
+            now=self.now,
+            ids=self.ids,
+            counters=self.shared.counters,
+            metrics=self.metrics,
+            signing=self._signing,
+        )
+
+    def _signing(self) -> Signing | None:
+        signer = self.host.receipt_signer
+        return None if signer is None else Signing(signer, self.origin)
+
+    @property
+    def service(self) -> Service:
+        """What acts on its own, in units of work of its own."""
+        return Service(self.storage, self.ids, self.now, self.keyring, self.plans, self.host)
+
+    def _told_of_counters(self, reason: str) -> None:
+        if reason:
+            self.journal.note("error", "counters unreachable", reason=scrub(reason))
+        else:
+            self.journal.note("info", "counters reachable")
+
+    # -- what the edge and the endpoints ask ---------------------------------------------------
+
+    @property
+    def origin(self) -> str:
+        """The public origin for links."""
+        return self.settings.origin
+
+    def site(self, now: datetime, exchange: Exchange | None = None) -> Site:
+        """What answers say at `now`: a compatibility window may have ended since the start.
+
+        Those to an exchange at the secondary data origin stay there.
+        """
+        if self._site_until is not None and now >= self._site_until:
+            self._sites = self._make_sites(now)
+            self._site_until = self._next_change(now)
+            self.pages.clear()
+        return self._sites[exchange is not None and exchange.is_secondary]
+
+    def _make_sites(self, now: datetime) -> tuple[Site, Site]:
+        """What the service has to know of its public origin and of the secondary one."""
+        settings = self.settings
+        site = Site(
+            base_url=settings.origin,
+            aliases=self.host.has_aliases(now),
+            legacy_ids=settings.legacy_ids_until is None or now < settings.legacy_ids_until,
+            unknown_query=settings.unknown_query,
+        )
+        return site, attrs.evolve(site, base_url=settings.data_origin or settings.origin)
+
+    def _next_change(self, now: datetime) -> datetime | None:
+        ends = (self.settings.aliases_until, self.settings.legacy_ids_until)
+        return min((end for end in ends if end is not None and end > now), default=None)
+
+    @property
+    def refuses(self) -> bool:
+        """Whether new requests are turned away, because nobody here goes on to serve.
+
+        Where others serve the port, or this process will again, the one that ends takes no new
+        connections, and answers what comes over those that it has.
+        """
+        return self.drain.is_set() and not self.is_replaced
+
+    # -- life ----------------------------------------------------------------------------------
+
+    async def unlock(self) -> None:
+        """Have the key at hand that signs ledgers; made at the first start of a store.
+
+        One that was sealed with a secret that is no longer listed stays shut: what signs answers
+        503 until the secret is listed again, and all else works: it is no failure of ours.
+        """
+        if self.host.signer is None:
+            self.host = attrs.evolve(self.host, signer=await self._signer("ledger"))
+
+    async def _signer(self, purpose: Purpose) -> Signer | None:
+        service = self.service
+        try:
+            return await service.read(
+                SYSTEM, lambda ctx: stored_signer(ctx, purpose)
+            ) or await service.system(lambda ctx: kept_signer(ctx, purpose))
+        except VaultError:
+            why = "no listed secret opens it; list the one that sealed it in secret_previous"
+            self.journal.note("error", f"{purpose} key", why=why)
+            return None
+
+    async def start(self) -> None:
+        """Start the workers, once, whoever asks first: the lifespan or a request."""
+        async with self._starting:
+            if self.is_started:
+                return
+            if "ledger" in self._keys:
+                await self.unlock()
+            if "receipt" in self._keys:
+                signer = await self._signer("receipt")
+                self.host = attrs.evolve(self.host, receipt_signer=signer)
+            self.shared.circuit.told = self._told_of_counters
+            with suppress(SharedUnavailable):  # the log tells at once where it cannot be reached
+                await self.shared.lockouts.failures("")
+            self._tasks = [asyncio.create_task(self._supervise(work)) for work in self._workers]
+            self.is_started = True
+
+    def halt(self) -> None:
+        """Have the workers begin nothing more; `stop` waits for what they have. Safe to repeat."""
+        self.drain.set()
+        if not self._is_halted:
+            self._is_halted = True
+            for task in self._tasks:
+                task.cancel()
+
+    async def stop(self) -> None:
+        """End the workers, then whatever was handed in to be closed. Safe to repeat."""
+        self.halt()
+        tasks, self._tasks = self._tasks, []
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=self.settings.graceful_seconds)
+            for task in late:
+                task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self.till is not None:
+            await self.till.drained(self.settings.graceful_seconds)
+        closing, self._closing = self._closing, ()
+        for close in closing:
+            await close()
+        self.journal.close()
+
+    async def _supervise(self, worker: Worker) -> None:
+        while not self.drain.is_set():
+            try:
+                await worker(self)
+                return
+            except Exception as failure:  # A worker's defect must not end the service.
+                self.is_doubted = True  # it may be the store's
+                self.journal.failure("worker", failure)
+            try:
+                await asyncio.wait_for(self.drain.wait(), RESTART_SECONDS)
+            except TimeoutError:
+                continue

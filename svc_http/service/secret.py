@@ -1,0 +1,165 @@
+"""The master secret, from which every key of the service is made, and where it is kept.
+
+Rule 1: production takes only a strong one that was set, and so does PostgreSQL, whose processes
+        must all have the same. Development makes one and keeps it beside the SQLite file, readable
+        by its owner alone, so that cursors survive a restart.
+Rule 2: a secret is made for a database that is there: a start that is refused leaves none behind.
+Rule 3: the present secret seals, earlier ones still open. A secret keeps its key id wherever it is
+        listed, so that a rotation is one line of settings and a walk through a list that began
+        before it goes on after it.
+"""
+
+import os
+from collections.abc import Iterable
+from hashlib import sha256
+from pathlib import Path
+
+import attrs
+
+from svc_core.contract.cursor import Keyring
+from svc_http import system
+from svc_http.settings import PREFIX, Settings, SettingsError
+
+SECRET_LENGTH_MIN = 32
+SECRET_DISTINCT_MIN = 8
+"""Fewer different characters than this make a secret that somebody typed, not drew."""
+
+_ID_LABEL = b"svc key id\x00"
+"""Keeps the id, which stands in every cursor, apart from the master key, which is secret."""
+
+
+def checked(settings: Settings) -> Settings:
+    """The settings, unless `secured` would refuse them as things are; nothing is made.
+
+    Raises:
+        SettingsError: as `secured` does, but for a secret that cannot be kept.
+    """
+    _check_previous(_known(settings), settings.secret_previous)
+    return settings
+
+
+def secured(settings: Settings) -> Settings:
+    """The settings with a usable master secret, made where that is due.
+
+    Raises:
+        SettingsError: the secret is weak, missing where one must be set, or cannot be kept; or
+            one of before cannot be used beside it.
+    """
+    secret = _known(settings) or _made(settings)
+    _check_previous(secret, settings.secret_previous)
+    return attrs.evolve(settings, secret=secret)
+
+
+def ring_of(settings: Settings) -> Keyring | None:
+    """The keys of a database that is there; None where its secret is still to be made.
+
+    Raises:
+        SettingsError: as `secured` does, but for a secret that cannot be kept.
+    """
+    secret = _known(checked(settings))
+    return None if secret is None else keyring(secret, settings.secret_previous)
+
+
+def _known(settings: Settings) -> str | None:
+    """The secret that was set or is kept; None where one is still to be made."""
+    if settings.secret is not None:
+        _check_strength(settings.secret)
+        return settings.secret
+    if settings.env == "production" or settings.dsn is not None:
+        raise _weak("is missing")
+    path = _path(settings)
+    return None if settings.file is None or not path.exists() else _kept(path)
+
+
+def _kept(path: Path) -> str:
+    try:
+        secret = path.read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError) as refused:
+        raise SettingsError(
+            f"setting 'secret' cannot be read from {path}; set {PREFIX}SECRET instead"
+        ) from refused
+    _check_strength(secret)
+    return secret
+
+
+def _made(settings: Settings) -> str:
+    secret = system.new_secret()
+    if settings.file is None:
+        return secret
+    path = _path(settings)
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:  # made by another process since we looked
+        return _kept(path)
+    except OSError as refused:
+        raise SettingsError(
+            f"setting 'secret' cannot be kept in {path}: {refused.strerror}; "
+            f"set {PREFIX}SECRET instead"
+        ) from refused
+    with os.fdopen(handle, "w", encoding="ascii") as file:
+        file.write(secret + "\n")
+    return secret
+
+
+def _path(settings: Settings) -> Path:
+    return Path(f"{settings.db}.secret")
+
+
+def _check_previous(secret: str | None, previous: tuple[str, ...]) -> None:
+    short = [len(text) for text in previous if len(text) < SECRET_LENGTH_MIN]
+    if short:
+        # A secret that holds a comma itself comes apart into such pieces.
+        raise SettingsError(
+            f"setting 'secret_previous' holds a secret of {short[0]} characters, fewer than "
+            f"{SECRET_LENGTH_MIN}; list whole secrets, with commas or line breaks between them"
+        )
+    if secret is None:
+        return
+    try:
+        keyring(secret, previous)
+    except SameKeyId as same:
+        raise SettingsError(
+            "setting 'secret_previous': two of the secrets share a key id, as one pair in 256 "
+            f"does; rotate to another one, such as {PREFIX}SECRET={system.new_secret()}"
+        ) from same
+
+
+def _check_strength(secret: str) -> None:
+    if len(secret) < SECRET_LENGTH_MIN:
+        raise _weak(f"has {len(secret)} characters, fewer than {SECRET_LENGTH_MIN}")
+    if len(set(secret)) < SECRET_DISTINCT_MIN:
+        raise _weak("repeats a few characters")
+
+
+def _weak(why: str) -> SettingsError:
+    return SettingsError(
+        f"setting 'secret' {why}; here is a fresh one: {PREFIX}SECRET={system.new_secret()}"
+    )
+
+
+# -- the keyring -----------------------------------------------------------------------------------
+
+
+class SameKeyId(ValueError):  # noqa: N818 - said as the state that it is
+    """Two different secrets have one key id; one in 256 pairs has."""
+
+
+def key_id(secret: str) -> int:
+    """The id of a secret's key, from 0 to 255: the same wherever and whenever it is asked."""
+    return sha256(_ID_LABEL + secret.encode()).digest()[0]
+
+
+def keyring(secret: str, previous: Iterable[str] = ()) -> Keyring:
+    """The ring that seals with `secret` and opens what `previous` sealed as well.
+
+    A secret that is listed twice is one.
+
+    Raises:
+        SameKeyId: two of them cannot be told apart in a cursor.
+    """
+    secrets: dict[int, str] = {key_id(secret): secret}
+    for earlier in previous:
+        if secrets.setdefault(key_id(earlier), earlier) != earlier:
+            raise SameKeyId
+    masters = {id_: sha256(text.encode()).digest() for id_, text in secrets.items()}
+    return Keyring(masters, key_id(secret))

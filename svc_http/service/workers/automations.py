@@ -1,0 +1,217 @@
+"""Carries out automations: asks the agent in their owners' names, when they are due or wanted.
+
+Rule 1: a run is taken in the store before anything is done for it, so that any number of workers
+        carry it out once; whoever has it says so again and again, and what a dead one had is
+        begun again soon after.
+Rule 2: a few run at once, and workspaces share those places: a slow answer holds up its own run,
+        and many runs of one workspace no other's.
+Rule 3: a run counts in the agent pool of its account before it begins. Where that is full it stays
+        queued until it opens.
+Rule 4: what fails is the run's own error, and no credit is used unless something was answered.
+"""
+
+import asyncio
+from datetime import UTC, datetime
+from functools import partial
+from typing import Final
+
+from attrs import frozen
+
+from svc_core.access import limits
+from svc_core.access import operations as accounts
+from svc_core.agent import credits, threads
+from svc_core.agent.events import Failed as Unanswered
+from svc_core.agent.ports import Backend, Tools, Turn
+from svc_core.agent.transcript import Transcript, transcribe
+from svc_core.automations import running
+from svc_core.automations.model import WORK, AutomationRun, RunError, RunOutput, RunSource, Work
+from svc_core.automations.running import Task
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem, ProblemType
+from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.members import micros
+from svc_core.operation.ports import SYSTEM, Counters, Owned
+from svc_http import system
+from svc_http.service.commits import Commits
+from svc_http.service.service import Failed, Service
+from svc_http.service.workers.claims import CLAIM, Begun, claimed
+from svc_http.service.workers.shares import Shares
+from svc_http.stores.errors import Overloaded, StorageUnavailable
+
+SECONDS_MAX: Final = 120.0
+"""How long an answer may take, as long as one that is streamed."""
+LOOK_SECONDS: Final = 5.0
+"""How often it is looked when nothing was heard: schedules, and claims of the dead."""
+GATHER_SECONDS: Final = 0.1
+AT_ONCE: Final = 8
+"""Runs at once; one workspace alone has half of them."""
+DUE_MAX: Final = 1_000
+"""Automations looked at in one round, from whichever workspaces: those due longest."""
+
+Key = tuple[str, str]
+"""An automation: its tenant and its id."""
+
+
+async def automate_loop(
+    service: Service, counters: Counters | None, commits: Commits, failed: Failed
+) -> None:
+    """Carry out what is due, for ever; cancelled, it gives back what it has.
+
+    Without `counters` nothing is counted. `failed` hears of defects.
+    """
+    rounds = Rounds(service, counters, failed)
+    try:
+        await commits.rounds(rounds.begin, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
+    finally:
+        await rounds.give_back()
+
+
+async def take_over(service: Service) -> None:
+    """Have begun again at once what the previous server had.
+
+    Only for a process that has the store to itself, and before its loop begins.
+    """
+    where = {"is_held": ("true",)}
+    while rows := await service.storage.across(WORK, where=where, limit=DUE_MAX):
+        for row in rows:
+            unit = partial(running.take_over, automation_id=row.document.id)
+            await service.write(row.tenant, unit)
+
+
+class Rounds:
+    """The runs that one process has, or will as soon as there is a place."""
+
+    def __init__(self, service: Service, counters: Counters | None, failed: Failed) -> None:
+        """Count in `counters`, where there are any, and tell `failed` of defects."""
+        self._service = service
+        self._counters = counters
+        self._failed = failed
+        self._shares = Shares(AT_ONCE)
+        self._begun = Begun[Key, None](failed)
+
+    async def begin(self) -> None:
+        """Begin what is due now."""
+        taken = self._begun.taken()
+        limit = min(len(taken) + AT_ONCE * 4, DUE_MAX)
+        due = await self._service.storage.across(WORK, end=micros(self._service.now()), limit=limit)
+        for row in due:
+            key = row.tenant, row.document.id
+            if key not in taken:
+                self._begun.begin(key, self._attend(row))
+
+    async def done(self) -> None:
+        """Wait until what was begun has ended."""
+        await self._begun.done()
+
+    async def give_back(self) -> None:
+        """Leave what was begun to whoever comes next."""
+        await self._begun.give_back()
+
+    async def _attend(self, row: Owned[Work]) -> None:
+        async with self._shares.place(row.tenant):
+            until, holder = self._service.now() + CLAIM, system.new_request_id()
+            take = partial(running.take, automation_id=row.document.id, holder=holder, until=until)
+            task = await self._service.write(row.tenant, take)
+            if task is not None:
+                await self._have(row.tenant, task)
+
+    async def _have(self, tenant: str, task: Task) -> None:
+        service = self._service
+
+        async def renew(until: datetime) -> None:
+            await service.write(tenant, partial(running.renew, task=task, until=until))
+
+        async with claimed(renew, service.now, self._failed):
+            try:
+                opens = await self._full_until(tenant)
+                if opens is None:
+                    await _Run(service, tenant, task).carry_out(self._failed)
+                else:
+                    await service.write(tenant, partial(running.release, task=task, until=opens))
+            except asyncio.CancelledError:
+                back = partial(running.release, task=task, until=service.now())
+                await service.write(tenant, back)
+                raise
+
+    async def _full_until(self, tenant: str) -> datetime | None:
+        """Count a turn of the account; when its pool opens, where it is full."""
+        if self._counters is None:
+            return None
+        pools, second = limits.of_account(tenant), int(self._service.now().timestamp())
+        counted = await self._counters.hit(pools, second)
+        opens = limits.opens_at(pools, counted, second)
+        return None if opens is None else datetime.fromtimestamp(opens, UTC)
+
+
+@frozen
+class _Run:
+    """One run that was taken."""
+
+    service: Service
+    tenant: str
+    task: Task
+
+    async def carry_out(self, failed: Failed) -> None:
+        """Have it answered, and write what came of it; defects are told of as well."""
+        try:
+            await self._ask()
+        except (StorageUnavailable, Overloaded):
+            raise  # no run's fault: it is taken up again when its time is over
+        except Problem as refusal:
+            await self._fail(refusal.type, refusal.detail)
+        except Exception as defect:
+            failed(defect)
+            await self._fail(problem.INTERNAL_ERROR, "The run could not be completed.")
+
+    async def _ask(self) -> None:
+        owner = self.task.run.owner_id
+        actor = await self.service.read(
+            SYSTEM, partial(accounts.in_the_name_of, tenant=self.tenant, user_id=owner)
+        )
+        credit = await credits.reserve(self.service, self.tenant)
+        heard = Transcript()
+        try:
+            run = await self.service.write(self.tenant, partial(_begun, task=self.task))
+            if run is not None:
+                await self._answer(run, actor, heard)
+        finally:
+            await credits.settle(self.service, credit, refund=not heard.is_answered)
+
+    async def _answer(self, run: AutomationRun, actor: Actor, heard: Transcript) -> None:
+        turn, lends = Turn(run.instructions, self.service.now()), self.service.host.lends
+        tools = lends[Tools].of(self.service, actor, turn.now)
+        try:
+            async with asyncio.timeout(SECONDS_MAX):
+                await transcribe(await lends[Backend].open(turn, tools), heard)
+        except TimeoutError:
+            text = f"The agent took longer than {SECONDS_MAX:.0f} seconds."
+            heard.end = Unanswered(problem.UPSTREAM_TIMEOUT.code, text)
+        await self.service.write(
+            self.tenant, partial(_ended, task=self.task, run=run, turn=turn, heard=heard)
+        )
+
+    async def _fail(self, kind: ProblemType, detail: str) -> None:
+        error = RunError(kind.code, detail or kind.title)
+        unit = partial(running.end, task=self.task, happening="fail", error=error)
+        await self.service.write(self.tenant, unit)
+
+
+async def _begun(ctx: Context, task: Task) -> AutomationRun | None:
+    thread_id = task.run.thread_id or ctx.ids.new("thr")
+    return await running.begin(ctx, task, thread_id=thread_id)
+
+
+async def _ended(
+    ctx: Context, task: Task, run: AutomationRun, turn: Turn, heard: Transcript
+) -> None:
+    """Write the end of a run, and its turn in its thread."""
+    if isinstance(heard.end, Unanswered):
+        error = RunError(heard.end.code, heard.end.text)
+        is_ours = await running.end(ctx, task, "fail", error=error)
+    else:
+        sources = (RunSource(one.number, one.id, one.title, one.url) for one in heard.sources)
+        output = RunOutput(heard.text, tuple(sources))
+        is_ours = await running.end(ctx, task, "succeed", output=output)
+    if is_ours and run.thread_id is not None and ctx.host.threads_kept:
+        message_id = run.id.replace("run_", "msg_")
+        await threads.append(ctx, message_id, heard.kept(run.thread_id, turn))

@@ -1,0 +1,272 @@
+"""Tells webhooks what is queued for them.
+
+Rule 1: what may be attempted is settled in the store, attempt by attempt, so that any number of
+        loops may run: a dead address sees five attempts, however many there are.
+Rule 2: an attempt is in the books before it is made. What dies between the two is made again, by
+        another loop once its hold is over, or by the next server at its start where that has the
+        store alone: every event is sent at least once, and every attempt is listed.
+Rule 3: nobody waits for somebody else's address: workspaces share the places there are for
+        webhooks, of all hosts and of each, for a short turn at a time; and one whose books are
+        broken is left alone for a while.
+Rule 4: what goes wrong with one attempt stays its own: the others under way are finished.
+"""
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from typing import Final, Protocol
+from urllib.parse import urlsplit
+from weakref import WeakValueDictionary
+
+from svc_core.operation.declaration import Context
+from svc_core.operation.members import micros
+from svc_core.operation.ports import Owned
+from svc_core.outbox.model import DELIVERIES, QUEUES, WEBHOOKS, Queue
+from svc_core.webhooks import delivering, rules
+from svc_core.webhooks.delivering import KEPT, Task
+from svc_core.webhooks.rules import Outcome
+from svc_http import system
+from svc_http.outside.fetch.post import Undelivered
+from svc_http.service.commits import Commits
+from svc_http.service.service import Failed, Service
+from svc_http.service.workers.claims import Begun
+from svc_http.service.workers.shares import Shares
+from svc_http.stores.errors import Overloaded, StorageUnavailable
+
+LOOK_SECONDS: Final = 1.0
+"""How often the queues are looked at when nothing was heard: what other processes queued, and
+attempts whose worker died."""
+GATHER_SECONDS: Final = 0.01
+WEBHOOKS_AT_ONCE: Final = 64
+"""Webhooks being told; each has at most five attempts under way, so 320 connections. One workspace
+alone has half of them."""
+HOST_WEBHOOKS_AT_ONCE: Final = 8
+"""Of them at one host: a slow one holds up no more than its own, nor one workspace others there."""
+ATTENDED_MAX: Final = 1_000
+"""Queues known to be due; about 3 kB each."""
+TURN_SECONDS: Final = 1.0
+"""How long one webhook's turn begins attempts. The last of them end within eleven seconds."""
+PUT_OFF_SECONDS: Final = 30.0
+"""How long a webhook is left alone whose books could not be read or written."""
+AWAY_SECONDS: Final = 5.0
+"""How long when it was the store that could do nothing: that is no fault of theirs."""
+TAKEN_OVER_AT_ONCE: Final = 100
+"""Webhooks looked up at once whose attempts died with the server before this one."""
+PURGE_ROWS_MAX: Final = 200
+"""Deliveries forgotten in one unit of work, so that no request waits long for it."""
+
+Key = tuple[str, str]
+"""A webhook: its tenant and its id."""
+
+
+class Sender(Protocol):
+    """The way out."""
+
+    async def post(self, address: str, fields: dict[str, str], body: bytes, /) -> int:
+        """The status that the address answers with.
+
+        Raises:
+            Undelivered: there was none.
+        """
+        ...
+
+
+async def deliver_loop(service: Service, sender: Sender, commits: Commits, failed: Failed) -> None:
+    """Deliver what is queued, for ever; cancelled, it ends with the attempts that are under way.
+
+    Cancelled again it gives them back, to be made again by whoever comes next.
+
+    `failed` hears of defects; each stops one webhook for a while and no other.
+    """
+    await _Rounds(service, sender, commits, failed).run()
+
+
+async def take_over(service: Service, failed: Failed, page_rows: int = TAKEN_OVER_AT_ONCE) -> int:
+    """Queue again what the previous server had under way; how many webhooks that concerns.
+
+    Only for a process that has the store to itself, as every process with a SQLite file does, and
+    before its loops begin: what other processes hold would be sent twice. `failed` hears of
+    defects; each leaves one webhook to the end of its holds.
+    """
+    taken = 0
+    while page := await _take_over_page(service, failed, page_rows):
+        taken += page
+    return taken
+
+
+async def _take_over_page(service: Service, failed: Failed, page_rows: int) -> int:
+    """Take over what one page finds; nothing when it holds only what cannot be."""
+    taken = 0
+    for row in await service.storage.across(QUEUES, where={"is_held": ("true",)}, limit=page_rows):
+        try:
+            unit = partial(delivering.take_over, webhook_id=row.document.id)
+            await service.write(row.tenant, unit)
+        except Exception as failure:  # one webhook's broken books must not stop the others
+            failed(failure)
+        else:
+            taken += 1
+    return taken
+
+
+class _Rounds:
+    """One loop and the webhooks that it attends to."""
+
+    def __init__(self, service: Service, sender: Sender, commits: Commits, failed: Failed) -> None:
+        self._service = service
+        self._sender = sender
+        self._commits = commits
+        self._failed = failed
+        self._attended = Begun[Key, None](failed, _seconds)
+        self._shares = Shares(WEBHOOKS_AT_ONCE)
+        self._hosts: WeakValueDictionary[str, Shares] = WeakValueDictionary()
+        self._is_ending = False
+
+    async def run(self) -> None:
+        try:
+            await self._commits.rounds(
+                self._attend_due, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS
+            )
+        finally:
+            self._is_ending = True
+            await self._attended.done()
+
+    async def _attend_due(self) -> None:
+        taken = self._attended.taken()
+        # Those that are attended to may still be due, and must not hide the ones behind them.
+        limit = len(taken) + WEBHOOKS_AT_ONCE
+        due = await self._service.storage.across(
+            QUEUES, end=micros(self._service.now()), limit=min(limit, ATTENDED_MAX)
+        )
+        for row in due:
+            key = row.tenant, row.document.id
+            if key not in taken:
+                self._attended.begin(key, self._attend(row))
+
+    async def _attend(self, row: Owned[Queue]) -> None:
+        """Tell one webhook what waits for it, for one turn.
+
+        Its attempts are taken only when they can be made, because a hold does not wait.
+        """
+        host = await self._host(row.tenant, row.document.id)
+        shares = self._hosts.setdefault(host, Shares(HOST_WEBHOOKS_AT_ONCE))
+        async with shares.place(row.tenant), self._shares.place(row.tenant):
+            if self._is_ending:
+                return
+            take = partial(delivering.take, webhook_id=row.document.id, seen=row.document)
+            tasks = await self._service.write(row.tenant, take)
+            turn = _Turn(self._service, self._sender, row, lambda: self._is_ending)
+            await turn.run(tasks)
+
+    async def _host(self, tenant: str, webhook_id: str) -> str:
+        """Where the webhook is; nowhere when it was deleted."""
+
+        async def unit(ctx: Context) -> str:
+            found = await ctx.find(WEBHOOKS, webhook_id)
+            return "" if found is None else found.url
+
+        return urlsplit(await self._service.read(tenant, unit)).hostname or ""
+
+
+def _seconds(failure: BaseException) -> float:
+    """How long a webhook is left alone after it."""
+    return AWAY_SECONDS if _is_away(failure) else PUT_OFF_SECONDS
+
+
+def _is_away(failure: BaseException) -> bool:
+    """Whether all that failed is that the store could not do it."""
+    if isinstance(failure, BaseExceptionGroup):
+        return all(map(_is_away, failure.exceptions))
+    return isinstance(failure, StorageUnavailable | Overloaded)
+
+
+class _Turn:
+    """The attempts of one webhook: whenever one ends, what may be begun then is begun."""
+
+    def __init__(
+        self, service: Service, sender: Sender, row: Owned[Queue], is_over: Callable[[], bool]
+    ) -> None:
+        self._service = service
+        self._sender = sender
+        self._tenant = row.tenant
+        self._webhook_id = row.document.id
+        self._is_over = is_over
+        self._until = system.monotonic() + TURN_SECONDS
+        self._begun: set[str] = set()
+        self._failures: list[Exception] = []
+
+    async def run(self, tasks: tuple[Task, ...]) -> None:
+        """Make the attempts, and those that may follow them.
+
+        Raises:
+            ExceptionGroup: what went wrong with some of them.
+        """
+        try:
+            async with asyncio.TaskGroup() as group:
+                self._start(tasks, group)
+        except asyncio.CancelledError:
+            back = partial(
+                delivering.give_back, webhook_id=self._webhook_id, attempt_ids=self._begun
+            )
+            await self._service.write(self._tenant, back)
+            raise
+        if self._failures:
+            raise ExceptionGroup("attempts", self._failures)
+
+    def _start(self, tasks: tuple[Task, ...], group: asyncio.TaskGroup) -> None:
+        for task in tasks:
+            self._begun.add(task.attempt_id)
+            group.create_task(self._attempt(task, group))
+
+    async def _attempt(self, task: Task, group: asyncio.TaskGroup) -> None:
+        try:
+            result = await attempt(self._service, self._sender, task)
+            begun = await self._conclude(task, result)
+        except Exception as failure:  # its own: it must not end the others
+            self._failures.append(failure)
+        else:
+            self._start(begun, group)
+
+    async def _conclude(self, task: Task, result: Outcome) -> tuple[Task, ...]:
+        """Write how an attempt ended, and begin what may be begun now."""
+        goes_on = system.monotonic() < self._until and not self._failures and not self._is_over()
+
+        async def unit(ctx: Context) -> tuple[Task, ...]:
+            await delivering.conclude(ctx, task, result)
+            return await delivering.take(ctx, task.webhook_id) if goes_on else ()
+
+        try:
+            return await self._service.write(self._tenant, unit)
+        except Exception as failure:
+            self._failures.append(failure)
+            if _is_away(failure):
+                await asyncio.sleep(AWAY_SECONDS)
+        # By itself, and while it is still held: else the receiver would get it twice.
+        end_of = partial(delivering.conclude, task=task, result=result)
+        await self._service.write(self._tenant, end_of)
+        return ()
+
+
+async def attempt(service: Service, sender: Sender, task: Task) -> Outcome:
+    """Make one attempt; whatever is wrong with the receiver is its outcome."""
+    began = system.monotonic()
+    try:
+        status = await sender.post(task.url, task.fields(service.now()), task.event.body.encode())
+    except Undelivered as undelivered:
+        return Outcome(None, undelivered.word, _since(began))
+    return rules.outcome(status, _since(began))
+
+
+def _since(began: float) -> int:
+    return round((system.monotonic() - began) * 1_000)
+
+
+async def purge_deliveries(service: Service, kept: timedelta = KEPT) -> int:
+    """Forget the deliveries that are older than they are kept; how many went."""
+    end, went = micros(service.now() - kept), 0
+    while old := await service.storage.across(DELIVERIES, end=end, limit=PURGE_ROWS_MAX):
+        for tenant in sorted({row.tenant for row in old}):
+            ids = tuple(row.document.id for row in old if row.tenant == tenant)
+            await service.write(tenant, partial(delivering.purge, ids=ids))
+        went += len(old)
+    return went

@@ -1,0 +1,418 @@
+"""Takes documents in: fetch, read, judge, write.
+
+Rule 1: a document is written in parts that hold the writer for about `PART_SECONDS` each, so that
+        others write in between; the health of its source is `partial` until the last of them.
+Rule 2: reading and judging run in a thread, before anything is written: neither the event loop
+        nor the writer waits for a parser.
+Rule 3: one document is read and written at a time, however many sources are due; of the others
+        only the bytes are held, of at most seven, and of a file not even these.
+"""
+
+from asyncio import CancelledError
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from functools import partial
+from http import HTTPStatus
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import anyio
+import anyio.to_thread
+import attrs
+
+from svc_core.formats.model import FAULTS, DocumentRefused, Given, MissingExtra, Record
+from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.packed import unpacked
+from svc_core.formats.table import BYTES_MAX, FORMATS, Document, read, recognised
+from svc_core.intel.folding.model import SOURCES, Source
+from svc_core.intel.incidents.passes import fold_new
+from svc_core.intel.intake import admission as documents
+from svc_core.intel.intake import health, registry
+from svc_core.intel.intake import readings as taking
+from svc_core.intel.intake.operations import Outcome
+from svc_core.intel.news.recaps import recap_new
+from svc_core.intel.news.stories import group_new
+from svc_core.intel.signals.passes import detect_new
+from svc_core.operation.declaration import Context
+from svc_core.operation.host import Progress, Tell, silent
+from svc_core.operation.members import micros
+from svc_core.operation.ports import SYSTEM
+from svc_core.search import corpus
+from svc_http import system
+from svc_http.outside.fetch import Fetched, Fetcher, FetchRefused, NotModified
+from svc_http.service.service import Service
+from svc_http.stores.errors import Overloaded, StorageUnavailable
+
+T = TypeVar("T")
+
+DOCUMENTS_AT_ONCE = 1
+"""Documents being read or written. Reading is bound by the interpreter, so two at once are no
+faster, and a parser that runs beside the writer makes every other write wait five times as long."""
+
+SOURCES_AT_ONCE = 8
+"""Sources being pulled: as many as the fetcher asks at once."""
+
+ROUND_SECONDS = 2.0
+"""How often due sources are looked for."""
+
+ROUND_SOURCES_MAX = 64
+"""Sources claimed in one round, so that the claim does not run out before they are read."""
+
+PART_SECONDS = 0.1
+PART_ROWS, PART_ROWS_MIN, PART_ROWS_MAX = 32, 8, 256
+"""Rows of the first part of a document, and of any: as many as the parts before it took time for,
+the wait for the writer counted in, so that they grow smaller while others write."""
+
+BLOCK_ROWS = 1_000
+"""Records that are looked up, and judged, at once: some milliseconds for the known ones."""
+
+CLAIM = timedelta(minutes=5)
+"""How long a source belongs to the worker that claimed it: longer than a round can take, with 64
+sources, 8 at once and at most 23 seconds each, even if many are slow."""
+
+
+async def add_source(service: Service, location: str, **wanted: Any) -> Source:
+    """The source at `location` (an address or an absolute path), new or known.
+
+    `wanted` are the other members of a `SourceWish`.
+
+    Raises:
+        Problem: VALIDATION_FAILED, as `registry.add_source`.
+    """
+    wish = registry.SourceWish(location, **wanted)
+    return await service.system(lambda ctx: registry.add_source(ctx, wish))
+
+
+async def pull(
+    service: Service,
+    source: Source,
+    fetcher: Fetcher,
+    *,
+    gate: anyio.Semaphore | None = None,
+    force: bool = False,
+    tell: Tell = silent,
+) -> Outcome:
+    """Read the source's document now, due or not, and write what it brings.
+
+    `gate` bounds how many documents are held at once. With `force` a document is read anew though
+    it is known, and a snapshot although it shrank. `tell` hears of its bytes and rows. Whatever is
+    wrong with the document or on the way to it is written to the source's health and is no
+    exception.
+    """
+    fetch = partial(
+        fetcher.fetch,
+        source.location,
+        etag=None if force else source.etag,
+        last_modified=None if force else source.last_modified,
+        tell=tell,
+    )
+    gate = gate or anyio.Semaphore(1)
+    try:
+        if urlsplit(source.location).scheme not in {"http", "https"}:
+            async with gate:  # a file is read when its turn comes: nobody waits for it
+                return await _take(service, source, await fetch(), tell, force=force)
+        answer = await fetch()
+        async with gate:
+            return await _take(service, source, answer, tell, force=force)
+    except FetchRefused as refused:
+        return await _failed(service, source, refused.code, refused.message, refused.status)
+    except DocumentRefused as refused:
+        return await _failed(service, source, refused.code, refused.reason)
+    except MissingExtra as missing:
+        return await _failed(service, source, "missingExtra", str(missing))
+    except FAULTS as fault:
+        reason = f"The document says what no row can hold ({type(fault).__name__})."
+        return await _failed(service, source, "malformed", reason)
+
+
+async def _take(
+    service: Service, source: Source, answer: Fetched | NotModified, tell: Tell, *, force: bool
+) -> Outcome:
+    if isinstance(answer, NotModified):
+        return await _unchanged(service, source, HTTPStatus.NOT_MODIFIED)
+    digest = documents.digest(answer.body)
+    if not force and documents.is_known(source, digest):
+        return await _unchanged(service, source, answer.status)
+    document = await anyio.to_thread.run_sync(_read, source, answer)
+    if document.format.kind == "snapshot" and not force:
+        if documents.is_outdated(source, document):
+            return await _unchanged(service, source, answer.status)
+        held = await service.read(SYSTEM, partial(taking.held, source=source.id))
+        documents.check_size(source, document, held)
+    copy = registry.Copy(answer.etag, answer.last_modified, digest)
+    return await _Writing(service, source, document, copy, status=answer.status, tell=tell).run()
+
+
+def _read(source: Source, answer: Fetched) -> Document:
+    format_ = FORMATS.get(source.format or "")
+    data = unpacked(answer.body, BYTES_MAX if format_ is None else format_.bytes_max)
+    body = Body(data, answer.content_type)
+    format_ = format_ or recognised(body)
+    zone, country_zone = health.zones(source)
+    given = Given(
+        options=source.options,
+        base_url=answer.final_url,
+        content_type=answer.content_type,
+        name=answer.final_url.rpartition("/")[2],
+        zone=zone,
+        country_zone=country_zone,
+    )
+    return read(body, format_, given)
+
+
+class _Writing:
+    """Writes one document in parts."""
+
+    def __init__(
+        self,
+        service: Service,
+        source: Source,
+        document: Document,
+        copy: registry.Copy,
+        *,
+        status: int | None,
+        tell: Tell,
+    ) -> None:
+        self._service = service
+        self._asked = source
+        self._source = health.described(source, document)
+        self._document = document
+        self._copy = copy
+        self._status = status
+        self._tell = tell
+        self._rows = PART_ROWS
+        self._kept: set[str] = set()
+        self._taken = taking.Taken()
+
+    async def run(self) -> Outcome:
+        """What the document brought."""
+        records = self._document.records
+        for start in range(0, len(records), BLOCK_ROWS):
+            block = records[start : start + BLOCK_ROWS]
+            if not await self._block(block):
+                return Outcome("removed", None)
+            done = start + len(block)
+            self._tell(Progress(done, len(records), self._source.name, "rows"))
+        if self._document.format.kind == "snapshot" and not await self._withdraw():
+            return Outcome("removed", None)
+        after = await self._service.system(self._finish)
+        await tidy(self._service)
+        if after is None:
+            return Outcome("removed", None)
+        return Outcome("taken", after, self._taken.run(self._document.rejected))
+
+    async def _block(self, records: Sequence[Record]) -> bool:
+        readings = await anyio.to_thread.run_sync(
+            taking.readings, self._source, self._document, records, self._kept
+        )
+        new = await self._service.read(SYSTEM, partial(taking.unknown, readings=readings))
+        self._taken += taking.Taken(unchanged=len(readings) - len(new))
+        now = self._service.now()
+        made = await anyio.to_thread.run_sync(
+            lambda: [taking.judged(self._source, one, now) for one in new]
+        )
+        return await self._write(taking.take, made)
+
+    async def _withdraw(self) -> bool:
+        after = None
+        while True:
+            gone, after = await self._service.read(
+                SYSTEM,
+                partial(taking.absent, source=self._source.id, kept=self._kept, after=after),
+            )
+            if not await self._write(taking.lapse, gone):
+                return False
+            if after is None:
+                return True
+
+    async def _write(
+        self, write: Callable[[Context, Sequence[T]], Awaitable[taking.Taken]], all_: Sequence[T]
+    ) -> bool:
+        """Write all of these in parts; whether the source is still there."""
+        while all_:
+            part, all_ = all_[: self._rows], all_[self._rows :]
+            began = system.monotonic()
+            taken = await self._service.system(partial(self._part, write, part))
+            if taken is None:
+                return False
+            self._taken += taken
+            fitting = len(part) * PART_SECONDS / max(system.monotonic() - began, 1e-6)
+            self._rows = max(PART_ROWS_MIN, min(PART_ROWS_MAX, round(fitting), 2 * self._rows))
+        return True
+
+    async def _part(
+        self,
+        write: Callable[[Context, Sequence[T]], Awaitable[taking.Taken]],
+        part: Sequence[T],
+        ctx: Context,
+    ) -> taking.Taken | None:
+        if await registry.note_run(ctx, self._source.id, health.begun) is None:
+            return None
+        return await write(ctx, part)
+
+    async def _finish(self, ctx: Context) -> Source | None:
+        stored = await ctx.find(SOURCES, self._source.id)
+        if stored is None:
+            return None
+        described = health.described(stored, self._document)
+        known = documents.remembered(described, self._document, self._copy.digest)
+        # What was asked of the source meanwhile asks to read the document anew.
+        copy = attrs.asdict(self._copy) if registry.asks_same(self._asked, stored) else {}
+        after = health.succeeded(
+            attrs.evolve(known, **copy),
+            ctx.now,
+            self._taken.run(self._document.rejected),
+            self._document.rejections,
+            self._status,
+        )
+        return await registry.save_source(ctx, after)
+
+
+async def tidy(service: Service) -> bool:
+    """Count some items of before items were counted, and keep the table of counts short.
+
+    Whether some items were counted: there may be more.
+    """
+    uncounted = await service.read(SYSTEM, corpus.to_count)
+    if uncounted:
+        await service.system(partial(corpus.counted, seen=uncounted))
+    while merge := await service.read(SYSTEM, corpus.to_merge):
+        lines = await service.aside(merge.made)
+        await service.system(partial(corpus.merged, merge=merge, lines=lines))
+    return bool(uncounted)
+
+
+async def _unchanged(service: Service, source: Source, status: int | None) -> Outcome:
+    async def note(ctx: Context) -> Source | None:
+        return await registry.note_run(
+            ctx, source.id, lambda known: health.unchanged(known, ctx.now, status)
+        )
+
+    after = await service.system(note)
+    return Outcome("removed" if after is None else "unchanged", after)
+
+
+async def _failed(
+    service: Service, source: Source, code: str, message: str, status: int | None = None
+) -> Outcome:
+    async def note(ctx: Context) -> Source | None:
+        return await registry.note_run(
+            ctx, source.id, lambda now: health.failed(now, ctx.now, code, message, status)
+        )
+
+    after = await service.system(note)
+    return Outcome("removed" if after is None else "failed", after)
+
+
+async def pull_all(
+    service: Service,
+    sources: Sequence[Source],
+    fetcher: Fetcher,
+    on_progress: Callable[[Outcome], None] = lambda _: None,
+    *,
+    force: bool = False,
+    tell: Tell = silent,
+) -> tuple[Outcome, ...]:
+    """Pull every source, several at once; `on_progress` hears of each when it is done.
+
+    The outcomes come in the order of the sources. Of the sources at one host one is asked at a
+    time, so that a slow host holds up itself alone. `tell` hears of bytes and rows.
+    """
+    outcomes: dict[int, Outcome] = {}
+    gate = anyio.Semaphore(DOCUMENTS_AT_ONCE)
+    lanes: dict[str, deque[int]] = {}
+    for place, source in enumerate(sources):
+        host = urlsplit(source.location).netloc or source.location
+        lanes.setdefault(host, deque()).append(place)
+    waiting = deque(lanes.values())
+
+    async def work() -> None:
+        while waiting:
+            lane = waiting.popleft()
+            place = lane.popleft()
+            outcomes[place] = await pull(
+                service, sources[place], fetcher, gate=gate, force=force, tell=tell
+            )
+            on_progress(outcomes[place])
+            if lane:
+                waiting.append(lane)
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(min(SOURCES_AT_ONCE, len(sources))):
+            tasks.start_soon(work)
+    while await tidy(service):
+        pass
+    read = [one.source.id for one in outcomes.values() if one.source and one.status != "failed"]
+    await follow(service, read)
+    return tuple(outcomes[place] for place in range(len(sources)))
+
+
+async def follow(service: Service, read: Sequence[str] = ()) -> None:
+    """Do what follows from what was written, and from the sources that were just `read`.
+
+    Raises:
+        ExceptionGroup: some of it could not be done; the rest was.
+    """
+    failures: list[Exception] = []
+    for work in (group_new, fold_new, recap_new, partial(detect_new, sources=read)):
+        try:
+            await work(service)
+        except (StorageUnavailable, Overloaded):
+            raise
+        except Exception as failure:  # the defect of one pass must not keep the others waiting
+            failures.append(failure)
+    if failures:
+        raise ExceptionGroup("what followed from what was read could not all be done", failures)
+
+
+async def ingest_loop(
+    service: Service, fetcher: Fetcher, *, round_seconds: float = ROUND_SECONDS
+) -> None:
+    """Pull what is due, for ever; it ends by being cancelled."""
+    while True:
+        is_busy = await tidy(service)
+        if not await pull_due(service, fetcher) and not is_busy:
+            await anyio.sleep(round_seconds)
+
+
+async def pull_due(service: Service, fetcher: Fetcher) -> tuple[Outcome, ...]:
+    """Claim the sources that are due now, and pull them; cancelled, give back what is not read."""
+    due = await service.storage.across(SOURCES, end=micros(service.now()), limit=ROUND_SOURCES_MAX)
+    if not due:
+        await follow(service)  # what a pass that was cut off has left
+        return ()
+    until = service.now() + CLAIM
+    seen = [row.document for row in due]
+    async with _given_back(service, [row.id for row in seen], until):
+        claimed = await service.system(partial(registry.claim, seen=seen, until=until))
+        return await pull_all(service, claimed, fetcher)
+
+
+async def pull_now(
+    service: Service,
+    sources: Sequence[Source],
+    fetcher: Fetcher,
+    on_progress: Callable[[Outcome], None] = lambda _: None,
+    *,
+    force: bool = False,
+    tell: Tell = silent,
+) -> tuple[Outcome, ...]:
+    """Pull every source as `pull_all` does, due or not, while no worker finds it due."""
+    ids, until = [source.id for source in sources], service.now() + CLAIM
+    async with _given_back(service, ids, until):
+        for start in range(0, len(ids), ROUND_SOURCES_MAX):
+            some = ids[start : start + ROUND_SOURCES_MAX]
+            await service.system(partial(registry.hold, ids=some, until=until))
+        return await pull_all(service, sources, fetcher, on_progress, force=force, tell=tell)
+
+
+@asynccontextmanager
+async def _given_back(service: Service, ids: Sequence[str], until: datetime) -> AsyncIterator[None]:
+    """Let others read at once what is not read when this is cancelled."""
+    try:
+        yield
+    except CancelledError:
+        await service.system(partial(registry.release, ids=ids, until=until))
+        raise

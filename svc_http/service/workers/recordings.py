@@ -1,0 +1,229 @@
+"""Speaks reports, and removes the recordings that no report needs any more.
+
+Rule 1: no transaction is open while somebody speaks or a file is kept; the recording is measured,
+        kept and then told of in one unit of work, so that a kill leaves a report silent or whole.
+Rule 2: a report is claimed before it is spoken, so that any number of workers speak it once. The
+        claim is renewed as long as that takes, so what a dead worker had is free soon after.
+Rule 3: a file goes only while no row of any tenant names it, and not while one is about to: who
+        keeps a file and who removes it take turns, in this process and in others.
+Rule 4: a few reports are spoken at once, and workspaces share those places: a slow voice holds up
+        its own report, and many reports of one workspace no other's.
+"""
+
+import asyncio
+from collections import Counter
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from attrs import frozen
+
+from svc_core.operation.declaration import Context
+from svc_core.operation.members import micros
+from svc_core.operation.ports import SYSTEM, Document, Owned
+from svc_core.reports import speaking
+from svc_core.reports.audio import AUDIO, DOUBTS, SPEAKING, TURNS, Audio, Recording, Speaking, Turn
+from svc_core.reports.recordings import TURN, end_turn, is_early, take_turn, trust
+from svc_core.reports.speaking import Task
+from svc_http.outside.speech.port import Speech, SpeechFailed, Words
+from svc_http.service.commits import Commits
+from svc_http.service.service import Failed, Service
+from svc_http.service.workers.claims import CLAIM, Begun, claimed
+from svc_http.service.workers.shares import Shares
+from svc_http.stores.media.drafts import measure
+from svc_http.stores.media.port import Media
+from svc_http.stores.media.sound import NoSound
+
+LOOK_SECONDS: Final = 10.0
+"""How often the wishes are looked at when nothing was heard: retries, and claims of the dead."""
+GATHER_SECONDS: Final = 0.25
+SPOKEN_AT_ONCE: Final = 4
+"""Programs that run at once, each of which may need a processor; one workspace alone has two."""
+DUE_MAX: Final = 1_000
+"""Wishes looked at in one round, from whichever workspaces: those due longest."""
+ROUND_MAX: Final = 16
+"""Files looked after in one round."""
+
+
+@frozen
+class Recorder:
+    """A voice, and where its recordings are kept."""
+
+    speech: Speech
+    media: Media
+
+    async def record(self, service: Service, tenant: str, task: Task) -> Audio | None:
+        """Speak a report and give it the recording; None when its words changed meanwhile.
+
+        Raises:
+            SpeechFailed: there is no whole recording.
+            OSError: it cannot be kept.
+        """
+        with self.media.draft() as draft:
+            await self.speech.say(Words(task.text, task.language), draft)
+            try:
+                recording = await asyncio.to_thread(measure, draft)
+            except NoSound as silent:
+                raise SpeechFailed(str(silent)) from silent
+            turn = await self._keep(service, draft, recording)
+
+        async def adopt(ctx: Context) -> Audio | None:
+            if not is_early(turn, ctx.now):
+                raise SpeechFailed("it took too long to keep the recording")
+            return await speaking.adopt(ctx, task, recording, self.speech.voice(task.language))
+
+        audio = await service.write(tenant, adopt)
+        if audio is not None:
+            await service.system(lambda ctx: end_turn(ctx, turn, is_settled=True))
+        return audio
+
+    async def _keep(self, service: Service, draft: Path, recording: Recording) -> Document[Turn]:
+        """Keep the file in a turn that lasts until a row names it."""
+        turn = await service.system(lambda ctx: take_turn(ctx, recording.name))
+        if turn is None:
+            raise SpeechFailed("a file of the same sound is being kept or removed")
+        try:
+            await self.media.keep(draft, recording)
+        except Exception:
+            await service.system(lambda ctx: end_turn(ctx, turn, is_settled=False))
+            raise
+        return turn
+
+
+async def speak_loop(
+    service: Service, recorder: Recorder, commits: Commits, failed: Failed
+) -> None:
+    """Speak what is wanted, for ever; cancelled, it gives back what it speaks.
+
+    `failed` hears of what could not be spoken; each is tried again later, a few times.
+    """
+    speakers = _Speakers(service, recorder, failed)
+    try:
+        await commits.rounds(
+            speakers.begin, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS
+        )
+    finally:
+        await speakers.give_back()
+
+
+async def speak_due(service: Service, recorder: Recorder, failed: Failed) -> tuple[Audio, ...]:
+    """Speak reports that are due now, a few at once; what was made."""
+    speakers = _Speakers(service, recorder, failed)
+    try:
+        made = await asyncio.gather(*await speakers.begin())
+    finally:
+        await speakers.give_back()
+    return tuple(audio for audio in made if audio is not None)
+
+
+async def take_over(service: Service) -> None:
+    """Have spoken again at once what the previous server had begun.
+
+    Only for a process that has the store to itself, and before its loops begin.
+    """
+    begun_before = micros(service.now() + TURN) - 1
+    turns = await service.storage.read(
+        SYSTEM, lambda tx: tx.documents.scan(TURNS, end=begun_before, limit=DUE_MAX)
+    )
+    for turn in turns.rows:
+        await service.system(partial(end_turn, turn=turn, is_settled=False))
+    where = {"is_claimed": ("true",)}
+    while rows := await service.storage.across(SPEAKING, where=where, limit=DUE_MAX):
+        for row in rows:
+            unit = partial(speaking.take_over, report_id=row.document.id)
+            await service.write(row.tenant, unit)
+
+
+Key = tuple[str, str]
+"""A report: its tenant and its id."""
+
+
+class _Speakers:
+    """The reports that one process speaks, or will as soon as there is a place."""
+
+    def __init__(self, service: Service, recorder: Recorder, failed: Failed) -> None:
+        self._service = service
+        self._recorder = recorder
+        self._failed = failed
+        self._shares = Shares(SPOKEN_AT_ONCE)
+        self._begun = Begun[Key, Audio | None](failed)
+
+    async def begin(self) -> list[asyncio.Task[Audio | None]]:
+        """Begin with what is due; of each workspace no more than there are places."""
+        now = micros(self._service.now())
+        due = await self._service.storage.across(SPEAKING, end=now, limit=DUE_MAX)
+        begun, taken = [], self._begun.taken()
+        theirs = Counter(tenant for tenant, _ in taken)
+        for row in due:
+            key = row.tenant, row.document.id
+            if key not in taken and theirs[row.tenant] < SPOKEN_AT_ONCE:
+                theirs[row.tenant] += 1
+                begun.append(self._begun.begin(key, self._speak(row)))
+        return begun
+
+    async def give_back(self) -> None:
+        """Stop speaking; what was not spoken can be by others at once."""
+        await self._begun.give_back()
+
+    async def _speak(self, row: Owned[Speaking]) -> Audio | None:
+        async with self._shares.place(row.tenant):
+            until = self._service.now() + CLAIM
+            claim = partial(speaking.claim, seen=row.document, until=until)
+            task = await self._service.write(row.tenant, claim)
+            return None if task is None else await self._record(row.tenant, task)
+
+    async def _record(self, tenant: str, task: Task) -> Audio | None:
+        async def renew(until: datetime) -> None:
+            await self._service.write(tenant, partial(speaking.renew, task=task, until=until))
+
+        async with claimed(renew, self._service.now, self._failed):
+            try:
+                return await self._recorder.record(self._service, tenant, task)
+            except (SpeechFailed, OSError) as failure:
+                self._failed(failure)
+                await self._service.write(tenant, partial(speaking.put_off, task=task))
+                return None
+            except asyncio.CancelledError:
+                await self._service.write(tenant, partial(speaking.give_back, task=task))
+                raise
+
+
+# -- what is no longer needed ------------------------------------------------------------------
+
+
+async def sweep_loop(service: Service, media: Media, commits: Commits) -> None:
+    """Remove files that nobody needs, soon after that is so; it ends by being cancelled."""
+    await asyncio.to_thread(media.tidy)
+    work = partial(sweep, service, media)
+    await commits.rounds(work, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
+
+
+async def sweep(service: Service, media: Media) -> tuple[str, ...]:
+    """Look after the files that are in doubt now; the names of those that were removed."""
+    now = micros(service.now())
+    doubts = await service.storage.across(DOUBTS, end=now, limit=ROUND_MAX)
+    over = await service.storage.read(
+        SYSTEM, lambda tx: tx.documents.scan(TURNS, end=now, limit=ROUND_MAX)
+    )
+    told = [(row.tenant, DOUBTS.decode(row.document.raw).name) for row in doubts]
+    left = {TURNS.decode(row.raw).name for row in over.rows} - {name for _, name in told}
+    told += [(SYSTEM, name) for name in sorted(left)]
+    gone = [await _settle(service, media, tenant, name) for tenant, name in told]
+    return tuple(name for name in gone if name is not None)
+
+
+async def _settle(service: Service, media: Media, tenant: str, name: str) -> str | None:
+    """Remove a file unless a row names it. What fails is looked after when the turn is over."""
+    turn = await service.system(lambda ctx: take_turn(ctx, name))
+    if turn is None:
+        return None
+    if tenant != SYSTEM:
+        await service.write(tenant, lambda ctx: trust(ctx, name))  # the turn stands for it
+    named = await service.storage.across(AUDIO, where={"file": (name,)}, limit=1)
+    if not named:
+        if not is_early(turn, service.now()):
+            return None
+        await media.remove(name)
+    await service.system(lambda ctx: end_turn(ctx, turn, is_settled=True))
+    return None if named else name

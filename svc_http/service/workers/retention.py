@@ -1,0 +1,78 @@
+"""Removes the reports of profiles that were deleted, and conversations that are over, as many at a
+time as no writer waits long for.
+
+Each unit of work is whole, so any number of workers may do this, and one that is killed leaves the
+rest to the next. What cannot be removed is left for a while, and is in the way of no other profile.
+"""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Final, TypeVar
+
+from svc_core.agent import threads
+from svc_core.agent.threads import THREADS
+from svc_core.operation.members import micros
+from svc_core.operation.ports import Collection, Owned
+from svc_core.reports.profiles.model import LEAVING, Leaving
+from svc_core.reports.recordings import forget_reports
+from svc_http.service.commits import Commits
+from svc_http.service.service import Failed, Service
+
+T = TypeVar("T")
+
+LOOK_SECONDS: Final = 30.0
+"""How often it is looked when nothing was heard: what other processes left."""
+GATHER_SECONDS: Final = 0.1
+ROUND_MAX: Final = 16
+"""Profiles that take turns."""
+
+
+async def forget_loop(service: Service, commits: Commits, failed: Failed) -> None:
+    """Remove what is left of deleted profiles, for ever; it ends by being cancelled."""
+    work = partial(forget, service, failed)
+    await commits.rounds(work, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
+
+
+async def forget(service: Service, failed: Failed) -> None:
+    """Remove the reports of every deleted profile; `failed` hears of those that have to stay."""
+
+    async def some(row: Owned[Leaving]) -> None:
+        await service.write(row.tenant, partial(forget_reports, profile_id=row.document.id))
+
+    await attend(service, LEAVING, some, failed)
+
+
+async def attend(
+    service: Service,
+    collection: Collection[T],
+    some: Callable[[Owned[T]], Awaitable[object]],
+    failed: Failed,
+) -> None:
+    """Do some of what each row of all tenants stands for that is due, until none is left.
+
+    What fails is left for the next time; `failed` hears of it.
+    """
+    stuck: set[str] = set()
+    while True:
+        limit, end = ROUND_MAX + len(stuck), micros(service.now())
+        left = await service.storage.across(collection, end=end, limit=limit)
+        rows = [row for row in left if row.document.id not in stuck]
+        if not rows:
+            return
+        for row in rows:
+            try:
+                await some(row)
+            except Exception as failure:  # what is broken of one must not stop the others
+                stuck.add(row.document.id)
+                failed(failure)
+
+
+async def forget_threads(service: Service) -> None:
+    """Remove the conversations of every account in which nothing was said for long enough."""
+    kept = service.host.threads_kept
+    end = micros(service.now() - kept) - 1
+    while over := await service.storage.across(THREADS, end=end, limit=ROUND_MAX):
+        for row in over:
+            unit = partial(threads.forget, id_=row.document.id, kept=kept)
+            while await service.write(row.tenant, unit):
+                continue

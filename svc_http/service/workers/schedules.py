@@ -1,0 +1,106 @@
+"""Makes the reports that are due.
+
+Rule 1: the report and the next run are written in one unit of work, which checks that the due row
+        is the one that was read: two workers never make the same report, and one that is killed
+        leaves either none or a whole one with its next run.
+Rule 2: each scheduled report covers what was taken in since the one before it, up to a run of the
+        schedule. Runs that were missed are caught up by one report.
+Rule 3: a run waits until everything that was taken in before its end has been written.
+"""
+
+from datetime import datetime
+
+import anyio
+
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import Context
+from svc_core.operation.members import micros
+from svc_core.operation.ports import Document, Owned
+from svc_core.reports.making import SETTLING, Window, postpone, settle
+from svc_core.reports.model import ReportRow
+from svc_core.reports.profiles.model import DUE, Due
+from svc_core.reports.profiles.operations import pass_over, run_end
+from svc_http import system
+from svc_http.service.service import Service
+from svc_http.service.workers.reports import composed
+from svc_http.stores.errors import Overloaded, StorageUnavailable
+
+ROUND_SECONDS = 5.0
+"""How often due profiles are looked for."""
+
+ROUND_PROFILES_MAX = 64
+"""Profiles read in one round."""
+
+
+async def schedule_loop(service: Service, *, round_seconds: float = ROUND_SECONDS) -> None:
+    """Make what is due, for ever; it ends by being cancelled.
+
+    Raises:
+        ExceptionGroup: some reports could not be made; the others of the round were.
+    """
+    while True:
+        if not await run_due(service):
+            await anyio.sleep(round_seconds)
+
+
+async def run_due(service: Service) -> tuple[ReportRow, ...]:
+    """Make the reports that are due now, one after another; those that were published.
+
+    Raises:
+        ExceptionGroup: some could not be made; the others were.
+        StorageUnavailable, Overloaded: the store does not answer; what is left stays due.
+    """
+    ready = service.now() - SETTLING
+    due = await service.storage.across(DUE, end=micros(ready), limit=ROUND_PROFILES_MAX)
+    made: list[ReportRow] = []
+    failures: list[Exception] = []
+    left = list(due)
+    while left:
+        row = left.pop(0)
+        try:
+            report = await _run(service, row, ready)
+            if report is not None:
+                made.append(report)
+            else:
+                system.shuffle(left)  # where others are at it, each begins somewhere else
+        except (StorageUnavailable, Overloaded):
+            raise  # no profile's fault: it is due as soon as the store is back
+        except Exception as failure:  # one profile's defect must not keep the others waiting
+            await _put_off(service, row)
+            failures.append(failure)
+    if failures:
+        raise ExceptionGroup("reports that could not be made", failures)
+    return tuple(made)
+
+
+async def _run(service: Service, row: Owned[Due], ready: datetime) -> ReportRow | None:
+    """Make one report; None where there is none to make, or another worker was first."""
+    due = DUE.decode(row.document.raw)
+    try:
+        end, is_ours = await service.read(row.tenant, lambda ctx: _look(ctx, row.document, ready))
+        if not is_ours:
+            return None
+        if end is None:
+            await service.write(
+                row.tenant, lambda ctx: pass_over(ctx, due.profile_id, row.document, ready)
+            )
+            return None
+        window = Window(end, due.covered_until, "taken")
+        finished = await composed(service, row.tenant, due.profile_id, window)
+        return await service.write(row.tenant, lambda ctx: settle(ctx, finished, row.document))
+    except Problem as refusal:
+        if refusal.type is not problem.NOT_FOUND:
+            raise
+        return None  # the profile was deleted meanwhile
+
+
+async def _look(ctx: Context, seen: Document[Due], ready: datetime) -> tuple[datetime | None, bool]:
+    """Where the report ends that is due, and whether nobody has made it since the row was seen."""
+    due = await ctx.unchanged(DUE, seen)
+    return (None, False) if due is None else (await run_end(ctx, due, ready), True)
+
+
+async def _put_off(service: Service, row: Owned[Due]) -> None:
+    profile_id = DUE.decode(row.document.raw).profile_id
+    await service.write(row.tenant, lambda ctx: postpone(ctx, profile_id, row.document))

@@ -1,0 +1,50 @@
+"""Seals the secrets of webhooks anew after the master secret was changed.
+
+Rule 1: it goes through bounded pages, one small transaction for each webhook, while requests are
+        served. Each webhook is tried once, so it ends, also where a process with another master
+        secret seals them anew at the same time.
+Rule 2: a secret that cannot be opened is told and left as it is: it opens again once its master
+        secret is listed, and until then its events wait.
+"""
+
+from contextlib import suppress
+from functools import partial
+from typing import Final
+
+from svc_core.base.vault import VaultError
+from svc_core.outbox.model import WEBHOOK_SECRETS
+from svc_core.webhooks import keys
+from svc_http.service.service import Failed, Service
+
+PAGE_ROWS: Final = 100
+"""Webhooks looked up at once."""
+
+Key = tuple[str, str]
+"""A webhook: its tenant and its id."""
+
+
+async def renew_secrets(service: Service, failed: Failed, page_rows: int = PAGE_ROWS) -> int:
+    """Seal with the present master secret whatever an earlier one sealed; how many webhooks.
+
+    `failed` hears once that there are secrets which no listed master secret opens.
+    """
+    seen: set[Key] = set()
+    renewed = 0
+    while page := await _unseen(service, seen, page_rows):
+        for tenant, webhook_id in page:
+            with suppress(VaultError):
+                await service.write(tenant, partial(keys.renew, webhook_id=webhook_id))
+                renewed += 1
+        seen |= {*page}
+    unknown = keys.under_unknown(service.keyring)
+    if renewed < len(seen) or await service.storage.across(WEBHOOK_SECRETS, where=unknown, limit=1):
+        failed(VaultError("Secrets of webhooks wait for a master secret that is not listed."))
+    return renewed
+
+
+async def _unseen(service: Service, seen: set[Key], page_rows: int) -> list[Key]:
+    """Some webhooks that were not tried yet; those that could not be helped may stand first."""
+    found = await service.storage.across(
+        WEBHOOK_SECRETS, where=keys.under_earlier(service.keyring), limit=len(seen) + page_rows
+    )
+    return [key for row in found if (key := (row.tenant, row.document.id)) not in seen]

@@ -1,0 +1,55 @@
+"""Tells the subscribers of public profiles in other workspaces of reports, and ends what ended.
+
+Each is told in a unit of work of their own workspace, some at a time, so that a profile that
+thousands follow holds up neither a writer nor the other profiles. Any number of workers may do
+this, and one that is killed leaves the rest to the next.
+"""
+
+from functools import partial
+from typing import Final
+
+from svc_core.operation.ports import Owned
+from svc_core.reports.notices import inform
+from svc_core.reports.profiles import followers as following
+from svc_core.reports.profiles.model import FOLLOWED, FOLLOWS, Followed
+from svc_core.reports.speaking import want
+from svc_http.service.commits import Commits
+from svc_http.service.service import Failed, Service
+from svc_http.service.workers.retention import GATHER_SECONDS, attend
+from svc_http.stores.errors import Overloaded, StorageUnavailable
+
+LOOK_SECONDS: Final = 10.0
+"""How often it is looked when nothing was heard: what other processes left, and what waited."""
+AT_ONCE: Final = 50
+"""Subscribers who are told before another profile has its turn: a quarter of a second."""
+
+
+async def follow_loop(service: Service, commits: Commits, failed: Failed) -> None:
+    """Tell whoever is to be told, for ever; it ends by being cancelled."""
+    work = partial(follow, service, failed)
+    await commits.rounds(work, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
+
+
+async def follow(service: Service, failed: Failed) -> None:
+    """Tell all subscribers what they are to be told; `failed` hears of those who cannot be."""
+    await attend(service, FOLLOWED, partial(_some, service, failed), failed)
+
+
+async def _some(service: Service, failed: Failed, row: Owned[Followed]) -> None:
+    task = await service.read(row.tenant, partial(following.due, profile_id=row.document.id))
+    if task is None:
+        return
+    place = task.after
+    found = await service.storage.across(FOLLOWS, after=place, end=place[0], limit=AT_ONCE)
+    is_wanted = False
+    for each in found:
+        try:
+            is_wanted |= await service.write(each.tenant, partial(inform, task=task))
+        except (StorageUnavailable, Overloaded):
+            raise  # nobody's fault: they are told when the store is back
+        except Exception as failure:  # one subscriber's defect must not keep the others waiting
+            failed(failure)
+    if is_wanted and task.report is not None:
+        await service.write(row.tenant, partial(want, report_id=task.report.id))
+    after = (found[-1].tenant, found[-1].document.id) if len(found) == AT_ONCE else None
+    await service.write(row.tenant, partial(following.advance, task=task, after=after))

@@ -1,0 +1,116 @@
+"""Gives items their vectors, soon after they are taken in.
+
+Rule 1: what is new comes first; what is older is worked off behind it, a turn at a time.
+Rule 2: one process of all does this at a time. The hold of one that died is over soon, and what it
+        had kept stands.
+Rule 3: what cannot be embedded now is tried again later, and harms nothing but likeness.
+"""
+
+import asyncio
+from functools import partial
+from typing import Final
+
+from svc_core.operation.members import micros
+from svc_core.operation.ports import SYSTEM, Leases, Position, SharedUnavailable
+from svc_core.reports.making import SETTLING
+from svc_core.search import embeddings
+from svc_core.search.embeddings import Embedder, Lacking, NotEmbedded
+from svc_http import system
+from svc_http.service.commits import Commits
+from svc_http.service.service import Service
+
+LOOK_SECONDS: Final = 10.0
+"""How often it is looked when nothing was heard."""
+GATHER_SECONDS: Final = 0.5
+HOLD_SECONDS: Final = 60.0
+"""How long the work is one process's: longer than a batch takes."""
+PUT_OFF_SECONDS: Final = 30.0
+"""How long a model is left alone that gave nothing."""
+BACKLOG_MAX: Final = 20_000
+"""Items that get a vector they lack though they are old, as after the first start with a model: as
+many as a question is compared with. That takes about 20 minutes of one processor."""
+AGAIN_SECONDS: Final = 3_600.0
+"""How often all of them are looked at anew: publishers change the words of items."""
+
+
+async def embed_loop(
+    service: Service, embedder: Embedder, commits: Commits, leases: Leases
+) -> None:
+    """Make the vectors that items lack, for ever; it ends by being cancelled."""
+    work = Embedding(service, embedder, leases)
+    await commits.rounds(work.turn, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
+
+
+class Embedding:
+    """One process's part in the work, and how far it has looked."""
+
+    def __init__(self, service: Service, embedder: Embedder, leases: Leases) -> None:
+        self._service = service
+        self._embedder = embedder
+        self._leases = leases
+        self._holder = system.new_request_id()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._since: int | None = None
+        self._after: Position | None = None
+        self._left = BACKLOG_MAX
+        self._again_at = system.monotonic() + AGAIN_SECONDS
+
+    async def turn(self) -> int:
+        """Make vectors of what is new, and of one page of what is old; how many were made."""
+        if system.monotonic() > self._again_at:
+            self._forget()
+        try:
+            return await self._made() if await self._holds() else 0
+        except SharedUnavailable:
+            return 0
+        except NotEmbedded:  # whoever asked the model has told of it
+            await asyncio.sleep(PUT_OFF_SECONDS)
+            return 0
+
+    async def _holds(self) -> bool:
+        """Whether the work is this process's; what another did meanwhile is looked at again."""
+        if await self._leases.take("embed", self._holder, HOLD_SECONDS):
+            return True
+        self._forget()
+        return False
+
+    async def _made(self) -> int:
+        began = micros(self._service.now() - SETTLING)
+        made = await self._new() if self._since is not None else 0
+        self._since = began
+        while self._left > 0 and not made:
+            made = await self._page()
+        return made
+
+    async def _new(self) -> int:
+        """What was taken in since the last turn, however much that is."""
+        made, after = 0, None
+        while True:
+            wanted, after = await self._look(start=self._since, after=after)
+            made += await self._make(wanted)
+            if after is None:
+                return made
+
+    async def _page(self) -> int:
+        """One page of what is old, the newest first."""
+        wanted, after = await self._look(after=self._after)
+        made = await self._make(wanted)
+        self._after = after
+        self._left = 0 if after is None else self._left - embeddings.PAGE
+        return made
+
+    async def _look(
+        self, *, start: int | None = None, after: Position | None
+    ) -> tuple[tuple[Lacking, ...], Position | None]:
+        unit = partial(embeddings.lacking, model=self._embedder.model, start=start, after=after)
+        return await self._service.read(SYSTEM, unit)
+
+    async def _make(self, wanted: tuple[Lacking, ...]) -> int:
+        """Make a few at a time, while the work is this process's."""
+        for start in range(0, len(wanted), embeddings.BATCH):
+            await self._leases.take("embed", self._holder, HOLD_SECONDS)
+            batch = wanted[start : start + embeddings.BATCH]
+            await embeddings.make(self._service, self._embedder, batch)
+        return len(wanted)

@@ -1,0 +1,36 @@
+"""What a change says beside its columns, as one text that every durable backend keeps alike.
+
+It is JSON without other characters than ASCII, because a text of PostgreSQL cannot hold U+0000.
+Most changes say no more, and then there is no text.
+"""
+
+import json
+from typing import Any
+
+from svc_core.base import compact
+from svc_core.operation.ports import Change
+
+_json = compact.encoder(ascii_only=True)
+
+
+def written(change: Change) -> str | None:
+    """The text; None where there is nothing to say."""
+    state = None if change.last_state is None else change.last_state.decode()
+    details = [change.changed_fields, state, change.merged_into_id, change.owner]
+    while details and details[-1] is None:
+        details.pop()
+    return _json(details) if details else None
+
+
+def read(text: str | None) -> dict[str, Any]:
+    """The members of the change that the text tells of."""
+    if text is None:
+        return {}
+    told: list[Any] = json.loads(text)
+    fields, state, merged_into_id, owner = told + [None] * (4 - len(told))
+    return {
+        "changed_fields": None if fields is None else tuple(fields),
+        "last_state": None if state is None else state.encode(),
+        "merged_into_id": merged_into_id,
+        "owner": owner,
+    }

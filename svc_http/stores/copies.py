@@ -1,0 +1,152 @@
+"""A store copied into another one, part by part, and compared with it.
+
+Rule 1: what was copied is read again from where it is now and must say the same, row for row;
+        nobody sees the copy before that.
+Rule 2: memory does not grow with the store, but for a count of each tenant's rows.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Iterable, Sequence
+from hashlib import sha256
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+import attrs
+from attrs import field, frozen
+
+from svc_core.ledger.log.seal import TreeHead
+from svc_core.ledger.verify.anchors import gather
+from svc_core.ledger.verify.sweep import Sweep
+from svc_core.operation.host import Progress, Tell
+from svc_core.operation.ports import Collection
+from svc_http.stores.contents import LEDGERS, LINES, Filled, Held, Part, Row, name_of, parts_of
+from svc_http.stores.errors import Unfit
+
+Place = tuple[str, str]
+"""The name of a part, and the tenant (in the feed the scope) whose rows in it are meant."""
+
+
+@frozen(eq=False)
+class Tally:
+    """How many rows each place has, and a digest of all that the rows of each part say."""
+
+    counts: Counter[Place] = field(factory=Counter)
+    digests: dict[str, Any] = field(factory=lambda: defaultdict(sha256))
+
+    def take(self, part: Part, rows: Sequence[Row]) -> None:
+        """Take in the next rows of a part."""
+        name = name_of(part)
+        self.counts.update((name, row[0]) for row in rows)
+        self.digests[name].update("".join(map(repr, rows)).encode())
+
+    def differing(self, other: "Tally") -> list[str]:
+        """The names of the parts in which another store is not the same."""
+        names = dict.fromkeys((*self.digests, *other.digests))
+        return [n for n in names if self.digests[n].digest() != other.digests[n].digest()]
+
+
+@frozen
+class Copied:
+    """What was counted on both sides, and the head of every ledger whose seals were recomputed."""
+
+    source: Tally
+    target: Tally
+    ledgers: dict[str, TreeHead]
+
+
+async def copy(
+    source: Held,
+    target: Filled,
+    collections: Iterable[Collection[Any]],
+    *,
+    with_seals: bool,
+    tell: Tell,
+) -> Copied:
+    """Copy everything and compare both sides.
+
+    `with_seals` recomputes the seals of every ledger from the lines of the target, and compares the
+    root of their tree with the head.
+
+    Raises:
+        Unfit: the sides differ, or a ledger is not what was sealed.
+    """
+    parts = parts_of(collections)
+    total = 2 * sum([await source.count(part) for part in parts])
+    read, written, seals = Tally(), Tally(), _Seals()
+    done = 0
+    async for part, rows in _walk(source, parts):
+        await target.add(part, rows)
+        read.take(part, rows)
+        done += len(rows)
+        tell(Progress(done, total, f"{name_of(part)} copied"))
+    async for part, rows in _walk(target, parts):
+        written.take(part, rows)
+        if with_seals:
+            seals.take(part, rows)
+        done += len(rows)
+        tell(Progress(done, total, f"{name_of(part)} compared"))
+    differing = read.differing(written)
+    if differing:
+        raise Unfit(f"the copy was given up: {_difference(read, written, differing)}")
+    return Copied(read, written, seals.heads())
+
+
+async def _walk(store: Held, parts: Iterable[Part]) -> AsyncIterator[tuple[Part, Sequence[Row]]]:
+    for part in parts:
+        async for rows in store.rows(part):
+            yield part, rows
+
+
+def _difference(read: Tally, written: Tally, names: Sequence[str]) -> str:
+    for part, tenant in read.counts | written.counts:
+        place, owner = (part, tenant), tenant or "the system"
+        ours, theirs = read.counts[place], written.counts[place]
+        if ours != theirs:
+            return f"{part} of {owner} are {ours} in the source and {theirs} in the copy"
+    return f"the rows of {', '.join(names)} are as many, and say something else"
+
+
+class _Seals:
+    """Recomputes the seals of ledgers, whose rows come in the order of the parts."""
+
+    def __init__(self) -> None:
+        self._ledgers: dict[str, tuple[TreeHead, Sweep]] = {}
+
+    def take(self, part: Part, rows: Sequence[Row]) -> None:
+        """Take in the next rows of a part."""
+        if part == LEDGERS:
+            for tenant, _, state in rows:
+                self._ledgers[tenant] = _begun(tenant, state)
+        elif part == LINES:
+            for tenant, lines in groupby(rows, key=itemgetter(0)):
+                self._ledgers[tenant][1].feed([row[-1] for row in lines])
+
+    def heads(self) -> dict[str, TreeHead]:
+        """The head of every ledger, by tenant.
+
+        Raises:
+            Unfit: the lines of one do not lead to its head.
+        """
+        for tenant, (head, sweep) in self._ledgers.items():
+            outcome = sweep.finish()
+            if outcome is None or outcome.head != attrs.evolve(head, host=None):
+                raise _damaged(tenant)
+        return {tenant: head for tenant, (head, _) in self._ledgers.items()}
+
+
+def _begun(tenant: str, state: bytes) -> tuple[TreeHead, Sweep]:
+    try:
+        head = TreeHead.decode(state)
+    except ValueError as broken:
+        raise _damaged(tenant) from broken
+    anchors = [(head.size, head.root)]
+    return head, Sweep(gather(level="integrity", ledger=head.ledger, anchors=anchors))
+
+
+def _damaged(tenant: str) -> Unfit:
+    return Unfit(
+        f"the ledger of {tenant} is not what was sealed, in the source as in the copy, which was "
+        f"given up; see what is wrong: svc ledger export FILE --workspace {tenant}, then svc "
+        "ledger verify FILE"
+    )

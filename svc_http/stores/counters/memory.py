@@ -1,0 +1,77 @@
+"""What processes share, where there is one process: nothing waits and nothing is ever down."""
+
+from collections.abc import Awaitable, Callable
+
+from attrs import frozen
+
+from svc_core.access.counters import MemoryCounters
+from svc_core.access.lockout import MemoryLockouts
+from svc_core.operation.ports import Counters, Heard, Leases, Lockouts, Signals
+from svc_http import system
+from svc_http.stores.counters.circuit import Circuit
+
+
+@frozen
+class Shared:
+    """One place with its four ports and the way to it; `close` gives back what it holds."""
+
+    counters: Counters
+    lockouts: Lockouts
+    leases: Leases
+    signals: Signals
+    close: Callable[[], Awaitable[None]]
+    circuit: Circuit
+
+
+class MemoryLeases:
+    """Names and who has them, in this process."""
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self._monotonic = monotonic
+        self._held: dict[str, tuple[str, float]] = {}
+
+    async def take(self, name: str, holder: str, seconds: float) -> bool:
+        """Have the name for a while."""
+        now = self._monotonic()
+        self._held = {name: one for name, one in self._held.items() if one[1] > now}
+        if self._held.setdefault(name, (holder, now))[0] != holder:
+            return False
+        self._held[name] = holder, now + seconds
+        return True
+
+    async def release(self, name: str, holder: str) -> None:
+        """Give the name back."""
+        if name in self._held and self._held[name][0] == holder:
+            del self._held[name]
+
+
+class MemorySignals:
+    """Who hears in this process."""
+
+    def __init__(self) -> None:
+        self._hearers: list[Heard] = []
+
+    async def tell(self, names: frozenset[str]) -> None:
+        """Tell everybody."""
+        for heard in self._hearers:
+            heard(names)
+
+    async def hear(self, heard: Heard) -> None:
+        """Be told from now on."""
+        self._hearers.append(heard)
+
+
+async def _nothing() -> None:
+    pass
+
+
+def in_memory(monotonic: Callable[[], float] = system.monotonic) -> Shared:
+    """The place of one process alone."""
+    return Shared(
+        MemoryCounters(),
+        MemoryLockouts(),
+        MemoryLeases(monotonic),
+        MemorySignals(),
+        _nothing,
+        Circuit(),
+    )

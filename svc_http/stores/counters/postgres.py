@@ -1,0 +1,262 @@
+"""What processes share in a PostgreSQL database, in tables of its own beside those of the store.
+
+Rule 1: the tables are unlogged: a crash of the database server empties them, and no count is worth
+        a disk's time.
+Rule 2: what must be whole is one statement, and rows are locked in one order.
+Rule 3: each new row takes some away that count for nothing any more.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import asyncpg
+
+from svc_core.access import lockout
+from svc_core.operation.ports import Counted, Failures, Heard, Locked, Pool
+from svc_http.stores.counters.circuit import ANSWER_SECONDS, Circuit
+from svc_http.stores.counters.listener import Ears
+from svc_http.stores.counters.memory import Shared
+
+CONNECTIONS_MAX: Final = 4
+"""Of one process: each counts some thousand requests a second."""
+
+OPEN_SECONDS: Final = 5.0
+"""How long the first call of a process may take, which may have to make the tables."""
+
+CHANNEL: Final = "svc_signals"
+
+FAILURES: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
+"""What says that the database does not answer."""
+
+_TABLES: Final = """
+CREATE UNLOGGED TABLE IF NOT EXISTS svc_windows (
+  name text PRIMARY KEY, minute int8 NOT NULL, in_minute int8 NOT NULL, day int8 NOT NULL,
+  in_day int8 NOT NULL
+) WITH (fillfactor = 50);
+CREATE INDEX IF NOT EXISTS svc_windows_day ON svc_windows (day);
+CREATE UNLOGGED TABLE IF NOT EXISTS svc_failures (
+  address text PRIMARY KEY, times timestamptz[] NOT NULL, before timestamptz[] NOT NULL,
+  last timestamptz NOT NULL
+);
+CREATE INDEX IF NOT EXISTS svc_failures_last ON svc_failures (last);
+CREATE UNLOGGED TABLE IF NOT EXISTS svc_leases (
+  name text PRIMARY KEY, holder text NOT NULL, until timestamptz NOT NULL
+);
+"""
+
+_LOCK: Final = 0x737663  # of all advisory locks the one under which the tables are made
+
+# A row that another request has just changed is read anew once it is locked (READ COMMITTED), so
+# what is judged is what is written to. A caller whose clock is far ahead must not take the windows
+# of everybody along.
+_HIT: Final = """
+WITH asked AS (
+  SELECT * FROM unnest($1::text[], $2::int8[], $3::int8[]) AS a (name, per_minute, per_day)
+), clock AS (
+  SELECT least($4::int8, extract(epoch FROM clock_timestamp())::int8 + 60) AS second
+), held AS MATERIALIZED (
+  SELECT * FROM svc_windows WHERE name = ANY ($1) ORDER BY name FOR UPDATE
+), turned AS MATERIALIZED (
+  SELECT name, greatest(minute, second / 60) AS minute, greatest(day, second / 86400) AS day,
+    CASE WHEN minute < second / 60 THEN 0 ELSE in_minute END AS in_minute,
+    CASE WHEN day < second / 86400 THEN 0 ELSE in_day END AS in_day
+  FROM held, clock
+), decision AS (
+  SELECT (count(*) = cardinality($1)
+    AND bool_and(in_minute < per_minute AND in_day < per_day))::int AS fits
+  FROM turned JOIN asked USING (name)
+), kept AS (
+  UPDATE svc_windows AS w SET minute = t.minute, in_minute = t.in_minute + fits,
+    day = t.day, in_day = t.in_day + fits
+  FROM turned AS t, decision
+  WHERE w.name = t.name AND (fits = 1 OR w.minute < t.minute OR w.day < t.day)
+)
+SELECT minute, day, in_minute, in_day FROM turned ORDER BY array_position($1, name)
+"""
+
+_OPEN: Final = """
+WITH clock AS (
+  SELECT least($2::int8, extract(epoch FROM clock_timestamp())::int8) / 86400 AS day
+), old AS (
+  DELETE FROM svc_windows WHERE name IN (
+    SELECT name FROM svc_windows WHERE day < (SELECT day FROM clock) - 1
+    ORDER BY day LIMIT 10 FOR UPDATE SKIP LOCKED)
+)
+INSERT INTO svc_windows (name, minute, in_minute, day, in_day)
+SELECT name, 0, 0, day, 0 FROM unnest($1::text[]) AS a (name), clock ORDER BY name
+ON CONFLICT DO NOTHING
+"""
+
+# What was there before is kept beside what is there now, because only rows as they are now can be
+# told by the statement that changes them.
+_RECORD: Final = """
+WITH old AS (
+  DELETE FROM svc_failures WHERE address IN (
+    SELECT address FROM svc_failures WHERE last <= $2::timestamptz - $4::interval
+    AND address <> $1 ORDER BY last LIMIT 2 FOR UPDATE SKIP LOCKED)
+)
+INSERT INTO svc_failures AS f (address, times, before, last)
+VALUES ($1, ARRAY[$2::timestamptz], '{}', $2)
+ON CONFLICT (address) DO UPDATE SET before = f.times, last = $2, times = CASE
+  WHEN cardinality(f.times) = $3 AND f.times[1] + $4 > $2 THEN f.times
+  ELSE (SELECT array_agg(t ORDER BY t)
+    FROM (SELECT t FROM unnest(f.times || $2) AS t ORDER BY t DESC LIMIT $3) AS newest)
+END
+RETURNING before AS times
+"""
+
+_CLEAR: Final = "DELETE FROM svc_failures WHERE $1::text IS NULL OR address = $1 RETURNING 1"
+
+_TAKE: Final = """
+INSERT INTO svc_leases AS l (name, holder, until) VALUES ($1, $2, clock_timestamp() + $3::interval)
+ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
+WHERE l.holder = $2 OR l.until <= clock_timestamp()
+RETURNING true
+"""
+
+
+async def _as_it_is(_: Any) -> None:
+    """Give a connection back untouched: what runs on it leaves nothing behind."""
+
+
+class PostgresPlace:
+    """One database, which implements all four ports; for one event loop."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._pool: Any = None
+        self._opening = asyncio.Lock()
+        self._turns = asyncio.Semaphore(CONNECTIONS_MAX)
+        self.circuit = Circuit(FAILURES)
+        self._telling = Circuit(FAILURES)  # news that cannot be told refuse no request
+        self._ears = Ears(self._listen, FAILURES)
+
+    # -- counters ------------------------------------------------------------------------------
+
+    async def hit(self, pools: Sequence[Pool], second: int) -> Counted:
+        """Count one request in all of the pools or in none."""
+        names = [f"{pool.name}:{pool.subject}" for pool in pools[::2]]
+        limits = [pool.limit for pool in pools]
+        asked = names, limits[::2], limits[1::2], second
+        rows = await self._fetch(_HIT, *asked)
+        while len(rows) < len(names):  # somebody's first request
+            await self._fetch(_OPEN, names, second)
+            rows = await self._fetch(_HIT, *asked)
+        used = tuple([count for row in rows for count in (row["in_minute"], row["in_day"])])
+        return Counted(used, max(row["minute"] for row in rows), max(row["day"] for row in rows))
+
+    # -- lockouts ------------------------------------------------------------------------------
+
+    async def failures(self, address: str) -> Failures:
+        """The failures of one address."""
+        return _times(
+            await self._fetch("SELECT times FROM svc_failures WHERE address = $1", address)
+        )
+
+    async def record(self, address: str, now: datetime) -> Failures:
+        """Count one unknown key; the failures before it."""
+        bounds = lockout.ATTEMPTS_MAX, lockout.WINDOW
+        return _times(await self._fetch(_RECORD, address, now, *bounds))
+
+    async def locked(self, now: datetime) -> tuple[Locked, ...]:
+        """The addresses that are locked at `now`."""
+        recent = "SELECT address, times FROM svc_failures WHERE last > $1"
+        rows = await self._fetch(recent, now - lockout.WINDOW)
+        return lockout.locked({row["address"]: tuple(row["times"]) for row in rows}, now)
+
+    async def clear(self, address: str | None) -> int:
+        """Forget the failures of one address, or of all."""
+        return len(await self._fetch(_CLEAR, address))
+
+    # -- leases --------------------------------------------------------------------------------
+
+    async def take(self, name: str, holder: str, seconds: float) -> bool:
+        """Have the name for a while."""
+        return bool(await self._fetch(_TAKE, name, holder, timedelta(seconds=seconds)))
+
+    async def release(self, name: str, holder: str) -> None:
+        """Give the name back."""
+        mine = "DELETE FROM svc_leases WHERE name = $1 AND holder = $2"
+        await self._fetch(mine, name, holder)
+
+    # -- signals -------------------------------------------------------------------------------
+
+    async def tell(self, names: frozenset[str]) -> None:
+        """Tell every process."""
+        news = ",".join(sorted(names))
+        await self._fetch("SELECT pg_notify($1, $2)", CHANNEL, news, circuit=self._telling)
+
+    async def hear(self, heard: Heard) -> None:
+        """Be told from now on."""
+        await self._ears.hear(heard)
+
+    async def _listen(self, ears: Ears) -> None:
+        connection = await asyncpg.connect(self._address, timeout=ANSWER_SECONDS)
+        try:
+            is_over = asyncio.Event()
+            connection.add_termination_listener(lambda _: is_over.set())
+            await connection.add_listener(CHANNEL, lambda *told: ears.told(told[-1]))
+            ears.connected()
+            await is_over.wait()
+        finally:
+            connection.terminate()
+
+    async def close(self) -> None:
+        """Give the connections back."""
+        await self._ears.close()
+        if self._pool is not None:
+            self._pool.terminate()
+
+    # -- statements ----------------------------------------------------------------------------
+
+    async def _fetch(
+        self, statement: str, *given: Any, circuit: Circuit | None = None
+    ) -> Sequence[Any]:
+        circuit = circuit or self.circuit
+        # Who waits for a connection is not timed: those who have one are.
+        async with self._turns:
+            seconds = OPEN_SECONDS if self._pool is None else circuit.seconds
+            with circuit.attempt():
+                async with asyncio.timeout(seconds):
+                    pool = await self._opened()
+                    rows: Sequence[Any] = await pool.fetch(statement, *given)
+                    return rows
+
+    async def _opened(self) -> Any:
+        async with self._opening:
+            if self._pool is None:
+                pool = await asyncpg.create_pool(
+                    self._address,
+                    min_size=0,
+                    max_size=CONNECTIONS_MAX,
+                    reset=_as_it_is,
+                    server_settings={"application_name": "svc counters"},
+                )
+                try:
+                    await _made(pool)
+                except BaseException:
+                    pool.terminate()
+                    raise
+                self._pool = pool
+        return self._pool
+
+
+async def _made(pool: Any) -> None:
+    """See that the tables are there."""
+    async with pool.acquire() as connection, connection.transaction():
+        await connection.execute(f"SELECT pg_advisory_xact_lock({_LOCK})")
+        # Whoever may not make tables can use those that somebody else has made.
+        if await connection.fetchval("SELECT to_regclass('svc_leases') IS NULL"):
+            await connection.execute(_TABLES)
+
+
+def _times(rows: Sequence[Any]) -> Failures:
+    return tuple(rows[0]["times"]) if rows else ()
+
+
+def on_postgres(address: str) -> Shared:
+    """The place in the database at an address such as `postgresql://user@127.0.0.1/svc`."""
+    place = PostgresPlace(address)
+    return Shared(place, place, place, place, place.close, place.circuit)

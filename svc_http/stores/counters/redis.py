@@ -1,0 +1,253 @@
+"""What processes share on a Redis (5 or later) or Valkey server.
+
+Rule 1: what must be whole is one script; the calls of one turn of the event loop travel together.
+Rule 2: the keys of a request have one hash tag, its account, so that a proxy may spread accounts
+        over servers.
+Rule 3: what is not answered in time is given up with its connection.
+"""
+
+import asyncio
+import struct
+from collections.abc import Awaitable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import NoScriptError, RedisError, ResponseError
+
+from svc_core.access import lockout
+from svc_core.operation.ports import Counted, Failures, Heard, Locked, Pool, SharedUnavailable
+from svc_http.stores.counters.circuit import ANSWER_SECONDS, Circuit
+from svc_http.stores.counters.listener import Ears
+from svc_http.stores.counters.memory import Shared
+from svc_http.stores.counters.scripts import HIT, RECORD, RELEASE, SCRIPTS, TAKE, Script
+
+BATCH_MAX: Final = 32
+BATCHES_MAX: Final = 2
+"""Calls that travel together, and how many such are under way: while the server works on one, the
+other is packed or read here."""
+
+CHANNEL: Final = "svc:signals"
+LOCKOUTS: Final = ("svc:{lockouts}:failures", "svc:{lockouts}:recent")
+
+FAILURES: Final = (RedisError, OSError, TimeoutError)
+"""What says that the server does not answer."""
+
+_MICROSECOND: Final = timedelta(microseconds=1)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class _Call(NamedTuple):
+    command: tuple[Any, ...]
+    answer: asyncio.Future[Any]
+
+
+class RedisPlace:
+    """One server, which implements all four ports; for one event loop."""
+
+    def __init__(self, address: str) -> None:
+        self._client: Any = Redis.from_url(
+            address,
+            protocol=2,
+            socket_connect_timeout=ANSWER_SECONDS,
+            socket_timeout=None,  # calls have their own, and who listens waits for ever
+            socket_keepalive=True,
+            retry=Retry(NoBackoff(), 0),
+        )
+        self.circuit = Circuit(FAILURES)
+        self._ears = Ears(self._listen, FAILURES)
+        self._lines: list[Any] = []
+        self._waiting: list[_Call] = []
+        self._sending: set[asyncio.Task[None] | None] = set()
+
+    # -- counters ------------------------------------------------------------------------------
+
+    async def hit(self, pools: Sequence[Pool], second: int) -> Counted:
+        """Count one request in all of the pools or in none."""
+        account = pools[-1].subject
+        keys = [f"svc:{{{account}}}:{pool.name}:{pool.subject}" for pool in pools[::2]]
+        limits = struct.pack(f">I{len(pools)}Q", second, *[pool.limit for pool in pools])
+        told = await self._run(HIT, keys, limits)
+        minute, day, *used = struct.unpack(f">{len(pools) + 2}I", told)
+        return Counted(tuple(used), minute, day)
+
+    # -- lockouts ------------------------------------------------------------------------------
+
+    async def failures(self, address: str) -> Failures:
+        """The failures of one address."""
+        return _times(await self._call("HGET", LOCKOUTS[0], address))
+
+    async def record(self, address: str, now: datetime) -> Failures:
+        """Count one unknown key; the failures before it."""
+        span = lockout.WINDOW // _MICROSECOND
+        bounds = (lockout.ATTEMPTS_MAX, span, lockout.ADDRESSES_MAX)
+        at = (now - _EPOCH) // _MICROSECOND
+        return _times(await self._run(RECORD, LOCKOUTS, address, at, *bounds))
+
+    async def locked(self, now: datetime) -> tuple[Locked, ...]:
+        """The addresses that are locked at `now`."""
+        kept = iter(await self._call("HGETALL", LOCKOUTS[0]))
+        pairs = zip(kept, kept, strict=True)
+        return lockout.locked({name.decode(): _times(raw) for name, raw in pairs}, now)
+
+    async def clear(self, address: str | None) -> int:
+        """Forget the failures of one address, or of all."""
+        if address is not None:
+            return int(await self._call("HDEL", LOCKOUTS[0], address))
+        count = int(await self._call("HLEN", LOCKOUTS[0]))
+        await self._call("DEL", *LOCKOUTS)
+        return count
+
+    # -- leases --------------------------------------------------------------------------------
+
+    async def take(self, name: str, holder: str, seconds: float) -> bool:
+        """Have the name for a while."""
+        taken = await self._run(TAKE, (f"svc:lease:{name}",), holder, max(int(seconds * 1000), 1))
+        return bool(taken)
+
+    async def release(self, name: str, holder: str) -> None:
+        """Give the name back."""
+        await self._run(RELEASE, (f"svc:lease:{name}",), holder)
+
+    # -- signals -------------------------------------------------------------------------------
+
+    async def tell(self, names: frozenset[str]) -> None:
+        """Tell every process."""
+        await self._call("PUBLISH", CHANNEL, ",".join(sorted(names)))
+
+    async def hear(self, heard: Heard) -> None:
+        """Be told from now on."""
+        await self._ears.hear(heard)
+
+    async def _listen(self, ears: Ears) -> None:
+        async with self._client.pubsub() as channel:
+            await channel.subscribe(CHANNEL)
+            async for message in channel.listen():
+                if message["type"] == "subscribe":  # also after it found the server again by itself
+                    ears.connected()
+                elif message["type"] == "message":
+                    ears.told(message["data"].decode())
+
+    async def close(self) -> None:
+        """Give the connections back, once what is under way was answered."""
+        await self._ears.close()
+        await asyncio.gather(*filter(None, self._sending), return_exceptions=True)
+        for line in self._lines:
+            await line.disconnect()
+        await self._client.aclose()
+
+    # -- calls ---------------------------------------------------------------------------------
+
+    def _run(self, script: Script, keys: Sequence[str], *given: Any) -> Awaitable[Any]:
+        return self._call("EVALSHA", script.sha, len(keys), *keys, *given)
+
+    def _call(self, *command: Any) -> Awaitable[Any]:
+        """What the server answers, to be awaited.
+
+        Raises:
+            SharedUnavailable: it does not, now or when it is awaited.
+        """
+        self.circuit.check()
+        answer = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Call(command, answer))
+        if len(self._sending) < BATCHES_MAX:
+            # It begins in the next turn of the loop, when all calls of this one are here.
+            self._sending.add(asyncio.create_task(self._send_all()))
+        return answer
+
+    async def _send_all(self) -> None:
+        calls: Sequence[_Call] = ()
+        try:
+            while self._waiting:
+                calls, self._waiting = self._waiting[:BATCH_MAX], self._waiting[BATCH_MAX:]
+                await self._send(calls)
+        finally:
+            # Here and now: a call that comes next must find that nobody sends any more.
+            self._sending.discard(asyncio.current_task())
+            for call in calls:
+                call.answer.cancel()  # only what a defect has left without an answer
+
+    async def _send(self, calls: Sequence[_Call]) -> None:
+        try:
+            with self.circuit.attempt():
+                async with asyncio.timeout(self.circuit.seconds):
+                    answers = await self._exchange(calls)
+        except SharedUnavailable as down:
+            answers = [down] * len(calls)
+        for call, answer in zip(calls, answers, strict=True):
+            if call.answer.done():
+                continue  # nobody waits for it any more
+            if isinstance(answer, SharedUnavailable):
+                call.answer.set_exception(SharedUnavailable(str(answer)))  # each has its own trace
+            else:
+                call.answer.set_result(answer)
+
+    async def _exchange(self, calls: Sequence[_Call]) -> list[Any]:
+        line = self._lines.pop() if self._lines else self._client.connection_pool.make_connection()
+        try:
+            answers = await self._answers(line, [call.command for call in calls])
+            unknown = [at for at, one in enumerate(answers) if isinstance(one, NoScriptError)]
+            if unknown:  # the server is a new one, or was restarted
+                await self._answers(line, [("SCRIPT", "LOAD", script.text) for script in SCRIPTS])
+                again = await self._answers(line, [calls[at].command for at in unknown])
+                for at, answer in zip(unknown, again, strict=True):
+                    answers[at] = answer
+        except BaseException:
+            await line.disconnect(nowait=True)  # what is still on its way is for nobody
+            raise
+        finally:
+            self._lines.append(line)
+        for answer in answers:
+            if isinstance(answer, ResponseError):
+                raise answer  # it is full, or no server to write to: so are all calls
+        return answers
+
+    async def _answers(self, line: Any, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """What the server answers on one connection, refusals included.
+
+        A pipeline of the library does the same in twice the time.
+        """
+        packed = b"".join(map(_packed, commands))
+        was_kept = line.is_connected
+        try:
+            await line.send_packed_command(packed)
+            answers = [await _answer(line)]
+        except RedisConnectionError:
+            if not was_kept:
+                raise
+            # The server has closed a connection that nobody used for a while.
+            await line.send_packed_command(packed)
+            answers = [await _answer(line)]
+        for _ in commands[1:]:
+            answers.append(await _answer(line))
+        return answers
+
+
+async def _answer(line: Any) -> Any:
+    try:
+        return await line.read_response()
+    except ResponseError as refused:
+        return refused
+
+
+def _packed(command: Sequence[Any]) -> bytes:
+    """A command in the protocol of Redis (RESP)."""
+    parts = [part if type(part) is bytes else str(part).encode() for part in command]
+    return b"*%d\r\n%b" % (len(parts), b"".join([b"$%d\r\n%b\r\n" % (len(p), p) for p in parts]))
+
+
+def _times(raw: bytes | None) -> Failures:
+    return tuple(_EPOCH + int(time) * _MICROSECOND for time in (raw or b"").split())
+
+
+def on_redis(address: str) -> Shared:
+    """The place at an address such as `redis://127.0.0.1:6379/0`.
+
+    Raises:
+        ValueError: the address cannot be one.
+    """
+    place = RedisPlace(address)
+    return Shared(place, place, place, place, place.close, place.circuit)

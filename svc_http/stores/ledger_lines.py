@@ -1,0 +1,58 @@
+"""What every backend demands of an append to a ledger, and how all read what they hold."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from json import loads
+from typing import Any
+
+from svc_core.operation.ports import LEDGER_LEVELS, LedgerHead, LedgerNode, SealedLine
+
+
+def check(
+    lines: Sequence[SealedLine], nodes: Sequence[LedgerNode], head: LedgerHead, expect: int
+) -> None:
+    """Check that lines, nodes and head are one append to a ledger of size `expect`.
+
+    Raises:
+        AssertionError: numbers have a gap, times fall, or the nodes are not those completed.
+    """
+    if [line.seq for line in lines] != list(range(expect, head.size)):
+        raise AssertionError(f"the lines do not lead from {expect} to {head.size}")
+    if any(later.recorded_at < earlier.recorded_at for earlier, later in pairwise(lines)):
+        raise AssertionError("record times fall")
+    completed = [
+        (level, number)
+        for level in LEDGER_LEVELS[1:]
+        for number in range(expect >> level, head.size >> level)
+    ]
+    if sorted((node.level, node.number) for node in nodes) != completed:
+        raise AssertionError(f"these lines complete {completed}")
+
+
+def check_time(last: str, lines: Sequence[SealedLine]) -> None:
+    """Check that no line is older than the last one stored.
+
+    Raises:
+        AssertionError: record times fall.
+    """
+    if lines and lines[0].recorded_at < last:
+        raise AssertionError("record times fall")
+
+
+def check_level(level: int) -> None:
+    """Check that hashes of this level are kept.
+
+    Raises:
+        AssertionError: they are not.
+    """
+    if level not in LEDGER_LEVELS:
+        raise AssertionError(f"hashes of level {level} are not kept")
+
+
+def keys_in(stored: Any) -> tuple[str, ...]:
+    """The designators of a stored list of them; none where it is damaged."""
+    try:
+        keys = loads(stored or "[]")
+    except (TypeError, ValueError):
+        return ()
+    return tuple(map(str, keys)) if isinstance(keys, list) else ()

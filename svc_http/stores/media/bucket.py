@@ -1,0 +1,155 @@
+"""Recordings as objects of a bucket that speaks S3: Amazon's, MinIO, Ceph and their like.
+
+Credentials, region and endpoint are those of the usual variables: `AWS_ACCESS_KEY_ID`,
+`AWS_SECRET_ACCESS_KEY`, `AWS_REGION`, `AWS_ENDPOINT_URL`.
+
+Rule 1: an object is put in one request, so it is whole or not there, and a kill leaves no part of
+        one that is paid for and never seen.
+Rule 2: a bucket that does not answer is given up soon and asked again by whoever comes next.
+"""
+
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from anyio import CapacityLimiter, to_thread
+
+from svc_core.reports.audio import Recording
+from svc_http.settings import SettingsError
+from svc_http.stores.media.drafts import Drafts
+from svc_http.stores.media.port import CHUNK_BYTES, checked
+
+if TYPE_CHECKING:
+    from obstore.store import S3Store
+
+T = TypeVar("T")
+
+CURE: Final = 'pip install "svc-intelligence[s3]"'
+CONNECT_SECONDS: Final = 3
+ANSWER_SECONDS: Final = 10
+"""How long the answer to a question takes at most: a chunk, over a line of 256 kbit/s."""
+PUT_SECONDS: Final = 60
+"""How long a whole file may take: the largest in half a minute over 30 Mbit/s."""
+RETRIES: Final = 1
+AT_ONCE: Final = 16
+"""Questions at a time, each on a thread of its own, so that a slow bucket holds up nobody else."""
+FOR_EVER: Final = "public, max-age=31536000, immutable"
+"""What a CDN is told: a file never changes."""
+
+_REFUSED: Final = re.compile("status code: 4|redirect")  # a redirect leads to another region
+
+
+class MediaBucket(Drafts):
+    """Media in a bucket, under a prefix."""
+
+    def __init__(self, place: str) -> None:
+        """Take the bucket and prefix of `s3://bucket/prefix`.
+
+        Raises:
+            SettingsError: the library is not installed; the message has the line that cures it.
+        """
+        super().__init__()
+        try:
+            import obstore  # noqa: PLC0415 - an extra
+        except ModuleNotFoundError as missing:
+            raise SettingsError(f"setting 'media' is {place}, which needs: {CURE}") from missing
+        self._ask = obstore
+        self._bucket = place.removeprefix("s3://").partition("/")[0]
+        self._answers = _store(place, ANSWER_SECONDS)
+        self._puts = _store(place, PUT_SECONDS)
+        self._limiter = CapacityLimiter(AT_ONCE)
+
+    async def check(self) -> None:
+        """See that the bucket is there and can be used.
+
+        Raises:
+            SettingsError: it is not, or not with these credentials.
+            OSError: it does not answer now.
+        """
+        try:
+            await self._do(self._first)
+        except OSError as failed:
+            # The library has one kind of failure for all that a listing may meet.
+            reason = str(failed.__cause__)
+            if not _REFUSED.search(reason):
+                raise
+            why = (
+                "is not there; make it"
+                if "NoSuchBucket" in reason
+                else "refuses us; look at AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION, "
+                "and whether that key may list, get, put and delete objects"
+            )
+            raise SettingsError(
+                f"setting 'media' names the bucket {self._bucket}, which {why}"
+            ) from failed
+
+    async def keep(self, draft: Path, recording: Recording) -> None:
+        """Put a draft as an object."""
+        about = {"Content-Type": recording.mime_type, "Cache-Control": FOR_EVER}
+        await self._do(
+            self._ask.put,
+            self._puts,
+            checked(recording.name),
+            draft,
+            attributes=about,
+            use_multipart=False,
+        )
+
+    async def size(self, name: str) -> int:
+        """How many bytes the file has.
+
+        Raises:
+            FileNotFoundError: it is not there.
+        """
+        return (await self._do(self._ask.head, self._answers, checked(name)))["size"]
+
+    async def read(self, name: str, part: range) -> bytes:
+        """The first bytes of a part of the file.
+
+        Raises:
+            FileNotFoundError: it is not there any more.
+        """
+        length = min(len(part), CHUNK_BYTES)
+        return bytes(
+            await self._do(
+                self._ask.get_range,
+                self._answers,
+                checked(name),
+                start=part.start,
+                length=length,
+            )
+        )
+
+    async def remove(self, name: str) -> None:
+        """Remove a file; one that is not there is gone already."""
+        await self._do(self._ask.delete, self._answers, checked(name))
+
+    def _first(self) -> object:
+        return next(iter(self._ask.list(self._answers, chunk_size=1)), None)
+
+    async def _do(self, work: Callable[..., T], *arguments: Any, **named: Any) -> T:
+        # In a thread: the library's own futures end in threads that an interpreter on its way out
+        # does not wait for, which aborts it now and then.
+        call = partial(work, *arguments, **named)
+        try:
+            return await to_thread.run_sync(call, limiter=self._limiter, abandon_on_cancel=True)
+        except self._ask.exceptions.BaseError as failed:
+            line = str(failed).partition("\n")[0]
+            raise OSError(f"the bucket {self._bucket} cannot be used now: {line}") from failed
+
+
+def _store(place: str, seconds: int) -> "S3Store":
+    from obstore.store import S3Store  # noqa: PLC0415 - an extra
+
+    return S3Store.from_url(
+        place,
+        # An endpoint is asked as its address says; without one it is Amazon's, over TLS.
+        client_options={
+            "allow_http": True,
+            "connect_timeout": f"{CONNECT_SECONDS}s",
+            "timeout": f"{seconds}s",
+        },
+        retry_config={"max_retries": RETRIES},
+    )

@@ -1,0 +1,61 @@
+"""Recordings on this machine, before they are kept: made, measured, given up."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from hashlib import file_digest
+from pathlib import Path
+from tempfile import gettempdir, mkdtemp
+from typing import Final
+
+from svc_core.reports.audio import Recording
+from svc_http import system
+from svc_http.stores.media.sound import sound
+
+PREFIX: Final = "svc-sound-"
+LEFT_SECONDS: Final = 3_600.0
+"""After this a file that is being made has been left behind: its worker was killed."""
+
+
+class Drafts:
+    """A folder in which each draft has a folder of its own, which is its owner's alone."""
+
+    def __init__(self, place: Path | None = None) -> None:
+        self._place = place or Path(gettempdir())
+
+    @contextmanager
+    def draft(self) -> Iterator[Path]:
+        """A place for a file that is being made, in a folder of its own that goes at the end."""
+        own = Path(mkdtemp(prefix=PREFIX, dir=self._place))
+        try:
+            yield own / "sound"
+        finally:
+            shutil.rmtree(own, ignore_errors=True)
+
+    def tidy(self) -> None:
+        """Remove drafts that killed workers left behind."""
+        before = system.timestamp() - LEFT_SECONDS
+        for left in self._place.glob(f"{PREFIX}*"):
+            with suppress(FileNotFoundError):  # another process tidies as well
+                found = left.lstat()
+                if found.st_mtime < before and found.st_uid == os.getuid():
+                    shutil.rmtree(left, ignore_errors=True)
+
+
+def measure(draft: Path) -> Recording:
+    """What a draft will be once it is kept.
+
+    Raises:
+        NoSound: it holds no sound.
+    """
+    found = sound(draft)
+    with draft.open("rb") as file:
+        digest = file_digest(file, "sha256").hexdigest()
+    return Recording(
+        name=f"{digest}.{found.ending}",
+        mime_type=found.mime_type,
+        size_bytes=draft.stat().st_size,
+        sha256=digest,
+        duration_seconds=round(found.seconds, 3),
+    )

@@ -1,0 +1,1 @@
+"""The store in memory: for tests, demonstrations and as the plain model of the others."""

@@ -1,0 +1,208 @@
+"""Ledgers in lists and dictionaries: the plain model of the durable ones."""
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+
+from attrs import define, field, frozen
+
+from svc_core.operation.ports import (
+    DuplicateRecordError,
+    LedgerCheckpoint,
+    LedgerEnd,
+    LedgerHead,
+    LedgerKey,
+    LedgerNode,
+    SealedLine,
+    StaleVersionError,
+    key_digest,
+)
+from svc_http.stores.ledger_lines import check, check_level, check_time
+
+Undo = Callable[[], object]
+
+
+@define(eq=False)
+class Log:
+    """All that one ledger holds."""
+
+    head: LedgerHead | None = None
+    lines: list[SealedLine] = field(factory=list)
+    places: dict[str, int] = field(factory=dict)
+    nodes: dict[tuple[int, int], bytes] = field(factory=dict)
+    checkpoints: dict[str, tuple[int, bytes]] = field(factory=dict)
+
+    def visible(self, size: int | None) -> list[SealedLine]:
+        """The lines of the prefix."""
+        return self.lines[:size]
+
+
+@frozen(eq=False)
+class MemoryLedger:
+    """One transaction's view of a log. `undoing` is told how to take back each write.
+
+    It refuses where nothing may be written, so it comes before every change.
+    """
+
+    log: Log
+    undoing: Callable[[Undo], None]
+
+    async def head(self) -> LedgerHead | None:
+        """The newest head, or None before the first append."""
+        return self.log.head
+
+    async def append(
+        self,
+        lines: Sequence[SealedLine],
+        nodes: Sequence[LedgerNode],
+        head: LedgerHead,
+        *,
+        expect: int,
+    ) -> None:
+        """Add all lines, the nodes that they complete, and the head after them."""
+        log, old = self.log, self.log.head
+        check(lines, nodes, head, expect)
+        if expect != len(log.lines):
+            raise StaleVersionError(len(log.lines))
+        if log.lines:
+            check_time(log.lines[-1].recorded_at, lines)
+        places = _places(log, lines)
+        made = {(node.level, node.number): node.hash for node in nodes}
+
+        def undo() -> None:
+            log.head = old
+            del log.lines[expect:]
+            for id_ in places:
+                del log.places[id_]
+            for key in made:
+                del log.nodes[key]
+
+        self.undoing(undo)
+        log.head = head
+        log.lines.extend(lines)
+        log.places.update(places)
+        log.nodes.update(made)
+
+    async def get(self, id_: str) -> SealedLine | None:
+        """The line of a record."""
+        return (await self.get_many((id_,))).get(id_)
+
+    async def get_many(self, ids: Sequence[str]) -> dict[str, SealedLine]:
+        """The lines of the records that are there."""
+        places, lines = self.log.places, self.log.lines
+        return {id_: lines[places[id_]] for id_ in ids if places.get(id_, len(lines)) < len(lines)}
+
+    async def lines(self, start: int, end: int) -> tuple[bytes, ...]:
+        """The lines of a range."""
+        return tuple(line.line for line in self.log.lines[start:end])
+
+    async def of_subjects(
+        self, subjects: Sequence[str], *, start: int = 0, size: int | None = None, limit: int
+    ) -> tuple[tuple[str, bytes], ...]:
+        """The lines about one subject after the other, oldest first."""
+        found = (
+            (subject, line.line)
+            for subject in dict.fromkeys(subjects)
+            for line in self.log.visible(size)[start:]
+            if line.subject == subject
+        )
+        return tuple(islice(found, limit))
+
+    async def counts_of(self, subjects: Sequence[str], *, start: int = 0) -> dict[str, int]:
+        """How many lines there are about each subject."""
+        counted = Counter(line.subject for line in self.log.lines[start:])
+        return {subject: counted[subject] for subject in subjects}
+
+    async def opened(
+        self,
+        *,
+        before: int | None = None,
+        size: int | None = None,
+        key: str | None = None,
+        limit: int,
+    ) -> tuple[SealedLine, ...]:
+        """The lines that open a subject, newest first."""
+        subjects = None if key is None else frozenset(self._holders(key, size))
+        found = tuple(
+            line
+            for line in reversed(self.log.visible(size))
+            if line.opens
+            and (before is None or line.seq < before)
+            and (subjects is None or line.subject in subjects)
+        )
+        return found[:limit]
+
+    async def holders(
+        self, keys: Sequence[str], *, size: int | None = None, limit: int
+    ) -> dict[str, tuple[str, ...]]:
+        """The subjects about which a line states each key."""
+        return {key: tuple(dict.fromkeys(self._holders(key, size)))[:limit] for key in keys}
+
+    def _holders(self, key: str, size: int | None) -> Iterator[str]:
+        return (line.subject for line in self.log.visible(size) if key in line.keys)
+
+    async def size_at(self, recorded_at: str) -> int:
+        """How many lines were recorded at or before this time."""
+        return bisect_right(self.log.lines, recorded_at, key=lambda line: line.recorded_at)
+
+    async def hashes(self, level: int, start: int, end: int) -> tuple[bytes, ...]:
+        """The hashes of a range of one level."""
+        check_level(level)
+        lines, nodes = self.log.lines, self.log.nodes
+        if level == 0:
+            return tuple(line.seal for line in lines[start:end])
+        kept = sorted(n for at, n in nodes if at == level and start <= n < end)
+        return tuple(nodes[level, number] for number in kept)
+
+    async def erase(self, id_: str, line: bytes) -> None:
+        """Put `line` in the place of the record's; its keys go as well."""
+        place = self.log.places.get(id_)
+        if place is None:
+            raise AssertionError(f"the ledger holds no {id_}")
+        lines, old = self.log.lines, self.log.lines[place]
+        self.undoing(lambda: lines.__setitem__(place, old))
+        lines[place] = old._replace(line=line, keys=())
+
+    async def keep_checkpoint(self, day: str, size: int, text: bytes) -> None:
+        """Keep the checkpoint, unless a larger one of its day is kept."""
+        kept = self.log.checkpoints
+        old = {day: kept[day]} if day in kept else {}
+        self.undoing(lambda: (kept.pop(day), kept.update(old)))
+        kept[day] = max((size, text), old.get(day, (0, b"")), key=lambda entry: entry[0])
+
+    async def checkpoints(self) -> tuple[LedgerCheckpoint, ...]:
+        """The last checkpoint of each day, oldest first."""
+        kept = sorted(self.log.checkpoints.items())
+        return tuple(LedgerCheckpoint(day, *entry) for day, entry in kept)
+
+    async def end(self) -> LedgerEnd:
+        """Where the lines end that are stored."""
+        lines = self.log.lines
+        return LedgerEnd(len(lines), lines[-1].recorded_at if lines else "")
+
+    async def stored(self, numbers: Sequence[int]) -> tuple[SealedLine, ...]:
+        """All that is stored of the lines of these numbers."""
+        lines = self.log.lines
+        return tuple(lines[number] for number in sorted(numbers) if number < len(lines))
+
+    async def index(self, after: LedgerKey | None, limit: int) -> tuple[LedgerKey, ...]:
+        """Entries of the index of designators, in their order."""
+        lines = enumerate(self.log.lines)
+        held = sorted(LedgerKey(key_digest(k), seq) for seq, line in lines for k in {*line.keys})
+        start = 0 if after is None else bisect_right(held, after)
+        return tuple(held[start : start + limit])
+
+
+def _places(log: Log, lines: Sequence[SealedLine]) -> dict[str, int]:
+    """Where the records of an append are found.
+
+    Raises:
+        DuplicateRecordError: an identifier is taken.
+    """
+    places: dict[str, int] = {}
+    for line in lines:
+        if line.id in log.places or line.id in places:
+            raise DuplicateRecordError(line.id)
+        places[line.id] = line.seq
+    return places

@@ -1,0 +1,378 @@
+"""Everything in dictionaries: for tests, demonstrations and as the plain model of the others.
+
+Rule 1: one lock; a unit of work runs whole under it and never suspends.
+Rule 2: what a unit changes goes with its undoing; an exception undoes in reverse order.
+Rule 3: obvious before fast: filters are looked at row by row.
+"""
+
+import threading
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import count, islice
+from typing import Any, TypeVar, Unpack
+
+from attrs import define, evolve, field, frozen
+
+from svc_core.operation.ports import (
+    PURGED_BYTES,
+    Answer,
+    Change,
+    ChangeSlice,
+    Collection,
+    Document,
+    FeedPosition,
+    Filters,
+    Heard,
+    Lowest,
+    Owned,
+    Position,
+    Slice,
+    StaleVersionError,
+    Transaction,
+)
+from svc_http.stores import scopes
+from svc_http.stores.memory.ledger import Log, MemoryLedger
+from svc_http.stores.rows import Row, Rows, sliced
+from svc_http.stores.selection import asked, searchable
+from svc_http.stores.units import run_unit
+
+T = TypeVar("T")
+R = TypeVar("R")
+Undo = Callable[[], object]
+
+
+@frozen(eq=False)
+class _World:
+    """All that is stored."""
+
+    epoch: bytes
+    numbers: Iterator[int] = field(factory=count)
+    rows: dict[tuple[str, str], Rows] = field(factory=lambda: defaultdict(Rows))
+    feeds: dict[tuple[bool, str], list[tuple[int, Change]]] = field(
+        factory=lambda: defaultdict(list)
+    )
+    answers: dict[tuple[str, str, str], Answer] = field(factory=dict)
+    logs: dict[str, Log] = field(factory=lambda: defaultdict(Log))
+
+    def feed(self, everybody: bool, tenant: str) -> list[tuple[int, Change]]:
+        return self.feeds[everybody, "" if everybody else tenant]
+
+
+# The values that are made for every unit are not frozen: freezing one costs twice what the rest
+# of making it costs, and nothing outside of this module sees them.
+
+
+@define(eq=False)
+class _Unit:
+    """One transaction; its parts are made when they are asked for: most units need one or two.
+
+    `undo` is None where nothing may be written.
+    """
+
+    world: _World
+    tenant: str
+    names: frozenset[str]
+    undo: list[Undo] | None
+    written: set[str] = field(factory=set)
+
+    @property
+    def documents(self) -> "_Documents":
+        return _Documents(self)
+
+    @property
+    def changes(self) -> "_Changes":
+        return _Changes(self)
+
+    @property
+    def answers(self) -> "_Answers":
+        return _Answers(self)
+
+    @property
+    def ledger(self) -> MemoryLedger:
+        return MemoryLedger(self.world.logs[self.tenant], self.undoing)
+
+    def beside(self, tenant: str) -> "_Unit":
+        scopes.looking_beside(is_reading=self.undo is None)
+        return _Unit(self.world, tenant, self.names, None)
+
+    def undoing(self, undo: Undo, name: str | None = None) -> None:
+        """Remember how to take back what is about to be done, in the collection of that name."""
+        if self.undo is None:
+            raise AssertionError("a reading transaction writes")
+        self.undo.append(undo)
+        if name is not None:
+            self.written.add(name)
+
+    def readable(self, collection: Collection[Any]) -> Rows:
+        self._declared(collection)
+        return self.world.rows[collection.name, scopes.reading(collection, self.tenant)]
+
+    def writable(self, collection: Collection[Any]) -> Rows:
+        self._declared(collection)
+        return self.world.rows[collection.name, scopes.writing(collection, self.tenant)]
+
+    def _declared(self, collection: Collection[Any]) -> None:
+        if collection.name not in self.names:
+            raise AssertionError(f"{collection.name} is not declared to this store")
+
+
+@define(eq=False)
+class _Documents:
+    unit: _Unit
+
+    async def get(self, collection: Collection[T], id_: str) -> Document[T] | None:
+        row = self.unit.readable(collection).rows.get(id_)
+        return None if row is None else row.document
+
+    async def get_many(
+        self, collection: Collection[T], ids: Sequence[str]
+    ) -> dict[str, Document[T]]:
+        rows = self.unit.readable(collection).rows
+        return {id_: rows[id_].document for id_ in ids if id_ in rows}
+
+    async def put(
+        self, collection: Collection[T], id_: str, value: T, *, expect: int | None = None
+    ) -> Document[T]:
+        rows = self.unit.writable(collection)
+        old = _expected(rows, id_, expect)
+        record = collection.record(value)
+        version = 1 if old is None else old.document.version + 1
+        document: Document[T] = Document(id_, version, record.order, record.raw)
+        tokens = frozenset((record.search or "").split(" ")) - {""}
+        self.unit.undoing(lambda: rows.set(id_, old), collection.name)
+        rows.set(id_, Row(document, record, tokens))
+        return document
+
+    async def delete(
+        self, collection: Collection[T], id_: str, *, expect: int | None = None
+    ) -> Document[T] | None:
+        rows = self.unit.writable(collection)
+        old = _expected(rows, id_, expect)
+        self.unit.undoing(lambda: rows.set(id_, old), collection.name)
+        if old is None:
+            return None
+        rows.set(id_, None)
+        return old.document
+
+    async def scan(
+        self,
+        collection: Collection[T],
+        *,
+        order: str | None = None,
+        after: Position | None = None,
+        limit: int,
+        **filters: Unpack[Filters],
+    ) -> Slice[T]:
+        wanted = asked(collection, order, **filters)
+        rows = self.unit.readable(collection)
+        if order is None:
+            found = [row.document for row in islice(rows.matching(wanted, after), limit + 1)]
+            return sliced(found, limit)
+        ranked = (
+            (Position(row.record.numbers[order], row.document.id), row)
+            for row in rows.matching(wanted)
+        )
+        place = None if after is None else evolve(after, rank=0)
+        return _slice(_sorted(ranked, place), limit)
+
+    async def count(
+        self, collection: Collection[T], *, limit: int, **filters: Unpack[Filters]
+    ) -> int:
+        rows = self.unit.readable(collection).matching(asked(collection, **filters))
+        return sum(1 for _ in islice(rows, limit))
+
+    async def search(
+        self,
+        collection: Collection[T],
+        terms: Mapping[str, int],
+        *,
+        after: Position | None = None,
+        limit: int,
+        **filters: Unpack[Filters],
+    ) -> Slice[T]:
+        searchable(collection)
+        ranked = (
+            (evolve(_at(row), rank=sum(terms[term] for term in row.tokens & terms.keys())), row)
+            for row in self.unit.readable(collection).matching(asked(collection, **filters))
+            if row.tokens & terms.keys()
+        )
+        return _slice(_sorted(ranked, after), limit)
+
+
+Placed = tuple[Position, Row]
+
+
+def _at(row: Row) -> Position:
+    return Position(row.document.order, row.document.id)
+
+
+def _key(placed: Placed) -> tuple[int, int, str]:
+    return _sort_key(placed[0])
+
+
+def _sort_key(position: Position) -> tuple[int, int, str]:
+    return position.rank, position.order, position.id
+
+
+def _sorted(rows: Iterable[Placed], after: Position | None) -> Iterable[Placed]:
+    """The rows strictly after a position, the highest first."""
+    found = sorted(rows, key=_key, reverse=True)
+    return found if after is None else (row for row in found if _key(row) < _sort_key(after))
+
+
+def _slice(rows: Iterable[Placed], limit: int) -> Slice[Any]:
+    found = list(islice(rows, limit + 1))
+    end = found[limit - 1][0] if len(found) > limit else None
+    return Slice(tuple(row.document for _, row in found[:limit]), end)
+
+
+def _expected(rows: Rows, id_: str, expect: int | None) -> Row | None:
+    old = rows.rows.get(id_)
+    current = 0 if old is None else old.document.version
+    if expect is not None and expect != current:
+        raise StaleVersionError(current)
+    return old
+
+
+@define(eq=False)
+class _Changes:
+    unit: _Unit
+
+    async def append(self, change: Change) -> None:
+        scopes.publishing(change, self.unit.tenant)
+        feed = self.unit.world.feed(change.everybody, self.unit.tenant)
+        self.unit.undoing(feed.pop)
+        feed.append((next(self.unit.world.numbers), change))
+
+    async def read(
+        self, after: FeedPosition, *, types: tuple[str, ...] | None = None, limit: int
+    ) -> ChangeSlice:
+        news = [*self._entries(True, after.everybody), *self._entries(False, after.own)]
+        wanted = sorted(
+            (entry for entry in news if types is None or entry[2].resource_type in types),
+            key=lambda entry: entry[0],
+        )
+        if len(wanted) <= limit:
+            head = await self.head()
+            position = FeedPosition(max(head.everybody, after.everybody), max(head.own, after.own))
+            return ChangeSlice(tuple(entry[2] for entry in wanted), position, more=False)
+        position = after
+        for _, place, change in wanted[:limit]:
+            if change.everybody:
+                position = evolve(position, everybody=place)
+            else:
+                position = evolve(position, own=place)
+        return ChangeSlice(tuple(entry[2] for entry in wanted[:limit]), position, more=True)
+
+    def _entries(self, everybody: bool, after: int) -> Iterable[tuple[int, int, Change]]:
+        feed = self.unit.world.feed(everybody, self.unit.tenant)
+        for place, (number, change) in enumerate(feed[after:], after + 1):
+            yield number, place, change
+
+    async def head(self) -> FeedPosition:
+        world, tenant = self.unit.world, self.unit.tenant
+        return FeedPosition(len(world.feed(True, tenant)), len(world.feed(False, tenant)))
+
+    async def epoch(self) -> bytes:
+        return self.unit.world.epoch
+
+
+@define(eq=False)
+class _Answers:
+    unit: _Unit
+
+    async def get(self, operation: str, key: str) -> Answer | None:
+        return self.unit.world.answers.get((self.unit.tenant, operation, key))
+
+    async def put(self, operation: str, key: str, answer: Answer) -> None:
+        unit = self.unit
+        answers, place = unit.world.answers, (unit.tenant, operation, key)
+        old = answers.get(place)
+        if old is None:
+            unit.undoing(lambda: answers.pop(place))
+        else:
+            unit.undoing(lambda: answers.update({place: old}))
+        answers[place] = answer
+
+    async def purge(self, before: datetime, *, limit: int) -> int:
+        scopes.purging(self.unit.tenant)
+        answers = self.unit.world.answers
+        oldest = sorted(
+            (answer.at, place) for place, answer in answers.items() if answer.at < before
+        )
+        gone: dict[tuple[str, str, str], Answer] = {}
+        size = 0
+        for _, place in oldest[:limit]:
+            if size >= PURGED_BYTES:
+                break
+            gone[place] = answers[place]
+            size += len(answers[place].body)
+        self.unit.undoing(lambda: answers.update(gone))
+        for place in gone:
+            del answers[place]
+        return len(gone)
+
+
+class MemoryStorage:
+    """A store that lives as long as its process; the same promises as the durable ones.
+
+    `epoch` names the life of the change feed: hand in fresh random bytes where watermarks
+    outlive the process.
+    """
+
+    def __init__(self, collections: Iterable[Collection[Any]], *, epoch: bytes = bytes(8)) -> None:
+        self._names = frozenset(collection.name for collection in collections)
+        self._world = _World(epoch)
+        self._lock = threading.Lock()
+        self._version = 0
+        self._watchers: tuple[Heard, ...] = ()
+
+    @property
+    def version(self) -> int:
+        """A number that grows with every unit that wrote."""
+        return self._version
+
+    def watch(self, heard: Heard) -> None:
+        """Have `heard` called after every unit that wrote."""
+        self._watchers = (*self._watchers, heard)
+
+    async def read(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
+        """Run `unit`; it may not write."""
+        with self._lock:
+            return run_unit(unit, _Unit(self._world, tenant, self._names, None))
+
+    async def write(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
+        """Run `unit`; an exception undoes all of it."""
+        undo: list[Undo] = []
+        written: set[str] = set()
+        with self._lock:
+            try:
+                result = run_unit(unit, _Unit(self._world, tenant, self._names, undo, written))
+            except BaseException:
+                for step in reversed(undo):
+                    step()
+                raise
+            self._version += bool(undo)
+        for heard in self._watchers if undo else ():
+            heard(frozenset(written))
+        return result
+
+    async def across(
+        self, collection: Collection[T], *, limit: int, **bounds: Unpack[Lowest]
+    ) -> tuple[Owned[T], ...]:
+        """Rows of every tenant with the lowest `(order, tenant, id)` first."""
+        after = bounds.get("after")
+        wanted = asked(collection, where=bounds.get("where"), end=bounds.get("end"))
+        with self._lock:
+            found = sorted(
+                ((row.document.order, tenant, row.document.id), row.document)
+                for (name, tenant), rows in self._world.rows.items()
+                if name == collection.name
+                for row in rows.matching(wanted)
+            )
+        left = [Owned(at[1], row) for at, row in found if after is None or at > after]
+        return tuple(left[:limit])
+
+    async def close(self) -> None:
+        """Nothing is held that would have to be given back."""

@@ -1,0 +1,63 @@
+"""Answers kept for repeated requests."""
+
+import json
+from datetime import datetime
+
+from svc_core.base import compact
+from svc_core.operation.ports import PURGED_BYTES, Answer
+from svc_http.stores import scopes
+from svc_http.stores.moments import from_stored, to_stored
+from svc_http.stores.postgres.session import Part, Session, statements
+
+_json = compact.encoder(ascii_only=True)
+
+_SQL = statements("answers.sql")
+
+
+class PostgresAnswers:
+    """The kept answers of one tenant."""
+
+    def __init__(self, session: Session, tenant: str) -> None:
+        self._session = session
+        self._tenant = tenant
+        self._waiting: dict[tuple[str, str], Answer] = {}
+        session.waiting.append(self)
+
+    async def get(self, operation: str, key: str) -> Answer | None:
+        """The stored answer, however old."""
+        if (operation, key) in self._waiting:
+            return self._waiting[operation, key]
+        found = await self._session.rows(_SQL["get"], self._tenant, operation, key)
+        if not found:
+            return None
+        fingerprint, status, headers, body, at = found[0]
+        pairs = tuple((name, value) for name, value in json.loads(headers))
+        return Answer(fingerprint, status, pairs, body, from_stored(at))
+
+    async def put(self, operation: str, key: str, answer: Answer) -> None:
+        """Keep the answer, replacing an older one."""
+        self._session.write()
+        self._waiting[operation, key] = answer
+
+    async def purge(self, before: datetime, *, limit: int) -> int:
+        """Forget at most `limit` older answers of every tenant, oldest first."""
+        self._session.write()
+        scopes.purging(self._tenant)
+        asked = (to_stored(before), limit, PURGED_BYTES)
+        return len(await self._session.asked(_SQL["purge"], *asked))
+
+    def parts(self) -> list[Part]:
+        """The statement that writes what waits."""
+        if not self._waiting:
+            return []
+        rows = [
+            (*place, *kept[:2], _json(kept.headers), kept.body, to_stored(kept.at))
+            for place, kept in self._waiting.items()
+        ]
+        self.forget()
+        columns = (list(column) for column in zip(*rows, strict=True))
+        return [(_SQL["put"], [self._tenant, *columns])]
+
+    def forget(self) -> None:
+        """Drop what waits."""
+        self._waiting.clear()

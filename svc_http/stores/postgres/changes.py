@@ -1,0 +1,105 @@
+"""The change feed: one gapless count per scope, in the order of commits.
+
+Rule 1: whoever writes holds the lock of its tenant until its commit (`writing`), so the next
+        position is the highest plus one, and positions become visible in their order.
+Rule 2: `seq` merges the two scopes of a reader: of two commits of which one was acknowledged
+        before the other began, it is lower in the first. It never leaves the house.
+Rule 3: an entry is text in JSON without other characters than ASCII, because a text of PostgreSQL
+        cannot hold U+0000.
+"""
+
+import json
+from collections import Counter
+from typing import Any
+
+from svc_core.base import compact
+from svc_core.operation.ports import Change, ChangeSlice, FeedPosition
+from svc_http.stores import change_details as details
+from svc_http.stores import scopes
+from svc_http.stores.moments import from_stored, to_stored
+from svc_http.stores.postgres.session import Part, Session, statements
+
+EVERYBODY = "*"
+"""The scope of global entries; the scope of a tenant begins with a slash."""
+
+_json = compact.encoder(ascii_only=True)
+
+_SQL = statements("changes.sql")
+
+
+class PostgresChanges:
+    """The feed of one tenant: global entries and its own."""
+
+    def __init__(self, session: Session, tenant: str) -> None:
+        self._session = session
+        self._tenant = tenant
+        self._own = f"/{tenant}"
+        self._waiting: list[tuple[str, int, str, str, str | None]] = []
+        self._counts = Counter[str]()
+        session.waiting.append(self)
+
+    async def append(self, change: Change) -> None:
+        """Add an entry; see the port."""
+        self._session.write()
+        scopes.publishing(change, self._tenant)
+        scope = EVERYBODY if change.everybody else self._own
+        self._counts[scope] += 1
+        names = (change.id, change.change_type, change.resource_id, change.version)
+        entry = (*names, to_stored(change.occurred_at), change.path)
+        place, told = self._counts[scope], details.written(change)
+        self._waiting.append((scope, place, change.resource_type, _json(entry), told))
+
+    async def read(
+        self, after: FeedPosition, *, types: tuple[str, ...] | None = None, limit: int
+    ) -> ChangeSlice:
+        """At most `limit` entries after the position; see the port."""
+        asked = (EVERYBODY, self._own, after.everybody, after.own, limit + 1)
+        if types is None:
+            found = await self._session.asked(_SQL["read"], *asked)
+        else:
+            found = await self._session.asked(
+                _SQL["read_types"], *asked, list(dict.fromkeys(types))
+            )
+        entries = [row for row in found if row["seq"] is not None]
+        changes = tuple(_change(row) for row in entries[:limit])
+        if len(entries) > limit:
+            return ChangeSlice(changes, _advanced(after, entries[:limit]), more=True)
+        heads = max(found[0]["everybody"], after.everybody), max(found[0]["own"], after.own)
+        return ChangeSlice(changes, FeedPosition(*heads), more=False)
+
+    async def head(self) -> FeedPosition:
+        """The position after the newest entry that this transaction can see."""
+        (found,) = await self._session.asked(_SQL["heads"], EVERYBODY, self._own)
+        return FeedPosition(*found)
+
+    async def epoch(self) -> bytes:
+        """The eight bytes that name this feed's life."""
+        (found,) = await self._session.rows(_SQL["epoch"])
+        epoch: bytes = found["value"]
+        return epoch
+
+    def parts(self) -> list[Part]:
+        """The statement that writes what waits."""
+        if not self._waiting:
+            return []
+        columns: list[object] = [list(column) for column in zip(*self._waiting, strict=True)]
+        self.forget()
+        return [(_SQL["append"], columns)]
+
+    def forget(self) -> None:
+        """Drop what waits."""
+        self._waiting.clear()
+        self._counts.clear()
+
+
+def _advanced(after: FeedPosition, entries: list[Any]) -> FeedPosition:
+    places = {row["scope"] == EVERYBODY: row["position"] for row in entries}
+    return FeedPosition(places.get(True, after.everybody), places.get(False, after.own))
+
+
+def _change(row: Any) -> Change:
+    id_, change_type, resource_id, version, occurred_at, path = json.loads(row["entry"])
+    kind, everybody = row["resource_type"], row["scope"] == EVERYBODY
+    at = from_stored(occurred_at)
+    told = details.read(row["details"])
+    return Change(id_, change_type, kind, resource_id, version, at, path, everybody, **told)

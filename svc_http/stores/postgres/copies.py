@@ -1,0 +1,189 @@
+# ruff: noqa: S608 - identifiers come from declarations and are checked, values are parameters
+"""A PostgreSQL database as parts: read from one snapshot, or filled in one transaction.
+
+Rule 1: a database that is being filled has a mark, with which no store opens it. A copy that was
+        killed leaves the mark and no row, and is begun anew.
+Rule 2: whoever fills a database holds off everybody who would write to it, until the end.
+"""
+
+import json
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from svc_core.base import compact
+from svc_core.operation.ports import Collection, SealedLine, key_digest
+from svc_http.stores.contents import (
+    BATCH_ROWS,
+    CHANGES,
+    LEDGERS,
+    LINES,
+    Part,
+    Row,
+    columns_of,
+    parts_of,
+    record_of,
+    selection,
+    table_of,
+)
+from svc_http.stores.errors import Unfit
+from svc_http.stores.postgres import copy_mark as unfinished
+from svc_http.stores.postgres import migrations
+from svc_http.stores.postgres.documents import Stored
+from svc_http.stores.postgres.ledger import row_of, sealed
+from svc_http.stores.postgres.maintenance import tended
+
+_json = compact.encoder(ascii_only=True)
+
+_ENTRY = "scope, position, resource_type, entry, details"
+
+_PATIENT = "SET idle_in_transaction_session_timeout = 0"
+"""Between two batches stands the other side of a copy, which takes its time."""
+
+_LATEST = (
+    "UPDATE ledgers AS g SET recorded_at = l.recorded_at FROM ledger_lines AS l"
+    " WHERE l.tenant = g.tenant AND l.seq = g.size - 1"
+)
+
+
+class PostgresHeld:
+    """What one transaction sees."""
+
+    def __init__(self, connection: Any) -> None:
+        """See what `connection` sees."""
+        self._connection = connection
+
+    async def epoch(self) -> bytes:
+        """The eight bytes that name the life of its feed."""
+        return bytes(await self._connection.fetchval("SELECT value FROM meta WHERE name = 'epoch'"))
+
+    async def count(self, part: Part) -> int:
+        """How many rows a part has."""
+        return int(await self._connection.fetchval(f"SELECT count(*) FROM {table_of(part)}"))
+
+    async def rows(self, part: Part) -> AsyncIterator[list[Row]]:
+        """The rows of a part, in their order."""
+        columns = _ENTRY if part == CHANGES else None
+        cursor = await self._connection.cursor(selection(part, columns))
+        while found := await cursor.fetch(BATCH_ROWS):
+            yield [_read(part, tuple(row)) for row in found]
+
+
+class PostgresFilled(PostgresHeld):
+    """A database that is being filled."""
+
+    def __init__(self, connection: Any, tables: Mapping[str, Stored]) -> None:
+        """Fill these tables."""
+        super().__init__(connection)
+        self._tables = tables
+
+    async def add(self, part: Part, rows: Sequence[Row]) -> None:
+        """Add a batch as it came."""
+        if isinstance(part, Collection):
+            await self._add_documents(self._tables[part.name], rows)
+        elif part == CHANGES:
+            await self._add(part, _ENTRY, map(_entry, rows))
+        elif part == LINES:
+            lines = [(row[0], SealedLine(*row[1:])) for row in rows]
+            keys = {(tenant, key_digest(k), line.seq) for tenant, line in lines for k in line.keys}
+            await self._add(part, columns_of(part), ((who, *row_of(line)) for who, line in lines))
+            await self._add("ledger_keys", "tenant, digest, seq", keys)
+        elif part == LEDGERS:
+            # The time of the last line is known once it is there.
+            columns = f"{columns_of(part)}, recorded_at"
+            await self._add(part, columns, ((*row, "") for row in rows))
+        else:
+            await self._add(part, columns_of(part), rows)
+
+    async def _add_documents(self, made: Stored, rows: Sequence[Row]) -> None:
+        table, number = made
+        found, facets = [], []
+        for tenant, id_, version, raw in rows:
+            record = record_of(table.collection, raw)
+            found.append((tenant, id_, version, *table.values(tenant, number, record)))
+            for name, values in record.facets.items():
+                facets += [(tenant, id_, name, value, record.order) for value in values]
+        await self._add(table.rows, f"tenant, id, version, {', '.join(table.columns)}", found)
+        await self._add(table.facets, "tenant, id, name, value, ord", facets)
+
+    async def _add(self, table: str, columns: str, rows: Iterable[Row]) -> None:
+        await self._connection.copy_records_to_table(
+            table, columns=columns.split(", "), records=rows
+        )
+
+
+@asynccontextmanager
+async def reading(dsn: str) -> AsyncIterator[PostgresHeld]:
+    """A database as it is now, whatever is written to it meanwhile.
+
+    Raises:
+        StorageUnavailable: the server does not let us in, or went away.
+        Unfit: it is a copy that is not whole.
+    """
+    async with tended(dsn) as connection:
+        await connection.execute(_PATIENT)
+        await unfinished.check(connection)
+        await connection.transaction(isolation="repeatable_read", readonly=True).start()
+        yield PostgresHeld(connection)
+
+
+@asynccontextmanager
+async def filling(
+    dsn: str, collections: Iterable[Collection[Any]], epoch: bytes
+) -> AsyncIterator[PostgresFilled]:
+    """A database to be filled, which is migrated; all of it is there once the block has ended well.
+
+    Raises:
+        StorageUnavailable: the server does not let us in, or went away.
+        Unfit: something is there already.
+    """
+    declared = tuple(collections)
+    tables = [table_of(part) for part in parts_of(declared)]
+    async with tended(dsn) as connection:
+        await connection.execute(_PATIENT)
+        async with connection.transaction():
+            await _hold(connection, tables)
+            await unfinished.mark(connection)
+        transaction = connection.transaction()
+        try:
+            await transaction.start()
+            await _hold(connection, tables)
+            yield PostgresFilled(connection, await migrations.stored(connection, declared))
+            await connection.execute(_LATEST)
+            await migrations.renew_epoch(connection, epoch)
+            await unfinished.unmark(connection)
+            await transaction.commit()
+        except BaseException:
+            with suppress(Exception):  # where the server is gone, the mark harms no new beginning
+                await transaction.rollback()
+                await unfinished.unmark(connection)
+            raise
+        await connection.execute(f"ANALYZE {', '.join(tables)}")
+
+
+async def _hold(connection: Any, tables: Sequence[str]) -> None:
+    """Keep everybody from writing to tables that are empty.
+
+    Raises:
+        Unfit: they are not.
+    """
+    await connection.execute(f"LOCK TABLE {', '.join(tables)} IN SHARE ROW EXCLUSIVE MODE")
+    for table in tables:
+        if await connection.fetchval(f"SELECT EXISTS (SELECT FROM {table})"):
+            raise Unfit("the PostgreSQL database is not empty; name another one, made by createdb")
+
+
+def _read(part: Part, row: Row) -> Row:
+    if part == CHANGES:
+        scope, position, resource_type, entry, details = row
+        id_, change_type, resource_id, version, at, path = json.loads(entry)
+        named = (change_type, resource_type, resource_id)
+        return (scope, position, id_, *named, version, at, path, details)
+    return (row[0], *sealed(row[1:])) if part == LINES else row
+
+
+def _entry(row: Row) -> Row:
+    scope, position, id_, change_type, resource_type, resource_id, version, *rest = row
+    at, path, details = rest
+    entry = _json((id_, change_type, resource_id, version, at, path))
+    return (scope, position, resource_type, entry, details)

@@ -1,0 +1,260 @@
+"""Ledgers: sealed lines in the order of their numbers, kept as the bytes that they are.
+
+Rule 1: a transaction that appends holds the row of the head (`FOR UPDATE`) from its first look at
+        it; the head is read once, and the lines of all units of a commit go in one statement.
+Rule 2: that no identifier is taken is believed until they go. Where one is, the commit is done
+        anew, and each append looks before it adds (`Session.is_eager`).
+Rule 3: designators are found by a digest, so that an index keeps nothing that can be erased.
+Rule 4: record times never fall, so they are found by halving the ledger and need no index.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from svc_core.base import compact
+from svc_core.operation.ports import (
+    DuplicateRecordError,
+    LedgerCheckpoint,
+    LedgerEnd,
+    LedgerHead,
+    LedgerKey,
+    LedgerNode,
+    SealedLine,
+    StaleVersionError,
+    key_digest,
+)
+from svc_http.stores.ledger_lines import check, check_level, check_time, keys_in
+from svc_http.stores.postgres.session import Part, Session, statements
+
+_json = compact.encoder(ascii_only=False)
+
+_ALL = (1 << 63) - 1
+_BEFORE_ALL = LedgerKey(-(1 << 63), -1)
+
+_SQL = statements("ledger.sql")
+
+
+class PostgresLedger:
+    """The ledger of one tenant."""
+
+    def __init__(self, session: Session, tenant: str) -> None:
+        self._session = session
+        self._tenant = tenant
+        self._is_known = self._is_grown = False
+        self._head: LedgerHead | None = None
+        self._recorded_at = ""
+        self._lines: dict[str, SealedLine] = {}
+        self._nodes: list[LedgerNode] = []
+        session.waiting.append(self)
+
+    async def head(self) -> LedgerHead | None:
+        """The newest head, or None before the first append."""
+        if not self._is_known:
+            asked = _SQL["hold" if self._session.is_writable else "head"]
+            found = await self._session.rows(asked, self._tenant)
+            for size, state, recorded_at in found:
+                self._head, self._recorded_at = LedgerHead(size, state), recorded_at
+            self._is_known = True
+        return self._head
+
+    async def append(
+        self,
+        lines: Sequence[SealedLine],
+        nodes: Sequence[LedgerNode],
+        head: LedgerHead,
+        *,
+        expect: int,
+    ) -> None:
+        """Add all lines, the nodes that they complete, and the head after them; see the port."""
+        check(lines, nodes, head, expect)
+        stored = await self.head()
+        size = 0 if stored is None else stored.size
+        if expect != size:
+            raise StaleVersionError(size)
+        check_time(self._recorded_at, lines)
+        await self._check_ids(lines)
+        self._session.write()
+        self._head, self._is_grown = head, True
+        self._lines |= {line.id: line for line in lines}
+        self._nodes += nodes
+        if lines:
+            self._recorded_at = lines[-1].recorded_at
+
+    async def _check_ids(self, lines: Sequence[SealedLine]) -> None:
+        """Check that no identifier is taken, as far as it is known without asking.
+
+        Raises:
+            DuplicateRecordError: one is; the first of them is named.
+        """
+        ids = [line.id for line in lines]
+        is_new = len({*ids}) == len(ids) and self._lines.keys().isdisjoint(ids)
+        if self._session.is_eager or not is_new:
+            found = await self._session.rows(_SQL["taken"], self._tenant, ids)
+            seen = {*self._lines, *(row["id"] for row in found)}
+            for id_ in ids:
+                if id_ in seen:
+                    raise DuplicateRecordError(id_)
+                seen.add(id_)
+
+    async def get(self, id_: str) -> SealedLine | None:
+        """The line of a record."""
+        return (await self.get_many((id_,))).get(id_)
+
+    async def get_many(self, ids: Sequence[str]) -> dict[str, SealedLine]:
+        """The lines of the records that are there."""
+        found = await self._session.asked(_SQL["get_many"], self._tenant, ids)
+        lines = {row["id"]: sealed(row) for row in found}
+        return {id_: lines[id_] for id_ in ids if id_ in lines}
+
+    async def lines(self, start: int, end: int) -> tuple[bytes, ...]:
+        """The lines of a range."""
+        return await self._column(_SQL["lines"], start, end)
+
+    async def of_subjects(
+        self, subjects: Sequence[str], *, start: int = 0, size: int | None = None, limit: int
+    ) -> tuple[tuple[str, bytes], ...]:
+        """The lines about one subject after the other, oldest first."""
+        asked = ([*dict.fromkeys(subjects)], start, _end(size), limit)
+        found = await self._session.asked(_SQL["of_subjects"], self._tenant, *asked)
+        return tuple(map(tuple, found))
+
+    async def counts_of(self, subjects: Sequence[str], *, start: int = 0) -> dict[str, int]:
+        """How many lines there are about each subject."""
+        counted = dict(await self._session.asked(_SQL["counts_of"], self._tenant, subjects, start))
+        return {subject: counted.get(subject, 0) for subject in subjects}
+
+    async def opened(
+        self,
+        *,
+        before: int | None = None,
+        size: int | None = None,
+        key: str | None = None,
+        limit: int,
+    ) -> tuple[SealedLine, ...]:
+        """The lines that open a subject, newest first."""
+        asked = (self._tenant, _end(size, before), limit)
+        if key is None:
+            found = await self._session.asked(_SQL["opened"], *asked)
+        else:
+            found = await self._session.asked(
+                _SQL["opened_by_key"], *asked, key_digest(key), _end(size)
+            )
+        return tuple(map(sealed, found))
+
+    async def holders(
+        self, keys: Sequence[str], *, size: int | None = None, limit: int
+    ) -> dict[str, tuple[str, ...]]:
+        """The subjects about which a line states each key."""
+        digests = {key: key_digest(key) for key in keys}
+        asked = ([*digests.values()], _end(size), limit)
+        found = await self._session.asked(_SQL["holders"], self._tenant, *asked)
+        return {
+            key: tuple(row["subject"] for row in found if row["digest"] == digest)
+            for key, digest in digests.items()
+        }
+
+    async def size_at(self, recorded_at: str) -> int:
+        """How many lines were recorded at or before this time."""
+        found = await self._column(_SQL["size_at"], recorded_at)
+        return int(found[0]) if found else 0
+
+    async def hashes(self, level: int, start: int, end: int) -> tuple[bytes, ...]:
+        """The hashes of a range of one level."""
+        check_level(level)
+        if level == 0:
+            return await self._column(_SQL["seals"], start, end)
+        return await self._column(_SQL["nodes"], level, start, end)
+
+    async def erase(self, id_: str, line: bytes) -> None:
+        """Put `line` in the place of the record's; its keys go as well.
+
+        The server keeps what was there until its table is vacuumed, which the store has done soon
+        after the commit (`erasure`).
+        """
+        old = await self.get(id_)
+        if old is None:
+            raise AssertionError(f"the ledger holds no {id_}")
+        self._session.write()
+        await self._session.rows(_SQL["erase"], self._tenant, id_, line)
+        digests = [key_digest(key) for key in old.keys]
+        await self._session.rows(_SQL["drop_keys"], self._tenant, digests, old.seq)
+        self._session.has_erased = True
+
+    async def keep_checkpoint(self, day: str, size: int, text: bytes) -> None:
+        """Keep the checkpoint, unless a larger one of its day is kept."""
+        self._session.write()
+        await self._session.rows(_SQL["keep"], self._tenant, day, size, text)
+
+    async def checkpoints(self) -> tuple[LedgerCheckpoint, ...]:
+        """The last checkpoint of each day, oldest first."""
+        found = await self._session.asked(_SQL["checkpoints"], self._tenant)
+        return tuple(map(LedgerCheckpoint._make, found))
+
+    async def end(self) -> LedgerEnd:
+        """Where the lines end that are stored."""
+        (found,) = await self._session.asked(_SQL["end"], self._tenant)
+        return LedgerEnd._make(found)
+
+    async def stored(self, numbers: Sequence[int]) -> tuple[SealedLine, ...]:
+        """All that is stored of the lines of these numbers."""
+        rows = await self._session.asked(_SQL["stored"], self._tenant, list(numbers))
+        stated = {row["seq"]: keys_in(row["keys"]) for row in rows}
+        asked = [(key_digest(key), seq) for seq, keys in stated.items() for key in keys]
+        pairs = map(list, zip(*asked, strict=True)) if asked else ([], [])
+        found = {
+            tuple(row) for row in await self._session.rows(_SQL["keyed"], self._tenant, *pairs)
+        }
+
+        def line(
+            seq: int, id_: str, subject: str, opens: bool, at: str, _: Any, *rest: bytes
+        ) -> Any:
+            keys = tuple(key for key in stated[seq] if (key_digest(key), seq) in found)
+            return SealedLine(seq, id_, subject, opens, at, keys, *rest)
+
+        return tuple(line(*row) for row in rows)
+
+    async def index(self, after: LedgerKey | None, limit: int) -> tuple[LedgerKey, ...]:
+        """Entries of the index of designators, in their order."""
+        asked = (*(after or _BEFORE_ALL), limit)
+        found = await self._session.asked(_SQL["index"], self._tenant, *asked)
+        return tuple(map(LedgerKey._make, found))
+
+    def parts(self) -> list[Part]:
+        """The statements that write what waits."""
+        if self._head is None or not self._is_grown:
+            return []
+        tenant = self._tenant
+        parts: list[Part] = [(_SQL["grow"], [tenant, *self._head, self._recorded_at])]
+        rows = [row_of(line) for line in self._lines.values()]
+        keys = [(key_digest(k), line.seq) for line in self._lines.values() for k in {*line.keys}]
+        for name, table in (("add_lines", rows), ("add_keys", keys), ("add_nodes", self._nodes)):
+            if table:
+                parts.append((_SQL[name], [tenant, *map(list, zip(*table, strict=True))]))
+        self._is_grown, self._lines, self._nodes = False, {}, []
+        return parts
+
+    def forget(self) -> None:
+        """Drop what waits and what is remembered of the head."""
+        self._is_known = self._is_grown = False
+        self._head, self._recorded_at, self._lines, self._nodes = None, "", {}, []
+
+    async def _column(self, statement: str, *values: Any) -> tuple[Any, ...]:
+        found = await self._session.asked(statement, self._tenant, *values)
+        return tuple(value for (value,) in found)
+
+
+def row_of(line: SealedLine) -> tuple[object, ...]:
+    """A line as it is stored."""
+    seq, id_, subject, opens, recorded_at, keys, seal, bytes_ = line
+    return (seq, id_, subject, opens, recorded_at, _json(keys) if keys else None, seal, bytes_)
+
+
+def sealed(row: Any) -> SealedLine:
+    """A stored row as a line."""
+    seq, id_, subject, opens, recorded_at, keys, seal, line = row
+    return SealedLine(seq, id_, subject, opens, recorded_at, keys_in(keys), seal, line)
+
+
+def _end(*bounds: int | None) -> int:
+    """The lowest of the bounds that are given."""
+    return min((bound for bound in bounds if bound is not None), default=_ALL)

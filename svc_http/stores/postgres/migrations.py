@@ -1,0 +1,198 @@
+"""How a database comes to hold what the declarations ask for, while it is in use.
+
+Rule 1: every step has a number in `schema_migrations`, written when the step is whole. One that
+        was cut off is taken again from its beginning, where it finds what it did before.
+Rule 2: one process takes steps at a time. The others look again and again instead of waiting
+        for the lock: an index that is built beside the work waits for every statement that runs,
+        so also for one that waits for the lock.
+Rule 3: a process that starts only ever adds, so that older ones go on working beside it. What is
+        declared no longer goes when `migrate` is asked for it.
+Rule 4: a table is locked for a moment, never while rows are filled or an index is built.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from typing import Any
+
+from svc_core.operation.ports import Collection
+from svc_http.stores.postgres import filling
+from svc_http.stores.postgres import table as tables
+from svc_http.stores.postgres.documents import Stored
+from svc_http.stores.postgres.session import statements
+from svc_http.stores.postgres.table import Shape, Table
+from svc_http.stores.steps import FORMAT, Applied, Status, check_known
+
+_LOCK = 0x737663  # "svc"
+LOOK_SECONDS = 0.1
+PASSES_MAX = 5
+"""How often rows are looked for that others wrote meanwhile; what is left is found later."""
+
+_FIRST = "feed, answers and ledgers"
+_FIXED = {_FIRST: "schema.sql", "details of changes": "details.sql"}
+_TRY = "SELECT pg_try_advisory_lock($1)"
+_SQL = statements("migrations.sql")
+
+Declared = tuple[Collection[Any], ...]
+
+
+async def status_of(connection: Any, collections: Declared) -> Status:
+    """The steps taken and those pending.
+
+    Raises:
+        Newer: a newer version wrote the database.
+    """
+    applied = await _applied(connection)
+    check_known(applied, _FIXED, await _written(connection))
+    taken = {entry.step for entry in applied}
+    pending = [step for step in _FIXED if step not in taken]
+    shapes = await _shapes(connection) if _FIRST in taken else {}
+    for collection in collections:
+        old, new = shapes.get(collection.name), tables.shape_of(collection)
+        if old is None:
+            pending.append(f"collection {collection.name}")
+        else:
+            steps = ((new - old, "+"), (old - new, "-"))
+            pending += [_step(collection, shape, sign) for shape, sign in steps if shape]
+    return Status(applied, tuple(pending))
+
+
+async def apply(
+    connection: Any, collections: Declared, epoch: bytes, *, also_drops: bool
+) -> tuple[Applied, ...]:
+    """Take every pending step; the steps taken now.
+
+    `epoch` names the feed of a database that is made now; one that has a feed keeps its own.
+    """
+    status = await status_of(connection, collections)
+    if await _written(connection) < FORMAT and not status.pending:
+        await connection.execute(_SQL["keep_format"], str(FORMAT).encode())
+    if not any(also_drops or ": -" not in step for step in status.pending):
+        return ()
+    async with _alone(connection):
+        await connection.execute(_SQL["numbers"])
+        before = await _applied(connection)
+        for step, file in _FIXED.items():
+            if step not in {entry.step for entry in before}:
+                schema = files(__package__).joinpath(file).read_text("utf-8")
+                await _at_once(connection, step, [schema])
+        await connection.execute(_SQL["epoch"], epoch)
+        for collection in collections:
+            await _shape(connection, Table(collection), also_drops=also_drops)
+        await connection.execute(_SQL["keep_format"], str(FORMAT).encode())
+        return (await _applied(connection))[len(before) :]
+
+
+async def stored(connection: Any, collections: Declared) -> dict[str, Stored]:
+    """The tables, each with the number that stands in the rows that this process writes.
+
+    A process that does not know the last filter that was added writes 0, which is no shape's.
+    """
+    rows = await connection.fetch("SELECT collection, number, added FROM shapes")
+    shapes = {name: (number, frozenset(added)) for name, number, added in rows}
+    found = {}
+    for collection in collections:
+        number, added = shapes[collection.name]
+        is_abreast = added <= tables.shape_of(collection)
+        found[collection.name] = Stored(Table(collection), number if is_abreast else 0)
+    return found
+
+
+async def renew_epoch(connection: Any, epoch: bytes) -> None:
+    """Begin a new life of the feed, after a restore: old watermarks must not be believed."""
+    await connection.execute(_SQL["renew_epoch"], epoch)
+
+
+async def _shape(connection: Any, made: Table, *, also_drops: bool) -> None:
+    collection, new = made.collection, tables.shape_of(made.collection)
+    old = (await _shapes(connection)).get(collection.name)
+    if old is None:
+        built = tables.indexes(made, new, 1).items()
+        statements = [*tables.create(made), *tables.columns(made, new)]
+        statements += [f"CREATE INDEX {name} {on}" for name, on in built]
+        step = f"collection {collection.name}"
+        await _at_once(connection, step, statements, _SQL["new"], collection.name, sorted(new))
+        return
+    if new - old:
+        await _extend(connection, made, old, new)
+    if old - new and also_drops:
+        step, statements = _step(collection, old - new, "-"), tables.drop(made, old - new)
+        await _at_once(connection, step, statements, _SQL["keep"], collection.name, sorted(new))
+
+
+async def _extend(connection: Any, made: Table, old: Shape, new: Shape) -> None:
+    """Add what is new with the table in use: columns, then their values, then indexes."""
+    name, added, target = made.collection.name, new - old, sorted(old | new)
+    async with connection.transaction():
+        for statement in tables.columns(made, added):
+            await connection.execute(statement)
+        number = await connection.fetchval(_SQL["begin"], name, target)
+    await filling.fill(connection, made, number)
+    for index, on in tables.indexes(made, added, number).items():
+        await _build(connection, index, on)
+    for _ in range(PASSES_MAX):
+        if not await filling.fill(connection, made, number):
+            break
+    step = _step(made.collection, added, "+")
+    await _at_once(connection, step, (), _SQL["end"], name, target, sorted(added))
+    for earlier in range(1, number):
+        (stale,) = tables.indexes(made, frozenset(), earlier)
+        await connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {stale}")
+
+
+async def _build(connection: Any, index: str, on: str) -> None:
+    """Build an index beside the work; what is left of one that was cut off goes first."""
+    if await connection.fetchval(_SQL["is_whole"], index):
+        return
+    # It waits for the transactions that run, and holds nobody up meanwhile.
+    await connection.execute("SET lock_timeout = 0")
+    await connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {index}")
+    await connection.execute(f"CREATE INDEX CONCURRENTLY {index} {on}")
+    await connection.execute("RESET lock_timeout")
+
+
+async def _at_once(
+    connection: Any, step: str, statements: Iterable[str], last: str = "", *values: object
+) -> None:
+    """Take a step in one transaction: its statements, and a last one with values."""
+    async with connection.transaction():
+        for statement in statements:
+            await connection.execute(statement)
+        if last:
+            await connection.execute(last, *values)
+        await connection.execute(_SQL["number"], step)
+
+
+@asynccontextmanager
+async def _alone(connection: Any) -> AsyncIterator[None]:
+    while not await connection.fetchval(_TRY, _LOCK):  # noqa: ASYNC110 - others hold it
+        await asyncio.sleep(LOOK_SECONDS)
+    try:
+        yield
+    finally:
+        if not connection.is_closed():
+            await connection.execute("SELECT pg_advisory_unlock($1)", _LOCK)
+
+
+async def _applied(connection: Any) -> tuple[Applied, ...]:
+    if await connection.fetchval("SELECT to_regclass('schema_migrations') IS NULL"):
+        return ()
+    rows = await connection.fetch(_SQL["applied"])
+    return tuple(Applied(*row) for row in rows)
+
+
+async def _written(connection: Any) -> int:
+    """The format of whoever wrote the database last; 0 for what had none yet."""
+    if await connection.fetchval("SELECT to_regclass('meta') IS NULL"):
+        return 0
+    return int(await connection.fetchval(_SQL["format"]) or 0)
+
+
+async def _shapes(connection: Any) -> dict[str, Shape]:
+    rows = await connection.fetch("SELECT collection, shape FROM shapes")
+    return {name: frozenset(shape) for name, shape in rows}
+
+
+def _step(collection: Collection[Any], shape: Shape, sign: str) -> str:
+    return f"collection {collection.name}: {tables.words(shape, sign)}"

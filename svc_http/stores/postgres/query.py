@@ -1,0 +1,246 @@
+# ruff: noqa: S608 - identifiers come from declarations and are checked, values are parameters
+"""Lists, counts and searches as statements.
+
+Rule 1: a list walks one index, from its bound on, and looks at what else is asked row by row. Of
+        several filters the one that few rows have is walked (`drivers`); what is not to be walked
+        is written so that no index fits it (`|| ''`, `+ 0`), and what is looked up by its
+        identifier so that no join can be made of it (`OFFSET 0`): without statistics, and with
+        those of another tenant, the server would walk a whole table for each row of the other.
+Rule 2: where the filter that is walked has several values, each has a walk of its own: one walk
+        over all of them would be in no order.
+Rule 3: the text depends on what is asked and never on the values, so the server plans it once.
+"""
+
+from collections.abc import Mapping
+
+from svc_core.operation.ports import NO_NUMBER, Position
+from svc_http.stores.postgres.session import numbered
+from svc_http.stores.postgres.table import Table, tokens_of
+from svc_http.stores.selection import Asked
+
+PROBED_MAX = 200
+"""Counting stops here: enough to tell a rare filter from a common one."""
+
+
+class Query:
+    """A statement in the making: its text, with a question mark for each of its values."""
+
+    def __init__(self, table: Table, asked: Asked, text: str, *values: object) -> None:
+        self._table = table
+        self._asked = asked
+        self.text = text
+        self.values = [*values]
+
+    def add(self, text: str, *values: object) -> "Query":
+        """Go on with the text and its values."""
+        self.text += text
+        self.values += values
+        return self
+
+    def rows(self, owner: str, *, is_unfit: bool = False) -> "Query":
+        """The rows of a tenant; where words are asked for, only their index is walked."""
+        words = self._asked.words
+        unfit = " || ''" if words or is_unfit else ""
+        self.add(f"{self._table.rows} AS c WHERE c.tenant{unfit} = ?", owner)
+        return self.add(" AND c.tokens @> ?::text[]", tokens_of(owner, words)) if words else self
+
+    def held(self, owner: str, name: str, *, has_rows: bool = False) -> "Query":
+        """The values of a tenant's facet, with the rows that have them."""
+        self.add(f"{self._table.facets} AS f")
+        if has_rows:
+            row = f"SELECT r.* FROM {self._table.rows} AS r"
+            same = "r.tenant = f.tenant AND r.id = f.id"
+            self.add(f" CROSS JOIN LATERAL ({row} WHERE {same} OFFSET 0) AS c")
+        return self.add(f" WHERE f.name = '{name}' AND f.tenant = ?", owner)
+
+    def bound(self, line: str = "c", after: Position | None = None) -> "Query":
+        """Both ends of the order: of two upper bounds the tighter, where the walk begins."""
+        start, end = self._asked.start, self._asked.end
+        if start is not None:
+            self.add(f" AND {line}.ord >= ?::bigint", start)
+        if after is not None and (end is None or after.order <= end):
+            self.add(f" AND ({line}.ord, {line}.id) < (?::bigint, ?)", after.order, after.id)
+        elif end is not None:
+            self.add(f" AND {line}.ord <= ?::bigint", end)
+        return self
+
+    def check(self, *, but: str | None = None) -> "Query":
+        """What is looked at row by row, but for the filter that is walked."""
+        if self._asked.is_whole:
+            return self
+        for name, values in self._asked.where.items():
+            if name in self._table.collection.facets and name != but:
+                same = "g.tenant = c.tenant AND g.id = c.id"
+                self.add(f" AND EXISTS (SELECT FROM {self._table.facets} AS g WHERE {same}")
+                self.add(f" AND g.name || '' = '{name}' AND g.value = ANY (?::text[])", values)
+                self.add(" OFFSET 0)")
+            elif name != but:
+                self.add(f" AND c.k_{name} || '' = ANY (?::text[])", values)
+        for span in self._asked.spans:
+            self.span(span.name, "" if span.name == but else " + 0")
+        return self
+
+    def span(self, name: str, unfit: str = "") -> None:
+        """The ranges of a number."""
+        number = f"c.n_{name}{unfit}"
+        for _, low, high, wraps in (span for span in self._asked.spans if span.name == name):
+            if wraps:
+                below = f"{number} BETWEEN {NO_NUMBER + 1} AND ?::bigint"
+                self.add(f" AND ({number} >= ?::bigint OR {below})", low, high)
+            else:
+                self.add(f" AND {number} BETWEEN ?::bigint AND ?::bigint", low, high)
+
+
+class Lists:
+    """The statements that a tenant's list of a collection may come to."""
+
+    def __init__(self, table: Table, owner: str, asked: Asked) -> None:
+        self._table = table
+        self._owner = owner
+        self._asked = asked
+        self.is_whole = asked.is_whole
+        self.is_open = (asked.start, asked.end) == (None, None)
+
+    def scan(
+        self, driver: str | None, order: str | None, after: Position | None, count: int
+    ) -> Query:
+        """The rows in the order of the collection, or of a number, which has one more column."""
+        wanted, is_facet = self._asked.where.get(driver or "", ()), self._is_facet(driver)
+        line = "f" if is_facet else "c"
+        key, sort = ("ord", f"{line}.ord") if order is None else ("number", f"c.n_{order}")
+        is_walked = driver == order or (order is None and driver in self._asked.where)
+        if self._asked.words or not is_walked:
+            sort = f"({sort} + 0)"
+        columns = "c.id, c.version, c.ord, c.body" + (f", {sort} AS number" if order else "")
+        made = self._query("")
+        if len(wanted) > 1:
+            made.add(f"SELECT DISTINCT ON (r.{key}, r.id) r.* FROM unnest(?::text[])", wanted)
+            made.add(" AS v (value) CROSS JOIN LATERAL (")
+        made.add(f"SELECT {columns} FROM ")
+        if is_facet and driver is not None:
+            made.held(self._owner, driver, has_rows=True)
+        else:
+            made.rows(self._owner)
+        if wanted:
+            walked = "f.value" if is_facet else f"c.k_{driver}"
+            mark = ("v.value",) if len(wanted) > 1 else ("?", *wanted)
+            made.add(f" AND {walked} = {mark[0]}", *mark[1:])
+        made.bound(line, after if order is None else None)
+        if order is not None and after is not None:
+            made.add(f" AND ({sort}, {line}.id) < (?::bigint, ?)", after.order, after.id)
+        made.check(but=driver).add(f" ORDER BY {sort} DESC, {line}.id DESC LIMIT ?", count)
+        if len(wanted) > 1:
+            made.add(f") AS r ORDER BY r.{key} DESC, r.id DESC LIMIT ?", count)
+        return made
+
+    def page(self, after: Position | None, count: int) -> tuple[str, list[object]]:
+        """What `scan` comes to where no row is passed over: the text is made once."""
+        start, end, made = self._asked.start, self._asked.end, list[object]((self._owner,))
+        if start is not None:
+            made.append(start)
+        is_after = after is not None and (end is None or after.order <= end)
+        if after is not None and is_after:
+            made += (after.order, after.id)
+        elif end is not None:
+            made.append(end)
+        made.append(count)
+        kind = (start is None, is_after, len(made))
+        if kind not in self._table.pages:
+            self._table.pages[kind] = numbered(self.scan(None, None, after, count).text)
+        return self._table.pages[kind], made
+
+    def count(self, driver: str | None, limit: int) -> Query:
+        """How many rows there are, up to a limit."""
+        made = self.scan(driver, None, None, limit)
+        if self._asked.words:  # they are found in no order, and are put in none
+            made = self._query("SELECT FROM ").rows(self._owner).bound().check()
+            made.add(" LIMIT ?", limit)
+        made.text = f"SELECT count(*) FROM ({made.text}) AS l"
+        return made
+
+    def window(self, limit: int) -> Query:
+        """How many rows lie between the bounds, up to a limit."""
+        made = self._query(f"SELECT count(*) FROM (SELECT FROM {self._table.rows} AS c")
+        return made.add(" WHERE c.tenant = ?", self._owner).bound().add(" LIMIT ?) AS l", limit)
+
+    def search(
+        self, terms: Mapping[str, int], after: Position | None, limit: int, *, is_narrow: bool
+    ) -> Query:
+        """The rows whose terms weigh most first; what they weigh has one more column.
+
+        They are ranked by what the index of words says, term by term, and only the best are read.
+        Where few rows lie between the bounds (`is_narrow`) the walk is theirs.
+        """
+        given = (tokens_of(self._owner, terms), list(terms.values()))
+        made = self._query("SELECT c.id, c.version, c.ord, c.body, m.rank FROM (")
+        made.add("SELECT r.id, r.ord, sum(t.weight)::bigint AS rank")
+        made.add(" FROM unnest(?::text[], ?::bigint[]) AS t (term, weight)", *given)
+        if is_narrow:
+            made.add(" JOIN (SELECT w.id, w.ord, w.tokens FROM (SELECT c.id, c.ord, c.tokens FROM ")
+            made.rows(self._owner).bound().check()
+            # The server looks through a subquery, but not through one that has an OFFSET.
+            made.add(" OFFSET 0) AS w WHERE w.tokens && ?::text[]", given[0])
+            made.add(") AS r ON t.term = ANY (r.tokens)")
+        else:
+            made.add(" CROSS JOIN LATERAL (SELECT c.id, c.ord FROM ")
+            made.rows(self._owner, is_unfit=True).add(" AND c.tokens @> ARRAY[t.term]")
+            made.bound().check().add(") AS r")
+        made.add(" GROUP BY r.id, r.ord")
+        if after is not None:
+            place = (after.rank, after.order, after.id)
+            made.add(" HAVING (sum(t.weight), r.ord, r.id) < (?::bigint, ?::bigint, ?)", *place)
+        made.add(" ORDER BY rank DESC, r.ord DESC, r.id DESC LIMIT ?", limit)
+        made.add(
+            f") AS m JOIN {self._table.rows} AS c ON c.tenant = ? AND c.id = m.id", self._owner
+        )
+        return made.add(" ORDER BY m.rank DESC, m.ord DESC, m.id DESC")
+
+    def across(self, after: tuple[int, str, str] | None, limit: int) -> Query:
+        """The rows of every tenant, the lowest first; those of the system are of one tenant."""
+        is_owned, end = self._table.collection.scope == "tenant", self._asked.end
+        condition, order = ("TRUE", "(c.ord - 0)") if is_owned else ("c.tenant = ''", "c.ord")
+        made = self._query(
+            f"SELECT c.tenant, c.id, c.version, c.ord, c.body FROM {self._table.rows}"
+        )
+        made.add(f" AS c WHERE {condition}")
+        if after is not None:
+            made.add(f" AND ({order}, c.tenant, c.id) > (?::bigint, ?, ?)", *after)
+        if end is not None:
+            made.add(f" AND {order} <= ?::bigint", end)
+        return made.check().add(f" ORDER BY {order}, c.tenant, c.id LIMIT ?", limit)
+
+    def drivers(self, order: str | None) -> tuple[list[str], list[str]]:
+        """The filters whose index is in the order of a list, and the others that may be walked;
+        none may where words are asked for."""
+        if self._asked.words:
+            return [], []
+        ordered = list(self._asked.where) if order is None else [order]
+        spans = [span.name for span in self._asked.spans if not span.wraps]
+        return ordered, [name for name in (*self._asked.where, *spans) if name not in ordered]
+
+    def probe(self, names: list[str]) -> Query:
+        """How many rows each of some filters finds, up to a limit: a column for each."""
+        made = self._query("SELECT ")
+        for name in names:
+            made.add(f"{', ' if made.values else ''}(SELECT count(*) FROM (SELECT FROM ")
+            is_named = name in self._asked.where  # and no number, which has one walk
+            values = self._asked.where[name] if is_named else ("",)
+            # One walk per value: for an IN the server would choose another index.
+            made.add("unnest(?::text[]) AS v (value), LATERAL (SELECT FROM ", values)
+            key = "c.ord" if is_named else f"c.n_{name}"
+            if self._is_facet(name):
+                key = "f.ord"
+                made.held(self._owner, name).add(" AND f.value = v.value")
+            else:
+                made.rows(self._owner).add(f" AND c.k_{name} = v.value" if is_named else "")
+            made.span(name)
+            # In order, because that is how an index is read which need not be read to its end.
+            made.add(f" ORDER BY {key} DESC, {key[0]}.id DESC LIMIT {PROBED_MAX}) AS r")
+            made.add(f" LIMIT {PROBED_MAX}) AS l)")
+        return made
+
+    def _is_facet(self, name: str | None) -> bool:
+        return name in self._table.collection.facets
+
+    def _query(self, text: str, *values: object) -> Query:
+        return Query(self._table, self._asked, text, *values)

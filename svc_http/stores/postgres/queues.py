@@ -1,0 +1,134 @@
+"""The line of the units of work, in which tenants take turns.
+
+Rule 1: a tenant that has had its turn goes to the end of the line, however much it has waiting.
+Rule 2: the line has an end and the wait in it too; both are told, neither is silent. One tenant
+        fills at most half of it.
+Rule 3: once taken a unit runs whole, whoever still waits for it.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from time import monotonic
+from typing import Any
+
+from attrs import define
+
+from svc_core.operation.ports import Transaction
+from svc_http.stores.errors import Overloaded, StorageUnavailable
+
+Unit = Callable[[Transaction], Awaitable[Any]]
+
+
+@define(eq=False)
+class Job:
+    """A unit of work, whose it is, who waits for it and since when; then what it came to."""
+
+    tenant: str
+    unit: Unit
+    future: asyncio.Future[Any]
+    since: float
+    value: Any = None
+    error: BaseException | None = None
+
+    def settle(self, error: BaseException | None = None) -> None:
+        """Tell the waiter what came of it, unless it has gone."""
+        error = error or self.error
+        if self.future.done():
+            return
+        if error is None:
+            self.future.set_result(self.value)
+        else:
+            self.future.set_exception(error)
+
+
+class Queue:
+    """Jobs on their way to the connections of one kind.
+
+    Where a tenant is served by one at a time, a batch holds jobs of one tenant, who has no other
+    until `done`; elsewhere it holds one job of each in turn, and leaves as much to every taker.
+    """
+
+    def __init__(self, units_max: int, *, takers: int, one_at_a_time: bool) -> None:
+        self._units_max = units_max
+        self._takers = takers
+        self._one_at_a_time = one_at_a_time
+        self._line: dict[str, deque[Job]] = {}
+        self._busy: dict[str, deque[Job]] = {}
+        self._idle: deque[asyncio.Future[None]] = deque()
+        self._count = 0
+        self._is_closed = False
+
+    async def run(self, tenant: str, unit: Unit) -> Any:
+        """What `unit` returns or raises.
+
+        Raises:
+            Overloaded: the queue is full; the unit was not and will not be run.
+            StorageUnavailable: the store is closed, or cannot do it.
+        """
+        loop = asyncio.get_running_loop()
+        jobs = self._busy[tenant] if tenant in self._busy else self._line.get(tenant, deque())
+        if self._is_closed:
+            raise StorageUnavailable("the store is closed")
+        if self._count >= self._units_max or len(jobs) >= max(1, self._units_max // 2):
+            raise Overloaded(f"{self._count} units of work are waiting")
+        job = Job(tenant, unit, loop.create_future(), monotonic())
+        jobs.append(job)
+        self._count += 1
+        if tenant not in self._busy:
+            self._line[tenant] = jobs
+            self._wake()
+        return await job.future
+
+    async def take(self, count: int) -> list[Job]:
+        """At most `count` jobs, at least one; none when the queue is closed and empty."""
+        while not self._line:
+            if self._is_closed and not self._count:
+                self._wake()
+                return []
+            waiter = asyncio.get_running_loop().create_future()
+            self._idle.append(waiter)
+            await waiter
+        taken: list[Job] = []
+        if self._one_at_a_time:
+            tenant = next(iter(self._line))
+            jobs = self._busy[tenant] = self._line.pop(tenant)
+            taken += (jobs.popleft() for _ in range(min(count, len(jobs))))
+        else:
+            for _ in range(min(count, -(-self._count // self._takers))):
+                tenant = next(iter(self._line))
+                jobs = self._line.pop(tenant)
+                taken.append(jobs.popleft())
+                if jobs:
+                    self._line[tenant] = jobs
+        self._count -= len(taken)
+        return taken
+
+    def done(self, tenant: str) -> None:
+        """Let the next batch of a tenant be taken, after those who are in the line."""
+        jobs = self._busy.pop(tenant, None)
+        if jobs:
+            self._line[tenant] = jobs
+        if self._line or self._is_closed:
+            self._wake()
+
+    def give_up(self, since: float) -> None:
+        """Fail the jobs that have waited since then or longer."""
+        for tenant, jobs in [*self._line.items(), *self._busy.items()]:
+            while jobs and jobs[0].since <= since:
+                self._count -= 1
+                jobs.popleft().settle(StorageUnavailable("waited too long for the store"))
+            if not jobs:
+                self._line.pop(tenant, None)
+
+    def close(self) -> None:
+        """Take no more jobs; those that wait are still done."""
+        self._is_closed = True
+        self._wake()
+
+    def _wake(self) -> None:
+        while self._idle:
+            waiter = self._idle.popleft()
+            if not waiter.done():
+                waiter.set_result(None)
+                return

@@ -1,0 +1,203 @@
+"""The store in a PostgreSQL database: any number of processes, each with a few connections."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
+from itertools import count
+from time import monotonic
+from typing import Any, NamedTuple, TypeVar, Unpack, cast
+
+from svc_core.operation.ports import SYSTEM, Collection, Heard, Lowest, Owned, Signals, Transaction
+from svc_http.stores.counters.postgres import on_postgres
+from svc_http.stores.errors import StorageUnavailable
+from svc_http.stores.postgres import copy_mark as unfinished
+from svc_http.stores.postgres import filling, migrations
+from svc_http.stores.postgres.connection import IDLE_SECONDS, STATEMENT_SECONDS
+from svc_http.stores.postgres.documents import Tables
+from svc_http.stores.postgres.links import STALL_SECONDS, Link
+from svc_http.stores.postgres.maintenance import tended
+from svc_http.stores.postgres.notices import Notices
+from svc_http.stores.postgres.queues import Queue
+from svc_http.stores.postgres.reading import UNITS_PER_SNAPSHOT, Reader
+from svc_http.stores.postgres.session import Session
+from svc_http.stores.postgres.writing import UNITS_PER_COMMIT, Writer
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+WATCHES_PER_WAIT = 10
+"""How often waits are looked at: a unit waits at most a tenth longer than promised."""
+TEND_SECONDS = 1.0
+SWEEP_TURNS = 10
+"""Every how many turns rows of older processes are looked for."""
+SNAPSHOT_SECONDS = IDLE_SECONDS + STATEMENT_SECONDS + 1.0
+"""No snapshot of ours lasts longer."""
+
+
+class Limits(NamedTuple):
+    """How much a store takes on.
+
+    One more connection than the writers and readers listens, and one tends tables now and then.
+    10,000 units are a second's work or less; whoever comes later would give up before the answer.
+    """
+
+    writers: int = 4
+    readers: int = 4
+    units_waiting: int = 10_000
+    units_per_commit: int = UNITS_PER_COMMIT
+    wait_seconds: float = 5.0
+    stall_seconds: float = STALL_SECONDS
+
+
+class PostgresStorage:
+    """A durable store; made by `open`, given back by `close`, of one event loop.
+
+    What is promised: a unit that returned is on the server's disk; a unit that raised left
+    nothing, but where the connection was lost during COMMIT, which is told as
+    `StorageUnavailable`; a unit whose waiter was cancelled ran whole or not at all.
+
+    Content that is erased from a ledger leaves the tables with a VACUUM, within seconds and once
+    more when every older snapshot must have ended. What remains is the operator's to clear away:
+    the write-ahead log until its segments are used again, copies of it that are archived or
+    streamed, and backups; and the free part of a page until something else is written there.
+    """
+
+    def __init__(
+        self, dsn: str, tables: Tables, limits: Limits, signals: Signals | None = None
+    ) -> None:
+        self._dsn = dsn
+        self._tables = tables
+        self._limits = limits
+        self._version = 0
+        self._watchers: tuple[Heard, ...] = ()
+        self._vacuums: list[float] = []
+        place = on_postgres(dsn)
+        self._close_place = place.close  # which connects where it is used
+        self.notices = Notices(dsn, signals or place.signals, self._heard)
+        self._writes = Queue(limits.units_waiting, takers=limits.writers, one_at_a_time=True)
+        self._reads = Queue(limits.units_waiting, takers=limits.readers, one_at_a_time=False)
+        self._links = [Link(dsn) for _ in range(limits.writers + limits.readers)]
+        write, read = Writer(tables, self._committed).write, Reader(tables).read
+        serving = [
+            link.serve(self._writes, limits.units_per_commit, write)
+            if number < limits.writers
+            else link.serve(self._reads, UNITS_PER_SNAPSHOT, read)
+            for number, link in enumerate(self._links)
+        ]
+        self._serving = [asyncio.create_task(each) for each in serving]
+        self._tending = [asyncio.create_task(each) for each in (self._watch(), self._tend())]
+
+    @classmethod
+    async def open(
+        cls,
+        dsn: str,
+        collections: Iterable[Collection[Any]],
+        *,
+        epoch: bytes,
+        limits: Limits = Limits(),  # noqa: B008 - a frozen value
+        signals: Signals | None = None,
+    ) -> "PostgresStorage":
+        """The store in the database of this name, with what the declarations add to it.
+
+        `epoch` is eight random bytes that name the feed of a database that is made now. `signals`
+        is where processes tell each other of commits; without it that is the database.
+
+        Raises:
+            StorageUnavailable: the server does not let us in, or there is no such database.
+        """
+        declared = tuple(collections)
+        async with tended(dsn) as connection:
+            await migrations.apply(connection, declared, epoch, also_drops=False)
+            await unfinished.check(connection)
+            tables = await migrations.stored(connection, declared)
+        store = cls(dsn, tables, limits, signals)
+        try:
+            await store.notices.start()
+        except BaseException:
+            await store.close()
+            raise
+        return store
+
+    @property
+    def version(self) -> int:
+        """A number that grows with every commit that wrote, whoever's.
+
+        One of another process counts when its notice comes, or a second later at the latest.
+        """
+        return self._version
+
+    def watch(self, heard: Heard) -> None:
+        """Have `heard` called after every commit that wrote, on the event loop."""
+        self._watchers = (*self._watchers, heard)
+
+    async def read(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
+        """Run `unit` on one consistent snapshot; it may not write.
+
+        Raises:
+            Overloaded: too many units wait.
+            StorageUnavailable: the server cannot do it now, or the wait was too long.
+        """
+        return cast(R, await self._reads.run(tenant, unit))
+
+    async def write(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
+        """Run `unit` and commit it durably before returning; an exception undoes all of it.
+
+        Raises:
+            Overloaded: too many units wait.
+            StorageUnavailable: the server cannot do it now, or the wait was too long; or the
+                connection was lost during COMMIT, and nobody knows.
+        """
+        return cast(R, await self._writes.run(tenant, unit))
+
+    async def across(
+        self, collection: Collection[T], *, limit: int, **bounds: Unpack[Lowest]
+    ) -> tuple[Owned[T], ...]:
+        """Rows of every tenant with the lowest `(order, tenant, id)` first."""
+        unit: Any = lambda tx: tx.documents.across(collection, limit, bounds)  # noqa: E731
+        return cast(tuple[Owned[T], ...], await self._reads.run(SYSTEM, unit))
+
+    async def close(self) -> None:
+        """Finish the units that were handed in, then take leave of the server."""
+        self._writes.close()
+        self._reads.close()
+        await asyncio.gather(*self._serving, return_exceptions=True)
+        for task in self._tending:
+            task.cancel()
+        await asyncio.gather(*self._tending, return_exceptions=True)
+        await self.notices.close()
+        await self._close_place()
+
+    def _committed(self, session: Session) -> None:
+        self._heard(frozenset(session.names))
+        self.notices.tell(frozenset(session.names))
+        if session.has_erased:
+            self._vacuums += [monotonic(), monotonic() + SNAPSHOT_SECONDS]
+
+    def _heard(self, names: frozenset[str] | None) -> None:
+        """Note a commit; where nobody knows what it wrote to, it may be anything."""
+        self._version += 1
+        for heard in self._watchers:
+            heard(frozenset(self._tables) if names is None else names)
+
+    async def _watch(self) -> None:
+        """Give up what waits or stands still for too long."""
+        wait, stall = self._limits.wait_seconds, self._limits.stall_seconds
+        while True:
+            await asyncio.sleep(min(wait, stall) / WATCHES_PER_WAIT)
+            for queue in (self._writes, self._reads):
+                queue.give_up(monotonic() - wait)
+            for link in self._links:
+                link.give_up(monotonic() - stall)
+
+    async def _tend(self) -> None:
+        """Vacuum what was erased, and fill what processes of an older release wrote."""
+        for turn in count(1):
+            await asyncio.sleep(TEND_SECONDS)
+            due = [at for at in self._vacuums if at <= monotonic()]
+            with suppress(StorageUnavailable):
+                if due or turn % SWEEP_TURNS == 0:
+                    async with tended(self._dsn) as connection:
+                        if due:
+                            await connection.execute("VACUUM ledger_lines, ledger_keys")
+                        await filling.sweep(connection, self._tables.values())
+                    self._vacuums = [at for at in self._vacuums if at not in due]

@@ -1,0 +1,172 @@
+# ruff: noqa: S608 - identifiers come from declarations and are checked, values are parameters
+"""The tables behind one collection, and the SQL that speaks to them.
+
+`c_<name>` holds the rows, `f_<name>` the facets of all rows.
+
+Rule 1: identifiers come from declarations and are checked; values only travel as parameters.
+Rule 2: text is compared by its bytes (COLLATE "C"), which is the order of code points that every
+        other backend has, whatever the database was made for.
+Rule 3: every filter has an index that ends in the sort key, so a page costs the same anywhere.
+Rule 4: the shape of a table is what its declaration adds to it: a column `k_` for a key, `n_` for
+        a number, `tokens` for the text index, and `f_` for a facet, which has no column.
+Rule 5: a row names the shape that wrote it (`shape`), so that the rows of a process which did not
+        know a filter are found and filled (`filling`).
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from svc_core.operation.ports import NO_NUMBER, Collection, Record
+from svc_http.stores.postgres.session import statements
+
+_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
+_NAME_MAX = 63
+"""PostgreSQL cuts off what is longer."""
+
+TEXT = 'text COLLATE "C"'
+_TYPES = {"k": TEXT, "n": f"bigint NOT NULL DEFAULT {NO_NUMBER}", "t": 'text[] COLLATE "C"'}
+_INDEXES = {
+    "k": "(tenant, {0}, ord DESC, id DESC) WHERE {0} IS NOT NULL",
+    "n": "(tenant, {0} DESC, id DESC)",
+    "t": "USING gin ({0})",
+}
+
+_SQL = statements("collection.sql")
+
+Shape = frozenset[str]
+
+
+class Table:
+    """The names and statements of one collection."""
+
+    def __init__(self, collection: Collection[Any]) -> None:
+        """Name the tables of a collection.
+
+        Raises:
+            AssertionError: a declared name cannot be an identifier, or two differ only by case.
+        """
+        self.collection = collection
+        self.rows = rows = f"c_{collection.name}"
+        self.facets = f"f_{collection.name}"
+        filters = (name for name in _checked(collection) if name[0] != "f")
+        self.columns = columns = ["ord", "shape", *filters, "body"]
+        marks = ", ".join(f"${number}" for number in range(3, len(columns) + 3))
+        insert = f"INSERT INTO {rows} (tenant, id, version, {', '.join(columns)})"
+        insert += f" VALUES ($1, $2, 1, {marks}) ON CONFLICT (tenant, id)"
+        news = ", ".join(f"{name} = excluded.{name}" for name in columns)
+        sets = [f"{name} = ${number}" for number, name in enumerate(columns, 3)]
+        here, told = "WHERE tenant = $1 AND id = $2", "RETURNING version"
+        self.pages: dict[object, str] = {}
+        """The statements of plain lists, by what they are bounded by."""
+        self.get = f"SELECT version, ord, body FROM {rows} {here}"
+        self.get_many = (
+            f"SELECT id, version, ord, body FROM {rows} WHERE tenant = $1 AND id = ANY ($2)"
+        )
+        self.version = f"SELECT version FROM {rows} {here}"
+        self.insert = f"{insert} DO NOTHING {told}"
+        self.upsert = f"{insert} DO UPDATE SET version = {rows}.version + 1, {news} {told}"
+        update = f"UPDATE {rows} SET version = version + 1, {', '.join(sets)} {here}"
+        self.update = f"{update} AND version = ${len(columns) + 3} {told}"
+        self.fill = f"UPDATE {rows} SET {', '.join(sets[:-1])} {here} {told}"
+        self.remove = f"DELETE FROM {rows} {here}"
+
+    def values(self, owner: str, shape: int, record: Record) -> list[object]:
+        """What a row of `owner` and this shape holds beside its identifier and version."""
+        made: list[object] = [record.order, shape]
+        made += (record.keys[name] for name in self.collection.keys)
+        made += (record.numbers[name] for name in self.collection.number_names)
+        if record.search is not None:
+            made.append(tokens_of(owner, sorted(set(record.search.split(" ")) - {""})))
+        return [*made, record.raw]
+
+
+def tokens_of(owner: str, words: Iterable[str]) -> list[str]:
+    """Words as the text index has them: behind their tenant's name, so that a word which all
+    tenants use is found as fast as one of this tenant alone."""
+    return [f"{owner} {word}" if owner else word for word in words]
+
+
+def pairs(record: Record) -> tuple[list[str], list[str]]:
+    """The names and the values of its facets, side by side."""
+    found = [(name, value) for name, values in record.facets.items() for value in values]
+    return [name for name, _ in found], [value for _, value in found]
+
+
+def with_facets(made: Table, statement: str, *, at: int, is_new: bool) -> str:
+    """`statement`, which returns the row that it writes, and the facets of that row with it.
+
+    Their names and values are the parameters `at` and the next. The facets wait for the row
+    (`FROM w`), so that whoever changes it holds it before anything of it.
+    """
+    how = {"facets": made.facets, "at": at, "next": at + 1}
+    gone = "" if is_new else f", gone AS ({_SQL['gone'].format(**how)})"
+    added = f", added AS ({_SQL['added'].format(**how)})"
+    return f"WITH w AS ({statement}){gone}{added} SELECT version FROM w"
+
+
+def without_facets(made: Table, statement: str) -> str:
+    """`statement`, which returns the row that it removes, and its facets with it."""
+    if not made.collection.facets:
+        return statement
+    gone = _SQL["all_gone"].format(facets=made.facets)
+    return f"WITH w AS ({statement}), gone AS ({gone}) SELECT version, ord, body FROM w"
+
+
+def _checked(collection: Collection[Any]) -> list[str]:
+    """What the declaration adds to the tables, in the order of the columns."""
+    kinds = (("k", collection.keys), ("n", collection.number_names), ("f", collection.facets))
+    names = [collection.name, *(name for _, given in kinds for name in given)]
+    for name in names:
+        if not _IDENTIFIER.match(name) or len(f"i_c_{collection.name}_k_{name}") > _NAME_MAX:
+            raise AssertionError(f"{name!r} is not a short name in letters, digits and _")
+    if len({name.lower() for name in names}) < len(names):
+        raise AssertionError(f"two names of {names} differ only by case")
+    added = [f"{kind}_{name}" for kind, given in kinds for name in given]
+    return added if collection.search is None else [*added, "tokens"]
+
+
+# -- making and changing -----------------------------------------------------------------------
+
+
+def shape_of(collection: Collection[Any]) -> Shape:
+    """What a collection declares."""
+    return frozenset(_checked(collection))
+
+
+def words(shape: Shape, sign: str) -> str:
+    """What comes or goes, in the words of a step."""
+    named = [f"{sign}{name}" for name in sorted(part[2:] for part in shape if part != "tokens")]
+    return " ".join([*named, *(["text index"] if "tokens" in shape else [])])
+
+
+def create(made: Table) -> list[str]:
+    """The statements that make the tables of a collection, without its shape."""
+    names = ["create"] + ["create_across"] * (made.collection.scope == "tenant")
+    return [_SQL[name].format(rows=made.rows, facets=made.facets) for name in names]
+
+
+def columns(made: Table, shape: Shape) -> list[str]:
+    """The statements that add the columns of a shape; those that are there stay."""
+    names = sorted(name for name in shape if name[0] in _TYPES)
+    add = f"ALTER TABLE {made.rows} ADD COLUMN IF NOT EXISTS"
+    return [f"{add} {name} {_TYPES[name[0]]}" for name in names]
+
+
+def indexes(made: Table, shape: Shape, number: int) -> dict[str, str]:
+    """The indexes of a shape by name, and that of the rows which another than `number` wrote."""
+    rows, names = made.rows, sorted(name for name in shape if name[0] in _INDEXES)
+    stale = {f"s{number}_{rows}": f"ON {rows} (tenant, id) WHERE shape <> {number}"}
+    return stale | {
+        f"i_{rows}_{name}": f"ON {rows} {_INDEXES[name[0]].format(name)}" for name in names
+    }
+
+
+def drop(made: Table, shape: Shape) -> list[str]:
+    """The statements that forget a shape."""
+    return [
+        f"DELETE FROM {made.facets} WHERE name = '{name[2:]}'"
+        if name[0] == "f"
+        else f"ALTER TABLE {made.rows} DROP COLUMN IF EXISTS {name}"
+        for name in sorted(shape)
+    ]

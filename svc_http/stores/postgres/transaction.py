@@ -1,0 +1,45 @@
+"""The rooms of one transaction."""
+
+from functools import cached_property
+
+from svc_http.stores import scopes
+from svc_http.stores.postgres.answers import PostgresAnswers
+from svc_http.stores.postgres.changes import PostgresChanges
+from svc_http.stores.postgres.documents import PostgresDocuments, Tables
+from svc_http.stores.postgres.ledger import PostgresLedger
+from svc_http.stores.postgres.session import Session
+
+
+class PostgresTransaction:
+    """The tenant's view; its rooms are made when they are first asked for.
+
+    The units of a tenant that commit together are handed the same one, for it remembers what
+    they wrote and what of it waits.
+    """
+
+    def __init__(self, session: Session, tables: Tables, tenant: str) -> None:
+        """Work for `tenant`."""
+        self._session = session
+        self._tables = tables
+        self.tenant = tenant
+        self.documents = PostgresDocuments(session, tables, tenant)
+
+    @cached_property
+    def changes(self) -> PostgresChanges:
+        """The tenant's change feed."""
+        return PostgresChanges(self._session, self.tenant)
+
+    @cached_property
+    def answers(self) -> PostgresAnswers:
+        """The tenant's kept answers."""
+        return PostgresAnswers(self._session, self.tenant)
+
+    @cached_property
+    def ledger(self) -> PostgresLedger:
+        """The tenant's ledger."""
+        return PostgresLedger(self._session, self.tenant)
+
+    def beside(self, tenant: str) -> "PostgresTransaction":
+        """Another tenant's view of the same snapshot."""
+        scopes.looking_beside(is_reading=not self._session.is_writable)
+        return PostgresTransaction(self._session, self._tables, tenant)

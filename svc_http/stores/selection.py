@@ -1,0 +1,126 @@
+"""What a list is narrowed to, checked against the declaration once for every backend."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, Unpack
+
+from svc_core.operation.ports import (
+    DEGREE,
+    LATITUDE,
+    LONGITUDE,
+    NO_NUMBER,
+    Box,
+    Collection,
+    Filters,
+)
+
+Where = Mapping[str, tuple[str, ...]]
+_NO_FILTER: Where = {}
+_PLAIN = frozenset({"where", "start", "end"})
+
+NUMBER_MIN = NO_NUMBER + 1
+NUMBER_MAX = 2**63 - 1
+
+
+class Span(NamedTuple):
+    """The values of a number from `low` to `high`, or, where it `wraps`, all but those between."""
+
+    name: str
+    low: int
+    high: int
+    wraps: bool = False
+
+    def holds(self, number: int) -> bool:
+        """Whether the number is one of them."""
+        if self.wraps:
+            return number >= self.low or NO_NUMBER < number <= self.high
+        return self.low <= number <= self.high
+
+    def below(self, number: int) -> "Span":
+        """What of it is not above the number."""
+        return self if self.wraps else self._replace(high=min(self.high, number))
+
+
+class Asked(NamedTuple):
+    """Filters that are declared, each value and word once, with a box as spans of its edges.
+
+    A named tuple, because one is made for every list.
+    """
+
+    where: Where
+    start: int | None
+    end: int | None
+    spans: tuple[Span, ...] = ()
+    words: tuple[str, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every row between the bounds matches."""
+        return not (self.where or self.spans or self.words)
+
+    @property
+    def is_all(self) -> bool:
+        """Whether every row matches."""
+        return self.is_whole and self.start is None and self.end is None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no row can match: a filter has no value, or a span no number."""
+        if self.is_whole:
+            return False
+        return not all(self.where.values()) or any(
+            span.low > span.high and not span.wraps for span in self.spans
+        )
+
+
+def asked(
+    collection: Collection[Any], order: str | None = None, **filters: Unpack[Filters]
+) -> Asked:
+    """The filters of a list of this collection.
+
+    Raises:
+        AssertionError: a filter or an order is not declared.
+    """
+    where, start, end = filters.get("where") or _NO_FILTER, filters.get("start"), filters.get("end")
+    unknown = where.keys() - collection.keys.keys() - collection.facets.keys() if where else ()
+    if unknown or (order is not None and order not in collection.number_names):
+        raise AssertionError(f"{collection.name} declares no {sorted(unknown) or order}")
+    where = (
+        {name: tuple(dict.fromkeys(values)) for name, values in where.items()} if where else where
+    )
+    if filters.keys() <= _PLAIN:
+        return Asked(where, start, end)
+    words = tuple(dict.fromkeys(filters.get("words") or ()))
+    if words:
+        searchable(collection)
+    return Asked(where, start, end, tuple(_spans(collection, filters)), words)
+
+
+def _spans(collection: Collection[Any], filters: Filters) -> Iterator[Span]:
+    for name, bounds in (filters.get("ranges") or {}).items():
+        if name not in collection.number_names:
+            raise AssertionError(f"{collection.name} declares no {name}")
+        yield Span(name, *_bounds(*bounds))
+    box = filters.get("box")
+    if box is not None:
+        if collection.place is None:
+            raise AssertionError(f"{collection.name} declares no place")
+        yield from _edges(box)
+
+
+def searchable(collection: Collection[Any]) -> None:
+    """Pass a collection that has a text index.
+
+    Raises:
+        AssertionError: it has none.
+    """
+    if collection.search is None:
+        raise AssertionError(f"{collection.name} declares no text index")
+
+
+def _bounds(low: int | None, high: int | None) -> tuple[int, int]:
+    return NUMBER_MIN if low is None else low, NUMBER_MAX if high is None else high
+
+
+def _edges(box: Box) -> tuple[Span, Span]:
+    west, south, east, north = (round(degrees * DEGREE) for degrees in box)
+    return Span(LONGITUDE, west, east, west > east), Span(LATITUDE, south, north)

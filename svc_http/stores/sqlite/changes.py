@@ -1,0 +1,140 @@
+# ruff: noqa: S608 - the statements share a list of columns, values are parameters
+"""The change feed: one commit order, one gapless count per scope.
+
+Rule 1: `seq` is the order of commits of the whole house and never leaves it, because it would
+        tell a tenant how much the others do; `position` counts within one scope.
+Rule 2: there is one writer, so numbers are given in the order in which they become visible.
+"""
+
+import sqlite3
+from collections.abc import Iterable
+from itertools import chain
+from typing import Any
+
+from attrs import evolve
+
+from svc_core.operation.ports import Change, ChangeSlice, FeedPosition
+from svc_http.stores import change_details as details
+from svc_http.stores import scopes
+from svc_http.stores.moments import from_stored, to_stored
+
+EVERYBODY = "*"
+"""The scope of global entries; the scope of a tenant begins with a slash."""
+
+_COLUMNS = "id, change_type, resource_type, resource_id, version, occurred_at, path, details"
+_APPEND = (
+    f"INSERT INTO changes (scope, position, {_COLUMNS}) VALUES"
+    " (?1, (SELECT coalesce(max(position), 0) + 1 FROM changes WHERE scope = ?1),"
+    " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+)
+_HEAD = "SELECT coalesce(max(position), 0) FROM changes WHERE scope = ?"
+_READ = (
+    f"SELECT seq, scope, position, {_COLUMNS} FROM changes"
+    " WHERE scope = ? AND position > ? ORDER BY position LIMIT ?"
+)
+_READ_TYPE = (
+    f"SELECT seq, scope, position, {_COLUMNS} FROM changes"
+    " WHERE scope = ? AND resource_type = ? AND position > ? ORDER BY position LIMIT ?"
+)
+_EPOCH = "SELECT value FROM meta WHERE name = 'epoch'"
+
+Entry = tuple[Any, ...]
+
+
+class SqliteChanges:
+    """The feed of one tenant: global entries and its own."""
+
+    __slots__ = ("_connection", "_own", "_tenant", "_writable")
+
+    def __init__(self, connection: sqlite3.Connection, tenant: str, writable: bool) -> None:
+        self._connection = connection
+        self._tenant = tenant
+        self._own = f"/{tenant}"
+        self._writable = writable
+
+    async def append(self, change: Change) -> None:
+        """Add an entry; see the port."""
+        if not self._writable:
+            raise AssertionError("a reading transaction writes")
+        scopes.publishing(change, self._tenant)
+        self._connection.execute(
+            _APPEND,
+            (
+                EVERYBODY if change.everybody else self._own,
+                change.id,
+                change.change_type,
+                change.resource_type,
+                change.resource_id,
+                change.version,
+                to_stored(change.occurred_at),
+                change.path,
+                details.written(change),
+            ),
+        )
+
+    async def read(
+        self, after: FeedPosition, *, types: tuple[str, ...] | None = None, limit: int
+    ) -> ChangeSlice:
+        """At most `limit` entries after the position; see the port."""
+        found = sorted(
+            chain(
+                self._entries(EVERYBODY, after.everybody, types, limit + 1),
+                self._entries(self._own, after.own, types, limit + 1),
+            )
+        )
+        changes = tuple(_change(entry) for entry in found[:limit])
+        if len(found) > limit:
+            return ChangeSlice(changes, _advanced(after, found[:limit]), more=True)
+        head = await self.head()
+        position = FeedPosition(max(head.everybody, after.everybody), max(head.own, after.own))
+        return ChangeSlice(changes, position, more=False)
+
+    async def head(self) -> FeedPosition:
+        """The position after the newest entry of this snapshot."""
+        return FeedPosition(self._head(EVERYBODY), self._head(self._own))
+
+    async def epoch(self) -> bytes:
+        """The eight bytes that name this feed's life."""
+        epoch: bytes = self._connection.execute(_EPOCH).fetchone()[0]
+        return epoch
+
+    def _entries(
+        self, scope: str, after: int, types: tuple[str, ...] | None, limit: int
+    ) -> Iterable[Entry]:
+        if types is None:
+            return self._connection.execute(_READ, (scope, after, limit))
+        # One walk per type: an IN would read every entry of the types before it sorts.
+        return chain.from_iterable(
+            self._connection.execute(_READ_TYPE, (scope, type_, after, limit))
+            for type_ in dict.fromkeys(types)
+        )
+
+    def _head(self, scope: str) -> int:
+        position: int = self._connection.execute(_HEAD, (scope,)).fetchone()[0]
+        return position
+
+
+def _advanced(after: FeedPosition, entries: list[Entry]) -> FeedPosition:
+    position = after
+    for _, scope, place, *_ in entries:
+        if scope == EVERYBODY:
+            position = evolve(position, everybody=place)
+        else:
+            position = evolve(position, own=place)
+    return position
+
+
+def _change(entry: Entry) -> Change:
+    _, scope, _, id_, change_type, resource_type, resource_id, version, *rest = entry
+    occurred_at, path, told = rest
+    return Change(
+        id=id_,
+        change_type=change_type,
+        resource_type=resource_type,
+        resource_id=resource_id,
+        version=version,
+        occurred_at=from_stored(occurred_at),
+        path=path,
+        everybody=scope == EVERYBODY,
+        **details.read(told),
+    )

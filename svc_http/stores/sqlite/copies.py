@@ -1,0 +1,243 @@
+# ruff: noqa: S608 - identifiers come from declarations and are checked, values are parameters
+"""A SQLite file as parts: read as it is at one moment, or made of those of another store.
+
+Rule 1: a file is filled beside its place, without a log, and moved there once it is whole and on
+        the disk. Until then a text stands there that SQLite refuses as a database.
+Rule 2: whoever fills a file has its lock, so that no server makes a database in its place.
+"""
+
+import os
+import sqlite3
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, closing, contextmanager, nullcontext, suppress
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, Final
+
+from svc_core.operation.ports import Collection, SealedLine
+from svc_http.stores.contents import (
+    BATCH_ROWS,
+    LEDGERS,
+    LINES,
+    NODES,
+    Part,
+    Row,
+    columns_of,
+    parts_of,
+    record_of,
+    selection,
+    table_of,
+)
+from svc_http.stores.errors import Unfit
+from svc_http.stores.sqlite.connection import LOGS, OWNER_ONLY, connect_reader, connect_writer
+from svc_http.stores.sqlite.ledger import add_lines, sealed
+from svc_http.stores.sqlite.lock import FileLock
+from svc_http.stores.sqlite.rows import RowWriter
+from svc_http.stores.sqlite.storage import migrate, status
+from svc_http.stores.sqlite.table import Table, table
+from svc_http.stores.sqlite.texts import Texts
+from svc_http.stores.steps import Status
+
+UNFINISHED: Final = b"svc db copy makes a database here, or was ended before it was whole.\n"
+"""What stands in the place of a file that is not whole yet."""
+
+_READ: Mapping[Part, str] = {
+    LINES: (
+        "SELECT g.tenant, place, id, subject, opens, recorded_at, keys, seal, line"
+        " FROM ledgers AS g"
+        " CROSS JOIN ledger_lines AS l ON place BETWEEN g.number << 40 AND (g.number + 1 << 40) - 1"
+        " CROSS JOIN ledger_bodies AS b ON b.number = l.body ORDER BY g.tenant, place"
+    ),
+    NODES: (
+        "SELECT tenant, level, n.number, hash FROM ledgers AS g"
+        " CROSS JOIN ledger_nodes AS n ON n.ledger = g.number ORDER BY tenant, level, n.number"
+    ),
+}
+
+_FAST = (
+    "PRAGMA journal_mode=OFF",
+    "PRAGMA synchronous=OFF",
+    "PRAGMA secure_delete=OFF",
+    "BEGIN",
+)
+"""For a file of which nothing is kept unless all is: it is brought to the disk at the end."""
+
+
+class SqliteHeld:
+    """What one connection sees."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, collections: Iterable[Collection[Any]]
+    ) -> None:
+        """See these collections."""
+        self._connection = connection
+        self._tables = {collection.name: table(collection) for collection in collections}
+
+    async def epoch(self) -> bytes:
+        """The eight bytes that name the life of its feed."""
+        (epoch,) = self._connection.execute("SELECT value FROM meta WHERE name = 'epoch'")
+        return bytes(epoch[0])
+
+    async def count(self, part: Part) -> int:
+        """How many rows a part has."""
+        (found,) = self._connection.execute(f"SELECT count(*) FROM {table_of(part)}")
+        return int(found[0])
+
+    async def rows(self, part: Part) -> AsyncIterator[list[Row]]:
+        """The rows of a part, in their order."""
+        cursor = self._connection.execute(_READ.get(part) or selection(part))
+        while found := cursor.fetchmany(BATCH_ROWS):
+            yield [(row[0], *sealed(row[1:])) for row in found] if part == LINES else found
+
+
+class SqliteFilled(SqliteHeld):
+    """A file that is being filled."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, collections: Iterable[Collection[Any]]
+    ) -> None:
+        """Fill these collections."""
+        super().__init__(connection, collections)
+        self._texts = Texts(connection)
+        self._numbers: dict[str, int] = {}
+
+    async def add(self, part: Part, rows: Sequence[Row]) -> None:
+        """Add a batch as it came."""
+        if isinstance(part, Collection):
+            self._add_documents(self._tables[part.name], rows)
+        elif part == LINES:
+            for tenant, lines in groupby(rows, key=itemgetter(0)):
+                sealed_lines = [SealedLine(*line[1:]) for line in lines]
+                add_lines(self._connection, self._numbers[tenant], sealed_lines)
+        elif part == LEDGERS:
+            first = len(self._numbers) + 1
+            self._numbers |= {row[0]: number for number, row in enumerate(rows, first)}
+            columns = "number, tenant, size, state"
+            self._insert(part, columns, [(self._numbers[row[0]], *row) for row in rows])
+        elif part == NODES:
+            nodes = [(self._numbers[tenant], *node) for tenant, *node in rows]
+            self._insert(part, "ledger, level, number, hash", nodes)
+        else:
+            self._insert(part, columns_of(part), rows)
+
+    def _insert(self, part: Part, columns: str, rows: Sequence[Row]) -> None:
+        marks = ", ".join("?" * len(rows[0]))
+        statement = f"INSERT INTO {table_of(part)} ({columns}) VALUES ({marks})"
+        self._connection.executemany(statement, rows)
+
+    def _add_documents(self, made: Table, rows: Sequence[Row]) -> None:
+        for tenant, id_, version, raw in rows:
+            writer = RowWriter(self._connection, self._texts, made, tenant, id_)
+            writer.insert(record_of(made.collection, raw), version)
+        self._texts.write()
+        self._texts.clear()
+
+
+def check(path: Path, collections: Iterable[Collection[Any]]) -> Status:
+    """The steps of a file, which is there and a database of this service.
+
+    Raises:
+        Unfit: it is not.
+    """
+    if not path.is_file():
+        raise Unfit(f"there is no database {path}")
+    try:
+        found = status(path, collections)
+    except sqlite3.Error as broken:
+        raise Unfit(f"{path} cannot be read: {broken}") from broken
+    if not found.applied:
+        raise Unfit(f"{path} is not a database of this service")
+    return found
+
+
+@asynccontextmanager
+async def reading(
+    path: Path, collections: Iterable[Collection[Any]], *, is_alone: bool
+) -> AsyncIterator[SqliteHeld]:
+    """A file as it is now; if it `is_alone`, nobody else writes to it meanwhile.
+
+    Raises:
+        StoreBusy: somebody has it who could.
+    """
+    lock = _locked(path) if is_alone else nullcontext()
+    with lock, closing(connect_reader(path)) as connection:
+        connection.execute("BEGIN")
+        yield SqliteHeld(connection, collections)
+
+
+@asynccontextmanager
+async def filling(
+    path: Path, collections: Iterable[Collection[Any]], epoch: bytes
+) -> AsyncIterator[SqliteFilled]:
+    """A file to be filled; it is there once the block has ended well, and not if it fails.
+
+    Raises:
+        StoreBusy: another process has the file.
+        Unfit: something is there already, or the file cannot be made.
+    """
+    declarations = tuple(collections)
+    with _locked(path), _fresh(path, declarations, epoch) as connection:
+        yield SqliteFilled(connection, declarations)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    try:
+        lock = FileLock(path)
+    except OSError as refused:
+        raise Unfit(f"{path} cannot be used: {refused.strerror}") from refused
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def _fresh(
+    path: Path, collections: tuple[Collection[Any], ...], epoch: bytes
+) -> Iterator[sqlite3.Connection]:
+    """A file that goes to `path` in the end, where a text stands for it until then."""
+    if path.exists() and not _is_free(path, collections):
+        raise Unfit(f"{path} exists and is not empty; move it away, or choose another name")
+    _remove(path, ("", *LOGS))
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY), "wb") as file:
+        file.write(UNFINISHED)
+    fresh = Path(f"{path}.new")
+    _remove(fresh)  # of a copy that was killed
+    try:
+        migrate(fresh, collections, epoch=epoch)
+        with closing(connect_writer(fresh)) as connection:
+            for statement in _FAST:
+                connection.execute(statement)
+            yield connection
+            connection.execute("COMMIT")
+        with fresh.open("rb") as file:
+            os.fsync(file.fileno())
+        fresh.replace(path)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    finally:
+        _remove(fresh)
+
+
+def _is_free(path: Path, collections: tuple[Collection[Any], ...]) -> bool:
+    """Whether nothing was ever kept in a file."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        if file.read(len(UNFINISHED) + 1) in {b"", UNFINISHED}:
+            return True
+    with suppress(Unfit):
+        if not check(path, collections).pending:
+            looks = (f"SELECT 1 FROM {table_of(part)} LIMIT 1" for part in parts_of(collections))
+            with closing(connect_reader(path)) as connection:
+                return not any(connection.execute(look).fetchone() for look in looks)
+    return False
+
+
+def _remove(path: Path, parts: Iterable[str] = ("", *LOGS, ".lock")) -> None:
+    """Remove a database with what stands beside it."""
+    for part in parts:
+        Path(f"{path}{part}").unlink(missing_ok=True)

@@ -1,0 +1,384 @@
+"""Documents over the tables of their collections."""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeVar, Unpack
+
+from svc_core.base import compact
+from svc_core.operation.ports import (
+    Collection,
+    Document,
+    Filters,
+    Lowest,
+    Owned,
+    Position,
+    Slice,
+    StaleVersionError,
+)
+from svc_http.stores import scopes
+from svc_http.stores.rows import sliced
+from svc_http.stores.selection import NUMBER_MAX, NUMBER_MIN, Asked, asked, searchable
+from svc_http.stores.sqlite.rows import Place, RowWriter, owner_token
+from svc_http.stores.sqlite.table import Shape, Table
+from svc_http.stores.sqlite.writes import Writes
+
+T = TypeVar("T")
+Tables = Mapping[str, Table]
+Row = tuple[Any, ...]
+"""Identifier, version, order and bytes; a number after them, where that is the sort key."""
+
+PROBED_MAX = 200
+"""Counting stops here: enough to tell a rare filter from a common one, in about 10 µs."""
+
+SORTED_MAX = 500
+"""And here where a list is sorted by a number, or narrowed by numbers alone. So many rows are
+sorted in about 4 ms; with fewer, a walk in order would pass over more of a large list."""
+
+RUN_ROWS_MAX = 20_000
+"""Rows between the bounds of a search that are looked for in the order: about 2 ms. Of more, the
+text index is walked whole."""
+
+_json = compact.encoder(ascii_only=True)
+
+_document: Callable[[Any], Document[Any]] = partial(tuple.__new__, Document)
+"""What `Document._make` gives, without a Python frame for each row of a page."""
+
+_SORT_KEYS = (itemgetter(4, 0), itemgetter(2, 0))
+"""What rows of several runs are merged by: a number, or the order of the collection."""
+
+
+class SqliteDocuments:
+    """The rows that one transaction may see."""
+
+    __slots__ = ("_connection", "_tables", "_tenant", "_writes")
+
+    def __init__(
+        self, connection: sqlite3.Connection, tables: Tables, tenant: str, writes: Writes | None
+    ) -> None:
+        """See rows of `tenant`; `writes` is None where nothing may be written."""
+        self._connection = connection
+        self._tables = tables
+        self._tenant = tenant
+        self._writes = writes
+
+    async def get(self, collection: Collection[T], id_: str) -> Document[T] | None:
+        """The row, or None when this tenant has no such row."""
+        owner = scopes.reading(collection, self._tenant)
+        row = self._connection.execute(
+            declared(self._tables, collection).get, (owner, id_)
+        ).fetchone()
+        return None if row is None else Document(id_, *row)
+
+    async def get_many(
+        self, collection: Collection[T], ids: Sequence[str]
+    ) -> dict[str, Document[T]]:
+        """The rows that are there; see the port."""
+        owner = scopes.reading(collection, self._tenant)
+        statement = declared(self._tables, collection).get_many
+        found = self._connection.execute(statement, (owner, _json(ids)))
+        rows = {row[0]: _document(row) for row in found}
+        return {id_: rows[id_] for id_ in ids if id_ in rows}
+
+    async def put(
+        self, collection: Collection[T], id_: str, value: T, *, expect: int | None = None
+    ) -> Document[T]:
+        """Write the row; see the port."""
+        writer = self._writer(collection, id_)
+        record = collection.record(value)
+        if not expect and writer.insert(record):
+            return Document(id_, 1, record.order, record.raw)
+        old = _expected(writer, expect)
+        if old is None:
+            raise AssertionError("a row that could not be inserted is there")
+        return Document(id_, writer.update(old, record), record.order, record.raw)
+
+    async def delete(
+        self, collection: Collection[T], id_: str, *, expect: int | None = None
+    ) -> Document[T] | None:
+        """Remove the row; see the port."""
+        writer = self._writer(collection, id_)
+        old = _expected(writer, expect)
+        if old is None:
+            return None
+        document = await self.get(collection, id_)
+        writer.remove(old)
+        return document
+
+    async def scan(
+        self,
+        collection: Collection[T],
+        *,
+        order: str | None = None,
+        after: Position | None = None,
+        limit: int,
+        **filters: Unpack[Filters],
+    ) -> Slice[T]:
+        """At most `limit` rows in list order; see the port."""
+        owner, wanted = self._asked(collection, order, **filters)
+        if wanted.is_empty:
+            # No value is wanted, so no row is, and a statement that says so has no plan.
+            return Slice(())
+        walk = self._walk(collection, owner, wanted, order, after)
+        statement, tail = walk.table.scan(walk.shape), [*walk.values, limit + 1]
+        runs = (self._connection.execute(statement, [*head, *tail]) for head in walk.heads)
+        if len(walk.heads) == 1:
+            found = next(runs).fetchall()
+        else:
+            found = _merged(runs, limit + 1, _SORT_KEYS[order is None])
+        if order is None:
+            return sliced(list(map(_document, found)), limit)
+        end = Position(found[limit - 1][4], found[limit - 1][0]) if len(found) > limit else None
+        return Slice(tuple([_document(row[:4]) for row in found[:limit]]), end)
+
+    async def count(
+        self, collection: Collection[T], *, limit: int, **filters: Unpack[Filters]
+    ) -> int:
+        """How many rows there are, up to a limit; see the port."""
+        owner, wanted = self._asked(collection, **filters)
+        if wanted.is_empty:
+            return 0
+        walk = self._walk(collection, owner, wanted, is_single=True)
+        values = [*walk.heads[0], *walk.values, limit]
+        count: int = self._connection.execute(walk.table.count(walk.shape), values).fetchone()[0]
+        return count
+
+    async def search(
+        self,
+        collection: Collection[T],
+        terms: Mapping[str, int],
+        *,
+        after: Position | None = None,
+        limit: int,
+        **filters: Unpack[Filters],
+    ) -> Slice[T]:
+        """At most `limit` rows that hold any of `terms`; see the port."""
+        searchable(collection)
+        owner, wanted = self._asked(collection, **filters)
+        if not terms or wanted.is_empty:
+            return Slice(())
+        table = self._texted(collection)
+        words = {match_query(owner, (term,)): weight for term, weight in terms.items()}
+        run = self._run(table, owner, wanted)
+        if run is not None and run[0] is None:
+            return Slice(())
+        shape = _shape(wanted, None, None, after)._replace(has_run=run is not None)
+        place = () if after is None else (after.rank, after.order, after.id)
+        checks = (value for name, _ in shape.checks for value in wanted.where[name])
+        held = [match_query(owner, wanted.words, "AND")] if wanted.words else []
+        best = [*place[:1], limit] if wanted.is_all else []
+        values = [_json(words), *(run or ()), owner, *held, *_bounds(wanted), *place, *checks]
+        values += [*best, limit + 1]
+        found = self._connection.execute(table.search(shape), values).fetchall()
+        end = None
+        if len(found) > limit:
+            id_, _, order, _, rank = found[limit - 1]
+            end = Position(order, id_, rank)
+        return Slice(tuple(_document(row[:4]) for row in found[:limit]), end)
+
+    def _run(self, table: Table, owner: str, wanted: Asked) -> tuple[int | None, ...] | None:
+        """The lowest and the highest number of the rows between the bounds; None for too many.
+
+        Rows are numbered as they come, so those of a period lie close together, and the text index
+        can walk a run of numbers alone.
+        """
+        bounds = wanted[1:3]
+        if bounds == (None, None):
+            return None
+        low, high = (NUMBER_MIN, NUMBER_MAX)
+        start, end = (low if bounds[0] is None else bounds[0]), bounds[1]
+        values = (owner, start, high if end is None else end, RUN_ROWS_MAX + 1)
+        first, last, count = self._connection.execute(table.run, values).fetchone()
+        return None if count > RUN_ROWS_MAX else (first, last)
+
+    def _asked(
+        self, collection: Collection[Any], order: str | None = None, **filters: Unpack[Filters]
+    ) -> tuple[str, Asked]:
+        """Whose rows are asked for, and which."""
+        owner = scopes.reading(collection, self._tenant)
+        return owner, asked(collection, order, **filters)
+
+    def _walk(
+        self,
+        collection: Collection[Any],
+        owner: str,
+        wanted: Asked,
+        order: str | None = None,
+        after: Position | None = None,
+        *,
+        is_single: bool = False,
+    ) -> "_Walk":
+        """The statement's shape and values; `is_single` where one run has all rows, in no order."""
+        table = self._texted(collection) if wanted.words else declared(self._tables, collection)
+        driver = None if wanted.words else self._driver(table, owner, wanted, order)
+        if order is None and after is not None and wanted.end is not None:
+            # Only the tighter of the two upper bounds: the walk would begin at the other.
+            if after.order <= wanted.end:
+                wanted = wanted._replace(end=None)
+            else:
+                after = None
+        if after is not None:  # the same of the number that is the order
+            spans = [span.below(after.order) if span.name == order else span for span in wanted[3]]
+            wanted = wanted._replace(spans=tuple(spans))
+        shape = _shape(wanted, driver, order, after)
+        if wanted.is_whole:
+            place = () if after is None else (after.order, after.id)
+            return _Walk(table, shape, [[owner]], [*_bounds(wanted), *place])
+        heads: list[list[str]] = [[owner]]
+        if wanted.words:
+            heads = [[match_query(owner, wanted.words, "AND"), owner]]
+        elif driver is not None and driver in wanted.where:
+            heads = [[owner, value] for value in wanted.where[driver]]
+            if is_single and len(heads) > 1:
+                shape = shape._replace(is_several=True)
+                heads = [[owner, _json(wanted.where[driver])]]
+        place = () if after is None else (after.order, after.id)
+        checks = (value for name, _ in shape.checks for value in wanted.where[name])
+        return _Walk(table, shape, heads, [*_bounds(wanted), *place, *checks])
+
+    def _texted(self, collection: Collection[Any]) -> Table:
+        """The table, once the words of the batch are in its text index."""
+        if self._writes is not None:
+            self._writes.texts.write()
+        return declared(self._tables, collection)
+
+    def _writer(self, collection: Collection[Any], id_: str) -> RowWriter:
+        if self._writes is None:
+            raise AssertionError("a reading transaction writes")
+        table = declared(self._tables, collection)
+        owner = scopes.writing(collection, self._tenant)
+        self._writes.names.add(collection.name)
+        return RowWriter(self._connection, self._writes.texts, table, owner, id_)
+
+    def _driver(self, table: Table, owner: str, wanted: Asked, order: str | None) -> str | None:
+        """The filter or number whose index is walked: one that few rows have, and of those that
+        many have one that is in list order."""
+        if wanted.is_whole:
+            return order
+        ordered = list(wanted.where)
+        if order is not None:
+            ranked = table.collection.ranked
+            ordered = [*(name for name in wanted.where if order in ranked.get(name, ())), order]
+        spans = [span.name for span in wanted.spans if not span.wraps]
+        is_single = len(ordered) == (order is not None)  # the order that is asked for, or none
+        most = SORTED_MAX if is_single else PROBED_MAX
+        choices = [*ordered, *(name for name in (*wanted.where, *spans) if name not in ordered)]
+        if len(choices) < 2 and ordered:
+            return choices[0]
+        counted = {name: self._probed(table, owner, name, wanted, most) for name in choices}
+        best = min(counted, key=lambda name: counted[name], default=None)
+        is_rare = best is None or counted[best] < most
+        if is_rare or (order is None and best in ordered):
+            return best
+        return ordered[0] if ordered else None
+
+    def _probed(self, table: Table, owner: str, name: str, wanted: Asked, most: int) -> int:
+        sought: list[tuple[object, ...]] = [(value,) for value in wanted.where.get(name, ())]
+        if name in table.numbers:
+            spans = [span for span in wanted.spans if span.name == name and not span.wraps]
+            sought = [(span.low, span.high) for span in spans] or [(NUMBER_MIN, NUMBER_MAX)]
+        return sum(
+            self._connection.execute(table.probe(name), (owner, *values, most)).fetchone()[0]
+            for values in sought
+        )
+
+
+class _Walk(NamedTuple):
+    """A statement of a table: its shape, the values of each run of it, and those of all runs."""
+
+    table: Table
+    shape: Shape
+    heads: list[list[str]]
+    values: list[Any]
+
+
+def _shape(wanted: Asked, driver: str | None, order: str | None, after: Position | None) -> Shape:
+    where, start, end, spans, words = wanted
+    return Shape(
+        driver,
+        tuple([(name, len(values)) for name, values in where.items() if name != driver]),
+        tuple([(span.name, span.wraps) for span in spans]) if spans else (),
+        start is not None,
+        end is not None,
+        after is not None,
+        order,
+        bool(words),
+    )
+
+
+def _bounds(wanted: Asked) -> list[int]:
+    bounds = [bound for bound in wanted[1:3] if bound is not None]
+    if not wanted.spans:
+        return bounds
+    return bounds + [edge for span in wanted.spans for edge in (span.low, span.high)]
+
+
+def _expected(writer: RowWriter, expect: int | None) -> Place | None:
+    old = writer.find()
+    current = 0 if old is None else old.version
+    if expect is not None and expect != current:
+        raise StaleVersionError(current)
+    return old
+
+
+def across(
+    connection: sqlite3.Connection, table: Table, limit: int, bounds: Lowest
+) -> tuple[Owned[Any], ...]:
+    """Rows of every tenant with the lowest `(order, tenant, id)` first."""
+    after, end = bounds.get("after"), bounds.get("end")
+    filters = asked(table.collection, where=bounds.get("where")).where
+    checks = tuple((name, len(values)) for name, values in filters.items())
+    values = [value for name in filters for value in filters[name]]
+    bound = [*(after or ()), *(() if end is None else (end,))]
+    statement = table.across(checks, after is not None, end is not None)
+    found = connection.execute(statement, [*bound, *values, limit])
+    return tuple(Owned(row[0], Document(*row[1:])) for row in found)
+
+
+def declared(tables: Tables, collection: Collection[Any]) -> Table:
+    """The table of a collection.
+
+    Raises:
+        AssertionError: the store was opened without it.
+    """
+    try:
+        return tables[collection.name]
+    except KeyError:
+        raise AssertionError(f"{collection.name} is not declared to this store") from None
+
+
+def match_query(owner: str, terms: Iterable[str], joined: str = "OR") -> str:
+    """The text query for rows of `owner` that hold `terms`, each a quoted whole token."""
+    wanted = f" {joined} ".join(_quoted(term) for term in dict.fromkeys(terms))
+    return f"owner : {_quoted(owner_token(owner))} AND tokens : ({wanted})"
+
+
+def _quoted(token: str) -> str:
+    return '"' + token.replace('"', '""') + '"'
+
+
+# -- runs of rows ------------------------------------------------------------------------------
+
+
+def _merged(
+    runs: Iterable[sqlite3.Cursor], count: int, sort_key: Callable[[Row], tuple[Any, ...]]
+) -> list[Row]:
+    """The first rows of several ordered runs; a row with two of the values comes once.
+
+    A run is left where it falls behind what others have: of many runs most rows are never read.
+    """
+    rows: dict[str, Row] = {}
+    last: tuple[Any, ...] | None = None
+    most = count
+    for run in runs:
+        for row in run:
+            if last is not None and sort_key(row) <= last:
+                break
+            rows[row[0]] = row
+        run.close()  # the next one then has its prepared statement
+        if len(rows) >= most:
+            most = 2 * count  # sorted after each of thousands of runs, they would take seconds
+            best = sorted(rows.values(), key=sort_key, reverse=True)[:count]
+            rows, last = {row[0]: row for row in best}, sort_key(best[-1])
+    return sorted(rows.values(), key=sort_key, reverse=True)

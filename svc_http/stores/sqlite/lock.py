@@ -1,0 +1,42 @@
+"""One process per file, by an advisory lock that the kernel releases however the process ends."""
+
+import fcntl
+import os
+from pathlib import Path
+
+from svc_http.stores.errors import StoreBusy
+
+OWNER_BYTES_MAX = 20
+"""A process number in decimal digits."""
+
+_GIVEN_BACK = -1  # the number may soon be that of another file, which is not ours to close
+
+
+class FileLock:
+    """The lock `<path>.lock`, held from its making until `release`."""
+
+    def __init__(self, path: Path) -> None:
+        """Take the lock.
+
+        Raises:
+            StoreBusy: another process, or another store of this one, holds it.
+        """
+        self._fd = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            owner = os.read(self._fd, OWNER_BYTES_MAX).decode("ascii", "replace")
+            os.close(self._fd)
+            raise StoreBusy(str(path), owner) from None
+        try:
+            os.ftruncate(self._fd, 0)
+            os.pwrite(self._fd, str(os.getpid()).encode(), 0)
+        except OSError:  # the disk is full
+            self.release()
+            raise
+
+    def release(self) -> None:
+        """Let the next one in. The file stays: removing it would let two in. Safe to repeat."""
+        descriptor, self._fd = self._fd, _GIVEN_BACK
+        if descriptor != _GIVEN_BACK:
+            os.close(descriptor)

@@ -1,0 +1,238 @@
+"""How a file comes to hold what the declarations ask for.
+
+Rule 1: every step has a number in `schema_migrations`; steps only ever follow one another.
+Rule 2: all pending steps run in one transaction: a file is migrated or untouched.
+Rule 3: the tables that every house has are written out here; those of collections are made and
+        extended from the declarations, and a new filter is filled from the stored rows.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from typing import Any, Final
+
+from attrs import asdict, frozen
+
+from svc_core.operation.ports import Collection
+from svc_http.stores.sqlite import table as tables
+from svc_http.stores.sqlite.rows import reindex
+from svc_http.stores.sqlite.table import Table
+from svc_http.stores.steps import FORMAT, Applied, Status, check_known
+
+_NUMBERS = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, step TEXT)"
+
+_FIXED: dict[str, tuple[str, ...]] = {
+    "meta and declared shapes": (
+        "CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
+        "CREATE TABLE shapes (collection TEXT PRIMARY KEY, shape TEXT NOT NULL) WITHOUT ROWID",
+    ),
+    "changes": (
+        "CREATE TABLE changes (seq INTEGER PRIMARY KEY, scope TEXT NOT NULL,"
+        " position INTEGER NOT NULL, id TEXT NOT NULL, change_type TEXT NOT NULL,"
+        " resource_type TEXT NOT NULL, resource_id TEXT NOT NULL, version INTEGER NOT NULL,"
+        " occurred_at INTEGER NOT NULL, path TEXT, UNIQUE (scope, position))",
+        "CREATE INDEX i_changes_type ON changes (scope, resource_type, position)",
+    ),
+    "answers": (
+        "CREATE TABLE answers (tenant TEXT NOT NULL, operation TEXT NOT NULL, key TEXT NOT NULL,"
+        " fingerprint BLOB NOT NULL, status INTEGER NOT NULL, headers TEXT NOT NULL,"
+        " body BLOB NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (tenant, operation, key))",
+        "CREATE INDEX i_answers ON answers (at)",
+    ),
+    "ledger": (
+        "CREATE TABLE ledgers (number INTEGER PRIMARY KEY CHECK (number < 1 << 23),"
+        " tenant TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, state BLOB NOT NULL)",
+        "CREATE TABLE ledger_lines (place INTEGER PRIMARY KEY, ledger INTEGER NOT NULL,"
+        " id TEXT NOT NULL, subject TEXT NOT NULL, opens INTEGER NOT NULL,"
+        " recorded_at TEXT NOT NULL, seal BLOB NOT NULL, body INTEGER NOT NULL,"
+        " UNIQUE (ledger, id))",
+        "CREATE INDEX i_ledger_subject ON ledger_lines (subject)",
+        "CREATE INDEX i_ledger_opens ON ledger_lines (opens) WHERE opens = 1",
+        "CREATE TABLE ledger_bodies (number INTEGER PRIMARY KEY, keys TEXT, line BLOB NOT NULL)",
+        # A table of one page moves its rows once, when it gets its second: let these be zeros.
+        "INSERT INTO ledger_bodies VALUES (-1, NULL, zeroblob(3000)), (0, NULL, zeroblob(3000))",
+        "CREATE TABLE ledger_keys (digest INTEGER NOT NULL, place INTEGER NOT NULL,"
+        " PRIMARY KEY (digest, place)) WITHOUT ROWID",
+        "CREATE TABLE ledger_nodes (ledger INTEGER NOT NULL, level INTEGER NOT NULL,"
+        " number INTEGER NOT NULL, hash BLOB NOT NULL,"
+        " PRIMARY KEY (ledger, level, number)) WITHOUT ROWID",
+        "CREATE TABLE ledger_checkpoints (tenant TEXT NOT NULL, day TEXT NOT NULL,"
+        " size INTEGER NOT NULL, text BLOB NOT NULL, PRIMARY KEY (tenant, day)) WITHOUT ROWID",
+    ),
+    # Events of webhooks wait in collections; a queue of its own was made and never used.
+    "outbox dropped": ("DROP TABLE IF EXISTS outbox",),
+    "details of changes": ("ALTER TABLE changes ADD COLUMN details TEXT",),
+}
+_FORMER: Final = ("outbox",)
+"""Steps that earlier versions took, and this one undoes."""
+
+
+@frozen
+class _Shape:
+    """What a collection's tables were last made for."""
+
+    keys: tuple[str, ...] = ()
+    facets: tuple[str, ...] = ()
+    search: bool = False
+    numbers: tuple[str, ...] = ()
+    pairs: tuple[str, ...] = ()
+
+
+def status_of(connection: sqlite3.Connection, collections: Iterable[Collection[Any]]) -> Status:
+    """The steps taken and those pending.
+
+    Raises:
+        Newer: a newer version wrote the file.
+    """
+    applied = _applied(connection)
+    check_known(applied, (*_FIXED, *_FORMER), _written(connection))
+    taken = {entry.step for entry in applied}
+    shapes = _shapes(connection)
+    pending = [step for step in _FIXED if step not in taken]
+    pending += [
+        _step(collection, shapes.get(collection.name))
+        for collection in collections
+        if shapes.get(collection.name) != _shape(collection)
+    ]
+    return Status(applied, tuple(pending))
+
+
+def apply(
+    connection: sqlite3.Connection, collections: Iterable[Collection[Any]], epoch: bytes
+) -> tuple[Applied, ...]:
+    """Take every pending step; the steps taken now.
+
+    `epoch` names the feed of a file that is made now; a file that has one keeps it.
+
+    Raises:
+        Newer: a newer version wrote the file.
+    """
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        applied = _applied(connection)
+        check_known(applied, (*_FIXED, *_FORMER), _written(connection))
+        connection.execute(_NUMBERS)
+        _apply_fixed(connection)
+        if _written(connection) < FORMAT:  # so that a file is opened where a disk is full
+            connection.execute(f"PRAGMA user_version = {FORMAT}")
+        connection.execute("INSERT OR IGNORE INTO meta VALUES ('epoch', ?)", (epoch,))
+        _apply_declared(connection, collections)
+        taken = _applied(connection)[len(applied) :]
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    return taken
+
+
+def renew_epoch(connection: sqlite3.Connection, epoch: bytes) -> None:
+    """Begin a new life of the feed, after a restore: old watermarks must not be believed."""
+    connection.execute("UPDATE meta SET value = ? WHERE name = 'epoch'", (epoch,))
+
+
+def _apply_fixed(connection: sqlite3.Connection) -> None:
+    taken = {entry.step for entry in _applied(connection)}
+    for step, statements in _FIXED.items():
+        if step not in taken:
+            _run(connection, statements)
+            _number(connection, step)
+
+
+def _apply_declared(connection: sqlite3.Connection, collections: Iterable[Collection[Any]]) -> None:
+    shapes = _shapes(connection)
+    for collection in collections:
+        old, new = shapes.get(collection.name), _shape(collection)
+        if old != new:
+            _reshape(connection, tables.table(collection), old, new)
+            connection.execute(
+                "INSERT OR REPLACE INTO shapes VALUES (?, ?)",
+                (collection.name, json.dumps(asdict(new))),
+            )
+            _number(connection, _step(collection, old))
+
+
+def _reshape(connection: sqlite3.Connection, table: Table, old: _Shape | None, new: _Shape) -> None:
+    if old is None:
+        _run(connection, tables.create(table))
+    had = old or _Shape()
+    kinds = (
+        ("p", had.pairs, new.pairs), ("k", had.keys, new.keys), ("n", had.numbers, new.numbers),
+    )  # fmt: skip
+    for kind, before, after in kinds:
+        for name in before:
+            if name not in after:
+                _run(connection, tables.drop_column(table, kind, name))
+    for kind, before, after in reversed(kinds):
+        for name in after:
+            if name not in before:
+                _run(connection, tables.add_column(table, kind, name))
+    if had.search:
+        _run(connection, tables.drop_texts(table))
+    if new.search:
+        _run(connection, tables.add_texts(table))
+    if old is not None:
+        reindex(connection, table)
+
+
+def _run(connection: sqlite3.Connection, statements: Iterable[str]) -> None:
+    for statement in statements:
+        connection.execute(statement)
+
+
+def _number(connection: sqlite3.Connection, step: str) -> None:
+    connection.execute("INSERT INTO schema_migrations (step) VALUES (?)", (step,))
+
+
+def _applied(connection: sqlite3.Connection) -> tuple[Applied, ...]:
+    if not _has(connection, "schema_migrations"):
+        return ()
+    rows = connection.execute("SELECT number, step FROM schema_migrations ORDER BY number")
+    return tuple(Applied(*row) for row in rows)
+
+
+def _written(connection: sqlite3.Connection) -> int:
+    """The format of whoever wrote the file last; 0 for what had none yet."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _shapes(connection: sqlite3.Connection) -> dict[str, _Shape]:
+    if not _has(connection, "shapes"):
+        return {}
+    rows = connection.execute("SELECT collection, shape FROM shapes")
+    return {name: _read_shape(json.loads(text)) for name, text in rows}
+
+
+def _read_shape(stored: dict[str, Any]) -> _Shape:
+    names = (tuple(stored["keys"]), tuple(stored["facets"]))
+    more = (tuple(stored.get(name, ())) for name in ("numbers", "pairs"))
+    return _Shape(*names, stored["search"], *more)
+
+
+def _has(connection: sqlite3.Connection, name: str) -> bool:
+    asked = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?"
+    return bool(connection.execute(asked, (name,)).fetchone()[0])
+
+
+def _shape(collection: Collection[Any]) -> _Shape:
+    return _Shape(
+        tuple(sorted(collection.keys)),
+        tuple(sorted(collection.facets)),
+        collection.search is not None,
+        tuple(sorted(collection.number_names)),
+        tuple(
+            f"{key} {number}"
+            for key, numbers in collection.ranked.items()
+            for number in numbers
+            if key in collection.keys and number in collection.numbers
+        ),
+    )
+
+
+def _step(collection: Collection[Any], old: _Shape | None) -> str:
+    if old is None:
+        return f"collection {collection.name}"
+    new = _shape(collection)
+    had, has = {*old.keys, *old.facets, *old.numbers}, {*new.keys, *new.facets, *new.numbers}
+    words = [f"+{name}" for name in sorted(has - had)] + [f"-{name}" for name in sorted(had - has)]
+    words += ["text index"] if old.search != new.search else []
+    return f"collection {collection.name}: {' '.join(words) or 'filters rearranged'}"

@@ -1,0 +1,214 @@
+"""The store in one SQLite file: one writer, a few readers, one process."""
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar, Unpack
+
+from svc_core.operation.ports import Collection, Heard, Lowest, Owned, Transaction
+from svc_http.stores.sqlite import migrations
+from svc_http.stores.sqlite.connection import connect_reader, connect_writer
+from svc_http.stores.sqlite.documents import Tables, across, declared
+from svc_http.stores.sqlite.lock import FileLock
+from svc_http.stores.sqlite.table import table
+from svc_http.stores.sqlite.texts import Texts
+from svc_http.stores.sqlite.threads import UNITS_PER_COMMIT, Reader, Writer
+from svc_http.stores.sqlite.traces import Traces
+from svc_http.stores.sqlite.transaction import SqliteTransaction
+from svc_http.stores.sqlite.work import UNITS_WAITING_MAX, WAIT_SECONDS_MAX, WorkQueue
+from svc_http.stores.sqlite.writes import Writes
+from svc_http.stores.steps import Applied, Status
+from svc_http.stores.units import run_unit
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+READERS = 2
+"""One more than the reads of rows need, so that a text search does not hold up a page."""
+
+
+class SqliteStorage:
+    """A durable store; made by `open`, given back by `close`.
+
+    What is promised: a unit that returned is on disk; a unit that raised left nothing; a unit
+    whose waiter was cancelled ran whole or not at all.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        lock: FileLock,
+        connection: sqlite3.Connection,
+        tables: Tables,
+        *,
+        readers: int,
+        units_waiting: int,
+        wait_seconds: float,
+        units_per_commit: int,
+    ) -> None:
+        self._lock = lock
+        self._tables = tables
+        self._version = 0
+        self._watchers: tuple[Heard, ...] = ()
+        self._beside = Writes(Texts(connection), Traces(connection), set())
+        self._writes = WorkQueue(units_waiting, wait_seconds)
+        self._reads = WorkQueue(units_waiting, wait_seconds)
+        self._writer = Writer(
+            connection, self._beside, self._writes, self._committed, units_per_commit
+        )
+        self._readers = tuple(Reader(connect_reader(path), self._reads) for _ in range(readers))
+
+    @classmethod
+    def open(
+        cls,
+        path: Path | str,
+        collections: Iterable[Collection[Any]],
+        *,
+        epoch: bytes,
+        readers: int = READERS,
+        units_waiting: int = UNITS_WAITING_MAX,
+        wait_seconds: float = WAIT_SECONDS_MAX,
+        units_per_commit: int = UNITS_PER_COMMIT,
+    ) -> "SqliteStorage":
+        """Take the file, making it or migrating it where that is due, and start the threads.
+
+        `epoch` is eight random bytes that name the feed of a file that is made now.
+
+        Raises:
+            StoreBusy: another process has the file.
+        """
+        path, declarations = Path(path), tuple(collections)
+        lock = FileLock(path)
+        connection = None
+        try:
+            connection = connect_writer(path)
+            migrations.apply(connection, declarations, epoch)
+        except BaseException:
+            if connection is not None:
+                connection.close()
+            lock.release()
+            raise
+        return cls(
+            path,
+            lock,
+            connection,
+            {collection.name: table(collection) for collection in declarations},
+            readers=readers,
+            units_waiting=units_waiting,
+            wait_seconds=wait_seconds,
+            units_per_commit=units_per_commit,
+        )
+
+    @property
+    def version(self) -> int:
+        """A number that grows with every commit that wrote.
+
+        One process owns the file, so a count of its own commits is all of them.
+        """
+        return self._version
+
+    def watch(self, heard: Heard) -> None:
+        """Have `heard` called after every commit that wrote, on the writer's thread."""
+        self._watchers = (*self._watchers, heard)
+
+    async def read(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
+        """Run `unit` on one consistent snapshot; it may not write.
+
+        Raises:
+            Overloaded: too many units wait.
+            StorageUnavailable: the disk fails, or the wait was too long.
+        """
+        return await self._reads.run(partial(self._run, tenant, unit, None))
+
+    async def write(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
+        """Run `unit` and commit it durably before returning; an exception undoes all of it.
+
+        Raises:
+            Overloaded: too many units wait.
+            StorageUnavailable: the disk fails or is full, or the wait was too long.
+        """
+        return await self._writes.run(partial(self._run, tenant, unit, self._beside))
+
+    async def across(
+        self, collection: Collection[T], *, limit: int, **bounds: Unpack[Lowest]
+    ) -> tuple[Owned[T], ...]:
+        """Rows of every tenant with the lowest `(order, tenant, id)` first."""
+        asked = declared(self._tables, collection)
+        return await self._reads.run(lambda connection: across(connection, asked, limit, bounds))
+
+    async def close(self) -> None:
+        """Finish the units that were handed in, then give the file back."""
+        await asyncio.to_thread(self._close)
+
+    def _run(
+        self,
+        tenant: str,
+        unit: Callable[[Transaction], Awaitable[R]],
+        writes: Writes | None,
+        connection: sqlite3.Connection,
+    ) -> R:
+        return run_unit(unit, SqliteTransaction(connection, self._tables, tenant, writes))
+
+    def _committed(self, names: frozenset[str]) -> None:
+        self._version += 1
+        for heard in self._watchers:
+            heard(names)
+
+    def _close(self) -> None:
+        self._reads.close()
+        self._writes.close()
+        for reader in self._readers:
+            reader.thread.join()
+            reader.connection.close()
+        self._writer.thread.join()
+        # The last connection to close empties the write-ahead log into the file.
+        self._writer.connection.close()
+        self._lock.release()
+
+
+def migrate(
+    path: Path | str, collections: Iterable[Collection[Any]], *, epoch: bytes
+) -> tuple[Applied, ...]:
+    """Take the pending steps of a file that nobody uses; the steps taken now.
+
+    Raises:
+        StoreBusy: a process uses the file.
+    """
+    return _alone(
+        Path(path), lambda connection: migrations.apply(connection, tuple(collections), epoch)
+    )
+
+
+def status(path: Path | str, collections: Iterable[Collection[Any]]) -> Status:
+    """The steps taken and those pending, also while a server runs; a missing file lacks all."""
+    declarations = tuple(collections)
+    if not Path(path).exists():
+        return migrations.status_of(sqlite3.connect(":memory:"), declarations)
+    connection = connect_reader(Path(path))
+    try:
+        return migrations.status_of(connection, declarations)
+    finally:
+        connection.close()
+
+
+def renew_epoch(path: Path | str, epoch: bytes) -> None:
+    """Name a new life of the feed after a restore, so that no old watermark is believed.
+
+    Raises:
+        StoreBusy: a process uses the file.
+    """
+    _alone(Path(path), lambda connection: migrations.renew_epoch(connection, epoch))
+
+
+def _alone(path: Path, work: Callable[[sqlite3.Connection], R]) -> R:
+    lock = FileLock(path)
+    try:
+        connection = connect_writer(path)
+        try:
+            return work(connection)
+        finally:
+            connection.close()
+    finally:
+        lock.release()

@@ -1,0 +1,342 @@
+# ruff: noqa: S608 - identifiers come from declarations and are checked, values are parameters
+"""The tables behind one collection, and the SQL that speaks to them.
+
+`c_<name>` holds the rows, `f_<name>` the facets, `t_<name>` the text index.
+
+Rule 1: identifiers come from declarations and are checked; values only travel as parameters.
+Rule 2: every filter has an index that ends in the sort key, so a page costs the same anywhere.
+Rule 3: the text of a statement is made once per shape and found again by that shape.
+"""
+
+import re
+import string
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from attrs import field, frozen
+
+from svc_core.operation.ports import NO_NUMBER, Collection
+
+_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
+
+# The core has prepared the tokens, so the text index must not cut them again: with the ASCII
+# tokenizer every character beyond ASCII is part of a token, and here punctuation is as well.
+_TOKEN_CHARS = string.punctuation.replace("'", "''")
+_TOKENIZER = f"ascii tokenchars '{_TOKEN_CHARS}'".replace('"', '""')
+
+
+class Shape(NamedTuple):
+    """What distinguishes one listing statement from another of the same table.
+
+    `driver` is the filter or number whose index is walked (None: the whole list, or the text index
+    where there are `words`), for any of several values where it `is_several`, then in no order;
+    `checks` are the other filters with the number of their values;
+    `spans` are the numbers that are bounded, and whether each wraps; `order` is the number that is
+    the sort key; `has_run` says that a search looks at a run of rows by their numbers.
+    """
+
+    driver: str | None
+    checks: tuple[tuple[str, int], ...] = ()
+    spans: tuple[tuple[str, bool], ...] = ()
+    has_start: bool = False
+    has_end: bool = False
+    has_after: bool = False
+    order: str | None = None
+    has_words: bool = False
+    has_run: bool = False
+    is_several: bool = False
+
+    @property
+    def is_all(self) -> bool:
+        """Whether every row matches."""
+        bounded = self.has_start or self.has_end or self.has_words
+        return not (bounded or self.checks or self.spans)
+
+
+@frozen(eq=False)
+class Table:
+    """The names and statements of one collection."""
+
+    collection: Collection[Any]
+    keys: tuple[str, ...]
+    facets: tuple[str, ...]
+    numbers: tuple[str, ...]
+    rows: str
+    facet_rows: str
+    texts: str
+    get: str
+    get_many: str
+    find: str
+    run: str
+    insert: str
+    update: str
+    remove: str
+    add_facet: str
+    drop_facet: str
+    add_text: str
+    drop_text: str
+    _statements: dict[object, str] = field(factory=dict, init=False)
+
+    def scan(self, shape: Shape) -> str:
+        """The statement of a listing of this shape."""
+        return self._made("scan", shape, _scan)
+
+    def count(self, shape: Shape) -> str:
+        """The statement that counts what a listing of this shape would have."""
+        return self._made("count", shape, _count)
+
+    def search(self, shape: Shape) -> str:
+        """The statement of a text search of this shape."""
+        return self._made("search", shape, _search)
+
+    def _made(self, kind: str, shape: Shape, make: Callable[["Table", Shape], str]) -> str:
+        statement = self._statements.get((kind, shape))
+        if statement is None:
+            statement = self._statements[kind, shape] = make(self, shape)
+        return statement
+
+    def across(self, checks: tuple[tuple[str, int], ...], has_after: bool, has_end: bool) -> str:
+        """The statement of a listing over every tenant, lowest first."""
+        bound = " AND (c.ord, c.tenant, c.id) > (?, ?, ?)" if has_after else ""
+        bound += " AND c.ord <= ?" if has_end else ""
+        return (
+            f"SELECT c.tenant, c.id, c.version, c.ord, c.body FROM {self.rows} AS c"
+            f" WHERE TRUE{bound}{_checks(self, checks)} ORDER BY c.ord, c.tenant, c.id LIMIT ?"
+        )
+
+    def probe(self, name: str) -> str:
+        """The statement that counts the rows of one value, or of one span, up to a limit."""
+        if name in self.numbers:
+            source = f"{self.rows} WHERE tenant = ? AND n_{name} BETWEEN ? AND ?"
+        elif name in self.facets:
+            source = f"{self.facet_rows} WHERE tenant = ? AND name = '{name}' AND value = ?"
+        else:
+            source = f"{self.rows} WHERE tenant = ? AND k_{name} = ?"
+        return f"SELECT count(*) FROM (SELECT 1 FROM {source} LIMIT ?)"
+
+
+@lru_cache(maxsize=512)  # a command may open its database often: once for each page of an export
+def table(collection: Collection[Any]) -> Table:
+    """The tables of a collection.
+
+    Raises:
+        AssertionError: a declared name cannot be an identifier, or two differ only by case.
+    """
+    keys, facets = tuple(collection.keys), tuple(collection.facets)
+    numbers = collection.number_names
+    _check_names((collection.name, *keys, *facets, *numbers))
+    rows, facet_rows, texts = (f"{kind}_{collection.name}" for kind in "cft")
+    named = (*(f"k_{key}" for key in keys), *(f"n_{name}" for name in numbers))
+    columns = ("version", "ord", "facets", *named, "body")
+    return Table(
+        collection=collection,
+        keys=keys,
+        facets=facets,
+        numbers=numbers,
+        rows=rows,
+        facet_rows=facet_rows,
+        texts=texts,
+        get=f"SELECT version, ord, body FROM {rows} WHERE tenant = ? AND id = ?",
+        get_many=(
+            f"SELECT id, version, ord, body FROM {rows} WHERE tenant = ?"
+            " AND id IN (SELECT value FROM json_each(?))"
+        ),
+        find=f"SELECT row, version, ord, facets FROM {rows} WHERE tenant = ? AND id = ?",
+        run=(
+            f"SELECT min(row), max(row), count(*) FROM (SELECT row FROM {rows} INDEXED BY i_{rows}"
+            " WHERE tenant = ? AND ord BETWEEN ? AND ? LIMIT ?)"
+        ),
+        insert=(
+            f"INSERT INTO {rows} (tenant, id, {', '.join(columns)})"
+            f" VALUES (?, ?{', ?' * len(columns)}) ON CONFLICT (tenant, id) DO NOTHING"
+        ),
+        update=f"UPDATE {rows} SET {', '.join(f'{name} = ?' for name in columns)} WHERE row = ?",
+        remove=f"DELETE FROM {rows} WHERE row = ?",
+        add_facet=(
+            f"INSERT INTO {facet_rows} (tenant, name, value, ord, id, row)"
+            " VALUES (?, ?, ?, ?, ?, ?)"
+        ),
+        drop_facet=(
+            f"DELETE FROM {facet_rows}"
+            " WHERE tenant = ? AND name = ? AND value = ? AND ord = ? AND id = ?"
+        ),
+        add_text=f"INSERT INTO {texts} (rowid, owner, tokens) VALUES (?, ?, ?)",
+        drop_text=f"DELETE FROM {texts} WHERE rowid = ?",
+    )
+
+
+def _check_names(names: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if not _IDENTIFIER.match(name) or name.lower() in seen:
+            raise AssertionError(f"{name!r} is not a name of its own in letters, digits and _")
+        seen.add(name.lower())
+
+
+# -- making and changing -----------------------------------------------------------------------
+
+
+def create(made: Table) -> list[str]:
+    """The statements that make the tables of a collection, without its keys."""
+    rows = made.rows
+    statements = [
+        f"CREATE TABLE {rows} (row INTEGER PRIMARY KEY, tenant TEXT NOT NULL, id TEXT NOT NULL,"
+        " version INTEGER NOT NULL, ord INTEGER NOT NULL, facets TEXT NOT NULL,"
+        " body BLOB NOT NULL, UNIQUE (tenant, id))",
+        f"CREATE INDEX i_{rows} ON {rows} (tenant, ord DESC, id DESC)",
+        f"CREATE TABLE {made.facet_rows} (tenant TEXT NOT NULL, name TEXT NOT NULL,"
+        " value TEXT NOT NULL, ord INTEGER NOT NULL, id TEXT NOT NULL, row INTEGER NOT NULL,"
+        " PRIMARY KEY (tenant, name, value, ord DESC, id DESC)) WITHOUT ROWID",
+    ]
+    if made.collection.scope == "tenant":
+        statements.append(f"CREATE INDEX a_{rows} ON {rows} (ord, tenant, id)")
+    return statements
+
+
+def add_column(made: Table, kind: str, name: str) -> list[str]:
+    """The statements that add the column and the index of a key (`k`) or a number (`n`).
+
+    Of a pair of both (`p`), a text with a space, it is the index alone.
+    """
+    rows = made.rows
+    if kind == "p":
+        key, _, number = name.partition(" ")
+        return [
+            f"CREATE INDEX i_{rows}_{key}_{number} ON {rows}"
+            f" (tenant, k_{key}, n_{number} DESC, id DESC) WHERE k_{key} IS NOT NULL"
+        ]
+    if kind == "n":
+        return [
+            f"ALTER TABLE {rows} ADD COLUMN n_{name} INTEGER NOT NULL DEFAULT {NO_NUMBER}",
+            f"CREATE INDEX i_{rows}_{name} ON {rows} (tenant, n_{name} DESC, id DESC)",
+        ]
+    return [
+        f"ALTER TABLE {rows} ADD COLUMN k_{name} TEXT",
+        f"CREATE INDEX i_{rows}_{name} ON {rows} (tenant, k_{name}, ord DESC, id DESC)"
+        f" WHERE k_{name} IS NOT NULL",
+    ]
+
+
+def drop_column(made: Table, kind: str, name: str) -> list[str]:
+    """The statements that forget a key (`k`), a number (`n`) or the index of both (`p`)."""
+    if kind == "p":
+        return [f"DROP INDEX i_{made.rows}_{name.replace(' ', '_')}"]
+    return [
+        f"DROP INDEX i_{made.rows}_{name}",
+        f"ALTER TABLE {made.rows} DROP COLUMN {kind}_{name}",
+    ]
+
+
+def add_texts(made: Table) -> list[str]:
+    """The statements that make the text index."""
+    return [
+        f'CREATE VIRTUAL TABLE {made.texts} USING fts5(owner, tokens, tokenize = "{_TOKENIZER}")'
+    ]
+
+
+def drop_texts(made: Table) -> list[str]:
+    """The statements that forget the text index."""
+    return [f"DROP TABLE {made.texts}"]
+
+
+# -- asking ------------------------------------------------------------------------------------
+
+
+def _scan(made: Table, shape: Shape) -> str:
+    line, source = _line(made, shape)
+    key = _sort_key(line, shape)
+    after = f" AND ({key}, {line}.id) < (?, ?)" if shape.has_after else ""
+    number = "" if shape.order is None else f", {key}"
+    return (
+        f"SELECT c.id, c.version, c.ord, c.body{number} FROM {source}{_bounds(line, shape)}{after}"
+        f"{_checks(made, shape.checks)} ORDER BY {key} DESC, {line}.id DESC LIMIT ?"
+    )
+
+
+def _count(made: Table, shape: Shape) -> str:
+    line, source = _line(made, shape)
+    # A row may have two of the values of a facet.
+    row = "DISTINCT c.row" if shape.is_several else "1"
+    rows = f"SELECT {row} FROM {source}{_bounds(line, shape)}{_checks(made, shape.checks)} LIMIT ?"
+    return f"SELECT count(*) FROM ({rows})"
+
+
+def _line(made: Table, shape: Shape) -> tuple[str, str]:
+    """Which table holds the walked index, and where the walk goes.
+
+    INDEXED BY makes a statement fail at once where the planner would walk another one.
+    """
+    driver, mark = shape.driver, "= ?"
+    if shape.is_several:
+        mark = "IN (SELECT value FROM json_each(?))"
+    if shape.has_words:
+        return "c", (
+            f"{made.texts} AS t CROSS JOIN {made.rows} AS c ON c.row = t.rowid"
+            f" WHERE {made.texts} MATCH ? AND c.tenant = ?"
+        )
+    if driver is None:
+        return "c", f"{made.rows} AS c INDEXED BY i_{made.rows} WHERE c.tenant = ?"
+    if driver in made.facets:
+        return "f", (
+            f"{made.facet_rows} AS f CROSS JOIN {made.rows} AS c ON c.row = f.row"
+            f" WHERE f.tenant = ? AND f.name = '{driver}' AND f.value {mark}"
+        )
+    index = f"i_{made.rows}_{driver}"
+    if shape.order in made.collection.ranked.get(driver, ()):
+        index += f"_{shape.order}"
+    walked = f"{made.rows} AS c INDEXED BY {index} WHERE c.tenant = ?"
+    return "c", walked if driver in made.numbers else f"{walked} AND c.k_{driver} {mark}"
+
+
+def _sort_key(line: str, shape: Shape) -> str:
+    return f"{line}.ord" if shape.order is None else f"c.n_{shape.order}"
+
+
+def _bounds(line: str, shape: Shape) -> str:
+    lower = f" AND {line}.ord >= ?" if shape.has_start else ""
+    upper = f" AND {line}.ord <= ?" if shape.has_end else ""
+    return lower + upper + "".join(_span(name, wraps) for name, wraps in shape.spans)
+
+
+def _span(name: str, wraps: bool) -> str:
+    if wraps:
+        return f" AND (c.n_{name} >= ? OR c.n_{name} BETWEEN {NO_NUMBER + 1} AND ?)"
+    return f" AND c.n_{name} BETWEEN ? AND ?"
+
+
+def _checks(made: Table, checks: tuple[tuple[str, int], ...]) -> str:
+    return "".join(f" AND {_check(made, name, count)}" for name, count in checks)
+
+
+def _check(made: Table, name: str, count: int) -> str:
+    marks = ", ".join("?" * count)
+    if name in made.facets:
+        return (
+            f"EXISTS (SELECT 1 FROM {made.facet_rows} AS g WHERE g.tenant = c.tenant"
+            f" AND g.name = '{name}' AND g.value IN ({marks}) AND g.ord = c.ord AND g.id = c.id)"
+        )
+    # The plus keeps the planner from walking this index and sorting.
+    return f"+c.k_{name} IN ({marks})"
+
+
+def _search(made: Table, shape: Shape) -> str:
+    """Rank within the index, then look at the rows: where every one matches, at the best alone."""
+    held = f"SELECT rowid FROM {made.texts} WHERE {made.texts} MATCH ?"
+    words = f" AND c.row IN ({held})" if shape.has_words else ""
+    after = " AND (m.rank, c.ord, c.id) < (?, ?, ?)" if shape.has_after else ""
+    run = " AND t.rowid BETWEEN ? AND ?" if shape.has_run else ""
+    best = ""
+    if shape.is_all:
+        below = " WHERE rank < ?" if shape.has_after else ""
+        last = f"SELECT rank FROM m{below} ORDER BY rank DESC LIMIT 1 OFFSET ?"
+        best = f" AND m.rank >= ifnull(({last}), 0)"
+    return (
+        "WITH m AS MATERIALIZED (SELECT t.rowid AS row, sum(word.value) AS rank"
+        f" FROM json_each(?) AS word CROSS JOIN {made.texts} AS t"
+        f" WHERE t.{made.texts} MATCH word.key{run} GROUP BY t.rowid)"
+        f" SELECT c.id, c.version, c.ord, c.body, m.rank FROM m CROSS JOIN {made.rows} AS c"
+        f" ON c.row = m.row WHERE c.tenant = ?"
+        f"{words}{_bounds('c', shape)}{after}{_checks(made, shape.checks)}{best}"
+        " ORDER BY m.rank DESC, c.ord DESC, c.id DESC LIMIT ?"
+    )

@@ -1,0 +1,47 @@
+"""One unit of work on one connection."""
+
+import sqlite3
+
+from svc_http.stores import scopes
+from svc_http.stores.sqlite.answers import SqliteAnswers
+from svc_http.stores.sqlite.changes import SqliteChanges
+from svc_http.stores.sqlite.documents import SqliteDocuments, Tables
+from svc_http.stores.sqlite.ledger import SqliteLedger
+from svc_http.stores.sqlite.writes import Writes
+
+
+class SqliteTransaction:
+    """The tenant's view; its parts are made when they are first asked for."""
+
+    __slots__ = ("_connection", "_tables", "_traces", "_writable", "documents", "tenant")
+
+    def __init__(
+        self, connection: sqlite3.Connection, tables: Tables, tenant: str, writes: Writes | None
+    ) -> None:
+        """Work for `tenant`; `writes` is None where nothing may be written."""
+        self._connection = connection
+        self._tables = tables
+        self._writable = writes is not None
+        self._traces = None if writes is None else writes.traces
+        self.tenant = tenant
+        self.documents = SqliteDocuments(connection, tables, tenant, writes)
+
+    @property
+    def changes(self) -> SqliteChanges:
+        """The tenant's change feed."""
+        return SqliteChanges(self._connection, self.tenant, self._writable)
+
+    @property
+    def answers(self) -> SqliteAnswers:
+        """The tenant's kept answers."""
+        return SqliteAnswers(self._connection, self.tenant, self._writable)
+
+    @property
+    def ledger(self) -> SqliteLedger:
+        """The tenant's ledger."""
+        return SqliteLedger(self._connection, self.tenant, self._traces)
+
+    def beside(self, tenant: str) -> "SqliteTransaction":
+        """Another tenant's view of the same snapshot."""
+        scopes.looking_beside(is_reading=not self._writable)
+        return SqliteTransaction(self._connection, self._tables, tenant, None)

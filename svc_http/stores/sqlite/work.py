@@ -1,0 +1,195 @@
+"""The way of a unit of work from the event loop to a thread and back.
+
+Rule 1: a unit is one function; once taken it runs whole, whoever still waits for it.
+Rule 2: the queue has an end and the wait in it too; both are told, neither is silent.
+Rule 3: a thread wakes each event loop once per batch, and a loop wakes a thread once for all the
+        jobs of one turn. A thread that works takes what came meanwhile without being woken.
+"""
+
+import asyncio
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, TypeVar, cast
+
+from attrs import field, frozen
+
+from svc_http.stores.errors import NO_SPACE, Overloaded, StorageUnavailable
+
+R = TypeVar("R")
+
+UNITS_WAITING_MAX = 10_000
+"""A second's work or less; whoever comes later would give up before the answer."""
+WAIT_SECONDS_MAX = 5.0
+WATCHES_PER_WAIT = 10
+"""How often the watch looks: a unit waits at most a tenth longer than promised."""
+
+Work = Callable[[sqlite3.Connection], R]
+
+
+class Job(NamedTuple):
+    """A unit of work, who waits for it, and since when (seconds of the loop's clock)."""
+
+    work: Work[Any]
+    loop: asyncio.AbstractEventLoop
+    future: asyncio.Future[Any]
+    since: float
+
+
+class Outcome(NamedTuple):
+    """What a job came to: its value, or the exception that is to be raised."""
+
+    job: Job
+    value: Any = None
+    error: BaseException | None = None
+
+    def settle(self) -> None:
+        """Tell the waiter, unless it has gone."""
+        if self.job.future.done():
+            return
+        if self.error is None:
+            self.job.future.set_result(self.value)
+        else:
+            self.job.future.set_exception(self.error)
+
+
+@frozen(eq=False)
+class WorkQueue:
+    """Jobs on their way from any number of event loops to the threads of one kind."""
+
+    units_max: int = UNITS_WAITING_MAX
+    wait_seconds: float = WAIT_SECONDS_MAX
+    _jobs: deque[Job] = field(factory=deque, init=False)
+    _ready: threading.Condition = field(factory=threading.Condition, init=False)
+    _watchers: set[asyncio.AbstractEventLoop] = field(factory=set, init=False)
+    _waking: set[asyncio.AbstractEventLoop] = field(factory=set, init=False)
+    _closed: threading.Event = field(factory=threading.Event, init=False)
+
+    async def run(self, work: Work[R]) -> R:
+        """What `work` returns or raises, done by a thread.
+
+        Raises:
+            Overloaded: the queue is full; the work was not and will not be done.
+            StorageUnavailable: the store is closed, or the wait was too long.
+        """
+        loop = asyncio.get_running_loop()
+        job = Job(work, loop, loop.create_future(), loop.time())
+        with self._ready:
+            if self._closed.is_set():
+                raise StorageUnavailable("the store is closed")
+            if len(self._jobs) >= self.units_max:
+                raise Overloaded(f"{self.units_max} units of work are waiting")
+            self._jobs.append(job)
+        if loop not in self._waking:
+            self._waking.add(loop)
+            loop.call_soon(self._wake, loop)
+        if loop not in self._watchers:
+            self._watchers.add(loop)
+            self._watch_later(loop)
+        return cast(R, await job.future)
+
+    def take(self, count: int) -> list[Job]:
+        """At most `count` jobs, at least one; none when the queue is closed and empty."""
+        with self._ready:
+            while not self._jobs:
+                if self._closed.is_set():
+                    return []
+                self._ready.wait()
+            taken = [self._jobs.popleft() for _ in range(min(count, len(self._jobs)))]
+            if self._jobs:
+                # One thread was woken for all of them; what it leaves is for the next.
+                self._ready.notify()
+            return taken
+
+    def wait(self, seconds: float) -> bool:
+        """Wait at most so long for a job, or for the end; whether there is something to take."""
+        with self._ready:
+            return self._ready.wait_for(lambda: bool(self._jobs) or self._closed.is_set(), seconds)
+
+    def close(self) -> None:
+        """Take no more jobs; those that wait are still done."""
+        with self._ready:
+            self._closed.set()
+            self._ready.notify_all()
+
+    def _wake(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Wake a thread for what one turn of the loop handed in."""
+        self._waking.discard(loop)
+        with self._ready:
+            self._ready.notify()
+
+    def _watch_later(self, loop: asyncio.AbstractEventLoop) -> None:
+        loop.call_later(self.wait_seconds / WATCHES_PER_WAIT, self._watch, loop)
+
+    def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Give up the jobs that have waited too long; look again while any wait."""
+        with self._ready:
+            latest = loop.time() - self.wait_seconds
+            late = []
+            while self._jobs and self._jobs[0].since < latest:
+                late.append(self._jobs.popleft())
+            waiting = bool(self._jobs)
+        deliver(
+            Outcome(job, error=StorageUnavailable("waited too long for the store")) for job in late
+        )
+        if waiting:
+            self._watch_later(loop)
+        else:
+            self._watchers.discard(loop)
+
+
+def deliver(outcomes: Iterable[Outcome]) -> None:
+    """Tell every waiter, waking each event loop once."""
+    batches: dict[asyncio.AbstractEventLoop, list[Outcome]] = {}
+    for outcome in outcomes:
+        batches.setdefault(outcome.job.loop, []).append(outcome)
+    for loop, batch in batches.items():
+        try:
+            loop.call_soon_threadsafe(_settle, batch)
+        except RuntimeError:
+            # The loop is closed, so nobody waits; the work is done all the same.
+            continue
+
+
+def _settle(batch: list[Outcome]) -> None:
+    for outcome in batch:
+        outcome.settle()
+
+
+_UNAVAILABLE = {
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_NOTADB,
+    sqlite3.SQLITE_PROTOCOL,
+    sqlite3.SQLITE_READONLY,
+}
+
+
+def is_full(error: sqlite3.Error) -> bool:
+    """Whether SQLite found no room: for rows, or for what it shares with other connections."""
+    name = getattr(error, "sqlite_errorname", None)  # the driver's own errors have none
+    return name in {"SQLITE_FULL", "SQLITE_IOERR_SHMSIZE"}
+
+
+def words(error: sqlite3.Error) -> str:
+    """What is wrong with a file, to stand after its name; SQLite's words, but of a full disk."""
+    return NO_SPACE if is_full(error) else str(error)
+
+
+def told(error: BaseException) -> BaseException:
+    """The exception as the caller is told: the state of the store instead of SQLite's words."""
+    code = getattr(error, "sqlite_errorcode", None)
+    # The low byte is the kind, the rest says more of it (SQLITE_IOERR_FSYNC and the like).
+    if not isinstance(error, sqlite3.Error) or code is None or code & 0xFF not in _UNAVAILABLE:
+        return error
+    unavailable = StorageUnavailable(
+        f"{error.sqlite_errorname}: {words(error)}", is_full=is_full(error)
+    )
+    unavailable.__cause__ = error
+    return unavailable

@@ -1,0 +1,42 @@
+"""The steps by which a store came to hold what the declarations ask for, whatever its backend."""
+
+from collections.abc import Iterable
+
+from attrs import frozen
+
+from svc_http.stores.errors import Newer
+
+FORMAT = 1
+"""What this version writes. It grows with every collection, step or member that an earlier version
+would misread or lose; a version that knows less refuses the database (tests hold it to that)."""
+
+
+@frozen
+class Applied:
+    """A step that the store has taken."""
+
+    number: int
+    step: str
+
+
+@frozen
+class Status:
+    """What a store has become and what it still lacks."""
+
+    applied: tuple[Applied, ...]
+    pending: tuple[str, ...]
+
+
+def check_known(applied: Iterable[Applied], known: Iterable[str], written: int) -> None:
+    """See that no newer version has written here.
+
+    `known` are the steps of this one that no declaration makes.
+
+    Raises:
+        Newer: it has.
+    """
+    if written > FORMAT:
+        raise Newer(f"format {written}", FORMAT)
+    unknown = {one.step for one in applied if not one.step.startswith("collection ")} - {*known}
+    if unknown:
+        raise Newer(f"step {min(unknown)!r}", FORMAT)
