@@ -21,8 +21,8 @@ from typing import Any
 
 import uvloop
 
-from svc_core.access.counters import MemoryCounters
-from svc_core.access.limits import GENERAL, Meter, Rate, judge
+from svc_core.access.limits import GENERAL, Meter, Rate
+from svc_core.access.quotas import MemoryCounters, judge
 from svc_core.operation.ports import Counters
 from svc_http.stores.counters.postgres import on_postgres
 from svc_http.stores.counters.redis import on_redis

@@ -15,12 +15,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from svc_core.access.address import Forwarded, resolve
-from svc_core.access.authorize import Facts, OperationAccess, authorize
-from svc_core.access.counters import MemoryCounters
+from svc_core.access.authorize import Facts, OperationAccess, Principal, authorize
 from svc_core.access.keys import ApiKey, Bearer, new_key, parse_bearer
-from svc_core.access.limits import headers
 from svc_core.access.plans import Plan
-from svc_core.access.principal import Principal
+from svc_core.access.quotas import MemoryCounters, headers
 
 GOAL_RATIO = 10.0
 RUNS = 500
@@ -65,7 +63,7 @@ def a_key() -> tuple[ApiKey, str]:
 
 def ours() -> Callable[[], object]:
     """Four windows and twelve fields."""
-    gauge = Principal.of(a_key()[0], PLAN, MemoryCounters()).general
+    gauge = Principal.of(a_key()[0], PLAN, MemoryCounters()).gauges["account"]
     return lambda: headers(gauge.hit(SECOND))
 
 

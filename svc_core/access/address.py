@@ -136,11 +136,8 @@ class Forwarded(NamedTuple):
     x_real_ip: Sequence[str] = ()
 
 
-NOT_FORWARDED = Forwarded()
-
-
 def resolve(
-    peer: str | None, forwarded: Forwarded = NOT_FORWARDED, trusted: Trusted = DEFAULT_TRUSTED
+    peer: str | None, forwarded: Forwarded | None = None, trusted: Trusted = DEFAULT_TRUSTED
 ) -> ClientAddress:
     """The client address: `CF-Connecting-IP`, else the first `X-Forwarded-For` value, else
     `X-Real-IP`, else the peer; the headers only from a trusted peer.
@@ -149,7 +146,7 @@ def resolve(
     present one.
     """
     direct, believed = _direct(peer or "", trusted)
-    if not believed or (claimed := _claimed(forwarded)) is None:
+    if forwarded is None or not believed or (claimed := _claimed(forwarded)) is None:
         return direct
     try:
         return _certain(claimed)

@@ -9,7 +9,7 @@ Rule 4: only `active` and `inactive` are stored. Expiry and plan eligibility are
 
 import re
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Final, Literal, NamedTuple
 
@@ -29,6 +29,8 @@ KeyState = Literal["active", "inactive", "expired", "plan-ineligible"]
 
 _AUTHORIZATION = re.compile("Bearer svc_[0-9a-f]{64}")
 _SCHEME = "Bearer"
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+_NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 # -- the text of a key -------------------------------------------------------------------------
@@ -139,6 +141,13 @@ def state(key: ApiKey, plan: Plan, now: datetime) -> KeyState:
     if key.expires_at is not None and key.expires_at <= now:
         return "expired"
     return "active" if plan.admits(grandfathered=key.grandfathered) else "plan-ineligible"
+
+
+def active_until(key: ApiKey, plan: Plan) -> datetime:
+    """When its `state` ends to be active: long ago for a key that is not, whatever the time."""
+    if state(key, plan, _LONG_AGO) != "active":
+        return _LONG_AGO
+    return key.expires_at or _NEVER
 
 
 def used(key: ApiKey, at: datetime) -> ApiKey:

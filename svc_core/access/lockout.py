@@ -14,6 +14,8 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
 from svc_core.operation.ports import Failures, Locked
 
 ATTEMPTS_MAX = 5
@@ -37,22 +39,25 @@ def record(failures: Failures, now: datetime) -> Failures:
     return tuple(sorted((*failures, now))[-ATTEMPTS_MAX:])
 
 
-def retry_after_seconds(failures: Failures, now: datetime) -> int:
-    """Whole seconds until a locked address is free again, never too few; at least 1.
+def check(failures: Failures, now: datetime) -> None:
+    """Pass an address that is not locked at `now`.
 
-    Only for failures that lock at `now`.
+    Raises: Problem AUTH_LOCKED, with the whole seconds until it is free again, never too few.
     """
-    return -((now - failures[0] - WINDOW) // _SECOND)
+    if is_locked(failures, now):
+        wait = -((now - failures[0] - WINDOW) // _SECOND)
+        detail = "Too many unknown keys were sent from this address."
+        raise Problem(problem.AUTH_LOCKED, detail, {"Retry-After": str(wait)})
 
 
 def locked(failures: Mapping[str, Failures], now: datetime) -> tuple[Locked, ...]:
     """The addresses among these that are locked at `now`, those that are free first in front."""
-    found = [
-        Locked(address, kept[0] + WINDOW)
-        for address, kept in failures.items()
-        if is_locked(kept, now)
+    rows = [
+        Locked(address, times[0] + WINDOW)
+        for address, times in failures.items()
+        if is_locked(times, now)
     ]
-    return tuple(sorted(found, key=lambda one: (one.until, one.address)))
+    return tuple(sorted(rows, key=lambda row: (row.until, row.address)))
 
 
 class MemoryLockouts:
@@ -101,7 +106,7 @@ class MemoryLockouts:
 
     async def clear(self, address: str | None) -> int:
         """Forget the failures of one address, or of all; of how many there were some."""
-        gone = [one for one in self._failures if address in (None, one)]
-        for one in gone:
-            del self._failures[one]
-        return len(gone)
+        cleared = [other for other in self._failures if address in (None, other)]
+        for other in cleared:
+            del self._failures[other]
+        return len(cleared)

@@ -124,21 +124,13 @@ class Exchange:
         self._load = load
         load.in_flight += 1
         self.request_id = system.new_request_id()
+        self.id_header: Header = b"x-request-id", self.request_id.encode()
         self.started = system.monotonic()
         self.bytes_max = bytes_max
         self.method: str = scope["method"]
         self.path: str = scope["path"]
         self.query: bytes = scope["query_string"]
         self.fields: dict[bytes, bytes] = dict(scope["headers"])
-
-    # -- the connection ------------------------------------------------------------------------
-
-    def vouch(self) -> None:
-        """Tell the server below, where it wants to know, that a key was let in over the
-        connection."""
-        heard = self.scope.get("state")
-        if heard and VOUCH in heard:
-            heard[VOUCH]()
 
     # -- the working slot ----------------------------------------------------------------------
 
@@ -206,11 +198,6 @@ class Exchange:
     def version_headers(self) -> tuple[Header, ...]:
         """The fields that every answer under this path carries."""
         return V2 if self.is_v2 else V1
-
-    @property
-    def id_header(self) -> Header:
-        """The field with the request's id."""
-        return b"x-request-id", self.request_id.encode()
 
     async def receive(self) -> Message:
         """The next message of the request.

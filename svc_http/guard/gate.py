@@ -17,18 +17,17 @@ from attrs import frozen
 from svc_core.access import address, lockout
 from svc_core.access import operations as accounts
 from svc_core.access.address import ClientAddress, Forwarded, Trusted
-from svc_core.access.authorize import Facts, Grant, OperationAccess, authorize
-from svc_core.access.counters import MemoryCounters
+from svc_core.access.authorize import Facts, Grant, OperationAccess, Principal, authorize
 from svc_core.access.keys import Bearer, parse_bearer
 from svc_core.access.lockout import MemoryLockouts
 from svc_core.access.model import KEYS, USERS, WORKSPACES
 from svc_core.access.operations import Admission
 from svc_core.access.plans import PlanTable
-from svc_core.access.principal import Principal
+from svc_core.access.quotas import MemoryCounters
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.ports import SYSTEM, Storage, Transaction
-from svc_http.exchange.exchange import Exchange, busy
+from svc_http.exchange.exchange import VOUCH, Exchange, busy
 from svc_http.exchange.load import Waits
 from svc_http.service.key_uses import Uses
 
@@ -51,7 +50,7 @@ PRINCIPALS_MAX = 10_000
 
 
 @frozen(eq=False)
-class _Held:
+class _Entry:
     """A key as it was looked up, good `until` a moment of the monotonic clock, and while nothing
     that it was made from was written."""
 
@@ -60,6 +59,9 @@ class _Held:
     until: float
     generation: int
 
+
+_FORWARDING = (b"cf-connecting-ip", b"x-forwarded-for", b"x-real-ip")
+"""In the order of `Forwarded`."""
 
 _SOURCES = frozenset({KEYS.name, WORKSPACES.name, USERS.name})
 """What a principal is made from."""
@@ -79,18 +81,18 @@ class Principals:
         self._plans = plans
         self._monotonic = monotonic
         self._counters = MemoryCounters() if counters is None else counters
-        self._held: OrderedDict[str, _Held] = OrderedDict()
+        self._entries: OrderedDict[str, _Entry] = OrderedDict()
         self._generations = count(1)
         self._generation = 0
-        storage.watch(self._heard)
+        storage.watch(self._on_commit)
 
     def fresh(self, digest_hex: str) -> Principal | None:
         """The principal of a key that was looked up within the last second, and not changed since
         as far as is known."""
-        held = self._held.get(digest_hex)
-        if held is None or held.generation != self._generation or held.until < self._monotonic():
+        entry = self._entries.get(digest_hex)
+        if entry is None or entry.generation != self._generation:
             return None
-        return held.principal
+        return None if entry.until < self._monotonic() else entry.principal
 
     async def load(self, digest_hex: str) -> Principal | None:
         """The principal as storage has it now; None for an unknown key."""
@@ -103,26 +105,26 @@ class Principals:
         generation = self._generation
         admission = await self._storage.read(SYSTEM, unit)
         if admission is None:
-            self._held.pop(digest_hex, None)
+            self._entries.pop(digest_hex, None)
             return None
-        held = self._held.get(digest_hex)
-        if held is not None and held.admission == admission:
-            principal = held.principal
+        entry = self._entries.get(digest_hex)
+        if entry is not None and entry.admission == admission:
+            principal = entry.principal
         else:
             principal = Principal.of(admission.key, admission.plan, self._counters)
         until = self._monotonic() + TTL_SECONDS
-        self._held[digest_hex] = _Held(principal, admission, until, generation)
-        self._held.move_to_end(digest_hex)
-        if len(self._held) > PRINCIPALS_MAX:
-            self._held.popitem(last=False)
+        self._entries[digest_hex] = _Entry(principal, admission, until, generation)
+        self._entries.move_to_end(digest_hex)
+        if len(self._entries) > PRINCIPALS_MAX:
+            self._entries.popitem(last=False)
         return principal
 
     def knows(self, digest_hex: str) -> bool:
         """Whether the key was there when it was last looked up, however long ago."""
-        return digest_hex in self._held
+        return digest_hex in self._entries
 
-    def _heard(self, names: frozenset[str]) -> None:
-        """A commit, told on the thread that made it: every key is looked up anew."""
+    def _on_commit(self, names: frozenset[str]) -> None:
+        """Have every key looked up anew; called on the thread that committed."""
         if not names.isdisjoint(_SOURCES):
             self._generation = next(self._generations)
 
@@ -152,10 +154,16 @@ class Gate:
     def facts(self, exchange: Exchange) -> Facts:
         """What memory knows of a request: enough for `admit` where it has a principal, or no
         key was sent."""
-        bearer = parse_bearer(exchange.header("authorization"))
         client = self._client(exchange)
+        failures = self._lockouts.known(client.text)
+        authorization = exchange.fields.get(b"authorization")
+        if authorization is None:
+            return Facts(address=client, failures=failures)
+        bearer = parse_bearer(authorization.decode("latin-1"))
         fresh = self._principals.fresh(bearer.digest_hex) if isinstance(bearer, Bearer) else None
-        return Facts(bearer, fresh, client, self._lockouts.known(client.text))
+        if fresh is not None:  # the log says whose it is of a refusal too
+            exchange.tenant, exchange.key_prefix = fresh.actor.tenant, fresh.key.prefix
+        return Facts(bearer, fresh, client, failures)
 
     async def let_in(
         self, access: OperationAccess, exchange: Exchange, facts: Facts, now: datetime
@@ -199,12 +207,12 @@ class Gate:
     async def _let_in(
         self, access: OperationAccess, exchange: Exchange, facts: Facts, now: datetime
     ) -> Grant:
-        facts = await self._looked_up(facts, now)
+        facts = await self._looked_up(exchange, facts, now)
         # Read after the look-up, so that of a burst no more are told than the lock allows.
         failures = self._lockouts.known(facts.address.text)
         return self.admit(access, exchange, facts._replace(failures=failures), now)
 
-    async def _looked_up(self, facts: Facts, now: datetime) -> Facts:
+    async def _looked_up(self, exchange: Exchange, facts: Facts, now: datetime) -> Facts:
         """The facts with the key as storage has it, where a key was sent that memory does not know
         and the address is not locked."""
         bearer = facts.bearer
@@ -212,7 +220,10 @@ class Gate:
             return facts
         if lockout.is_locked(facts.failures, now):
             return facts
-        return facts._replace(principal=await self._principals.load(bearer.digest_hex))
+        principal = await self._principals.load(bearer.digest_hex)
+        if principal is not None:
+            exchange.tenant, exchange.key_prefix = principal.actor.tenant, principal.key.prefix
+        return facts._replace(principal=principal)
 
     def admit(
         self, access: OperationAccess, exchange: Exchange, facts: Facts, now: datetime
@@ -222,7 +233,6 @@ class Gate:
         Raises:
             Problem: whatever `authorize` refuses with.
         """
-        tell_whose(exchange, facts)
         try:
             grant = authorize(access, facts, now)
         except Problem as refusal:
@@ -233,10 +243,12 @@ class Gate:
         return self._granted(exchange, facts, grant, now)
 
     def _granted(self, exchange: Exchange, facts: Facts, grant: Grant, now: datetime) -> Grant:
-        if facts.principal is not None:
-            self.uses.note(facts.principal.key.id, now)
-            exchange.vouch()
         exchange.limit_headers = grant.headers
+        if facts.principal is not None:
+            state = exchange.scope.get("state")
+            if state and VOUCH in state:
+                state[VOUCH]()
+            self.uses.note(facts.principal.key.id, now)
         return grant
 
     def block(self, exchange: Exchange) -> str:
@@ -244,26 +256,8 @@ class Gate:
         return address.block(self._client(exchange).text)
 
     def _client(self, exchange: Exchange) -> ClientAddress:
-        fields = exchange.fields
         peer = exchange.scope.get("client")
-        host = peer[0] if peer else None
-        if (
-            b"cf-connecting-ip" not in fields
-            and b"x-forwarded-for" not in fields
-            and b"x-real-ip" not in fields
-        ):
-            return address.resolve(host, address.NOT_FORWARDED, self._trusted)
-        forwarded = Forwarded(
-            exchange.lines(b"cf-connecting-ip"),
-            exchange.lines(b"x-forwarded-for"),
-            exchange.lines(b"x-real-ip"),
-        )
-        return address.resolve(host, forwarded, self._trusted)
-
-
-def tell_whose(exchange: Exchange, facts: Facts) -> None:
-    """Tell the exchange whose it is; the log says so of a refusal too."""
-    principal = facts.principal
-    if principal is not None:
-        exchange.tenant = principal.actor.tenant
-        exchange.key_prefix = principal.key.prefix
+        forwarded = None
+        if not exchange.fields.keys().isdisjoint(_FORWARDING):
+            forwarded = Forwarded(*map(exchange.lines, _FORWARDING))
+        return address.resolve(peer[0] if peer else None, forwarded, self._trusted)

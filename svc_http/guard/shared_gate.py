@@ -13,6 +13,7 @@ from datetime import datetime
 
 import attrs
 
+from svc_core.access import lockout
 from svc_core.access.address import Trusted
 from svc_core.access.authorize import (
     Facts,
@@ -20,14 +21,12 @@ from svc_core.access.authorize import (
     OperationAccess,
     authorize,
     authorize_shared,
-    locked_out,
 )
-from svc_core.access.lockout import is_locked, record
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.ports import Failures, SharedUnavailable
 from svc_http.exchange.exchange import RETRY_SECONDS, Exchange
-from svc_http.guard.gate import Gate, Principals, tell_whose
+from svc_http.guard.gate import Gate, Principals
 from svc_http.stores.counters import Shared
 
 READ_SECONDS = 1.0
@@ -71,15 +70,12 @@ class SharedGate(Gate):
         address = facts.address.text
         if facts.bearer is not None and access.auth != "public":
             facts = facts._replace(failures=await self._failures(address))
-        facts = await self._looked_up(facts, now)
-        tell_whose(exchange, facts)
+        facts = await self._looked_up(exchange, facts, now)
         try:
             grant = await self._authorized(access, facts, now)
         except Problem as refusal:
             if refusal.type is problem.INVALID_API_KEY:
-                before = await self._record(address, now)
-                if is_locked(before, now):
-                    raise locked_out(before, now) from refusal
+                lockout.check(await self._record(address, now), now)
             raise
         return self._granted(exchange, facts, grant, now)
 
@@ -108,7 +104,7 @@ class SharedGate(Gate):
         except SharedUnavailable as down:
             self._refuse(down)
             return self._lockouts.note(address, now)
-        self._remember(address, record(before, now))
+        self._remember(address, lockout.record(before, now))
         return before
 
     def _remember(self, address: str, failures: Failures) -> None:

@@ -13,9 +13,9 @@ from typing import Any
 import attrs
 
 from svc_core.access import address
-from svc_core.access.counters import MemoryCounters
 from svc_core.access.lockout import MemoryLockouts
 from svc_core.access.plans import PlanTable
+from svc_core.access.quotas import MemoryCounters
 from svc_core.agent.embedded import Embedded
 from svc_core.agent.ports import Backend, Tools
 from svc_core.base.vault import VaultError

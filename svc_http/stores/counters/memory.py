@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable
 
 from attrs import frozen
 
-from svc_core.access.counters import MemoryCounters
 from svc_core.access.lockout import MemoryLockouts
+from svc_core.access.quotas import MemoryCounters
 from svc_core.operation.ports import Counters, Heard, Leases, Lockouts, Signals
 from svc_http import system
 from svc_http.stores.counters.circuit import Circuit

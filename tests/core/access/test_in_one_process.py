@@ -8,15 +8,15 @@ from svc_core.access.authorize import (
     ANONYMOUS,
     Facts,
     OperationAccess,
+    Principal,
     authorize,
     authorize_shared,
 )
-from svc_core.access.counters import MemoryCounters
 from svc_core.access.keys import Bearer
-from svc_core.access.limits import GENERAL, Meter, Rate, judge
+from svc_core.access.limits import GENERAL, Meter, Rate
 from svc_core.access.lockout import ATTEMPTS_MAX, MemoryLockouts
 from svc_core.access.plans import DEFAULT_PLANS
-from svc_core.access.principal import Principal
+from svc_core.access.quotas import MemoryCounters, judge
 from svc_core.base import drive
 from svc_core.contract.problem import Problem
 from svc_core.operation.ports import Locked

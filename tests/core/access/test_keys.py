@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from svc_core.access.keys import (
     MALFORMED,
     Bearer,
+    active_until,
     digest,
     grandfather,
     new_key,
@@ -149,6 +150,18 @@ def test_revoked_is_told_before_expired_and_expired_before_plan(make_key, now):
     free = DEFAULT_PLANS.plan("free")
     assert state(make_key(status="inactive", expires_at=now), free, now) == "inactive"
     assert state(make_key(expires_at=now), free, now) == "expired"
+
+
+@pytest.mark.parametrize("plan", ["free", "lite", "pro"])
+@pytest.mark.parametrize("status", ["active", "inactive"])
+@pytest.mark.parametrize("expires", [None, timedelta(seconds=-1), timedelta(0), timedelta(days=1)])
+def test_a_key_is_active_until_exactly_when_its_state_is_another(
+    make_key, now, plan, status, expires
+):
+    until = None if expires is None else now + expires
+    key, held = make_key(status=status, expires_at=until), DEFAULT_PLANS.plan(plan)
+    for at in (now, now + timedelta(days=1, microseconds=-1), now + timedelta(days=1)):
+        assert (at < active_until(key, held)) is (state(key, held, at) == "active")
 
 
 # The spec's table of states, reduced to what is stored.

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.access.counters import MemoryCounters
 from svc_core.access.limits import (
     AGENT,
     AGENT_ACCOUNT_RATE,
@@ -16,10 +15,8 @@ from svc_core.access.limits import (
     Meter,
     Pool,
     Rate,
-    headers,
-    judge,
-    named,
 )
+from svc_core.access.quotas import MemoryCounters, headers, judge, named
 
 MIDNIGHT = 1_800_057_600
 NOON = MIDNIGHT + 43_200

@@ -8,10 +8,11 @@ from svc_core.access.lockout import (
     ATTEMPTS_MAX,
     WINDOW,
     MemoryLockouts,
+    check,
     is_locked,
     record,
-    retry_after_seconds,
 )
+from svc_core.contract.problem import Problem
 
 T0 = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -23,6 +24,13 @@ def five(start=T0, step=SECOND):
     for n in range(ATTEMPTS_MAX):
         failures = record(failures, start + n * step)
     return failures
+
+
+def seconds_left(failures, now):
+    """What a locked address is told to wait."""
+    with pytest.raises(Problem) as refused:
+        check(failures, now)
+    return int(refused.value.headers["Retry-After"])
 
 
 def test_the_numbers_are_those_of_the_spec():
@@ -56,7 +64,9 @@ def test_the_lock_ends_when_the_fifth_newest_failure_is_fifteen_minutes_old(age,
     failures = five(step=timedelta(0))
     assert is_locked(failures, T0 + age) is locked
     if locked:
-        assert retry_after_seconds(failures, T0 + age) == wait
+        assert seconds_left(failures, T0 + age) == wait
+    else:
+        check(failures, T0 + age)
 
 
 def test_when_the_oldest_falls_out_one_more_failure_locks_again():
@@ -65,7 +75,7 @@ def test_when_the_oldest_falls_out_one_more_failure_locks_again():
     assert not is_locked(failures, free)
     again = record(failures, free)
     assert is_locked(again, free)
-    assert retry_after_seconds(again, free) == 1
+    assert seconds_left(again, free) == 1
 
 
 def brute_force(accepted, now):
@@ -89,7 +99,7 @@ def test_any_history_agrees_with_the_brute_force_model(steps):
         locked = brute_force(accepted, now)
         assert is_locked(kept, now) is locked
         if locked:
-            wait = retry_after_seconds(kept, now)
+            wait = seconds_left(kept, now)
             assert wait >= 1
             assert not brute_force(accepted, now + wait * SECOND)
             assert brute_force(accepted, now + (wait - 1) * SECOND)

@@ -151,7 +151,7 @@ def test_a_key_that_is_revoked_ends_its_answer(scene: Any) -> None:
     asker = scene.ask()
     asker.until(b"one")
     runtime = scene.wire.service.runtime
-    [held] = runtime.principals._held.values()
+    [held] = runtime.principals._entries.values()
 
     async def revoke() -> None:
         await runtime.service.system(lambda ctx: accounts.revoke_key(ctx, held.principal.key.id))

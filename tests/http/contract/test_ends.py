@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from svc_core import catalog
+from svc_core.access import limits
 from svc_core.access import operations as accounts
-from svc_core.access import principal
 from svc_core.access.creation import KeyWish
 from svc_core.access.keys import digest
 from svc_core.access.plans import DEFAULT_PLANS
@@ -42,7 +42,7 @@ def principal_of(town, key):
     return town.system(lambda ctx: accounts.find_key(ctx.tx, seen, DEFAULT_PLANS))
 
 
-def use(town, key, count, meter=principal.general_meter, *, hour=0):
+def use(town, key, count, meter=limits.general_meter, *, hour=0):
     """Count so many requests of a key, from that hour on and no faster than it may call."""
     found = principal_of(town, key)
     pools = meter(found.key, found.plan).pools
@@ -114,7 +114,7 @@ def test_the_personal_keys_of_a_person_share_the_quota_of_that_person(town, refu
 
 
 def agents(key, plan):
-    return principal.agent_meter(key, principal.general_meter(key, plan))
+    return limits.agent_meter(key, limits.general_meter(key, plan))
 
 
 def ask_agent(town, key, stream=STREAMS[0]):

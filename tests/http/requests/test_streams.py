@@ -641,7 +641,7 @@ def test_a_row_comes_when_it_is_committed_and_a_revoked_key_ends_it(
         made = Seat(whole, key)  # a second one, to see that both hear of it
         await made.until(b"retry")
         await made.leave()
-        [held] = whole.service.runtime.principals._held.values()
+        [held] = whole.service.runtime.principals._entries.values()
 
         async def unit(tx: Any) -> Any:
             ctx = Context(tx, whole.clock(), whole.ids, Actor(""), "t", Keyring({1: b"k" * 32}, 1))

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from svc_core.access.counters import MemoryCounters
-from svc_core.access.limits import AGENT, GENERAL, Meter, Rate, judge
+from svc_core.access.limits import AGENT, GENERAL, Meter, Rate
 from svc_core.access.lockout import is_locked, record
+from svc_core.access.quotas import MemoryCounters, judge
 from svc_core.operation.ports import Counted, Locked
 from tests.sampling import examples
 

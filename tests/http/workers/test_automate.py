@@ -11,9 +11,9 @@ import attrs
 import pytest
 
 from svc_core.access import operations as accounts
-from svc_core.access.counters import MemoryCounters
 from svc_core.access.limits import AGENT_ACCOUNT_RATE
 from svc_core.access.plans import PlanTable
+from svc_core.access.quotas import MemoryCounters
 from svc_core.agent.credits import CREDITS
 from svc_core.agent.events import Event, Failed, Finished, Source, Step, Text
 from svc_core.agent.ports import Backend, Tools, Turn

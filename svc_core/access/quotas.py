@@ -1,0 +1,297 @@
+"""Quotas: what was used of the limits, counted in this process, and what answers say of it.
+
+Rule 1: a request is counted in all its pools or in none: a refused request consumes nothing.
+Rule 2: a window never moves back. The window in force is the later of the one seen and the one
+    of the clock, so a clock that is set back hands out no second quota.
+Rule 3: no method waits, so that nothing runs between checking and counting; for one thread or
+    event loop. A store that counts elsewhere asks `judge`; `settle` ends both ways.
+
+Times are whole Unix seconds, read once per request: the same reading decides, fills the header
+fields and gives `Retry-After`.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+from weakref import WeakValueDictionary
+
+from attrs import frozen
+
+from svc_core.access.limits import (
+    AGENT,
+    DAY_SECONDS,
+    MINUTE_SECONDS,
+    RESET_DAY,
+    RESET_MINUTE,
+    RETRY_AFTER,
+    SPELLING,
+    STATE,
+    Header,
+    Meter,
+)
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.ports import Counted, Pool
+
+
+class Decision(NamedTuple):
+    """What the pools said to one request at `second`.
+
+    `remaining` goes by `meter.all_pools`; the resets are the Unix seconds at which the windows
+    end. `exhausted` are the positions of the pools that refused; when it is empty the request
+    was counted, in all of them. A named tuple, because one is made for every request.
+    """
+
+    meter: Meter
+    second: int
+    remaining: tuple[int, ...]
+    reset_minute: int
+    reset_day: int
+    exhausted: tuple[int, ...] = ()
+
+    @property
+    def retry_after_seconds(self) -> int:
+        """Seconds until every pool that refused opens again; 0 for an admitted request."""
+        resets = (self.reset_minute, self.reset_day)  # pools alternate between minute and day
+        return max([resets[i % 2] - self.second for i in self.exhausted], default=0)
+
+    @property
+    def exhausted_pools(self) -> tuple[Pool, ...]:
+        """The pools that refused."""
+        return tuple(self.meter.all_pools[i] for i in self.exhausted)
+
+
+def settle(decision: Decision) -> list[Header]:
+    """The fields of the answer to a request that was counted.
+
+    Raises: Problem RATE_LIMITED, or AGENT_RATE_LIMITED when only agent pools are exhausted.
+    """
+    if decision.exhausted:
+        names = [pool.name for pool in decision.exhausted_pools]
+        only_agent = all(name.startswith(AGENT.prefix) for name in names)
+        kind = problem.AGENT_RATE_LIMITED if only_agent else problem.RATE_LIMITED
+        detail = f"Used up until their windows end: {', '.join(names)}."
+        raise Problem(kind, detail, named(headers(decision)))
+    return headers(decision)
+
+
+def judge(
+    meter: Meter, used: Sequence[int], second: int, *, minute: int = 0, day: int = 0
+) -> Decision:
+    """The decision on a request at `second`, for a store that counts elsewhere.
+
+    `used` is what was counted before it, by `meter.all_pools`; `minute` and `day` are the
+    numbers of the latest windows the store has seen. The store then counts the request in all
+    of the pools unless the decision names exhausted ones.
+    """
+    left = [pool.limit - count for pool, count in zip(meter.all_pools, used, strict=True)]
+    exhausted = tuple([position for position, rest in enumerate(left) if rest <= 0])
+    taken = 0 if exhausted else 1
+    return Decision(
+        meter,
+        second,
+        # A plan may have been lowered below what was used already: never a negative number.
+        tuple([max(rest - taken, 0) for rest in left]),
+        (max(minute, second // MINUTE_SECONDS) + 1) * MINUTE_SECONDS,
+        (max(day, second // DAY_SECONDS) + 1) * DAY_SECONDS,
+        exhausted,
+    )
+
+
+class Window:
+    """What one subject has used of its current minute and day. Mutable: a slot, not a value."""
+
+    __slots__ = ("__weakref__", "day", "day_used", "minute", "minute_used")
+
+    def __init__(self) -> None:
+        self.minute = -1
+        self.minute_used = 0
+        self.day = -1
+        self.day_used = 0
+
+
+def count(windows: Sequence[Window]) -> None:
+    """Count one request in all of them."""
+    for window in windows:
+        window.minute_used += 1
+        window.day_used += 1
+
+
+@frozen(eq=False)
+class Gauge:
+    """A meter with the windows that count it, held by a principal between requests."""
+
+    meter: Meter
+    key: Window
+    account: Window
+    beside: "Gauge | None"
+    _counters: "MemoryCounters"
+
+    @property
+    def windows(self) -> tuple[Window, ...]:
+        """Its windows, then those beside it, in the order of the decision's pools."""
+        own = (self.key, self.account)
+        return own if self.beside is None else own + self.beside.windows
+
+    def hit(self, second: int) -> Decision:
+        """Count one request at Unix `second` in all pools of the meter, or in none."""
+        minute, day = second // MINUTE_SECONDS, second // DAY_SECONDS
+        key, account = self.key, self.account
+        # The straight way of nearly every request, several times as fast as the other.
+        if (
+            self.beside is None
+            and key.minute == minute == account.minute
+            and key.day == day == account.day
+        ):
+            a, b, c, d = self.meter.limits
+            a -= key.minute_used + 1
+            b -= key.day_used + 1
+            c -= account.minute_used + 1
+            d -= account.day_used + 1
+            if a >= 0 and b >= 0 and c >= 0 and d >= 0:
+                key.minute_used += 1
+                key.day_used += 1
+                account.minute_used += 1
+                account.day_used += 1
+                resets = (minute + 1) * MINUTE_SECONDS, (day + 1) * DAY_SECONDS
+                return Decision(self.meter, second, (a, b, c, d), *resets)
+        return self._hit(second, minute, day)
+
+    def _hit(self, second: int, minute: int, day: int) -> Decision:
+        windows = self.windows
+        counted = self._counters.turn(windows, minute, day)
+        decision = judge(self.meter, counted.used, second, minute=counted.minute, day=counted.day)
+        if not decision.exhausted:
+            count(windows)
+        return decision
+
+
+class MemoryCounters:
+    """The windows of many subjects.
+
+    Bounded: a window lives while a gauge holds it, or while the day that it counts is the
+    latest one. So a principal may be dropped and made again without a fresh quota, and the
+    keys of last week take no memory.
+    """
+
+    __slots__ = ("_latest_day", "_latest_windows", "_windows")
+
+    def __init__(self) -> None:
+        self._windows: WeakValueDictionary[tuple[str, str], Window] = WeakValueDictionary()
+        self._latest_windows: set[Window] = set()
+        self._latest_day = -1
+
+    def __len__(self) -> int:
+        return len(self._windows)
+
+    def gauge(self, meter: Meter) -> Gauge:
+        """The counters of a meter. Equal subjects share their counts, whatever their limits."""
+        beside = None if meter.beside is None else self.gauge(meter.beside)
+        key, _, account, _ = meter.pools
+        return Gauge(meter, self._window(key), self._window(account), beside, self)
+
+    async def hit(self, pools: Sequence[Pool], second: int) -> Counted:
+        """Count one request in all of the pools or in none: the port that processes may share."""
+        windows = [self._window(pool) for pool in pools[::2]]
+        counted = self.turn(windows, second // MINUTE_SECONDS, second // DAY_SECONDS)
+        if all(used < pool.limit for used, pool in zip(counted.used, pools, strict=True)):
+            count(windows)
+        return counted
+
+    def turn(self, windows: Sequence[Window], minute: int, day: int) -> Counted:
+        """Open the minute and the day of the clock, unless later ones are open already."""
+        for window in windows:
+            if window.minute < minute:
+                window.minute = minute
+                window.minute_used = 0
+            if window.day < day:
+                window.day = day
+                window.day_used = 0
+                self._keep(window)
+        return Counted(
+            tuple([used for window in windows for used in (window.minute_used, window.day_used)]),
+            max([window.minute for window in windows]),
+            max([window.day for window in windows]),
+        )
+
+    def _keep(self, window: Window) -> None:
+        """Hold a window for as long as its day is the latest; let go of earlier days."""
+        if window.day > self._latest_day:
+            self._latest_day = window.day
+            self._latest_windows.clear()
+        self._latest_windows.add(window)
+
+    def _window(self, pool: Pool) -> Window:
+        # The minute pool names the window; the day pool of the same subject shares it.
+        return self._windows.setdefault((pool.name, pool.subject), Window())
+
+
+# -- header fields -----------------------------------------------------------------------------
+
+_SMALL = 1_024
+_DIGITS = tuple(b"%d" % number for number in range(_SMALL))
+"""The text of small numbers, which most of the values are: formatting costs eight times more."""
+
+
+def headers(decision: Decision) -> list[Header]:
+    """The rate-limit fields of an answer, names in lower case as ASGI wants them.
+
+    The spec's `X-RateLimit-*` (agent pools have their own spelling), the draft standard's
+    `RateLimit-Policy` and `RateLimit`, and `Retry-After` when the request was refused. No name
+    stands twice.
+    """
+    meter, second, remaining, reset_minute, reset_day, exhausted = decision
+    clock = _clock(second, reset_minute, reset_day)
+    fields = _family_fields(meter, remaining[:4], clock)
+    if meter.beside is not None:
+        fields = _joined(fields, _family_fields(meter.beside, remaining[4:], clock))
+    if exhausted:
+        fields.append((RETRY_AFTER, b"%d" % decision.retry_after_seconds))
+    fields += clock.reset_headers
+    return fields
+
+
+def named(fields: list[Header]) -> dict[str, str]:
+    """The same fields as text, in the spelling of the documents: what a `Problem` carries."""
+    return {SPELLING[name]: value.decode() for name, value in fields}
+
+
+class _Clock(NamedTuple):
+    to_minute: bytes
+    to_day: bytes
+    reset_headers: tuple[Header, Header]
+
+
+# All requests of one second share it; sixteen because clocks of windows may differ for a while.
+@lru_cache(maxsize=16)
+def _clock(second: int, reset_minute: int, reset_day: int) -> _Clock:
+    resets = ((RESET_MINUTE, b"%d" % reset_minute), (RESET_DAY, b"%d" % reset_day))
+    return _Clock(b"%d" % (reset_minute - second), b"%d" % (reset_day - second), resets)
+
+
+def _family_fields(meter: Meter, remaining: tuple[int, ...], clock: _Clock) -> list[Header]:
+    # Written out for the four pools: it runs for every answer, and loops cost twice as much.
+    i, j, k, m = remaining
+    a = _DIGITS[i] if i < _SMALL else b"%d" % i
+    b = _DIGITS[j] if j < _SMALL else b"%d" % j
+    c = _DIGITS[k] if k < _SMALL else b"%d" % k
+    d = _DIGITS[m] if m < _SMALL else b"%d" % m
+    minute, day, _ = clock
+    name_a, name_b, name_c, name_d = meter.remaining_names
+    state = meter.state % (a, minute, b, day, c, minute, d, day)
+    return [
+        *meter.constant_headers,
+        (name_a, a),
+        (name_b, b),
+        (name_c, c),
+        (name_d, d),
+        (STATE, state),
+    ]
+
+
+def _joined(first: list[Header], second: list[Header]) -> list[Header]:
+    """Both lists; fields of one name become one comma-separated list (RFC 9110 5.3)."""
+    fields: dict[bytes, bytes] = {}
+    for name, value in (*first, *second):
+        fields[name] = b"%b, %b" % (fields[name], value) if name in fields else value
+    return list(fields.items())
