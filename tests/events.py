@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from svc_core.base import instants
-from svc_core.formats.model import About, Format, Record, Rejection
+from svc_core.formats.model import About, Record, Rejection
+from svc_core.formats.reading.format import Format
 from svc_core.formats.table import Document
 from svc_core.intel.folding.model import Source
 from svc_core.intel.intake import readings as taking

@@ -6,18 +6,13 @@ Rule 3: nothing is invented: what is missing or unreadable is null or left out.
 Rule 4: everything taken from a document has a number that bounds it (`Format`, `FeedLimits`).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime, tzinfo
-from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any
 
 from attrs import field, frozen
 
-from svc_core import data
 from svc_core.wire.constraints import Doc, Example
-
-if TYPE_CHECKING:
-    from svc_core.formats.reading.body import Body
 
 Said = Mapping[str, Any]
 """Members of a row in their wire names and JSON values."""
@@ -94,151 +89,7 @@ class Given:
 Told = Iterator[About | Record | Rejection]
 
 
-# -- formats -----------------------------------------------------------------------------------
-
-Kind = Literal["snapshot", "window", "delta"]
-"""Whether what is absent from a document is gone, whether absence says nothing, or whether the
-document says itself what is gone."""
-
-MEBI = 2**20
-
-
-def _asked(recognise: Callable[["Body"], object]) -> Callable[["Body"], bool]:
-    """A document of another form than is looked for is of another format."""
-
-    def is_of(body: "Body") -> bool:
-        try:
-            return bool(recognise(body))
-        except DocumentRefused:
-            raise
-        except FAULTS:
-            return False
-
-    return is_of
-
-
-@frozen
-class Format:
-    """One upstream format: how it is recognised by its content, and read.
-
-    `provider` is who publishes it, None where each document or an option says so. `brings` are the
-    kinds of rows. `options` are those that `svc sources add --option` takes, with their text; what
-    is in `required` has to be given. `license` and `attribution` are those of its data, None where
-    each publisher has its own. `bytes_max` and `records_max` bound one document.
-    """
-
-    id: str
-    title: str
-    kind: Kind
-    provider: str | None
-    brings: tuple[str, ...]
-    recognise: Callable[["Body"], bool] = field(converter=_asked)
-    parse: Callable[["Body", Given], Told]
-    options: Mapping[str, str] = field(factory=dict)
-    required: frozenset[str] = frozenset()
-    cadence_seconds: int = 3_600
-    license: str | None = None
-    attribution: str | None = None
-    bytes_max: int = 64 * MEBI
-    records_max: int = 500_000
-
-
-def declared(
-    id_: str,
-    recognise: Callable[["Body"], bool],
-    parse: Callable[["Body", Given], Told],
-    **more: Any,
-) -> Format:
-    """The format that a line of `formats.tsv` describes; `more` are members that it does not."""
-    title, kind, provider, brings, seconds, license_, attribution = _lines()[id_]
-    more |= {"license": license_ or None, "attribution": attribution or None}
-    more |= {"kind": kind, "brings": tuple(brings.split(",")), "cadence_seconds": int(seconds)}
-    return Format(
-        id=id_, title=title, provider=provider or None, recognise=recognise, parse=parse, **more
-    )
-
-
-@cache
-def _lines() -> Mapping[str, list[str]]:
-    return {id_: members for id_, *members in data.rows("formats.tsv")}
-
-
-# -- feeds -------------------------------------------------------------------------------------
-
-FeedFormat = Literal["rss", "atom", "rdf", "jsonfeed", "rss-json"]
-"""The family a document belongs to: RSS 0.91-2.0, Atom, RSS 0.90/1.0 (RDF), JSON Feed and
-RSS-in-JSON."""
-
-
-PublishedBasis = Literal["stated", "assumed"]
-"""Whether the zone of a publication date is stated, or assumed because the source names none."""
-
-
-@frozen
-class FeedLimits:
-    """The bounds of one document; a document past one of the first six is refused whole."""
-
-    body_bytes: int = 10 * 2**20
-    """Real feeds stay under 1 MiB; ten leave room for full-text archives."""
-    items: int = 2_000
-    """Reading costs about half a millisecond an item: one second for the fullest document."""
-    elements: int = 60_000
-    """XML elements: thirty for each of the 2,000 items."""
-    attributes: int = 128
-    """Of one XML element, name space declarations included; feeds declare up to about forty."""
-    depth: int = 128
-    """Nested XML elements; XHTML bodies reach about twenty."""
-    recovery_bytes: int = 2**19
-    """Malformed XML is read again by a slower, forgiving parser: only up to this size."""
-    title_chars: int = 500
-    summary_chars: int = 600
-    """Spec: News item, summary at most 600 characters."""
-    text_chars: int = 20_000
-    markup_chars: int = 400_000
-    """Markup read of one body before it is turned into text."""
-    name_chars: int = 200
-    """One author, category or feed title."""
-    url_chars: int = 4_096
-    names: int = 50
-    """Authors, and categories, kept of one item."""
-
-
-@frozen
-class FeedItem:
-    """One entry of a feed, as plain text.
-
-    `natural_key` identifies the entry: its permalink, which is then `url`, else its guid within its
-    feed, else a hash of title and text. `published_basis` is `assumed` where the date names no zone
-    and the document, its country or UTC gave one. `url` is absolute http(s) without tracking
-    parameters; `source_url` is the same link as published. Datetimes are aware and in UTC.
-    `summary` has at most 600 characters on one line; `text` at most 20,000, one line a paragraph.
-    """
-
-    natural_key: str
-    title: str
-    summary: str
-    text: str
-    url: str | None
-    source_url: str | None
-    published_at: datetime | None
-    updated_at: datetime | None
-    language: str | None
-    authors: tuple[str, ...]
-    categories: tuple[str, ...]
-    image_url: str | None
-    published_basis: PublishedBasis | None = None
-
-
-@frozen
-class ParsedFeed:
-    """One whole document. No items is a valid, empty feed."""
-
-    format: FeedFormat
-    title: str | None
-    home_url: str | None
-    language: str | None
-    items: tuple[FeedItem, ...]
-    rejections: tuple[Rejection, ...]
+# -- what is refused ---------------------------------------------------------------------------
 
 
 class DocumentRefused(ValueError):  # noqa: N818  a refusal, not an error of the program

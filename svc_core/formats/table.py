@@ -49,7 +49,6 @@ from svc_core.formats.model import (
     FAULTS,
     About,
     DocumentRefused,
-    Format,
     Given,
     Record,
     Rejection,
@@ -59,6 +58,7 @@ from svc_core.formats.places.countries import COUNTRIES
 from svc_core.formats.places.country_codes import COUNTRY_CODES
 from svc_core.formats.places.geonames import GEONAMES
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import Format
 from svc_core.formats.reading.values import SAMPLE_CHARS
 from svc_core.formats.sanctions.ftm import FTM, FTM_DELTA
 from svc_core.formats.sanctions.ofac import OFAC

@@ -14,7 +14,7 @@ from svc_core.access.plans import DEFAULT_PLANS, PlanTable
 from svc_core.base import drive
 from svc_core.contract.cursor import Keyring
 from svc_core.contract.problem import Problem
-from svc_core.formats.model import ParsedFeed
+from svc_core.formats.feeds.model import ParsedFeed
 from svc_core.formats.table import Document
 from svc_core.intel.folding.model import Source
 from svc_core.intel.intake import readings as taking

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from svc_core.formats.feeds.model import FeedItem, ParsedFeed
 from svc_core.formats.feeds.news import told
-from svc_core.formats.model import FeedItem, ParsedFeed, Rejection
+from svc_core.formats.model import Rejection
 from svc_core.formats.table import FORMATS, Document, whole
 from svc_core.intel.folding.model import Source
 from svc_core.intel.intake import health

@@ -10,8 +10,9 @@ from functools import partial
 from typing import Any
 
 from svc_core.formats.companies import leis
-from svc_core.formats.model import About, Given, Record, Told, declared
+from svc_core.formats.model import About, Given, Record, Told
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import declared
 from svc_core.formats.reading.identifiers import isin
 from svc_core.formats.reading.values import each, moment, records, required
 

@@ -6,8 +6,9 @@ A window: a golden copy is published in parts and in deltas, under the record co
 from xml.etree.ElementTree import Element
 
 from svc_core.formats.companies import leis
-from svc_core.formats.model import About, Given, Record, Rejection, Told, declared
+from svc_core.formats.model import About, Given, Record, Rejection, Told
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import declared
 from svc_core.formats.reading.values import moment, records
 
 _HEADERS = ("LEIHeader", "Header")

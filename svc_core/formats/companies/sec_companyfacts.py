@@ -21,8 +21,9 @@ from attrs import Factory, frozen
 
 from svc_core.formats.companies import sec, xbrl
 from svc_core.formats.companies.fiscal import FiscalYears, annual_ends, months
-from svc_core.formats.model import FAULTS, About, Given, Record, Told, Unusable, declared
+from svc_core.formats.model import FAULTS, About, Given, Record, Told, Unusable
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import declared
 from svc_core.formats.reading.values import day, midnight, number, records, required, text
 
 Fact = dict[str, Any]

@@ -10,9 +10,10 @@ from itertools import zip_longest
 from typing import Any
 
 from svc_core.formats.companies import sec
-from svc_core.formats.model import About, DocumentRefused, Given, Record, Told, declared
+from svc_core.formats.model import About, DocumentRefused, Given, Record, Told
 from svc_core.formats.reading import parties
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import declared
 from svc_core.formats.reading.identifiers import cik
 from svc_core.formats.reading.values import (
     at,

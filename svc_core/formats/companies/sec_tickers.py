@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from svc_core.formats.companies import sec
-from svc_core.formats.model import Given, Record, Told, declared
+from svc_core.formats.model import Given, Record, Told
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import declared
 from svc_core.formats.reading.identifiers import cik
 from svc_core.formats.reading.values import records, text
 

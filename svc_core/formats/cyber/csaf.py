@@ -13,8 +13,9 @@ from svc_core.formats.cyber.vulnerabilities import (
     score,
     weaknesses,
 )
-from svc_core.formats.model import About, Given, Told, declared
+from svc_core.formats.model import About, Given, Told
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import declared
 from svc_core.formats.reading.values import moment, objects, records, text, web
 
 

@@ -16,8 +16,9 @@ from svc_core.formats.cyber.vulnerabilities import (
     ssvc,
     weaknesses,
 )
-from svc_core.formats.model import Given, Record, Told, Unusable, declared
+from svc_core.formats.model import Given, Record, Told, Unusable
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import declared
 from svc_core.formats.reading.values import objects, records, text
 
 PAGE = "https://www.cve.org/CVERecord?id="

@@ -9,8 +9,9 @@ from datetime import datetime
 from typing import Any
 
 from svc_core.formats.cyber.vulnerabilities import cve_id
-from svc_core.formats.model import About, Given, Record, Said, Told, Unusable, declared
+from svc_core.formats.model import About, Given, Record, Said, Told, Unusable
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import declared
 from svc_core.formats.reading.values import at, moment, objects, records, required
 
 HOME = "https://www.first.org/epss/"

@@ -7,8 +7,9 @@ import re
 from typing import Any
 
 from svc_core.formats.cyber.vulnerabilities import cve_id, record, references, weaknesses
-from svc_core.formats.model import About, Given, Record, Told, declared
+from svc_core.formats.model import About, Given, Record, Told
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import declared
 from svc_core.formats.reading.values import day, midnight, moment, records, text
 
 PAGE = "https://www.cisa.gov/known-exploited-vulnerabilities-catalog"

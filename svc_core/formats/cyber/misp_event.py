@@ -10,8 +10,9 @@ from typing import Any
 
 from svc_core.formats.cyber.misp_clusters import told_of
 from svc_core.formats.cyber.misp_names import Object, attributes, clusters, is_so, mentions
-from svc_core.formats.model import Given, Record, Told, Unusable, declared
+from svc_core.formats.model import Given, Record, Told, Unusable
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import declared
 from svc_core.formats.reading.relations import relation
 from svc_core.formats.reading.text import fold
 from svc_core.formats.reading.values import (

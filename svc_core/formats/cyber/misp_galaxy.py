@@ -1,8 +1,9 @@
 """MISP galaxies: actors, malware, tools, sectors, and how sure who relates them is."""
 
 from svc_core.formats.cyber.misp_clusters import told_of
-from svc_core.formats.model import Given, Told, declared
+from svc_core.formats.model import Given, Told
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import declared
 
 
 def _parse(body: Body, _: Given) -> Told:

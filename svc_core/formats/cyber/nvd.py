@@ -20,8 +20,9 @@ from svc_core.formats.cyber.vulnerabilities import (
     ssvc,
     weaknesses,
 )
-from svc_core.formats.model import MEBI, About, Given, Record, Told, declared
+from svc_core.formats.model import About, Given, Record, Told
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import MEBI, declared
 from svc_core.formats.reading.values import moment, records
 
 PAGE = "https://nvd.nist.gov/vuln/detail/"

@@ -8,8 +8,9 @@ from functools import partial
 
 from svc_core.formats.cyber.stix_keys import Object, key_of, references
 from svc_core.formats.cyber.stix_objects import rows, successors
-from svc_core.formats.model import MEBI, About, Given, Told, declared
+from svc_core.formats.model import About, Given, Told
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import MEBI, declared
 from svc_core.formats.reading.values import moment, objects, records, text
 
 _OWN_BY = "identity--c78cb6e5-0c4b-4611-8297-d1b8b55e40b5"  # The MITRE Corporation, of ATT&CK

@@ -12,9 +12,10 @@ from typing import Any
 
 from svc_core.base import periods
 from svc_core.formats.economy import indicators
-from svc_core.formats.model import About, DocumentRefused, Given, Record, Told, Unusable, declared
+from svc_core.formats.model import About, DocumentRefused, Given, Record, Told, Unusable
 from svc_core.formats.reading.body import Body
 from svc_core.formats.reading.codes import currency
+from svc_core.formats.reading.format import declared
 from svc_core.formats.reading.values import day, midnight, records
 
 PAGE = "https://fred.stlouisfed.org/series/"

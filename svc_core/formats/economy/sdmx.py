@@ -12,17 +12,9 @@ from typing import Any
 from svc_core.base import periods
 from svc_core.formats.economy import indicators
 from svc_core.formats.economy.sdmx_cells import Cell, Structure, cells, code, label
-from svc_core.formats.model import (
-    About,
-    DocumentRefused,
-    Given,
-    Record,
-    Said,
-    Told,
-    Unusable,
-    declared,
-)
+from svc_core.formats.model import About, DocumentRefused, Given, Record, Said, Told, Unusable
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import declared
 from svc_core.formats.reading.values import each, moment, records
 
 _OPTIONS = {"provider": "the agency, such as ecb, where the document names none"}

@@ -9,8 +9,9 @@ from typing import Any
 
 from svc_core.base import periods
 from svc_core.formats.economy import indicators
-from svc_core.formats.model import About, Given, Record, Told, declared
+from svc_core.formats.model import About, Given, Record, Told
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import declared
 from svc_core.formats.reading.values import each, midnight, number, records, required, text
 
 PAGE = "https://data.worldbank.org/indicator/"

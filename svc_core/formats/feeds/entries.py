@@ -14,7 +14,8 @@ from typing import Any, TypeAlias
 
 from attrs import evolve, field, frozen
 
-from svc_core.formats.model import FeedItem, FeedLimits, PublishedBasis, Rejection
+from svc_core.formats.feeds.model import FeedItem, FeedLimits, PublishedBasis
+from svc_core.formats.model import Rejection
 from svc_core.formats.reading.dates import common_zone, settled
 from svc_core.formats.reading.languages import language_tag
 from svc_core.formats.reading.links import absolute, canonical, permalink, same_site

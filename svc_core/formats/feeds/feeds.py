@@ -7,8 +7,9 @@ from datetime import tzinfo
 
 from svc_core.formats.feeds.entries import Channel
 from svc_core.formats.feeds.jsonfeed import parse_json
+from svc_core.formats.feeds.model import FeedLimits, ParsedFeed
 from svc_core.formats.feeds.xmlfeed import parse_xml
-from svc_core.formats.model import DocumentRefused, FeedLimits, ParsedFeed
+from svc_core.formats.model import DocumentRefused
 from svc_core.formats.reading.charset import decode
 
 

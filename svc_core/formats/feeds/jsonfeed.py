@@ -11,6 +11,7 @@ from typing import Any
 
 from attrs import evolve
 
+from svc_core.formats.feeds.census import too_many_items
 from svc_core.formats.feeds.entries import (
     NOT_AN_OBJECT,
     Channel,
@@ -22,8 +23,8 @@ from svc_core.formats.feeds.entries import (
     names,
     string,
 )
-from svc_core.formats.model import DocumentRefused, FeedFormat, ParsedFeed
-from svc_core.formats.reading.census import too_many_items
+from svc_core.formats.feeds.model import FeedFormat, ParsedFeed
+from svc_core.formats.model import DocumentRefused
 from svc_core.formats.reading.dates import written
 from svc_core.formats.reading.languages import language_tag
 from svc_core.formats.reading.text import clip, fold, plain

@@ -3,8 +3,10 @@
 from collections.abc import Callable
 
 from svc_core.formats.feeds.feeds import parse_feed
-from svc_core.formats.model import MEBI, About, FeedItem, Format, Given, ParsedFeed, Record, Told
+from svc_core.formats.feeds.model import FeedItem, ParsedFeed
+from svc_core.formats.model import About, Given, Record, Told
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import MEBI, Format
 from svc_core.formats.reading.values import at
 
 

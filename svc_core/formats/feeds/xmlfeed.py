@@ -13,15 +13,10 @@ from html.entities import html5
 
 from attrs import evolve, frozen
 
+from svc_core.formats.feeds.census import Census, check_root, entity_bomb, html_page, too_many_items
 from svc_core.formats.feeds.entries import Channel, Draft, Fields, Markup, batch, names, string
-from svc_core.formats.model import DocumentRefused, FeedFormat, FeedLimits, MissingExtra, ParsedFeed
-from svc_core.formats.reading.census import (
-    Census,
-    check_root,
-    entity_bomb,
-    html_page,
-    too_many_items,
-)
+from svc_core.formats.feeds.model import FeedFormat, FeedLimits, ParsedFeed
+from svc_core.formats.model import DocumentRefused, MissingExtra
 from svc_core.formats.reading.dates import written
 from svc_core.formats.reading.languages import language_tag
 from svc_core.formats.reading.text import clip, fold

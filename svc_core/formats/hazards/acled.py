@@ -15,8 +15,9 @@ from svc_core.formats.hazards.events import (
     severity,
     tabled,
 )
-from svc_core.formats.model import Given, Record, Told, declared
+from svc_core.formats.model import Given, Record, Told
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import declared
 from svc_core.formats.reading.values import (
     at,
     country,

@@ -21,8 +21,9 @@ from svc_core.formats.hazards.events import (
     listed,
     measured,
 )
-from svc_core.formats.model import About, Given, Record, Told, declared
+from svc_core.formats.model import About, Given, Record, Told
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import declared
 from svc_core.formats.reading.values import (
     at,
     designator,

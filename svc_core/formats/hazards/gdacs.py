@@ -7,8 +7,9 @@ from typing import Any
 
 from svc_core.formats.hazards.events import features, geometry, grouped, has_features, is_empty
 from svc_core.formats.hazards.gdacs_alert import alert
-from svc_core.formats.model import Given, Record, Told, Unusable, declared
+from svc_core.formats.model import Given, Record, Told, Unusable
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import declared
 from svc_core.formats.reading.values import records
 
 CENTRE = "Point_Centroid"

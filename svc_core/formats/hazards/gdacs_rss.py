@@ -5,8 +5,9 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from svc_core.formats.hazards.gdacs_alert import alert
-from svc_core.formats.model import About, Given, Record, Told, declared
+from svc_core.formats.model import About, Given, Record, Told
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import declared
 from svc_core.formats.reading.values import moment, point, records
 
 _MADE = re.compile(r"<(?:pubDate|lastBuildDate)>([^<]+)<")

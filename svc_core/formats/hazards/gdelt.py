@@ -18,8 +18,9 @@ from svc_core.formats.hazards.gdelt_lines import (
     named,
     stamp,
 )
-from svc_core.formats.model import Given, Record, Said, Told, declared
+from svc_core.formats.model import Given, Record, Said, Told
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import declared
 from svc_core.formats.reading.values import country, number, place, point, required, web
 
 _WHO = {

@@ -2,8 +2,9 @@
 
 from svc_core.formats.hazards.events import Row
 from svc_core.formats.hazards.gdelt_lines import event_id, has_row, instant, lines, named, stamp
-from svc_core.formats.model import Given, Record, Told, Unusable, declared
+from svc_core.formats.model import Given, Record, Told, Unusable
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import declared
 from svc_core.formats.reading.values import number, web
 
 _COLUMNS = {

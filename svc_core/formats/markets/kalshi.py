@@ -5,8 +5,9 @@ that nobody quoted has a bid of 0, an ask of 1 or 0 and a last trade of 0, and n
 """
 
 from svc_core.formats.markets.market import Row, amounts, binary, market, pairs
-from svc_core.formats.model import Given, Record, Told, declared
+from svc_core.formats.model import Given, Record, Told
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import declared
 from svc_core.formats.reading.values import moment, number, records, required, text
 
 SITE = "https://kalshi.com/markets"

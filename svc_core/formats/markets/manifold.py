@@ -11,8 +11,9 @@ from typing import Any
 
 from svc_core.base.instants import InstantError
 from svc_core.formats.markets.market import Outcomes, Row, amounts, binary, market
-from svc_core.formats.model import Given, Record, Told, declared
+from svc_core.formats.model import Given, Record, Told
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import declared
 from svc_core.formats.reading.values import each, millis, number, objects, records, text, web
 
 SITE = "https://manifold.markets"

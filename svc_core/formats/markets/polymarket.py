@@ -7,8 +7,9 @@ import json
 from typing import Any
 
 from svc_core.formats.markets.market import Row, amounts, market, pairs
-from svc_core.formats.model import Given, Record, Told, Unusable, declared
+from svc_core.formats.model import Given, Record, Told, Unusable
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import declared
 from svc_core.formats.reading.values import moment, number, records, text
 
 SITE = "https://polymarket.com"

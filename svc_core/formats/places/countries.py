@@ -6,10 +6,11 @@ Both give a centre as latitude and longitude. Of an outline the box is kept that
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from svc_core.formats.model import Given, Record, Told, Unusable, declared
+from svc_core.formats.model import Given, Record, Told, Unusable
 from svc_core.formats.places.outlines import box
 from svc_core.formats.reading.body import Body
 from svc_core.formats.reading.codes import calling, currencies, language
+from svc_core.formats.reading.format import declared
 from svc_core.formats.reading.values import amount, countries, country, each, point, records, text
 
 PROVIDER = "mledoze"

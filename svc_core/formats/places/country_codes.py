@@ -1,9 +1,10 @@
 """The table of country codes of datasets/country-codes: names of the UN, M49, money, telephones."""
 
-from svc_core.formats.model import Given, Record, Told, declared
+from svc_core.formats.model import Given, Record, Told
 from svc_core.formats.places.countries import numeric, record
 from svc_core.formats.reading.body import Body
 from svc_core.formats.reading.codes import calling, currencies
+from svc_core.formats.reading.format import declared
 from svc_core.formats.reading.values import parts, records, several, text
 
 ALPHA2 = "ISO3166-1-Alpha-2"

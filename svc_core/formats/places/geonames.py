@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-from svc_core.formats.model import Given, Record, Told, declared
+from svc_core.formats.model import Given, Record, Told
 from svc_core.formats.places.countries import numeric, record
 from svc_core.formats.reading.body import Body
 from svc_core.formats.reading.codes import calling, currencies
+from svc_core.formats.reading.format import declared
 from svc_core.formats.reading.values import (
     amount,
     countries,

@@ -13,17 +13,9 @@ from typing import Any
 
 from attrs import evolve
 
-from svc_core.formats.model import (
-    FAULTS,
-    About,
-    DocumentRefused,
-    Given,
-    Record,
-    Told,
-    Unusable,
-    declared,
-)
+from svc_core.formats.model import FAULTS, About, DocumentRefused, Given, Record, Told, Unusable
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import declared
 from svc_core.formats.reading.values import moment, records
 from svc_core.formats.sanctions.ftm_model import Around, things
 from svc_core.formats.sanctions.ftm_rows import gone, told

@@ -8,8 +8,9 @@ Rule 2: all of them tell of the entity of their `ent_num`; the lines of one enti
 import csv
 from collections.abc import Callable
 
-from svc_core.formats.model import About, DocumentRefused, Given, Rejection, Told, declared
+from svc_core.formats.model import About, DocumentRefused, Given, Rejection, Told
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import declared
 from svc_core.formats.sanctions.ofac_rows import PAGE, addresses, aliases, entities
 
 Part = tuple[str, Callable[..., Told]]

@@ -7,8 +7,9 @@ Rule: quality tells aliases apart: `Low` ones are weak. `Good` ones, and the `a.
 import re
 from xml.etree.ElementTree import Element
 
-from svc_core.formats.model import About, Given, Record, Said, Told, Unusable, declared
+from svc_core.formats.model import About, Given, Record, Said, Told, Unusable
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import declared
 from svc_core.formats.reading.parties import entity, identifier
 from svc_core.formats.reading.values import (
     countries_named,

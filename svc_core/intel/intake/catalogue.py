@@ -13,8 +13,9 @@ from svc_core.contract.media import Representation
 from svc_core.contract.problem import Problem
 from svc_core.formats.feeds import opml
 from svc_core.formats.feeds.news import FEEDS
-from svc_core.formats.model import DocumentRefused, Format
+from svc_core.formats.model import DocumentRefused
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import Format
 from svc_core.formats.reading.packed import unpacked
 from svc_core.formats.table import TABLE
 from svc_core.intel.folding.model import HealthError, Source

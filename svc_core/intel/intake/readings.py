@@ -14,7 +14,8 @@ import attrs
 from attrs import field, frozen
 
 from svc_core import wire
-from svc_core.formats.model import About, Format, Record
+from svc_core.formats.model import About, Record
+from svc_core.formats.reading.format import Format
 from svc_core.formats.reading.values import at
 from svc_core.formats.table import Document as ReadDocument
 from svc_core.intel.folding import writing as rows

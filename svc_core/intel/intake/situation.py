@@ -10,7 +10,7 @@ from attrs import asdict, frozen
 
 from svc_core import wire
 from svc_core.base.unset import UNSET, given
-from svc_core.formats.model import Kind
+from svc_core.formats.reading.format import Kind
 from svc_core.formats.table import FORMATS
 from svc_core.intel.folding.model import (
     SOURCES,

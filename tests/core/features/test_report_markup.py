@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from svc_core.formats.model import FeedItem, ParsedFeed
+from svc_core.formats.feeds.model import FeedItem, ParsedFeed
 from svc_core.reports import making as reports
 from svc_core.reports import render
 from svc_core.reports.model import ReportSource, ReportWords, Section, Statement

@@ -11,7 +11,7 @@ import pytest
 
 from svc_core import catalog
 from svc_core.contract.problem import Problem
-from svc_core.formats.model import FeedItem, ParsedFeed
+from svc_core.formats.feeds.model import FeedItem, ParsedFeed
 from svc_core.intel.news.model import NEWS
 from svc_core.operation.ports import SYSTEM, FeedPosition
 from svc_core.reports import making as reports

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from svc_core.formats.model import About, Format, Given, Record
+from svc_core.formats.model import About, Given, Record
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import Format
 from svc_core.formats.table import FORMATS, Document, read, recognised
 from svc_core.intel.folding import identity as joining
 from svc_core.intel.folding.contributions import CONTRIBUTIONS

@@ -18,7 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.formats.feeds.feeds import parse_feed
-from svc_core.formats.model import DocumentRefused, FeedItem, FeedLimits, MissingExtra
+from svc_core.formats.feeds.model import FeedItem, FeedLimits
+from svc_core.formats.model import DocumentRefused, MissingExtra
 
 RSS = '<rss version="2.0" {}><channel><title>Desk</title><link>https://desk.example/</link>{}'
 ATOM = '<feed xmlns="http://www.w3.org/2005/Atom" {}><title>Desk</title>{}</feed>'

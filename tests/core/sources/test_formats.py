@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.formats.model import DocumentRefused, Format, Given, Record
+from svc_core.formats.model import DocumentRefused, Given, Record
 from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.format import Format
 from svc_core.formats.table import FORMATS, TABLE, Document, check_options, read, recognised
 from svc_core.intel.intake.kinds import KINDS
 from svc_http.run.demo.documents import DemoDocument, data_documents, documents

@@ -10,7 +10,8 @@ import re
 from collections.abc import Mapping
 from xml.parsers import expat
 
-from svc_core.formats.model import DocumentRefused, FeedLimits
+from svc_core.formats.feeds.model import FeedLimits
+from svc_core.formats.model import DocumentRefused
 
 _ENTRIES = frozenset({"item", "entry"})
 _TERMS = frozenset({"category", "subject"})
