@@ -77,14 +77,14 @@ class _Postgres:
     def __init__(self, collections: tuple[Collection[Any], ...], epoch: bytes) -> None:
         self._made = (collections, epoch)
         # In a thread, because there may be an event loop in this one.
-        self._dsn = _aside(lambda: BACKEND.server.made_for(collections, epoch=epoch))
+        self._dsn = _aside(lambda: BACKEND.server.lent(collections, epoch=epoch))
 
     async def open(self) -> PostgresStorage:
         collections, epoch = self._made
         return await PostgresStorage.open(self._dsn, collections, epoch=epoch)
 
     def drop(self) -> None:
-        _aside(lambda: BACKEND.server.drop(self._dsn))
+        _aside(lambda: BACKEND.server.give_back(self._dsn))
 
 
 def _aside(work: Callable[[], Any]) -> Any:

@@ -4,9 +4,11 @@ A test that is marked `needs` is left out where that is missing: a program, a pa
 extra `dev`, or the documents that `SVC_REAL_DATA` names. The first lines say so.
 """
 
+import gc
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 from importlib.util import find_spec
 
 import pytest
@@ -43,6 +45,15 @@ def _needed(item: pytest.Item) -> set[str]:
 def _is_missing(name: str) -> bool:
     there = os.environ.get(name)  # noqa: TID251 - what the tests are given
     return not (there or shutil.which(name) or find_spec(name))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What is imported and collected stays to the end: nothing of it is looked at as garbage."""
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -56,6 +56,41 @@ async def until(is_so: Callable[[], Awaitable[bool]]) -> None:
             await asyncio.sleep(0.01)
 
 
+_DISCONNECT = "SELECT pg_terminate_backend(pid, 20000) FROM pg_stat_activity WHERE datname = '{}'"
+_TABLES = """
+SELECT oid::regclass AS part FROM pg_class
+  WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
+"""
+_EMPTY = f"""
+DO $$ DECLARE part text; has_rows bool; BEGIN
+  SET LOCAL session_replication_role = replica;
+  FOR part IN {_TABLES} LOOP
+    EXECUTE format('SELECT EXISTS (SELECT FROM %s)', part) INTO has_rows;
+    IF has_rows THEN EXECUTE format('DELETE FROM %s', part); END IF;
+  END LOOP;
+END $$
+"""
+"""Deletes all rows of all tables; those that have none, which are most, are only looked at."""
+_ROWS = """
+SELECT format('INSERT INTO {0} OVERRIDING SYSTEM VALUE '
+  'SELECT * FROM json_populate_recordset(NULL::{0}, %L)', json_agg(each)) FROM {0} AS each
+  HAVING count(*) > 0
+"""
+_NUMBERS = """
+SELECT format('SELECT setval(%L, %s, %L)', sequencename, coalesce(last_value, start_value),
+  last_value IS NOT NULL) FROM pg_sequences
+"""
+"""What gives an emptied database the rows and numbers that it had when it was new."""
+
+
+def _key(collections: tuple[Collection[Any], ...], epoch: bytes) -> tuple[str, ...]:
+    return (epoch.hex(), *(collection.name for collection in collections))
+
+
+def _name(dsn: str) -> str:
+    return dsn.partition("@/")[2].partition("?")[0]
+
+
 class PostgresServer:
     """A server with a folder of its own, reached through a socket in it."""
 
@@ -64,6 +99,9 @@ class PostgresServer:
         self.folder = Path(tempfile.mkdtemp(prefix="svc-pg-"))
         self._numbers = count()
         self._templates: dict[tuple[str, ...], str] = {}
+        self._spare: dict[tuple[str, ...], list[str]] = {}
+        self._lent: dict[str, tuple[str, ...]] = {}
+        self._first: dict[tuple[str, ...], list[str]] = {}
         # It refuses to run as root, and so it needs a folder of somebody else.
         self._who: dict[str, Any] = {}
         if os.geteuid() == 0:
@@ -123,16 +161,39 @@ class PostgresServer:
     def made_for(self, collections: Iterable[Collection[Any]], *, epoch: bytes = EPOCH) -> str:
         """How a new database is reached that has the tables of these collections."""
         declared = tuple(collections)
-        key = (epoch.hex(), *(collection.name for collection in declared))
+        key = _key(declared, epoch)
         if key not in self._templates:
             self._templates[key] = self.fresh()
             asyncio.run(migrate(self.dsn(self._templates[key]), declared, epoch=epoch))
         return self.dsn(self.fresh(self._templates[key]))
 
+    def lent(self, collections: Iterable[Collection[Any]], *, epoch: bytes = EPOCH) -> str:
+        """The same, of somebody who gave theirs back where there is one: to make one is a second.
+
+        What was written into it is gone, but not its traces: where files and plans are looked at,
+        it has to be a new one.
+        """
+        declared = tuple(collections)
+        key = _key(declared, epoch)
+        spare = self._spare.setdefault(key, [])
+        dsn = spare.pop() if spare else self.made_for(declared, epoch=epoch)
+        if key not in self._first:
+            template = self._templates[key]
+            each = [_ROWS.format(name) for name in self.do(_TABLES, database=template)]
+            self._first[key] = self.do(*each, _NUMBERS, database=template)
+        self._lent[dsn] = key
+        return dsn
+
+    def give_back(self, dsn: str) -> None:
+        """Empty a database that was lent, whoever is connected to it."""
+        key, name = self._lent.pop(dsn), _name(dsn)
+        self.do(_DISCONNECT.format(name))
+        self.do(_EMPTY, *self._first[key], database=name)
+        self._spare[key].append(dsn)
+
     def drop(self, dsn: str) -> None:
         """Throw a database away, whoever is connected to it."""
-        name = dsn.partition("@/")[2].partition("?")[0]
-        self.do(f"DROP DATABASE {name} WITH (FORCE)")
+        self.do(f"DROP DATABASE {_name(dsn)} WITH (FORCE)")
 
     def do(self, *statements: str, database: str = "postgres") -> list[str]:
         """Run statements; what they say, line by line."""

@@ -123,6 +123,9 @@ DATA = frozenset(
 )
 """The documents of the demo that the world has beside its own."""
 
+DOCUMENT = "urn:document"
+"""What the schemas of the document are called: a validator that has a copy of all takes 3 MB."""
+
 _ID = re.compile("[a-z]+_[0-9a-f]{24}")
 
 CONDITIONAL_HEADERS = frozenset(
@@ -166,6 +169,8 @@ class Contract:
             item.name for op in operations for item in inputs(op.request) if item.place == "query"
         }
         self._validators: dict[str, Any] = {}
+        components = {"schemas": self.document["components"]["schemas"]}
+        self._registry = jsonschema_rs.Registry([(DOCUMENT, {"components": components})])
         self.codes: set[str] = set()
 
     def described(self, operation: Operation[Any, Any]) -> dict[str, Any]:
@@ -312,9 +317,8 @@ class Contract:
 
     def _validator(self, name: str, schema: Any) -> Any:
         if name not in self._validators:
-            whole = {**schema, "components": {"schemas": self.document["components"]["schemas"]}}
             self._validators[name] = jsonschema_rs.Draft202012Validator(
-                whole, validate_formats=True
+                _named(schema), validate_formats=True, registry=self._registry
             )
         return self._validators[name]
 
@@ -895,6 +899,17 @@ def _ids_in(body: Any) -> Iterator[str]:
                 yield from _ids_in(value)
 
 
+def _named(schema: Any) -> Any:
+    """A schema of the document as it is read from outside of it."""
+    if isinstance(schema, list):
+        return [_named(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        name: DOCUMENT + each if name == "$ref" else _named(each) for name, each in schema.items()
+    }
+
+
 def _schema_of(contract: Contract, item: Input) -> Any:
     for path in contract.document["paths"].values():
         for operation in path.values():
@@ -973,12 +988,12 @@ def make_world(contract: Contract, tmp_path: Path) -> Iterator[Callable[..., Wor
 
 @pytest.fixture(scope="module")
 def contract_world(contract: Contract) -> Iterator[Callable[..., World]]:
-    """Makes settled worlds in memory, with settings by name, for the tests of one file."""
+    """Makes worlds, in memory if nothing is said, for the tests of one file."""
     made: list[World] = []
 
-    def make(**settings: Any) -> World:
-        made.append(World(contract, _storage("memory"), catalog.OPERATIONS, **settings))
-        return made[-1].settle()
+    def make(store: str = "memory", *, is_sown: bool = True, **settings: Any) -> World:
+        made.append(World(contract, _storage(store), catalog.OPERATIONS, **settings))
+        return made[-1].settle(is_sown=is_sown)
 
     yield make
     for world in made:
@@ -998,14 +1013,6 @@ def each_shared(request: Any, contract: Contract) -> Iterator[World]:
     """The same over each store."""
     world = World(contract, _storage(request.param), catalog.OPERATIONS)
     yield world.settle()
-    world.close()
-
-
-@pytest.fixture(scope="module", params=NAMES)
-def each_empty(request: Any, contract: Contract) -> Iterator[World]:
-    """A world over each store, empty at first."""
-    world = World(contract, _storage(request.param), catalog.OPERATIONS)
-    yield world.settle(is_sown=False)
     world.close()
 
 
