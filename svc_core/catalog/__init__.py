@@ -34,6 +34,7 @@ from svc_core.intel.fusion import operations as fusion
 from svc_core.intel.graphs import cyber as cyber_graph
 from svc_core.intel.graphs import operations as graphs
 from svc_core.intel.incidents import operations as incidents
+from svc_core.intel.incidents import signals as incident_signals
 from svc_core.intel.incidents.model import INCIDENTS, INCIDENTS_DUE
 from svc_core.intel.intake import catalogue as offers
 from svc_core.intel.intake import operations as sources
@@ -89,6 +90,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *finance.OPERATIONS,
     *finint.OPERATIONS,
     *fusion.OPERATIONS,
+    *incident_signals.OPERATIONS,
     *signals.OPERATIONS,
     *knowledge.OPERATIONS,
     *webhooks.OPERATIONS,

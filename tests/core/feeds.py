@@ -10,8 +10,7 @@ from svc_core.formats.feeds.model import FeedItem, ParsedFeed
 from svc_core.formats.feeds.news import told
 from svc_core.formats.model import Rejection
 from svc_core.formats.table import FORMATS, Document, whole
-from svc_core.intel.folding.model import Source
-from svc_core.intel.intake import health
+from svc_core.intel.folding.model import Source, source_id
 
 
 def document_of(feed: ParsedFeed) -> Document:
@@ -63,7 +62,7 @@ def make_document() -> Callable[..., ParsedFeed]:
 def make_source() -> Callable[..., Source]:
     def make(at: datetime, location: str = "https://pier.org/feed", **members: Any) -> Source:
         members_: dict[str, Any] = {
-            "id": health.source_id(location),
+            "id": source_id(location),
             "location": location,
             "name": "",
             "home_url": None,

@@ -7,9 +7,8 @@ import pytest
 from attrs import evolve
 
 from svc_core.intel.entities import directory
-from svc_core.intel.entities.directory import id_of
 from svc_core.intel.entities.model import ENTITIES, Entity, Industry
-from svc_core.intel.linking.references import of_text, of_vendor
+from svc_core.intel.linking.references import id_of, of_text, of_vendor
 from svc_core.operation.facts import Designator
 from svc_core.testing.clock import FrozenClock
 

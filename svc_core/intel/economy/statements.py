@@ -17,8 +17,8 @@ import attrs
 
 from svc_core.formats.companies import xbrl
 from svc_core.intel.economy.finance_model import OBSERVATIONS, StoredObservation
-from svc_core.intel.entities import directory
 from svc_core.intel.folding.contributions import Contribution
+from svc_core.intel.linking.references import id_of
 from svc_core.operation.declaration import Context
 from svc_core.operation.members import revised
 from svc_core.operation.ports import Document
@@ -38,7 +38,7 @@ Pair = tuple[Document[Any] | None, Any]
 
 def observed(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, Any]:
     """The members of the row of one fact."""
-    entity, concept = directory.id_of(members["entity"]), members["concept"]
+    entity, concept = id_of(members["entity"]), members["concept"]
     name = f"{concept['taxonomy']}:{concept['name']}"
     apart = (entity, xbrl.metrics().get(name, name), members.get("currency"), members.get("unit"))
     fact = (*apart, members.get("periodStart"), members["periodEnd"])
@@ -49,7 +49,7 @@ def filed(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, Any] 
     """The members of the row of one filing; None where nobody says whose it is."""
     if members.get("entity") is None:
         return None
-    return members | {"entityId": directory.id_of(members["entity"])}
+    return members | {"entityId": id_of(members["entity"])}
 
 
 # -- what supersedes what ----------------------------------------------------------------------

@@ -14,6 +14,7 @@ from svc_core.intel.entities.actor import Actor
 from svc_core.intel.entities.model import ENTITIES, WORDS, Entity
 from svc_core.intel.entities.relation import RELATIONS
 from svc_core.intel.folding.declaration import CYBER, reading
+from svc_core.intel.linking.references import id_of
 from svc_core.operation.declaration import Context, Operation
 from svc_core.operation.filters import (
     ALTERNATIVES,
@@ -107,7 +108,7 @@ def flat(row: Row) -> Row:
 
 async def _users(ctx: Context, techniques: Sequence[str]) -> tuple[str, ...]:
     """References to whom uses these techniques."""
-    keys = await directory.keys(ctx, [directory.id_of(f"attack:{one}") for one in techniques])
+    keys = await directory.keys(ctx, [id_of(f"attack:{one}") for one in techniques])
     told = await ctx.tx.documents.scan(
         RELATIONS, where={"target": keys, "type": ("uses",), **_LIVE}, limit=USERS_MAX
     )

@@ -14,11 +14,9 @@ from svc_core import wire
 from svc_core.intel.entities.model import ENTITIES, EntityRef
 from svc_core.intel.entities.vulnerability import CVES
 from svc_core.intel.linking import guard
-from svc_core.intel.linking.references import id_of, is_id
+from svc_core.intel.linking.references import is_id
 from svc_core.operation.declaration import Context
 from svc_core.operation.ports import Collection, Document
-
-__all__ = ["HOLDERS", "found", "id_of", "keys", "named", "one", "references", "telling"]
 
 IDS_AT_ONCE = 500
 ALIKE_READ = 50

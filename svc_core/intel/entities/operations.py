@@ -1,28 +1,24 @@
 """Entities: lists, and one with what it is connected to."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from attrs import evolve, frozen
 
-from svc_core import wire
-from svc_core.base.unset import UNSET, Maybe, Unset, given
+from svc_core.base.unset import UNSET, Unset, given
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.formats.cyber.vulnerabilities import CVE_ID
 from svc_core.formats.reading.parties import FORMS_TOLD, well_formed
 from svc_core.intel.entities import directory
 from svc_core.intel.entities import render as entity_rows
-from svc_core.intel.entities.candidates import candidates
 from svc_core.intel.entities.model import ENTITIES, WORDS, EntityType
 from svc_core.intel.entities.render import EntityRow
 from svc_core.intel.entities.vulnerability import CVES
 from svc_core.intel.entities.vulnerability import WORDS as CVE_WORDS
 from svc_core.intel.folding.declaration import EXPLORER, reading
-from svc_core.intel.graphs import operations as graphs
-from svc_core.intel.graphs import stix
 from svc_core.intel.linking.references import id_of
-from svc_core.operation.declaration import JSON, PATH, QUERY, STIX, Context, Operation
+from svc_core.operation.declaration import Context, Operation
 from svc_core.operation.filters import (
     ALTERNATIVES,
     Countries,
@@ -33,12 +29,12 @@ from svc_core.operation.filters import (
     Several,
     sent,
 )
-from svc_core.operation.members import Cursor, EntityId, Limit
+from svc_core.operation.members import Cursor, Limit
 from svc_core.operation.period import UpdatedSince, after
 from svc_core.operation.ports import Bounds, Document, Position
-from svc_core.operation.result import Content, One, Page
+from svc_core.operation.result import Page
 from svc_core.search import lists as searching
-from svc_core.wire.constraints import Doc, Example, MaxLen, Pattern
+from svc_core.wire.constraints import Doc, Example, Pattern
 
 Where = dict[str, tuple[str, ...]]
 
@@ -68,19 +64,6 @@ class ListEntities:
     include: searching.Include = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
-
-
-@frozen
-class GetEntity:
-    """One entity."""
-
-    entity_id: Annotated[EntityId, PATH]
-    include: Annotated[
-        Maybe[tuple[Literal["candidates"], ...]],
-        QUERY,
-        MaxLen(1),
-        Doc("`candidates`: who else it may be, with score and reasons. None of them is joined."),
-    ] = UNSET
 
 
 # -- rules -------------------------------------------------------------------------------------
@@ -173,22 +156,6 @@ async def _merged(
     return Page(raws, ctx.seal_cursor(end, binding))
 
 
-async def get_entity(ctx: Context, request: GetEntity) -> One[EntityRow] | Content:
-    """One entity; an id of one that it took up names it too.
-
-    Raises:
-        Problem: NOT_FOUND.
-    """
-    document = await directory.one(ctx, request.entity_id)
-    if ctx.format == STIX.format:
-        return await graphs.as_stix(ctx, document.id)
-    (body,) = await entity_rows.whole(ctx, [document.raw])
-    if not isinstance(request.include, Unset):
-        found = await candidates(ctx, document.raw)
-        body = b'%b,"candidates":%b}' % (body[:-1], wire.dumps(found))
-    return One(body, entity_rows.tag(document.id, body))
-
-
 # -- declarations ------------------------------------------------------------------------------
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
@@ -205,19 +172,5 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "one whose names hold most of its words, written as they are. Of vulnerabilities with "
             "a CVE id `q` finds the one whose id it is."
         ),
-    ),
-    reading(
-        "entities show",
-        "/entities/{entityId}",
-        get_entity,
-        scopes=EXPLORER,
-        summary="Read an entity",
-        description=(
-            "One entity. An id of one that turned out to be another answers with that other, under "
-            "its own `id`. A vulnerability has its facet `cve`, actors and campaigns `actor`. "
-            "With `format=stix` it is a STIX 2.1 bundle with what it is directly connected to."
-        ),
-        media=(JSON, STIX),
-        examples={STIX.media_type: stix.EXAMPLE},
     ),
 )

@@ -7,9 +7,9 @@ from typing import Any
 
 from svc_core.base import ids
 from svc_core.formats.cyber.vulnerabilities import CVE_ID
-from svc_core.intel.entities import directory
 from svc_core.intel.folding.contributions import Contribution, Members
 from svc_core.intel.folding.rules import Rules, standing
+from svc_core.intel.linking.references import id_of
 
 RULES = Rules(precedence=("gleif", "lei-cdf", "attack", "stix", "ofac", "ftm", "ftm-delta"))
 
@@ -53,7 +53,7 @@ def reference(key: str) -> str:
     """The id of what the key of an end names: an incident, or an entity."""
     if _INCIDENT.fullmatch(key):
         return ids.derived_id("inc", "incident", "", key)
-    return directory.id_of(key)
+    return id_of(key)
 
 
 def _is_cyber(key: str) -> bool:

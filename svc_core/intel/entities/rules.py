@@ -5,7 +5,10 @@ from contextlib import suppress
 from datetime import date
 from typing import Any
 
+from svc_core.formats.reading.parties import EXCLUSIVE, STRENGTH
+from svc_core.intel.entities.model import ENTITIES
 from svc_core.intel.folding.contributions import PAIRS, Contribution, Members
+from svc_core.intel.folding.kind import Kind
 from svc_core.intel.folding.rules import Rules, ranked, united
 from svc_core.intel.linking.references import id_of
 
@@ -115,3 +118,8 @@ def _facet(members: Mapping[str, Any], told: Sequence[Contribution]) -> dict[str
     names = dict.fromkeys((name, one.ref["provider"]) for one in told for name in _names(one))
     aliases = [{"name": n, "provider": p} for n, p in names if n != members["name"]]
     return facet | {"aliases": aliases, "replacedById": key and id_of(key)}
+
+
+# A row has the id of its strongest designator, whoever brings it.
+KIND = Kind("entity", "ent", RULES, ENTITIES, joined=True, schemes=STRENGTH, identify=id_of,
+            exclusive=EXCLUSIVE, finish=finished)  # fmt: skip

@@ -17,7 +17,9 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.formats.reading.parties import EXCLUSIVE
 from svc_core.intel.entities import directory
+from svc_core.intel.entities import rules as parties
 from svc_core.intel.entities.model import ENTITIES, Entity, keys_of
+from svc_core.intel.folding import writing as rows
 from svc_core.intel.folding.contributions import (
     CONTRIBUTIONS,
     Contribution,
@@ -25,15 +27,14 @@ from svc_core.intel.folding.contributions import (
     digest,
 )
 from svc_core.intel.folding.identity import standing_under
-from svc_core.intel.intake import health
-from svc_core.intel.intake import readings as taking
+from svc_core.intel.folding.model import source_id
 from svc_core.operation.declaration import Context, Operation, local
 from svc_core.operation.members import EntityId
 from svc_core.operation.result import One
 from svc_core.wire.constraints import Arg, Doc
 
 PAIRS_MAX = 1_000  # of one entity: what a person may settle of it
-OPERATOR = health.source_id("operator")
+OPERATOR = source_id("operator")
 """The source of what the operator says; nothing is read from it."""
 
 Id = Annotated[EntityId, Arg(positional=True)]
@@ -119,7 +120,7 @@ async def part_entity(ctx: Context, request: PartEntity) -> One[Settled]:
             detail = f"Others were merged into {row.id}; to part them: {todo}"
             raise Problem(problem.RESOURCE_CONFLICT, detail)
         return _told(row, None, None, "parted", is_new=False)
-    await taking.withdraw(ctx, mine)
+    await rows.write(ctx, parties.KIND, {one.id: one for one in mine}, {})
     if not mine and row.id != request.merged_id:
         # What is one by its legal name alone comes apart when it is said to be distinct.
         await _say(ctx, _word(ctx, "distinct", *sorted((row.id, request.merged_id))))
@@ -181,7 +182,7 @@ async def _say(ctx: Context, word: Contribution) -> bool:
     before = await ctx.find(CONTRIBUTIONS, word.id)
     if before is not None and before.digest == word.digest:
         return False
-    await taking.settle(ctx, before, word)
+    await rows.write(ctx, parties.KIND, {before.id: before} if before else {}, {word.id: word})
     return True
 
 

@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator
 from datetime import datetime
-from functools import lru_cache
 from hashlib import sha256
 from typing import Annotated, Any, Literal
-from urllib.parse import SplitResult, urlsplit
 
 from attrs import frozen
 
 from svc_core.base import ids
 from svc_core.base.unset import UNSET, Maybe
+from svc_core.intel.linking.articles import incident_of_article
 from svc_core.operation.facts import (
     SEVERITIES,
     Confidence,
@@ -146,31 +145,11 @@ class OsintEvent:
 # -- of which incident it is -------------------------------------------------------------------
 
 
-def page_of(url: str | None) -> SplitResult | None:
-    """The parts of an address; None for what has no host."""
-    try:
-        page = urlsplit(url or "")
-    except ValueError:  # of brackets that hold no address
-        return None
-    return page if page.hostname else None
-
-
-@lru_cache(maxsize=4_096)  # an article is told by several rows
-def told_by(url: str | None) -> str | None:
-    """The id of the incident that an article tells of, whoever reads it; None without address."""
-    page = page_of(url)
-    if page is None:
-        return None
-    host = str(page.hostname).removeprefix("www.")
-    own = page._replace(scheme="", netloc="", path=page.path.rstrip("/"), fragment="")
-    return ids.derived_id("inc", "article", "", f"{host} {own.geturl()}")
-
-
 def incident_of(id_: str, provider: str, url: str | None) -> str:
     """The id of the incident that an event makes by itself: of machine-read news that of the
     article, which tells several rows of one event, else that of the event.
     """
-    article = told_by(url) if provider == MACHINE else None
+    article = incident_of_article(url) if provider == MACHINE else None
     return article or ids.derived_id("inc", "osintEvent", "", id_)
 
 

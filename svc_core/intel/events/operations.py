@@ -8,8 +8,10 @@ from svc_core.base.instants import Interval
 from svc_core.base.unset import UNSET, Maybe, Unset, given
 from svc_core.intel.events import render
 from svc_core.intel.events.model import CONFIDENCE_STEPS, OSINT_EVENTS, OsintEvent
+from svc_core.intel.events.rules import RULES
+from svc_core.intel.folding.identity import survivor
 from svc_core.intel.folding.situation import reading
-from svc_core.intel.intake.readings import strongest_of, survivor
+from svc_core.intel.folding.writing import strongest_of
 from svc_core.operation.declaration import PATH, QUERY, Context, Operation
 from svc_core.operation.facts import SEVERITIES, Severity
 from svc_core.operation.filters import (
@@ -137,7 +139,7 @@ async def list_osint_events(ctx: Context, request: ListEvents) -> Page[OsintEven
     if isinstance(request.include, Unset):
         return page
     ids = [render.id_of(row) for row in page.rows]
-    told = await strongest_of(ctx, "osintEvent", ids)
+    told = await strongest_of(ctx, RULES, ids)
     raws = [told[id_].raw if id_ in told else None for id_ in ids]
     return evolve(page, rows=tuple(map(render.with_raw, page.rows, raws)))
 
@@ -151,7 +153,7 @@ async def get_osint_event(ctx: Context, request: GetEvent) -> One[OsintEvent]:
     document = await ctx.load(OSINT_EVENTS, await survivor(ctx, request.event_id))
     if isinstance(request.include, Unset):
         return One(document.raw, document.tag)
-    told = (await strongest_of(ctx, "osintEvent", [document.id])).get(document.id)
+    told = (await strongest_of(ctx, RULES, [document.id])).get(document.id)
     # What a source published may change in what the row does not tell.
     tag = (*document.tag, 0 if told is None else told.digest)
     return One(render.with_raw(document.raw, told and told.raw), tag)

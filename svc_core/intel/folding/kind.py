@@ -12,10 +12,19 @@ from svc_core.base import ids
 from svc_core.formats.model import Record
 from svc_core.intel.folding.contributions import Contribution, Members
 from svc_core.intel.folding.model import Source
-from svc_core.intel.folding.revision import Written
 from svc_core.intel.folding.rules import Rules, fold, standing
 from svc_core.operation.declaration import Context
 from svc_core.operation.ports import Collection
+
+
+@frozen
+class Written:
+    """A row as it was and as it is; None where there is none. `words` are what its kind makes."""
+
+    before: Any
+    after: Any
+    words: Any = None
+
 
 Finish = Callable[[Members, Sequence[Contribution]], Members | None]
 Follow = Callable[[Context, Sequence[Written]], Awaitable[None]]

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from attrs import field, frozen
 
+from svc_core.base import ids
 from svc_core.formats.model import Rejection
 from svc_core.formats.table import FORMATS
 from svc_core.operation.members import SourceId, micros
@@ -96,6 +97,14 @@ class Source:
     deltas: tuple[str, ...] = ()
     last_run: LastRun | None = None
     health: SourceHealth = field(factory=SourceHealth)
+
+
+def source_id(location: str) -> str:
+    """The id of the source at `location`: adding it twice makes one."""
+    return ids.derived_id("src", "source", _PROVIDER, location)
+
+
+_PROVIDER = "feed"  # what ids of sources are made of since the first ones were feeds
 
 
 def provider_of(source: Source) -> str | None:

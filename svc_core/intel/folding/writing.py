@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
+from types import MappingProxyType
 from typing import Any, get_origin
 
 import attrs
@@ -17,12 +18,11 @@ from attrs import frozen
 from svc_core import wire
 from svc_core.base import instants
 from svc_core.base.differences import changed_fields
-from svc_core.intel.folding.contributions import Contribution
-from svc_core.intel.folding.identity import Joined, standing_under
-from svc_core.intel.folding.kind import Kind
+from svc_core.intel.folding.contributions import CONTRIBUTIONS, READY, Contribution, Ready, ready
+from svc_core.intel.folding.identity import Contributions, Joined, joined, standing_under
+from svc_core.intel.folding.kind import Kind, Written
 from svc_core.intel.folding.model import LastRun
-from svc_core.intel.folding.revision import Written
-from svc_core.intel.news.model import NewsText
+from svc_core.intel.folding.rules import Rules, strongest
 from svc_core.operation.declaration import Context
 from svc_core.operation.ports import Collection, Document
 from svc_core.wire import shapes
@@ -47,14 +47,59 @@ class Taken:
         return LastRun(self.created, self.updated, self.unchanged, self.deleted, rejected)
 
 
-async def refold(
+async def write(
     ctx: Context,
     kind: Kind,
-    collection: Collection[Any],
-    placed: Joined,
-    words: Mapping[str, NewsText],
-) -> Taken:
+    was: Contributions,
+    now: Contributions,
+    *,
+    made: Mapping[str, Ready] = MappingProxyType({}),
+    words: Mapping[str, Any] = MappingProxyType({}),
+) -> tuple[Taken, dict[str, Contribution]]:
+    """Write contributions of a kind with the rows that they change; they, where they stand.
+
+    Of what is `made` the stored form is known; `words` are those of rows.
+    """
+    if kind.joined:
+        placed = await joined(ctx, kind, was, now)
+    else:
+        placed = Joined(dict(now), {one.row for one in (*was.values(), *now.values())})
+    for id_ in was.keys() - placed.after.keys():
+        await ctx.tx.documents.delete(CONTRIBUTIONS, id_)
+    for id_, one in placed.after.items():
+        prepared = made.get(id_)
+        if prepared is None or prepared.contribution is not one:
+            prepared = ready(one)
+        await ctx.tx.documents.put(READY, id_, prepared)
+    if kind.collection is not None:
+        brought = await _refold(ctx, kind, placed, words)
+    else:
+        brought = _counted(was, now)
+        if kind.heard is not None:
+            await kind.heard(ctx, [*was.values(), *now.values()])
+    return brought, {id_: placed.after[id_] for id_ in now}
+
+
+def _counted(before: Contributions, after: Contributions) -> Taken:
+    """What became of contributions that make no rows yet."""
+    was = {id_: one.digest for id_, one in before.items() if not one.gone}
+    now = {id_: one.digest for id_, one in after.items() if not one.gone}
+    return Taken(
+        created=len(now.keys() - was.keys()),
+        updated=sum(was[id_] != now[id_] for id_ in now.keys() & was.keys()),
+        deleted=len(was.keys() - now.keys()),
+    )
+
+
+async def strongest_of(ctx: Context, rules: Rules, ids: Sequence[str]) -> dict[str, Contribution]:
+    """Of each row the contribution that others give way to."""
+    told = by_row((await standing_under(ctx, ids)).values())
+    return {row: strongest(rules, each) for row, each in told.items()}
+
+
+async def _refold(ctx: Context, kind: Kind, placed: Joined, words: Mapping[str, Any]) -> Taken:
     """Fold the touched rows again and write those that say something new."""
+    collection: Any = kind.collection
     ids = sorted(placed.touched)
     stored = await ctx.tx.documents.get_many(collection, ids)
     told = await _told(ctx, kind, placed, [row for row in ids if row in stored])
@@ -112,7 +157,7 @@ def by_row(contributions: Iterable[Contribution]) -> dict[str, list[Contribution
     return found
 
 
-def _words(kind: Kind, members: Mapping[str, Any] | None, value: Any) -> NewsText | None:
+def _words(kind: Kind, members: Mapping[str, Any] | None, value: Any) -> Any:
     return None if members is None or kind.words is None else kind.words(members, value)
 
 

@@ -1,29 +1,34 @@
-"""The graph around one entity."""
+"""One entity, and the graph around it."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from attrs import frozen
 
+from svc_core import wire
 from svc_core.base import compact, instants
-from svc_core.base.unset import UNSET, Unset, given
+from svc_core.base.unset import UNSET, Maybe, Unset, given
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.intel.entities import directory
+from svc_core.intel.entities import render as entity_rows
+from svc_core.intel.entities.candidates import candidates
 from svc_core.intel.entities.relation import EntityGraph, RelationType
+from svc_core.intel.entities.render import EntityRow
 from svc_core.intel.folding.declaration import EXPLORER, reading
 from svc_core.intel.graphs import stix
 from svc_core.intel.graphs.neighbours import Neighbours, Node
 from svc_core.intel.graphs.rules import DEPTH_MAX, EDGES_MAX, NODES_MAX, Edge, Walk, Wanted
-from svc_core.operation.declaration import PATH, QUERY, STIX, Context, Operation
+from svc_core.operation.declaration import JSON, PATH, QUERY, STIX, Context, Operation
 from svc_core.operation.filters import Revoked, Several, sent
 from svc_core.operation.members import Cursor, EntityId, PageLimit, Share
 from svc_core.operation.period import Moment, moment
 from svc_core.operation.ports import Position
 from svc_core.operation.result import Content, One, Paged
-from svc_core.wire.constraints import Doc, Example, Ge, Le
+from svc_core.wire.constraints import Doc, Example, Ge, Le, MaxLen
 
 text = compact.encoder()
 
@@ -37,8 +42,21 @@ _EDGE = (
 
 
 @frozen
+class GetEntity:
+    """One entity."""
+
+    entity_id: Annotated[EntityId, PATH]
+    include: Annotated[
+        Maybe[tuple[Literal["candidates"], ...]],
+        QUERY,
+        MaxLen(1),
+        Doc("`candidates`: who else it may be, with score and reasons. None of them is joined."),
+    ] = UNSET
+
+
+@frozen
 class GetEntityGraph:
-    """The graph around one entity."""
+    """One entity, and the graph around it."""
 
     entity_id: Annotated[EntityId, PATH]
     depth: Annotated[Depth, QUERY, Doc("Steps from it."), Example(2)] = 1
@@ -49,6 +67,22 @@ class GetEntityGraph:
     limit_nodes: Annotated[int, QUERY, Ge(1), Le(NODES_MAX), Doc("The nearest.")] = NODES_MAX
     limit: Annotated[PageLimit, Doc("Edges in one page. Default: all of them.")] = UNSET
     cursor: Cursor = UNSET
+
+
+async def get_entity(ctx: Context, request: GetEntity) -> One[EntityRow] | Content:
+    """One entity; an id of one that it took up names it too.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    document = await directory.one(ctx, request.entity_id)
+    if ctx.format == STIX.format:
+        return await as_stix(ctx, document.id)
+    (body,) = await entity_rows.whole(ctx, [document.raw])
+    if not isinstance(request.include, Unset):
+        found = await candidates(ctx, document.raw)
+        body = b'%b,"candidates":%b}' % (body[:-1], wire.dumps(found))
+    return One(body, entity_rows.tag(document.id, body))
 
 
 async def get_entity_graph(
@@ -148,6 +182,20 @@ def _midnight(at: str) -> str:
 
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    reading(
+        "entities show",
+        "/entities/{entityId}",
+        get_entity,
+        scopes=EXPLORER,
+        summary="Read an entity",
+        description=(
+            "One entity. An id of one that turned out to be another answers with that other, under "
+            "its own `id`. A vulnerability has its facet `cve`, actors and campaigns `actor`. "
+            "With `format=stix` it is a STIX 2.1 bundle with what it is directly connected to."
+        ),
+        media=(JSON, STIX),
+        examples={STIX.media_type: stix.EXAMPLE},
+    ),
     reading(
         "entities graph",
         "/entities/{entityId}/graph",

@@ -9,14 +9,14 @@ from attrs import field, frozen
 
 from svc_core import wire
 from svc_core.formats.hazards.events import kind
-from svc_core.intel.entities.directory import id_of
-from svc_core.intel.events.model import MACHINE, Cameo, OsintEvent, marks_of, page_of, told_by
+from svc_core.intel.events.model import MACHINE, Cameo, OsintEvent, marks_of
 from svc_core.intel.folding.contributions import Contribution
 from svc_core.intel.folding.rules import Rules, fold
 from svc_core.intel.incidents.model import Participant, Role
 from svc_core.intel.incidents.queue import mentioned
+from svc_core.intel.linking.articles import incident_of_article, page_of
 from svc_core.intel.linking.names import normal
-from svc_core.intel.linking.references import of_text
+from svc_core.intel.linking.references import id_of, of_text
 from svc_core.intel.news.model import NewsItem
 from svc_core.operation.facts import (
     Designator,
@@ -158,7 +158,7 @@ def of_event(event: OsintEvent, mentions: Sequence[Contribution] = ()) -> Member
             for one in event.actors or ()
             if one.name and len(one.name) <= NAME_CHARS
         ),
-        articles=frozenset(filter(None, map(told_by, urls if machine else ()))),
+        articles=frozenset(filter(None, map(incident_of_article, urls if machine else ()))),
         sites=frozenset(filter(None, map(site, urls))) or frozenset({event.provider}),
     )
 
@@ -190,7 +190,7 @@ def _role(told: str | None) -> Any:
 def of_item(item: NewsItem, story: str) -> Member:
     """A news item of a story."""
     dated = item.seen_at
-    article = told_by(item.url)
+    article = incident_of_article(item.url)
     categories = (kind("topic", topic)["category"] for topic in item.topics)
     return Member(
         id=item.id,

@@ -12,14 +12,14 @@ from svc_core import wire
 from svc_core.base.unset import UNSET, Maybe, Unset, given
 from svc_core.intel.entities import directory
 from svc_core.intel.events.model import CONFIDENCE_STEPS
+from svc_core.intel.events.rules import RULES
 from svc_core.intel.folding.declaration import SHARED, reading
 from svc_core.intel.folding.identity import standing_under
 from svc_core.intel.folding.rules import strongest
 from svc_core.intel.folding.writing import by_row
 from svc_core.intel.incidents.model import INCIDENTS, WORDS, Incident, Status
-from svc_core.intel.intake.kinds import KINDS
+from svc_core.intel.incidents.signals import of_incidents
 from svc_core.intel.news.model import NEWS, mentions, whole
-from svc_core.intel.signals.operations import of_incidents
 from svc_core.operation.declaration import PATH, QUERY, Context, Operation
 from svc_core.operation.facts import SEVERITIES
 from svc_core.operation.filters import (
@@ -154,11 +154,10 @@ async def _said(ctx: Context, row: Incident, member: str) -> bytes:
     """What the strongest source says that says this of one of its events."""
     events = row.observation_ids[:EVENTS_READ]
     told = by_row((await standing_under(ctx, events)).values())
-    rules = KINDS["osintEvent"].rules
     for id_ in events:
         saying = [one for one in told.get(id_, ()) if one.said.get(member) and not one.gone]
         if saying:
-            return wire.dumps(strongest(rules, saying).said[member])
+            return wire.dumps(strongest(RULES, saying).said[member])
     return b"null"
 
 

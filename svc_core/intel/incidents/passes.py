@@ -27,9 +27,9 @@ from svc_core.intel.incidents.members import Member
 from svc_core.intel.incidents.model import INCIDENTS, INCIDENTS_DUE, Incident, IncidentDue
 from svc_core.intel.incidents.neighbourhood import Known, related
 from svc_core.intel.incidents.rules import folded, says_the_same, texts
+from svc_core.intel.incidents.signals import escalate
 from svc_core.intel.incidents.union import ALIKE_MAX, grouped, name_of, survivor
 from svc_core.intel.news.model import NEWS
-from svc_core.intel.signals.changes import follow_severity
 from svc_core.operation.declaration import Context, Units
 from svc_core.operation.members import micros, revised
 from svc_core.operation.ports import SYSTEM, Collection, Document
@@ -243,7 +243,7 @@ class _Scene:
         else:
             await self.ctx.save(INCIDENTS, name, row, before=stored)
         if known is not None:
-            await follow_severity(self.ctx, known, row)
+            await escalate(self.ctx, known, row)
 
     async def _settle(self, name: str, group: Sequence[Member]) -> None:
         """Have events name the incident that they are part of."""

@@ -4,14 +4,13 @@ They wait in `INCIDENTS_DUE`, in the same unit of work, so that nothing that was
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from svc_core.base import ids
 from svc_core.formats.model import Record
 from svc_core.intel.events.model import OSINT_EVENTS, incident_of
 from svc_core.intel.folding.contributions import Contribution
+from svc_core.intel.folding.kind import Written
 from svc_core.intel.folding.model import Source
-from svc_core.intel.folding.revision import Written
 from svc_core.intel.incidents.model import INCIDENTS_DUE, IncidentDue
 from svc_core.operation.declaration import Context
 
@@ -23,14 +22,6 @@ async def note(ctx: Context, incidents: Iterable[str]) -> None:
 
 
 # -- events ------------------------------------------------------------------------------------
-
-
-def finished(
-    members: dict[str, Any], contributions: Sequence[Contribution]
-) -> dict[str, Any] | None:
-    """The members of an event's row, with the incident that it makes by itself."""
-    row = contributions[0].row
-    return members | {"incidentId": incident_of(row, members["provider"], members.get("url"))}
 
 
 async def follow_events(ctx: Context, written: Sequence[Written]) -> None:

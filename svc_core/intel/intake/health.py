@@ -15,7 +15,6 @@ from zoneinfo import ZoneInfo
 import attrs
 
 from svc_core import data
-from svc_core.base import ids
 from svc_core.formats.model import Rejection
 from svc_core.formats.table import Document
 from svc_core.intel.folding.model import HealthError, HealthStatus, LastRun, Source, SourceHealth
@@ -23,7 +22,6 @@ from svc_core.intel.folding.model import HealthError, HealthStatus, LastRun, Sou
 CONTENT_STALE = timedelta(days=7)  # spared from flapping: weekly feeds are not broken
 STALE_INTERVALS = 2  # one missed run may be a restart, two are nobody at work
 BACKOFF_MAX = timedelta(hours=24)
-_PROVIDER = "feed"  # what ids of sources are made of since the first ones were feeds
 
 
 def zones(source: Source) -> tuple[ZoneInfo | None, ZoneInfo | None]:
@@ -35,11 +33,6 @@ def zones(source: Source) -> tuple[ZoneInfo | None, ZoneInfo | None]:
 @cache
 def _only_zones() -> Mapping[str, str]:
     return dict(line.split("\t") for line in data.lines("zones.tsv"))
-
-
-def source_id(location: str) -> str:
-    """The id of the source at `location`: adding it twice makes one."""
-    return ids.derived_id("src", "source", _PROVIDER, location)
 
 
 def domain(location: str, home_url: str | None) -> str:

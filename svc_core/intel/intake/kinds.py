@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from svc_core.formats.reading.parties import EXCLUSIVE, STRENGTH
+from svc_core.formats.reading.parties import EXCLUSIVE
 from svc_core.intel.countries.model import COUNTRIES
 from svc_core.intel.economy import series, statements
 from svc_core.intel.economy.finance_model import FILINGS, OBSERVATIONS
@@ -12,9 +12,9 @@ from svc_core.intel.economy.indicator_model import FININT
 from svc_core.intel.economy.market_model import MARKETS
 from svc_core.intel.entities import relations
 from svc_core.intel.entities import rules as parties
-from svc_core.intel.entities.model import ENTITIES
 from svc_core.intel.entities.relation import RELATIONS
 from svc_core.intel.entities.vulnerability import CVES
+from svc_core.intel.events import rules as events
 from svc_core.intel.events.model import OSINT_EVENTS
 from svc_core.intel.folding.contributions import Contribution
 from svc_core.intel.folding.kind import Kind
@@ -33,22 +33,19 @@ def _asked(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, Any]
     return members if members.get("question") else None
 
 
-_OF_EVENTS = {"designators": ("scheme", "value"), "actors": ("name", "role")}
 _TABLE = (
     Kind("newsItem", "obs", Rules(whole=True), NEWS, kept=("retrievedAt", "storyId"),
          locate=items.row_id, carried=items.context, words=items.words, whole=whole,
          follows=(items.follow, incidents.follow_items, due.follow_items)),
-    Kind("osintEvent", "obs", Rules(("gdacs", "gdacs-rss"), joined=_OF_EVENTS), OSINT_EVENTS,
-         kept=("incidentId",), joined=True, finish=incidents.finished,
+    Kind("osintEvent", "obs", events.RULES, OSINT_EVENTS,
+         kept=("incidentId",), joined=True, finish=events.finished,
          follows=(incidents.follow_events, due.follow_events)),
     # A country has its code for an id.
     Kind("country", "", Rules(("countries", "country-codes", "geonames")), COUNTRIES, identify=str),
     Kind("place", "plc"),
     Kind("indicator", "fin", Rules(whole=True), FININT, idle=series.asked_again,
          follows=(series.follow, due.follow_values)),
-    # A row has the id of its strongest designator, whoever brings it.
-    Kind("entity", "ent", parties.RULES, ENTITIES, joined=True, schemes=STRENGTH,
-         identify=id_of, exclusive=EXCLUSIVE, finish=parties.finished),
+    parties.KIND,
     Kind("cve", "ent", vulnerabilities.RULES, CVES, joined=True, identify=id_of,
          exclusive=EXCLUSIVE, finish=vulnerabilities.finished, quiet=vulnerabilities.is_quiet,
          earlier="epss", follows=(follow_scores,)),

@@ -16,7 +16,15 @@ from svc_core import wire
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.intel.folding.contributions import Contribution
-from svc_core.intel.folding.model import SOURCES, HealthError, LastRun, Source, SourceHealth
+from svc_core.intel.folding.model import (
+    SOURCES,
+    HealthError,
+    LastRun,
+    Source,
+    SourceHealth,
+    source_id,
+)
+from svc_core.intel.folding.writing import Taken
 from svc_core.intel.intake import health, registry
 from svc_core.intel.intake import readings as taking
 from svc_core.intel.intake.registry import CADENCE_SECONDS_MAX, CADENCE_SECONDS_MIN, SourceWish
@@ -266,7 +274,7 @@ async def write_sources(ctx: Context, wishes: Sequence[SourceWish]) -> list[Sour
         Problem: VALIDATION_FAILED, before any of them is written.
     """
     known = {source.id: source for source in await all_sources(ctx)}
-    ids = [health.source_id(wish.location) for wish in wishes]
+    ids = [source_id(wish.location) for wish in wishes]
     for id_, wish in zip(ids, wishes, strict=True):
         registry.check(wish, known.get(id_))
     if len(known.keys() | set(ids)) > SOURCES_MAX:
@@ -378,13 +386,13 @@ async def remove_sources(ctx: Context, request: RemoveSources) -> Page[RemovedSo
 
 async def _removed(ctx: Context, id_: str, known: Source | None, *, all_: bool) -> RemovedSource:
     """What became of a source and, where that is wanted, of `all_` that it brought."""
-    gone = await _withdraw(ctx, id_) if all_ else taking.Taken()
+    gone = await _withdraw(ctx, id_) if all_ else Taken()
     name, location = (known.name, known.location) if known else ("", "")
     return RemovedSource(id_, name, location, True, not all_, gone.deleted, gone.updated)
 
 
-async def _withdraw(ctx: Context, id_: str) -> taking.Taken:
-    brought, after = taking.Taken(), None
+async def _withdraw(ctx: Context, id_: str) -> Taken:
+    brought, after = Taken(), None
     while True:
         scan = partial(taking.contributed, source=id_, after=after)
         gone, after = await ctx.work.read(SYSTEM, scan)
@@ -392,15 +400,15 @@ async def _withdraw(ctx: Context, id_: str) -> taking.Taken:
             brought += await ctx.work.write(SYSTEM, partial(_withdrawn, id_, part))
         if after is None:
             break
-    while (more := await ctx.work.write(SYSTEM, partial(_withdrawn, id_, ()))) != taking.Taken():
+    while (more := await ctx.work.write(SYSTEM, partial(_withdrawn, id_, ()))) != Taken():
         brought += more
     return brought
 
 
-async def _withdrawn(id_: str, part: Sequence[Contribution], ctx: Context) -> taking.Taken:
+async def _withdrawn(id_: str, part: Sequence[Contribution], ctx: Context) -> Taken:
     # Somebody may have added it anew meanwhile: what it says then stays.
     if await ctx.find(SOURCES, id_) is not None:
-        return taking.Taken()
+        return Taken()
     return await (
         taking.withdraw(ctx, part) if part else taking.withdraw_items(ctx, id_, BATCH_ROWS)
     )

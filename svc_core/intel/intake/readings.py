@@ -21,7 +21,6 @@ from svc_core.formats.table import Document as ReadDocument
 from svc_core.intel.folding import writing as rows
 from svc_core.intel.folding.contributions import (
     CONTRIBUTIONS,
-    READY,
     Contribution,
     Ready,
     contribution_id,
@@ -29,10 +28,8 @@ from svc_core.intel.folding.contributions import (
     ended,
     ready,
 )
-from svc_core.intel.folding.identity import Joined, joined, standing_under, survivor
+from svc_core.intel.folding.kind import Written
 from svc_core.intel.folding.model import SOURCES, Source
-from svc_core.intel.folding.revision import Written
-from svc_core.intel.folding.rules import strongest
 from svc_core.intel.folding.writing import Taken
 from svc_core.intel.intake import health
 from svc_core.intel.intake.kinds import KINDS
@@ -41,11 +38,6 @@ from svc_core.intel.news.model import NEWS, NewsText
 from svc_core.intel.signals import changes as signals
 from svc_core.operation.declaration import Context
 from svc_core.operation.ports import Position
-
-__all__ = [
-    "Reading", "Taken", "absent", "contributed", "held", "judged", "lapse", "reading", "readings",
-    "settle", "survivor", "take", "take_document", "unknown", "withdraw", "withdraw_items",
-]  # fmt: skip
 
 ROWS_SCANNED = 500  # contributions that are looked at for what is absent
 HELD_COUNTED = 1_000_000  # twice as many as one document may bring
@@ -225,12 +217,6 @@ def _ended(one: Contribution) -> dict[str, Any]:
     return {"sanctions": [each | {"status": "delisted"} for each in listings]} if listings else {}
 
 
-async def settle(ctx: Context, before: Contribution | None, word: Contribution) -> Taken:
-    """Write what the operator says, in place of what he said `before`."""
-    was = {} if before is None else {before.id: before}
-    return await _change(ctx, was, {word.id: word}, {}, {})
-
-
 async def withdraw_items(ctx: Context, source: str, limit: int) -> Taken:
     """Take back some items of a source that nobody contributes to: of before that was kept."""
     left = await ctx.tx.documents.scan(NEWS, where={"source": (source,)}, limit=limit)
@@ -245,46 +231,19 @@ async def _change(
     before: Mapping[str, Contribution],
     after: Mapping[str, Contribution],
     made: Mapping[str, Ready],
-    words: Mapping[str, NewsText],
+    words: Mapping[str, Any],
 ) -> Taken:
     brought = Taken()
     for resource in dict.fromkeys(one.resource for one in (*before.values(), *after.values())):
-        kind = KINDS[resource]
         was, now = _of(resource, before), _of(resource, after)
-        if kind.joined:
-            placed = await joined(ctx, kind, was, now)
-        else:
-            placed = Joined(now, {one.row for one in (*was.values(), *now.values())})
-        for id_ in was.keys() - placed.after.keys():
-            await ctx.tx.documents.delete(CONTRIBUTIONS, id_)
-        for id_, one in placed.after.items():
-            prepared = made.get(id_)
-            if prepared is None or prepared.contribution is not one:
-                prepared = ready(one)
-            await ctx.tx.documents.put(READY, id_, prepared)
-        if kind.collection is None:
-            brought += _counted(was, now)
-            if kind.heard is not None:
-                await kind.heard(ctx, [*was.values(), *now.values()])
-        else:
-            brought += await rows.refold(ctx, kind, kind.collection, placed, words)
-        await signals.follow(ctx, was, {id_: placed.after[id_] for id_ in now})
+        taken, kept = await rows.write(ctx, KINDS[resource], was, now, made=made, words=words)
+        brought += taken
+        await signals.follow(ctx, was, kept)
     return brought
 
 
 def _of(resource: str, all_: Mapping[str, Contribution]) -> dict[str, Contribution]:
     return {id_: one for id_, one in all_.items() if one.resource == resource}
-
-
-def _counted(before: Mapping[str, Contribution], after: Mapping[str, Contribution]) -> Taken:
-    """What became of contributions that make no rows yet."""
-    was = {id_: one.digest for id_, one in before.items() if not one.gone}
-    now = {id_: one.digest for id_, one in after.items() if not one.gone}
-    return Taken(
-        created=len(now.keys() - was.keys()),
-        updated=sum(was[id_] != now[id_] for id_ in now.keys() & was.keys()),
-        deleted=len(was.keys() - now.keys()),
-    )
 
 
 async def absent(
@@ -339,9 +298,3 @@ async def take_document(ctx: Context, id_: str, document: ReadDocument) -> Taken
     done = health.succeeded(described, ctx.now, run, document.rejections)
     await ctx.save(SOURCES, id_, done)
     return brought
-
-
-async def strongest_of(ctx: Context, resource: str, ids: Sequence[str]) -> dict[str, Contribution]:
-    """Of each row the contribution that others give way to."""
-    told = rows.by_row((await standing_under(ctx, ids)).values())
-    return {row: strongest(KINDS[resource].rules, each) for row, each in told.items()}

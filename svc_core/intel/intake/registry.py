@@ -17,7 +17,7 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.formats.model import DocumentRefused
 from svc_core.formats.table import FORMATS, check_options
-from svc_core.intel.folding.model import SOURCES, Source
+from svc_core.intel.folding.model import SOURCES, Source, source_id
 from svc_core.intel.intake import health
 from svc_core.operation import schedule
 from svc_core.operation.declaration import Context
@@ -58,7 +58,7 @@ async def add_source(ctx: Context, wish: SourceWish) -> Source:
     Raises:
         Problem: VALIDATION_FAILED, as `check`.
     """
-    known = await ctx.find(SOURCES, health.source_id(wish.location))
+    known = await ctx.find(SOURCES, source_id(wish.location))
     check(wish, known)
     source = _wished(known or _new(wish.location, ctx.now), wish)
     return source if source == known else await save_source(ctx, source)
@@ -111,7 +111,7 @@ def _option_faults(wish: SourceWish, known: Source | None) -> Iterator[str]:
 
 def _new(location: str, now: datetime) -> Source:
     return Source(
-        id=health.source_id(location),
+        id=source_id(location),
         location=location,
         domain=health.domain(location, None),
         cadence_seconds=CADENCE_SECONDS,

@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 from svc_core.base import ids, instants
 from svc_core.base.egress import is_loopback
 from svc_core.formats.model import Record
+from svc_core.intel.folding.kind import Written
 from svc_core.intel.folding.model import Source
-from svc_core.intel.folding.revision import Written
 from svc_core.intel.news.activity import active
 from svc_core.intel.news.model import (
     NEWS,

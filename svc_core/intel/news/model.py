@@ -9,7 +9,7 @@ from attrs import frozen
 from svc_core import wire
 from svc_core.base.unset import UNSET
 from svc_core.intel.entities.model import EntityRef
-from svc_core.intel.events.model import told_by
+from svc_core.intel.linking.articles import incident_of_article
 from svc_core.intel.linking.references import of_text
 from svc_core.operation.facts import Place, SourceRef
 from svc_core.operation.members import (
@@ -211,7 +211,7 @@ NEWS: Collection[NewsItem] = Collection(
     keys={
         "source": lambda item: item.source.id,
         "story": lambda item: item.story_id,
-        "article": lambda item: None if item.story_id is None else told_by(item.url),
+        "article": lambda item: None if item.story_id is None else incident_of_article(item.url),
     },
     facets={
         "topics": lambda item: item.topics,

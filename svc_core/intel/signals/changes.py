@@ -7,19 +7,15 @@ Rule 2: nothing is looked at twice: the work is that of the rows that were writt
 
 from collections.abc import Callable, Iterable, Mapping
 
-from svc_core.base.unset import Unset
-from svc_core.intel.entities.model import EntityRef
 from svc_core.intel.folding.contributions import Contribution
 from svc_core.intel.folding.model import SOURCES
-from svc_core.intel.incidents.model import Incident
-from svc_core.intel.signals.detectors import found, measured, raised
+from svc_core.intel.signals.detectors import raised
 from svc_core.intel.signals.differences import Diff
 from svc_core.intel.signals.markets import moves
 from svc_core.intel.signals.model import Signal
 from svc_core.intel.signals.parties import filed, sanctioned
 from svc_core.intel.signals.scores import critical, listed
 from svc_core.operation.declaration import Context
-from svc_core.operation.facts import SEVERITIES
 
 
 async def follow(
@@ -61,33 +57,3 @@ _DETECTED: Mapping[str, Callable[[Diff], Iterable[Signal]]] = {
     "market": lambda _: (),
 }
 """By the kind of row; markets are looked at with the points that they had."""
-
-
-async def follow_severity(ctx: Context, was: Incident, now: Incident) -> None:
-    """Write the signal of an incident that became graver by the scale that it was judged by."""
-    old, new = was.severity_basis, now.severity_basis
-    before, grave = (SEVERITIES.index(one.severity) for one in (was, now))
-    if old is None or new is None or (old.provider, old.scale) != (new.provider, new.scale):
-        return
-    if grave <= before:
-        return
-    named = [(one, one.reference) for one in now.entities]
-    signal = found(
-        "escalation",
-        f"{now.id}|{now.severity}",
-        f"{was.severity} to {now.severity}: {now.title}",
-        ctx.now,
-        direction="up",
-        measure=grave,
-        evidence=measured(grave, before, was.last_seen_at, ctx.now),
-        entities=tuple(
-            EntityRef(told, one.name, one.role)
-            for one, told in named
-            if not isinstance(told, Unset)
-        ),
-        incident_ids=(now.id,),
-        place=now.place,
-        sources=now.sources,
-        source_count=now.source_count,
-    )
-    await raised(ctx, [signal])

@@ -1,77 +1,37 @@
-"""Signals: lists, one of them, and the operator's word that one means nothing.
+"""Signals: one of them as it is read now, and the operator's word that one means nothing.
 
 Rule: a row is stored without the clock. Whether it has expired, and which entities its references
 mean, is told when it is read.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from attrs import frozen
 
 from svc_core.base import compact
-from svc_core.base.unset import UNSET, Maybe, Unset, given
 from svc_core.intel.entities import directory
 from svc_core.intel.folding.declaration import SHARED, reading
-from svc_core.intel.incidents.model import INCIDENTS
 from svc_core.intel.signals.model import (
-    NEVER,
     SIGNALS,
-    STRENGTH_STEPS,
     Signal,
-    SignalStatus,
-    SignalType,
 )
-from svc_core.operation.declaration import PATH, QUERY, Context, Operation, local
-from svc_core.operation.filters import Range, Several, at_least, narrowed, sent
+from svc_core.operation.declaration import PATH, Context, Operation, local
 from svc_core.operation.members import (
-    Cursor,
-    EntityId,
-    IncidentId,
-    Limit,
-    Share,
     SignalId,
-    micros,
     revised,
 )
-from svc_core.operation.period import UpdatedSince, When, after, bounds
 from svc_core.operation.ports import Document
-from svc_core.operation.result import One, Page
+from svc_core.operation.result import One
 from svc_core.search import indexing
-from svc_core.wire.constraints import Arg, Doc, Example, Pattern
+from svc_core.wire.constraints import Arg
 
-INCIDENTS_ASKED = 500  # ids of the incidents of one page, or of one filter
-SIGNALS_TOLD = 500  # of the incidents of one page
-
-_STATES = ("active", "expired", "dismissed")
-_text = compact.encoder()
+text = compact.encoder()
 
 
 # -- requests ----------------------------------------------------------------------------------
-
-
-Tag = Annotated[str, Pattern("[A-Za-z-]{1,40}", "a tag such as cyber")]
-
-
-@frozen
-class ListSignals:
-    """Signals of every detector."""
-
-    type: Annotated[Several[SignalType], Doc("Types."), Example(["kevAdded", "epssJump"])] = UNSET
-    tag: Annotated[Several[Tag], Doc("Tags."), Example(["cyber", "markets"])] = UNSET
-    min_strength: Annotated[Maybe[Share], QUERY, Doc("Only what is as strong.")] = UNSET
-    entity_id: Annotated[Several[EntityId], Doc("Comma list of entities.")] = UNSET
-    incident_id: Annotated[Several[IncidentId], Doc("Comma list of incidents.")] = UNSET
-    status: Annotated[Several[SignalStatus], Doc("States."), Example(["active"])] = UNSET
-    datetime: When = UNSET
-    updated_since: UpdatedSince = UNSET
-    sort: Annotated[
-        Literal["detectedAt", "strength"], QUERY, Doc("The latest or the strongest come first.")
-    ] = "detectedAt"
-    limit: Limit = 20
-    cursor: Cursor = UNSET
 
 
 @frozen
@@ -91,18 +51,6 @@ class DismissSignal:
 # -- rules -------------------------------------------------------------------------------------
 
 
-def _ended(status: Maybe[tuple[SignalStatus, ...]], now: datetime) -> dict[str, Range]:
-    """The range of ends that signals in one of these states have."""
-    asked, at = {*given(status, _STATES)}, micros(now)
-    if asked == {*_STATES}:
-        return {}
-    if asked == {"expired", "dismissed"}:
-        return {"ended": (-NEVER, at)}
-    start = 1 - NEVER if "expired" in asked else at + 1 if "active" in asked else NEVER
-    end = None if "dismissed" in asked else NEVER - 1 if "active" in asked else at
-    return {"end": (start, end)}
-
-
 def _status(row: Mapping[str, Any], now: datetime) -> str:
     ends = row["expiresAt"]
     is_over = row["status"] == "active" and ends and datetime.fromisoformat(ends) <= now
@@ -118,62 +66,12 @@ async def shown(ctx: Context, raws: Sequence[bytes]) -> list[dict[str, Any]]:
     return rows
 
 
-async def of_incidents(ctx: Context, rows: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """The ids of the newest signals about each of these incidents, by its id."""
-    names = {key: row["id"] for row in rows for key in (row["id"], *row["mergedIds"])}
-    about = {"incident": tuple(names)[:INCIDENTS_ASKED]}
-    page = await ctx.tx.documents.scan(SIGNALS, where=about, limit=SIGNALS_TOLD)
-    told: dict[str, list[str]] = {}
-    for document in page.rows:
-        found = {names.get(id_) for id_ in json.loads(document.raw)["incidentIds"]}
-        for id_ in sorted(filter(None, found)):
-            told.setdefault(id_, []).append(document.id)
-    return told
-
-
-async def _incidents(ctx: Context, asked: Sequence[str]) -> tuple[str, ...]:
-    """All ids of the incidents that these ids name; unknown ones stay."""
-    about = {"key": tuple(asked)}
-    page = await ctx.tx.documents.scan(INCIDENTS, where=about, limit=INCIDENTS_ASKED)
-    keys = (key for row in page.rows for key in INCIDENTS.decode(row.raw).keys)
-    return tuple(dict.fromkeys([*asked, *keys]))
-
-
 async def _one(ctx: Context, document: Document[Signal]) -> One[Signal]:
     (row,) = await shown(ctx, [document.raw])
-    who = _text(row["entities"])
-    return One(_text(row).encode(), (*document.tag, row["status"], who))
+    return One(text(row).encode(), (*document.tag, row["status"], text(row["entities"])))
 
 
 # -- use cases ---------------------------------------------------------------------------------
-
-
-async def list_signals(ctx: Context, request: ListSignals) -> Page[Signal]:
-    """A page of signals."""
-    where = sent(request, "type", "tag")
-    if not isinstance(request.entity_id, Unset):
-        where["entity"] = await directory.references(ctx, request.entity_id)
-    if not isinstance(request.incident_id, Unset):
-        where["incident"] = await _incidents(ctx, request.incident_id)
-    ranges = narrowed(
-        strength=at_least(request.min_strength, STRENGTH_STEPS),
-        updated=after(request.updated_since),
-    )
-    edges = bounds(request.datetime)
-    order = "strength" if request.sort == "strength" else None
-    # The clock goes on between two pages of one list; the states that were asked for do not.
-    asked = sent(request, "type", "tag", "entity_id", "incident_id", "status")
-    binding = ctx.list_binding(asked, order, **(edges | {"ranges": ranges}))
-    page = await ctx.tx.documents.scan(
-        SIGNALS,
-        where=where,
-        order=order,
-        after=ctx.open_cursor(request.cursor, binding),
-        limit=request.limit,
-        **(edges | {"ranges": ranges | _ended(request.status, ctx.now)}),
-    )
-    rows = await shown(ctx, [row.raw for row in page.rows])
-    return Page(tuple(_text(row).encode() for row in rows), ctx.seal_cursor(page.end, binding))
 
 
 async def get_signal(ctx: Context, request: GetSignal) -> One[Signal]:
@@ -203,21 +101,6 @@ async def dismiss_signal(ctx: Context, request: DismissSignal) -> One[Signal]:
 # -- declarations ------------------------------------------------------------------------------
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    reading(
-        "signals list",
-        "/signals",
-        list_signals,
-        scopes=SHARED,
-        columns=("id", "type", "strength", "detectedAt", "status", "title"),
-        summary="List signals",
-        description=(
-            "What detectors found in the rows of all sources: catalogues that grew, scores and "
-            "prices that moved, values off their usual course, more news than usual, sources that "
-            "fell silent. Each has the numbers it goes by and the evidence. The values of one "
-            "filter are alternatives; different filters must all match. The latest comes first."
-        ),
-        timeless=False,
-    ),
     reading(
         "signals show",
         "/signals/{signalId}",

@@ -9,7 +9,7 @@ from svc_core.formats.reading.values import moment
 from svc_core.intel.entities.model import EntityRef
 from svc_core.intel.entities.vulnerability import CVES, Cve
 from svc_core.intel.folding.contributions import Contribution
-from svc_core.intel.folding.revision import Written
+from svc_core.intel.folding.kind import Written
 from svc_core.intel.linking.references import id_of, of_vendor
 from svc_core.intel.signals.detectors import DETECTORS, found, measured, raised
 from svc_core.intel.signals.differences import Diff

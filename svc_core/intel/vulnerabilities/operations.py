@@ -21,6 +21,7 @@ from svc_core.intel.entities.vulnerability import (
     folded,
 )
 from svc_core.intel.folding.declaration import CYBER, reading
+from svc_core.intel.linking.references import id_of
 from svc_core.operation.declaration import QUERY, Context, Operation
 from svc_core.operation.facts import Severity
 from svc_core.operation.filters import (
@@ -134,7 +135,7 @@ def _ranges(request: ListCves) -> dict[str, Range]:
 
 async def _where(ctx: Context, request: ListCves) -> dict[str, Any]:
     """The filters, the rarest first: of those that many rows have the first is walked."""
-    ids = [directory.id_of(one.upper()) for one in given(request.cve_id, ())]
+    ids = [id_of(one.upper()) for one in given(request.cve_id, ())]
     makers = await directory.references(ctx, given(request.entity_id, ()))
     asks = not (isinstance(request.kev, Unset) and isinstance(request.ransomware, Unset))
     is_loaded = asks and await has_catalogue(ctx)

@@ -27,13 +27,14 @@ from svc_core.formats.reading.body import Body
 from svc_core.formats.reading.packed import unpacked
 from svc_core.formats.table import BYTES_MAX, FORMATS, Document, read, recognised
 from svc_core.intel.folding.model import SOURCES, Source
+from svc_core.intel.folding.writing import Taken
 from svc_core.intel.incidents.passes import fold_new
+from svc_core.intel.incidents.stories import group_new
 from svc_core.intel.intake import admission as documents
 from svc_core.intel.intake import health, registry
 from svc_core.intel.intake import readings as taking
 from svc_core.intel.intake.operations import Outcome
 from svc_core.intel.news.recaps import recap_new
-from svc_core.intel.news.stories import group_new
 from svc_core.intel.signals.passes import detect_new
 from svc_core.operation.declaration import Context
 from svc_core.operation.host import Progress, Tell, silent
@@ -184,7 +185,7 @@ class _Writing:
         self._tell = tell
         self._rows = PART_ROWS
         self._kept: set[str] = set()
-        self._taken = taking.Taken()
+        self._taken = Taken()
 
     async def run(self) -> Outcome:
         """What the document brought."""
@@ -208,7 +209,7 @@ class _Writing:
             taking.readings, self._source, self._document, records, self._kept
         )
         new = await self._service.read(SYSTEM, partial(taking.unknown, readings=readings))
-        self._taken += taking.Taken(unchanged=len(readings) - len(new))
+        self._taken += Taken(unchanged=len(readings) - len(new))
         now = self._service.now()
         made = await anyio.to_thread.run_sync(
             lambda: [taking.judged(self._source, one, now) for one in new]
@@ -228,7 +229,7 @@ class _Writing:
                 return True
 
     async def _write(
-        self, write: Callable[[Context, Sequence[T]], Awaitable[taking.Taken]], all_: Sequence[T]
+        self, write: Callable[[Context, Sequence[T]], Awaitable[Taken]], all_: Sequence[T]
     ) -> bool:
         """Write all of these in parts; whether the source is still there."""
         while all_:
@@ -244,10 +245,10 @@ class _Writing:
 
     async def _part(
         self,
-        write: Callable[[Context, Sequence[T]], Awaitable[taking.Taken]],
+        write: Callable[[Context, Sequence[T]], Awaitable[Taken]],
         part: Sequence[T],
         ctx: Context,
-    ) -> taking.Taken | None:
+    ) -> Taken | None:
         if await registry.note_run(ctx, self._source.id, health.begun) is None:
             return None
         return await write(ctx, part)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.base import ids
-from svc_core.intel.intake import health
+from svc_core.intel.folding.model import source_id
 from svc_core.intel.news.activity import ACTIVITY_NAMES_MAX, active, items_last_day
 from svc_core.intel.news.model import NewsItem, NewsSource, Sentiment, TopicActivity
 from svc_core.testing.clock import START as NOW
@@ -28,7 +28,7 @@ def item(key: str = "a", **members: Any) -> NewsItem:
         "published_at": None,
         "updated_at": None,
         "retrieved_at": NOW,
-        "source": NewsSource(health.source_id("x"), "X", "x.org", None),
+        "source": NewsSource(source_id("x"), "X", "x.org", None),
         "language": "en",
         "authors": (),
         "topics": (),
@@ -52,7 +52,7 @@ def test_a_topic_counts_items_by_the_hour(make_source: Make) -> None:
     seen = active(WORLD, fresh, NOW)
     assert [count for _, count in seen.hours] == [1, 1, 2]
     assert seen.languages == ("en", "fr")
-    assert seen.sources == (health.source_id("x"),)
+    assert seen.sources == (source_id("x"),)
     assert seen.last_item_at == NOW
     assert items_last_day(seen, NOW) == 3
     assert items_last_day(seen, NOW + timedelta(hours=23)) == 2
@@ -81,9 +81,7 @@ def test_an_item_dated_in_the_future_counts_when_it_was_read() -> None:
 
 
 def test_a_topic_remembers_a_bounded_number_of_sources() -> None:
-    fresh = [
-        item("a", source=NewsSource(health.source_id(str(n)), "", "", None)) for n in range(600)
-    ]
+    fresh = [item("a", source=NewsSource(source_id(str(n)), "", "", None)) for n in range(600)]
     assert len(active(WORLD, fresh, NOW).sources) == ACTIVITY_NAMES_MAX
 
 

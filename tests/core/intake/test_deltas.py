@@ -7,7 +7,7 @@ from svc_core.formats.model import Given
 from svc_core.formats.reading.body import Body
 from svc_core.formats.table import FORMATS, Document, read
 from svc_core.intel.folding.contributions import CONTRIBUTIONS
-from svc_core.intel.intake.readings import Taken
+from svc_core.intel.folding.writing import Taken
 
 
 def entity(id_: str, schema: str, day: int, **properties: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from svc_core.base import ids
 from svc_core.formats.model import Rejection
-from svc_core.intel.folding.model import LastRun, Source
+from svc_core.intel.folding.model import LastRun, Source, source_id
 from svc_core.intel.intake import health
 from svc_core.testing.clock import START as NOW
 from tests.core.feeds import document_of
@@ -21,9 +21,9 @@ Make = Callable[..., Any]
 
 
 def test_a_location_is_one_source() -> None:
-    assert health.source_id("https://a.org/") == health.source_id("https://a.org/")
-    assert health.source_id("https://a.org/") != health.source_id("https://a.org/feed")
-    assert ids.is_id("src", health.source_id("x"))
+    assert source_id("https://a.org/") == source_id("https://a.org/")
+    assert source_id("https://a.org/") != source_id("https://a.org/feed")
+    assert ids.is_id("src", source_id("x"))
 
 
 @pytest.mark.parametrize(

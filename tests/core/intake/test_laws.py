@@ -16,6 +16,7 @@ from svc_core.formats.reading.format import Format
 from svc_core.formats.table import FORMATS, Document, read, recognised
 from svc_core.intel.folding import identity as joining
 from svc_core.intel.folding.contributions import CONTRIBUTIONS
+from svc_core.intel.folding.writing import Taken
 from svc_core.intel.intake import readings as taking
 from svc_core.intel.intake.kinds import KINDS
 from svc_core.testing.clock import START
@@ -55,10 +56,10 @@ def _all(house: Any, collection: Any) -> Sequence[Any]:
     return house.run(lambda ctx: ctx.tx.documents.scan(collection, limit=100_000)).rows
 
 
-def take(house: Any, document: Document, location: str = "/a") -> taking.Taken:
+def take(house: Any, document: Document, location: str = "/a") -> Taken:
     """Take in a document of the source at this location, an hour later than the one before."""
     house.clock.advance(3_600)
-    brought: taking.Taken = house.take(house.add(location), document)
+    brought: Taken = house.take(house.add(location), document)
     return brought
 
 
@@ -106,7 +107,7 @@ def test_a_document_taken_in_twice_writes_nothing_the_second_time(
     assert shown(house)
     before, changes = shown(house), len(house.recorded())
     again = take(house, document)
-    assert again == taking.Taken(unchanged=len(document.records))
+    assert again == Taken(unchanged=len(document.records))
     assert (shown(house), len(house.recorded())) == (before, changes)
 
 
@@ -271,7 +272,7 @@ def test_every_id_that_a_row_ever_had_leads_to_it(house_factory: Make, order: li
         live = {row.id for row in _all(house, KINDS["osintEvent"].collection)}
         ids |= live
         for id_ in ids:
-            end = house.run(lambda ctx, id_=id_: taking.survivor(ctx, id_))
+            end = house.run(lambda ctx, id_=id_: joining.survivor(ctx, id_))
             assert end == id_ or id_ not in live
     last = {change.resource_id: change.change_type for change in house.recorded()}
     assert {id_ for id_, change in last.items() if change not in {"deleted", "merged"}} == (

@@ -15,6 +15,7 @@ from svc_core.contract.cursor import Keyring
 from svc_core.contract.problem import Problem
 from svc_core.intel.folding.contributions import CONTRIBUTIONS, Contribution
 from svc_core.intel.folding.model import SOURCES, Source
+from svc_core.intel.folding.writing import Taken
 from svc_core.intel.intake import catalogue as offers
 from svc_core.intel.intake import operations
 from svc_core.intel.intake import readings as taking
@@ -247,7 +248,7 @@ def test_former_items_are_shown_whole_and_are_no_news_when_they_are_read_again(
     assert row == before | {"recordedAt": None}
     one = json.loads(house.send("getNewsItem", path={"newsId": row["id"]}).body)["data"]
     changes = len(house.recorded())
-    assert house.take(source, told) == taking.Taken(unchanged=1)
+    assert house.take(source, told) == Taken(unchanged=1)
     assert (one, house.rows("listNews"), len(house.recorded())) == (row, [row], changes)
 
 

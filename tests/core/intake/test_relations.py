@@ -7,10 +7,10 @@ import pytest
 
 from svc_core.formats.model import Unusable
 from svc_core.formats.reading.relations import relation
-from svc_core.intel.entities.directory import id_of
 from svc_core.intel.entities.relations import EVIDENCE_MAX, finished, reference
 from svc_core.intel.folding.contributions import Contribution
 from svc_core.intel.intake.kinds import KINDS
+from svc_core.intel.linking.references import id_of
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 EVENT = "misp:30000000-0000-4000-8000-000000009001"

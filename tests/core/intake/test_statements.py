@@ -13,14 +13,14 @@ from svc_core.formats.model import Given
 from svc_core.formats.reading.body import Body
 from svc_core.formats.table import Document, read, recognised
 from svc_core.intel.economy.finance_model import OBSERVATIONS
-from svc_core.intel.entities import directory
 from svc_core.intel.intake import readings as taking
+from svc_core.intel.linking.references import id_of
 from tests.sampling import examples
 
 Make = Callable[..., Any]
 Row = dict[str, Any]
 
-ENTITY = directory.id_of("cik:0000000001")
+ENTITY = id_of("cik:0000000001")
 
 CONCEPTS = {  # with the metric of each and its place among those of the metric
     "Revenues": ("revenue", 0),

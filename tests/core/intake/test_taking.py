@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from svc_core import wire
 from svc_core.formats.model import Rejection
 from svc_core.intel.folding.model import SOURCES
+from svc_core.intel.folding.writing import Taken
 from svc_core.intel.intake import readings as taking
 from svc_core.intel.news.model import TOPIC_ACTIVITY
 from svc_core.operation.declaration import Context
@@ -26,7 +27,7 @@ def test_a_document_is_written_with_everything_that_follows_from_it(
     source = house.add(topics=("world",))
     lost = (Rejection("noTitle", 1, "x"),)
     taken = house.take(source, make_document(make_entry("a"), make_entry("b"), rejections=lost))
-    assert taken == taking.Taken(created=2, updated=0, unchanged=0)
+    assert taken == Taken(created=2, updated=0, unchanged=0)
     assert sorted(item.id for item in house.news()) == sorted(words.id for words in house.words())
     assert [(c.change_type, c.resource_type, c.everybody) for c in house.recorded()] == [
         ("created", "newsItem", True)
@@ -45,7 +46,7 @@ def test_a_document_again_writes_no_item_and_no_change(
     house.take(source, parsed)
     told = house.recorded()
     house.clock.advance(60)
-    assert house.take(source, parsed) == taking.Taken(0, 0, 2)
+    assert house.take(source, parsed) == Taken(0, 0, 2)
     assert house.recorded() == told
     after = house.run(lambda ctx: ctx.find(SOURCES, source.id))
     assert after.health.last_content_at == house.clock.now() - timedelta(seconds=60)

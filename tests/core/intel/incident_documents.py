@@ -9,7 +9,7 @@ from svc_core.formats.model import Given
 from svc_core.formats.reading.body import Body
 from svc_core.formats.table import read, recognised
 from svc_core.intel.incidents.passes import fold_new
-from svc_core.intel.news.stories import group_new
+from svc_core.intel.incidents.stories import group_new
 from tests.core.news.test_grouping import Work
 
 NOON = datetime.fromisoformat("2026-01-02T12:00:00+00:00")

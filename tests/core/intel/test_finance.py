@@ -12,13 +12,13 @@ from svc_core.contract import problem
 from svc_core.formats.companies import xbrl
 from svc_core.intel.economy.finance import filings
 from svc_core.intel.economy.finance_model import Metric
-from svc_core.intel.entities import directory
+from svc_core.intel.linking.references import id_of
 from svc_core.testing.clock import START
 from svc_http.run.demo.documents import data_documents
 from tests.core import demo
 
 APPLE, MICROSOFT, QUAY = (
-    directory.id_of(f"cik:{number}") for number in ("0000320193", "0000789019", "0009990417")
+    id_of(f"cik:{number}") for number in ("0000320193", "0000789019", "0009990417")
 )
 MILLION = 1_000_000
 
@@ -139,7 +139,7 @@ def test_a_row_has_its_period_by_its_dates_and_nothing_of_how_it_is_found(filled
 
 
 def test_every_id_of_a_company_answers_with_its_own(filled: Any) -> None:
-    other = directory.id_of("lei:INR2EJN1ERAN0W5ZP974")
+    other = id_of("lei:INR2EJN1ERAN0W5ZP974")
     (entity,) = {row["entityId"] for row in rows(filled, MICROSOFT)}
     assert rows(filled, other) == rows(filled, MICROSOFT)
     assert json.loads(filled.send("getEntity", path={"entityId": other}).body)["data"]["id"] == (
@@ -152,7 +152,7 @@ def test_who_is_not_known_is_not_found_and_who_reported_nothing_has_no_rows(fill
     refused = filled.refused("listFinancialObservations", path={"entityId": unknown})
     assert refused.type is problem.NOT_FOUND
     demo.take(filled, "quiet.json", {"0": {"cik_str": 7, "ticker": "QT", "title": "Quiet Inc"}})
-    assert page(filled, directory.id_of("cik:0000000007"))["data"] == []
+    assert page(filled, id_of("cik:0000000007"))["data"] == []
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from svc_core.base.instants import Interval
 from svc_core.contract import problem
-from svc_core.intel.entities import directory
 from svc_core.intel.fusion import rules as fused
+from svc_core.intel.linking.references import id_of
 from tests.core import demo
 
 CIK = "0001999001"
@@ -134,7 +134,7 @@ DOCUMENTS = {
     "kev.json": KEV, "nvd.json": NVD, "epss.csv": EPSS, "markets.json": MARKETS,
     "wire.xml": NEWS,
 }  # fmt: skip
-ID = directory.id_of(f"cik:{CIK}")
+ID = id_of(f"cik:{CIK}")
 
 
 def fusion(house: Any, query: str = YEAR, id_: str = ID) -> Any:
@@ -239,7 +239,7 @@ def test_a_renamed_company_has_what_its_old_and_new_names_were_told_of(story: An
 
 
 def test_a_vendor_that_shares_a_word_is_not_attached(story: Any) -> None:
-    foods = fusion(story, id_=directory.id_of("cik:0001999002"))
+    foods = fusion(story, id_=id_of("cik:0001999002"))
     assert [row["cveId"] for row in foods["cyber"]["cves"]] == ["CVE-2024-90002", "CVE-2025-90005"]
     assert foods["coverage"]["filings"] == "empty"
     assert [row["question"] for row in foods["market"]["markets"]] == [MARKETS[1]["question"]]

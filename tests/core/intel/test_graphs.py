@@ -13,12 +13,12 @@ from svc_core.contract import problem
 from svc_core.formats.model import Given
 from svc_core.formats.reading.body import Body
 from svc_core.formats.table import read, recognised
-from svc_core.intel.entities.directory import id_of
 from svc_core.intel.entities.relation import RELATIONS
 from svc_core.intel.graphs import cyber as cyber_graph
 from svc_core.intel.graphs import neighbours
 from svc_core.intel.graphs.cyber import GetCyberGraph
 from svc_core.intel.graphs.operations import GetEntityGraph
+from svc_core.intel.linking.references import id_of
 from svc_core.operation.inputs import inputs
 from svc_http.run.demo.documents import data_documents
 from tests.core.intel.incident_documents import fold, gdelt, rss

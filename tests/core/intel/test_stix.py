@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import stix2
 
-from svc_core.intel.entities.directory import id_of
 from svc_core.intel.graphs.neighbours import Node
 from svc_core.intel.graphs.stix import bundle
+from svc_core.intel.linking.references import id_of
 from svc_core.ledger.exchange.marking import IDS
 from svc_core.operation.declaration import STIX
 from tests.core.intel.test_walk import edge

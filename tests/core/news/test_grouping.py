@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.base import drive
+from svc_core.intel.incidents.stories import PASSES_MAX, TRIES_MAX, group_new, named
 from svc_core.intel.intake import readings as taking
 from svc_core.intel.news.model import UNGROUPED
-from svc_core.intel.news.stories import PASSES_MAX, TRIES_MAX, group_new, named
 from svc_core.operation.host import silent
 from svc_core.search import corpus
 from svc_core.search.embeddings import VECTORS, Vector

@@ -9,9 +9,8 @@ import pytest
 from svc_core.formats.model import Given
 from svc_core.formats.reading.body import Body
 from svc_core.formats.table import read, recognised
-from svc_core.intel.folding.model import Source
+from svc_core.intel.folding.model import Source, source_id
 from svc_core.intel.intake import readings as taking
-from svc_core.intel.intake.health import source_id
 from svc_http.run.demo.documents import data_documents
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

@@ -38,12 +38,12 @@ from svc_core.formats import table as formats
 from svc_core.formats.model import Given
 from svc_core.formats.reading.body import Body
 from svc_core.intel.incidents.passes import fold_new
+from svc_core.intel.incidents.stories import group_new
 from svc_core.intel.intake import readings as taking
 from svc_core.intel.intake import registry
 from svc_core.intel.linking.references import id_of
 from svc_core.intel.news.model import NEWS
 from svc_core.intel.news.recaps import recap_new
-from svc_core.intel.news.stories import group_new
 from svc_core.intel.signals.model import SIGNALS
 from svc_core.intel.signals.passes import detect_new
 from svc_core.operation.declaration import Actor, Context, Operation

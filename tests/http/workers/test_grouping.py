@@ -6,8 +6,8 @@ from typing import Any
 import attrs
 import pytest
 
+from svc_core.intel.incidents.stories import group_new
 from svc_core.intel.news.model import UNGROUPED, NewsItem
-from svc_core.intel.news.stories import group_new
 from svc_core.operation.ports import SYSTEM
 from svc_http.service.workers import add_source, pull, pull_all
 from svc_http.service.workers.intake import pull_due

@@ -1,0 +1,183 @@
+"""Signals and the incidents that they are about: the list of signals, those of an incident, and the
+signal that one became graver.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from attrs import frozen
+
+from svc_core.base.unset import UNSET, Maybe, Unset, given
+from svc_core.intel.entities import directory
+from svc_core.intel.entities.model import EntityRef
+from svc_core.intel.folding.declaration import SHARED, reading
+from svc_core.intel.incidents.model import INCIDENTS, Incident
+from svc_core.intel.signals.detectors import found, measured, raised
+from svc_core.intel.signals.model import (
+    NEVER,
+    SIGNALS,
+    STRENGTH_STEPS,
+    Signal,
+    SignalStatus,
+    SignalType,
+)
+from svc_core.intel.signals.operations import shown, text
+from svc_core.operation.declaration import QUERY, Context, Operation
+from svc_core.operation.facts import SEVERITIES
+from svc_core.operation.filters import Range, Several, at_least, narrowed, sent
+from svc_core.operation.members import (
+    Cursor,
+    EntityId,
+    IncidentId,
+    Limit,
+    Share,
+    micros,
+)
+from svc_core.operation.period import UpdatedSince, When, after, bounds
+from svc_core.operation.result import Page
+from svc_core.wire.constraints import Doc, Example, Pattern
+
+INCIDENTS_ASKED = 500  # ids of the incidents of one page, or of one filter
+SIGNALS_TOLD = 500  # of the incidents of one page
+
+_STATES = ("active", "expired", "dismissed")
+
+Tag = Annotated[str, Pattern("[A-Za-z-]{1,40}", "a tag such as cyber")]
+
+
+@frozen
+class ListSignals:
+    """Signals of every detector."""
+
+    type: Annotated[Several[SignalType], Doc("Types."), Example(["kevAdded", "epssJump"])] = UNSET
+    tag: Annotated[Several[Tag], Doc("Tags."), Example(["cyber", "markets"])] = UNSET
+    min_strength: Annotated[Maybe[Share], QUERY, Doc("Only what is as strong.")] = UNSET
+    entity_id: Annotated[Several[EntityId], Doc("Comma list of entities.")] = UNSET
+    incident_id: Annotated[Several[IncidentId], Doc("Comma list of incidents.")] = UNSET
+    status: Annotated[Several[SignalStatus], Doc("States."), Example(["active"])] = UNSET
+    datetime: When = UNSET
+    updated_since: UpdatedSince = UNSET
+    sort: Annotated[
+        Literal["detectedAt", "strength"], QUERY, Doc("The latest or the strongest come first.")
+    ] = "detectedAt"
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+# -- rules -------------------------------------------------------------------------------------
+
+
+def _ended(status: Maybe[tuple[SignalStatus, ...]], now: datetime) -> dict[str, Range]:
+    """The range of ends that signals in one of these states have."""
+    asked, at = {*given(status, _STATES)}, micros(now)
+    if asked == {*_STATES}:
+        return {}
+    if asked == {"expired", "dismissed"}:
+        return {"ended": (-NEVER, at)}
+    start = 1 - NEVER if "expired" in asked else at + 1 if "active" in asked else NEVER
+    end = None if "dismissed" in asked else NEVER - 1 if "active" in asked else at
+    return {"end": (start, end)}
+
+
+async def _incidents(ctx: Context, asked: Sequence[str]) -> tuple[str, ...]:
+    """All ids of the incidents that these ids name; unknown ones stay."""
+    about = {"key": tuple(asked)}
+    page = await ctx.tx.documents.scan(INCIDENTS, where=about, limit=INCIDENTS_ASKED)
+    keys = (key for row in page.rows for key in INCIDENTS.decode(row.raw).keys)
+    return tuple(dict.fromkeys([*asked, *keys]))
+
+
+async def of_incidents(ctx: Context, rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """The ids of the newest signals about each of these incidents, by its id."""
+    names = {key: row["id"] for row in rows for key in (row["id"], *row["mergedIds"])}
+    about = {"incident": tuple(names)[:INCIDENTS_ASKED]}
+    page = await ctx.tx.documents.scan(SIGNALS, where=about, limit=SIGNALS_TOLD)
+    told: dict[str, list[str]] = {}
+    for document in page.rows:
+        found = {names.get(id_) for id_ in json.loads(document.raw)["incidentIds"]}
+        for id_ in sorted(filter(None, found)):
+            told.setdefault(id_, []).append(document.id)
+    return told
+
+
+# -- use cases ---------------------------------------------------------------------------------
+
+
+async def list_signals(ctx: Context, request: ListSignals) -> Page[Signal]:
+    """A page of signals."""
+    where = sent(request, "type", "tag")
+    if not isinstance(request.entity_id, Unset):
+        where["entity"] = await directory.references(ctx, request.entity_id)
+    if not isinstance(request.incident_id, Unset):
+        where["incident"] = await _incidents(ctx, request.incident_id)
+    ranges = narrowed(
+        strength=at_least(request.min_strength, STRENGTH_STEPS),
+        updated=after(request.updated_since),
+    )
+    edges = bounds(request.datetime)
+    order = "strength" if request.sort == "strength" else None
+    # The clock goes on between two pages of one list; the states that were asked for do not.
+    asked = sent(request, "type", "tag", "entity_id", "incident_id", "status")
+    binding = ctx.list_binding(asked, order, **(edges | {"ranges": ranges}))
+    page = await ctx.tx.documents.scan(
+        SIGNALS,
+        where=where,
+        order=order,
+        after=ctx.open_cursor(request.cursor, binding),
+        limit=request.limit,
+        **(edges | {"ranges": ranges | _ended(request.status, ctx.now)}),
+    )
+    rows = await shown(ctx, [row.raw for row in page.rows])
+    return Page(tuple(text(row).encode() for row in rows), ctx.seal_cursor(page.end, binding))
+
+
+async def escalate(ctx: Context, was: Incident, now: Incident) -> None:
+    """Write the signal of an incident that became graver by the scale that it was judged by."""
+    old, new = was.severity_basis, now.severity_basis
+    before, grave = (SEVERITIES.index(one.severity) for one in (was, now))
+    if old is None or new is None or grave <= before:
+        return
+    if (old.provider, old.scale) != (new.provider, new.scale):
+        return
+    signal = found(
+        "escalation",
+        f"{now.id}|{now.severity}",
+        f"{was.severity} to {now.severity}: {now.title}",
+        ctx.now,
+        direction="up",
+        measure=grave,
+        evidence=measured(grave, before, was.last_seen_at, ctx.now),
+        entities=tuple(
+            EntityRef(one.reference, one.name, one.role)
+            for one in now.entities
+            if not isinstance(one.reference, Unset)
+        ),
+        incident_ids=(now.id,),
+        place=now.place,
+        sources=now.sources,
+        source_count=now.source_count,
+    )
+    await raised(ctx, [signal])
+
+
+# -- declarations ------------------------------------------------------------------------------
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    reading(
+        "signals list",
+        "/signals",
+        list_signals,
+        scopes=SHARED,
+        columns=("id", "type", "strength", "detectedAt", "status", "title"),
+        summary="List signals",
+        description=(
+            "What detectors found in the rows of all sources: catalogues that grew, scores and "
+            "prices that moved, values off their usual course, more news than usual, sources that "
+            "fell silent. Each has the numbers it goes by and the evidence. The values of one "
+            "filter are alternatives; different filters must all match. The latest comes first."
+        ),
+        timeless=False,
+    ),
+)

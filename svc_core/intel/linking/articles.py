@@ -1,0 +1,26 @@
+"""Articles: the page at an address, and the incident that it tells of."""
+
+from functools import lru_cache
+from urllib.parse import SplitResult, urlsplit
+
+from svc_core.base import ids
+
+
+def page_of(url: str | None) -> SplitResult | None:
+    """The parts of an address; None for what has no host."""
+    try:
+        page = urlsplit(url or "")
+    except ValueError:  # of brackets that hold no address
+        return None
+    return page if page.hostname else None
+
+
+@lru_cache(maxsize=4_096)  # an article is told by several rows
+def incident_of_article(url: str | None) -> str | None:
+    """The id of the incident that an article tells of, whoever reads it; None without address."""
+    page = page_of(url)
+    if page is None:
+        return None
+    host = str(page.hostname).removeprefix("www.")
+    own = page._replace(scheme="", netloc="", path=page.path.rstrip("/"), fragment="")
+    return ids.derived_id("inc", "article", "", f"{host} {own.geturl()}")
