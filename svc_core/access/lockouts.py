@@ -48,18 +48,18 @@ class Cleared:
 
 async def list_lockouts(ctx: Context, _: ListLockouts) -> Page[LockoutRow]:
     """The addresses that are locked now."""
-    found = await ctx.borrow(Lockouts).locked(ctx.now)
-    return Page(tuple(wire.dumps(LockoutRow(*one)) for one in found))
+    rows = await ctx.borrow(Lockouts).locked(ctx.now)
+    return Page(tuple(wire.dumps(LockoutRow(*row)) for row in rows))
 
 
 async def clear_lockouts(ctx: Context, request: ClearLockouts) -> One[Cleared]:
     """Forget failures, so that keys are taken from there again."""
-    given = request.address
-    if given is not None:
+    client = request.address
+    if client is not None:
         # A peer without an IP address, such as one on a socket of this machine, is named as it is.
         with suppress(ValueError):
-            given = address.normalise(given)
-    return One(wire.dumps(Cleared(await ctx.borrow(Lockouts).clear(given))))
+            client = address.normalise(client)
+    return One(wire.dumps(Cleared(await ctx.borrow(Lockouts).clear(client))))
 
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (

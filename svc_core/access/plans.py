@@ -73,8 +73,8 @@ class PlanTable:
         try:
             plan = wire.structure(Plan, before | members if isinstance(members, dict) else members)
         except wire.WireError as unfit:
-            named = ((f"{name}{one.where.replace('/', '.')}", one.reason) for one in unfit.faults)
-            raise ValueError("; ".join(map(": ".join, named))) from unfit
+            faults = [f"{name}{row.where.replace('/', '.')}: {row.reason}" for row in unfit.faults]
+            raise ValueError("; ".join(faults)) from unfit
         if plan.name != name:
             raise ValueError(f"{name}.name: must be left out, or {name}")
         if not min(plan.per_day, 1) <= plan.per_minute <= plan.per_day:

@@ -72,6 +72,7 @@ class Endpoint:
             Problem: whatever refuses, now or when it is awaited.
         """
         now, gate = self._runtime.now(), self._runtime.gate
+        site = self._runtime.site(now, exchange)
         facts = gate.facts(exchange)
         if facts.bearer is not None and (gate.waits or facts.principal is None):
             return self._when_let_in(exchange, values, facts, now)
@@ -81,7 +82,7 @@ class Endpoint:
             if self._paywall is not None and refusal.type is problem.PAYMENT_REQUIRED:
                 return self._keyless(exchange, values, self._paywall, now)
             raise
-        return self._answer(exchange, values, grant, now)
+        return self._answer(exchange, values, _Case(grant, now, site))
 
     def _keyless(
         self, exchange: Exchange, values: Mapping[str, str], paywall: Paywall, now: datetime
@@ -108,23 +109,21 @@ class Endpoint:
         self, exchange: Exchange, values: Mapping[str, str], facts: Facts, now: datetime
     ) -> None:
         grant = await self._runtime.gate.let_in(self._access, exchange, facts, now)
-        await self._answer(exchange, values, grant, now)
+        site = self._runtime.site(now, exchange)
+        await self._answer(exchange, values, _Case(grant, now, site))
 
     def _answer(
-        self, exchange: Exchange, values: Mapping[str, str], grant: Grant, now: datetime
+        self, exchange: Exchange, values: Mapping[str, str], case: _Case
     ) -> Awaitable[None]:
-        runtime = self._runtime
-        site = runtime.site(
-            now, exchange
-        )  # first, because at the end of a window it clears the cache
+        """Its site was asked for before: at the end of a window that clears the kept pages."""
         if not self._is_remembered:
-            return self._make(exchange, values, _Case(grant, now, site))
-        key = self._key(exchange, grant, site)
+            return self._make(exchange, values, case)
+        key = self._key(exchange, case)
         # Read before the answer is made: a commit in between makes it stale at once.
-        version = runtime.storage.version
-        answer = runtime.pages.get(key, version)
+        version = self._runtime.storage.version
+        answer = self._runtime.pages.get(key, version)
         if answer is None:
-            return self._make(exchange, values, _Case(grant, now, site), (key, version))
+            return self._make(exchange, values, case, (key, version))
         return respond.send(exchange, answer)
 
     async def _make(
@@ -171,8 +170,8 @@ class Endpoint:
         )
         await flow.run()
 
-    def _key(self, exchange: Exchange, grant: Grant, site: Site) -> Hashable:
-        actor = grant.actor
+    def _key(self, exchange: Exchange, case: _Case) -> Hashable:
+        actor = case.grant.actor
         return (
             self._id,
             actor.tenant,
@@ -181,7 +180,7 @@ class Endpoint:
             exchange.path,
             exchange.query,
             # Its origin, and its windows: an answer under way when one ends is kept for nobody.
-            site,
+            case.site,
             *map(exchange.fields.get, self._varying),
         )
 

@@ -280,13 +280,13 @@ class Exchange:
 
     async def _all_but_the_last_part(self, body: bytes) -> bytes:
         """Send a long body; what is left of it for the end."""
-        begun = 0
-        while len(body) - begun > PART_BYTES:
-            part = body[begun : begun + PART_BYTES]
+        start = 0
+        while len(body) - start > PART_BYTES:
+            part = body[start : start + PART_BYTES]
             await self._pass_on({"type": "http.response.body", "body": part, "more_body": True})
-            begun += PART_BYTES
+            start += PART_BYTES
         self.sending_since = system.monotonic()
-        return body[begun:]
+        return body[start:]
 
     async def begin(self, status: int, headers: list[Header]) -> None:
         """Send the head of an answer whose body comes in parts."""
@@ -346,14 +346,14 @@ class Exchange:
 
     async def _linger(self) -> None:
         """Read and forget the rest of the request, within limits."""
-        spilt = 0
+        size = 0
         try:
             async with self._load.lingering.place(LINGER_SECONDS, *self.shares):
-                while self.unread and spilt < LINGER_BYTES:
+                while self.unread and size < LINGER_BYTES:
                     message = await self._receive()
                     if message["type"] == "http.disconnect":
                         return
                     self.unread = bool(message.get("more_body"))
-                    spilt += len(message.get("body", b""))
+                    size += len(message.get("body", b""))
         except TimeoutError:
             return

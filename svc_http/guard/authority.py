@@ -24,11 +24,11 @@ _AUTHORITY = re.compile(
 
 @lru_cache(maxsize=1_024)  # clients of one service name few hosts
 def _is_authority(value: bytes) -> bool:
-    found = _AUTHORITY.fullmatch(value)
-    if found is None or found["six"] is None:
-        return found is not None
+    match = _AUTHORITY.fullmatch(value)
+    if match is None or match["six"] is None:
+        return match is not None
     try:
-        IPv6Address(found["six"].decode())
+        IPv6Address(match["six"].decode())
     except AddressValueError:
         return False
     return True
@@ -57,9 +57,9 @@ def names(host: bytes, origin: str) -> bool:
 
 
 def _whole(value: bytes, port: int) -> tuple[object, int] | None:
-    found = _AUTHORITY.fullmatch(value)
-    if found is None:
+    match = _AUTHORITY.fullmatch(value)
+    if match is None:
         return None
-    six = found["six"]
-    host = IPv6Address(six.decode()) if six else (found["name"] or value).lower()
-    return host, int(found["port"] or port)
+    six = match["six"]
+    host = IPv6Address(six.decode()) if six else (match["name"] or value).lower()
+    return host, int(match["port"] or port)

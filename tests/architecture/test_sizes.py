@@ -51,7 +51,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.webhooks": 642,
     "svc_core.wire": 944,
     "svc_http": 742,
-    "svc_http.adapter": 407,
+    "svc_http.adapter": 405,
     "svc_http.exchange": 407,
     "svc_http.guard": 950,
     "svc_http.mcp": 164,
