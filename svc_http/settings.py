@@ -663,6 +663,11 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
     return found
 
 
+def without_settings(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment without what is ours in it: what other programs are told."""
+    return {name: value for name, value in environ.items() if not name.startswith(PREFIX)}
+
+
 def secret_files(environ: Mapping[str, str]) -> list[str]:
     """The files from which secrets are read."""
     secrets = [name for name, attribute in MEMBERS.items() if attribute.metadata["secret"]]

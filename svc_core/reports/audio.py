@@ -3,6 +3,7 @@
 The recording itself is a file named after its bytes; a row says which report it tells.
 """
 
+import re
 from datetime import datetime
 from typing import Annotated, Final
 
@@ -14,6 +15,11 @@ from svc_core.operation.ports import Collection
 from svc_core.wire.constraints import Doc, Example, Ge, IdOf
 
 _SHA256: Final = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+
+MIME_TYPES: Final = {"mp3": "audio/mpeg", "wav": "audio/wav"}
+"""The kinds of files that are kept, by the ending of their names."""
+
+_NAME: Final = re.compile(rf"[0-9a-f]{{64}}\.(?:{'|'.join(MIME_TYPES)})", re.ASCII)
 
 AudioId = Annotated[str, IdOf("aud"), Doc("Audio identifier; a new recording has a new one.")]
 MimeType = Annotated[str, Doc("Media type of the file."), Example("audio/mpeg")]
@@ -55,6 +61,11 @@ class Recording:
     size_bytes: int
     sha256: str
     duration_seconds: float
+
+
+def is_file_name(text: str) -> bool:
+    """Whether the text is the name of a media file, whatever is stored."""
+    return _NAME.fullmatch(text) is not None
 
 
 @frozen

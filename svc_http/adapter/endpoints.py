@@ -22,14 +22,13 @@ from svc_core.operation.ports import Transaction
 from svc_core.operation.stream import Stream
 from svc_core.payments.records import KeptAnswer
 from svc_core.payments.steps import Served
-from svc_http.adapter.dispatcher import Resource
 from svc_http.adapter.paywall import Paywall
+from svc_http.adapter.surroundings import Surroundings
 from svc_http.exchange import answers as respond
 from svc_http.exchange.answers import Ready
 from svc_http.exchange.exchange import Exchange, Header
-from svc_http.guard import address_limits as by_address
-from svc_http.guard.streams import Flow, Following
-from svc_http.service.runtime import Runtime
+from svc_http.exchange.flow import Flow
+from svc_http.exchange.resource import Resource
 
 
 class _Case(NamedTuple):
@@ -43,7 +42,7 @@ class _Case(NamedTuple):
 class Endpoint:
     """One operation under one runtime."""
 
-    def __init__(self, operation: Operation[Any, Any], runtime: Runtime) -> None:
+    def __init__(self, operation: Operation[Any, Any], runtime: Surroundings) -> None:
         settings = runtime.settings
         declared = declaration(operation)
         self._operation = operation
@@ -161,12 +160,12 @@ class Endpoint:
         flow = Flow(
             exchange=exchange,
             stream=stream,
-            watch=Following(runtime.storage, actor.tenant, context, runtime.commits, runtime.now),
+            watch=runtime.watch(actor.tenant, context),
             begin=lambda: respond.begin(exchange, answer, limits),
             room=streams.one(**whose),
             still=still,
             drain=runtime.drain,
-            origin=runtime.origin,
+            origin=runtime.settings.origin,
         )
         await flow.run()
 
@@ -187,9 +186,7 @@ class Endpoint:
     async def _run(self, exchange: Exchange, values: Mapping[str, str], case: _Case) -> Ready:
         operation = self._operation
         if self._access.pool == "address":
-            counters, block = self._runtime.shared.counters, self._runtime.gate.block(exchange)
-            admits = self._runtime.settings.counters_down == "admit"
-            await by_address.count(counters, block, case.now, admits=admits)
+            await self._runtime.count_stranger(exchange, case.now)
         call = Call(values, exchange.query.decode("ascii"), exchange.header)
         prepared = pipeline.prepare(operation, call, case.site)
         if self._reads_body:
@@ -265,7 +262,7 @@ class Endpoint:
         return ()
 
 
-def resources(operations: Iterable[Operation[Any, Any]], runtime: Runtime) -> list[Resource]:
+def resources(operations: Iterable[Operation[Any, Any]], runtime: Surroundings) -> list[Resource]:
     """One resource for each path, with the endpoints of all its methods."""
     paths: dict[str, dict[str, Endpoint]] = {}
     for operation in operations:

@@ -1,25 +1,22 @@
 """Answers as bytes: replies of operations and refusals, with the fields that belong to them."""
 
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from email.utils import format_datetime
 from functools import lru_cache
 
 from attrs import frozen
 
-from svc_core.contract import media, problem
-from svc_core.contract.media import Representation
+from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.operation.declaration import JSON, Operation
+from svc_core.operation.declaration import Operation
 from svc_core.operation.executor import Reply
 from svc_core.operation.stream import Stream
 from svc_core.payments.records import KeptAnswer
 from svc_core.payments.steps import Served
 from svc_http.exchange.exchange import BODILESS, V1, V2, Exchange, Header, length
-from svc_http.pages.markup import HTML, POLICY, REFERRER, render, root
 from svc_http.settings import Settings
 
 _CSP = b"content-security-policy"
-_REFUSALS = (Representation("problem", problem.MEDIA_TYPE), JSON, HTML)
 _CACHE_CONTROL = b"cache-control"
 _NO_STORE = (_CACHE_CONTROL, b"no-store")
 _PRIVATE_NO_STORE = (_CACHE_CONTROL, b"private, no-store")
@@ -151,15 +148,22 @@ def begin(exchange: Exchange, answer: Ready, limits: Sequence[Header]) -> Awaita
     return exchange.begin(answer.status, [*answer.headers, *limits, exchange.id_header])
 
 
-def refuse(exchange: Exchange, refusal: Problem, origin: str) -> Awaitable[None]:
+Page = tuple[str, tuple[Header, ...], bytes]
+"""A refusal as people read it: its media type, the fields that say what it may load, its bytes."""
+
+Pages = Callable[[Exchange, Problem], Page | None]
+"""Makes the page of a refusal; None where no person looks for one."""
+
+
+def refuse(exchange: Exchange, refusal: Problem, origin: str, pages: Pages) -> Awaitable[None]:
     """Send a refusal: as problem+json, or as a page where a person looks for one."""
-    if _is_for_people(exchange):
-        form, body = HTML.media_type, _page(exchange, refusal)
-        usual = [pair for pair in exchange.version_headers if pair[0] != _CSP]
-        usual += [(_CSP, POLICY.encode()), REFERRER]
-    else:
-        form, usual = problem.MEDIA_TYPE, [*exchange.version_headers]
+    page, usual = pages(exchange, refusal), [*exchange.version_headers]
+    if page is None:
+        form = problem.MEDIA_TYPE
         body = problem.body(refusal, base_url=origin, request_id=exchange.request_id)
+    else:
+        form, own, body = page
+        usual = [*(pair for pair in usual if pair[0] != _CSP), *own]
     headers = [
         *usual,
         (b"content-type", form.encode()),
@@ -186,22 +190,3 @@ def _is_in_vain(exchange: Exchange, refusal: Problem) -> bool:
             return int(refusal.headers.get("Retry-After", 0)) > PATIENCE_SECONDS
         case status:
             return status == 500 and exchange.method != "GET"
-
-
-def _is_for_people(exchange: Exchange) -> bool:
-    """Whether HTML is preferred; under `/api` every failure is problem+json (Spec: Errors), and at
-    the secondary origin, which has no pages."""
-    accept = exchange.header("accept")
-    if accept is None or exchange.is_secondary or exchange.path.startswith("/api/"):
-        return False
-    try:
-        return media.negotiate(_REFUSALS, accept, None) is HTML
-    except media.NotAcceptable:
-        return False
-
-
-def _page(exchange: Exchange, refusal: Problem) -> bytes:
-    raw: bytes = exchange.scope.get("raw_path") or exchange.path.encode()
-    mount: str = exchange.scope.get("root_path") or ""
-    up = root(raw.decode("latin-1").removeprefix(mount))
-    return render("refusal", up, refusal=refusal, request_id=exchange.request_id)

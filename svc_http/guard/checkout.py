@@ -26,14 +26,13 @@ from svc_core.payments.challenge import atomic
 from svc_core.payments.decisions import Purchase
 from svc_core.payments.evm import Judge
 from svc_core.payments.networks import NETWORKS
+from svc_core.payments.ports import ChainReader, Facilitator
 from svc_core.payments.receipts import Signing
 from svc_core.payments.records import Payment, minute_of
 from svc_core.payments.steps import Abandoned, Checkout, Policy, Served, Work
 from svc_core.payments.store import StoredPayments
 from svc_http.exchange.exchange import ClientGoneError, Exchange, busy
 from svc_http.guard.address_limits import wait_seconds
-from svc_http.outside.facilitators.x402 import Paying
-from svc_http.service.metrics import Metrics
 from svc_http.settings import Settings
 
 AT_ONCE_MAX: Final = 128
@@ -57,6 +56,10 @@ def limits_of(given: Settings) -> Limits:
         operation_minute=given.x402_operation_per_minute,
         address_minute=given.x402_address_per_minute,
     )
+
+
+Tally = Callable[[str, str, str], Counter[str]]
+"""What is counted under a name, with a text that tells what it is, by the values of a label."""
 
 
 class Addresses:
@@ -92,13 +95,15 @@ class Till:
     def __init__(
         self,
         given: Settings,
-        paying: Paying,
         storage: Storage,
         *,
+        facilitator: Facilitator,
+        judge: Judge,
+        chain: ChainReader | None,
         now: Callable[[], datetime],
         ids: Ids,
         counters: Counters,
-        metrics: Metrics,
+        tally: Tally,
         signing: Callable[[], Signing | None],
     ) -> None:
         self._now = now
@@ -112,17 +117,17 @@ class Till:
             _NO_LIMIT if self._limits is None else self._limits.address_minute
         )
         text = "Payments, by the state that they came to."
-        self._states = metrics.tally("svc_payments", text, "state")
+        self._states = tally("svc_payments", text, "state")
         text = "What was paid, in the smallest unit of the asset, by what was bought."
-        self._revenue = metrics.tally("svc_payments_revenue_units", text, "operation")
+        self._revenue = tally("svc_payments_revenue_units", text, "operation")
         unlimited = Limits(_NO_LIMIT, _NO_LIMIT**2, _NO_LIMIT, _NO_LIMIT, _NO_LIMIT)
         self._checkout = Checkout(
             store=StoredPayments(storage, self._heard),
-            facilitator=paying.facilitator,
-            judge=Judge(paying.terms.network, paying.crypto),
+            facilitator=facilitator,
+            judge=judge,
             ids=ids,
             clock=now,
-            chain=paying.chain,
+            chain=chain,
             gate=self._pass,
             policy=Policy(self._limits or unlimited),
         )

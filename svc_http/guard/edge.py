@@ -9,7 +9,8 @@ Rule 3: framing and limits come first (400, 413, 414, 417, 431), then overload (
 
 import asyncio
 import re
-from typing import Any, Final
+from collections.abc import Awaitable
+from typing import Any, Final, Protocol
 from urllib.parse import unquote_to_bytes
 
 from starlette.exceptions import HTTPException
@@ -17,12 +18,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.operation.ports import NO_SPACE, Overloaded, StorageUnavailable
 from svc_http import system
 from svc_http.exchange import answers as respond
 from svc_http.exchange.exchange import ABORTED, ClientGoneError, Exchange, busy
+from svc_http.exchange.load import Load
 from svc_http.guard import authority
-from svc_http.service.runtime import Runtime
-from svc_http.stores.errors import NO_SPACE, Overloaded, StorageUnavailable
+from svc_http.settings import Settings
 
 TARGET_BYTES_MAX = 8_192
 """RFC 9110 4.1 recommends to support at least 8,000 octets."""
@@ -42,20 +44,74 @@ OTHER = "OTHER"
 LOOK_SECONDS = 1.0
 """How long answers that nobody reads may be overlooked."""
 
+NO_WEBSOCKET = "This service has no WebSocket; send an HTTP request."
+
 FULL = f"Nothing can be written: {NO_SPACE}."
 
 ALWAYS_ANSWERED = frozenset({"/livez", "/readyz", "/metrics"})
 """What a supervisor asks, most of all while the server is busy or stopping."""
 
 
+class Journal(Protocol):
+    """The log, as far as every request fills it."""
+
+    def request(self, exchange: Exchange, ended: float, milliseconds: float) -> None:
+        """Note a request that has ended."""
+
+    def unread(self, request_id: str, method: str, status: int, ended: float) -> None:
+        """Note what the server below refused."""
+
+    def failure(self, event: str, error: BaseException, request_id: str = "") -> None:
+        """Note a failure with its traceback."""
+
+    def trouble(self, event: str, error: BaseException, request_id: str = "") -> None:
+        """Note a failure of which the traceback was told."""
+
+
+class Metrics(Protocol):
+    """The counts of requests."""
+
+    def observe(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count one finished request."""
+
+
+class Surroundings(Protocol):
+    """What every request passes on its way, as the edge sees it."""
+
+    settings: Settings
+    load: Load
+    drain: asyncio.Event
+    is_started: bool
+    is_doubted: bool
+
+    @property
+    def journal(self) -> Journal:
+        """The log."""
+
+    @property
+    def metrics(self) -> Metrics:
+        """The counts."""
+
+    @property
+    def refuses(self) -> bool:
+        """Whether new requests are turned away, because nobody goes on to serve."""
+
+    async def start(self) -> None:
+        """Start what runs beside the requests, once, whoever asks first."""
+
+
 class Edge:
-    """The ASGI application around the router."""
+    """The ASGI application around the router.
+
+    At the addresses of `lenient` some refusals are said otherwise. `pages` are those of refusals.
+    """
 
     def __init__(
-        self, app: ASGIApp, runtime: Runtime, lenient: frozenset[str] = frozenset()
+        self, app: ASGIApp, runtime: Surroundings, lenient: frozenset[str], pages: respond.Pages
     ) -> None:
         self._app = app
         self._lenient = lenient
+        self._pages = pages
         self._runtime = runtime
         self._journal = runtime.journal
         self._metrics = runtime.metrics
@@ -83,7 +139,7 @@ class Edge:
             await self._app(scope, receive, send)
             return
         if scope["type"] == "websocket":
-            self.unread(await _refuse_websocket(scope, receive, send, self._runtime), 400)
+            self.unread(await self._refuse_websocket(scope, receive, send), 400)
             return
         exchange = Exchange(scope, receive, send, self._bytes_max, self._load)
         scope["svc"] = exchange
@@ -164,7 +220,29 @@ class Edge:
             exchange.closing = True
         # An answer that has begun cannot be taken back: it ends here, visibly cut short.
         if not exchange.status:
-            await respond.refuse(exchange, refused, self._runtime.origin)
+            await self._refuse(exchange, refused)
+
+    def _refuse(self, exchange: Exchange, refusal: Problem) -> Awaitable[None]:
+        return respond.refuse(exchange, refusal, self._runtime.settings.origin, self._pages)
+
+    async def _refuse_websocket(self, scope: Scope, receive: Receive, send: Send) -> str:
+        """Refuse what the server below has taken for a WebSocket, as an ordinary refusal where it
+        can.
+
+        Our own never does: see `_judge_upgrade`. Gives the id of the request.
+        """
+        await receive()
+        if "websocket.http.response" not in scope.get("extensions", {}):
+            await send({"type": "websocket.close", "code": 1008})
+            return system.new_request_id()
+
+        async def say(message: Message) -> None:
+            await send({**message, "type": f"websocket.{message['type']}"})
+
+        whole = {"query_string": b"", "http_version": "1.1", **scope, "method": "GET"}
+        exchange = Exchange(whole, receive, say, 0, self._load)
+        await self._refuse(exchange, _bad(NO_WEBSOCKET))
+        return exchange.request_id
 
     def _as_said(self, exchange: Exchange, refusal: Problem) -> Problem:
         """The refusal in the words of the operation at that path."""
@@ -372,7 +450,7 @@ def _judge_upgrade(exchange: Exchange) -> None:
         and exchange.scope["http_version"] == "1.1"
     ):
         exchange.closing = True  # what comes next may be frames
-        raise _bad(_NO_WEBSOCKET)
+        raise _bad(NO_WEBSOCKET)
 
 
 def _members(field: bytes) -> set[bytes]:
@@ -382,27 +460,3 @@ def _members(field: bytes) -> set[bytes]:
 
 def _bad(detail: str) -> Problem:
     return Problem(problem.BAD_REQUEST, detail)
-
-
-# -- WebSocket ---------------------------------------------------------------------------------
-
-_NO_WEBSOCKET = "This service has no WebSocket; send an HTTP request."
-
-
-async def _refuse_websocket(scope: Scope, receive: Receive, send: Send, runtime: Runtime) -> str:
-    """Refuse what the server below has taken for a WebSocket, as an ordinary refusal where it can.
-
-    Our own never does: see `_judge_upgrade`. Gives the id of the request.
-    """
-    await receive()
-    if "websocket.http.response" not in scope.get("extensions", {}):
-        await send({"type": "websocket.close", "code": 1008})
-        return system.new_request_id()
-
-    async def say(message: Message) -> None:
-        await send({**message, "type": f"websocket.{message['type']}"})
-
-    whole = {"query_string": b"", "http_version": "1.1", **scope, "method": "GET"}
-    exchange = Exchange(whole, receive, say, 0, runtime.load)
-    await respond.refuse(exchange, _bad(_NO_WEBSOCKET), runtime.origin)
-    return exchange.request_id

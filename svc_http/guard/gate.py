@@ -29,7 +29,7 @@ from svc_core.contract.problem import Problem
 from svc_core.operation.ports import SYSTEM, Storage, Transaction
 from svc_http.exchange.exchange import VOUCH, Exchange, busy
 from svc_http.exchange.load import Waits
-from svc_http.service.key_uses import Uses
+from svc_http.guard.key_uses import Uses
 
 TTL_SECONDS = 1.0
 """How long a key may be believed without asking: a change of which the news was lost counts after

@@ -24,10 +24,9 @@ from svc_core.access.authorize import (
 )
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.operation.ports import Failures, SharedUnavailable
+from svc_core.operation.ports import Counters, Failures, Lockouts, SharedUnavailable
 from svc_http.exchange.exchange import RETRY_SECONDS, Exchange
 from svc_http.guard.gate import Gate, Principals
-from svc_http.stores.counters import Shared
 
 READ_SECONDS = 1.0
 """How long what was read of an address may be believed."""
@@ -48,13 +47,15 @@ class SharedGate(Gate):
         self,
         principals: Principals,
         trusted: Trusted,
-        shared: Shared,
-        monotonic: Callable[[], float],
+        counters: Counters,
+        lockouts: Lockouts,
         *,
+        monotonic: Callable[[], float],
         admits: bool,
     ) -> None:
         super().__init__(principals, trusted)
-        self._shared = shared
+        self._counters = counters
+        self._shared_lockouts = lockouts
         self._monotonic = monotonic
         self._admits = admits
         self._read: OrderedDict[str, tuple[Failures, float]] = OrderedDict()
@@ -81,7 +82,7 @@ class SharedGate(Gate):
 
     async def _authorized(self, access: OperationAccess, facts: Facts, now: datetime) -> Grant:
         try:
-            return await authorize_shared(access, facts, now, self._shared.counters)
+            return await authorize_shared(access, facts, now, self._counters)
         except SharedUnavailable as down:
             self._refuse(down)
             return authorize(attrs.evolve(access, pool="none"), facts, now)
@@ -91,7 +92,7 @@ class SharedGate(Gate):
         if read is not None and read[1] >= self._monotonic():
             return read[0]
         try:
-            failures = await self._shared.lockouts.failures(address)
+            failures = await self._shared_lockouts.failures(address)
         except SharedUnavailable as down:
             self._refuse(down)
             return self._lockouts.known(address)
@@ -100,7 +101,7 @@ class SharedGate(Gate):
 
     async def _record(self, address: str, now: datetime) -> Failures:
         try:
-            before = await self._shared.lockouts.record(address, now)
+            before = await self._shared_lockouts.record(address, now)
         except SharedUnavailable as down:
             self._refuse(down)
             return self._lockouts.note(address, now)

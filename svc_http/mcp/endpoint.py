@@ -17,25 +17,25 @@ from svc_core.access.authorize import OperationAccess
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.declaration import Actor
-from svc_http.adapter.dispatcher import Resource
+from svc_http.adapter.surroundings import Surroundings
 from svc_http.exchange.exchange import Exchange
+from svc_http.exchange.resource import Resource
 from svc_http.mcp import PATH
-from svc_http.service.runtime import Runtime
 
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _ANY_KEY: Final = OperationAccess(pool="none")
 
-Speak = Callable[[Runtime, Exchange, Actor, bytes], Awaitable[None]]
+Speak = Callable[[Surroundings, Exchange, Actor, bytes], Awaitable[None]]
 
 
-def resources(runtime: Runtime) -> list[Resource]:
+def resources(runtime: Surroundings) -> list[Resource]:
     """The one place of the endpoint; what is no POST is 405, as the protocol has it."""
 
     speak: Speak | None = None
 
     async def post(exchange: Exchange, _: Mapping[str, Any]) -> None:
         nonlocal speak
-        _check_origin(exchange.header("origin"), runtime.origin)
+        _check_origin(exchange.header("origin"), runtime.settings.origin)
         gate = runtime.gate
         grant = await gate.let_in(_ANY_KEY, exchange, gate.facts(exchange), runtime.now())
         body = await exchange.body(runtime.settings.body_seconds_max)

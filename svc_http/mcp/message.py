@@ -15,17 +15,17 @@ from svc_core.catalog.tools import TOOLS, Tool
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.declaration import Actor
+from svc_http.adapter.surroundings import Surroundings
 from svc_http.exchange import answers as respond
 from svc_http.exchange.exchange import Exchange, Header, length
 from svc_http.mcp.server import answered, make, refused
-from svc_http.service.runtime import Runtime
 
 _CALLER: Final = "svc.mcp"
 _NO_STORE: Final[Header] = (b"cache-control", b"private, no-store")
 _SERVER: Final = make(lambda ctx: ctx.request.scope[_CALLER])  # type: ignore[union-attr]
 
 
-async def speak(runtime: Runtime, exchange: Exchange, actor: Actor, body: bytes) -> None:
+async def speak(runtime: Surroundings, exchange: Exchange, actor: Actor, body: bytes) -> None:
     """Hand a message to the library and send what it answers, with the fields of every answer.
 
     Raises:
@@ -78,7 +78,7 @@ class KeyCaller:
     `headers` are those of a refusal that the answer carries.
     """
 
-    _runtime: Runtime
+    _runtime: Surroundings
     _exchange: Exchange
     _actor: Actor
     headers: list[Header] = field(factory=list)
@@ -116,7 +116,7 @@ class KeyCaller:
 
     def _refused(self, refusal: Problem) -> CallToolResult:
         id_, wait = self._exchange.request_id, refusal.headers.get("Retry-After")
-        told = problem.body(refusal, base_url=self._runtime.origin, request_id=id_)
+        told = problem.body(refusal, base_url=self._runtime.settings.origin, request_id=id_)
         if wait is None:
             return refused(json.loads(told))
         self.headers = respond.encoded(refusal.headers.items())

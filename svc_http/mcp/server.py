@@ -34,11 +34,9 @@ class Caller(Protocol):
 
     async def tools(self) -> Iterable[str]:
         """The names of those that they may call."""
-        ...
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> types.CallToolResult:
         """Call one; what refuses it is told in the result."""
-        ...
 
 
 def make(caller_of: Callable[[ServerRequestContext[Any]], Caller]) -> Server[Any]:

@@ -6,31 +6,31 @@ Rule 3: a page is made once and given with a strong tag; health and metrics are 
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from http import HTTPStatus
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
-from svc_core.catalog import OPERATIONS, reference
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_1_0_0
+
+from svc_core.catalog import reference
 from svc_core.catalog.openapi import document as openapi
 from svc_core.catalog.openapi import headers
 from svc_core.contract import media, problem
 from svc_core.contract.media import Representation
 from svc_core.contract.problem import CATALOGUE, Problem, ProblemType
 from svc_core.operation.declaration import JSON, Operation
+from svc_core.operation.host import Host
 from svc_core.operation.ports import BASE_V1, BASE_V2
 from svc_core.payments import prices
+from svc_core.payments.challenge import Terms
 from svc_core.payments.receipts import Signing
-from svc_http.adapter.dispatcher import Handler, Resource
-from svc_http.adapter.paywall import terms
 from svc_http.exchange.exchange import Exchange, busy
+from svc_http.exchange.resource import Handler, Resource
 from svc_http.pages.files import COMMON, CSP, Page, files, give, kept
 from svc_http.pages.markup import HTML, POLICY, STATIC, render, root
-from svc_http.pages.readiness import Readiness
-from svc_http.service import metrics
-from svc_http.service.gauges import Looks
-from svc_http.service.runtime import Runtime
+from svc_http.pages.readiness import Readiness, Store
 from svc_http.settings import Settings
 from svc_http.version import service_version
 
@@ -66,17 +66,33 @@ def description(
     )
 
 
-class Pages:
-    """The pages of one service."""
+class Surroundings(Store, Protocol):
+    """The service that the pages tell of."""
 
-    def __init__(self, operations: Sequence[Operation[Any, Any]], runtime: Runtime) -> None:
+    settings: Settings
+    host: Host
+
+    @property
+    def refuses(self) -> bool:
+        """Whether new requests are turned away."""
+
+
+class Pages:
+    """The pages of one service, which sells by the `terms` if it does; `metrics` are as text."""
+
+    def __init__(
+        self,
+        operations: Sequence[Operation[Any, Any]],
+        runtime: Surroundings,
+        terms: Terms | None,
+        metrics: Callable[[], Awaitable[bytes]],
+    ) -> None:
         self._operations = operations
         self._runtime = runtime
         self._readiness = Readiness(runtime)
-        ids = {operation.id for operation in operations}
-        self._looks = Looks(runtime, is_whole=ids >= {one.id for one in OPERATIONS})
-        self._origin = runtime.origin
-        self._terms = terms(runtime.settings)
+        self._exposition = metrics
+        self._origin = runtime.settings.origin
+        self._terms = terms
         self._index_page = cache(self._made_index)
         self._problems_page = cache(self._made_problems)
         self._problem_page = cache(self._made_problem)
@@ -290,7 +306,7 @@ class Pages:
 
     async def _metrics(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
         exchange.rest()  # one look is for all who ask
-        await _state(exchange, metrics.MEDIA_TYPE, await self._looks.exposition())
+        await _state(exchange, CONTENT_TYPE_PLAIN_1_0_0, await self._exposition())
 
 
 def _status(kind: ProblemType) -> int:

@@ -13,8 +13,8 @@ from typing import Final
 from attrs import field, frozen
 
 from svc_core.contract import etag, media
-from svc_http.adapter.dispatcher import Handler, Resource
 from svc_http.exchange.exchange import V1, Exchange, Header
+from svc_http.exchange.resource import Handler, Resource
 from svc_http.pages.markup import ICON, POLICY, REFERRER, STATIC
 
 MEDIA_TYPES: Final = {

@@ -9,19 +9,20 @@ Rule 4: a file is read a chunk at a time, and nothing is held while its listener
 """
 
 import re
-from collections.abc import Awaitable, Mapping
-from typing import Final, TypeVar
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+from typing import Final, Protocol, TypeVar
 from urllib.parse import parse_qsl
 
 from svc_core.base import passes
 from svc_core.base.passes import Pass, PassError
 from svc_core.contract import etag, problem
+from svc_core.contract.cursor import Keyring
 from svc_core.contract.problem import Problem
+from svc_core.reports.audio import MIME_TYPES, is_file_name
 from svc_core.reports.operations import MEDIA_PATH
-from svc_http.adapter.dispatcher import Resource
 from svc_http.exchange.exchange import Exchange, Header, busy
-from svc_http.service.runtime import Runtime
-from svc_http.stores.media.port import TYPES, Media, is_name
+from svc_http.exchange.resource import Resource
 
 T = TypeVar("T")
 
@@ -58,12 +59,30 @@ def span(text: str | None, size: int) -> range | None:
     return range(start, end)
 
 
-class MediaPages:
-    """The media of one service."""
+class Files(Protocol):
+    """Where the files are. What they cannot do now raises OSError."""
 
-    def __init__(self, runtime: Runtime, media: Media) -> None:
-        self._runtime = runtime
+    async def size(self, name: str) -> int:
+        """How many bytes the file has; FileNotFoundError where it is not there."""
+
+    async def read(self, name: str, part: range) -> bytes:
+        """The first bytes of a part of the file; FileNotFoundError where it is not there."""
+
+
+Failed = Callable[[str, BaseException, str], None]
+"""Hears of a failure: of what, and in which request."""
+
+
+class MediaPages:
+    """The media of one service; passes are sealed with its `keyring`."""
+
+    def __init__(
+        self, media: Files, keyring: Keyring, now: Callable[[], datetime], failed: Failed
+    ) -> None:
         self._media = media
+        self._keyring = keyring
+        self._now = now
+        self._failed = failed
 
     def resources(self) -> list[Resource]:
         """The one place of all files."""
@@ -96,7 +115,7 @@ class MediaPages:
                 f"The file has {size} bytes.",
                 {"Content-Range": f"bytes */{size}"},
             ) from behind
-        headers.append((b"content-type", TYPES[name[65:]].encode()))
+        headers.append((b"content-type", MIME_TYPES[name[65:]].encode()))
         if part is not None:
             place = f"bytes {part.start}-{part.stop - 1}/{size}"
             headers.append((b"content-range", place.encode()))
@@ -129,7 +148,7 @@ class MediaPages:
                 problem.NOT_FOUND, "This file is no longer there.", resolution=_ANEW
             ) from gone
         except OSError as failure:
-            self._runtime.journal.failure("media", failure, exchange.request_id)
+            self._failed("media", failure, exchange.request_id)
             raise busy(problem.SERVICE_UNAVAILABLE) from failure
 
     def _admit(self, exchange: Exchange, name: str) -> int:
@@ -138,17 +157,17 @@ class MediaPages:
         Raises:
             Problem: FORBIDDEN.
         """
-        now = self._runtime.now()
+        now = self._now()
         try:
             given = _pass(exchange)
-            passes.check(self._runtime.keyring, given, name, now)
+            passes.check(self._keyring, given, name, now)
         except PassError as refused:
             raise Problem(
                 problem.FORBIDDEN,
                 "The address does not open this file, or has expired.",
                 resolution=_ANEW,
             ) from refused
-        if not is_name(name):
+        if not is_file_name(name):
             raise AssertionError("passes are for media files alone")
         return int(given.expires - now.timestamp())
 

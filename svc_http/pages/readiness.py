@@ -8,20 +8,32 @@ Rule 2: anybody may ask, as often as they like. There is one look at a time, and
 """
 
 import asyncio
+from collections.abc import Callable
+from datetime import datetime
+from typing import Protocol
 
 from svc_core.contract import problem
-from svc_core.operation.ports import SYSTEM, Answer, Transaction
+from svc_core.operation.ports import SYSTEM, Answer, Ids, Storage, Transaction
 from svc_http.exchange.exchange import RETRY_SECONDS, busy
-from svc_http.service.runtime import Runtime
 
 TRIAL_BYTES = 32 * 1024
 """What is written to see whether the store takes it: more than a page of it can have free."""
 
 
-class Readiness:
-    """The last look at the store of a runtime, and the one that is under way."""
+class Store(Protocol):
+    """A store, and whether it was seen to fail."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    storage: Storage
+    ids: Ids
+    now: Callable[[], datetime]
+    monotonic: Callable[[], float]
+    is_doubted: bool
+
+
+class Readiness:
+    """The last look at a store, and the one that is under way."""
+
+    def __init__(self, runtime: Store) -> None:
         self._runtime = runtime
         self._look: asyncio.Task[Exception | None] | None = None
         self._until = 0.0

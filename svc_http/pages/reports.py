@@ -14,9 +14,9 @@ from svc_core.operation.executor import Call, Reply
 from svc_core.operation.ports import Transaction
 from svc_core.reports import addresses
 from svc_core.reports.operations import OPERATIONS
-from svc_http.adapter.dispatcher import Resource
 from svc_http.exchange import answers as respond
 from svc_http.exchange.exchange import Exchange
+from svc_http.exchange.resource import Resource
 from svc_http.service.runtime import Runtime
 
 _READ = next(one for one in OPERATIONS if one.id == "getReport")

@@ -8,30 +8,19 @@ It is what `svc serve` runs, without a port. Commands reach it as they reach a s
 """
 
 from collections.abc import AsyncIterator, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from functools import partial
+from typing import Any
 
-from attrs import frozen
+from starlette.applications import Starlette
 from starlette.routing import BaseRoute
 
-from svc_http.outside.facilitators.x402 import check_paying
-from svc_http.outside.fetch import Fetcher
-from svc_http.run.server.worker import check_media, count_uses, equipped
+from svc_http.run.control.channel import Control, address
+from svc_http.run.control.services import operator
 from svc_http.service import application as app
+from svc_http.service.assembly import assembled
 from svc_http.service.equipment import checked
-from svc_http.service.gauges import Looks, exposed
-from svc_http.service.key_uses import write_last_uses
-from svc_http.service.workers.payments import take_over
 from svc_http.settings import Settings
-
-
-@frozen
-class Assembled:
-    """A service that was put together and has not started, and its way out."""
-
-    settings: Settings
-    service: app.Service
-    reader: Fetcher
 
 
 @asynccontextmanager
@@ -46,31 +35,45 @@ async def opened(
         SettingsError, StoreBusy, Newer, Unusable, DriverMissing, Unsafe: it cannot start, and why.
     """
     async with (
-        assembled(checked(given), routes=routes) as made,
-        made.service.router.lifespan_context(made.service),
-        app.controlled(made.service),
+        assembled(checked(given), routes=routes) as service,
+        service.router.lifespan_context(service),
+        controlled(service),
     ):
-        yield made.service
+        yield service
+
+
+def mount(host: Starlette, path: str, service: app.Service) -> None:
+    """Put the service under `path` of a Starlette (or FastAPI) host, lifespans joined.
+
+    While both run, commands reach it at `service.admin`. `opened` brings the rest of what
+    a server has: a durable store, workers, a voice.
+    """
+    host.mount(path, service)
+    outer = host.router.lifespan_context
+
+    @asynccontextmanager
+    async def joined(own: Any) -> AsyncIterator[Any]:
+        inner = service.router.lifespan_context(service)
+        async with outer(own) as state, inner, controlled(service):
+            yield state
+
+    host.router.lifespan_context = joined
 
 
 @asynccontextmanager
-async def assembled(
-    given: Settings, *, number: int | None = None, routes: Iterable[BaseRoute] = ()
-) -> AsyncIterator[Assembled]:
-    """Everything of a service but its control socket and its start; closed again at the end."""
-    async with AsyncExitStack() as stack:
-        made = await stack.enter_async_context(equipped(given))
-        given, paid = made.settings, made.lent["paying"]
-        lent = {**made.lent, "workers": (*made.lent["workers"], count_uses)}
-        routes = (*routes, *(() if paid is None else paid.routes))
-        built = app.build(given, made.store, routes=routes, number=number, **lent)
-        await check_paying(paid, partial(built.runtime.journal.failure, "payments"))
-        if built.runtime.till is not None and given.dsn is None:
-            await take_over(
-                built.runtime.till.checkout, partial(built.runtime.journal.failure, "payments")
-            )
-        await built.runtime.unlock()
-        await check_media(built.runtime)
-        stack.push_async_callback(write_last_uses, built.runtime.service, built.runtime.gate.uses)
-        await stack.enter_async_context(exposed(Looks(built.runtime), given, number))
-        yield Assembled(given, built, made.reader)
+async def controlled(service: app.Service, number: int | None = None) -> AsyncIterator[str]:
+    """The address at which commands reach the service, for as long as they can.
+
+    Raises:
+        Unsafe: somebody else could listen there.
+    """
+    runtime = service.runtime
+    control = await Control.open(
+        address(runtime.settings.file, number),
+        operator(runtime, partial(runtime.journal.failure, "command")),
+    )
+    service.admin = control.text
+    try:
+        yield control.text
+    finally:
+        await control.close(runtime.settings.graceful_seconds)

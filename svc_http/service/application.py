@@ -4,14 +4,13 @@
 
 The application serves itself (`svc_http.run.server`), runs under any ASGI server, or is mounted in
 a host application. Where the host's lifespan does not reach it, it starts at its first request;
-`mount` joins the two lifespans, so that it also stops with the host.
+`hosting.mount` joins the two lifespans, so that it also stops with the host.
 """
 
 import platform
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
-from functools import partial
 from sqlite3 import sqlite_version
 from typing import Any
 
@@ -28,6 +27,7 @@ from svc_core.operation.ports import Ids, Storage
 from svc_core.payments import prices
 from svc_http import system
 from svc_http.adapter import endpoints as adapter
+from svc_http.adapter import paywall
 from svc_http.adapter.dispatcher import Dispatcher
 from svc_http.guard.edge import Edge
 from svc_http.mcp import endpoint
@@ -35,14 +35,14 @@ from svc_http.outside.chat import Chat
 from svc_http.outside.embeddings.model import Embeddings
 from svc_http.outside.facilitators.x402 import Paying
 from svc_http.outside.speech.port import Speech
+from svc_http.pages import refusals
 from svc_http.pages import reports as report_pages
 from svc_http.pages.documents import Pages
 from svc_http.pages.media import MediaPages
-from svc_http.run.control.channel import Control, address
-from svc_http.run.control.services import operator
-from svc_http.service.runtime import Closing, Runtime, Worker
+from svc_http.service.gauges import Looks
+from svc_http.service.runtime import Closing, Providers, Runtime, Worker
 from svc_http.settings import Settings, SettingsError
-from svc_http.stores.counters import Shared
+from svc_http.stores.counters import Shared, in_memory
 from svc_http.stores.media.places import media_of
 from svc_http.stores.media.port import Media
 from svc_http.version import service_version
@@ -63,21 +63,27 @@ class Service(Starlette):
         self.runtime = runtime
         self.admin: str | None = None
         """Where commands reach it, while it is `controlled`."""
+        ids = {operation.id for operation in operations}
+        is_whole = ids >= {operation.id for operation in catalog.OPERATIONS}
+        self.looks = Looks(runtime.service, runtime.settings, runtime.metrics, is_whole=is_whole)
+        terms = paywall.terms(runtime.settings)
         resources = [
             *adapter.resources(operations, runtime),
-            *Pages(operations, runtime).resources(),
+            *Pages(operations, runtime, terms, self.looks.exposition).resources(),
             *report_pages.resources(runtime),
             *endpoint.resources(runtime),
         ]
         if runtime.media is not None:
-            resources += MediaPages(runtime, runtime.media).resources()
+            failed = runtime.journal.failure
+            pages = MediaPages(runtime.media, runtime.keyring, runtime.now, failed)
+            resources += pages.resources()
         runtime.metrics.build(
             version=service_version(), python=platform.python_version(), sqlite=sqlite_version
         )
         self.router = Dispatcher(resources, routes, lifespan=_lifespan)
         # The router's own application: nobody puts middleware between it and the edge.
         lenient = frozenset(operation.address for operation in operations if operation.lenient)
-        self.edge = Edge(self.router.app, runtime, lenient)
+        self.edge = Edge(self.router.app, runtime, lenient, refusals.page)
         runtime.metrics.gauge(
             "svc_requests_in_flight",
             "Requests being worked on; not those that wait for their client, nor this one.",
@@ -162,22 +168,19 @@ def build(
         now=clock,
         monotonic=monotonic,
         ids=ids or system.SystemIds(),
-        plan_table=plan_table,
+        plans=plan_table or settings.plan_table,
+        providers=Providers(speech, embedder, chat, paying),
+        media=media or media_of(settings, storage),
+        shared=shared or in_memory(monotonic),
         workers=workers,
         closing=closing,
-        keys=_keys(operations, settings),
-        speech=speech,
-        embedder=embedder,
-        chat=chat,
-        media=media or media_of(settings, storage),
+        keys=tuple(purposes(operations, settings)),
         number=number,
-        shared=shared,
-        paying=paying,
     )
     return Service(runtime, chosen(operations, settings), routes)
 
 
-def _keys(operations: Iterable[Operation[Any, Any]], settings: Settings) -> Iterator[Purpose]:
+def purposes(operations: Iterable[Operation[Any, Any]], settings: Settings) -> Iterator[Purpose]:
     """What is signed here: ledgers, and receipts where something is sold."""
     if any(operation.signs for operation in operations):
         yield "ledger"
@@ -207,39 +210,3 @@ def chosen(
         else operation
         for operation in operations
     )
-
-
-def mount(host: Starlette, path: str, service: Service) -> None:
-    """Put the service under `path` of a Starlette (or FastAPI) host, lifespans joined.
-
-    While both run, commands reach it at `service.admin`. `hosting.opened` brings the rest of what
-    a server has: a durable store, workers, a voice.
-    """
-    host.mount(path, service)
-    outer = host.router.lifespan_context
-
-    @asynccontextmanager
-    async def joined(app: Any) -> AsyncIterator[Any]:
-        async with outer(app) as state, _lifespan(service), controlled(service):
-            yield state
-
-    host.router.lifespan_context = joined
-
-
-@asynccontextmanager
-async def controlled(service: Service, number: int | None = None) -> AsyncIterator[str]:
-    """The address at which commands reach the service, for as long as they can.
-
-    Raises:
-        Unsafe: somebody else could listen there.
-    """
-    runtime = service.runtime
-    control = await Control.open(
-        address(runtime.settings.file, number),
-        operator(runtime, partial(runtime.journal.failure, "command")),
-    )
-    service.admin = control.text
-    try:
-        yield control.text
-    finally:
-        await control.close(runtime.settings.graceful_seconds)

@@ -9,9 +9,18 @@ Rule 3: a store that other processes write as well tells of them through its ver
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import NoReturn
+from datetime import datetime
+from typing import Final, NoReturn, TypeVar
 
-from svc_core.operation.ports import Storage
+from svc_core.operation.declaration import Context
+from svc_core.operation.ports import Storage, Transaction
+
+R = TypeVar("R")
+
+NEWS_SECONDS: Final = 5.0
+"""How often the store is looked at when nothing was heard: what other processes wrote."""
+GATHER_SECONDS: Final = 0.02
+"""How long commits are gathered before one look, so that a busy store is not asked at each."""
 
 
 class Commits:
@@ -73,3 +82,37 @@ class Commits:
         for called in self._waiting:
             if not called.done():
                 called.set_result(None)
+
+
+class Following:
+    """A caller's view of the store, and the wait for a commit (`operation.stream.Watch`)."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        tenant: str,
+        context: Callable[[Transaction, datetime], Context],
+        commits: Commits,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._storage = storage
+        self._tenant = tenant
+        self._context = context
+        self._commits = commits
+        self._now = now
+        self._seen = -1
+
+    async def read(self, usecase: Callable[[Context], Awaitable[R]]) -> R:
+        """Run a use case for the caller on one snapshot, as it is now."""
+        self._seen = self._commits.version
+        now = self._now()
+
+        async def unit(tx: Transaction) -> R:
+            return await usecase(self._context(tx, now))
+
+        return await self._storage.read(self._tenant, unit)
+
+    async def news(self) -> None:
+        """Return once something was committed since the last `read` began, or after a while."""
+        if await self._commits.after(self._seen, NEWS_SECONDS):
+            await asyncio.sleep(GATHER_SECONDS)

@@ -20,14 +20,15 @@ from prometheus_client.registry import Collector
 
 from svc_core.intel.folding.model import SOURCES, HealthStatus, Source
 from svc_core.operation.members import micros
-from svc_core.operation.ports import SYSTEM, Collection
+from svc_core.operation.ports import SYSTEM, Collection, Overloaded, StorageUnavailable
 from svc_core.outbox.model import QUEUES, WAITING
 from svc_core.reports.audio import SPEAKING
 from svc_core.reports.profiles.model import DUE
 from svc_http import system
-from svc_http.service.runtime import Runtime
+from svc_http.service.metrics import Metrics
+from svc_http.service.service import Service
 from svc_http.settings import Settings
-from svc_http.stores.errors import Overloaded, StorageUnavailable, Unusable
+from svc_http.stores.errors import Unusable
 
 LOOK_SECONDS: Final = 5.0
 """Prometheus asks every 15 seconds or so; two of them, and people, ask in between."""
@@ -63,8 +64,12 @@ class Looks:
     `is_whole` is false for a service of other operations, whose store has other collections.
     """
 
-    def __init__(self, runtime: Runtime, *, is_whole: bool = True) -> None:
-        self._runtime = runtime
+    def __init__(
+        self, service: Service, settings: Settings, metrics: Metrics, *, is_whole: bool = True
+    ) -> None:
+        self._service = service
+        self._settings = settings
+        self._metrics = metrics
         self._is_whole = is_whole
         self._looking = asyncio.Lock()
         self._seen = _Seen((), 0.0)
@@ -76,7 +81,7 @@ class Looks:
             if self._seen.until <= system.monotonic():
                 found = await self._look()
                 self._seen = _Seen(found, system.monotonic() + LOOK_SECONDS)
-        return [*self._runtime.metrics.collect(), *self._seen.families]
+        return [*self._metrics.collect(), *self._seen.families]
 
     async def exposition(self) -> bytes:
         """All of them in the text format."""
@@ -92,13 +97,13 @@ class Looks:
         return [*found, _gauge("svc_storage_up", "Whether the store answers.", 1)]
 
     async def _sources(self) -> Iterator[Metric]:
-        rows = await self._runtime.storage.read(
+        rows = await self._service.storage.read(
             SYSTEM, lambda tx: tx.documents.scan(SOURCES, limit=ROWS_MAX)
         )
-        return _of_sources([SOURCES.decode(row.raw) for row in rows.rows], self._runtime.now())
+        return _of_sources([SOURCES.decode(row.raw) for row in rows.rows], self._service.now())
 
     async def _queues(self) -> Sequence[Metric]:
-        storage, now = self._runtime.storage, micros(self._runtime.now())
+        storage, now = self._service.storage, micros(self._service.now())
         lags = GaugeMetricFamily(
             "svc_worker_lag_seconds",
             "How long the work that is due longest has waited for a worker.",
@@ -113,7 +118,7 @@ class Looks:
 
     async def _sizes(self) -> Sequence[Metric]:
         if self._size.until <= system.monotonic():
-            size = await _size(self._runtime.settings.file, self._runtime.settings.dsn)
+            size = await _size(self._settings.file, self._settings.dsn)
             text = "What the database takes on its disk."
             told = [] if size is None else [_gauge("svc_database_bytes", text, size)]
             self._size = _Seen(told, system.monotonic() + SIZE_SECONDS)

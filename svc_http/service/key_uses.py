@@ -1,4 +1,4 @@
-"""When keys were last used: noted in memory at every request, written once a minute.
+"""When keys were last used, as written once a minute of what requests noted.
 
 Rule 1: a request pays for one entry in a dictionary, never for a write.
 Rule 2: a commit a minute, a few while very many keys are used, because every commit ends what is
@@ -7,46 +7,20 @@ Rule 3: what cannot be written now is noted again; a clean end of the server los
 """
 
 import asyncio
-from collections.abc import Mapping
 from contextlib import suppress
-from datetime import datetime
 from functools import partial
 from itertools import islice
 
 from svc_core.access import operations as accounts
+from svc_core.operation.ports import Overloaded, StorageUnavailable
+from svc_http.guard.key_uses import Uses
 from svc_http.service.service import Service
-from svc_http.stores.errors import Overloaded, StorageUnavailable
 
 WRITE_SECONDS = 60.0
 """How far what `svc keys show` tells may lie behind."""
 
-KEYS_MAX = 10_000
-"""Keys noted between two writes."""
-
 KEYS_AT_ONCE = 500
 """Keys written in one transaction: 10,000 took half a second in a file."""
-
-
-class Uses:
-    """The latest use of every key since the last write, by the key's id; for one event loop."""
-
-    def __init__(self, keys_max: int = KEYS_MAX) -> None:
-        self._keys_max = keys_max
-        self._noted: dict[str, datetime] = {}
-
-    def note(self, key_id: str, at: datetime) -> None:
-        """Note one use; beyond the most keys, only those that are known go on."""
-        if key_id in self._noted or len(self._noted) < self._keys_max:
-            self._noted[key_id] = at
-
-    def take(self) -> Mapping[str, datetime]:
-        """What was noted, which is then forgotten here."""
-        taken, self._noted = self._noted, {}
-        return taken
-
-    def give_back(self, taken: Mapping[str, datetime]) -> None:
-        """Note again what could not be written, unless it was used since."""
-        self._noted = {**taken, **self._noted}
 
 
 async def write_uses(service: Service, uses: Uses) -> int:

@@ -4,13 +4,14 @@ One is made by `app.build`. Endpoints and workers receive it; nothing global exi
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 import attrs
+from attrs import define, field, frozen
 
 from svc_core.access import address
 from svc_core.access.lockout import MemoryLockouts
@@ -22,9 +23,12 @@ from svc_core.base.vault import VaultError
 from svc_core.catalog.tools import CatalogueTools
 from svc_core.knowledge.retrieving import TimeLimit
 from svc_core.ledger.signing_key import Purpose, kept_signer, stored_signer
+from svc_core.operation.declaration import Context
 from svc_core.operation.executor import Site
 from svc_core.operation.host import Host, Signer
-from svc_core.operation.ports import SYSTEM, Ids, SharedUnavailable, Storage
+from svc_core.operation.ports import SYSTEM, Ids, SharedUnavailable, Storage, Transaction
+from svc_core.operation.stream import Watch
+from svc_core.payments.evm import Judge
 from svc_core.payments.operations import Receipts
 from svc_core.payments.receipts import Signing
 from svc_core.payments.store import StoredPayments
@@ -36,17 +40,18 @@ from svc_http import system
 from svc_http.adapter.page_cache import PageCache
 from svc_http.exchange.exchange import Exchange
 from svc_http.exchange.load import Load
+from svc_http.guard import address_limits as by_address
 from svc_http.guard.checkout import Till
 from svc_http.guard.gate import Gate, Principals
 from svc_http.guard.keyed_locks import Turns
 from svc_http.guard.shared_gate import SharedGate
-from svc_http.guard.streams import rooms
+from svc_http.guard.streams import Open, rooms
 from svc_http.outside.chat import Chat
 from svc_http.outside.embeddings.model import Embeddings
 from svc_http.outside.facilitators.x402 import Paying
 from svc_http.outside.speech.port import Speech
 from svc_http.pages import markup
-from svc_http.service.commits import Commits
+from svc_http.service.commits import Commits, Following
 from svc_http.service.journal import Journal, scrub
 from svc_http.service.metrics import Metrics
 from svc_http.service.secret import keyring
@@ -65,16 +70,25 @@ more and finishes or gives back what it has; cancelled again, because that took 
 Closing = Callable[[], Awaitable[None]]
 
 
+@frozen
+class Providers:
+    """Whom the service asks for what it does not do itself; None where it has nobody.
+
+    `speech` reads reports aloud; `embedder` judges the meaning of items; `chat` answers questions;
+    `paying` is with whom payments are made.
+    """
+
+    speech: Speech | None = None
+    embedder: Embeddings | None = None
+    chat: Chat | None = None
+    paying: Paying | None = None
+
+
 def _host(
-    settings: Settings,
-    plan_table: PlanTable,
-    storage: Storage,
-    embedder: Embeddings | None,
-    chat: Chat | None,
-    *,
-    speaks: bool,
+    settings: Settings, plan_table: PlanTable, storage: Storage, providers: Providers
 ) -> Host:
     """What the core is told of who runs it."""
+    chat, embedder = providers.chat, providers.embedder
     lends: dict[type, Any] = {Typesetter: markup.Typesetter(settings.origin), Tables: Tables()}
     lends |= {PlanTable: plan_table, TimeLimit: asyncio.wait_for, Backend: chat or Embedded()}
     lends[Receipts] = StoredPayments(storage)
@@ -88,7 +102,7 @@ def _host(
         settings.env == "development",
         allow_erasure=frozenset(settings.allow_erasure),
         receipts_by_transaction=settings.x402_transfer_receipts,
-        speaks=speaks,
+        speaks=providers.speech is not None,
         audio_wait=settings.audio_wait,
         media_base_url=settings.media_base_url,
         threads_kept=timedelta(days=settings.thread_days),
@@ -99,91 +113,93 @@ def _host(
     )
 
 
+@define(eq=False, slots=False)
 class Runtime:
-    """The parts of one service and their life."""
+    """The parts of one service and their life.
 
-    is_started = False
-    is_doubted = False
+    `workers` run as tasks from the start to the drain; `closing` is awaited, in order, after they
+    ended. `keys` are what is signed for. `number` tells apart, in their log, processes that serve
+    together.
+    """
+
+    settings: Settings
+    storage: Storage
+    now: Callable[[], datetime] = system.now
+    monotonic: Callable[[], float] = system.monotonic
+    ids: Ids = field(factory=system.SystemIds)
+    plans: PlanTable = field()
+    providers: Providers = Providers()
+    media: Media | None = None
+    shared: Shared = field()
+    workers: Sequence[Worker] = ()
+    closing: Sequence[Closing] = ()
+    keys: Iterable[Purpose] = ()
+    number: int | None = None
+    pages: PageCache = field(factory=PageCache, init=False)
+    streams: Mapping[str, Open] = field(factory=rooms, init=False)
+    metrics: Metrics = field(factory=Metrics, init=False)
+    drain: asyncio.Event = field(factory=asyncio.Event, init=False)
+    is_started: bool = field(default=False, init=False)
+    is_doubted: bool = field(default=False, init=False)
     """The store has failed, and nobody has seen since that it takes a write (`/readyz` looks)."""
-    _is_halted = False
+    _is_halted: bool = field(default=False, init=False)
+    _starting: asyncio.Lock = field(factory=asyncio.Lock, init=False)
+    _tasks: list[asyncio.Task[None]] = field(factory=list, init=False)
 
-    def __init__(
-        self,
-        settings: Settings,
-        storage: Storage,
-        *,
-        now: Callable[[], datetime],
-        monotonic: Callable[[], float] = system.monotonic,
-        ids: Ids,
-        plan_table: PlanTable | None = None,
-        workers: Sequence[Worker] = (),
-        closing: Sequence[Closing] = (),
-        keys: Iterable[Purpose] = (),
-        speech: Speech | None = None,
-        embedder: Embeddings | None = None,
-        chat: Chat | None = None,
-        media: Media | None = None,
-        number: int | None = None,
-        shared: Shared | None = None,
-        paying: Paying | None = None,
-    ) -> None:
+    @plans.default
+    def _plans(self) -> PlanTable:
+        return self.settings.plan_table
+
+    @shared.default
+    def _shared(self) -> Shared:
+        return in_memory(self.monotonic)
+
+    def __attrs_post_init__(self) -> None:
+        settings, storage, providers = self.settings, self.storage, self.providers
         if settings.secret is None:
             raise ValueError("The settings have no secret; pass them through secret.secured().")
-        self.settings = settings
-        self.storage = storage
-        self.now = now
-        self.monotonic = monotonic
-        self.ids = ids
-        self.plans = plan_table or settings.plan_table
         self.keyring = keyring(settings.secret, settings.secret_previous)
-        self.media = media
-        self.host = _host(settings, self.plans, storage, embedder, chat, speaks=speech is not None)
-        self.shared = in_memory(monotonic) if shared is None else shared
+        self.host = _host(settings, self.plans, storage, providers)
         counters = self.shared.counters
         own = counters if isinstance(counters, MemoryCounters) else None
-        self.principals = Principals(storage, self.plans, monotonic, own)
-        self.gate = self._make_gate(monotonic)
-        self.pages = PageCache()
+        self.principals = Principals(storage, self.plans, self.monotonic, own)
+        self.gate = self._make_gate()
         self.commits = Commits(storage)
-        self.streams = rooms()
         self.load = Load(settings.in_flight_max, self.gate.block)
         self.turns = Turns(settings.in_flight_max)
-        self.metrics = Metrics()
-        self.till = None if paying is None else self._make_till(paying)
-        self.journal = Journal.of(settings, number)
-        for name, provider in (("embeddings", embedder), ("agent", chat)):
-            if provider is not None:
-                provider.told = partial(self.journal.failure, name)
-        self.drain = asyncio.Event()
+        self.till = None if providers.paying is None else self._make_till(providers.paying)
+        self.journal = Journal.of(settings, self.number)
+        for name, model in (("embeddings", providers.embedder), ("agent", providers.chat)):
+            if model is not None:
+                model.told = partial(self.journal.failure, name)
         # Whether somebody serves on the same socket once this has drained.
         self.is_replaced = settings.processes is not None
-        self._starting = asyncio.Lock()
-        self._workers = tuple(workers)
-        self._closing = tuple(closing)
-        self._keys = tuple(keys)
-        self._tasks: list[asyncio.Task[None]] = []
-        self._sites = self._make_sites(now())
-        self._site_until = self._next_change(now())
+        self._sites = self._make_sites(self.now())
+        self._site_until = self._next_change(self.now())
 
-    def _make_gate(self, monotonic: Callable[[], float]) -> Gate:
+    def _make_gate(self) -> Gate:
         trusted = address.parse_trusted(self.settings.trusted_proxies)
         if not self.settings.rate_limits:
             return Gate(self.principals, trusted, MemoryLockouts(0))
-        match self.shared:
-            case Shared(counters=MemoryCounters(), lockouts=MemoryLockouts() as lockouts):
-                return Gate(self.principals, trusted, lockouts)
-        admits = self.settings.counters_down == "admit"
-        return SharedGate(self.principals, trusted, self.shared, monotonic, admits=admits)
+        counters, lockouts = self.shared.counters, self.shared.lockouts
+        if isinstance(counters, MemoryCounters) and isinstance(lockouts, MemoryLockouts):
+            return Gate(self.principals, trusted, lockouts)
+        admits, monotonic = self.settings.counters_down == "admit", self.monotonic
+        return SharedGate(
+            self.principals, trusted, counters, lockouts, monotonic=monotonic, admits=admits
+        )
 
     def _make_till(self, paying: Paying) -> Till:
         return Till(
             self.settings,
-            paying,
             self.storage,
+            facilitator=paying.facilitator,
+            judge=Judge(paying.terms.network, paying.crypto),
+            chain=paying.chain,
             now=self.now,
             ids=self.ids,
             counters=self.shared.counters,
-            metrics=self.metrics,
+            tally=self.metrics.tally,
             signing=self._signing,
         )
 
@@ -235,6 +251,19 @@ class Runtime:
         ends = (self.settings.aliases_until, self.settings.legacy_ids_until)
         return min((end for end in ends if end is not None and end > now), default=None)
 
+    def watch(self, tenant: str, context: Callable[[Transaction, datetime], Context]) -> Watch:
+        """A view of the store for a stream of this tenant."""
+        return Following(self.storage, tenant, context, self.commits, self.now)
+
+    def count_stranger(self, exchange: Exchange, now: datetime) -> Awaitable[None]:
+        """Count a request that shows no key.
+
+        Raises:
+            Problem: as `by_address.count`.
+        """
+        admits = self.settings.counters_down == "admit"
+        return by_address.count(self.shared.counters, self.gate.block(exchange), now, admits=admits)
+
     @property
     def refuses(self) -> bool:
         """Whether new requests are turned away, because nobody here goes on to serve.
@@ -271,15 +300,15 @@ class Runtime:
         async with self._starting:
             if self.is_started:
                 return
-            if "ledger" in self._keys:
+            if "ledger" in self.keys:
                 await self.unlock()
-            if "receipt" in self._keys:
+            if "receipt" in self.keys:
                 signer = await self._signer("receipt")
                 self.host = attrs.evolve(self.host, receipt_signer=signer)
             self.shared.circuit.told = self._told_of_counters
             with suppress(SharedUnavailable):  # the log tells at once where it cannot be reached
                 await self.shared.lockouts.failures("")
-            self._tasks = [asyncio.create_task(self._supervise(work)) for work in self._workers]
+            self._tasks = [asyncio.create_task(self._supervise(work)) for work in self.workers]
             self.is_started = True
 
     def halt(self) -> None:
@@ -301,7 +330,7 @@ class Runtime:
         await asyncio.gather(*tasks, return_exceptions=True)
         if self.till is not None:
             await self.till.drained(self.settings.graceful_seconds)
-        closing, self._closing = self._closing, ()
+        closing, self.closing = self.closing, ()
         for close in closing:
             await close()
         self.journal.close()

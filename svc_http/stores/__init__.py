@@ -1,6 +1,6 @@
 """Where units of work run: in memory, in one SQLite file, or in a PostgreSQL database."""
 
-from svc_http.stores.errors import Newer, Overloaded, StorageUnavailable, StoreBusy, Unusable
+from svc_http.stores.errors import Newer, StoreBusy, Unusable
 from svc_http.stores.memory.storage import MemoryStorage
 from svc_http.stores.opening import Store, Threaded, open, threaded
 from svc_http.stores.sqlite import SqliteStorage
@@ -8,9 +8,7 @@ from svc_http.stores.sqlite import SqliteStorage
 __all__ = [
     "MemoryStorage",
     "Newer",
-    "Overloaded",
     "SqliteStorage",
-    "StorageUnavailable",
     "Store",
     "StoreBusy",
     "Threaded",

@@ -55,15 +55,12 @@ class Held(Protocol):
 
     async def epoch(self) -> bytes:
         """The eight bytes that name the life of its feed."""
-        ...
 
     async def count(self, part: Part) -> int:
         """How many rows a part has."""
-        ...
 
     def rows(self, part: Part) -> AsyncIterator[Sequence[Row]]:
         """The rows of a part, in their order, in batches of at most `BATCH_ROWS`."""
-        ...
 
 
 class Filled(Held, Protocol):
@@ -71,7 +68,6 @@ class Filled(Held, Protocol):
 
     async def add(self, part: Part, rows: Sequence[Row]) -> None:
         """Add a batch as it came."""
-        ...
 
 
 def parts_of(collections: Iterable[Collection[Any]]) -> tuple[Part, ...]:

@@ -1,26 +1,4 @@
-"""What a store says when it cannot do its work; each is retryable, none is the caller's fault."""
-
-NO_SPACE = "no space is left on the disk of the database"
-
-
-class StorageUnavailable(Exception):  # noqa: N818 - said as the state that it is
-    """The store cannot answer now: disk full, input/output error, waited too long, closed.
-
-    `is_full` tells the one cause that whoever looks after it mends by making room.
-    """
-
-    exit_code = 1
-
-    def __init__(self, why: str, *, is_full: bool = False) -> None:
-        super().__init__(why)
-        self.is_full = is_full
-
-    def __str__(self) -> str:
-        return f"the database cannot be used now: {super().__str__()}"
-
-
-class Overloaded(Exception):  # noqa: N818 - said as the state that it is
-    """The queue of units of work is full; nothing of this unit ran."""
+"""Why a database cannot be opened, copied or moved; each message is a line with the way out."""
 
 
 class StoreBusy(Exception):  # noqa: N818 - said as the state that it is

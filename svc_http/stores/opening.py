@@ -16,11 +16,20 @@ from typing import Any, Protocol, TypeVar, Unpack
 
 from svc_core import catalog
 from svc_core.contract import cursor
-from svc_core.operation.ports import Collection, Heard, Lowest, Owned, Signals, Storage, Transaction
+from svc_core.operation.ports import (
+    Collection,
+    Heard,
+    Lowest,
+    Owned,
+    Signals,
+    Storage,
+    StorageUnavailable,
+    Transaction,
+)
 from svc_http import system
 from svc_http.settings import EXAMPLE_DSN, MEMORY, POSTGRES
 from svc_http.settings_text import shown
-from svc_http.stores.errors import StorageUnavailable, Unusable
+from svc_http.stores.errors import Unusable
 from svc_http.stores.memory.storage import MemoryStorage
 from svc_http.stores.sqlite import SqliteStorage
 from svc_http.stores.sqlite.work import words
@@ -34,7 +43,6 @@ class Store(Storage, Protocol):
 
     async def close(self) -> None:
         """Finish the units of work that were handed in, then give everything back."""
-        ...
 
 
 class Opening:

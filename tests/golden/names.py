@@ -18,9 +18,9 @@ import svc_core.testing
 from tests.golden.pretty import WIDTH
 
 SERVER = {
-    "svc_http.service.application": ("Service", "build", "controlled", "mount"),
+    "svc_http.service.application": ("Service", "build"),
     "svc_http.run.cli": ("main",),
-    "svc_http.run.hosting": ("opened",),
+    "svc_http.run.hosting": ("controlled", "mount", "opened"),
     "svc_http.settings": ("Settings", "SettingsError", "load"),
     "svc_http.stores": ("MemoryStorage", "SqliteStorage"),
 }

@@ -14,6 +14,7 @@ from svc_core.catalog.openapi import document as openapi
 from svc_core.contract import problem
 from svc_core.operation.host import silent
 from svc_http.exchange.exchange import EXPOSED
+from svc_http.run import hosting
 from svc_http.run.control import channel
 from svc_http.service import application as app
 from svc_http.settings import Settings
@@ -157,7 +158,7 @@ def test_a_mounted_service_answers_below_its_path_and_stops_with_its_host(
     make_house, diary, host, refused
 ):
     house = make_house(parts={"workers": [diary.patient], "closing": [diary.close]})
-    app.mount(host, "/svc", house.service)
+    hosting.mount(host, "/svc", house.service)
 
     async def during():
         await asyncio.sleep(0)
@@ -169,7 +170,7 @@ def test_a_mounted_service_answers_below_its_path_and_stops_with_its_host(
 
 
 def test_commands_reach_a_mounted_service(house, host):
-    app.mount(host, "/svc", house.service)
+    hosting.mount(host, "/svc", house.service)
 
     async def during():
         path = channel.parse(house.service.admin)
@@ -181,7 +182,7 @@ def test_commands_reach_a_mounted_service(house, host):
 
 
 def test_a_mounted_service_and_its_host_keep_to_their_paths(house, host, refused):
-    app.mount(host, "/svc", house.service)
+    hosting.mount(host, "/svc", house.service)
     key = house.key()
     assert house.ask("GET", "/own", app=host).text == "own"
     assert house.ask("GET", "/svc/api/v1/notes", key, app=host).json()["data"] == []

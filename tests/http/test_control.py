@@ -20,6 +20,7 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.declaration import Context, Operation, local
 from svc_core.operation.host import Progress, silent
+from svc_core.operation.ports import Overloaded, StorageUnavailable
 from svc_core.operation.result import One
 from svc_core.operation.stream import Stream
 from svc_http import system
@@ -28,7 +29,6 @@ from svc_http.run.control import services as lends
 from svc_http.run.control.channel import BrokeOff, Control, Refused, Unreachable, Unsafe
 from svc_http.service.runtime import Runtime
 from svc_http.settings import MEMORY, Settings
-from svc_http.stores.errors import Overloaded, StorageUnavailable
 from svc_http.stores.memory.storage import MemoryStorage
 
 EIGHT = ["type", "title", "status", "detail", "instance", "code", "requestId", "resolution"]

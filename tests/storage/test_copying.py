@@ -28,6 +28,7 @@ from svc_core.operation.ports import (
     ChangeType,
     FeedPosition,
     LedgerHead,
+    StorageUnavailable,
     Transaction,
 )
 from svc_core.testing.clock import START
@@ -35,7 +36,7 @@ from svc_core.testing.sample import NOTES, SAMPLES, Note
 from svc_core.testing.sealing import Growth, at
 from svc_core.testing.storage_agreement import agreement_machine
 from svc_core.testing.sync_store import SyncStore
-from svc_http.stores import MemoryStorage, SqliteStorage, StorageUnavailable, StoreBusy
+from svc_http.stores import MemoryStorage, SqliteStorage, StoreBusy
 from svc_http.stores import copies as copying
 from svc_http.stores.contents import BATCH_ROWS, CHANGES, LINES, Filled, Part, Row
 from svc_http.stores.copies import Copied

@@ -8,10 +8,9 @@ import asyncpg
 import pytest
 from attrs import evolve
 
-from svc_core.operation.ports import Collection, FeedPosition, Transaction
+from svc_core.operation.ports import Collection, FeedPosition, StorageUnavailable, Transaction
 from svc_core.testing.sample import NOTES, SAMPLES, Note
 from svc_core.testing.sync_store import a_change
-from svc_http.stores import StorageUnavailable
 from svc_http.stores.postgres import PostgresStorage, filling, migrate, renew_epoch, status
 from svc_http.stores.postgres import storage as storing
 from tests.postgres import EPOCH, PostgresServer, opened, until

@@ -8,12 +8,11 @@ from typing import Any
 import asyncpg
 import pytest
 
-from svc_core.operation.ports import FeedPosition, Transaction
+from svc_core.operation.ports import FeedPosition, StorageUnavailable, Transaction
 from svc_core.testing.promises.bench import an_answer
 from svc_core.testing.sample import NOTES, SAMPLES, Note
 from svc_core.testing.sealing import plain
 from svc_core.testing.sync_store import a_change
-from svc_http.stores import StorageUnavailable
 from svc_http.stores.postgres import PostgresStorage, connection, migrate, status
 from tests.postgres import EPOCH, PostgresServer, opened, until
 

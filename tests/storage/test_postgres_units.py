@@ -10,14 +10,15 @@ import pytest
 from svc_core.operation.ports import (
     DuplicateRecordError,
     FeedPosition,
+    Overloaded,
     StaleVersionError,
+    StorageUnavailable,
     Transaction,
 )
 from svc_core.testing.promises.bench import Mishap, an_answer
 from svc_core.testing.sample import NOTES, Note
 from svc_core.testing.sealing import plain
 from svc_core.testing.sync_store import a_change
-from svc_http.stores import Overloaded, StorageUnavailable
 from svc_http.stores.postgres import PostgresStorage
 from tests.postgres import SAMPLES, PostgresServer, opened
 

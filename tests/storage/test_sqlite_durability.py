@@ -15,11 +15,18 @@ from typing import Any
 import pytest
 
 from svc_core.base.drive import Suspended
-from svc_core.operation.ports import Answer, FeedPosition, Position, Transaction
+from svc_core.operation.ports import (
+    Answer,
+    FeedPosition,
+    Overloaded,
+    Position,
+    StorageUnavailable,
+    Transaction,
+)
 from svc_core.testing.clock import START
 from svc_core.testing.sample import NOTES, SAMPLES, Note
 from svc_core.testing.sync_store import SyncStore, a_change
-from svc_http.stores import Overloaded, SqliteStorage, StorageUnavailable, StoreBusy
+from svc_http.stores import SqliteStorage, StoreBusy
 from svc_http.stores.sqlite.threads import UNITS_PER_SNAPSHOT
 
 KILLS = 20

@@ -212,6 +212,29 @@ class StaleVersionError(Exception):
         self.current = current
 
 
+NO_SPACE: Final = "no space is left on the disk of the database"
+
+
+class StorageUnavailable(Exception):  # noqa: N818 - said as the state that it is
+    """The store cannot answer now: disk full, input/output error, waited too long, closed.
+
+    `is_full` tells the one cause that whoever looks after it mends by making room.
+    """
+
+    exit_code = 1
+
+    def __init__(self, why: str, *, is_full: bool = False) -> None:
+        super().__init__(why)
+        self.is_full = is_full
+
+    def __str__(self) -> str:
+        return f"the database cannot be used now: {super().__str__()}"
+
+
+class Overloaded(Exception):  # noqa: N818 - said as the state that it is
+    """The queue of units of work is full; nothing of this unit ran."""
+
+
 class Documents(Protocol):
     """Versioned rows with compare-and-swap, keyset paging, declared filters and text search."""
 

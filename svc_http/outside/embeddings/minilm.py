@@ -8,6 +8,7 @@ Rule 3: another process judges them. What that takes and breaks stays there, and
 """
 
 import json
+import os
 import subprocess
 import sys
 from array import array
@@ -18,7 +19,7 @@ from typing import Final
 
 from svc_core.search.embeddings import NotEmbedded
 from svc_http.outside.embeddings import wordpiece
-from svc_http.outside.programs.program import environment
+from svc_http.settings import without_settings
 
 PIECES_MAX: Final = 128
 """Of words, in one text: about 90 words of English. 25 to 75 ms a text; all 256 take twice that."""
@@ -37,8 +38,9 @@ class MiniLM:
             subprocess.DEVNULL,
         )
         # In a session of its own: Ctrl-C is for us.
+        environment = without_settings(os.environ)
         self._process = subprocess.Popen(  # noqa: S603 - a program of ours
-            argv, -1, None, pipe, pipe, none, env=environment(), start_new_session=True
+            argv, -1, None, pipe, pipe, none, env=environment, start_new_session=True
         )
 
     def vector(self, text: str) -> Sequence[float]:

@@ -35,7 +35,6 @@ class Model(Protocol):
     @property
     def name(self) -> str:
         """By what its vectors are known."""
-        ...
 
     async def vectors(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """The vector of each text.
@@ -43,11 +42,9 @@ class Model(Protocol):
         Raises:
             NotEmbedded: there are none.
         """
-        ...
 
     async def aclose(self) -> None:
         """Drop what is under way."""
-        ...
 
 
 class Embeddings:

@@ -23,7 +23,7 @@ from attrs import frozen
 
 from svc_http.outside.programs.supervisor import CANNOT_RUN
 from svc_http.outside.speech.port import BYTES_MAX, SECONDS_MAX, SpeechFailed
-from svc_http.settings import PREFIX
+from svc_http.settings import without_settings
 
 LOOK_SECONDS: Final = 0.05
 """How often a program is looked after: whether it has ended, and how large its file is."""
@@ -78,11 +78,6 @@ async def run(
         raise SpeechFailed(f"{argv[0]} ended with {code}{said}")
 
 
-def environment() -> dict[str, str]:
-    """Our environment without what is ours in it."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
-
-
 @contextmanager
 def _files(words: bytes, out: Path, *, writes_itself: bool) -> Iterator[_Files]:
     out.touch(0o600)
@@ -126,7 +121,7 @@ def _started(
                 stdout=files.sound,
                 stderr=files.complaints,
                 cwd=folder,
-                env=environment(),
+                env=without_settings(os.environ),
                 pass_fds=(alive,),
                 start_new_session=True,
             )

@@ -34,7 +34,6 @@ class Speech(Protocol):
 
     def voice(self, language: str) -> str:
         """The name of the voice that reads this language, as listeners are told it."""
-        ...
 
     async def say(self, words: Words, out: Path) -> None:
         """Write the spoken words to `out`, which is not there yet.
@@ -42,4 +41,3 @@ class Speech(Protocol):
         Raises:
             SpeechFailed: there is no whole file.
         """
-        ...

@@ -103,12 +103,10 @@ _OFFERS = {"listFormats", "listPresets"}
 
 def _here(given: "Settings", asked: dict[str, Any], tell: Tell, take: Take) -> Mapping[str, Any]:
     """The answer of this process, with the store opened for as long as it takes."""
-    from svc_http import system  # noqa: PLC0415 - a server saves us these imports
-    from svc_http.run.control import operator  # noqa: PLC0415
-    from svc_http.run.control import services as lends  # noqa: PLC0415
-    from svc_http.service.equipment import checked, open_shared, open_store  # noqa: PLC0415
-    from svc_http.service.runtime import Runtime  # noqa: PLC0415
-    from svc_http.service.secret import secured  # noqa: PLC0415
+    # A server saves us these imports.
+    from svc_http.run.control import operator, services  # noqa: PLC0415
+    from svc_http.service.assembly import idle  # noqa: PLC0415
+    from svc_http.service.equipment import checked  # noqa: PLC0415
     from svc_http.settings import MEMBERS, MEMORY  # noqa: PLC0415
     from svc_http.stores import Unusable  # noqa: PLC0415
 
@@ -131,18 +129,9 @@ def _here(given: "Settings", asked: dict[str, Any], tell: Tell, take: Take) -> M
         take(part.decode())
 
     async def carry_out() -> bytes:
-        shared = open_shared(given)
-        store = await open_store(given, shared)
-        try:
-            runtime = Runtime(
-                secured(given), store, now=system.now, ids=system.SystemIds(), shared=shared
-            )
-            await runtime.unlock()
+        async with idle(given) as runtime:
             line = channel.line(asked)
-            return await lends.operator(runtime, failures.append).answer(line, tell, pass_on)
-        finally:
-            await store.close()
-            await shared.close()
+            return await services.operator(runtime, failures.append).answer(line, tell, pass_on)
 
     answer = asyncio.run(carry_out())
     if failures:

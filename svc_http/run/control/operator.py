@@ -33,12 +33,18 @@ from svc_core.operation.declaration import JSON, OPERATOR, Actor, Context, Opera
 from svc_core.operation.executor import Call, Reply, Site
 from svc_core.operation.host import Tell
 from svc_core.operation.inputs import inputs
-from svc_core.operation.ports import SYSTEM, Collection, SharedUnavailable, Transaction
+from svc_core.operation.ports import (
+    SYSTEM,
+    Collection,
+    Overloaded,
+    SharedUnavailable,
+    StorageUnavailable,
+    Transaction,
+)
 from svc_core.operation.stream import Stream, Watch
 from svc_core.wire import Json, WireError
 from svc_http import system
 from svc_http.service.service import Service
-from svc_http.stores.errors import Overloaded, StorageUnavailable
 
 PassOn = Callable[[bytes], Awaitable[None]]
 """Takes a part of a stream; whoever gives it is cancelled once nobody is there."""

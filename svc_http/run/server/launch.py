@@ -21,12 +21,13 @@ from svc_core.operation.ports import SYSTEM
 from svc_core.payments.networks import NOBODY
 from svc_http.outside.facilitators import ethereum
 from svc_http.run.demo.seed import Seeded, seed
-from svc_http.run.hosting import assembled
+from svc_http.run.hosting import controlled
 from svc_http.run.server import hypercorn
 from svc_http.run.server.restarts import Read, Restarts
-from svc_http.service.application import controlled
-from svc_http.service.equipment import checked
+from svc_http.service.assembly import assembled
+from svc_http.service.equipment import checked, fetcher
 from svc_http.service.journal import Level
+from svc_http.service.runtime import Runtime
 from svc_http.settings import EXAMPLE_DSN, PREFIX, Settings, SettingsError
 from svc_http.system import sigterm_interrupts
 
@@ -165,16 +166,19 @@ async def _serve(
     manner: _Manner,
 ) -> None:
     feeds, number = manner.feeds, manner.number
-    async with assembled(given, number=number) as made:
-        service = made.service.runtime.service
-        seeded = None if feeds is None else await seed(service, made.reader, feeds)
-        async with controlled(made.service, number) as admin:
-            is_empty = not await service.read(SYSTEM, accounts.list_workspaces)
-            opened = Opened(made.settings, admin, is_empty, seeded)
+    async with assembled(given, number=number) as service:
+        runtime, acting = service.runtime, service.runtime.service
+        seeded = None if feeds is None else await _seed(runtime, feeds)
+        async with controlled(service, number) as admin:
+            is_empty = not await acting.read(SYSTEM, accounts.list_workspaces)
+            opened = Opened(runtime.settings, admin, is_empty, seeded)
             with ExitStack() as stack:
                 if manner.restarts is not None:
                     listening = listening.dup()  # the one that stays keeps who connects waiting
-                    stack.enter_context(manner.restarts.heeds(made.service.runtime))
-                await hypercorn.serve(
-                    made.service, listening, lambda _host, _port: on_ready(opened)
-                )
+                    stack.enter_context(manner.restarts.heeds(runtime))
+                await hypercorn.serve(service, listening, lambda _host, _port: on_ready(opened))
+
+
+async def _seed(runtime: Runtime, feeds: Path) -> Seeded:
+    async with fetcher(runtime.settings) as reader:
+        return await seed(runtime.service, reader, feeds)

@@ -30,13 +30,12 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem, ProblemType
 from svc_core.operation.declaration import Actor, Context
 from svc_core.operation.members import micros
-from svc_core.operation.ports import SYSTEM, Counters, Owned
+from svc_core.operation.ports import SYSTEM, Counters, Overloaded, Owned, StorageUnavailable
 from svc_http import system
 from svc_http.service.commits import Commits
 from svc_http.service.service import Failed, Service
 from svc_http.service.workers.claims import CLAIM, Begun, claimed
 from svc_http.service.workers.shares import Shares
-from svc_http.stores.errors import Overloaded, StorageUnavailable
 
 SECONDS_MAX: Final = 120.0
 """How long an answer may take, as long as one that is streamed."""

@@ -21,7 +21,7 @@ from weakref import WeakValueDictionary
 
 from svc_core.operation.declaration import Context
 from svc_core.operation.members import micros
-from svc_core.operation.ports import Owned
+from svc_core.operation.ports import Overloaded, Owned, StorageUnavailable
 from svc_core.outbox.model import DELIVERIES, QUEUES, WEBHOOKS, Queue
 from svc_core.webhooks import delivering, rules
 from svc_core.webhooks.delivering import KEPT, Task
@@ -32,7 +32,6 @@ from svc_http.service.commits import Commits
 from svc_http.service.service import Failed, Service
 from svc_http.service.workers.claims import Begun
 from svc_http.service.workers.shares import Shares
-from svc_http.stores.errors import Overloaded, StorageUnavailable
 
 LOOK_SECONDS: Final = 1.0
 """How often the queues are looked at when nothing was heard: what other processes queued, and
@@ -69,7 +68,6 @@ class Sender(Protocol):
         Raises:
             Undelivered: there was none.
         """
-        ...
 
 
 async def deliver_loop(service: Service, sender: Sender, commits: Commits, failed: Failed) -> None:

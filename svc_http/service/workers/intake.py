@@ -39,12 +39,11 @@ from svc_core.intel.signals.passes import detect_new
 from svc_core.operation.declaration import Context
 from svc_core.operation.host import Progress, Tell, silent
 from svc_core.operation.members import micros
-from svc_core.operation.ports import SYSTEM
+from svc_core.operation.ports import SYSTEM, Overloaded, StorageUnavailable
 from svc_core.search import corpus
 from svc_http import system
 from svc_http.outside.fetch import Fetched, Fetcher, FetchRefused, NotModified
 from svc_http.service.service import Service
-from svc_http.stores.errors import Overloaded, StorageUnavailable
 
 T = TypeVar("T")
 

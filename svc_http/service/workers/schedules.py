@@ -16,7 +16,7 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.declaration import Context
 from svc_core.operation.members import micros
-from svc_core.operation.ports import Document, Owned
+from svc_core.operation.ports import Document, Overloaded, Owned, StorageUnavailable
 from svc_core.reports.making import SETTLING, Window, postpone, settle
 from svc_core.reports.model import ReportRow
 from svc_core.reports.profiles.model import DUE, Due
@@ -24,7 +24,6 @@ from svc_core.reports.profiles.operations import pass_over, run_end
 from svc_http import system
 from svc_http.service.service import Service
 from svc_http.service.workers.reports import composed
-from svc_http.stores.errors import Overloaded, StorageUnavailable
 
 ROUND_SECONDS = 5.0
 """How often due profiles are looked for."""

@@ -8,7 +8,7 @@ this, and one that is killed leaves the rest to the next.
 from functools import partial
 from typing import Final
 
-from svc_core.operation.ports import Owned
+from svc_core.operation.ports import Overloaded, Owned, StorageUnavailable
 from svc_core.reports.notices import inform
 from svc_core.reports.profiles import followers as following
 from svc_core.reports.profiles.model import FOLLOWED, FOLLOWS, Followed
@@ -16,7 +16,6 @@ from svc_core.reports.speaking import want
 from svc_http.service.commits import Commits
 from svc_http.service.service import Failed, Service
 from svc_http.service.workers.retention import GATHER_SECONDS, attend
-from svc_http.stores.errors import Overloaded, StorageUnavailable
 
 LOOK_SECONDS: Final = 10.0
 """How often it is looked when nothing was heard: what other processes left, and what waited."""

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from svc_core.reports.audio import Recording
+from svc_core.reports.audio import Recording, is_file_name
 from svc_http.stores.media.drafts import Drafts
-from svc_http.stores.media.port import CHUNK_BYTES, checked, is_name
+from svc_http.stores.media.port import CHUNK_BYTES, checked
 
 WORK: Final = ".making"
 
@@ -77,7 +77,7 @@ class MediaFiles(Drafts):
 
     def files(self) -> list[Path]:
         """Every file that is kept."""
-        return sorted(path for path in self.folder.glob("*") if is_name(path.name))
+        return sorted(path for path in self.folder.glob("*") if is_file_name(path.name))
 
     def _make(self, folder: Path) -> None:
         mode = 0o777 if self._is_shared else 0o700  # what the umask leaves of it

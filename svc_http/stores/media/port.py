@@ -7,25 +7,14 @@ Rule 3: who keeps or removes a file has its turn (`svc_core.reports.recordings.t
         no two processes undo each other's work.
 """
 
-import re
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final, Protocol
 
-from svc_core.reports.audio import Recording
-
-TYPES: Final = {"mp3": "audio/mpeg", "wav": "audio/wav"}
-"""The kinds of files that are kept, by the ending of their names."""
+from svc_core.reports.audio import Recording, is_file_name
 
 CHUNK_BYTES: Final = 256 * 1024
 """The most that is read at once: six seconds of one voice without compression."""
-
-_NAME: Final = re.compile(rf"[0-9a-f]{{64}}\.(?:{'|'.join(TYPES)})", re.ASCII)
-
-
-def is_name(text: str) -> bool:
-    """Whether the text is the name of a media file, whatever is stored."""
-    return _NAME.fullmatch(text) is not None
 
 
 def checked(name: str) -> str:
@@ -34,7 +23,7 @@ def checked(name: str) -> str:
     Raises:
         ValueError: it is none.
     """
-    if not is_name(name):
+    if not is_file_name(name):
         raise ValueError("A media file is named after its bytes.")
     return name
 
@@ -44,11 +33,9 @@ class Media(Protocol):
 
     def draft(self) -> AbstractContextManager[Path]:
         """A place on this machine for a file that is being made; what is left at the end goes."""
-        ...
 
     def tidy(self) -> None:
         """Remove drafts that killed workers left behind."""
-        ...
 
     async def check(self) -> None:
         """See that files can be kept.
@@ -56,11 +43,9 @@ class Media(Protocol):
         Raises:
             SettingsError: never as things are set; the message has the way out.
         """
-        ...
 
     async def keep(self, draft: Path, recording: Recording) -> None:
         """Keep a draft under the recording's name, durably."""
-        ...
 
     async def size(self, name: str) -> int:
         """How many bytes the file has.
@@ -68,7 +53,6 @@ class Media(Protocol):
         Raises:
             FileNotFoundError: it is not there.
         """
-        ...
 
     async def read(self, name: str, part: range) -> bytes:
         """The first bytes of a part of the file, at most `CHUNK_BYTES` and at least one.
@@ -76,8 +60,6 @@ class Media(Protocol):
         Raises:
             FileNotFoundError: it is not there any more.
         """
-        ...
 
     async def remove(self, name: str) -> None:
         """Remove a file; one that is not there is gone already."""
-        ...

@@ -15,7 +15,7 @@ from typing import Any
 
 import asyncpg
 
-from svc_http.stores.errors import StorageUnavailable
+from svc_core.operation.ports import StorageUnavailable
 
 STATEMENT_SECONDS = 5
 IDLE_SECONDS = 10

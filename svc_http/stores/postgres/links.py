@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from svc_http.stores.errors import StorageUnavailable
+from svc_core.operation.ports import StorageUnavailable
 from svc_http.stores.postgres.connection import STATEMENT_SECONDS, connect
 from svc_http.stores.postgres.queues import Job, Queue
 from svc_http.stores.postgres.session import Session

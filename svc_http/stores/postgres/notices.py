@@ -14,8 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from svc_core.operation.ports import EVERYTHING, SharedUnavailable, Signals
-from svc_http.stores.errors import StorageUnavailable
+from svc_core.operation.ports import EVERYTHING, SharedUnavailable, Signals, StorageUnavailable
 from svc_http.stores.postgres.connection import connect, told
 
 PAUSE_SECONDS = 0.005

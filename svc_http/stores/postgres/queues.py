@@ -14,8 +14,7 @@ from typing import Any
 
 from attrs import define
 
-from svc_core.operation.ports import Transaction
-from svc_http.stores.errors import Overloaded, StorageUnavailable
+from svc_core.operation.ports import Overloaded, StorageUnavailable, Transaction
 
 Unit = Callable[[Transaction], Awaitable[Any]]
 

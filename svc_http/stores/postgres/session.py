@@ -27,11 +27,9 @@ class Waiting(Protocol):
 
     def parts(self) -> list[Part]:
         """The statements that write what waits; nothing waits any more."""
-        ...
 
     def forget(self) -> None:
         """Drop what waits and all that was remembered of the store."""
-        ...
 
 
 class Session:

@@ -7,9 +7,17 @@ from itertools import count
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar, Unpack, cast
 
-from svc_core.operation.ports import SYSTEM, Collection, Heard, Lowest, Owned, Signals, Transaction
+from svc_core.operation.ports import (
+    SYSTEM,
+    Collection,
+    Heard,
+    Lowest,
+    Owned,
+    Signals,
+    StorageUnavailable,
+    Transaction,
+)
 from svc_http.stores.counters.postgres import on_postgres
-from svc_http.stores.errors import StorageUnavailable
 from svc_http.stores.postgres import copy_mark as unfinished
 from svc_http.stores.postgres import filling, migrations
 from svc_http.stores.postgres.connection import IDLE_SECONDS, STATEMENT_SECONDS

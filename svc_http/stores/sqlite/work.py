@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from attrs import field, frozen
 
-from svc_http.stores.errors import NO_SPACE, Overloaded, StorageUnavailable
+from svc_core.operation.ports import NO_SPACE, Overloaded, StorageUnavailable
 
 R = TypeVar("R")
 

@@ -26,10 +26,10 @@ from svc_core.base import drive
 from svc_core.contract.cursor import Keyring
 from svc_core.operation.declaration import Context
 from svc_core.operation.host import Host
+from svc_core.operation.ports import Overloaded
 from svc_core.operation.stream import Stream
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_http.service.service import Service
-from svc_http.stores.errors import Overloaded
 from tests.backends import store_of
 
 R = TypeVar("R")

@@ -13,6 +13,7 @@ from svc_core.contract.problem import Problem
 from svc_http.exchange import answers as respond
 from svc_http.exchange.exchange import Exchange
 from svc_http.exchange.load import Load
+from svc_http.pages import refusals
 from svc_http.stores import MemoryStorage
 from tests.http.agent.conftest import CHAT, NATIVE, asked
 
@@ -146,7 +147,7 @@ def test_clients_that_would_ask_again_in_vain_are_told_not_to(
     exchange = an_exchange("/api/v1/news", method)
     exchange._send = send
     refusal = Problem(kind, headers={} if wait is None else {"Retry-After": wait})
-    whole.run(respond.refuse(exchange, refusal, "https://api.example.org"))
+    whole.run(respond.refuse(exchange, refusal, "https://api.example.org", refusals.page))
     assert ((b"x-should-retry", b"false") in sent[0]["headers"]) == is_in_vain
 
 

@@ -13,7 +13,7 @@ from svc_core.agent.events import Event, Failed, Finished, Source, Step, Text, U
 from svc_core.agent.ports import Turn
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_http.guard import streams
+from svc_http.exchange import flow
 from tests.http.agent.conftest import CHAT, NATIVE, SOON
 
 DISCONNECTED_SECONDS = 1.0
@@ -107,7 +107,7 @@ def test_nothing_is_left_of_many_who_leave(scene: Any) -> None:
 
 
 def test_no_silence_before_the_head_is_longer_than_one_behind_it() -> None:
-    assert FIRST_SECONDS <= streams.HEARTBEAT_SECONDS
+    assert FIRST_SECONDS <= flow.HEARTBEAT_SECONDS
 
 
 @pytest.mark.parametrize("path", [NATIVE, CHAT])

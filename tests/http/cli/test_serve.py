@@ -19,7 +19,7 @@ import pytest
 from attrs import evolve
 
 from svc_core.access import operations
-from svc_core.operation.ports import SYSTEM, Answer, Transaction
+from svc_core.operation.ports import SYSTEM, Answer, StorageUnavailable, Transaction
 from svc_http import system
 from svc_http.run import cli
 from svc_http.run.cli import reach
@@ -28,12 +28,11 @@ from svc_http.run.control.channel import BrokeOff
 from svc_http.run.demo.seed import Seeded
 from svc_http.run.demo.subject import Recorded
 from svc_http.run.server import launch as serving
-from svc_http.run.server import worker as working
 from svc_http.run.server.launch import Opened
+from svc_http.service import tasks
 from svc_http.service.equipment import open_store
 from svc_http.service.runtime import Runtime
 from svc_http.settings import MEMBERS, MEMORY, Settings, load
-from svc_http.stores import StorageUnavailable
 from svc_http.stores.sqlite.lock import FileLock
 from svc_http.system import sigterm_interrupts
 from tests.extras import NONE
@@ -389,7 +388,7 @@ def test_old_answers_are_forgotten_and_young_ones_kept() -> None:
             return [answer is not None for answer in found]
 
         await service.storage.write(SYSTEM, keep)
-        assert await working.purge_answers(service) == 1
+        assert await tasks.purge_answers(service) == 1
         return await service.storage.read(SYSTEM, kept)
 
     assert asyncio.run(run()) == [False, True]

@@ -19,8 +19,8 @@ from svc_core.access.scopes import SCOPES
 from svc_core.agent.ports import ToolSpec
 from svc_core.catalog.tools import TOOLS, spec
 from svc_core.contract import problem
+from svc_core.operation.ports import Overloaded, StorageUnavailable
 from svc_http.stores import MemoryStorage
-from svc_http.stores.errors import Overloaded, StorageUnavailable
 from tests.http.conftest import ORIGIN, House
 
 URL = f"{ORIGIN}/mcp"

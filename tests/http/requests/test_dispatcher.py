@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_http.adapter.dispatcher import Dispatcher, Resource
+from svc_http.adapter.dispatcher import Dispatcher
+from svc_http.exchange.resource import Resource
 
 PATHS = [
     "/",

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.contract import problem
+from svc_core.operation.ports import StorageUnavailable
 from svc_http.guard import edge
 from svc_http.settings import Settings
-from svc_http.stores import MemoryStorage, StorageUnavailable
+from svc_http.stores import MemoryStorage
 
 LIVE = "/livez"
 MIB = 1024 * 1024

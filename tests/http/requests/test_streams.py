@@ -15,16 +15,16 @@ from svc_core.contract import problem
 from svc_core.contract.cursor import Keyring
 from svc_core.contract.problem import Problem
 from svc_core.operation.declaration import Actor, Context
-from svc_core.operation.ports import Answer
+from svc_core.operation.ports import Answer, Overloaded, StorageUnavailable
 from svc_core.operation.stream import Stream
 from svc_core.testing.clock import START
 from svc_http.exchange.exchange import ClientGoneError, Exchange
+from svc_http.exchange.flow import Flow
 from svc_http.exchange.load import Load
 from svc_http.guard import streams
-from svc_http.guard.streams import Flow, Following, Open
-from svc_http.service.commits import Commits
+from svc_http.guard.streams import Open
+from svc_http.service.commits import Commits, Following
 from svc_http.stores import MemoryStorage
-from svc_http.stores.errors import Overloaded, StorageUnavailable
 
 TAIL = "/api/v2/changes"
 

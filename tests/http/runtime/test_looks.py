@@ -12,14 +12,15 @@ from attrs import evolve
 from svc_core import catalog
 from svc_core.intel.folding.model import SOURCES
 from svc_core.intel.intake.registry import SourceWish, add_source
+from svc_core.operation.ports import StorageUnavailable
 from svc_core.outbox.model import QUEUES, WAITING, Queue, Waiting
 from svc_http.outside.fetch.post import Undelivered
 from svc_http.run import hosting
-from svc_http.run.server.worker import _Tallied
 from svc_http.service import gauges as looks
 from svc_http.service.metrics import Metrics
+from svc_http.service.tasks import _Tallied
 from svc_http.settings import Settings
-from svc_http.stores import StorageUnavailable, Unusable
+from svc_http.stores import Unusable
 
 SECRET = "0123456789abcdef" * 4
 
@@ -71,7 +72,7 @@ def test_metrics_tell_of_the_store_on_a_port_of_their_own(
             async with httpx2.AsyncClient(transport=transport, base_url="http://h") as client:
                 assert (await client.get("/metrics")).status_code == 404
             with pytest.raises(Unusable, match=f"metrics_port {port} on 127.0.0.1 cannot be"):
-                async with looks.exposed(looks.Looks(service.runtime), given, 1):
+                async with looks.exposed(service.looks, given, 1):
                     pass
             async with httpx2.AsyncClient(trust_env=False) as client:
                 return (await client.get(f"http://127.0.0.1:{port}/metrics")).text
@@ -105,7 +106,8 @@ def test_a_store_that_is_away_is_told_and_the_rest_with_it(make_house: Any) -> N
     house = make_house()
     runtime = house.service.runtime
     runtime.storage = Away(runtime.storage)
-    text = house.runner.run(looks.Looks(runtime).exposition()).decode()
+    seen = looks.Looks(runtime.service, runtime.settings, runtime.metrics)
+    text = house.runner.run(seen.exposition()).decode()
 
     assert _value(text, "svc_storage_up") == 0
     assert "svc_requests_in_flight" in text

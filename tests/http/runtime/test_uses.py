@@ -7,9 +7,10 @@ import pytest
 
 from svc_core.access import operations as accounts
 from svc_core.contract import problem
-from svc_core.operation.ports import SYSTEM
-from svc_http.service.key_uses import Uses, uses_loop, write_last_uses, write_uses
-from svc_http.stores import MemoryStorage, StorageUnavailable
+from svc_core.operation.ports import SYSTEM, StorageUnavailable
+from svc_http.guard.key_uses import Uses
+from svc_http.service.key_uses import uses_loop, write_last_uses, write_uses
+from svc_http.stores import MemoryStorage
 
 NOTES = "/api/v1/notes"
 

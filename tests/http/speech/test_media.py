@@ -18,8 +18,8 @@ from svc_core.base import passes
 from svc_core.contract import problem
 from svc_core.reports.audio import Recording
 from svc_http.pages.media import MediaPages, UnreachableError, span
-from svc_http.run.server.worker import check_media
 from svc_http.service import application as app
+from svc_http.service.assembly import check_media
 from svc_http.settings import Settings, SettingsError
 from svc_http.stores import MemoryStorage
 from svc_http.stores.media.drafts import LEFT_SECONDS, PREFIX, Drafts, measure
@@ -451,7 +451,7 @@ def wire_media(wire_server: Any, tmp_path_factory: Any) -> Any:
     folder = tmp_path_factory.mktemp("media")
     (folder / LARGE_NAME).write_bytes(LARGE)
     runtime = wire_server.service.runtime
-    pages = MediaPages(runtime, MediaFiles(folder))
+    pages = MediaPages(MediaFiles(folder), runtime.keyring, runtime.now, runtime.journal.failure)
     (resource,) = pages.resources()
     wire_server.service.router._root.add(resource.path.split("/"), resource)
     return wire_server

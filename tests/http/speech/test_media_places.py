@@ -15,15 +15,14 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from svc_core import catalog
-from svc_core.operation.ports import SYSTEM
-from svc_core.reports.audio import PIECES, Recording
+from svc_core.operation.ports import SYSTEM, StorageUnavailable
+from svc_core.reports.audio import PIECES, Recording, is_file_name
 from svc_http.settings import Settings, SettingsError, load
 from svc_http.stores import MemoryStorage
-from svc_http.stores.errors import StorageUnavailable
 from svc_http.stores.media.bucket import MediaBucket
 from svc_http.stores.media.files import MediaFiles
 from svc_http.stores.media.places import media_of
-from svc_http.stores.media.port import CHUNK_BYTES, is_name
+from svc_http.stores.media.port import CHUNK_BYTES
 from svc_http.stores.media.rows import PIECE_BYTES, REMOVED_AT_ONCE, MediaRows
 from tests.sampling import examples
 
@@ -49,7 +48,7 @@ async def test_what_is_kept_is_there_under_its_name(media: Any, places: Any, siz
     data = places.bytes_of(size)
     await media.check()
     name = await places.keep(media, data)
-    assert is_name(name)
+    assert is_file_name(name)
     assert await media.size(name) == size
     assert await whole(media, name) == data
 
@@ -112,7 +111,7 @@ async def test_a_file_goes_once_and_may_be_gone(media: Any, places: Any) -> None
 async def test_nothing_but_a_name_gets_through(media: Any, name: str, tmp_path: Path) -> None:
     recording = Recording(name, "audio/mpeg", 1, "ab" * 32, 1.0)
     (tmp_path / "draft").write_bytes(b"a")
-    assert not is_name(name)
+    assert not is_file_name(name)
     for asked in (
         media.size(name),
         media.read(name, range(1)),

@@ -23,7 +23,7 @@ from svc_core.operation.declaration import Context
 from svc_core.operation.executor import Site
 from svc_core.operation.host import Host, silent
 from svc_core.operation.members import micros
-from svc_core.operation.ports import SYSTEM
+from svc_core.operation.ports import SYSTEM, StorageUnavailable
 from svc_core.outbox.model import QUEUES
 from svc_core.reports import speaking
 from svc_core.reports.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
@@ -57,7 +57,7 @@ from svc_http.service.workers.recordings import (
     sweep_loop,
 )
 from svc_http.settings import SettingsError
-from svc_http.stores import MemoryStorage, SqliteStorage, StorageUnavailable
+from svc_http.stores import MemoryStorage, SqliteStorage
 from svc_http.stores.media.files import MediaFiles
 from svc_http.stores.media.rows import MediaRows
 from svc_http.stores.postgres import PostgresStorage

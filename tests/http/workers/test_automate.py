@@ -32,13 +32,12 @@ from svc_core.automations.model import (
 from svc_core.contract.problem import UPSTREAM_UNAVAILABLE, Problem
 from svc_core.operation.declaration import Actor, Context
 from svc_core.operation.host import Host
-from svc_core.operation.ports import SYSTEM
+from svc_core.operation.ports import SYSTEM, StorageUnavailable
 from svc_http.service.commits import Commits
 from svc_http.service.workers import automations as automate
 from svc_http.service.workers import claims as begun
 from svc_http.service.workers.automations import Rounds, automate_loop, take_over
 from svc_http.service.workers.claims import CLAIM
-from svc_http.stores.errors import StorageUnavailable
 
 pytestmark = pytest.mark.anyio
 

@@ -22,7 +22,7 @@ from svc_core.access import plans
 from svc_core.contract.cursor import Keyring
 from svc_core.contract.problem import Problem
 from svc_core.operation.declaration import Context, Host
-from svc_core.operation.ports import Collection
+from svc_core.operation.ports import Collection, StorageUnavailable
 from svc_core.outbox.events import publish
 from svc_core.outbox.model import (
     DELIVERIES,
@@ -46,7 +46,6 @@ from svc_http.service.commits import Commits
 from svc_http.service.service import Service
 from svc_http.service.workers import deliver_loop, purge_deliveries, take_over
 from svc_http.service.workers import deliveries as deliver
-from svc_http.stores import StorageUnavailable
 from tests.backends import NAMES, make_store, store_of
 
 pytestmark = pytest.mark.anyio

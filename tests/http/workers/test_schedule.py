@@ -14,13 +14,13 @@ import pytest
 
 from svc_core.contract.problem import Problem
 from svc_core.operation.declaration import Context
+from svc_core.operation.ports import Overloaded, StorageUnavailable
 from svc_core.reports.model import FACETS, REPORTS, ReportRow
 from svc_core.reports.profiles import operations as profiles
 from svc_core.reports.profiles.model import DUE, Due, ProfileInput, ProfilePatch
 from svc_http.service.workers import add_source, make_report, pull, schedule_loop
 from svc_http.service.workers import schedules as schedule
 from svc_http.service.workers.schedules import SETTLING, run_due
-from svc_http.stores import Overloaded, StorageUnavailable
 
 pytestmark = pytest.mark.anyio
 

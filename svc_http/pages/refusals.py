@@ -1,0 +1,35 @@
+"""Refusals as pages, for people who followed an address."""
+
+from typing import Final
+
+from svc_core.contract import media, problem
+from svc_core.contract.media import Representation
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import JSON
+from svc_http.exchange.answers import Page
+from svc_http.exchange.exchange import Exchange
+from svc_http.pages.markup import HTML, POLICY, REFERRER, render, root
+
+_REFUSALS: Final = (Representation("problem", problem.MEDIA_TYPE), JSON, HTML)
+_FIELDS: Final = ((b"content-security-policy", POLICY.encode()), REFERRER)
+
+
+def page(exchange: Exchange, refusal: Problem) -> Page | None:
+    """The page of a refusal; None where problem+json is preferred.
+
+    Under `/api` every failure is problem+json (Spec: Errors), and at the secondary origin, which
+    has no pages.
+    """
+    accept = exchange.header("accept")
+    if accept is None or exchange.is_secondary or exchange.path.startswith("/api/"):
+        return None
+    try:
+        if media.negotiate(_REFUSALS, accept, None) is not HTML:
+            return None
+    except media.NotAcceptable:
+        return None
+    raw: bytes = exchange.scope.get("raw_path") or exchange.path.encode()
+    mount: str = exchange.scope.get("root_path") or ""
+    up = root(raw.decode("latin-1").removeprefix(mount))
+    body = render("refusal", up, refusal=refusal, request_id=exchange.request_id)
+    return HTML.media_type, _FIELDS, body

@@ -1,0 +1,166 @@
+"""What the settings choose, opened and put together: for a server, for workers alone, for a host.
+
+Rule 1: everything that can refuse the start refuses before anything begins.
+Rule 2: what was opened is closed in the opposite order, whatever ended the run.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from typing import Any
+
+from starlette.routing import BaseRoute
+
+from svc_core import catalog
+from svc_core.ledger.signing_key import Purpose
+from svc_http import system
+from svc_http.outside.facilitators.x402 import check_paying, paying
+from svc_http.service import application as app
+from svc_http.service.equipment import (
+    chat,
+    embedder,
+    fetcher,
+    open_shared,
+    open_store,
+    poster,
+    speech,
+)
+from svc_http.service.gauges import exposed
+from svc_http.service.journal import LogFile
+from svc_http.service.key_uses import write_last_uses
+from svc_http.service.runtime import Providers, Runtime, Worker
+from svc_http.service.secret import secured
+from svc_http.service.tasks import chosen, count_uses
+from svc_http.service.workers.payments import take_over
+from svc_http.settings import Settings, SettingsError
+from svc_http.stores import Store, StoreBusy
+from svc_http.stores.counters import Shared
+from svc_http.stores.media.places import media_of
+
+PATIENCE_SECONDS = 1.0
+"""How long a start waits for a command to give the file back: a few of them, one after another."""
+
+LOOK_SECONDS = 0.05
+"""How often it looks."""
+
+
+@asynccontextmanager
+async def assembled(
+    given: Settings, *, number: int | None = None, routes: Iterable[BaseRoute] = ()
+) -> AsyncIterator[app.Service]:
+    """A service that has not started, without its control socket; closed again at the end.
+
+    Raises:
+        SettingsError, StoreBusy, Newer, Unusable, DriverMissing: it cannot be, and why.
+    """
+    operations = app.chosen(catalog.OPERATIONS, given)
+    keys = tuple(app.purposes(operations, given))
+    async with opened(given, count_uses, keys=keys, number=number) as runtime:
+        paid = runtime.providers.paying
+        service = app.Service(runtime, operations, (*routes, *(paid.routes if paid else ())))
+        if runtime.till is not None and given.dsn is None:
+            await take_over(runtime.till.checkout, partial(runtime.journal.failure, "payments"))
+        await runtime.unlock()
+        try:
+            async with exposed(service.looks, given, number):
+                yield service
+        finally:
+            await write_last_uses(runtime.service, runtime.gate.uses)
+
+
+@asynccontextmanager
+async def opened(
+    given: Settings, *beside: Worker, keys: Sequence[Purpose] = (), number: int | None = None
+) -> AsyncIterator[Runtime]:
+    """What the settings choose, with its workers and those `beside`; it has not started.
+
+    Raises:
+        SettingsError, StoreBusy, Newer, Unusable, DriverMissing: it cannot be, and why.
+    """
+    voice, model, answerer = speech(given), embedder(given), chat(given)
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(_close, model, answerer)
+        shared = open_shared(given)
+        stack.push_async_callback(shared.close)
+        store = await _own_store(given, shared)
+        stack.push_async_callback(store.close)
+        given = secured(given)
+        reader = await stack.enter_async_context(fetcher(given))
+        sender = poster(given)
+        stack.push_async_callback(sender.aclose)
+        paid = paying(given)
+        stack.push_async_callback(_close, paid)
+        runtime = Runtime(
+            given,
+            store,
+            providers=Providers(voice, model, answerer, paid),
+            media=media_of(given, store),
+            shared=shared,
+            workers=(*chosen(given, reader, sender, voice, model), *beside),
+            keys=keys,
+            number=number,
+        )
+        stack.push_async_callback(runtime.stop)
+        await check_paying(paid, partial(runtime.journal.failure, "payments"))
+        await check_media(runtime)
+        yield runtime
+
+
+@asynccontextmanager
+async def idle(given: Settings) -> AsyncIterator[Runtime]:
+    """A service for one command: nothing runs beside it, and nobody is asked for anything.
+
+    Raises:
+        SettingsError, StoreBusy, Newer, Unusable, DriverMissing: it cannot be, and why.
+    """
+    shared = open_shared(given)
+    store = await open_store(given, shared)
+    try:
+        runtime = Runtime(secured(given), store, shared=shared)
+        await runtime.unlock()
+        yield runtime
+    finally:
+        await store.close()
+        await shared.close()
+
+
+async def _close(*parts: Any) -> None:
+    for part in filter(None, parts):
+        await part.aclose()
+
+
+async def _own_store(given: Settings, shared: Shared) -> Store:
+    """The store, once a command that has it gives it back; a server keeps it longer than this."""
+    _check_log(given)
+    deadline = system.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            return await open_store(given, shared)
+        except StoreBusy:
+            if system.monotonic() > deadline:
+                raise
+        await asyncio.sleep(LOOK_SECONDS)
+
+
+def _check_log(given: Settings) -> None:
+    if given.log_file is None:
+        return
+    try:
+        LogFile(given.log_file)().close()
+    except OSError as refused:
+        why = f"{given.log_file} cannot be written: {refused.strerror}"
+        raise SettingsError(f"setting 'log_file': {why}; choose another") from refused
+
+
+async def check_media(runtime: Runtime) -> None:
+    """Refuse media that can never be kept; those that cannot be now are tried again.
+
+    Raises:
+        SettingsError: the setting cannot be meant.
+    """
+    try:
+        if runtime.media is not None:
+            await runtime.media.check()
+    except OSError as failure:
+        runtime.journal.failure("media", failure)

@@ -1,0 +1,190 @@
+"""What runs beside the requests, or without any: the background workers that the settings choose.
+
+Rule 1: each claims what it does in the store, so that any number of processes may run each.
+Rule 2: whoever has workers looks after the store as well: old answers, deliveries and
+        conversations are forgotten, secrets sealed anew, files without a row and reports without a
+        profile removed, reports and signals indexed, subscribers told.
+Rule 3: only who has the store alone may take over what was under way before it began. Over a store
+        of several processes, what a dead one held is free when its time is over.
+"""
+
+import asyncio
+from contextlib import suppress
+from functools import partial
+
+from svc_core.contract import idempotency
+from svc_core.operation.ports import SYSTEM, SharedUnavailable, Transaction
+from svc_http import system
+from svc_http.outside.embeddings.model import Embeddings
+from svc_http.outside.fetch import Fetcher
+from svc_http.outside.fetch.post import Poster, Undelivered
+from svc_http.outside.speech.port import Speech
+from svc_http.service.equipment import recorder
+from svc_http.service.key_uses import uses_loop
+from svc_http.service.metrics import Metrics
+from svc_http.service.runtime import Runtime, Worker
+from svc_http.service.service import Service
+from svc_http.service.workers import automations as automate
+from svc_http.service.workers import (
+    deliver_loop,
+    forget_loop,
+    forget_threads,
+    ingest_loop,
+    purge_deliveries,
+    renew_secrets,
+    schedule_loop,
+    take_over,
+)
+from svc_http.service.workers import recordings as speak
+from svc_http.service.workers.deliveries import Sender
+from svc_http.service.workers.indexes import index_loop
+from svc_http.service.workers.payments import forget_paid, reconcile_loop
+from svc_http.service.workers.recordings import speak_loop, sweep_loop
+from svc_http.service.workers.subscribers import follow_loop
+from svc_http.service.workers.vectors import embed_loop
+from svc_http.settings import Settings
+
+PURGE_SECONDS = 600.0
+"""How often answers and deliveries that nobody may ask for any more are forgotten."""
+
+PURGE_ROWS_MAX = 1_000  # in one transaction, so that no request waits long for it
+
+
+def chosen(
+    given: Settings,
+    reader: Fetcher,
+    sender: Poster,
+    voice: Speech | None,
+    model: Embeddings | None = None,
+) -> tuple[Worker, ...]:
+    """The workers that the settings choose, and what goes with any of them."""
+    if not given.workers:
+        return ()
+    named: dict[str, Worker] = {
+        "ingest": lambda runtime: ingest_loop(runtime.service, reader),
+        "schedule": lambda runtime: schedule_loop(runtime.service),
+        "deliver": partial(_deliver, sender),
+        "automations": _automate,
+    }
+    if voice is not None:
+        named["speak"] = _speak
+    if model is not None:
+        named["embed"] = partial(_embed, model)
+    return (
+        *(work for name, work in named.items() if given.runs(name)),
+        _purge,
+        _renew,
+        _sweep,
+        _forget,
+        _follow,
+        _reconcile,
+        partial(_index, model),
+    )
+
+
+async def count_uses(runtime: Runtime) -> None:
+    """Keep when keys were used: of every process that serves, whoever works."""
+    await uses_loop(runtime.service, runtime.gate.uses)
+
+
+class _Tallied:
+    """The way out, whose attempts are counted by what came of them."""
+
+    def __init__(self, sender: Sender, metrics: Metrics) -> None:
+        self._sender = sender
+        text = "Attempts to deliver to a webhook, by what came of them."
+        self._count = metrics.tally("svc_delivery_attempts", text, "outcome")
+        self._count.update(dict.fromkeys(("taken", "refused", "unanswered"), 0))
+
+    async def post(self, address: str, fields: dict[str, str], body: bytes, /) -> int:
+        try:
+            status = await self._sender.post(address, fields, body)
+        except Undelivered:
+            self._count["unanswered"] += 1
+            raise
+        self._count["taken" if 200 <= status < 300 else "refused"] += 1
+        return status
+
+
+async def _deliver(sender: Sender, runtime: Runtime) -> None:
+    failed = partial(runtime.journal.failure, "webhook")
+    sender = _Tallied(sender, runtime.metrics)
+    if runtime.settings.dsn is None:
+        await take_over(runtime.service, failed)
+    await deliver_loop(runtime.service, sender, runtime.commits, failed)
+
+
+async def _automate(runtime: Runtime) -> None:
+    failed = partial(runtime.journal.failure, "automation")
+    counters = runtime.shared.counters if runtime.settings.rate_limits else None
+    if runtime.settings.dsn is None:
+        await automate.take_over(runtime.service)
+    await automate.automate_loop(runtime.service, counters, runtime.commits, failed)
+
+
+async def _speak(runtime: Runtime) -> None:
+    failed = partial(runtime.journal.failure, "speech")
+    recording = recorder(runtime.settings, runtime.storage, runtime.media)
+    if runtime.settings.dsn is None:
+        await speak.take_over(runtime.service)
+    await speak_loop(runtime.service, recording, runtime.commits, failed)
+
+
+async def _embed(model: Embeddings, runtime: Runtime) -> None:
+    await embed_loop(runtime.service, model, runtime.commits, runtime.shared.leases)
+
+
+async def _index(model: Embeddings | None, runtime: Runtime) -> None:
+    await index_loop(runtime.service, model, runtime.commits, runtime.shared.leases)
+
+
+async def _sweep(runtime: Runtime) -> None:
+    if runtime.media is not None:
+        await sweep_loop(runtime.service, runtime.media, runtime.commits)
+
+
+async def _forget(runtime: Runtime) -> None:
+    failed = partial(runtime.journal.failure, "reports")
+    await forget_loop(runtime.service, runtime.commits, failed)
+
+
+async def _follow(runtime: Runtime) -> None:
+    failed = partial(runtime.journal.failure, "subscribers")
+    await follow_loop(runtime.service, runtime.commits, failed)
+
+
+async def _reconcile(runtime: Runtime) -> None:
+    if runtime.till is not None:
+        failed = partial(runtime.journal.failure, "payments")
+        await reconcile_loop(runtime.till.checkout, failed)
+
+
+async def _renew(runtime: Runtime) -> None:
+    failed = partial(runtime.journal.failure, "webhook secrets")
+    await renew_secrets(runtime.service, failed)
+
+
+async def _purge(runtime: Runtime) -> None:
+    """Forget what nobody may ask for any more: one process of all at a time."""
+    holder, leases = system.new_request_id(), runtime.shared.leases
+    while True:
+        with suppress(SharedUnavailable):
+            if await leases.take("purge", holder, 2 * PURGE_SECONDS):
+                await purge_answers(runtime.service)
+                await purge_deliveries(runtime.service)
+                await forget_threads(runtime.service)
+                if runtime.till is not None:
+                    await forget_paid(runtime.till.checkout)
+        await asyncio.sleep(PURGE_SECONDS)
+
+
+async def purge_answers(service: Service) -> int:
+    """Forget the idempotent answers that are past their day (Spec: Limits); how many went."""
+    before, went = service.now() - idempotency.RETENTION, 0
+
+    async def unit(tx: Transaction) -> int:
+        return await tx.answers.purge(before, limit=PURGE_ROWS_MAX)
+
+    while some := await service.storage.write(SYSTEM, unit):
+        went += some
+    return went
