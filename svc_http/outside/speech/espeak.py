@@ -11,9 +11,9 @@ from typing import Final
 
 from attrs import field, frozen
 
-from svc_http.outside.programs import program as process
-from svc_http.outside.programs.program import Bounds
+from svc_http.outside.speech import program as process
 from svc_http.outside.speech.port import Words
+from svc_http.outside.speech.program import Bounds
 
 CURE: Final = 'pip install "svc-intelligence[speech]"'
 _ENGINE: Final = "espeakng_loader"

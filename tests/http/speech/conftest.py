@@ -15,8 +15,8 @@ import pytest
 
 from svc_core import catalog
 from svc_core.reports.audio import Recording
-from svc_http.outside.programs.program import Bounds
 from svc_http.outside.speech.command import CommandSpeech
+from svc_http.outside.speech.program import Bounds
 from svc_http.stores import MemoryStorage, SqliteStorage
 from svc_http.stores.media.bucket import MediaBucket
 from svc_http.stores.media.files import MediaFiles

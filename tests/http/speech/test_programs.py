@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from svc_http.outside.programs import program as process
-from svc_http.outside.programs.program import Bounds
+from svc_http.outside.speech import program as process
 from svc_http.outside.speech.command import CommandSpeech
 from svc_http.outside.speech.port import SpeechFailed, Words
+from svc_http.outside.speech.program import Bounds
 from svc_http.settings import without_settings
 
 Program = Callable[..., CommandSpeech]

@@ -21,8 +21,8 @@ from typing import IO, Any, Final
 
 from attrs import frozen
 
-from svc_http.outside.programs.supervisor import CANNOT_RUN
 from svc_http.outside.speech.port import BYTES_MAX, SECONDS_MAX, SpeechFailed
+from svc_http.outside.speech.supervisor import CANNOT_RUN
 from svc_http.settings import without_settings
 
 LOOK_SECONDS: Final = 0.05

@@ -1,1 +1,0 @@
-"""Other programs that are run for what they make."""
