@@ -21,7 +21,7 @@ import attrs
 from attrs import field, frozen
 
 from svc_core.access.plans import PRESETS, PlanTable
-from svc_core.payments import networks as payments
+from svc_core.payments import networks
 from svc_core.wire.constraints import Doc
 from svc_http.settings_text import (
     DATABASE,
@@ -248,7 +248,7 @@ class Settings:
     )
     x402_network: Literal["eip155:8453", "eip155:84532"] | None = _setting(
         None,
-        payments.BASE_SEPOLIA.id,
+        networks.BASE_SEPOLIA.id,
         "The network that payments are asked on. Default: real money, `eip155:8453`, in "
         "production; test money, `eip155:84532`, otherwise.",
     )
@@ -519,7 +519,7 @@ class Settings:
             raise refused(
                 "data_url", "has the host and port of base_url, which nothing tells apart"
             )
-        if self.x402_network == payments.BASE.id and self.x402_pay_to is None:
+        if self.x402_network == networks.BASE.id and self.x402_pay_to is None:
             raise refused("x402_pay_to", "is missing, and x402_network takes real money")
         if self.speech == "command" and self.speech_command is None:
             raise refused("speech_command", "is missing, and speech is command")
@@ -546,7 +546,7 @@ class Settings:
     @property
     def payment_network(self) -> str:
         """The network that payments are asked on."""
-        usual = payments.BASE if self.env == "production" else payments.BASE_SEPOLIA
+        usual = networks.BASE if self.env == "production" else networks.BASE_SEPOLIA
         return self.x402_network or usual.id
 
     @property

@@ -20,7 +20,7 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.ports import NO_SPACE, Overloaded, StorageUnavailable
 from svc_http import system
-from svc_http.exchange import answers as respond
+from svc_http.exchange import answers
 from svc_http.exchange.exchange import ABORTED, ClientGoneError, Exchange, busy
 from svc_http.exchange.load import Load
 from svc_http.guard import authority
@@ -107,7 +107,7 @@ class Edge:
     """
 
     def __init__(
-        self, app: ASGIApp, runtime: Surroundings, lenient: frozenset[str], pages: respond.Pages
+        self, app: ASGIApp, runtime: Surroundings, lenient: frozenset[str], pages: answers.Pages
     ) -> None:
         self._app = app
         self._lenient = lenient
@@ -223,7 +223,7 @@ class Edge:
             await self._refuse(exchange, refused)
 
     def _refuse(self, exchange: Exchange, refusal: Problem) -> Awaitable[None]:
-        return respond.refuse(exchange, refusal, self._runtime.settings.origin, self._pages)
+        return answers.refuse(exchange, refusal, self._runtime.settings.origin, self._pages)
 
     async def _refuse_websocket(self, scope: Scope, receive: Receive, send: Send) -> str:
         """Refuse what the server below has taken for a WebSocket, as an ordinary refusal where it

@@ -17,7 +17,7 @@ from starlette.routing import BaseRoute
 
 from svc_http.run.control.channel import Control, address
 from svc_http.run.control.services import operator
-from svc_http.service import application as app
+from svc_http.service import application
 from svc_http.service.assembly import assembled
 from svc_http.service.equipment import checked
 from svc_http.settings import Settings
@@ -26,7 +26,7 @@ from svc_http.settings import Settings
 @asynccontextmanager
 async def opened(
     given: Settings, *, routes: Iterable[BaseRoute] = ()
-) -> AsyncIterator[app.Service]:
+) -> AsyncIterator[application.Service]:
     """The service of the settings, from its start to its end; `routes` are asked after its own.
 
     `base_url` of the settings is where it is mounted. Under `service.admin` commands reach it.
@@ -42,7 +42,7 @@ async def opened(
         yield service
 
 
-def mount(host: Starlette, path: str, service: app.Service) -> None:
+def mount(host: Starlette, path: str, service: application.Service) -> None:
     """Put the service under `path` of a Starlette (or FastAPI) host, lifespans joined.
 
     While both run, commands reach it at `service.admin`. `opened` brings the rest of what
@@ -61,7 +61,7 @@ def mount(host: Starlette, path: str, service: app.Service) -> None:
 
 
 @asynccontextmanager
-async def controlled(service: app.Service, number: int | None = None) -> AsyncIterator[str]:
+async def controlled(service: application.Service, number: int | None = None) -> AsyncIterator[str]:
     """The address at which commands reach the service, for as long as they can.
 
     Raises:

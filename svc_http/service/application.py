@@ -26,8 +26,7 @@ from svc_core.operation.declaration import Operation
 from svc_core.operation.ports import Ids, Storage
 from svc_core.payments import prices
 from svc_http import system
-from svc_http.adapter import endpoints as adapter
-from svc_http.adapter import paywall
+from svc_http.adapter import endpoints, paywall
 from svc_http.adapter.dispatcher import Dispatcher
 from svc_http.guard.edge import Edge
 from svc_http.mcp import endpoint
@@ -35,8 +34,7 @@ from svc_http.outside.chat import Chat
 from svc_http.outside.embeddings.model import Embeddings
 from svc_http.outside.facilitators.x402 import Paying
 from svc_http.outside.speech.port import Speech
-from svc_http.pages import refusals
-from svc_http.pages import reports as report_pages
+from svc_http.pages import refusals, reports
 from svc_http.pages.documents import Pages
 from svc_http.pages.media import MediaPages
 from svc_http.service.gauges import Looks
@@ -68,9 +66,9 @@ class Service(Starlette):
         self.looks = Looks(runtime.service, runtime.settings, runtime.metrics, is_whole=is_whole)
         terms = paywall.terms(runtime.settings)
         resources = [
-            *adapter.resources(operations, runtime),
+            *endpoints.resources(operations, runtime),
             *Pages(operations, runtime, terms, self.looks.exposition).resources(),
-            *report_pages.resources(runtime),
+            *reports.resources(runtime),
             *endpoint.resources(runtime),
         ]
         if runtime.media is not None:

@@ -16,7 +16,7 @@ from svc_core import catalog
 from svc_core.ledger.signing_key import Purpose
 from svc_http import system
 from svc_http.outside.facilitators.x402 import check_paying, paying
-from svc_http.service import application as app
+from svc_http.service import application
 from svc_http.service.equipment import (
     chat,
     embedder,
@@ -48,17 +48,19 @@ LOOK_SECONDS = 0.05
 @asynccontextmanager
 async def assembled(
     given: Settings, *, number: int | None = None, routes: Iterable[BaseRoute] = ()
-) -> AsyncIterator[app.Service]:
+) -> AsyncIterator[application.Service]:
     """A service that has not started, without its control socket; closed again at the end.
 
     Raises:
         SettingsError, StoreBusy, Newer, Unusable, DriverMissing: it cannot be, and why.
     """
-    operations = app.chosen(catalog.OPERATIONS, given)
-    keys = tuple(app.purposes(operations, given))
+    operations = application.chosen(catalog.OPERATIONS, given)
+    keys = tuple(application.purposes(operations, given))
     async with opened(given, count_uses, keys=keys, number=number) as runtime:
         paid = runtime.providers.paying
-        service = app.Service(runtime, operations, (*routes, *(paid.routes if paid else ())))
+        service = application.Service(
+            runtime, operations, (*routes, *(paid.routes if paid else ()))
+        )
         if runtime.till is not None and given.dsn is None:
             await take_over(runtime.till.checkout, partial(runtime.journal.failure, "payments"))
         await runtime.unlock()

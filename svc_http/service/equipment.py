@@ -5,7 +5,7 @@ from pathlib import Path
 
 from svc_core.agent.embedded import Embedded
 from svc_core.operation.ports import Storage
-from svc_http import stores as storage
+from svc_http import stores
 from svc_http.outside import chat as chats
 from svc_http.outside.chat import Chat
 from svc_http.outside.embeddings import model as embedding
@@ -141,7 +141,7 @@ async def open_store(given: Settings, shared: Shared | None = None) -> Store:
         StoreBusy, Newer, Unusable, DriverMissing: as `storage.open`.
     """
     told = shared is not None and given.counting_place != "memory"
-    return await storage.open(given.db, signals=shared.signals if shared and told else None)
+    return await stores.open(given.db, signals=shared.signals if shared and told else None)
 
 
 def open_shared(given: Settings) -> Shared:

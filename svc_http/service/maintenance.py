@@ -21,8 +21,7 @@ from svc_http import system
 from svc_http.service import secret
 from svc_http.settings import MEMORY, POSTGRES, PREFIX, Settings, SettingsError
 from svc_http.settings_text import DATABASE, shown
-from svc_http.stores import copies as copying
-from svc_http.stores import snapshots, sqlite
+from svc_http.stores import copies, snapshots, sqlite
 from svc_http.stores.contents import Filled, Held
 from svc_http.stores.copies import Copied
 from svc_http.stores.errors import Unfit
@@ -82,7 +81,7 @@ async def copy(given: Settings, source: str, target: str, tell: Tell) -> Copied:
     async with _reading(source, is_moved=True) as held:
         await _check_opens(ring, held, here.shown_db)
         async with _filling(target, await held.epoch()) as filled:
-            done = await copying.copy(held, filled, catalog.COLLECTIONS, with_seals=True, tell=tell)
+            done = await copies.copy(held, filled, catalog.COLLECTIONS, with_seals=True, tell=tell)
             if here.file is not None and there.file is not None:
                 snapshots.copy_beside(Path(here.file), Path(there.file))
             if here.file is not None and there.dsn is not None and given.media is None:
@@ -107,7 +106,7 @@ async def backup(db: str, target: Path, tell: Tell) -> None:
         snapshots.backup(Path(db), target)
         return
     async with _reading(db) as held, _filling(str(target), await held.epoch()) as filled:
-        await copying.copy(held, filled, catalog.COLLECTIONS, with_seals=False, tell=tell)
+        await copies.copy(held, filled, catalog.COLLECTIONS, with_seals=False, tell=tell)
 
 
 async def restore(source: Path, db: str, tell: Tell, *, media: str | None) -> Path | None:
@@ -124,7 +123,7 @@ async def restore(source: Path, db: str, tell: Tell, *, media: str | None) -> Pa
     if not is_address(db):
         return snapshots.restore(source, Path(db))
     async with _reading(str(source)) as held, _filling(db, _epoch()) as filled:
-        await copying.copy(held, filled, catalog.COLLECTIONS, with_seals=False, tell=tell)
+        await copies.copy(held, filled, catalog.COLLECTIONS, with_seals=False, tell=tell)
         if media is None:
             await _add_recordings(str(source), held, filled)
     return None

@@ -40,7 +40,7 @@ from svc_http import system
 from svc_http.adapter.page_cache import PageCache
 from svc_http.exchange.exchange import Exchange
 from svc_http.exchange.load import Load
-from svc_http.guard import address_limits as by_address
+from svc_http.guard import address_limits
 from svc_http.guard.checkout import Till
 from svc_http.guard.gate import Gate, Principals
 from svc_http.guard.keyed_locks import Turns
@@ -259,10 +259,12 @@ class Runtime:
         """Count a request that shows no key.
 
         Raises:
-            Problem: as `by_address.count`.
+            Problem: as `address_limits.count`.
         """
         admits = self.settings.counters_down == "admit"
-        return by_address.count(self.shared.counters, self.gate.block(exchange), now, admits=admits)
+        return address_limits.count(
+            self.shared.counters, self.gate.block(exchange), now, admits=admits
+        )
 
     @property
     def refuses(self) -> bool:

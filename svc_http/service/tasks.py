@@ -24,18 +24,18 @@ from svc_http.service.key_uses import uses_loop
 from svc_http.service.metrics import Metrics
 from svc_http.service.runtime import Runtime, Worker
 from svc_http.service.service import Service
-from svc_http.service.workers import automations as automate
 from svc_http.service.workers import (
+    automations,
     deliver_loop,
     forget_loop,
     forget_threads,
     ingest_loop,
     purge_deliveries,
+    recordings,
     renew_secrets,
     schedule_loop,
     take_over,
 )
-from svc_http.service.workers import recordings as speak
 from svc_http.service.workers.deliveries import Sender
 from svc_http.service.workers.indexes import index_loop
 from svc_http.service.workers.payments import forget_paid, reconcile_loop
@@ -118,15 +118,15 @@ async def _automate(runtime: Runtime) -> None:
     failed = partial(runtime.journal.failure, "automation")
     counters = runtime.shared.counters if runtime.settings.rate_limits else None
     if runtime.settings.dsn is None:
-        await automate.take_over(runtime.service)
-    await automate.automate_loop(runtime.service, counters, runtime.commits, failed)
+        await automations.take_over(runtime.service)
+    await automations.automate_loop(runtime.service, counters, runtime.commits, failed)
 
 
 async def _speak(runtime: Runtime) -> None:
     failed = partial(runtime.journal.failure, "speech")
     recording = recorder(runtime.settings, runtime.storage, runtime.media)
     if runtime.settings.dsn is None:
-        await speak.take_over(runtime.service)
+        await recordings.take_over(runtime.service)
     await speak_loop(runtime.service, recording, runtime.commits, failed)
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from attrs import frozen
 from starlette.routing import Route
 
-from svc_core.payments import networks as payments
+from svc_core.payments import networks
 from svc_core.payments.challenge import Terms
 from svc_core.payments.evm import checksummed
 from svc_core.payments.messages import SCHEME, VERSION, SettlementResponse, Verdict
@@ -105,7 +105,7 @@ def paying(given: Settings) -> Paying | None:
         needed = " and ".join(ethereum.EXTRA)
         raise refused("x402_pay_to", f"needs {needed}, which are not there: {ethereum.CURE}")
     crypto = Ethereum()
-    terms = Terms(payments.NETWORKS[given.payment_network], given.x402_pay_to)
+    terms = Terms(networks.NETWORKS[given.payment_network], given.x402_pay_to)
     _check_payee(terms, crypto)
     where, settles = address(given), not given.x402_dry_run
     if _is_play(given, terms):
@@ -140,7 +140,7 @@ def address(given: Settings) -> str:
 
 def _check_payee(terms: Terms, crypto: Crypto) -> None:
     """Refuse an address with a slip in it: its capitals are a checksum (EIP-55)."""
-    payee, is_real = terms.pay_to, terms.network == payments.BASE
+    payee, is_real = terms.pay_to, terms.network == networks.BASE
     is_marked = payee[2:] not in {payee[2:].lower(), payee[2:].upper()}
     if (is_marked or is_real) and payee != checksummed(payee, crypto):
         raise refused(
@@ -150,13 +150,13 @@ def _check_payee(terms: Terms, crypto: Crypto) -> None:
         )
     if payee.lower() == terms.network.asset.address.lower():
         raise refused("x402_pay_to", "is the contract of the asset, which gives nothing back")
-    if is_real and payee == payments.NOBODY:
+    if is_real and payee == networks.NOBODY:
         raise refused("x402_pay_to", "is an address to which nobody has the key")
 
 
 def _is_play(given: Settings, terms: Terms) -> bool:
     if given.x402_facilitator is not None:
         return False
-    if terms.network == payments.BASE or given.env == "production":
+    if terms.network == networks.BASE or given.env == "production":
         raise refused("x402_facilitator", "is missing; play money is for the test network only")
     return True

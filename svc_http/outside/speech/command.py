@@ -9,7 +9,7 @@ from typing import Final
 
 from attrs import field, frozen
 
-from svc_http.outside.speech import program as process
+from svc_http.outside.speech import program
 from svc_http.outside.speech.port import Words
 from svc_http.outside.speech.program import Bounds
 
@@ -39,7 +39,7 @@ class CommandSpeech:
             "{voice}": self.voice_name or words.language,
             "{language}": words.language,
         }
-        await process.run(
+        await program.run(
             [_filled(argument, values) for argument in self.argv],
             words.text.encode(),
             out,

@@ -11,7 +11,7 @@ from typing import Final
 
 from attrs import field, frozen
 
-from svc_http.outside.speech import program as process
+from svc_http.outside.speech import program
 from svc_http.outside.speech.port import Words
 from svc_http.outside.speech.program import Bounds
 
@@ -47,4 +47,4 @@ class EspeakSpeech:
         """
         # Without the folder that we are in, which holds names of the standard library.
         argv = [sys.executable, "-P", str(_PROGRAM), self._name(words.language), str(out)]
-        await process.run(argv, words.text.encode(), out, writes_itself=True, bounds=self.bounds)
+        await program.run(argv, words.text.encode(), out, writes_itself=True, bounds=self.bounds)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from svc_http.run.cli import failures
 from svc_http.run.cli.options import load
-from svc_http.run.server import launch as serving
+from svc_http.run.server import launch
 from svc_http.run.server.launch import Opened
 
 END_SECONDS: Final = 90.0
@@ -27,7 +27,7 @@ def main(*, config: str | None, flags: Mapping[str, Any], fd: int, number: int) 
         given = load(config, dict(flags))
         with socket.socket(fileno=fd) as listening:
             listening.set_inheritable(False)  # it came as one that is handed on
-            serving.run_one_of(given, listening, number, _ready)
+            launch.run_one_of(given, listening, number, _ready)
     except Exception as failure:
         told = failures.known(failure, as_json=False)
         return failures.defect(failure) if told is None else told

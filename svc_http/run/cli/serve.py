@@ -17,13 +17,11 @@ from cyclopts import Parameter
 from svc_core.operation.ports import BASE_V1, BASE_V2
 from svc_core.wire.constraints import Doc
 from svc_http import mcp, settings
-from svc_http.outside.facilitators import ethereum
-from svc_http.outside.facilitators import x402 as paying
+from svc_http.outside.facilitators import ethereum, x402
 from svc_http.run.cli.failures import REFUSED, Usage, tell
 from svc_http.run.cli.options import load, parameter
 from svc_http.run.demo.seed import Seeded
-from svc_http.run.server import launch as serving
-from svc_http.run.server import processes
+from svc_http.run.server import launch, processes
 from svc_http.run.server.launch import Opened
 from svc_http.service.equipment import gaps
 from svc_http.settings import MEMBERS
@@ -48,12 +46,12 @@ def serve(**given: Any) -> int:
 
     try:
         if demo:  # a settings file is for the real service: the demo takes one only by name
-            serving.run_demo(settings.load(os.environ, config, flags), ready)
+            launch.run_demo(settings.load(os.environ, config, flags), ready)
             return 0
         chosen = load(config, flags)
         if chosen.processes is not None:
             return processes.run(chosen, config, flags, ready) or 0
-        serving.run(chosen, ready, lambda: load(config, flags))
+        launch.run(chosen, ready, lambda: load(config, flags))
     except processes.Failed as failed:
         return tell(f"the server cannot start: {failed}", REFUSED)
     except OSError as refused:
@@ -114,7 +112,7 @@ def addresses(opened: Opened) -> dict[str, Any]:
         found["x402"] = {
             "network": given.payment_network,
             "payTo": given.x402_pay_to,
-            "facilitator": paying.address(given),
+            "facilitator": x402.address(given),
         }
     return found if opened.seeded is None else found | {"key": opened.seeded.key}
 
@@ -144,7 +142,7 @@ def _places(opened: Opened) -> Iterator[str]:
         yield f"Off         {name}: {why}"
     if given.x402_pay_to is not None:
         yield f"Payments    {given.payment_network} to {given.x402_pay_to}"
-        yield f"            facilitator {paying.address(given)}"
+        yield f"            facilitator {x402.address(given)}"
 
 
 def _lines(opened: Opened) -> Iterator[str]:

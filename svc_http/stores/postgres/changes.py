@@ -14,8 +14,7 @@ from typing import Any
 
 from svc_core.base import compact
 from svc_core.operation.ports import Change, ChangeSlice, FeedPosition
-from svc_http.stores import change_details as details
-from svc_http.stores import scopes
+from svc_http.stores import change_details, scopes
 from svc_http.stores.moments import from_stored, to_stored
 from svc_http.stores.postgres.session import Part, Session, statements
 
@@ -46,7 +45,7 @@ class PostgresChanges:
         self._counts[scope] += 1
         names = (change.id, change.change_type, change.resource_id, change.version)
         entry = (*names, to_stored(change.occurred_at), change.path)
-        place, told = self._counts[scope], details.written(change)
+        place, told = self._counts[scope], change_details.written(change)
         self._waiting.append((scope, place, change.resource_type, _json(entry), told))
 
     async def read(
@@ -101,5 +100,5 @@ def _change(row: Any) -> Change:
     id_, change_type, resource_id, version, occurred_at, path = json.loads(row["entry"])
     kind, everybody = row["resource_type"], row["scope"] == EVERYBODY
     at = from_stored(occurred_at)
-    told = details.read(row["details"])
+    told = change_details.read(row["details"])
     return Change(id_, change_type, kind, resource_id, version, at, path, everybody, **told)

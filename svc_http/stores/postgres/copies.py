@@ -27,8 +27,7 @@ from svc_http.stores.contents import (
     table_of,
 )
 from svc_http.stores.errors import Unfit
-from svc_http.stores.postgres import copy_mark as unfinished
-from svc_http.stores.postgres import migrations
+from svc_http.stores.postgres import copy_mark, migrations
 from svc_http.stores.postgres.documents import Stored
 from svc_http.stores.postgres.ledger import row_of, sealed
 from svc_http.stores.postgres.maintenance import tended
@@ -122,7 +121,7 @@ async def reading(dsn: str) -> AsyncIterator[PostgresHeld]:
     """
     async with tended(dsn) as connection:
         await connection.execute(_PATIENT)
-        await unfinished.check(connection)
+        await copy_mark.check(connection)
         await connection.transaction(isolation="repeatable_read", readonly=True).start()
         yield PostgresHeld(connection)
 
@@ -143,7 +142,7 @@ async def filling(
         await connection.execute(_PATIENT)
         async with connection.transaction():
             await _hold(connection, tables)
-            await unfinished.mark(connection)
+            await copy_mark.mark(connection)
         transaction = connection.transaction()
         try:
             await transaction.start()
@@ -151,12 +150,12 @@ async def filling(
             yield PostgresFilled(connection, await migrations.stored(connection, declared))
             await connection.execute(_LATEST)
             await migrations.renew_epoch(connection, epoch)
-            await unfinished.unmark(connection)
+            await copy_mark.unmark(connection)
             await transaction.commit()
         except BaseException:
             with suppress(Exception):  # where the server is gone, the mark harms no new beginning
                 await transaction.rollback()
-                await unfinished.unmark(connection)
+                await copy_mark.unmark(connection)
             raise
         await connection.execute(f"ANALYZE {', '.join(tables)}")
 

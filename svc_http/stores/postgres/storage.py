@@ -18,8 +18,7 @@ from svc_core.operation.ports import (
     Transaction,
 )
 from svc_http.stores.counters.postgres import on_postgres
-from svc_http.stores.postgres import copy_mark as unfinished
-from svc_http.stores.postgres import filling, migrations
+from svc_http.stores.postgres import copy_mark, filling, migrations
 from svc_http.stores.postgres.connection import IDLE_SECONDS, STATEMENT_SECONDS
 from svc_http.stores.postgres.documents import Tables
 from svc_http.stores.postgres.links import STALL_SECONDS, Link
@@ -116,7 +115,7 @@ class PostgresStorage:
         declared = tuple(collections)
         async with tended(dsn) as connection:
             await migrations.apply(connection, declared, epoch, also_drops=False)
-            await unfinished.check(connection)
+            await copy_mark.check(connection)
             tables = await migrations.stored(connection, declared)
         store = cls(dsn, tables, limits, signals)
         try:

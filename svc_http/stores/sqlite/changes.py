@@ -14,8 +14,7 @@ from typing import Any
 from attrs import evolve
 
 from svc_core.operation.ports import Change, ChangeSlice, FeedPosition
-from svc_http.stores import change_details as details
-from svc_http.stores import scopes
+from svc_http.stores import change_details, scopes
 from svc_http.stores.moments import from_stored, to_stored
 
 EVERYBODY = "*"
@@ -68,7 +67,7 @@ class SqliteChanges:
                 change.version,
                 to_stored(change.occurred_at),
                 change.path,
-                details.written(change),
+                change_details.written(change),
             ),
         )
 
@@ -136,5 +135,5 @@ def _change(entry: Entry) -> Change:
         occurred_at=from_stored(occurred_at),
         path=path,
         everybody=scope == EVERYBODY,
-        **details.read(told),
+        **change_details.read(told),
     )
