@@ -33,7 +33,7 @@ from svc_core.operation.declaration import Context
 from svc_core.operation.ports import SYSTEM, Change
 from svc_http import system
 from svc_http.run.server import hypercorn
-from svc_http.service import application as app
+from svc_http.service.runtime import application as app
 from svc_http.service.service import Service
 from svc_http.settings import Settings
 from svc_http.stores import SqliteStorage

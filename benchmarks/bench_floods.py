@@ -46,8 +46,8 @@ from svc_core.payments.networks import BASE_SEPOLIA
 from svc_http.outside.facilitators.ethereum import Ethereum
 from svc_http.outside.facilitators.x402 import paying
 from svc_http.run.server import hypercorn
-from svc_http.service import application as app
-from svc_http.service.runtime import Runtime
+from svc_http.service.runtime import application as app
+from svc_http.service.runtime.parts import Runtime
 from svc_http.service.secret import secured
 from svc_http.settings import Settings
 from svc_http.stores import SqliteStorage

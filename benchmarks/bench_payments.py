@@ -43,7 +43,7 @@ from svc_core.payments.challenge import offer
 from svc_core.payments.evm import Judge
 from svc_http import system
 from svc_http.outside.facilitators.x402 import paying
-from svc_http.service import application as app
+from svc_http.service.runtime import application as app
 from svc_http.settings import Settings
 from svc_http.stores import SqliteStorage
 

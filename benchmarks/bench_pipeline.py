@@ -41,7 +41,7 @@ from svc_http.adapter.page_cache import PageCache
 from svc_http.exchange import answers as respond
 from svc_http.exchange.exchange import Exchange
 from svc_http.exchange.load import Load
-from svc_http.service import application as app
+from svc_http.service.runtime import application as app
 from svc_http.settings import Settings
 from svc_http.stores import MemoryStorage
 

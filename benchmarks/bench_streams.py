@@ -77,7 +77,7 @@ async def serve_ours(port: int) -> None:
     from svc_core.agent.ports import Backend, Toolbox, Turn  # noqa: PLC0415
     from svc_http import settings  # noqa: PLC0415
     from svc_http.run.server import hypercorn  # noqa: PLC0415
-    from svc_http.service import application as app  # noqa: PLC0415
+    from svc_http.service.runtime import application as app  # noqa: PLC0415
     from svc_http.stores import SqliteStorage  # noqa: PLC0415
 
     class Words:

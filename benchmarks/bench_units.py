@@ -35,9 +35,9 @@ from svc_core.reports.profiles.operations import CreateProfile, create_profile
 from svc_core.webhooks import delivering
 from svc_http import system
 from svc_http.run.control.services import operator
-from svc_http.service.runtime import Runtime
+from svc_http.service.runtime.parts import Runtime
+from svc_http.service.runtime.tasks import purge_answers
 from svc_http.service.secret import secured
-from svc_http.service.tasks import purge_answers
 from svc_http.service.workers import intake as ingest
 from svc_http.service.workers import make_report, purge_deliveries, renew_secrets
 from svc_http.service.workers import schedules as schedule

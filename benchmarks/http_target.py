@@ -24,7 +24,7 @@ from svc_core.access.plans import Plan, PlanTable
 from svc_http import settings
 from svc_http.adapter.page_cache import PageCache
 from svc_http.run.server import hypercorn
-from svc_http.service import application as app
+from svc_http.service.runtime import application as app
 from svc_http.stores import SqliteStorage
 
 SECRET = "0123456789abcdef" * 4

@@ -17,7 +17,7 @@ from svc_core.reports.operations import OPERATIONS
 from svc_http.exchange import answers as respond
 from svc_http.exchange.exchange import Exchange
 from svc_http.exchange.resource import Resource
-from svc_http.service.runtime import Runtime
+from svc_http.service.runtime.parts import Runtime
 
 _READ = next(one for one in OPERATIONS if one.id == "getReport")
 

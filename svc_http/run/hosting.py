@@ -17,9 +17,9 @@ from starlette.routing import BaseRoute
 
 from svc_http.run.control.channel import Control, address
 from svc_http.run.control.services import operator
-from svc_http.service import application
-from svc_http.service.assembly import assembled
 from svc_http.service.equipment import checked
+from svc_http.service.runtime import application
+from svc_http.service.runtime.assembly import assembled
 from svc_http.settings import Settings
 
 

@@ -21,7 +21,7 @@ from svc_core.access.creation import KeyWish
 from svc_core.operation.declaration import Actor, Context
 from svc_core.operation.ports import SYSTEM, Transaction
 from svc_http import system
-from svc_http.service import application as app
+from svc_http.service.runtime import application as app
 from svc_http.settings import Settings
 from svc_http.stores import MemoryStorage
 

@@ -17,7 +17,7 @@ from svc_core.operation import ports
 from svc_core.text.topics import TOPIC_IDS
 from svc_http.pages.documents import Pages
 from svc_http.service import secret
-from svc_http.service.application import build
+from svc_http.service.runtime.application import build
 from svc_http.service.workers import intake as ingest
 from svc_http.settings import MEMBERS, MEMORY, Settings
 from svc_http.stores import MemoryStorage

@@ -22,7 +22,7 @@ from svc_core import COLLECTIONS
 from svc_http.outside.facilitators.x402 import paying
 from svc_http.outside.fetch import Fetched
 from svc_http.run.demo.seed import seed
-from svc_http.service.application import Service, build
+from svc_http.service.runtime.application import Service, build
 from svc_http.settings import Settings
 from svc_http.stores import MemoryStorage
 from tests.golden.pretty import pretty

@@ -18,7 +18,7 @@ import svc_core.testing
 from tests.golden.pretty import WIDTH
 
 SERVER = {
-    "svc_http.service.application": ("Service", "build"),
+    "svc_http.service.runtime.application": ("Service", "build"),
     "svc_http.run.cli": ("main",),
     "svc_http.run.hosting": ("controlled", "mount", "opened"),
     "svc_http.settings": ("Settings", "SettingsError", "load"),

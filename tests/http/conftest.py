@@ -39,8 +39,8 @@ from svc_core.operation.ports import SYSTEM, Collection, Transaction
 from svc_core.operation.result import Content, Created, Empty, One, Page
 from svc_core.wire.constraints import Ge, IdOf, Le, MaxLen, MinLen
 from svc_http.run.server import hypercorn
-from svc_http.service import application as service_app
-from svc_http.service.application import Service
+from svc_http.service.runtime import application as service_app
+from svc_http.service.runtime.application import Service
 from svc_http.settings import Settings
 from tests import files
 from tests.backends import make_store

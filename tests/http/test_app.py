@@ -16,7 +16,7 @@ from svc_core.operation.host import silent
 from svc_http.exchange.exchange import EXPOSED
 from svc_http.run import hosting
 from svc_http.run.control import channel
-from svc_http.service import application as app
+from svc_http.service.runtime import application as app
 from svc_http.settings import Settings
 from svc_http.stores import MemoryStorage
 
@@ -103,7 +103,7 @@ def test_whoever_starts_second_starts_nothing(make_house, diary):
 
 
 def test_a_worker_that_fails_is_logged_and_tried_again(make_house, diary, monkeypatch):
-    monkeypatch.setattr("svc_http.service.runtime.RESTART_SECONDS", 0.01)
+    monkeypatch.setattr("svc_http.service.runtime.parts.RESTART_SECONDS", 0.01)
     house = make_house(parts={"workers": [diary.broken]})
 
     async def during():

@@ -27,7 +27,7 @@ from svc_http import system
 from svc_http.run.control import channel, operator
 from svc_http.run.control import services as lends
 from svc_http.run.control.channel import BrokeOff, Control, Refused, Unreachable, Unsafe
-from svc_http.service.runtime import Runtime
+from svc_http.service.runtime.parts import Runtime
 from svc_http.settings import MEMORY, Settings
 from svc_http.stores.memory.storage import MemoryStorage
 

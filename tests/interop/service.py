@@ -49,7 +49,7 @@ from svc_core.reports.model import (
 )
 from svc_http import settings, system
 from svc_http.run.server import hypercorn
-from svc_http.service.application import build
+from svc_http.service.runtime.application import build
 from svc_http.stores import MemoryStorage
 
 SECRET = "0123456789abcdef" * 4

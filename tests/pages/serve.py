@@ -18,7 +18,7 @@ from svc_core.reports.addresses import Opening
 from svc_core.reports.audio import AUDIO, Audio, Recording
 from svc_http import system
 from svc_http.run.server import hypercorn
-from svc_http.service.application import build
+from svc_http.service.runtime.application import build
 from svc_http.settings import Settings
 from svc_http.stores import MemoryStorage
 from tests.pages.reports import ID, hostile, put

@@ -21,7 +21,7 @@ def openapi(
     """Print the OpenAPI 3.1 document of a server with these settings; it is JSON in any case."""
     from svc_core import catalog  # noqa: PLC0415 - help is shown without it
     from svc_http.pages import documents as pages  # noqa: PLC0415
-    from svc_http.service import application as app  # noqa: PLC0415
+    from svc_http.service.runtime import application as app  # noqa: PLC0415
 
     given = load(config, {})
     show.as_json(pages.description(app.chosen(catalog.OPERATIONS, given), given, flat=flat))

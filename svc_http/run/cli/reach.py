@@ -105,8 +105,8 @@ def _here(given: "Settings", asked: dict[str, Any], tell: Tell, take: Take) -> M
     """The answer of this process, with the store opened for as long as it takes."""
     # A server saves us these imports.
     from svc_http.run.control import operator, services  # noqa: PLC0415
-    from svc_http.service.assembly import idle  # noqa: PLC0415
     from svc_http.service.equipment import checked  # noqa: PLC0415
+    from svc_http.service.runtime.assembly import idle  # noqa: PLC0415
     from svc_http.settings import MEMBERS, MEMORY  # noqa: PLC0415
     from svc_http.stores import Unusable  # noqa: PLC0415
 

@@ -26,7 +26,7 @@ from svc_http.outside.fetch.exports import opener
 from svc_http.outside.speech.port import SpeechFailed
 from svc_http.run.control.operator import Operator
 from svc_http.service.equipment import fetcher, recorder
-from svc_http.service.runtime import Runtime
+from svc_http.service.runtime.parts import Runtime
 from svc_http.service.service import Service
 from svc_http.service.workers import pull_now
 from svc_http.service.workers.recordings import Recorder

@@ -32,8 +32,8 @@ from hypercorn.utils import wrap_app
 from svc_core.access import address
 from svc_http.exchange.exchange import PART_BYTES, VOUCH
 from svc_http.exchange.load import Room
-from svc_http.service.application import Service
-from svc_http.service.runtime import Runtime
+from svc_http.service.runtime.application import Service
+from svc_http.service.runtime.parts import Runtime
 
 FILES_BESIDE = 124
 """Files and sockets that are open beside the connections: the store, the control socket, what

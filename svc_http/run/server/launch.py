@@ -24,10 +24,10 @@ from svc_http.run.demo.seed import Seeded, seed
 from svc_http.run.hosting import controlled
 from svc_http.run.server import hypercorn
 from svc_http.run.server.restarts import Read, Restarts
-from svc_http.service.assembly import assembled
 from svc_http.service.equipment import checked, fetcher
 from svc_http.service.journal import Level
-from svc_http.service.runtime import Runtime
+from svc_http.service.runtime.assembly import assembled
+from svc_http.service.runtime.parts import Runtime
 from svc_http.settings import EXAMPLE_DSN, PREFIX, Settings, SettingsError
 from svc_http.system import sigterm_interrupts
 

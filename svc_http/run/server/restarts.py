@@ -14,7 +14,7 @@ from typing import Any
 
 from svc_http.service.equipment import checked
 from svc_http.service.journal import Journal, Level, scrub
-from svc_http.service.runtime import Runtime
+from svc_http.service.runtime.parts import Runtime
 from svc_http.settings import Settings, SettingsError
 
 Read = Callable[[], Settings]

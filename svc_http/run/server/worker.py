@@ -7,8 +7,8 @@ from contextlib import suppress
 from svc_http import system
 from svc_http.run.server import hypercorn
 from svc_http.run.server.restarts import Read, Restarts
-from svc_http.service.assembly import opened
 from svc_http.service.equipment import checked
+from svc_http.service.runtime.assembly import opened
 from svc_http.settings import Settings
 from svc_http.stores import StoreBusy, Unusable
 

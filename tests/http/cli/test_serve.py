@@ -29,9 +29,9 @@ from svc_http.run.demo.seed import Seeded
 from svc_http.run.demo.subject import Recorded
 from svc_http.run.server import launch as serving
 from svc_http.run.server.launch import Opened
-from svc_http.service import tasks
 from svc_http.service.equipment import open_store
-from svc_http.service.runtime import Runtime
+from svc_http.service.runtime import tasks
+from svc_http.service.runtime.parts import Runtime
 from svc_http.settings import MEMBERS, MEMORY, Settings, load
 from svc_http.stores.sqlite.lock import FileLock
 from svc_http.system import sigterm_interrupts

@@ -64,7 +64,7 @@ from svc_core.webhooks.rules import outcome
 from svc_core.wire.constraints import IdOf
 from svc_http.outside.facilitators.x402 import paying
 from svc_http.run.demo.documents import data_documents
-from svc_http.service import application as service_app
+from svc_http.service.runtime import application as service_app
 from svc_http.service.service import Service as Hands
 from svc_http.service.workers import make_report
 from svc_http.settings import Settings

@@ -376,7 +376,7 @@ def test_without_its_library_it_says_how_to_install_it(
 
 def test_who_does_not_use_it_does_not_load_it() -> None:
     seen = (
-        "import svc_http.service.application, svc_http.run.cli.app, sys; "
+        "import svc_http.service.runtime.application, svc_http.run.cli.app, sys; "
         "print({'mcp', 'pydantic'} & {*sys.modules})"
     )
     told = subprocess.run([sys.executable, "-c", seen], capture_output=True, check=True, text=True)

@@ -48,8 +48,8 @@ from svc_http import system
 from svc_http.exchange.exchange import Exchange
 from svc_http.outside.facilitators.x402 import paying
 from svc_http.run.server import hypercorn
-from svc_http.service import application as app
-from svc_http.service import tasks
+from svc_http.service.runtime import application as app
+from svc_http.service.runtime import tasks
 from svc_http.service.workers.payments import take_over
 from svc_http.settings import Settings
 from tests.wallets import Wallet, field

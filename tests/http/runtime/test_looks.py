@@ -18,7 +18,7 @@ from svc_http.outside.fetch.post import Undelivered
 from svc_http.run import hosting
 from svc_http.service import gauges as looks
 from svc_http.service.metrics import Metrics
-from svc_http.service.tasks import _Tallied
+from svc_http.service.runtime.tasks import _Tallied
 from svc_http.settings import Settings
 from svc_http.stores import Unusable
 

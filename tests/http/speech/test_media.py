@@ -18,8 +18,8 @@ from svc_core.base import passes
 from svc_core.contract import problem
 from svc_core.reports.audio import Recording
 from svc_http.pages.media import MediaPages, UnreachableError, span
-from svc_http.service import application as app
-from svc_http.service.assembly import check_media
+from svc_http.service.runtime import application as app
+from svc_http.service.runtime.assembly import check_media
 from svc_http.settings import Settings, SettingsError
 from svc_http.stores import MemoryStorage
 from svc_http.stores.media.drafts import LEFT_SECONDS, PREFIX, Drafts, measure

@@ -16,7 +16,6 @@ from svc_core import catalog
 from svc_core.ledger.signing_key import Purpose
 from svc_http import system
 from svc_http.outside.facilitators.x402 import check_paying, paying
-from svc_http.service import application
 from svc_http.service.equipment import (
     chat,
     embedder,
@@ -29,9 +28,10 @@ from svc_http.service.equipment import (
 from svc_http.service.gauges import exposed
 from svc_http.service.journal import LogFile
 from svc_http.service.key_uses import write_last_uses
-from svc_http.service.runtime import Providers, Runtime, Worker
+from svc_http.service.runtime import application
+from svc_http.service.runtime.parts import Providers, Runtime, Worker
+from svc_http.service.runtime.tasks import chosen, count_uses
 from svc_http.service.secret import secured
-from svc_http.service.tasks import chosen, count_uses
 from svc_http.service.workers.payments import take_over
 from svc_http.settings import Settings, SettingsError
 from svc_http.stores import Store, StoreBusy

@@ -22,7 +22,7 @@ from svc_http.outside.speech.port import Speech
 from svc_http.service.equipment import recorder
 from svc_http.service.key_uses import uses_loop
 from svc_http.service.metrics import Metrics
-from svc_http.service.runtime import Runtime, Worker
+from svc_http.service.runtime.parts import Runtime, Worker
 from svc_http.service.service import Service
 from svc_http.service.workers import (
     automations,
