@@ -72,12 +72,10 @@ class Toolbox(Protocol):
     @property
     def origin(self) -> str:
         """Under which paths are."""
-        ...
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
         """The tools that there are for this caller."""
-        ...
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Answered:
         """Run a tool.
@@ -86,7 +84,6 @@ class Toolbox(Protocol):
             Problem: what the operation refuses with, or VALIDATION_FAILED for arguments that
                 its schema does not allow.
         """
-        ...
 
 
 class Tools(Protocol):
@@ -94,7 +91,6 @@ class Tools(Protocol):
 
     def of(self, work: Units, actor: Actor, now: datetime) -> Toolbox:
         """Those of one caller."""
-        ...
 
 
 class Backend(Protocol):
@@ -107,4 +103,3 @@ class Backend(Protocol):
             Problem: PROVIDER_CREDITS_EXHAUSTED, UPSTREAM_RATE_LIMITED, UPSTREAM_ERROR: nothing was
                 begun.
         """
-        ...

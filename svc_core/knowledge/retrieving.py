@@ -61,7 +61,6 @@ class TimeLimit(Protocol):
         Raises:
             TimeoutError: it was not done in time, and is dropped.
         """
-        ...
 
 
 @frozen

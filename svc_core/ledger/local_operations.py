@@ -68,7 +68,6 @@ class Exports(Protocol):
         Raises:
             UnreadableExport: it cannot be read, now or while it is; the message says why.
         """
-        ...
 
 
 # -- requests and rows -------------------------------------------------------------------------

@@ -129,29 +129,23 @@ class Units(Protocol):
     @property
     def tell(self) -> Tell:
         """Takes the news of the work."""
-        ...
 
     async def read(self, tenant: str, usecase: Callable[["Context"], Awaitable[R]]) -> R:
         """Run a use case for `tenant` on one snapshot."""
-        ...
 
     async def write(self, tenant: str, usecase: Callable[["Context"], Awaitable[R]]) -> R:
         """Run a use case for `tenant` and commit it durably."""
-        ...
 
     async def tenants(self) -> Sequence[str]:
         """The workspaces and people that there are, by their ids."""
-        ...
 
     async def across(
         self, collection: Collection[T], *, limit: int, **bounds: Unpack[Lowest]
     ) -> Sequence[Owned[T]]:
         """Rows of every tenant; see `Storage.across`."""
-        ...
 
     async def aside(self, work: Callable[[], R]) -> R:
         """Run work that takes long and waits for nothing, beside everything else."""
-        ...
 
 
 @frozen

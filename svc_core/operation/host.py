@@ -13,11 +13,9 @@ class Signer(Protocol):
     @property
     def public(self) -> bytes:
         """The public key, 32 bytes."""
-        ...
 
     def sign(self, message: bytes) -> bytes:
         """The signature of `message`, 64 bytes."""
-        ...
 
 
 @frozen

@@ -27,11 +27,9 @@ class Watch(Protocol):
 
     async def read(self, usecase: Callable[[Context], Awaitable[R]]) -> R:
         """Run a use case for the caller on one snapshot, as it is now."""
-        ...
 
     async def news(self) -> None:
         """Return once something was committed since the last `read` began, or after a while."""
-        ...
 
 
 async def nothing() -> None:

@@ -40,7 +40,6 @@ class Receipts(Protocol):
 
     async def receipt(self, reference: str) -> Payment | None:
         """The payment with this receipt identifier, or with this transaction hash."""
-        ...
 
 
 @frozen

@@ -25,7 +25,6 @@ class Crypto(Protocol):
 
     def keccak(self, data: bytes) -> bytes:
         """The Keccak-256 of the data, 32 bytes; not SHA3-256, which pads in another way."""
-        ...
 
     def recover(self, digest: bytes, signature: bytes) -> bytes | None:
         """The public key (64 bytes, x and y) whose signature of a 32-byte digest this is.
@@ -33,7 +32,6 @@ class Crypto(Protocol):
         The signature is of 65 bytes: r, s, and the recovery id, which is 0 or 1. None where there
         is no such key.
         """
-        ...
 
 
 class Facilitator(Protocol):
@@ -45,7 +43,6 @@ class Facilitator(Protocol):
         Raises:
             Unavailable: there was no answer, or not one of this form.
         """
-        ...
 
     async def settle(self, payload: Json) -> SettlementResponse:
         """Have it settled; what the answer is worth, `outcomes.judge` says.
@@ -56,7 +53,6 @@ class Facilitator(Protocol):
         Raises:
             Unavailable: there was no answer, or not one of this form.
         """
-        ...
 
 
 @frozen
@@ -84,7 +80,6 @@ class ChainReader(Protocol):
         Raises:
             Unavailable: the chain could not be read.
         """
-        ...
 
     async def transfer(self, payment: Payment) -> Transfer | None:
         """The transfer of exactly this amount of the asset from the payer to whom it was to go, in
@@ -93,7 +88,6 @@ class ChainReader(Protocol):
         Raises:
             Unavailable: the chain could not be read, or that transaction was not found in it.
         """
-        ...
 
 
 Rule = Callable[[Known], Writes]
@@ -110,7 +104,6 @@ class PaymentStore(Protocol):
 
     async def look(self, place: Place) -> Known:
         """The rows of a place, as of one moment."""
-        ...
 
     async def update(self, place: Place, rule: Rule) -> Payment:
         """Read the rows of the place with their answers, ask the rule, and keep what it says; the
@@ -118,25 +111,21 @@ class PaymentStore(Protocol):
 
         Reservations, moves and leases are all made this way.
         """
-        ...
 
     async def due(
         self, now: datetime, *, states: frozenset[State] = WATCHED, limit: int
     ) -> tuple[Payment, ...]:
         """Payments in one of the states, of those `WATCHED`, that no running lease covers
         (`is_worked_on`), those first that have waited longest to be looked at."""
-        ...
 
     async def listed(
         self, *, states: frozenset[State] = frozenset(), limit: int, after: str | None = None
     ) -> tuple[Payment, ...]:
         """Payments, newest reservation first, of these states or of all; `after` is the identifier
         of the last one of the page before."""
-        ...
 
     async def forget(self, before: datetime, *, limit: int) -> int:
         """Drop answers of settled payments that were delivered before, released payments that ended
         before, and wallets whose day ended before; how many rows went, `limit` at most.
 
         Settled payments stay for ever."""
-        ...

@@ -37,7 +37,6 @@ class Speaker(Protocol):
         Raises:
             Problem: SERVICE_UNAVAILABLE, with what is to be done.
         """
-        ...
 
 
 @frozen

@@ -96,7 +96,6 @@ class Typesetter(Protocol):
 
     def report(self, page: ReportPage) -> Content:
         """The page of a report, with the header fields that belong to it."""
-        ...
 
 
 def view(row: ReportRow, facets: ReportFacets, audio: AudioFacet | None) -> ReportPage:

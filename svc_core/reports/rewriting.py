@@ -42,7 +42,6 @@ class Writer(Protocol):
 
     async def write(self, asked: Sequence[tuple[str, str]]) -> Sequence[str | None]:
         """What it makes of each passage by its instructions; None for one that it cannot do."""
-        ...
 
 
 async def rewritten(host: Host, material: Material, finished: Finished) -> Finished:

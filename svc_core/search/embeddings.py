@@ -68,12 +68,10 @@ class Embedder(Protocol):
     @property
     def model(self) -> str:
         """Its name; vectors of two names are never compared."""
-        ...
 
     @property
     def compared_max(self) -> int:
         """How many vectors it compares with a question in well under a second."""
-        ...
 
     async def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
         """The vector of each text, `packed`.
@@ -81,11 +79,9 @@ class Embedder(Protocol):
         Raises:
             NotEmbedded: there are none.
         """
-        ...
 
     def cosines(self, asked: bytes, held: Sequence[bytes]) -> Sequence[float]:
         """What `cosine` gives for each of `held`, which are as long as `asked`."""
-        ...
 
 
 # -- vectors -----------------------------------------------------------------------------------

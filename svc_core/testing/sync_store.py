@@ -27,7 +27,6 @@ class Store(Storage, Protocol):
 
     async def close(self) -> None:
         """Finish what was handed in, then let go of everything."""
-        ...
 
 
 class Run(Protocol):
@@ -35,7 +34,6 @@ class Run(Protocol):
 
     def __call__(self, coroutine: Coroutine[Any, Any, R], /) -> R:
         """The coroutine's result."""
-        ...
 
 
 class SyncStore:

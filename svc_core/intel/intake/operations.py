@@ -68,7 +68,6 @@ class SourceReader(Protocol):
         Raises:
             ValueError: nothing can be read there; the message says why.
         """
-        ...
 
     async def pull(
         self, sources: Sequence[Source], tell: Tell, *, force: bool = False
@@ -77,7 +76,6 @@ class SourceReader(Protocol):
 
         With `force` a document is read though it is known, and a snapshot though it shrank.
         """
-        ...
 
     async def read(self, location: str) -> bytes:
         """The document at one location.
@@ -85,7 +83,6 @@ class SourceReader(Protocol):
         Raises:
             ValueError: it cannot be read; the message says why.
         """
-        ...
 
 
 # -- requests and rows -------------------------------------------------------------------------

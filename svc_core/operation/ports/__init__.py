@@ -190,21 +190,17 @@ class Changes(Protocol):
 
     async def append(self, change: Change) -> None:
         """Add an entry; it becomes visible with the commit of this unit of work."""
-        ...
 
     async def read(
         self, after: FeedPosition, *, types: tuple[str, ...] | None = None, limit: int
     ) -> ChangeSlice:
         """At most `limit` entries after the position; skipped types still advance it."""
-        ...
 
     async def head(self) -> FeedPosition:
         """The position after the newest entry that this transaction can see."""
-        ...
 
     async def epoch(self) -> bytes:
         """Eight bytes that name this feed's life; a restore from backup changes them."""
-        ...
 
 
 class Answer(NamedTuple):
@@ -229,11 +225,9 @@ class Answers(Protocol):
 
     async def get(self, operation: str, key: str) -> Answer | None:
         """The stored answer, however old; the core judges its age."""
-        ...
 
     async def put(self, operation: str, key: str, answer: Answer) -> None:
         """Keep the answer, replacing an older one."""
-        ...
 
     async def purge(self, before: datetime, *, limit: int) -> int:
         """Forget the oldest answers of every tenant that are older; how many went.
@@ -241,7 +235,6 @@ class Answers(Protocol):
         At most `limit`, and no more after `PURGED_BYTES`: removing a megabyte takes ten
         milliseconds.
         """
-        ...
 
 
 class Transaction(Protocol):
@@ -250,27 +243,22 @@ class Transaction(Protocol):
     @property
     def tenant(self) -> str:
         """The tenant bound at the beginning; `SYSTEM` for the system's own work."""
-        ...
 
     @property
     def documents(self) -> Documents:
         """The tenant's rows and the global ones."""
-        ...
 
     @property
     def changes(self) -> Changes:
         """The tenant's change feed."""
-        ...
 
     @property
     def answers(self) -> Answers:
         """The tenant's idempotent answers."""
-        ...
 
     @property
     def ledger(self) -> Ledger:
         """The tenant's ledger."""
-        ...
 
     def beside(self, tenant: str) -> "Transaction":
         """Another tenant's view of the same snapshot, in a unit that reads.
@@ -278,7 +266,6 @@ class Transaction(Protocol):
         It is for what that tenant has published (`svc_core.reports.publications`), and for nothing
         else.
         """
-        ...
 
 
 @frozen
@@ -295,7 +282,6 @@ class Storage(Protocol):
     @property
     def version(self) -> int:
         """A number that has grown when a commit, by anybody, may have changed an answer."""
-        ...
 
     def watch(self, heard: Heard) -> None:
         """Have `heard` called after every commit that wrote, once `version` has grown.
@@ -305,21 +291,17 @@ class Storage(Protocol):
         even where the news was lost; then, and where there is no telling, the names are those of
         all collections.
         """
-        ...
 
     async def read(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
         """Run `unit` on one consistent snapshot; it may not write."""
-        ...
 
     async def write(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
         """Run `unit` and commit it durably before returning; an exception undoes all of it."""
-        ...
 
     async def across(
         self, collection: Collection[T], *, limit: int, **bounds: Unpack[Lowest]
     ) -> tuple[Owned[T], ...]:
         """Rows of every tenant with the lowest `(order, tenant, id)` first: the workers' view."""
-        ...
 
 
 # -- identifiers -------------------------------------------------------------------------------
@@ -330,8 +312,6 @@ class Ids(Protocol):
 
     def new(self, prefix: str) -> str:
         """A fresh public identifier `<prefix>_<24 hex>` that sorts by age."""
-        ...
 
     def random(self, size: int) -> bytes:
         """`size` unpredictable bytes."""
-        ...

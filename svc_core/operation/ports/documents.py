@@ -240,13 +240,11 @@ class Documents(Protocol):
 
     async def get(self, collection: Collection[T], id_: str) -> Document[T] | None:
         """The row, or None when this tenant has no such row."""
-        ...
 
     async def get_many(
         self, collection: Collection[T], ids: Sequence[str]
     ) -> dict[str, Document[T]]:
         """The rows that are there, by their identifiers, in the order in which these are given."""
-        ...
 
     async def put(
         self, collection: Collection[T], id_: str, value: T, *, expect: int | None = None
@@ -259,7 +257,6 @@ class Documents(Protocol):
         Raises:
             StaleVersionError: the stored version is another.
         """
-        ...
 
     async def delete(
         self, collection: Collection[T], id_: str, *, expect: int | None = None
@@ -269,7 +266,6 @@ class Documents(Protocol):
         Raises:
             StaleVersionError: `expect` is given and the stored version is another.
         """
-        ...
 
     async def scan(
         self,
@@ -285,13 +281,11 @@ class Documents(Protocol):
         `order` names a declared number to be the sort key instead of the collection's own; rows
         without it come last.
         """
-        ...
 
     async def count(
         self, collection: Collection[T], *, limit: int, **filters: Unpack[Filters]
     ) -> int:
         """How many rows there are; `limit` where there are more."""
-        ...
 
     async def search(
         self,
@@ -308,4 +302,3 @@ class Documents(Protocol):
         of equal ones the one that a list has first: so a row's place depends on nothing but
         itself, and pages join while rows come in.
         """
-        ...

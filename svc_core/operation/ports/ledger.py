@@ -96,7 +96,6 @@ class Ledger(Protocol):
 
     async def head(self) -> LedgerHead | None:
         """The newest head, or None before the first append."""
-        ...
 
     async def append(
         self,
@@ -115,30 +114,24 @@ class Ledger(Protocol):
             StaleVersionError: the stored size is another.
             DuplicateRecordError: a line's identifier is taken, in the ledger or among `lines`.
         """
-        ...
 
     async def get(self, id_: str) -> SealedLine | None:
         """The line of a record, or None when this ledger has no such record."""
-        ...
 
     async def get_many(self, ids: Sequence[str]) -> dict[str, SealedLine]:
         """The lines of the records that are there, by their identifiers, in the order asked."""
-        ...
 
     async def lines(self, start: int, end: int) -> tuple[bytes, ...]:
         """The lines from number `start` up to and without `end`, as many as there are."""
-        ...
 
     async def of_subjects(
         self, subjects: Sequence[str], *, start: int = 0, size: int | None = None, limit: int
     ) -> tuple[tuple[str, bytes], ...]:
         """At most `limit` lines numbered from `start` on, each with the subject that it is about:
         all lines about the first of the subjects, oldest first, then those about the next."""
-        ...
 
     async def counts_of(self, subjects: Sequence[str], *, start: int = 0) -> dict[str, int]:
         """How many lines numbered from `start` on there are about each of the subjects."""
-        ...
 
     async def opened(
         self,
@@ -152,7 +145,6 @@ class Ledger(Protocol):
 
         With `key`, only those of subjects that `holders` names.
         """
-        ...
 
     async def holders(
         self, keys: Sequence[str], *, size: int | None = None, limit: int
@@ -161,16 +153,13 @@ class Ledger(Protocol):
 
         Whether it is still in force is for the caller to judge.
         """
-        ...
 
     async def size_at(self, recorded_at: str) -> int:
         """How many lines were recorded at or before this time."""
-        ...
 
     async def hashes(self, level: int, start: int, end: int) -> tuple[bytes, ...]:
         """The hashes at one of `LEDGER_LEVELS` from number `start` up to and without `end`, as
         many as there are; those of level 0 are the seals."""
-        ...
 
     async def erase(self, id_: str, line: bytes) -> None:
         """Put `line`, which lacks the content, in the place of the record's; its keys go as well.
@@ -178,33 +167,27 @@ class Ledger(Protocol):
         Seals and nodes stay. What was there is gone from the store's files soon after the commit:
         as soon as no reader looks at an older snapshot.
         """
-        ...
 
     async def keep_checkpoint(self, day: str, size: int, text: bytes) -> None:
         """Keep a signed checkpoint of the day `YYYY-MM-DD` (UTC), unless a larger one is kept."""
-        ...
 
     async def checkpoints(self) -> tuple[LedgerCheckpoint, ...]:
         """The last checkpoint of each day, oldest first."""
-        ...
 
     # What is kept beside the bytes of the lines, for whoever compares it with them. None of these
     # raises for what was damaged.
 
     async def end(self) -> LedgerEnd:
         """Where the lines end that are stored."""
-        ...
 
     async def stored(self, numbers: Sequence[int]) -> tuple[SealedLine, ...]:
         """All that is stored of the lines of these numbers that are there, by number.
 
         Of `keys` only those that the line is found by; `line` is empty where its bytes are gone.
         """
-        ...
 
     async def index(self, after: LedgerKey | None, limit: int) -> tuple[LedgerKey, ...]:
         """At most `limit` entries of the index of designators, in their order, after one of it.
 
         A line has one for each designator that it states, however often.
         """
-        ...

@@ -66,7 +66,6 @@ class Counters(Protocol):
         Raises:
             SharedUnavailable: the place does not answer; the request may have been counted.
         """
-        ...
 
 
 class Locked(NamedTuple):
@@ -85,7 +84,6 @@ class Lockouts(Protocol):
         Raises:
             SharedUnavailable: the place does not answer.
         """
-        ...
 
     async def record(self, address: str, now: datetime) -> Failures:
         """Count one invalid or unknown key, unless the address is locked; the failures before it.
@@ -96,7 +94,6 @@ class Lockouts(Protocol):
         Raises:
             SharedUnavailable: the place does not answer; the failure may have been counted.
         """
-        ...
 
     async def locked(self, now: datetime) -> tuple[Locked, ...]:
         """The addresses that are locked at `now`, those that are free first before the others.
@@ -104,7 +101,6 @@ class Lockouts(Protocol):
         Raises:
             SharedUnavailable: the place does not answer.
         """
-        ...
 
     async def clear(self, address: str | None) -> int:
         """Forget the failures of one address, or of all; of how many there were some.
@@ -112,7 +108,6 @@ class Lockouts(Protocol):
         Raises:
             SharedUnavailable: the place does not answer.
         """
-        ...
 
 
 class Leases(Protocol):
@@ -126,7 +121,6 @@ class Leases(Protocol):
         Raises:
             SharedUnavailable: the place does not answer; the name may have been taken.
         """
-        ...
 
     async def release(self, name: str, holder: str) -> None:
         """Give the name back; nothing happens where another holder has it.
@@ -134,7 +128,6 @@ class Leases(Protocol):
         Raises:
             SharedUnavailable: the place does not answer; the name is free once its time is over.
         """
-        ...
 
 
 class Signals(Protocol):
@@ -149,7 +142,6 @@ class Signals(Protocol):
         Raises:
             SharedUnavailable: the place does not answer; nobody may have heard.
         """
-        ...
 
     async def hear(self, heard: Heard) -> None:
         """Have `heard` called with the names of what is told from the return of this call on.
@@ -158,4 +150,3 @@ class Signals(Protocol):
         place it is called with `EVERYTHING`. Where the place is down this returns soon, and what
         is told is heard once it is back.
         """
-        ...
