@@ -22,7 +22,7 @@ from bench_osint_pages import GOAL, LIMIT
 from svc_core import catalog
 from svc_core.base import drive
 from svc_core.contract.cursor import Keyring
-from svc_core.intel.entities import vulnerability as rows_of
+from svc_core.intel.entities import vulnerability
 from svc_core.intel.entities.directory import id_of
 from svc_core.intel.entities.vulnerability import CVES, Cve
 from svc_core.intel.vulnerabilities.operations import ListCves, list_cves
@@ -78,12 +78,12 @@ def row(number: int, chance: random.Random, rows: int) -> Cve:
     is_listed, is_rejected = chance.random() < 0.005, chance.random() < 0.03
     severity, base, _ = chance.choices(SCORES, [weight for *_, weight in SCORES])[0]
     version = chance.choices(("2.0", "3.1", "4.0"), (20, 70, 10))[0]
-    score = rows_of.Score(version, None, base, severity, "nvd", "primary")
+    score = vulnerability.Score(version, None, base, severity, "nvd", "primary")
     rank = 0.99 + chance.random() * 0.01 if is_listed else chance.random()
     vendor = VENDORS[min(int(chance.paretovariate(0.6)) - 1, len(VENDORS) - 1)]
     vendor = "Microsoft" if chance.random() < 0.04 else vendor
     cwe = WEAKNESSES[min(int(chance.paretovariate(0.5)) - 1, len(WEAKNESSES) - 1)]
-    kev = rows_of.Kev(
+    kev = vulnerability.Kev(
         date(2026, 1, 1), known_ransomware_campaign_use=chance.choice(["Known", "Unknown"])
     )
     cve_id = f"CVE-2020-{number:06}"
@@ -101,9 +101,9 @@ def row(number: int, chance: random.Random, rows: int) -> Cve:
         made,
         scores=(score,),
         score=score,
-        epss=rows_of.Epss(round(rank**30, 5), round(rank, 5), "v2025.03.14", NEWEST),
-        weaknesses=(rows_of.Weakness(cwe),),
-        affected=(rows_of.Affected(vendor, product),),
+        epss=vulnerability.Epss(round(rank**30, 5), round(rank, 5), "v2025.03.14", NEWEST),
+        weaknesses=(vulnerability.Weakness(cwe),),
+        affected=(vulnerability.Affected(vendor, product),),
         **({"kev": kev} if is_listed else {}),
     )
 

@@ -27,8 +27,7 @@ from svc_core.formats.reading.body import Body
 from svc_core.formats.table import FORMATS, read
 from svc_core.intel.incidents.model import INCIDENTS
 from svc_core.intel.incidents.passes import fold_new
-from svc_core.intel.intake import health, registry
-from svc_core.intel.intake import readings as taking
+from svc_core.intel.intake import documents, health, registry
 from svc_http import system
 from svc_http.service.service import Service
 from svc_http.stores import SqliteStorage
@@ -98,10 +97,10 @@ async def _take(service: Service, rows: int, day: datetime) -> None:
     format_ = FORMATS["gdelt-events"]
     document = read(Body(gdelt(rows, day)), format_, Given())
     described = health.described(source, document)
-    told = taking.readings(described, document, document.records, set())
+    told = documents.readings(described, document, document.records, set())
     for at in range(0, len(told), PART):
-        made = [taking.judged(described, one, service.now()) for one in told[at : at + PART]]
-        await service.system(lambda ctx, made=made: taking.take(ctx, made))
+        made = [documents.judged(described, one, service.now()) for one in told[at : at + PART]]
+        await service.system(lambda ctx, made=made: documents.take(ctx, made))
 
 
 async def _count(service: Service) -> int:

@@ -18,7 +18,7 @@ from svc_core.contract.cursor import Keyring
 from svc_core.formats.model import Given
 from svc_core.formats.reading.body import Body
 from svc_core.formats.table import read, recognised
-from svc_core.intel.intake.readings import take_document
+from svc_core.intel.intake.documents import take_document
 from svc_core.intel.intake.registry import SourceWish, add_source
 from svc_core.reports.making import compose, gather, publish
 from svc_core.reports.model import FACETS

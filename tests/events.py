@@ -10,8 +10,7 @@ from svc_core.formats.model import About, Record, Rejection
 from svc_core.formats.reading.format import Format
 from svc_core.formats.table import Document
 from svc_core.intel.folding.model import Source
-from svc_core.intel.intake import readings as taking
-from svc_core.intel.intake import registry
+from svc_core.intel.intake import documents, registry
 from svc_core.operation.declaration import Context
 
 NOON = datetime(2026, 3, 4, 4, tzinfo=UTC)
@@ -106,7 +105,7 @@ async def take(
     """Take them in as one document of the source at a location."""
     source = await registry.add_source(ctx, registry.SourceWish(location, **wish))
     document = Document(format_, About(), tuple(records), rejections)
-    await taking.take_document(ctx, source.id, document)
+    await documents.take_document(ctx, source.id, document)
     return source
 
 

@@ -13,11 +13,10 @@ from svc_core.automations.model import AUTOMATIONS, RUNS, WORK
 from svc_core.changes import operations as changes
 from svc_core.intel.countries import operations as countries
 from svc_core.intel.countries.model import COUNTRIES
-from svc_core.intel.economy import finance, finint, markets
-from svc_core.intel.economy import situation as country_finint
-from svc_core.intel.economy.finance_model import FILINGS, OBSERVATIONS
-from svc_core.intel.economy.indicator_model import FININT, FININT_SERIES
-from svc_core.intel.economy.market_model import MARKETS
+from svc_core.intel.economy import finance, indicators, markets
+from svc_core.intel.economy.indicator import FININT, FININT_SERIES
+from svc_core.intel.economy.market import MARKETS
+from svc_core.intel.economy.statement import FILINGS, OBSERVATIONS
 from svc_core.intel.entities import actors
 from svc_core.intel.entities import operations as entities
 from svc_core.intel.entities import screening as matching
@@ -37,8 +36,8 @@ from svc_core.intel.incidents import operations as incidents
 from svc_core.intel.incidents import signals as incident_signals
 from svc_core.intel.incidents.model import INCIDENTS, INCIDENTS_DUE
 from svc_core.intel.intake import catalogue as offers
+from svc_core.intel.intake import feeds
 from svc_core.intel.intake import operations as sources
-from svc_core.intel.intake import situation as feeds
 from svc_core.intel.news import model as news_rows
 from svc_core.intel.news import operations as news
 from svc_core.intel.signals import operations as signals
@@ -79,7 +78,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *regional.OPERATIONS,
     *feeds.OPERATIONS,
     *countries.OPERATIONS,
-    *country_finint.OPERATIONS,
+    *indicators.OSINT_OPERATIONS,
     *incidents.OPERATIONS,
     *entities.OPERATIONS,
     *graphs.OPERATIONS,
@@ -88,7 +87,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *cyber_graph.OPERATIONS,
     *markets.OPERATIONS,
     *finance.OPERATIONS,
-    *finint.OPERATIONS,
+    *indicators.OPERATIONS,
     *fusion.OPERATIONS,
     *incident_signals.OPERATIONS,
     *signals.OPERATIONS,

@@ -17,8 +17,7 @@ from svc_core.contract.problem import Problem
 from svc_core.formats.feeds.model import ParsedFeed
 from svc_core.formats.table import Document
 from svc_core.intel.folding.model import Source
-from svc_core.intel.intake import readings as taking
-from svc_core.intel.intake import registry
+from svc_core.intel.intake import documents, registry
 from svc_core.intel.news.model import NEWS, NEWS_TEXTS, NewsItem, NewsText
 from svc_core.operation import executor as pipeline
 from svc_core.operation.declaration import Actor, Context
@@ -128,7 +127,7 @@ class House:
         """All of a document, whatever of it is known."""
         if isinstance(document, ParsedFeed):
             document = document_of(document)
-        return self.run(lambda ctx: taking.take_document(ctx, source.id, document))
+        return self.run(lambda ctx: documents.take_document(ctx, source.id, document))
 
     def news(self) -> list[NewsItem]:
         found = self.run(lambda ctx: ctx.tx.documents.scan(NEWS, limit=10_000))

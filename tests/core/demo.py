@@ -8,8 +8,8 @@ from svc_core.formats.model import Given
 from svc_core.formats.reading.body import Body
 from svc_core.formats.table import Document, read, recognised
 from svc_core.intel.folding.model import Source
+from svc_core.intel.intake import documents as intake
 from svc_core.intel.intake import health, registry
-from svc_core.intel.intake import readings as taking
 from svc_core.operation.declaration import Context
 from svc_http.run.demo.documents import DemoDocument, data_documents, documents
 
@@ -28,7 +28,7 @@ async def _take(ctx: Context, document: DemoDocument) -> None:
         options=document.options,
     )
     source = await registry.add_source(ctx, wish)
-    await taking.take_document(ctx, source.id, _read(source, document))
+    await intake.take_document(ctx, source.id, _read(source, document))
 
 
 def _read(source: Source, document: DemoDocument) -> Document:

@@ -8,7 +8,7 @@ import pytest
 
 from svc_core import catalog
 from svc_core.contract.problem import Problem
-from svc_core.intel.entities import settlement as settling
+from svc_core.intel.entities import settlement
 from svc_core.intel.linking.references import id_of
 from svc_core.operation.declaration import Context
 from svc_core.operation.ports import SYSTEM
@@ -69,9 +69,9 @@ def test_two_who_merge_at_once_leave_one_entity_or_are_refused(stored: StoredHou
     for keys in (("lei:A",), ("ftm:x",), ("lei:B",)):
         take(stored, *keys)
     pairs = [("ftm:x", "lei:A"), ("ftm:x", "lei:B"), ("ftm:x", "lei:A")]
-    wishes = [settling.MergeEntities(id_of(one), id_of(into)) for one, into in pairs]
+    wishes = [settlement.MergeEntities(id_of(one), id_of(into)) for one, into in pairs]
     told = stored.at_once(
-        *(lambda ctx, wish=wish: settling.merge_entities(ctx, wish) for wish in wishes)
+        *(lambda ctx, wish=wish: settlement.merge_entities(ctx, wish) for wish in wishes)
     )
     refusals = [one for one in told if isinstance(one, BaseException)]
     assert all(isinstance(one, Problem) for one in refusals), refusals

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from svc_core import catalog
-from svc_core.intel.intake import readings as taking
+from svc_core.intel.intake import documents
 from tests.backends import NAMES, store_of
 from tests.core.conftest import House
 from tests.core.intake.test_statements import (
@@ -51,7 +51,7 @@ def test_a_store_keeps_the_order_of_filing_as_every_other_does(stored: Any) -> N
     assert len(rows_of(stored)) == len(FACTS)
     for each in (stored, house):
         id_ = each.add("/a").id
-        gone = each.run(lambda ctx, id_=id_: taking.absent(ctx, id_, set()))[0]
-        each.run(lambda ctx, gone=gone: taking.withdraw(ctx, gone))
+        gone = each.run(lambda ctx, id_=id_: documents.absent(ctx, id_, set()))[0]
+        each.run(lambda ctx, gone=gone: documents.withdraw(ctx, gone))
     assert rows_of(stored) == rows_of(house)
     assert len(rows_of(stored)) == len(earlier)

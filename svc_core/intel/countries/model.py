@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from attrs import frozen
 
 from svc_core.base.unset import UNSET, Maybe
-from svc_core.intel.economy.indicator_model import Indicator
+from svc_core.intel.economy.indicator import Indicator
 from svc_core.operation.facts import Geometry, Measurement, SourceRef
 from svc_core.operation.ports import Collection
 from svc_core.text.words import fold, words

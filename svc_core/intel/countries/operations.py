@@ -11,10 +11,10 @@ from svc_core import wire
 from svc_core.base.unset import UNSET, Maybe, given
 from svc_core.formats.reading.values import country
 from svc_core.intel.countries.model import COUNTRIES, CountryData, CountryRisk
-from svc_core.intel.economy.indicator_model import FININT, Indicator
+from svc_core.intel.economy.indicator import FININT, Indicator
 from svc_core.intel.economy.indicators import newest
 from svc_core.intel.events.model import OSINT_EVENTS, OsintEvent
-from svc_core.intel.folding.situation import reading
+from svc_core.intel.folding.declaration import osint
 from svc_core.operation.declaration import PATH, QUERY, Context, Operation
 from svc_core.operation.facts import SEVERITIES
 from svc_core.operation.filters import Listed, sent
@@ -131,7 +131,7 @@ def _deaths(event: OsintEvent) -> int:
 
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    reading(
+    osint(
         "countries list",
         "/osint/countries",
         list_countries,
@@ -140,7 +140,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         description="Countries by name, or by population or area, the largest first.",
         timeless=True,
     ),
-    reading(
+    osint(
         "countries show",
         "/osint/countries/{code}",
         get_country,

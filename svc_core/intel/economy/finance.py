@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from attrs import frozen
 
 from svc_core.base.unset import UNSET, Unset
-from svc_core.intel.economy.finance_model import (
+from svc_core.intel.economy.statement import (
     FILINGS,
     NEVER,
     OBSERVATIONS,

@@ -18,7 +18,7 @@ from svc_core import wire
 from svc_core.base.unset import UNSET, Maybe, Unset, given
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.intel.economy.indicator_model import (
+from svc_core.intel.economy.indicator import (
     FININT,
     FININT_SERIES,
     Frequency,
@@ -27,7 +27,9 @@ from svc_core.intel.economy.indicator_model import (
     at_day,
     to_day,
 )
-from svc_core.operation.declaration import PATH, QUERY, Context
+from svc_core.intel.folding.declaration import FININT as FININT_SCOPES
+from svc_core.intel.folding.declaration import osint, reading
+from svc_core.operation.declaration import JSON, NDJSON, PATH, QUERY, Context, Operation
 from svc_core.operation.filters import ALTERNATIVES, Code, Listed, Name, narrowed, sent
 from svc_core.operation.members import Cursor, Limit
 from svc_core.operation.period import Period, UpdatedSince, after, spanned
@@ -41,21 +43,6 @@ PERCENT_DIGITS = 6
 SERIES_LOOKED_AT = 200  # for one page: some 20 ms
 
 Include = Annotated[Listed[Literal["change"]], Doc("`change` adds the value before it.")]
-
-LISTED: dict[str, Any] = {
-    "columns": ("id", "provider", "indicatorCode", "area.code", "period", "value", "name"),
-    "summary": "List financial and economic indicators",
-    "description": (
-        f"Values of indicators, newest period first. {ALTERNATIVES} `latest=true` gives the "
-        "newest period of each series among what matches."
-    ),
-    "fails": (problem.CONFLICTING_PARAMETERS,),
-}
-READ = {
-    "summary": "Read one value of an indicator",
-    "description": "One row, as the list and the change feed name it.",
-}
-"""How operations that list and read them are declared, whatever their path."""
 
 _FILTERS = ("indicator", "provider", "area", "country", "frequency")
 
@@ -214,3 +201,54 @@ def changed(row: Indicator, previous: float | None) -> Indicator:
         change = float(difference)
         percent = round(float(difference / abs(before) * 100), PERCENT_DIGITS) if before else None
     return attrs.evolve(row, previous_value=previous, change=change, change_percent=percent)
+
+
+# -- declarations ------------------------------------------------------------------------------
+
+_LISTED: dict[str, Any] = {
+    "columns": ("id", "provider", "indicatorCode", "area.code", "period", "value", "name"),
+    "summary": "List financial and economic indicators",
+    "description": (
+        f"Values of indicators, newest period first. {ALTERNATIVES} `latest=true` gives the "
+        "newest period of each series among what matches."
+    ),
+    "fails": (problem.CONFLICTING_PARAMETERS,),
+}
+_READ: dict[str, Any] = {
+    "summary": "Read one value of an indicator",
+    "description": "One row, as the list and the change feed name it.",
+}
+"""How operations that list and read them are declared, whatever their path."""
+
+OSINT_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    osint(
+        "finint list",
+        "/osint/finint",
+        list_indicators,
+        media=(JSON, NDJSON),
+        timeless=True,
+        **_LISTED,
+    ),
+    osint("finint show", "/osint/finint/{indicatorId}", get_indicator, timeless=True, **_READ),
+)
+"""Indicators among situation data."""
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    reading(
+        "indicators list",
+        "/finint",
+        list_indicators,
+        id_="listFinancialIndicators",
+        scopes=FININT_SCOPES,
+        **_LISTED,
+    ),
+    reading(
+        "indicators show",
+        "/finint/{indicatorId}",
+        get_indicator,
+        id_="getFinancialIndicator",
+        scopes=FININT_SCOPES,
+        **_READ,
+    ),
+)
+"""The same rows in the second version: JSON alone."""

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from attrs import evolve, frozen
 
 from svc_core.base.unset import UNSET, Maybe, Unset, given
-from svc_core.intel.economy.market_model import (
+from svc_core.intel.economy.market import (
     MARKETS,
     WORDS,
     Market,
@@ -21,8 +21,7 @@ from svc_core.intel.economy.market_model import (
     references,
     steps,
 )
-from svc_core.intel.entities import directory
-from svc_core.intel.entities import render as entity_rows
+from svc_core.intel.entities import directory, render
 from svc_core.intel.folding.declaration import FININT, reading
 from svc_core.operation.declaration import PATH, QUERY, Context, Operation
 from svc_core.operation.filters import ALTERNATIVES, Name, Part, Providers, Several, narrowed, sent
@@ -30,7 +29,7 @@ from svc_core.operation.members import Cursor, EntityId, Limit, micros
 from svc_core.operation.period import UpdatedSince, after
 from svc_core.operation.ports import Bounds
 from svc_core.operation.result import One, Page
-from svc_core.search import lists as searching
+from svc_core.search import lists
 from svc_core.search.lists import Wanted
 from svc_core.wire.constraints import Doc, Ge
 
@@ -56,9 +55,9 @@ class ListMarkets:
     min_probability: Annotated[Part, Doc("The least of that outcome, else of the first.")] = UNSET
     max_probability: Annotated[Part, Doc("The most, likewise.")] = UNSET
     updated_since: UpdatedSince = UNSET
-    q: searching.Q = UNSET
+    q: lists.Q = UNSET
     sort: Annotated[Sort, Doc("The last written, the most traded, or the last to close.")] = UNSET
-    include: searching.Include = UNSET
+    include: lists.Include = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
 
@@ -114,7 +113,7 @@ async def list_markets(ctx: Context, request: ListMarkets) -> Page[Market]:
         asked={"entity": asked or (), "shares": tuple(map(str, shares))},
         bounds=_bounds(request),
     )
-    page = await searching.page(ctx, MARKETS, WORDS, request, wanted)
+    page = await lists.page(ctx, MARKETS, WORDS, request, wanted)
     return evolve(page, rows=tuple(await told(ctx, page.rows)))
 
 
@@ -126,7 +125,7 @@ async def get_market(ctx: Context, request: GetMarket) -> One[Market]:
     """
     found = await ctx.answering(MARKETS, request.market_id)
     (row,) = await told(ctx, [found.raw])
-    return One(row, entity_rows.tag(found.id, row))
+    return One(row, render.tag(found.id, row))
 
 
 async def told(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:

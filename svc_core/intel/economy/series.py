@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from svc_core.intel.economy.indicator_model import FININT_SERIES, series_of
+from svc_core.intel.economy.indicator import FININT_SERIES, series_of
 from svc_core.intel.folding.kind import Written
 from svc_core.operation.declaration import Context
 

@@ -16,7 +16,7 @@ from typing import Any
 import attrs
 
 from svc_core.formats.companies import xbrl
-from svc_core.intel.economy.finance_model import OBSERVATIONS, StoredObservation
+from svc_core.intel.economy.statement import OBSERVATIONS, StoredObservation
 from svc_core.intel.folding.contributions import Contribution
 from svc_core.intel.linking.references import id_of
 from svc_core.operation.declaration import Context

@@ -8,8 +8,7 @@ from attrs import frozen
 
 from svc_core import wire
 from svc_core.base.unset import UNSET, Unset, given
-from svc_core.intel.entities import directory
-from svc_core.intel.entities import render as entity_rows
+from svc_core.intel.entities import directory, render
 from svc_core.intel.entities.actor import Actor
 from svc_core.intel.entities.model import ENTITIES, WORDS, Entity
 from svc_core.intel.entities.relation import RELATIONS
@@ -29,7 +28,7 @@ from svc_core.operation.members import Cursor, Limit
 from svc_core.operation.period import UpdatedSince, after
 from svc_core.operation.ports import Document
 from svc_core.operation.result import Page
-from svc_core.search import lists as searching
+from svc_core.search import lists
 from svc_core.wire.constraints import Doc, Example, Pattern
 
 Row = dict[str, Any]
@@ -72,7 +71,7 @@ class ListActors:
     include_revoked: Revoked = False
     updated_since: UpdatedSince = UNSET
     include: Annotated[Several[Include], Doc("Theirs, and with `q` why each was found.")] = UNSET
-    q: searching.Q = UNSET
+    q: lists.Q = UNSET
     sort: LatestFirst = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
@@ -87,14 +86,14 @@ async def list_actors(ctx: Context, request: ListActors) -> Page[Actor]:
         where["key"] = await _users(ctx, asked["key"])
     if "country" in apart:
         where["attributed"] = apart["country"]
-    wanted = searching.Wanted[Entity](
+    wanted = lists.Wanted[Entity](
         where={**where, **_ACTORS, **({} if request.include_revoked else {"revoked": ("no",)})},
         is_sorted=not isinstance(request.sort, Unset),
         asked=asked,
         bounds={"start": (after(request.updated_since) or (None,))[0]},
     )
-    found = await searching.page(ctx, ENTITIES, WORDS, request, wanted)
-    rows = [flat(json.loads(row)) for row in await entity_rows.whole(ctx, found.rows)]
+    found = await lists.page(ctx, ENTITIES, WORDS, request, wanted)
+    rows = [flat(json.loads(row)) for row in await render.whole(ctx, found.rows)]
     linked = [name for name in given(request.include, ()) if name != "match"]
     await _link(ctx, rows, linked)
     return Page(tuple(map(wire.dumps, rows)), found.next_cursor)

@@ -10,8 +10,7 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.formats.cyber.vulnerabilities import CVE_ID
 from svc_core.formats.reading.parties import FORMS_TOLD, well_formed
-from svc_core.intel.entities import directory
-from svc_core.intel.entities import render as entity_rows
+from svc_core.intel.entities import directory, render
 from svc_core.intel.entities.model import ENTITIES, WORDS, EntityType
 from svc_core.intel.entities.render import EntityRow
 from svc_core.intel.entities.vulnerability import CVES
@@ -33,7 +32,7 @@ from svc_core.operation.members import Cursor, Limit
 from svc_core.operation.period import UpdatedSince, after
 from svc_core.operation.ports import Bounds, Document, Position
 from svc_core.operation.result import Page
-from svc_core.search import lists as searching
+from svc_core.search import lists
 from svc_core.wire.constraints import Doc, Example, Pattern
 
 Where = dict[str, tuple[str, ...]]
@@ -59,9 +58,9 @@ class ListEntities:
     ] = UNSET
     include_revoked: Revoked = False
     updated_since: UpdatedSince = UNSET
-    q: searching.Q = UNSET
+    q: lists.Q = UNSET
     sort: LatestFirst = UNSET
-    include: searching.Include = UNSET
+    include: lists.Include = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
 
@@ -106,7 +105,7 @@ async def list_entities(ctx: Context, request: ListEntities) -> Page[EntityRow]:
     where: Where = sent(request, "designator", "country", "topic", "type")
     if not isinstance(request.designator, Unset):
         where["designator"] = tuple(map(exact, request.designator))
-    has_lists = request.sanctioned is False and await entity_rows.has_lists(ctx)
+    has_lists = request.sanctioned is False and await render.has_lists(ctx)
     if not isinstance(request.sanctioned, Unset):
         others = ("no", "delisted") if has_lists else ()
         where["sanctioned"] = ("yes",) if request.sanctioned else others or ("unknown",)
@@ -119,15 +118,15 @@ async def list_entities(ctx: Context, request: ListEntities) -> Page[EntityRow]:
         page = await _merged(ctx, request, {ENTITIES.name: where, CVES.name: cves}, bounds)
     elif cves is not None and CVE_ID.fullmatch(request.q.strip().upper()):
         only = {**cves, "key": (id_of(request.q.strip().upper()),)}
-        page = await searching.page(ctx, CVES, CVE_WORDS, request, _wanted(request, only, bounds))
+        page = await lists.page(ctx, CVES, CVE_WORDS, request, _wanted(request, only, bounds))
     else:
-        page = await searching.page(ctx, ENTITIES, WORDS, request, _wanted(request, where, bounds))
-    return evolve(page, rows=tuple(await entity_rows.whole(ctx, page.rows)))
+        page = await lists.page(ctx, ENTITIES, WORDS, request, _wanted(request, where, bounds))
+    return evolve(page, rows=tuple(await render.whole(ctx, page.rows)))
 
 
-def _wanted(request: ListEntities, where: Where, bounds: Bounds) -> searching.Wanted[Any]:
+def _wanted(request: ListEntities, where: Where, bounds: Bounds) -> lists.Wanted[Any]:
     is_sorted = not isinstance(request.sort, Unset)
-    return searching.Wanted(where=where, is_sorted=is_sorted, bounds=bounds)
+    return lists.Wanted(where=where, is_sorted=is_sorted, bounds=bounds)
 
 
 async def _merged(
@@ -152,7 +151,7 @@ async def _merged(
     end = None if is_last else Position(shown[-1].order, shown[-1].id)
     raws = tuple(row.raw for row in shown)
     if not isinstance(request.include, Unset):
-        raws = tuple(searching.with_match(raw, None) for raw in raws)
+        raws = tuple(lists.with_match(raw, None) for raw in raws)
     return Page(raws, ctx.seal_cursor(end, binding))
 
 

@@ -12,8 +12,7 @@ from attrs import frozen
 
 from svc_core import wire
 from svc_core.base.unset import UNSET, Maybe
-from svc_core.intel.entities import directory
-from svc_core.intel.entities import exploitation as cve_rows
+from svc_core.intel.entities import directory, exploitation
 from svc_core.intel.entities.candidates import Candidate
 from svc_core.intel.entities.model import ENTITIES, Entity
 from svc_core.intel.entities.vulnerability import CveFacet
@@ -39,8 +38,8 @@ class EntityRow(Entity):
 
 async def whole(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
     """Rows of entities and of CVEs with all that is looked up."""
-    told = iter(await cve_rows.whole(ctx, [row for row in rows if _OF_CVE in row]))
-    made = [wire.dumps(cve_rows.nested(next(told))) if _OF_CVE in row else row for row in rows]
+    told = iter(await exploitation.whole(ctx, [row for row in rows if _OF_CVE in row]))
+    made = [wire.dumps(exploitation.nested(next(told))) if _OF_CVE in row else row for row in rows]
     return await listed(ctx, [await _replaced(ctx, row) for row in made])
 
 

@@ -16,10 +16,9 @@ from svc_core import wire
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.formats.reading.parties import EXCLUSIVE
-from svc_core.intel.entities import directory
-from svc_core.intel.entities import rules as parties
+from svc_core.intel.entities import directory, rules
 from svc_core.intel.entities.model import ENTITIES, Entity, keys_of
-from svc_core.intel.folding import writing as rows
+from svc_core.intel.folding import writing
 from svc_core.intel.folding.contributions import (
     CONTRIBUTIONS,
     Contribution,
@@ -120,7 +119,7 @@ async def part_entity(ctx: Context, request: PartEntity) -> One[Settled]:
             detail = f"Others were merged into {row.id}; to part them: {todo}"
             raise Problem(problem.RESOURCE_CONFLICT, detail)
         return _told(row, None, None, "parted", is_new=False)
-    await rows.write(ctx, parties.KIND, {one.id: one for one in mine}, {})
+    await writing.write(ctx, rules.KIND, {one.id: one for one in mine}, {})
     if not mine and row.id != request.merged_id:
         # What is one by its legal name alone comes apart when it is said to be distinct.
         await _say(ctx, _word(ctx, "distinct", *sorted((row.id, request.merged_id))))
@@ -182,7 +181,7 @@ async def _say(ctx: Context, word: Contribution) -> bool:
     before = await ctx.find(CONTRIBUTIONS, word.id)
     if before is not None and before.digest == word.digest:
         return False
-    await rows.write(ctx, parties.KIND, {before.id: before} if before else {}, {word.id: word})
+    await writing.write(ctx, rules.KIND, {before.id: before} if before else {}, {word.id: word})
     return True
 
 

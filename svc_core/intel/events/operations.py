@@ -9,8 +9,8 @@ from svc_core.base.unset import UNSET, Maybe, Unset, given
 from svc_core.intel.events import render
 from svc_core.intel.events.model import CONFIDENCE_STEPS, OSINT_EVENTS, OsintEvent
 from svc_core.intel.events.rules import RULES
+from svc_core.intel.folding.declaration import osint
 from svc_core.intel.folding.identity import survivor
-from svc_core.intel.folding.situation import reading
 from svc_core.intel.folding.writing import strongest_of
 from svc_core.operation.declaration import PATH, QUERY, Context, Operation
 from svc_core.operation.facts import SEVERITIES, Severity
@@ -162,7 +162,7 @@ async def get_osint_event(ctx: Context, request: GetEvent) -> One[OsintEvent]:
 # -- declarations ------------------------------------------------------------------------------
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    reading(
+    osint(
         "osint events",
         "/osint/events",
         list_osint_events,
@@ -177,7 +177,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         ),
         timeless=True,
     ),
-    reading(
+    osint(
         "osint event",
         "/osint/events/{eventId}",
         get_osint_event,

@@ -9,7 +9,7 @@ from svc_core.contract import problem
 from svc_core.intel.events import render
 from svc_core.intel.events.model import OsintEvent
 from svc_core.intel.events.operations import found
-from svc_core.intel.folding.situation import reading
+from svc_core.intel.folding.declaration import osint
 from svc_core.operation.declaration import GEOJSON, JSON, Context, Operation
 from svc_core.operation.filters import Countries, MinSeverity, Providers, Types
 from svc_core.operation.members import Cursor, Limit
@@ -47,7 +47,7 @@ async def list_regional_osint(ctx: Context, request: ListRegional) -> Page[Osint
 
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    reading(
+    osint(
         "osint regional",
         "/osint/regional",
         list_regional_osint,

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from attrs import frozen
 
-from svc_core.intel.economy.finance_model import Filing, FinancialObservation
-from svc_core.intel.economy.indicator_model import Indicator
-from svc_core.intel.economy.market_model import Market
+from svc_core.intel.economy.indicator import Indicator
+from svc_core.intel.economy.market import Market
+from svc_core.intel.economy.statement import Filing, FinancialObservation
 from svc_core.intel.entities.model import Entity
 from svc_core.intel.entities.vulnerability import Cve
 from svc_core.intel.incidents.model import Incident

@@ -17,12 +17,10 @@ from svc_core import wire
 from svc_core.base import instants
 from svc_core.base.instants import Interval
 from svc_core.intel.economy import finance, markets
-from svc_core.intel.economy.finance_model import OBSERVATIONS, Metric
 from svc_core.intel.economy.indicators import newest
-from svc_core.intel.economy.market_model import MARKETS
-from svc_core.intel.entities import directory
-from svc_core.intel.entities import exploitation as cve_rows
-from svc_core.intel.entities import render as entity_rows
+from svc_core.intel.economy.market import MARKETS
+from svc_core.intel.economy.statement import OBSERVATIONS, Metric
+from svc_core.intel.entities import directory, exploitation, render
 from svc_core.intel.entities.model import Entity
 from svc_core.intel.entities.relation import RELATIONS
 from svc_core.intel.entities.vulnerability import CVES, day_of
@@ -39,7 +37,7 @@ from svc_core.intel.fusion.rules import (
     moment,
     timeline,
 )
-from svc_core.intel.incidents import operations as incidents
+from svc_core.intel.incidents import operations
 from svc_core.intel.incidents.model import INCIDENTS
 from svc_core.intel.linking.references import is_id, of_vendor
 from svc_core.intel.news.model import NEWS
@@ -82,7 +80,7 @@ class Whom:
     @classmethod
     async def of(cls, ctx: Context, window: Interval, entity: Document[Entity]) -> "Whom":
         """An entity with all references that may mean it."""
-        (row,) = await entity_rows.whole(ctx, [entity.raw])
+        (row,) = await render.whole(ctx, [entity.raw])
         known = await directory.references(ctx, [entity.id])
         return cls(ctx, window, json.loads(row), known)
 
@@ -173,7 +171,7 @@ async def _cyber(whom: Whom) -> Row:
     best = [row for _, row in sorted(tally.best, reverse=True)]
     rows = {row["id"]: row for row in (*listed, *best)}
     some = [json.dumps(row).encode() for row in list(rows.values())[:CVES_MAX]]
-    cves = await cve_rows.whole(whom.ctx, some)
+    cves = await exploitation.whole(whom.ctx, some)
     use = [row["kev"].get("knownRansomwareCampaignUse") for row in listed]
     return {
         "cveCount": tally.severities.total(),
@@ -229,7 +227,7 @@ async def _incidents(whom: Whom) -> list[Row]:
     rows = await whom.rows(
         INCIDENTS, {"entity": whom.references}, ROWS_MAX, ranges={"started": whom.span}
     )
-    return [json.loads(row) for row in await incidents.shown(whom.ctx, rows)]
+    return [json.loads(row) for row in await operations.shown(whom.ctx, rows)]
 
 
 async def _actors(whom: Whom, cves: Sequence[Row]) -> list[Row]:
@@ -239,7 +237,7 @@ async def _actors(whom: Whom, cves: Sequence[Row]) -> list[Row]:
     named = [one["entityId"] for row in cves for one in row["exploitedBy"]]
     meant = await directory.named(whom.ctx, [*aimed, *named])
     held = {one.id: one.raw for one in meant.values()}
-    rows = [json.loads(row) for row in await entity_rows.whole(whom.ctx, list(held.values()))]
+    rows = [json.loads(row) for row in await render.whole(whom.ctx, list(held.values()))]
     live = [row for row in rows if row["type"] in _ACTORS and not row["revoked"]]
     return sorted(live, key=lambda row: (row["name"], row["id"]))[:ROWS_MAX]
 

@@ -17,7 +17,7 @@ from svc_core.contract.problem import Problem
 from svc_core.intel.entities.relation import RELATIONS, CyberGraph, CyberType
 from svc_core.intel.entities.vulnerability import CVES
 from svc_core.intel.folding.declaration import CYBER, reading
-from svc_core.intel.graphs import derivation as derived
+from svc_core.intel.graphs import derivation
 from svc_core.intel.graphs.derivation import AFFECTED
 from svc_core.intel.graphs.neighbours import Neighbours, Node, edge_of
 from svc_core.intel.graphs.operations import Depth, RelationTypes, page_of, shown, text
@@ -145,7 +145,7 @@ async def _affected(neighbours: Neighbours, after: Position, limit: int) -> Some
     edges: list[Edge] = []
     for _ in range(0, CVES_MAX, CVES_AT_ONCE):
         cves = await neighbours.ctx.tx.documents.scan(CVES, after=after, limit=CVES_AT_ONCE)
-        every = (edge for row in cves.rows for edge in derived.edges(json.loads(row.raw)))
+        every = (edge for row in cves.rows for edge in derivation.edges(json.loads(row.raw)))
         held: dict[str, list[Edge]] = defaultdict(list)
         for edge in await neighbours.between(list(filter(neighbours.wanted.holds, every))):
             held[edge["targetId"]].append(edge)

@@ -13,7 +13,7 @@ from attrs import define, field
 
 from svc_core.intel.entities import directory
 from svc_core.intel.entities.relation import RELATIONS
-from svc_core.intel.graphs import derivation as derived
+from svc_core.intel.graphs import derivation
 from svc_core.intel.graphs.rules import Edge, Walk, Wanted, in_turn, joined
 from svc_core.intel.incidents.model import INCIDENTS
 from svc_core.operation.declaration import Context
@@ -44,7 +44,7 @@ class Node(NamedTuple):
 
     def references(self) -> Iterable[str]:
         """All by which edges may name it."""
-        return derived.references(self.row) if self.id.startswith("ent_") else self.ids
+        return derivation.references(self.row) if self.id.startswith("ent_") else self.ids
 
 
 @define(eq=False)
@@ -87,7 +87,7 @@ class Neighbours:
             some = [self.nodes[one] for one in nodes[at : at + NODES_AT_ONCE]]
             for end in ENDS:
                 told += await self._scanned(end, some, share)
-            for type_ in filter(self.wanted.names, derived.FACETS):
+            for type_ in filter(self.wanted.names, derivation.FACETS):
                 told += await self._derived(type_, some, share)
             told += [edge for node in some for edge in self._own(node)]
         return await self.between(await self._near(nodes, told, room))
@@ -120,22 +120,22 @@ class Neighbours:
 
     async def _derived(self, type_: str, nodes: Sequence[Node], share: int) -> list[Told]:
         """The edges of a type that other rows make to some of these, of each at most its share."""
-        held = [node for node in nodes if node.type in derived.FACETS[type_].types]
+        held = [node for node in nodes if node.type in derivation.FACETS[type_].types]
         if not held:
             return []
         of, most = [node.row for node in held], share * len(held)
-        rows, is_more = await derived.scanned(self.ctx, type_, of, most)
+        rows, is_more = await derivation.scanned(self.ctx, type_, of, most)
         if is_more and len(held) > 1:
             return [one for node in held for one in await self._derived(type_, [node], share)]
         self.is_cut = self.is_cut or is_more
         refs = {one for node in held for one in node.references()}
-        every = (edge for row in rows for edge in derived.edges(row))
+        every = (edge for row in rows for edge in derivation.edges(row))
         return [edge for edge in every if edge["type"] == type_ and edge["source"] in refs]
 
     def _own(self, node: Node) -> Iterator[Told]:
         """The edges that follow from the row of a node; a place is known by its incident alone."""
-        for edge in derived.edges(node.row):
-            if edge["type"] == derived.LOCATED:
+        for edge in derivation.edges(node.row):
+            if edge["type"] == derivation.LOCATED:
                 place = _place(node.row, edge["target"])
                 self._meant[place.id] = self.nodes[place.id] = place
             yield edge
@@ -199,7 +199,7 @@ def node_of(row: Document[Any]) -> Node:
 def _place(row: Mapping[str, Any], id_: str) -> Node:
     place = row["place"]
     about = {"createdAt": row["createdAt"], "updatedAt": row["updatedAt"], "designators": []}
-    label = derived.label_of(place) or id_
+    label = derivation.label_of(place) or id_
     return Node(id_, "place", label, place["countryCode"], (id_,), revoked=False, row=about)
 
 

@@ -13,8 +13,7 @@ from svc_core.base import compact, instants
 from svc_core.base.unset import UNSET, Maybe, Unset, given
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.intel.entities import directory
-from svc_core.intel.entities import render as entity_rows
+from svc_core.intel.entities import directory, render
 from svc_core.intel.entities.candidates import candidates
 from svc_core.intel.entities.relation import EntityGraph, RelationType
 from svc_core.intel.entities.render import EntityRow
@@ -78,11 +77,11 @@ async def get_entity(ctx: Context, request: GetEntity) -> One[EntityRow] | Conte
     document = await directory.one(ctx, request.entity_id)
     if ctx.format == STIX.format:
         return await as_stix(ctx, document.id)
-    (body,) = await entity_rows.whole(ctx, [document.raw])
+    (body,) = await render.whole(ctx, [document.raw])
     if not isinstance(request.include, Unset):
         found = await candidates(ctx, document.raw)
         body = b'%b,"candidates":%b}' % (body[:-1], wire.dumps(found))
-    return One(body, entity_rows.tag(document.id, body))
+    return One(body, render.tag(document.id, body))
 
 
 async def get_entity_graph(

@@ -36,7 +36,7 @@ from svc_core.operation.filters import (
 from svc_core.operation.members import Cursor, EntityId, IncidentId, Limit
 from svc_core.operation.period import Area, UpdatedSince, When, after, bounds, cells, lying
 from svc_core.operation.result import One, Page
-from svc_core.search import lists as searching
+from svc_core.search import lists
 from svc_core.wire.constraints import Doc, Example, Ge, MaxLen
 
 ARTICLES_MAX = 20
@@ -64,13 +64,13 @@ class ListIncidents:
     bbox: Area = UNSET
     datetime: When = UNSET
     updated_since: UpdatedSince = UNSET
-    q: searching.Q = UNSET
+    q: lists.Q = UNSET
     sort: Annotated[
         Maybe[Literal["lastSeenAt", "startedAt", "severity", "updatedAt"]],
         QUERY,
         Doc("What comes first: the latest, or the gravest."),
     ] = UNSET
-    include: searching.Include = UNSET
+    include: lists.Include = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
 
@@ -103,7 +103,7 @@ async def list_incidents(ctx: Context, request: ListIncidents) -> Page[Incident]
     if not isinstance(request.entity_id, Unset):
         where["entity"] = await directory.references(ctx, request.entity_id)
     span = bounds(request.datetime)
-    wanted = searching.Wanted[Incident](
+    wanted = lists.Wanted[Incident](
         where=where,
         order=_ORDERS.get(given(request.sort, "")),
         is_sorted=not isinstance(request.sort, Unset),
@@ -120,7 +120,7 @@ async def list_incidents(ctx: Context, request: ListIncidents) -> Page[Incident]
             "box": lying(request.bbox),
         },
     )
-    page = await searching.page(ctx, INCIDENTS, WORDS, request, wanted)
+    page = await lists.page(ctx, INCIDENTS, WORDS, request, wanted)
     return evolve(page, rows=await shown(ctx, page.rows))
 
 

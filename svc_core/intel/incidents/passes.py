@@ -18,11 +18,10 @@ from typing import Any
 from attrs import define, field
 
 from svc_core.intel.events.model import MACHINE, OSINT_EVENTS, mark
-from svc_core.intel.folding import bisection as apart
+from svc_core.intel.folding import bisection
 from svc_core.intel.folding.identity import standing_under
 from svc_core.intel.folding.writing import by_row
-from svc_core.intel.incidents import members
-from svc_core.intel.incidents import queue as incidents
+from svc_core.intel.incidents import members, queue
 from svc_core.intel.incidents.members import Member
 from svc_core.intel.incidents.model import INCIDENTS, INCIDENTS_DUE, Incident, IncidentDue
 from svc_core.intel.incidents.neighbourhood import Known, related
@@ -60,11 +59,11 @@ async def fold_new(work: Units) -> int:
     looked, faults = 0, list[Exception]()
     for _ in range(PASSES_MAX):
         due = await work.read(SYSTEM, _due)
-        if not due or len(faults) > apart.FAULTS_MAX:
+        if not due or len(faults) > bisection.FAULTS_MAX:
             break
         ids = [row.id for row in due]
-        looked += await apart.each(ids, partial(_fold, work), partial(_put_off, work), faults)
-    apart.tell(faults)
+        looked += await bisection.each(ids, partial(_fold, work), partial(_put_off, work), faults)
+    bisection.tell(faults)
     return looked
 
 
@@ -236,7 +235,7 @@ class _Scene:
         if known is not None and says_the_same(row, known):
             return
         before = set() if known is None else set(known.related_incident_ids)
-        await incidents.note(self.ctx, before ^ set(near))
+        await queue.note(self.ctx, before ^ set(near))
         if stored is None and any(name in one.merged_ids for one in self.known.values()):
             document = await self.ctx.tx.documents.put(INCIDENTS, name, row)
             await self.ctx.record(INCIDENTS, name, "restored", document.version)
@@ -256,7 +255,7 @@ class _Scene:
 
     async def _remove(self, id_: str, into: str | None) -> None:
         row = self.known[id_]
-        await incidents.note(self.ctx, row.related_incident_ids)
+        await queue.note(self.ctx, row.related_incident_ids)
         if into is None:
             await self.ctx.remove(INCIDENTS, id_)
             return

@@ -20,7 +20,7 @@ import attrs
 from attrs import field, frozen
 
 from svc_core.base import ids
-from svc_core.intel.incidents import queue as incidents
+from svc_core.intel.incidents import queue
 from svc_core.intel.news.model import (
     NEWS,
     NEWS_TEXTS,
@@ -251,7 +251,7 @@ async def _put(
         stories |= {before.story_id, names[id_]}
         item = attrs.evolve(before, story_id=names[id_], recorded_at=ctx.now)
         await ctx.save(NEWS, id_, item, before=stored)
-    await incidents.note(ctx, filter(None, stories))
+    await queue.note(ctx, filter(None, stories))
     now = await ctx.tx.documents.get_many(UNGROUPED, [row.id for row in looked])
     for row in looked:
         if now.get(row.id) == row:

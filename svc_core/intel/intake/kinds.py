@@ -7,11 +7,11 @@ from typing import Any
 from svc_core.formats.reading.parties import EXCLUSIVE
 from svc_core.intel.countries.model import COUNTRIES
 from svc_core.intel.economy import series, statements
-from svc_core.intel.economy.finance_model import FILINGS, OBSERVATIONS
-from svc_core.intel.economy.indicator_model import FININT
-from svc_core.intel.economy.market_model import MARKETS
+from svc_core.intel.economy.indicator import FININT
+from svc_core.intel.economy.market import MARKETS
+from svc_core.intel.economy.statement import FILINGS, OBSERVATIONS
 from svc_core.intel.entities import relations
-from svc_core.intel.entities import rules as parties
+from svc_core.intel.entities import rules as entities
 from svc_core.intel.entities.relation import RELATIONS
 from svc_core.intel.entities.vulnerability import CVES
 from svc_core.intel.events import rules as events
@@ -23,7 +23,7 @@ from svc_core.intel.incidents import queue as incidents
 from svc_core.intel.linking.references import id_of
 from svc_core.intel.news import items
 from svc_core.intel.news.model import NEWS, whole
-from svc_core.intel.signals import queue as due
+from svc_core.intel.signals import queue as signals
 from svc_core.intel.signals.scores import follow_scores
 from svc_core.intel.vulnerabilities import rules as vulnerabilities
 
@@ -36,16 +36,16 @@ def _asked(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, Any]
 _TABLE = (
     Kind("newsItem", "obs", Rules(whole=True), NEWS, kept=("retrievedAt", "storyId"),
          locate=items.row_id, carried=items.context, words=items.words, whole=whole,
-         follows=(items.follow, incidents.follow_items, due.follow_items)),
+         follows=(items.follow, incidents.follow_items, signals.follow_items)),
     Kind("osintEvent", "obs", events.RULES, OSINT_EVENTS,
          kept=("incidentId",), joined=True, finish=events.finished,
-         follows=(incidents.follow_events, due.follow_events)),
+         follows=(incidents.follow_events, signals.follow_events)),
     # A country has its code for an id.
     Kind("country", "", Rules(("countries", "country-codes", "geonames")), COUNTRIES, identify=str),
     Kind("place", "plc"),
     Kind("indicator", "fin", Rules(whole=True), FININT, idle=series.asked_again,
-         follows=(series.follow, due.follow_values)),
-    parties.KIND,
+         follows=(series.follow, signals.follow_values)),
+    entities.KIND,
     Kind("cve", "ent", vulnerabilities.RULES, CVES, joined=True, identify=id_of,
          exclusive=EXCLUSIVE, finish=vulnerabilities.finished, quiet=vulnerabilities.is_quiet,
          earlier="epss", follows=(follow_scores,)),

@@ -25,8 +25,8 @@ from svc_core.intel.folding.model import (
     source_id,
 )
 from svc_core.intel.folding.writing import Taken
+from svc_core.intel.intake import documents as readings
 from svc_core.intel.intake import health, registry
-from svc_core.intel.intake import readings as taking
 from svc_core.intel.intake.registry import CADENCE_SECONDS_MAX, CADENCE_SECONDS_MIN, SourceWish
 from svc_core.operation.declaration import Context, Operation, local
 from svc_core.operation.host import Tell
@@ -373,7 +373,7 @@ async def remove_sources(ctx: Context, request: RemoveSources) -> Page[RemovedSo
     ids = list(dict.fromkeys(request.source_ids))
     known = await ctx.work.read(SYSTEM, lambda read: read.find_many(SOURCES, ids))
     for id_ in ids:
-        left = partial(taking.contributed, source=id_)
+        left = partial(readings.contributed, source=id_)
         if id_ not in known and not (request.withdraw and (await ctx.work.read(SYSTEM, left))[0]):
             raise _no_source(id_)
     await _forget(ctx, ids)
@@ -391,7 +391,7 @@ async def _removed(ctx: Context, id_: str, known: Source | None, *, all_: bool) 
 async def _withdraw(ctx: Context, id_: str) -> Taken:
     brought, after = Taken(), None
     while True:
-        scan = partial(taking.contributed, source=id_, after=after)
+        scan = partial(readings.contributed, source=id_, after=after)
         gone, after = await ctx.work.read(SYSTEM, scan)
         for part in _batches(gone, BATCH_ROWS):
             brought += await ctx.work.write(SYSTEM, partial(_withdrawn, id_, part))
@@ -407,7 +407,7 @@ async def _withdrawn(id_: str, part: Sequence[Contribution], ctx: Context) -> Ta
     if await ctx.find(SOURCES, id_) is not None:
         return Taken()
     return await (
-        taking.withdraw(ctx, part) if part else taking.withdraw_items(ctx, id_, BATCH_ROWS)
+        readings.withdraw(ctx, part) if part else readings.withdraw_items(ctx, id_, BATCH_ROWS)
     )
 
 

@@ -27,7 +27,7 @@ from svc_core.intel.news.model import (
     mentions,
     whole,
 )
-from svc_core.operation import crud as personal
+from svc_core.operation import crud
 from svc_core.operation.declaration import JSON, NDJSON, PATH, QUERY, Context, Operation
 from svc_core.operation.members import (
     LANGUAGE_TAG,
@@ -42,7 +42,7 @@ from svc_core.operation.members import (
 from svc_core.operation.period import UpdatedSince, When, after, bounds
 from svc_core.operation.ports import BASE_V1
 from svc_core.operation.result import One, Page
-from svc_core.search import lists as searching
+from svc_core.search import lists
 from svc_core.search.lists import Wanted
 from svc_core.text.topics import TOPICS, Topic
 from svc_core.wire.constraints import Doc, Example, Ge, Le, Pattern
@@ -93,13 +93,13 @@ class ListNews:
     ] = UNSET
     datetime: When = UNSET
     updated_since: UpdatedSince = UNSET
-    q: searching.Q = UNSET
+    q: lists.Q = UNSET
     sort: Annotated[
         Maybe[Literal["publishedAt", "recordedAt", "sentiment"]],
         QUERY,
         Doc("What the list is ordered by, the highest first; without `q` the newest."),
     ] = UNSET
-    include: searching.Include = UNSET
+    include: lists.Include = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
 
@@ -201,7 +201,7 @@ async def list_news(ctx: Context, request: ListNews) -> Page[NewsItem]:
         bounds=bounds(request.datetime) | {"ranges": _ranges(request)},
         beside=NEWS_TEXTS,
     )
-    page = await searching.page(ctx, NEWS, WORDS, request, wanted)
+    page = await lists.page(ctx, NEWS, WORDS, request, wanted)
     return evolve(page, rows=tuple(await _told(ctx, page.rows)))
 
 
@@ -285,7 +285,7 @@ async def _topic_row(ctx: Context, topic: Topic) -> TopicRow:
 
 # -- declarations ------------------------------------------------------------------------------
 
-_read = personal.Rows(NEWS, "news_id", READ, READ).operation
+_read = crud.Rows(NEWS, "news_id", READ, READ).operation
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _read(
@@ -323,7 +323,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         ),
         fails=(problem.NEWS_NOT_READY,),
     ),
-    personal.Rows(RECAPS, "recap_id", READ, READ).show(
+    crud.Rows(RECAPS, "recap_id", READ, READ).show(
         "getRecap",
         "news recap",
         "GET /news/recaps/{recapId}",

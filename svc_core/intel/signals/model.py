@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from attrs import frozen
 
-from svc_core.intel.economy.market_model import MarketId
+from svc_core.intel.economy.market import MarketId
 from svc_core.intel.entities.model import EntityRef
 from svc_core.operation.facts import Place, SourceRef
 from svc_core.operation.members import (

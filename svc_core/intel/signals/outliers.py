@@ -8,7 +8,7 @@ from typing import Any
 
 from svc_core.base.boxes import Box
 from svc_core.formats.reading.values import place_id
-from svc_core.intel.economy.indicator_model import FININT
+from svc_core.intel.economy.indicator import FININT
 from svc_core.intel.events.model import OSINT_EVENTS
 from svc_core.intel.signals.detectors import DETECTORS, found, measured
 from svc_core.intel.signals.model import Signal

@@ -12,7 +12,7 @@ Rule 4: a subject that cannot be looked at is told of, and due again with its ne
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 
-from svc_core.intel.folding import bisection as apart
+from svc_core.intel.folding import bisection
 from svc_core.intel.signals.detectors import raised
 from svc_core.intel.signals.model import DETECTIONS_DUE, DetectionDue, Signal
 from svc_core.intel.signals.news import of_topic, silent
@@ -37,15 +37,17 @@ async def detect_new(work: Units, sources: Sequence[str] = ()) -> int:
     written, faults = 0, list[Exception]()
     for _ in range(ROUNDS_MAX):
         due = await work.read(SYSTEM, _due)
-        if not due or len(faults) > apart.FAULTS_MAX:
+        if not due or len(faults) > bisection.FAULTS_MAX:
             break
-        written += await apart.each(due, partial(_detect, work), partial(_pass_over, work), faults)
+        written += await bisection.each(
+            due, partial(_detect, work), partial(_pass_over, work), faults
+        )
     for at in range(0, len(sources), AT_ONCE):
         some = sources[at : at + AT_ONCE]
         found = await work.read(SYSTEM, partial(silent, ids=some))
         if found:
             written += await work.write(SYSTEM, partial(raised, signals=found))
-    apart.tell(faults)
+    bisection.tell(faults)
     return written
 
 

@@ -38,7 +38,7 @@ from svc_core.operation.filters import (
 from svc_core.operation.members import Cursor, EntityId, Limit, micros
 from svc_core.operation.period import Moment, UpdatedSince, after, moment
 from svc_core.operation.result import Page
-from svc_core.search import lists as searching
+from svc_core.search import lists
 from svc_core.wire.constraints import Doc, Example, Pattern
 
 Least = Annotated[Maybe[CvssScore], QUERY]
@@ -84,9 +84,9 @@ class ListCves:
     published_to: Annotated[Moment, Doc("Published then or before."), Example("2026-01-31")] = UNSET
     modified_since: Annotated[Moment, Doc("Changed after this time, or from this day on.")] = UNSET
     updated_since: UpdatedSince = UNSET
-    q: searching.Q = UNSET
+    q: lists.Q = UNSET
     sort: Annotated[Maybe[Sort], QUERY, Doc("The latest, gravest or likeliest is first.")] = UNSET
-    include: searching.Include = UNSET
+    include: lists.Include = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
 
@@ -170,14 +170,14 @@ async def list_cves(ctx: Context, request: ListCves) -> Page[Cve]:
         Problem: INVALID_PARAMETER for a day that does not exist.
     """
     order = given(request.sort, "updatedAt")
-    wanted = searching.Wanted[Cve](
+    wanted = lists.Wanted[Cve](
         where=await _where(ctx, request),
         order=None if order == "updatedAt" else order,
         is_sorted=not isinstance(request.sort, Unset),
         asked=_looked_up(request),
         bounds={"ranges": _ranges(request), "start": (after(request.updated_since) or (None,))[0]},
     )
-    page = await searching.page(ctx, CVES, WORDS, request, wanted)
+    page = await lists.page(ctx, CVES, WORDS, request, wanted)
     rows = list(map(wire.dumps, await whole(ctx, page.rows)))
     return evolve(page, rows=tuple(await listed(ctx, rows)))
 

@@ -30,9 +30,7 @@ from svc_core.intel.folding.model import SOURCES, Source
 from svc_core.intel.folding.writing import Taken
 from svc_core.intel.incidents.passes import fold_new
 from svc_core.intel.incidents.stories import group_new
-from svc_core.intel.intake import admission as documents
-from svc_core.intel.intake import health, registry
-from svc_core.intel.intake import readings as taking
+from svc_core.intel.intake import admission, documents, health, registry
 from svc_core.intel.intake.operations import Outcome
 from svc_core.intel.news.recaps import recap_new
 from svc_core.intel.signals.passes import detect_new
@@ -132,15 +130,15 @@ async def _take(
 ) -> Outcome:
     if isinstance(answer, NotModified):
         return await _unchanged(service, source, HTTPStatus.NOT_MODIFIED)
-    digest = documents.digest(answer.body)
-    if not force and documents.is_known(source, digest):
+    digest = admission.digest(answer.body)
+    if not force and admission.is_known(source, digest):
         return await _unchanged(service, source, answer.status)
     document = await anyio.to_thread.run_sync(_read, source, answer)
     if document.format.kind == "snapshot" and not force:
-        if documents.is_outdated(source, document):
+        if admission.is_outdated(source, document):
             return await _unchanged(service, source, answer.status)
-        held = await service.read(SYSTEM, partial(taking.held, source=source.id))
-        documents.check_size(source, document, held)
+        held = await service.read(SYSTEM, partial(documents.held, source=source.id))
+        admission.check_size(source, document, held)
     copy = registry.Copy(answer.etag, answer.last_modified, digest)
     return await _Writing(service, source, document, copy, status=answer.status, tell=tell).run()
 
@@ -205,24 +203,24 @@ class _Writing:
 
     async def _block(self, records: Sequence[Record]) -> bool:
         readings = await anyio.to_thread.run_sync(
-            taking.readings, self._source, self._document, records, self._kept
+            documents.readings, self._source, self._document, records, self._kept
         )
-        new = await self._service.read(SYSTEM, partial(taking.unknown, readings=readings))
+        new = await self._service.read(SYSTEM, partial(documents.unknown, readings=readings))
         self._taken += Taken(unchanged=len(readings) - len(new))
         now = self._service.now()
         made = await anyio.to_thread.run_sync(
-            lambda: [taking.judged(self._source, one, now) for one in new]
+            lambda: [documents.judged(self._source, one, now) for one in new]
         )
-        return await self._write(taking.take, made)
+        return await self._write(documents.take, made)
 
     async def _withdraw(self) -> bool:
         after = None
         while True:
             gone, after = await self._service.read(
                 SYSTEM,
-                partial(taking.absent, source=self._source.id, kept=self._kept, after=after),
+                partial(documents.absent, source=self._source.id, kept=self._kept, after=after),
             )
-            if not await self._write(taking.lapse, gone):
+            if not await self._write(documents.lapse, gone):
                 return False
             if after is None:
                 return True
@@ -257,7 +255,7 @@ class _Writing:
         if stored is None:
             return None
         described = health.described(stored, self._document)
-        known = documents.remembered(described, self._document, self._copy.digest)
+        known = admission.remembered(described, self._document, self._copy.digest)
         # What was asked of the source meanwhile asks to read the document anew.
         copy = attrs.asdict(self._copy) if registry.asks_same(self._asked, stored) else {}
         after = health.succeeded(

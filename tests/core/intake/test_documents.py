@@ -9,7 +9,7 @@ import pytest
 
 from svc_core.formats.model import About, DocumentRefused, Record
 from svc_core.formats.table import FORMATS, Document
-from svc_core.intel.intake import admission as documents
+from svc_core.intel.intake import admission
 from svc_core.testing.clock import START
 
 Make = Callable[..., Any]
@@ -28,7 +28,7 @@ def test_a_snapshot_is_outdated_by_its_own_stamp_alone(
 ) -> None:
     stamp = told("kev", hours=before).about.stamp
     source = make_source(START, stamp=stamp)
-    assert documents.is_outdated(source, told("kev", hours=now)) is outdated
+    assert admission.is_outdated(source, told("kev", hours=now)) is outdated
 
 
 @pytest.mark.parametrize(("records", "held", "whole"), [
@@ -38,7 +38,7 @@ def test_a_snapshot_that_lacks_over_a_fifth_is_refused(
     make_source: Make, records: int, held: int, whole: bool
 ) -> None:
     try:
-        documents.check_size(make_source(START), told("kev", records), held)
+        admission.check_size(make_source(START), told("kev", records), held)
         passed = True
     except DocumentRefused:
         passed = False
@@ -46,12 +46,12 @@ def test_a_snapshot_that_lacks_over_a_fifth_is_refused(
 
 
 def test_a_document_is_known_by_its_bytes_and_a_delta_for_long(make_source: Make) -> None:
-    first, *others = (documents.digest(b"%d" % at) for at in range(documents.DELTAS_KEPT + 1))
+    first, *others = (admission.digest(b"%d" % at) for at in range(admission.DELTAS_KEPT + 1))
     source = attrs.evolve(make_source(START), digest=first)
-    assert documents.is_known(source, first)
-    assert not documents.is_known(source, others[0])
-    assert documents.remembered(source, told("kev"), others[0]) is source
+    assert admission.is_known(source, first)
+    assert not admission.is_known(source, others[0])
+    assert admission.remembered(source, told("kev"), others[0]) is source
     for one in (first, *others):
-        source = documents.remembered(source, told("ftm-delta"), one)
-    assert all(documents.is_known(source, one) for one in others)
-    assert not documents.is_known(attrs.evolve(source, digest=None), first)
+        source = admission.remembered(source, told("ftm-delta"), one)
+    assert all(admission.is_known(source, one) for one in others)
+    assert not admission.is_known(attrs.evolve(source, digest=None), first)

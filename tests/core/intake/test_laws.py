@@ -14,10 +14,10 @@ from svc_core.formats.model import About, Given, Record
 from svc_core.formats.reading.body import Body
 from svc_core.formats.reading.format import Format
 from svc_core.formats.table import FORMATS, Document, read, recognised
-from svc_core.intel.folding import identity as joining
+from svc_core.intel.folding import identity
 from svc_core.intel.folding.contributions import CONTRIBUTIONS
 from svc_core.intel.folding.writing import Taken
-from svc_core.intel.intake import readings as taking
+from svc_core.intel.intake import documents as intake
 from svc_core.intel.intake.kinds import KINDS
 from svc_core.testing.clock import START
 from svc_http.run.demo.documents import data_documents, documents
@@ -66,10 +66,10 @@ def take(house: Any, document: Document, location: str = "/a") -> Taken:
 def withdraw(house: Any, location: str) -> None:
     """Take back all that the source at this location brought."""
     id_ = house.add(location).id
-    gone = house.run(lambda ctx: taking.contributed(ctx, id_))[0]
+    gone = house.run(lambda ctx: intake.contributed(ctx, id_))[0]
     while gone:
-        house.run(lambda ctx, gone=gone: taking.withdraw(ctx, gone))
-        gone = house.run(lambda ctx: taking.contributed(ctx, id_))[0]
+        house.run(lambda ctx, gone=gone: intake.withdraw(ctx, gone))
+        gone = house.run(lambda ctx: intake.contributed(ctx, id_))[0]
 
 
 # -- documents of every format -----------------------------------------------------------------
@@ -246,8 +246,8 @@ def test_withdrawing_a_source_leaves_what_the_others_give(
 def test_rows_of_more_contributions_than_a_page_are_folded_whole(
     house: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(joining, "ROWS_SCANNED", 2)
-    monkeypatch.setattr(taking, "ROWS_SCANNED", 2)
+    monkeypatch.setattr(identity, "ROWS_SCANNED", 2)
+    monkeypatch.setattr(intake, "ROWS_SCANNED", 2)
     keys = tuple(f"usgs:{number}" for number in range(7))
     for hour, key in enumerate(keys):
         take(house, saying("osintEvent", ("/a", key, keys[-1:], hour, key, False)), f"/{key}")
@@ -272,7 +272,7 @@ def test_every_id_that_a_row_ever_had_leads_to_it(house_factory: Make, order: li
         live = {row.id for row in _all(house, KINDS["osintEvent"].collection)}
         ids |= live
         for id_ in ids:
-            end = house.run(lambda ctx, id_=id_: joining.survivor(ctx, id_))
+            end = house.run(lambda ctx, id_=id_: identity.survivor(ctx, id_))
             assert end == id_ or id_ not in live
     last = {change.resource_id: change.change_type for change in house.recorded()}
     assert {id_ for id_, change in last.items() if change not in {"deleted", "merged"}} == (
@@ -285,8 +285,8 @@ def test_a_chain_of_keys_is_one_row_only_as_long_as_a_thing_may_have_keys(
     house_factory: Make, length: int, rows: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(joining, "ALIKE_MAX", 3)
-        patch.setattr(joining, "HOPS_MAX", 2)
+        patch.setattr(identity, "ALIKE_MAX", 3)
+        patch.setattr(identity, "HOPS_MAX", 2)
         house = house_factory()
         for number in range(length):
             key, after = f"usgs:{number}", f"usgs:{number + 1}"
@@ -305,8 +305,8 @@ def test_a_key_that_many_rows_have_joins_none_of_them_in_whatever_order(
     house_factory: Make, order: list[int], gone: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(joining, "ALIKE_MAX", 3)
-        patch.setattr(joining, "ROWS_SCANNED", 2)
+        patch.setattr(identity, "ALIKE_MAX", 3)
+        patch.setattr(identity, "ROWS_SCANNED", 2)
         house = house_factory()
         for number in order:
             key = ALIKE[number]

@@ -9,8 +9,7 @@ import pytest
 import svc_core
 from svc_core import catalog
 from svc_core.formats.table import FORMATS, TABLE, check_options
-from svc_core.intel.intake import catalogue as offers
-from svc_core.intel.intake import health
+from svc_core.intel.intake import catalogue, health
 from svc_core.text.topics import TOPIC_IDS
 
 _NAMES = """
@@ -21,7 +20,7 @@ _NAMES = """
 CLOSED_LIST = frozenset(_NAMES.split())
 """Decisions: D13."""
 
-PRESETS = offers.presets()
+PRESETS = catalogue.presets()
 
 
 def test_formats_are_those_of_the_closed_list() -> None:
@@ -48,7 +47,7 @@ def test_no_preset_reads_what_its_publisher_forbids() -> None:
 
 
 def test_what_is_said_to_show_a_kind_of_row_is_a_list_of_the_service() -> None:
-    named = {path for paths in offers.SURFACES.values() for path in paths}
+    named = {path for paths in catalogue.SURFACES.values() for path in paths}
     served = {operation.path for operation in catalog.OPERATIONS}
     assert named & served
     assert all(path.startswith(("/news", "/osint")) for path in named - served)

@@ -16,9 +16,7 @@ from svc_core.contract.problem import Problem
 from svc_core.intel.folding.contributions import CONTRIBUTIONS, Contribution
 from svc_core.intel.folding.model import SOURCES, Source
 from svc_core.intel.folding.writing import Taken
-from svc_core.intel.intake import catalogue as offers
-from svc_core.intel.intake import operations
-from svc_core.intel.intake import readings as taking
+from svc_core.intel.intake import catalogue, documents, operations
 from svc_core.intel.intake.operations import (
     AddSources,
     Outcome,
@@ -182,13 +180,13 @@ class Shelf(Reader):
         return made  # type: ignore[no-any-return]
 
     def held(self, source: Source) -> int:
-        return drive.run(self.read(SYSTEM, partial(taking.held, source=source.id)))  # type: ignore[no-any-return]
+        return drive.run(self.read(SYSTEM, partial(documents.held, source=source.id)))  # type: ignore[no-any-return]
 
 
 def test_all_that_a_source_brought_is_withdrawn_in_short_units(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(taking, "ROWS_SCANNED", 50)
+    monkeypatch.setattr(documents, "ROWS_SCANNED", 50)
     shelf = Shelf()
     mine, other = shelf.source("/a", range(120)), shelf.source("/b", range(100, 130))
     gone = shelf.run(operations.remove_sources, RemoveSources((mine.id,), withdraw=True))
@@ -257,7 +255,7 @@ def test_former_items_are_withdrawn_with_their_source(make_entry: Any, make_docu
     mine, other = shelf.source("/a", range(1)), shelf.source("/b", range(0))
     for source in (mine, other):
         told = document_of(make_document(make_entry(f"https://pier.org{source.location}")))
-        taken = partial(taking.take_document, id_=source.id, document=told)
+        taken = partial(documents.take_document, id_=source.id, document=told)
         drive.run(shelf.write(SYSTEM, taken))
     drive.run(shelf.write(SYSTEM, age))
     gone = shelf.run(operations.remove_sources, RemoveSources((mine.id,), withdraw=True))
@@ -271,12 +269,12 @@ def test_former_items_are_withdrawn_with_their_source(make_entry: Any, make_docu
 
 def test_a_preset_that_cannot_be_read_is_kept_and_told() -> None:
     reader = Reader()
-    reader.run(offers.list_presets, offers.ListPresets(add=("cisa-kev",), pull=False))
+    reader.run(catalogue.list_presets, catalogue.ListPresets(add=("cisa-kev",), pull=False))
     assert drive.run(reader.count()) == 1
-    page = reader.run(offers.list_presets, offers.ListPresets(("cisa-kev",), add=("epss",)))
+    page = reader.run(catalogue.list_presets, catalogue.ListPresets(("cisa-kev",), add=("epss",)))
     assert [b'"sourceId":null' in row for row in page.rows] == [False, False]
     with pytest.raises(Problem, match="VALIDATION_FAILED"):
-        reader.run(offers.list_presets, offers.ListPresets(("nobody",)))
+        reader.run(catalogue.list_presets, catalogue.ListPresets(("nobody",)))
 
 
 @define
@@ -319,20 +317,21 @@ URLS = ("https://a.example/feed", "ftp://b.example/feed", "https://c.example/fee
 def test_a_list_of_feeds_is_taken_but_for_what_nobody_can_read() -> None:
     reader = Lists(body=gzip.compress(listed(*URLS)))
     for pull, status in ((False, "added"), (True, "known")):
-        asked = offers.ImportSources("https://list.example/feeds.opml", pull)
-        rows = [json.loads(row) for row in reader.run(offers.import_sources, asked).rows]
+        asked = catalogue.ImportSources("https://list.example/feeds.opml", pull)
+        rows = [json.loads(row) for row in reader.run(catalogue.import_sources, asked).rows]
         told = [(row["status"], row["topics"]) for row in rows]
         assert told == [(status, ["ai"]), (status, ["ai"]), ("refused", ["ai"])]
     assert reader.pulled == [URLS[0], URLS[2]]
-    made: Any = drive.run(reader.read(SYSTEM, lambda ctx: offers.export_sources(ctx, None)))
+    made: Any = drive.run(reader.read(SYSTEM, lambda ctx: catalogue.export_sources(ctx, None)))
     assert all((url.encode() in made.body) == url.startswith("https") for url in URLS)
 
 
 @pytest.mark.parametrize(
-    "body", [b"", b"no list", listed(), listed("ftp://b.example/"), b" " * (offers.OPML_BYTES + 1)]
+    "body",
+    [b"", b"no list", listed(), listed("ftp://b.example/"), b" " * (catalogue.OPML_BYTES + 1)],
 )
 def test_what_lists_nothing_that_can_be_read_adds_nothing(body: bytes) -> None:
     reader = Lists(body=body)
     with pytest.raises(Problem, match="VALIDATION_FAILED"):
-        reader.run(offers.import_sources, offers.ImportSources("/x.opml"))
+        reader.run(catalogue.import_sources, catalogue.ImportSources("/x.opml"))
     assert reader.units == []

@@ -15,10 +15,9 @@ from svc_core.contract.problem import Problem
 from svc_core.formats.model import About
 from svc_core.formats.reading.parties import entity, registered
 from svc_core.formats.table import FORMATS, Document
-from svc_core.intel.entities import directory
-from svc_core.intel.entities import settlement as settling
+from svc_core.intel.entities import directory, settlement
 from svc_core.intel.entities.model import ENTITIES, Entity
-from svc_core.intel.intake import readings as taking
+from svc_core.intel.intake import documents
 from svc_core.intel.intake.kinds import KINDS
 from svc_core.intel.linking.references import id_of
 from svc_core.operation.declaration import Context
@@ -66,8 +65,8 @@ def withdraw(house: Any, location: str) -> None:
     id_ = house.add(location).id
 
     async def unit(ctx: Context) -> None:
-        gone, _ = await taking.contributed(ctx, id_)
-        await taking.withdraw(ctx, gone)
+        gone, _ = await documents.contributed(ctx, id_)
+        await documents.withdraw(ctx, gone)
 
     house.run(unit)
 
@@ -82,14 +81,14 @@ def answering(house: Any, key: str) -> str | None:
 def said(house: Any, what: str, one: str, *other: str) -> dict[str, Any]:
     """What the operator said, by keys."""
     request = {
-        "merge": settling.MergeEntities,
-        "part": settling.PartEntity,
-        "distinct": settling.DistinguishEntities,
+        "merge": settlement.MergeEntities,
+        "part": settlement.PartEntity,
+        "distinct": settlement.DistinguishEntities,
     }[what](*map(id_of, (one, *other)))
     run = {
-        "merge": settling.merge_entities,
-        "part": settling.part_entity,
-        "distinct": settling.distinguish_entities,
+        "merge": settlement.merge_entities,
+        "part": settlement.part_entity,
+        "distinct": settlement.distinguish_entities,
     }[what]
     house.clock.advance(60)
     told: dict[str, Any] = json.loads(house.run(lambda ctx: run(ctx, request)).raw)
@@ -368,9 +367,9 @@ def test_who_is_distinct_is_told_by_any_id_of_an_entity(house: Any) -> None:
     said(house, "distinct", "ftm:x", "ftm:y")
     take(house, "lei:A", "ftm:x")
     row = rows(house)[id_of("lei:A")]
-    others = house.run(lambda ctx: settling.distinct_from(ctx, (row.id, *row.merged_ids)))
+    others = house.run(lambda ctx: settlement.distinct_from(ctx, (row.id, *row.merged_ids)))
     assert others == {id_of("ftm:y")}
-    assert house.run(lambda ctx: settling.distinct_from(ctx, others)) == {id_of("ftm:x")}
+    assert house.run(lambda ctx: settlement.distinct_from(ctx, others)) == {id_of("ftm:x")}
 
 
 words = st.lists(

@@ -16,7 +16,7 @@ from svc_core.formats.reading.body import Body
 from svc_core.formats.table import FORMATS, Document, read, recognised
 from svc_core.intel.folding.contributions import CONTRIBUTIONS
 from svc_core.intel.folding.model import SOURCES
-from svc_core.intel.intake.readings import withdraw
+from svc_core.intel.intake.documents import withdraw
 from svc_core.intel.signals.model import SIGNALS, Signal
 
 House = Any

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from svc_core.formats.model import Given
 from svc_core.formats.reading.body import Body
 from svc_core.formats.table import Document, read, recognised
-from svc_core.intel.economy.finance_model import OBSERVATIONS
-from svc_core.intel.intake import readings as taking
+from svc_core.intel.economy.statement import OBSERVATIONS
+from svc_core.intel.intake import documents
 from svc_core.intel.linking.references import id_of
 from tests.sampling import examples
 
@@ -173,9 +173,9 @@ def take(house: Any, document: Document, location: str, parts: Sequence[slice]) 
     """Take in parts of a document, each in a unit of its own."""
     source = house.add(location)
     for part in parts:
-        told = taking.readings(source, document, document.records[part], set())
-        ready = [taking.judged(source, one, house.clock.now()) for one in told]
-        house.run(lambda ctx, ready=ready: taking.take(ctx, ready))
+        told = documents.readings(source, document, document.records[part], set())
+        ready = [documents.judged(source, one, house.clock.now()) for one in told]
+        house.run(lambda ctx, ready=ready: documents.take(ctx, ready))
 
 
 def parts_of(document: Document, size: int, random: Any) -> list[slice]:
@@ -242,8 +242,8 @@ def test_an_older_document_changes_nothing_and_stays_when_the_newer_is_withdrawn
     take(both, companyfacts(told), "/a", [slice(None)])
     assert both.run(lambda ctx: ctx.tx.documents.scan(OBSERVATIONS, limit=1_000)).rows == written
     id_ = both.add("/a").id
-    gone = both.run(lambda ctx: taking.absent(ctx, id_, set()))[0]
-    both.run(lambda ctx: taking.withdraw(ctx, gone))
+    gone = both.run(lambda ctx: documents.absent(ctx, id_, set()))[0]
+    both.run(lambda ctx: documents.withdraw(ctx, gone))
     assert rows_of(both) == rows_of(alone)
 
 

@@ -12,7 +12,7 @@ from svc_core import wire
 from svc_core.formats.model import Rejection
 from svc_core.intel.folding.model import SOURCES
 from svc_core.intel.folding.writing import Taken
-from svc_core.intel.intake import readings as taking
+from svc_core.intel.intake import documents as intake
 from svc_core.intel.news.model import TOPIC_ACTIVITY
 from svc_core.operation.declaration import Context
 from tests.core.feeds import document_of
@@ -88,7 +88,7 @@ def test_a_failure_half_way_leaves_nothing(
     document = document_of(parsed)
 
     async def unit(ctx: Context) -> None:
-        await taking.take_document(ctx, source.id, document)
+        await intake.take_document(ctx, source.id, document)
         raise BrokenDiskError
 
     with pytest.raises(BrokenDiskError):

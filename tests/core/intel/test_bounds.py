@@ -10,8 +10,7 @@ from svc_core.intel.economy import statements
 from svc_core.intel.entities.model import ENTITIES
 from svc_core.intel.fusion.parts import owners
 from svc_core.intel.graphs import neighbours
-from svc_core.intel.incidents import members
-from svc_core.intel.incidents import passes as folding
+from svc_core.intel.incidents import members, passes
 from svc_core.intel.incidents.passes import fold_new
 from svc_core.intel.linking.references import id_of
 from svc_core.intel.signals import passes as detecting
@@ -48,7 +47,7 @@ def test_events_alone_are_folded_the_same_within_any_bound(
         house = house_factory()
         world(house, "usgs.json", "misp-event.json")
         for name, number in bound.items():
-            monkeypatch.setattr(folding, name, number)
+            monkeypatch.setattr(passes, name, number)
         drive.run(fold_new(Work(house)))
         found.append(shown(house))
     assert found[0] == found[1] != []

@@ -7,7 +7,7 @@ import pytest
 from attrs import evolve
 
 from svc_core.base import drive
-from svc_core.intel.entities import screening as matching
+from svc_core.intel.entities import screening
 from svc_core.intel.entities.candidates import candidate, candidates
 from svc_core.intel.entities.model import ENTITIES, Entity
 from svc_core.intel.entities.screening import Line, MatchEntities, match_entities, read
@@ -142,7 +142,7 @@ def test_every_line_is_answered_in_its_place(known: Any) -> None:
 
 
 def test_what_is_written_meanwhile_is_seen(known: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(matching, "_ROWS", 2)
+    monkeypatch.setattr(screening, "_ROWS", 2)
     known.clock.advance(60)
     late = entity("lei:7", "Latecomer Example", updated_at=known.clock.now())
     (found,) = screened(known, Work(known, late), Line("Latecomer Example"))

@@ -6,7 +6,7 @@ import pytest
 
 from svc_core.base.unset import UNSET
 from svc_core.contract import problem
-from svc_core.intel.entities import exploitation as cve_rows
+from svc_core.intel.entities import exploitation
 from svc_core.intel.vulnerabilities.operations import ListCves, listings
 from svc_core.operation.inputs import inputs
 from tests.core import demo
@@ -232,7 +232,7 @@ def test_a_maker_is_who_owned_it_when_the_vulnerability_was_published(house: Any
 
 def test_a_row_is_nested_whole(filled: Any) -> None:
     (row,) = filled.rows("listCves", "cveId=CVE-2021-44228")
-    nested = cve_rows.nested(row)
+    nested = exploitation.nested(row)
     facet = nested.pop("cve")
     assert nested | facet == row
     assert {"id", "name", "type", "designators", "sources", "revision"} <= nested.keys()

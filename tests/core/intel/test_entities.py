@@ -15,7 +15,7 @@ from svc_core.contract import problem
 from svc_core.formats.model import About, Record
 from svc_core.formats.reading.parties import entity
 from svc_core.formats.table import FORMATS, Document
-from svc_core.intel.intake import readings as taking
+from svc_core.intel.intake import documents
 from svc_core.intel.linking.references import id_of
 from tests.core import demo
 
@@ -220,8 +220,8 @@ def withdraw(house: Any, location: str) -> None:
     id_ = house.add(location).id
 
     async def unit(ctx: Any) -> None:
-        gone, _ = await taking.contributed(ctx, id_)
-        await taking.withdraw(ctx, gone)
+        gone, _ = await documents.contributed(ctx, id_)
+        await documents.withdraw(ctx, gone)
 
     house.run(unit)
 

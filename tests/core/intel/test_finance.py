@@ -11,7 +11,7 @@ import pytest
 from svc_core.contract import problem
 from svc_core.formats.companies import xbrl
 from svc_core.intel.economy.finance import filings
-from svc_core.intel.economy.finance_model import Metric
+from svc_core.intel.economy.statement import Metric
 from svc_core.intel.linking.references import id_of
 from svc_core.testing.clock import START
 from svc_http.run.demo.documents import data_documents

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from svc_core.base.instants import Interval
 from svc_core.contract import problem
-from svc_core.intel.fusion import rules as fused
+from svc_core.intel.fusion import rules
 from svc_core.intel.linking.references import id_of
 from tests.core import demo
 
@@ -355,8 +355,8 @@ def filing(items: list[str] | None, description: str | None = None) -> dict[str,
 def test_an_exposure_is_a_share_and_never_falls_by_more(
     cyber: Any, coverage: Any, more: int, name: str
 ) -> None:
-    less = fused.exposure(coverage, cyber, [])
-    grown = fused.exposure(coverage, cyber | {name: cyber[name] + more}, [filing(["1.05"])])
+    less = rules.exposure(coverage, cyber, [])
+    grown = rules.exposure(coverage, cyber | {name: cyber[name] + more}, [filing(["1.05"])])
     assert less is not None
     assert grown is not None
     assert 0 <= less["value"] <= grown["value"] <= 1
@@ -371,7 +371,7 @@ def test_an_exposure_is_a_share_and_never_falls_by_more(
 def test_no_exposure_is_told_without_vulnerabilities_or_catalogue(part: str) -> None:
     coverage = dict.fromkeys(("cve", "kev", "epss", "filings"), "loaded") | {part: "notLoaded"}
     cyber = {"kevCount": 1, "ransomwareCount": 0, "maxEpss": 0.5, "bySeverity": {"critical": 1}}
-    assert fused.exposure(coverage, cyber, []) is None
+    assert rules.exposure(coverage, cyber, []) is None
 
 
 @pytest.mark.parametrize(
@@ -388,13 +388,13 @@ def test_no_exposure_is_told_without_vulnerabilities_or_catalogue(part: str) -> 
     ],
 )
 def test_what_discloses_a_cyber_incident(items: Any, description: Any, sure: list[float]) -> None:
-    assert [one for _, one in fused.disclosure(filing(items, description))] == sure
+    assert [one for _, one in rules.disclosure(filing(items, description))] == sure
 
 
 @given(st.dates(), st.dates())
 def test_a_lag_turned_round_is_the_same_below_zero(first: Any, second: Any) -> None:
-    lag = fused.days_between(first.isoformat(), second.isoformat())
-    assert lag == -fused.days_between(second.isoformat(), first.isoformat())
+    lag = rules.days_between(first.isoformat(), second.isoformat())
+    assert lag == -rules.days_between(second.isoformat(), first.isoformat())
     assert lag == (second - first).days
 
 
@@ -412,8 +412,8 @@ def test_a_timeline_is_sorted_and_lies_in_its_window(times: list[datetime]) -> N
     ]  # fmt: skip
     window = Interval(datetime(2024, 6, 1, tzinfo=UTC), datetime(2025, 6, 1, tzinfo=UTC))
     cyber, market = {"cves": [], "incidents": []}, {"markets": [], "filings": [], "financials": []}
-    loaded = fused.Loaded({"id": "e", "mergedIds": []}, window, cyber, market, news)
-    entries = fused.timeline(loaded)
-    seen = [fused.moment(one["at"]) for one in entries]
+    loaded = rules.Loaded({"id": "e", "mergedIds": []}, window, cyber, market, news)
+    entries = rules.timeline(loaded)
+    seen = [rules.moment(one["at"]) for one in entries]
     assert seen == sorted(seen)
     assert len(seen) == sum(window.contains(told.replace(microsecond=0)) for told in times)

@@ -14,8 +14,7 @@ from svc_core.formats.model import Given
 from svc_core.formats.reading.body import Body
 from svc_core.formats.table import read, recognised
 from svc_core.intel.entities.relation import RELATIONS
-from svc_core.intel.graphs import cyber as cyber_graph
-from svc_core.intel.graphs import neighbours
+from svc_core.intel.graphs import cyber, neighbours
 from svc_core.intel.graphs.cyber import GetCyberGraph
 from svc_core.intel.graphs.operations import GetEntityGraph
 from svc_core.intel.linking.references import id_of
@@ -344,9 +343,9 @@ def test_pages_go_on_behind_what_is_looked_at_for_one(
 ) -> None:
     whole = edges(filled, "limit=100")
     for name in ("ROWS_AT_ONCE", "CVES_AT_ONCE"):
-        monkeypatch.setattr(cyber_graph, name, 2)
+        monkeypatch.setattr(cyber, name, 2)
     for name in ("ROWS_MAX", "CVES_MAX"):
-        monkeypatch.setattr(cyber_graph, name, 4)
+        monkeypatch.setattr(cyber, name, 4)
     assert edges(filled, "limit=7") == whole
 
 

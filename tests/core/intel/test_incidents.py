@@ -20,7 +20,7 @@ from svc_core.intel.incidents.neighbourhood import around, distance_km
 from svc_core.intel.incidents.passes import fold_new
 from svc_core.intel.incidents.queue import note
 from svc_core.intel.incidents.union import ALIKE_MAX
-from svc_core.intel.intake import readings as taking
+from svc_core.intel.intake import documents
 from tests.core.intel.incident_documents import (
     NOON,
     eonet,
@@ -83,7 +83,7 @@ def withdraw(house: Any, location: str) -> None:
 
     async def run(ctx: Any) -> None:
         page = await ctx.tx.documents.scan(CONTRIBUTIONS, where={"source": (source,)}, limit=1_000)
-        await taking.withdraw(ctx, [CONTRIBUTIONS.decode(row.raw) for row in page.rows])
+        await documents.withdraw(ctx, [CONTRIBUTIONS.decode(row.raw) for row in page.rows])
 
     house.run(run)
 

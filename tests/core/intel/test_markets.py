@@ -8,7 +8,7 @@ import pytest
 
 from svc_core.base.unset import UNSET
 from svc_core.contract import problem
-from svc_core.intel.economy.market_model import MARKETS
+from svc_core.intel.economy.market import MARKETS
 from svc_core.intel.economy.markets import has_share
 from tests.core import demo
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from svc_core.intel.events.model import OSINT_EVENTS
-from svc_core.intel.graphs import derivation as derived
+from svc_core.intel.graphs import derivation
 from svc_core.intel.incidents.model import INCIDENTS
 from tests.core.intel.incident_documents import fold, take
 
@@ -59,7 +59,9 @@ def test_real_documents_fold_to_the_true_number(
     for told in map(json.loads, (row.raw for row in rows)):
         id_ = (told["place"] or {}).get("id")
         assert id_ in places[told["id"]]
-        (*ends,) = (one["target"] for one in derived.edges(told) if one["type"] == derived.LOCATED)
+        (*ends,) = (
+            one["target"] for one in derivation.edges(told) if one["type"] == derivation.LOCATED
+        )
         assert ends == ([] if id_ is None else [id_])
         if id_ is not None:  # and the same for a row that was stored before places had ids
-            assert derived.place_id({**told["place"], "id": None}) == id_
+            assert derivation.place_id({**told["place"], "id": None}) == id_

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from svc_core.base import drive
 from svc_core.intel.incidents.stories import PASSES_MAX, TRIES_MAX, group_new, named
-from svc_core.intel.intake import readings as taking
+from svc_core.intel.intake import documents as intake
 from svc_core.intel.news.model import UNGROUPED
 from svc_core.operation.host import silent
 from svc_core.search import corpus
@@ -176,8 +176,8 @@ def test_what_a_source_takes_back_leaves_no_word_and_no_event_behind(
     (taken_back,) = (item for item in house.news() if item.source.id == source.id)
     vector = Vector(taken_back.id, taken_back.retrieved_at, "model", 1, "")
     house.run(lambda ctx: ctx.save(VECTORS, vector.id, vector))
-    gone, _ = house.run(lambda ctx: taking.absent(ctx, source.id, set()))
-    house.run(lambda ctx: taking.withdraw(ctx, gone))
+    gone, _ = house.run(lambda ctx: intake.absent(ctx, source.id, set()))
+    house.run(lambda ctx: intake.withdraw(ctx, gone))
     assert {one.id for one in house.words()} == {one.id for one in house.news()}
     assert taken_back.id not in {one.id for one in house.news()}
     assert house.run(lambda ctx: ctx.find(VECTORS, vector.id)) is None

@@ -10,7 +10,7 @@ from svc_core.formats.model import Given
 from svc_core.formats.reading.body import Body
 from svc_core.formats.table import read, recognised
 from svc_core.intel.folding.model import Source, source_id
-from svc_core.intel.intake import readings as taking
+from svc_core.intel.intake import documents
 from svc_http.run.demo.documents import data_documents
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -35,10 +35,12 @@ def take() -> Take:
         document = read(held, recognised(held), Given(options=options or {}, name=name))
         now = house.clock.now()
         readings = [
-            taking.judged(told, taking.reading(told, document.format, document.about, one), now)
+            documents.judged(
+                told, documents.reading(told, document.format, document.about, one), now
+            )
             for one in document.records
         ]
-        return house.run(lambda ctx: taking.take(ctx, readings))
+        return house.run(lambda ctx: documents.take(ctx, readings))
 
     return take
 

@@ -13,7 +13,7 @@ from svc_core.formats.model import DocumentRefused, Given, Record
 from svc_core.formats.reading.body import Body
 from svc_core.formats.table import Document, check_options, read, recognised
 from svc_core.intel.folding.model import Source
-from svc_core.intel.intake.readings import reading
+from svc_core.intel.intake.documents import reading
 
 UUID = "00000000-0000-4000-8000-00000000000{}"
 Documents = Callable[[str], list[Path]]

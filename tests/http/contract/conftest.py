@@ -39,8 +39,7 @@ from svc_core.formats.model import Given
 from svc_core.formats.reading.body import Body
 from svc_core.intel.incidents.passes import fold_new
 from svc_core.intel.incidents.stories import group_new
-from svc_core.intel.intake import readings as taking
-from svc_core.intel.intake import registry
+from svc_core.intel.intake import documents, registry
 from svc_core.intel.linking.references import id_of
 from svc_core.intel.news.model import NEWS
 from svc_core.intel.news.recaps import recap_new
@@ -735,7 +734,7 @@ class World:
         async def take(ctx: Context) -> None:
             wish = registry.SourceWish(location, name, options=given.options)
             source = await registry.add_source(ctx, wish)
-            await taking.take_document(ctx, source.id, document)
+            await documents.take_document(ctx, source.id, document)
 
         self.system(take)
 

@@ -9,7 +9,7 @@ import pytest
 from svc_core.formats import table as formats
 from svc_core.formats.model import Given
 from svc_core.formats.reading.body import Body
-from svc_core.intel.intake import readings as taking
+from svc_core.intel.intake import documents
 from svc_core.operation.declaration import Context
 from svc_core.operation.ports import SYSTEM
 from svc_core.reports.model import FACETS
@@ -36,7 +36,7 @@ async def taken(house: Any, feed: Any, *titles: str, text: str = "") -> None:
     body = Body(feed(*titles, text=text))
     source = await add_source(house.service, "/feeds/pier.xml")
     document = formats.read(body, formats.FORMATS["rss"], Given())
-    await house.service.system(lambda ctx: taking.take_document(ctx, source.id, document))
+    await house.service.system(lambda ctx: documents.take_document(ctx, source.id, document))
 
 
 async def vectors(house: Any) -> list[Vector]:

@@ -12,6 +12,7 @@ from svc_core import wire
 from svc_core.base.unset import UNSET, given
 from svc_core.formats.reading.format import Kind
 from svc_core.formats.table import FORMATS
+from svc_core.intel.folding.declaration import osint
 from svc_core.intel.folding.model import (
     SOURCES,
     HealthError,
@@ -23,7 +24,6 @@ from svc_core.intel.folding.model import (
     Status,
     provider_of,
 )
-from svc_core.intel.folding.situation import reading
 from svc_core.intel.intake import health
 from svc_core.operation.declaration import Context, Operation
 from svc_core.operation.filters import Providers, Several, sent
@@ -240,7 +240,7 @@ def _report(source: Source) -> SourceReport:
 # -- declarations ------------------------------------------------------------------------------
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    reading(
+    osint(
         "osint feeds",
         "/osint/feeds",
         list_osint_feeds,
@@ -248,7 +248,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         summary="List the OSINT feeds",
         description="The sources that bring events, indicators or countries, the newest first.",
     ),
-    reading(
+    osint(
         "osint health",
         "/osint/sources",
         list_osint_sources,

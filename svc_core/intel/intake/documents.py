@@ -18,7 +18,7 @@ from svc_core.formats.model import About, Record
 from svc_core.formats.reading.format import Format
 from svc_core.formats.reading.values import at
 from svc_core.formats.table import Document as ReadDocument
-from svc_core.intel.folding import writing as rows
+from svc_core.intel.folding import writing
 from svc_core.intel.folding.contributions import (
     CONTRIBUTIONS,
     Contribution,
@@ -35,7 +35,7 @@ from svc_core.intel.intake import health
 from svc_core.intel.intake.kinds import KINDS
 from svc_core.intel.news import items
 from svc_core.intel.news.model import NEWS, NewsText
-from svc_core.intel.signals import changes as signals
+from svc_core.intel.signals import changes
 from svc_core.operation.declaration import Context
 from svc_core.operation.ports import Position
 
@@ -236,9 +236,9 @@ async def _change(
     brought = Taken()
     for resource in dict.fromkeys(one.resource for one in (*before.values(), *after.values())):
         was, now = _of(resource, before), _of(resource, after)
-        taken, kept = await rows.write(ctx, KINDS[resource], was, now, made=made, words=words)
+        taken, kept = await writing.write(ctx, KINDS[resource], was, now, made=made, words=words)
         brought += taken
-        await signals.follow(ctx, was, kept)
+        await changes.follow(ctx, was, kept)
     return brought
 
 
