@@ -1,1 +1,1 @@
-"""Persons, companies, groups and what relates them."""
+"""Persons, companies, actors and vulnerabilities as rows, and whom a name or an id means."""

@@ -1,1 +1,1 @@
-"""Events that have a place and a time, and their feeds."""
+"""Events that have a place and a time, of every provider of situation data."""

@@ -1,1 +1,1 @@
-"""From what sources say of a row to the row: contributions, union, writing."""
+"""From what sources say of a row to the row: contributions, union, fold, writing."""

@@ -1,1 +1,1 @@
-"""One answer about a place, a time or a topic from everything that is known."""
+"""What several kinds of rows tell of one company in one window, joined and explained."""

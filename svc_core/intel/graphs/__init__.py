@@ -1,1 +1,1 @@
-"""Graphs around an entity or a vulnerability, and their STIX form."""
+"""One entity and the graphs around it, of entities and of attacks, and their STIX form."""

@@ -1,1 +1,1 @@
-"""Incidents: what several sources tell of one happening."""
+"""Incidents: what several rows tell of one happening; stories of news, signals about them."""

@@ -1,1 +1,1 @@
-"""Documents taken in: the table of kinds, sources, their health and schedule."""
+"""Documents taken in: the table of kinds, the sources, their health and schedule."""

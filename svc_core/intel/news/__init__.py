@@ -1,1 +1,1 @@
-"""News items, the stories that they make, and daily recaps."""
+"""News items, their topics, and daily recaps."""

@@ -1,1 +1,1 @@
-"""Vulnerabilities (CVE), as their sources rate them."""
+"""Vulnerabilities with a CVE id: how their rows are folded, and their lists."""
