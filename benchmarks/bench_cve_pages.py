@@ -23,8 +23,8 @@ from svc_core import catalog
 from svc_core.base import drive
 from svc_core.contract.cursor import Keyring
 from svc_core.intel.entities import vulnerability
-from svc_core.intel.entities.directory import id_of
 from svc_core.intel.entities.vulnerability import CVES, Cve
+from svc_core.intel.linking.references import id_of
 from svc_core.intel.vulnerabilities.operations import ListCves, list_cves
 from svc_core.operation.declaration import Actor, Context
 from svc_core.operation.ports import SYSTEM, Transaction

@@ -183,7 +183,7 @@ def keys_of(entity: Any) -> tuple[str, ...]:
 
 
 def _labels(entity: Entity) -> tuple[str, ...]:
-    """The names by which rows may mean it (`svc_core.linking`)."""
+    """The names by which rows may mean it (`svc_core.intel.linking`)."""
     return tuple(chain.from_iterable(labels(name, entity.type) for name in entity.names))
 
 

@@ -1,7 +1,7 @@
 """What detectors are to look at again, noted in the unit that wrote rows of it.
 
 Topics of news, series of indicators and cells of the globe: what stands out is judged over many
-rows, by a pass after them (`svc_core.intel.detecting`). One that is cut off leaves the rest noted.
+rows, by a pass after them (`svc_core.intel.signals`). One that is cut off leaves the rest noted.
 """
 
 from collections.abc import Iterable, Sequence

@@ -44,7 +44,7 @@ AUTHORIZATION_STATE: Final = "0xe94a0102"
 
 
 class JsonRpcChain:
-    """A chain as a node at an address shows it (`svc_core.payments.ChainReader`)."""
+    """A chain as a node at an address shows it (`svc_core.payments.ports.ChainReader`)."""
 
     def __init__(self, url: str, *, depth: int = DEPTH, seconds: float = SECONDS) -> None:
         self._upstream = Upstream(url, None, "svc-payments")

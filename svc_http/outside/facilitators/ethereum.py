@@ -21,7 +21,7 @@ def is_installed() -> bool:
 
 
 class Ethereum:
-    """Keccak-256, and the keys that signatures were made with (`svc_core.payments.Crypto`)."""
+    """Keccak-256, and the keys of signatures (`svc_core.payments.ports.Crypto`)."""
 
     def __init__(self) -> None:
         from coincurve import PublicKey  # noqa: PLC0415 - of an extra

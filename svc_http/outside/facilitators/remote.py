@@ -56,7 +56,7 @@ class _Kinds(Open):
 
 
 class RemoteFacilitator:
-    """Who checks and settles payments, asked over HTTP (`svc_core.payments.Facilitator`).
+    """Who checks and settles payments, asked over HTTP (`svc_core.payments.ports.Facilitator`).
 
     `key` is sent as a bearer, where there is one. `told` hears why it gives no answer.
     """

@@ -236,7 +236,7 @@ NURSERY = """\
 import json, os, sys
 from datetime import timedelta
 from svc_core.webhooks import rules
-from svc_http.run.server import serving
+from svc_http.run.server import launch
 from svc_http.run.cli import main
 rules.HOLD = timedelta(days=1)  # so that only the next server can give back what one held
 for line in sys.stdin:

@@ -320,7 +320,7 @@ PROGRAM = """
 import asyncio, sys
 from svc_core import catalog
 from svc_http import settings
-from svc_http.service import application as app
+from svc_http.service.runtime import application as app
 from svc_http.run.server import hypercorn
 from svc_http.stores import MemoryStorage
 

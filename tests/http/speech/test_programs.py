@@ -188,7 +188,7 @@ async def test_a_program_inherits_nothing_whatever_is_open(
 SERVED = """\
 import asyncio, os, socket, sys, uvloop
 from pathlib import Path
-from svc_http.outside import process
+from svc_http.outside.speech import program as process
 from svc_http.outside.speech.command import CommandSpeech
 from svc_http.outside.speech.port import Words
 
@@ -242,7 +242,7 @@ def test_an_argument_that_no_program_takes_is_told(tmp_path: Path) -> None:
 
 def test_processes_are_started_where_it_is_seen_to_that_they_inherit_nothing() -> None:
     """Elsewhere none is: this one's parent first, the keeper of processes, a person's command."""
-    package = Path(process.__file__).parents[1]
+    package = Path(process.__file__).parents[2]
     verbs = re.compile(
         r"subprocess\.(run|Popen|call|check_)|create_subprocess|posix_spawn|os\.fork"
     )
@@ -252,8 +252,8 @@ def test_processes_are_started_where_it_is_seen_to_that_they_inherit_nothing() -
         if verbs.search(path.read_text())
     }
     assert starting == {
-        *("providers/process.py", "providers/supervisor.py", "providers/minilm.py"),
-        *("server/processes.py", "cli/tail.py"),
+        *("outside/speech/program.py", "outside/speech/supervisor.py"),
+        *("outside/embeddings/minilm.py", "run/server/processes.py", "run/cli/tail.py"),
     }
 
 

@@ -84,7 +84,7 @@ class Life:
 
     @classmethod
     async def begin(cls, place: str, how: str) -> "Life":
-        root = Path(automate.__file__).parents[2]
+        root = Path(automate.__file__).parents[3]
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-c", LIFE, place, how,
             stdout=asyncio.subprocess.PIPE, env={"PYTHONPATH": str(root)},

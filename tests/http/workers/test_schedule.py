@@ -380,7 +380,7 @@ async def test_a_killed_worker_leaves_whole_reports_and_the_next_one_makes_the_r
     await come_due(house, ids[-1])
     await house.close()
     ahead = (house.clock.now() - type(house.clock)().now()).total_seconds()
-    root = Path(schedule.__file__).parents[2]
+    root = Path(schedule.__file__).parents[3]
     worker = await anyio.run_process(
         [sys.executable, "-c", WORKER, str(tmp_path / "svc.db"), str(ahead), place, "2"],
         env={"PYTHONPATH": str(root)},

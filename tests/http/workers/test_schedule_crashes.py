@@ -241,7 +241,7 @@ class Lives:
         shared = source[source.index("class Fault(") : source.index("# -- a town with")]
         opening = "from collections.abc import Callable\nfrom typing import Any\n\n"
         (folder / "tests_fragile.py").write_text(opening + shared)
-        root = Path(schedule.__file__).parents[2]
+        root = Path(schedule.__file__).parents[3]
         self.process = subprocess.Popen(
             [sys.executable, "-c", LIVES],
             stdin=subprocess.PIPE,
