@@ -29,7 +29,7 @@ from svc_core.access.creation import KeyWish
 from svc_core.access.plans import Plan, PlanTable
 from svc_core.catalog import COLLECTIONS
 from svc_core.contract.cursor import Keyring
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM, Change
 from svc_http import system
 from svc_http.run.server import hypercorn
@@ -52,7 +52,7 @@ async def fill(path: Path, rows: int) -> str:
     """Make a feed of so many rows; a key that reads it."""
     storage = SqliteStorage.open(path, COLLECTIONS, epoch=bytes(8))
     keys = Keyring({1: SECRET.encode()}, 1)
-    service = Service(storage, system.SystemIds(), system.now, keys, PLANS)
+    service = Service(storage, system.SystemIds(), system.now, keys, plans=PLANS)
 
     async def key(ctx: Context) -> tuple[str, str]:
         home = await accounts.create_workspace(ctx, name="W", plan="free", plans=PLANS)

@@ -26,7 +26,8 @@ from svc_core.intel.entities import vulnerability
 from svc_core.intel.entities.vulnerability import CVES, Cve
 from svc_core.intel.linking.references import id_of
 from svc_core.intel.vulnerabilities.operations import ListCves, list_cves
-from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM, Transaction
 from svc_http import system
 from svc_http.stores import SqliteStorage
@@ -128,7 +129,7 @@ async def timed(store: SqliteStorage, asked: dict[str, Any], repeats: int) -> tu
 
     async def work(tx: Transaction) -> tuple[float, int]:
         ring = Keyring({1: b"k" * 32}, 1)
-        ctx = Context(tx, NEWEST, system.SystemIds(), Actor("wsp_a"), "listCves", ring)
+        ctx = Context(NEWEST, system.SystemIds(), Actor("wsp_a"), "listCves", ring, tx=tx)
         best, found = float("inf"), 0
         for _ in range(repeats):
             began = time.perf_counter()

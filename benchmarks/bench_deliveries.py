@@ -27,7 +27,7 @@ import httpx2
 from svc_core.access import plans
 from svc_core.catalog import COLLECTIONS
 from svc_core.contract.cursor import Keyring
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.host import Host
 from svc_core.outbox.events import publish
 from svc_core.outbox.model import DELIVERIES, WEBHOOKS, Event, StoredWebhook
@@ -111,8 +111,8 @@ def opened(folder: Path) -> Service:
         system.SystemIds(),
         system.now,
         Keyring({1: b"a key of the benchmark: 32 bytes"}, 1),
-        plans.PRESETS["default"],
-        Host(is_development=True),
+        plans=plans.PRESETS["default"],
+        host=Host(is_development=True),
     )
 
 

@@ -38,7 +38,7 @@ from svc_core.access import operations as accounts
 from svc_core.access import plans
 from svc_core.access.creation import KeyWish
 from svc_core.access.scopes import SCOPES
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.payments.challenge import Terms, requirements
 from svc_core.payments.evm import V_LEAST, Judge, address_of
 from svc_core.payments.messages import VERSION, Authorization, encoded

@@ -27,7 +27,8 @@ from svc_core.intel.entities.model import ENTITIES, Entity
 from svc_core.intel.entities.relation import RELATIONS, Evidence, Relation
 from svc_core.intel.graphs.cyber import GetCyberGraph, get_cyber_graph
 from svc_core.intel.graphs.operations import GetEntityGraph, get_entity_graph
-from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
 from svc_core.operation.facts import SourceRef
 from svc_core.operation.ports import SYSTEM, Transaction
 from svc_core.testing.clock import CountingIds, FrozenClock
@@ -105,7 +106,7 @@ async def timed(store: Any, run: Any, request: Any, clocked: Any) -> tuple[float
 
     async def work(tx: Transaction) -> tuple[float, dict[str, Any]]:
         context = Context(
-            tx, NOW, CountingIds(clock), Actor("wsp_a"), "graph", Keyring({1: b"k" * 32}, 1)
+            NOW, CountingIds(clock), Actor("wsp_a"), "graph", Keyring({1: b"k" * 32}, 1), tx=tx
         )
         began = clocked()
         answer = await run(context, request)

@@ -37,7 +37,8 @@ from svc_core import catalog
 from svc_core.access import operations as accounts
 from svc_core.access.creation import KeyWish
 from svc_core.contract.cursor import Keyring
-from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM, Transaction
 from svc_core.reports.model import REPORTS, Period, ReportCounts, ReportLinks, ReportRow
 from svc_http import system
@@ -114,7 +115,7 @@ async def fill(path: Path) -> str:
 
     def context(tx: Transaction, tenant: str) -> Context:
         ring = Keyring({1: SECRET.encode()}, 1)
-        return Context(tx, system.now(), system.SystemIds(), Actor(tenant), "bench", ring)
+        return Context(system.now(), system.SystemIds(), Actor(tenant), "bench", ring, tx=tx)
 
     async def account(tx: Transaction) -> tuple[str, str]:
         ctx = context(tx, SYSTEM)

@@ -24,9 +24,12 @@ from svc_core.base import drive
 from svc_core.catalog import COLLECTIONS, OPERATIONS
 from svc_core.contract import idempotency
 from svc_core.contract.cursor import Keyring
-from svc_core.operation import executor as pipeline
-from svc_core.operation.declaration import Actor, Context
+from svc_core.operation import parsing as reading
+from svc_core.operation.caller import Actor
+from svc_core.operation.executor import Execution
+from svc_core.operation.parsing import Site, prepare
 from svc_core.operation.ports import Answer, Transaction
+from svc_core.operation.units import Units
 from svc_http.stores import MemoryStorage
 from svc_http.system import SystemIds
 
@@ -45,16 +48,10 @@ BODY = json.dumps(REQUEST).encode()
 def created() -> bytes:
     """The body of a real answer to the request."""
     sent = {"content-type": "application/json", "idempotency-key": "the-first-one"}
-    site = pipeline.Site("https://api.example")
-    prepared = pipeline.prepare(CREATE, pipeline.Call({}, "", sent.get, BODY), site)
-    keyring = Keyring({1: bytes(32)}, 1)
-
-    async def unit(tx: Transaction) -> pipeline.Reply:
-        context = Context(tx, NOW, SystemIds(), Actor(TENANT), CREATE.id, keyring)
-        return await pipeline.perform(CREATE, prepared, context, site)
-
-    reply: pipeline.Reply = drive.run(MemoryStorage(COLLECTIONS).write(TENANT, unit))
-    return reply.body
+    prepared = prepare(CREATE, reading.Call({}, "", sent.get, BODY), Site("https://api.example"))
+    store, keyring = MemoryStorage(COLLECTIONS), Keyring({1: bytes(32)}, 1)
+    units = Units(store, SystemIds(), lambda: NOW, keyring)
+    return drive.run(Execution(prepared, Actor(TENANT), NOW, units).reply()).body
 
 
 ANSWER = created()

@@ -110,7 +110,7 @@ async def _count(service: Service) -> int:
 async def _run(folder: str, stored: int, rows: int) -> bool:
     storage = SqliteStorage.open(Path(folder) / "svc.db", catalog.COLLECTIONS, epoch=EPOCH)
     ring = Keyring({1: b"k" * 32}, 1)
-    service = Service(storage, system.SystemIds(), system.now, ring, plans.PRESETS["default"])
+    service = Service(storage, system.SystemIds(), system.now, ring, plans=plans.PRESETS["default"])
     day = START
     while stored > 0:
         await _take(service, min(stored, 20_000), day)

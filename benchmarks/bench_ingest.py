@@ -28,7 +28,7 @@ from svc_core import catalog
 from svc_core.access import plans
 from svc_core.contract.cursor import Keyring
 from svc_core.intel.folding.model import SOURCES
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM
 from svc_http import system
 from svc_http.outside.fetch import LOOPBACK, Fetcher, FetchLimits
@@ -137,7 +137,7 @@ async def _nothing(ctx: Context) -> None:
 async def take_in(path: Path, publisher: Publisher, names: list[str]) -> Taken:
     storage = SqliteStorage.open(path, catalog.COLLECTIONS, epoch=b"12345678")
     ring = Keyring({1: b"k" * 32}, 1)
-    service = Service(storage, system.SystemIds(), system.now, ring, plans.PRESETS["default"])
+    service = Service(storage, system.SystemIds(), system.now, ring, plans=plans.PRESETS["default"])
     limits = FetchLimits(total_seconds=600.0)
     async with Fetcher(exceptions=LOOPBACK, limits=limits) as fetcher:
         sources = [await add_source(service, publisher.url(name)) for name in names]

@@ -26,7 +26,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import asyncpg
-import attrs
 from bench_retrieval import EPOCH, Language
 from database import postgres
 
@@ -37,7 +36,7 @@ from svc_core.contract.cursor import Keyring
 from svc_core.knowledge.reindexing import tend
 from svc_core.knowledge.retrieving import retrieve
 from svc_core.knowledge.rows import KnowledgeQuery, Mode, RetrievalPeriod
-from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.caller import Actor
 from svc_core.operation.host import Host
 from svc_core.reports.model import (
     Period,
@@ -110,7 +109,9 @@ async def filled(storage: Any, numbers: range, language: Language) -> Service:
     embedder = Embeddings(Random())
     host = Host(lends={corpus.Tables: corpus.Tables(), Embedder: embedder})
     ring = Keyring({1: b"k" * 32}, 1)
-    service = Service(storage, system.SystemIds(), system.now, ring, plans.PRESETS["default"], host)
+    service = Service(
+        storage, system.SystemIds(), system.now, ring, plans=plans.PRESETS["default"], host=host
+    )
     for number in numbers:
         row, facets = report(number, language)
         await service.write(TENANT, partial(index_report, row=row, facets=facets))
@@ -124,8 +125,7 @@ async def filled(storage: Any, numbers: range, language: Language) -> Service:
 async def milliseconds(service: Service, asked: Sequence[KnowledgeQuery]) -> float:
     """The median time of some questions, each the best of three; CPU time of a file."""
     clock = time.process_time if isinstance(service.storage, SqliteStorage) else time.perf_counter
-    context = service.context(None, Actor(TENANT), service.now())  # type: ignore[arg-type]
-    ctx: Context = attrs.evolve(context, units=service)
+    ctx = service.context(Actor(TENANT))
     took = []
     for one in asked:
         best = float("inf")

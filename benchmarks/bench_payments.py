@@ -36,7 +36,8 @@ from svc_core.access import operations as accounts
 from svc_core.access.creation import KeyWish
 from svc_core.access.scopes import SCOPES
 from svc_core.contract.cursor import Keyring
-from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM, Transaction
 from svc_core.payments import header as headers
 from svc_core.payments.challenge import offer
@@ -179,7 +180,7 @@ async def a_key(store: SqliteStorage) -> str:
     ring = Keyring({1: SECRET.encode()}, 1)
 
     async def made(tx: Transaction) -> str:
-        ctx = Context(tx, system.now(), system.SystemIds(), Actor(SYSTEM), "bench", ring)
+        ctx = Context(system.now(), system.SystemIds(), Actor(SYSTEM), "bench", ring, tx=tx)
         place = await accounts.create_workspace(ctx, name="bench", plan="elite", plans=PLANS)
         wish = KeyWish(name="bench", scopes=tuple(SCOPES), workspace_id=place.id)
         return (await accounts.create_key(ctx, wish, plans=PLANS)).secret

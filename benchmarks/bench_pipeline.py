@@ -30,9 +30,10 @@ from svc_core.access.authorize import OperationAccess
 from svc_core.access.creation import KeyWish
 from svc_core.base import drive
 from svc_core.contract import cursor, envelope
-from svc_core.operation import executor as pipeline
-from svc_core.operation.declaration import Actor, Context
-from svc_core.operation.executor import Call
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
+from svc_core.operation.executor import Execution
+from svc_core.operation.parsing import Call, prepare
 from svc_core.operation.ports import SYSTEM, Transaction
 from svc_core.operation.result import Page
 from svc_core.reports.model import REPORTS
@@ -73,7 +74,7 @@ def filled() -> Store:
     ring = cursor.Keyring({1: SECRET.encode()}, 1)
 
     async def people(tx: Transaction) -> tuple[str, list[str]]:
-        ctx = Context(tx, system.now(), system.SystemIds(), Actor(SYSTEM), "bench", ring)
+        ctx = Context(system.now(), system.SystemIds(), Actor(SYSTEM), "bench", ring, tx=tx)
         place = await accounts.create_workspace(ctx, name="bench", plan="elite", plans=PLANS)
         wishes = [
             KeyWish(name="may", scopes=("reports:read",), workspace_id=place.id),
@@ -195,7 +196,7 @@ async def parts(store: Store) -> dict[str, Work]:
     grant = await gate.let_in(access, asked, gate.facts(asked), now)
     site = runtime.site(now)
     call = Call({}, PATH.partition("?")[2], asked.header)
-    prepared = pipeline.prepare(LIST, call, site)
+    execution = Execution(prepare(LIST, call, site), grant.actor, now, runtime.service)
     binding = cursor.binding(grant.tenant, LIST.id, {}, "desc")
     ring, nonce = runtime.keyring, bytes(cursor.NONCE_BYTES)
     token = cursor.seal(ring, [1_767_225_600_000_000, f"rpt_{7:024x}"], binding, nonce)
@@ -204,12 +205,8 @@ async def parts(store: Store) -> dict[str, Work]:
         found = await tx.documents.scan(REPORTS, limit=PAGE)
         return tuple(document.raw for document in found.rows)
 
-    async def perform(tx: Transaction) -> pipeline.Reply:
-        context = Context(tx, now, runtime.ids, grant.actor, LIST.id, ring)
-        return await pipeline.perform(LIST, prepared, context, site)
-
     page: Page[Any] = Page(await store.storage.read(grant.tenant, scan), token)
-    reply = await store.storage.read(grant.tenant, perform)
+    reply = await execution.reply()
 
     def plain(work: Callable[[], object]) -> Work:
         async def once() -> object:
@@ -221,12 +218,12 @@ async def parts(store: Store) -> dict[str, Work]:
         "nothing (what measuring costs)": plain(lambda: None),
         "request id": plain(system.new_request_id),
         "gate": plain(lambda: gate.admit(access, asked, gate.facts(asked), now)),
-        "prepare": plain(lambda: pipeline.prepare(LIST, call, site)),
+        "prepare": plain(lambda: prepare(LIST, call, site)),
         "cursor opened": plain(lambda: cursor.unseal(ring, token, binding)),
         "cursor sealed": plain(lambda: cursor.seal(ring, [7, "rpt_7"], binding, nonce)),
         "scan of 20 rows in memory": lambda: store.storage.read(grant.tenant, scan),
         "envelope": plain(lambda: envelope.page(page, next_link="https://x/", aliases=True)),
-        "use case, page and envelope": lambda: store.storage.read(grant.tenant, perform),
+        "use case, page and envelope": execution.reply,
         "constant header fields": plain(lambda: respond.ready(LIST, reply)),
     }
 

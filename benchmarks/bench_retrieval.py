@@ -35,7 +35,7 @@ from svc_core.access import plans
 from svc_core.contract.cursor import Keyring
 from svc_core.intel.news.items import Written, follow
 from svc_core.intel.news.model import NEWS, NewsItem, NewsSource, NewsText, Sentiment
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.host import Host
 from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, Storage
@@ -118,7 +118,9 @@ async def filled(storage: Storage, numbers: range, language: Language) -> Servic
     """A store with these items."""
     ring = Keyring({1: b"k" * 32}, 1)
     host = Host(lends={corpus.Tables: corpus.Tables()})
-    service = Service(storage, system.SystemIds(), system.now, ring, plans.PRESETS["default"], host)
+    service = Service(
+        storage, system.SystemIds(), system.now, ring, plans=plans.PRESETS["default"], host=host
+    )
     for at in range(0, len(numbers), 200):
         batch = [item(number, language) for number in numbers[at : at + 200]]
         await service.system(partial(written, batch=batch))

@@ -41,7 +41,8 @@ from svc_core.access import operations as accounts
 from svc_core.access.creation import KeyWish
 from svc_core.access.plans import Plan, PlanTable
 from svc_core.contract.cursor import Keyring
-from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM, Transaction
 from svc_core.reports.profiles import operations as profiles
 from svc_core.reports.profiles.model import ProfileInput
@@ -84,7 +85,7 @@ async def fill(dsn: str) -> list[str]:
     ring = Keyring({1: SECRET.encode()}, 1)
 
     def context(tx: Transaction, tenant: str) -> Context:
-        return Context(tx, system.now(), system.SystemIds(), Actor(tenant), "bench", ring)
+        return Context(system.now(), system.SystemIds(), Actor(tenant), "bench", ring, tx=tx)
 
     async def account(tx: Transaction, name: str) -> tuple[str, str]:
         ctx = context(tx, SYSTEM)

@@ -169,7 +169,7 @@ async def taken(make: Make, clock: Clock, paths: list[Path]) -> Cost:
     """Take documents into an empty store."""
     storage = await make()
     ring = Keyring({1: b"k" * 32}, 1)
-    service = Service(storage, system.SystemIds(), system.now, ring, plans.PRESETS["default"])
+    service = Service(storage, system.SystemIds(), system.now, ring, plans=plans.PRESETS["default"])
     async with Fetcher() as fetcher:
         sources = [await add_source(service, str(path)) for path in paths]
         waits = Waits(service)

@@ -21,10 +21,11 @@ from attrs import frozen
 
 from svc_core.catalog import COLLECTIONS, OPERATIONS
 from svc_core.contract.cursor import Keyring
-from svc_core.operation import executor as pipeline
-from svc_core.operation.declaration import Actor, Context
-from svc_core.operation.executor import Call, Site
+from svc_core.operation.caller import Actor
+from svc_core.operation.executor import Execution
+from svc_core.operation.parsing import Call, Site, prepare
 from svc_core.operation.ports import Answer, Collection, Transaction
+from svc_core.operation.units import Units
 from svc_core.testing.clock import START
 from svc_core.testing.sample import NOTES, SAMPLES, Note
 from svc_core.testing.sync_store import a_change
@@ -92,13 +93,24 @@ def note(number: int) -> Unit:
 def profile(number: int) -> Unit:
     """A profile as a request creates it, with a key of its own."""
     sent = {"content-type": "application/json", "idempotency-key": f"creation-{number:08}"}
-    prepared = pipeline.prepare(CREATE_PROFILE, Call({}, "", sent.get, BODY), SITE)
+    prepared = prepare(CREATE_PROFILE, Call({}, "", sent.get, BODY), SITE)
 
     async def unit(tx: Transaction) -> None:
-        context = Context(tx, START, IDS, Actor("ann"), CREATE_PROFILE.id, KEYRING)
-        await pipeline.perform(CREATE_PROFILE, prepared, context, SITE)
+        units = Units(Within(tx), IDS, lambda: START, KEYRING)  # type: ignore[arg-type]
+        await Execution(prepared, Actor("ann"), START, units).reply()
 
     return unit
+
+
+@frozen
+class Within:
+    """The unit of work that is measured, as a store."""
+
+    tx: Transaction
+
+    async def write(self, _: str, unit: Unit) -> Any:
+        """Run `unit` as a part of it."""
+        return await unit(self.tx)
 
 
 KINDS = (

@@ -24,7 +24,8 @@ import attrs
 from svc_core import catalog, wire
 from svc_core.ledger.append.append import append
 from svc_core.ledger.append.entries import Entry
-from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
 from svc_core.operation.ports import Answer
 from svc_core.outbox import events
 from svc_core.outbox.model import WEBHOOKS, WEBHOOKS_MAX

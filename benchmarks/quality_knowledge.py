@@ -13,15 +13,13 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
-import attrs
-
 from svc_core import catalog
 from svc_core.access import plans
 from svc_core.contract.cursor import Keyring
 from svc_core.knowledge.reindexing import tend
 from svc_core.knowledge.retrieving import retrieve
 from svc_core.knowledge.rows import KnowledgeQuery, Mode
-from svc_core.operation.declaration import Actor
+from svc_core.operation.caller import Actor
 from svc_core.operation.host import Host
 from svc_core.reports.model import (
     Period,
@@ -72,14 +70,15 @@ async def recalls() -> dict[Mode, float]:
     embedder = Embeddings(Local())
     host, ring = Host(lends={Embedder: embedder}), Keyring({1: b"k" * 32}, 1)
     store = MemoryStorage(catalog.COLLECTIONS)
-    service = Service(store, system.SystemIds(), system.now, ring, plans.PRESETS["default"], host)
+    service = Service(
+        store, system.SystemIds(), system.now, ring, plans=plans.PRESETS["default"], host=host
+    )
     for number, told in enumerate(lines("reports")):
         row, facets = report(number, *told)
         await service.write(TENANT, partial(index_report, row=row, facets=facets))
     while await tend(service, TENANT, OWN, embedder) is not None:
         pass
-    context = service.context(None, Actor(TENANT), service.now())  # type: ignore[arg-type]
-    ctx = attrs.evolve(context, units=service)
+    ctx = service.context(Actor(TENANT))
     found: dict[Mode, float] = {}
     questions = lines("questions")
     for mode in MODES:

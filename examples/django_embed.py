@@ -26,19 +26,19 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.urls import path
 from django.views.decorators.csrf import csrf_exempt
 
-from svc_core import OPERATIONS, Actor, Context, Operation, Problem, Transaction
+from svc_core import OPERATIONS, Actor, Operation, Problem, Units
 from svc_core.base import drive
 from svc_core.contract import problem
 from svc_core.contract.cursor import Keyring
-from svc_core.operation import executor as pipeline
-from svc_core.operation.executor import Call, Reply, Site
+from svc_core.operation.executor import Execution, Reply
+from svc_core.operation.parsing import Call, Site, prepare
 from svc_http import stores as storage
 from svc_http.system import SystemIds, new_request_id, now
 
 SITE = Site(base_url="http://127.0.0.1:8000")
 STORE = storage.threaded(os.environ.get("SVC_DB", ":memory:"))
 IDS = SystemIds()
-KEYRING = Keyring({1: IDS.random(32)}, 1)  # a real project keeps its 32 bytes
+UNITS = Units(STORE, IDS, now, Keyring({1: IDS.random(32)}, 1))  # a project keeps its 32 bytes
 
 
 def tenant_of(request: HttpRequest) -> str:
@@ -58,14 +58,8 @@ async def performed(operation: Operation, request: HttpRequest, values: dict[str
     """What the operation replies."""
     fields = {name.lower(): value for name, value in request.headers.items()}
     call = Call(values, request.META["QUERY_STRING"], fields.get, request.body)
-    prepared = pipeline.prepare(operation, call, SITE)
-    tenant = tenant_of(request)
-
-    async def unit(tx: Transaction) -> Reply:
-        context = Context(tx, now(), IDS, Actor(tenant), operation.id, KEYRING)
-        return await pipeline.perform(operation, prepared, context, SITE)
-
-    return await (STORE.write if operation.writes else STORE.read)(tenant, unit)
+    prepared = prepare(operation, call, SITE)
+    return await Execution(prepared, Actor(tenant_of(request)), now(), UNITS).reply()
 
 
 def refusal(refused: Problem) -> Reply:

@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import COLLECTIONS, OPERATIONS, Actor, Collection, Context, Transaction
+from svc_core import COLLECTIONS, OPERATIONS, Actor, Collection, Transaction, Units
 from svc_core.base import drive
 from svc_core.contract.cursor import Keyring
-from svc_core.operation import executor as pipeline
-from svc_core.operation.executor import Call, Reply, Site
+from svc_core.operation.executor import Execution, Reply
+from svc_core.operation.parsing import Call, Site, prepare
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_core.testing.sample import SAMPLES
 from svc_core.testing.storage_contract import StorageContract
@@ -74,14 +74,9 @@ def send(store: AuditedStore, ids: CountingIds, tenant: str, body: object) -> Re
     """Create a profile with an `Idempotency-Key` that is always the same."""
     fields = {"content-type": "application/json", "idempotency-key": "one-key-for-all"}
     call = Call({}, "", fields.get, json.dumps(body).encode())
-    prepared = pipeline.prepare(CREATE, call, SITE)
-
-    async def unit(tx: Transaction) -> Reply:
-        keyring = Keyring({1: bytes(32)}, 1)
-        context = Context(tx, FrozenClock().now(), ids, Actor(tenant), CREATE.id, keyring)
-        return await pipeline.perform(CREATE, prepared, context, SITE)
-
-    return drive.run(store.write(tenant, unit))
+    units = Units(store, ids, FrozenClock().now, Keyring({1: bytes(32)}, 1))
+    execution = Execution(prepare(CREATE, call, SITE), Actor(tenant), units.now(), units)
+    return drive.run(execution.reply())
 
 
 @given(body=BODIES, times=st.integers(1, 4))

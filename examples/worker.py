@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from svc_core import COLLECTIONS, SYSTEM, Actor, Context, Transaction
+from svc_core import COLLECTIONS, SYSTEM, Context, Units
 from svc_core.base import drive
 from svc_core.contract.cursor import Keyring
 from svc_core.formats.model import Given
@@ -35,18 +35,12 @@ class Worker:
     """Runs use cases over one store; time, identifiers and keys are handed to the core here."""
 
     def __init__(self) -> None:
-        self._store = MemoryStorage(COLLECTIONS)
-        self._ids = SystemIds()
-        self._keyring = Keyring({1: self._ids.random(32)}, 1)
+        store, ids = MemoryStorage(COLLECTIONS), SystemIds()
+        self._units = Units(store, ids, now, Keyring({1: ids.random(32)}, 1))
 
     def run(self, tenant: str, usecase: Callable[[Context], Awaitable[R]]) -> R:
         """The result of one unit of work, committed whole or not at all."""
-
-        async def unit(tx: Transaction) -> R:
-            context = Context(tx, now(), self._ids, Actor(tenant), "", self._keyring)
-            return await usecase(context)
-
-        return drive.run(self._store.write(tenant, unit))
+        return drive.run(self._units.write(tenant, usecase))
 
     def take_in(self, path: Path) -> int:
         """Read one document; the number of new rows."""

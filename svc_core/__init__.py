@@ -13,15 +13,21 @@ if TYPE_CHECKING:
     from svc_core.base.unset import UNSET, Maybe
     from svc_core.catalog import COLLECTIONS, OPERATIONS
     from svc_core.contract.problem import Problem, ProblemType
-    from svc_core.operation.declaration import Actor, Context, Operation
+    from svc_core.operation.caller import Actor
+    from svc_core.operation.context import Context
+    from svc_core.operation.declaration import Operation
     from svc_core.operation.ports import SYSTEM, Collection, Ids, Storage, Transaction
+    from svc_core.operation.units import Units
 
 __version__ = "0.1.0"
 
 _NAMES = {
     "catalog": "COLLECTIONS OPERATIONS",
-    "operation.declaration": "Actor Context Operation",
+    "operation.caller": "Actor",
+    "operation.context": "Context",
+    "operation.declaration": "Operation",
     "operation.ports": "Collection Ids Storage SYSTEM Transaction",
+    "operation.units": "Units",
     "contract.problem": "Problem ProblemType",
     "base.unset": "Maybe UNSET",
 }
@@ -42,6 +48,7 @@ __all__ = [
     "ProblemType",
     "Storage",
     "Transaction",
+    "Units",
 ]
 
 

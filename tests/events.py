@@ -11,7 +11,7 @@ from svc_core.formats.reading.format import Format
 from svc_core.formats.table import Document
 from svc_core.intel.folding.model import Source
 from svc_core.intel.intake import documents, registry
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 
 NOON = datetime(2026, 3, 4, 4, tzinfo=UTC)
 

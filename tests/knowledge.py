@@ -4,12 +4,10 @@ import json
 from datetime import timedelta
 from typing import Any
 
-import attrs
-
 from svc_core import wire
 from svc_core.knowledge.operations import RetrieveKnowledge, retrieve_knowledge
 from svc_core.knowledge.rows import KnowledgeQuery
-from svc_core.operation.declaration import Actor
+from svc_core.operation.caller import Actor
 from svc_core.reports.model import (
     FACETS,
     REPORTS,
@@ -82,6 +80,5 @@ async def put(ctx: Any, row: ReportRow, facets: ReportFacets, *, indexed: bool =
 async def ask(service: Any, query: str, tenant: str = TENANT, **members: Any) -> Any:
     """The rows and the `meta` that answer a question, as they are sent."""
     body = wire.structure(KnowledgeQuery, {"query": query, **members})
-    ctx = attrs.evolve(service.context(None, Actor(tenant), service.now()), units=service)
-    page = await retrieve_knowledge(ctx, RetrieveKnowledge(body))
+    page = await retrieve_knowledge(service.context(Actor(tenant)), RetrieveKnowledge(body))
     return [json.loads(row) for row in page.rows], page.meta

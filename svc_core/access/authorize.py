@@ -29,7 +29,8 @@ from svc_core.access.plans import Plan
 from svc_core.access.quotas import Gauge, MemoryCounters, judge, settle
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem, ProblemType
-from svc_core.operation.declaration import Actor, Counting
+from svc_core.operation.caller import Actor
+from svc_core.operation.declaration import Counting
 from svc_core.operation.ports import Counters, Failures
 
 CHALLENGE = 'Bearer realm="svc"'

@@ -11,7 +11,8 @@ from attrs import frozen
 
 from svc_core import wire
 from svc_core.access import address
-from svc_core.operation.declaration import Context, Operation, local
+from svc_core.operation.caller import CallContext
+from svc_core.operation.declaration import Operation, local
 from svc_core.operation.ports import Lockouts
 from svc_core.operation.result import One, Page
 from svc_core.wire.constraints import Arg, Doc
@@ -46,13 +47,13 @@ class Cleared:
     cleared: int
 
 
-async def list_lockouts(ctx: Context, _: ListLockouts) -> Page[LockoutRow]:
+async def list_lockouts(ctx: CallContext, _: ListLockouts) -> Page[LockoutRow]:
     """The addresses that are locked now."""
     rows = await ctx.borrow(Lockouts).locked(ctx.now)
     return Page(tuple(wire.dumps(LockoutRow(*row)) for row in rows))
 
 
-async def clear_lockouts(ctx: Context, request: ClearLockouts) -> One[Cleared]:
+async def clear_lockouts(ctx: CallContext, request: ClearLockouts) -> One[Cleared]:
     """Forget failures, so that keys are taken from there again."""
     client = request.address
     if client is not None:
@@ -67,7 +68,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "lockouts list",
         "List the addresses that are locked out, those that are free first in front",
         list_lockouts,
-        unit="several",
         binding="system",
         columns=("address", "until"),
     ),
@@ -75,7 +75,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "lockouts clear",
         "Forget the unknown keys that came from an address, or from all",
         clear_lockouts,
-        unit="several",
         binding="system",
         description="Other processes let its keys in again within a second.",
     ),

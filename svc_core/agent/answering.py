@@ -21,9 +21,10 @@ from svc_core.agent.request import Asked
 from svc_core.agent.threads import Place
 from svc_core.agent.transcript import Transcript
 from svc_core.operation import stream
-from svc_core.operation.declaration import SSE, Units
+from svc_core.operation.declaration import SSE
 from svc_core.operation.result import Fields
 from svc_core.operation.stream import Stream, Watch
+from svc_core.operation.units import Units
 
 FIRST_SECONDS: Final = 15.0
 """How long a backend may still refuse with a status of its own: no silence before the head is

@@ -19,9 +19,11 @@ from svc_core.access.model import plan_name
 from svc_core.access.plans import PlanTable
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.operation.declaration import Context, Operation, Units, local
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import Operation, local
 from svc_core.operation.ports import SYSTEM, Collection
 from svc_core.operation.result import One
+from svc_core.operation.units import Units, WorkContext
 from svc_core.wire.constraints import Arg, Doc, Ge, IdOf, Le
 
 RESERVED_FOR = timedelta(minutes=10)
@@ -168,12 +170,12 @@ class CreditsShown:
     left: int
 
 
-async def show_credits(ctx: Context, request: ShowCredits) -> One[CreditsShown]:
+async def show_credits(ctx: WorkContext, request: ShowCredits) -> One[CreditsShown]:
     """How many there are and were used."""
     return await _shown(ctx.work, request.workspace_id)
 
 
-async def grant_credits(ctx: Context, request: GrantCredits) -> One[CreditsShown]:
+async def grant_credits(ctx: WorkContext, request: GrantCredits) -> One[CreditsShown]:
     """Give an account more, beside those of its plan."""
     await ctx.work.read(SYSTEM, partial(_planned, tenant=request.workspace_id))
     await ctx.work.write(request.workspace_id, partial(_grant, more=request.credits))
@@ -193,7 +195,7 @@ async def _shown(work: Units, tenant: str) -> One[CreditsShown]:
     return One(wire.dumps(CreditsShown(tenant, kept.period, granted, used, max(granted - used, 0))))
 
 
-_local: Any = partial(local, unit="several", binding="system")
+_local: Any = partial(local, binding="system")
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _local("credits show", "Show the chat credits of this month", show_credits),

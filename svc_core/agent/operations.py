@@ -17,9 +17,11 @@ from svc_core.agent.ui_stream import UiEncoder
 from svc_core.base.unset import UNSET, Maybe, given
 from svc_core.contract import problem
 from svc_core.contract.problem import ProblemType
-from svc_core.operation.declaration import BODY, PATH, SSE, Context, Operation, header
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import BODY, PATH, SSE, Operation, header
 from svc_core.operation.result import Empty, Fields
 from svc_core.operation.stream import Stream
+from svc_core.operation.units import WorkContext
 from svc_core.wire.constraints import Doc, Example, IdOf, MaxLen, MinLen
 
 AGENT = frozenset({"agent:svc"})
@@ -63,14 +65,14 @@ class ResumedChat:
     ]
 
 
-async def chat_stream(ctx: Context, request: ChatStream) -> Stream:
+async def chat_stream(ctx: WorkContext, request: ChatStream) -> Stream:
     """Answer the last message of a conversation."""
     asked = of_ui(request.body, ctx.now)
     encoder = partial(UiEncoder, tells_reason=ctx.host.ui_finish_reason)
     return await _answer(ctx, asked, request.thread, encoder, NATIVE)
 
 
-async def chat_completion(ctx: Context, request: ChatCompletion) -> Stream:
+async def chat_completion(ctx: WorkContext, request: ChatCompletion) -> Stream:
     """Answer the last message of a conversation, in OpenAI's chunks."""
     asked = of_completion(request.body, ctx.now)
 
@@ -82,7 +84,7 @@ async def chat_completion(ctx: Context, request: ChatCompletion) -> Stream:
 
 
 async def _answer(
-    ctx: Context,
+    ctx: WorkContext,
     asked: Asked,
     named: Maybe[str],
     encoder: Callable[[str, str], Encoder],
@@ -139,7 +141,6 @@ def _streamed(asked: dict[str, Any], answer: Encoder, **own: Any) -> Operation[A
         scopes=AGENT,
         pool="agent",
         media=(SSE,),
-        unit="several",
         lenient=True,
         examples={"body": asked, SSE.media_type: samples.stream(answer)},
         **own,

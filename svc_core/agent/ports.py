@@ -7,7 +7,8 @@ from typing import Any, Literal, Protocol
 from attrs import field, frozen
 
 from svc_core.agent.events import Event
-from svc_core.operation.declaration import Actor, Units
+from svc_core.operation.caller import Actor
+from svc_core.operation.units import Units
 
 Role = Literal["user", "assistant"]
 

@@ -20,7 +20,7 @@ from svc_core.agent.request import Metadata
 from svc_core.base import ids
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.members import micros
 from svc_core.operation.ports import Collection
 

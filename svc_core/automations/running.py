@@ -27,7 +27,7 @@ from svc_core.automations.model import (
 from svc_core.automations.rules import Happening
 from svc_core.base import instants
 from svc_core.contract import problem
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.members import micros
 from svc_core.operation.ports import Collection
 from svc_core.outbox.events import cloud_event, enabled_webhooks, publish

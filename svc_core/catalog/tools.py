@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
-from typing import Any, Final, cast
+from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode
 
 import attrs
@@ -19,11 +19,12 @@ from svc_core.agent.ports import Answered, Found, ToolSpec
 from svc_core.catalog import COLLECTIONS, OPERATIONS
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.operation import executor as pipeline
-from svc_core.operation.declaration import JSON, Actor, Context, Operation, Units
-from svc_core.operation.executor import Call, Reply, Site
+from svc_core.operation.caller import Actor
+from svc_core.operation.declaration import JSON, Operation
+from svc_core.operation.executor import Execution, Reply
 from svc_core.operation.inputs import Input, inputs
-from svc_core.operation.ports import Transaction
+from svc_core.operation.parsing import Call, Site, prepare
+from svc_core.operation.units import Units
 from svc_core.wire import shapes
 from svc_core.wire.schema import Schema, Schemas
 
@@ -123,19 +124,8 @@ async def reply(
     Raises:
         Problem: whatever the operation refuses with.
     """
-    operation = tool.operation
-    prepared = pipeline.prepare(operation, call(tool, arguments), site)
-
-    async def unit(ctx: Context) -> Reply:
-        told = attrs.evolve(ctx, actor=actor, operation=operation.id, aliases=False)
-        return await pipeline.perform(operation, prepared, told, site)
-
-    async def around(ctx: Context) -> Context:
-        return attrs.evolve(ctx, tx=cast(Transaction, None), units=work)
-
-    if operation.unit == "several":
-        return await unit(await work.read(actor.tenant, around))
-    return await work.read(actor.tenant, unit)
+    prepared = prepare(tool.operation, call(tool, arguments), site)
+    return await Execution(prepared, actor, work.now(), work).reply()
 
 
 def call(tool: Tool, arguments: Mapping[str, Any]) -> Call:

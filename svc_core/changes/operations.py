@@ -13,6 +13,7 @@ from svc_core.changes.render import ChangeRow, Place, ResourceType, dumps, shown
 from svc_core.contract import cursor, envelope, problem
 from svc_core.contract.problem import Problem
 from svc_core.operation import stream
+from svc_core.operation.context import Context
 from svc_core.operation.declaration import (
     JSON,
     MANAGERS,
@@ -21,7 +22,6 @@ from svc_core.operation.declaration import (
     T3_ENRICHED,
     TEXT,
     UTF8_TEXT,
-    Context,
     Operation,
     Refused,
     header,

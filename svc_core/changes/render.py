@@ -17,7 +17,8 @@ from attrs import evolve, frozen
 from svc_core.base import compact, instants
 from svc_core.contract import cursor
 from svc_core.operation import stream
-from svc_core.operation.declaration import SSE, Context
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import SSE
 from svc_core.operation.ports import Change, ChangeSlice, ChangeType, FeedPosition
 from svc_core.operation.stream import Stream, Watch
 from svc_core.wire.constraints import Doc, Example, IdOf

@@ -10,8 +10,9 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.knowledge.retrieving import bounds, retrieve
 from svc_core.knowledge.rows import KnowledgeQuery, KnowledgeRow, RetrievalPeriod
-from svc_core.operation.declaration import BODY, Context, Operation
+from svc_core.operation.declaration import BODY, Operation
 from svc_core.operation.result import Page
+from svc_core.operation.units import WorkContext
 
 
 @frozen
@@ -21,7 +22,7 @@ class RetrieveKnowledge:
     body: Annotated[KnowledgeQuery, BODY]
 
 
-async def retrieve_knowledge(ctx: Context, request: RetrieveKnowledge) -> Page[KnowledgeRow]:
+async def retrieve_knowledge(ctx: WorkContext, request: RetrieveKnowledge) -> Page[KnowledgeRow]:
     """The reports and signals that answer a question best."""
     period = given(request.body.period, None)
     if period is not None and not _is_period(period):
@@ -56,7 +57,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         response=Page[KnowledgeRow],
         run=retrieve_knowledge,
         scopes=frozenset({"intel:knowledge"}),
-        unit="several",
         columns=("kind", "id", "occurredAt", "title", "scores.fused"),
         examples={"body": {"query": "port strikes", "kinds": ["report", "signal"], "limit": 10}},
     ),

@@ -17,11 +17,13 @@ from svc_core import wire
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.intel.signals.model import SIGNALS
-from svc_core.operation.declaration import Context, Operation, Units, local
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import Operation, local
 from svc_core.operation.host import Progress
 from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, Document, Position
 from svc_core.operation.result import One
+from svc_core.operation.units import Units, WorkContext
 from svc_core.reports.model import FACETS, REPORTS
 from svc_core.search import corpus, indexing
 from svc_core.search.embeddings import BATCH, TEXT_CHARS, Embedder, NotEmbedded, vectors_of
@@ -162,7 +164,7 @@ class Reindexed:
     model: Annotated[str | None, Doc("The model of the vectors; null without one.")]
 
 
-async def reindex_knowledge(ctx: Context, request: ReindexKnowledge) -> One[Reindexed]:  # noqa: ARG001
+async def reindex_knowledge(ctx: WorkContext, request: ReindexKnowledge) -> One[Reindexed]:  # noqa: ARG001
     """Index every report and signal, and make the vectors that they lack.
 
     Raises:
@@ -190,7 +192,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "knowledge reindex",
         "Index every report and signal, and make the vectors that they lack",
         reindex_knowledge,
-        unit="several",
         binding="system",
         description="Interrupted, it goes on where it was when it is repeated.",
     ),

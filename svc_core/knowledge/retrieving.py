@@ -27,9 +27,11 @@ from svc_core.knowledge.rows import (
     RetrievalLinks,
     RetrievalScores,
 )
-from svc_core.operation.declaration import Context
+from svc_core.operation.caller import CallContext
+from svc_core.operation.context import Context
 from svc_core.operation.members import micros
 from svc_core.operation.ports.documents import Filters
+from svc_core.operation.units import WorkContext
 from svc_core.reports import publications, recordings
 from svc_core.reports.model import REPORTS
 from svc_core.search import corpus
@@ -71,7 +73,7 @@ class Retrieved:
     mode: Mode
 
 
-async def retrieve(ctx: Context, wanted: KnowledgeQuery) -> Retrieved:
+async def retrieve(ctx: WorkContext, wanted: KnowledgeQuery) -> Retrieved:
     """The rows that answer a question best.
 
     Raises:
@@ -94,7 +96,7 @@ def bounds(wanted: KnowledgeQuery) -> RetrievalBounds:
     return RetrievalBounds(wanted.limit, CANDIDATES_MAX, BYTES_MAX, milliseconds)
 
 
-async def _within(ctx: Context, seconds: float, work: Awaitable[T]) -> T:
+async def _within(ctx: CallContext, seconds: float, work: Awaitable[T]) -> T:
     limit: TimeLimit | None = ctx.host.lends.get(TimeLimit)
     return await (work if limit is None else limit(work, seconds))
 
@@ -107,7 +109,7 @@ class _Meant:
     vector: bytes
 
 
-async def _meant(ctx: Context, wanted: KnowledgeQuery) -> _Meant | None:
+async def _meant(ctx: CallContext, wanted: KnowledgeQuery) -> _Meant | None:
     """The meaning of a question; None where words have to do."""
     embedder: Embedder | None = ctx.host.lends.get(Embedder)
     if embedder is None:
@@ -179,7 +181,7 @@ class _Found:
     near: Mapping[str, float] = field(factory=dict)
 
 
-async def _found(ctx: Context, asked: _Asked) -> _Found:
+async def _found(ctx: WorkContext, asked: _Asked) -> _Found:
     work, tenant, meant = ctx.work, ctx.actor.tenant, asked.meant
     found = await work.read(tenant, partial(_look, asked=asked))
     if meant is not None:

@@ -32,18 +32,19 @@ from svc_core.ledger.records import KIND_PREFIX, Kind, payload_bytes
 from svc_core.ledger.repository import checkpoint_of, head_of, prefix, records_of, vkey_of, whole
 from svc_core.ledger.verify.outcome import Outcome
 from svc_core.ledger.verify.verify import chunks, verify_export
+from svc_core.operation.context import Context
 from svc_core.operation.declaration import (
     JSON,
     MANAGERS,
     OPERATOR,
     TEXT,
     UTF8_TEXT,
-    Context,
     Operation,
     local,
 )
 from svc_core.operation.host import Tell
 from svc_core.operation.result import Content, Created, One, Page
+from svc_core.operation.units import WorkContext
 from svc_core.wire.constraints import Arg, Doc, Ge, IdOf, Le, MaxLen, MinLen, Pattern
 
 PAGE_BYTES = 512 * 1024
@@ -243,7 +244,7 @@ async def read_lines(ctx: Context, request: ReadLines) -> One[Lines]:
     return One(wire.dumps(Lines(head.size, at, b64encode(taken).decode())))
 
 
-async def fsck_ledger(ctx: Context, _: CheckStore) -> One[Verification]:
+async def fsck_ledger(ctx: WorkContext, _: CheckStore) -> One[Verification]:
     """All that is kept of the ledger, compared with its lines."""
     return One(wire.dumps(await verifying.verified(ctx, level="strict")))
 
@@ -317,7 +318,7 @@ async def erase_record(ctx: Context, request: EraseRecord) -> Created[SealedRow]
     return await operations.append_records(ctx, operations.AppendRecords(entry))
 
 
-async def import_ledger(ctx: Context, request: ImportLedger) -> One[ImportedLedger]:
+async def import_ledger(ctx: WorkContext, request: ImportLedger) -> One[ImportedLedger]:
     """Make an export the ledger of a workspace, byte for byte, under its own identifier.
 
     Raises:
@@ -363,7 +364,7 @@ def _verified(blocks: Callable[[], Iterator[bytes]], after: TreeHead | None) -> 
     return outcome
 
 
-async def _holders(ctx: Context, ledger: str) -> tuple[str, ...]:
+async def _holders(ctx: WorkContext, ledger: str) -> tuple[str, ...]:
     """The other workspaces that go on as the same ledger."""
     others = [id_ for id_ in await ctx.work.tenants() if id_ != ctx.actor.tenant]
     return tuple([id_ for id_ in others if (await ctx.work.read(id_, head_of)).ledger == ledger])
@@ -399,7 +400,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "ledger fsck",
         "Check all that is stored of a ledger",
         fsck_ledger,
-        unit="several",
         signs=True,
         description=(
             "Verifies every line strictly, makes the nodes, indexes and head anew from the lines, "
@@ -427,7 +427,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "ledger",
         "Import an export",
         import_ledger,
-        unit="several",
         roles=OPERATOR,
     ),
 )

@@ -29,6 +29,7 @@ from svc_core.ledger.records import Kind, Op, decode
 from svc_core.ledger.repository import checkpoint_of, prefix, proven, vkey_of
 from svc_core.ledger.timestamps import canonical_time
 from svc_core.ledger.verify.outcome import Level
+from svc_core.operation.context import Context
 from svc_core.operation.declaration import (
     BODY,
     JSON,
@@ -39,13 +40,13 @@ from svc_core.operation.declaration import (
     STIX,
     TEXT,
     UTF8_TEXT,
-    Context,
     Operation,
     Refused,
 )
 from svc_core.operation.members import Cursor, Limit
 from svc_core.operation.ports import BASE_V2, Position, SealedLine
 from svc_core.operation.result import Content, Created, Fields, One, Page
+from svc_core.operation.units import WorkContext
 from svc_core.wire import shapes
 from svc_core.wire.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern
 
@@ -384,7 +385,7 @@ async def get_tile(ctx: Context, request: GetTile) -> Content:
 _STANDARD: Final = str.maketrans(" -_", "++/")
 
 
-async def verify_ledger(ctx: Context, request: VerifyLedger) -> One[Verification]:
+async def verify_ledger(ctx: WorkContext, request: VerifyLedger) -> One[Verification]:
     """The verdict; a ledger that is not sound is told in it, not by the status."""
     hash_, seen = request.from_root_hash, None
     if not isinstance(request.from_size, Unset):
@@ -691,7 +692,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "what you saw then is still there. A long ledger takes its time."
         ),
         run=verify_ledger,
-        unit="several",
         queued=True,
         fails=(problem.OVERLOADED,),
         signs=True,

@@ -23,7 +23,7 @@ from svc_core.ledger.picture import svg
 from svc_core.ledger.records import Record, decode, split
 from svc_core.ledger.repository import head_of, lines_of, prefix, records_of, whole
 from svc_core.ledger.stix.bundle import bundle, others
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.ports import LEDGER_LEVELS, SealedLine
 
 EXPORT_BYTES_MAX: Final = 4 * 2**20

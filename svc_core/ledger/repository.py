@@ -32,7 +32,8 @@ from svc_core.ledger.log.proofs import (
 from svc_core.ledger.log.receipt import Receipt
 from svc_core.ledger.log.seal import TreeHead
 from svc_core.ledger.records import Record, decode
-from svc_core.operation.declaration import Context
+from svc_core.operation.caller import CallContext
+from svc_core.operation.context import Context
 from svc_core.operation.host import Signer
 from svc_core.operation.ports import SealedLine
 
@@ -57,18 +58,18 @@ async def head_of(ctx: Context) -> TreeHead:
         raise _damaged() from damaged
 
 
-def hosted(ctx: Context, stored: TreeHead | None) -> TreeHead:
+def hosted(ctx: CallContext, stored: TreeHead | None) -> TreeHead:
     """The stored head, or that of a ledger that is empty yet, with the host that names it."""
     head = TreeHead.empty(_own(ctx)) if stored is None else stored
     return head if head.host else attrs.evolve(head, host=ctx.host.origin.partition("://")[2])
 
 
-def _own(ctx: Context) -> str:
+def _own(ctx: CallContext) -> str:
     """The identifier of the ledger that a workspace has from its beginning."""
     return ids.derived_id("led", "ledger", "workspace", ctx.actor.tenant)
 
 
-def signer_of(ctx: Context) -> Signer:
+def signer_of(ctx: CallContext) -> Signer:
     """The key that signs checkpoints.
 
     Raises:
@@ -84,7 +85,7 @@ def signer_of(ctx: Context) -> Signer:
     return ctx.host.signer
 
 
-def vkey_of(ctx: Context, head: TreeHead) -> VerifierKey:
+def vkey_of(ctx: CallContext, head: TreeHead) -> VerifierKey:
     """The key that verifies a log's checkpoints, whose name is its origin."""
     own = _own(ctx)
     path = head.ledger if head.ledger == own else f"{own}/{head.ledger}"

@@ -12,7 +12,7 @@ from attrs import frozen
 from svc_core.base import ids, vault
 from svc_core.contract.cursor import NONCE_BYTES, Keyring
 from svc_core.ledger.log.note import Ed25519Signer
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.members import micros
 from svc_core.operation.ports import Collection
 

@@ -27,8 +27,9 @@ from svc_core.ledger.verify.anchors import Anchor, Anchors, gather
 from svc_core.ledger.verify.diagnosis import Diagnosis
 from svc_core.ledger.verify.outcome import Level, Outcome, beside
 from svc_core.ledger.verify.sweep import RUN_LINES_MAX, Sweep
-from svc_core.operation.declaration import Context, Units
+from svc_core.operation.context import Context
 from svc_core.operation.ports import LedgerKey, LedgerNode, SealedLine
+from svc_core.operation.units import Units, WorkContext
 
 RUN_BYTES_MAX: Final = 4 * 2**20
 """Bytes of lines that are read and held at a time; a run ends early rather than pass it by much."""
@@ -59,7 +60,7 @@ class _Begun:
 
 
 async def verified(
-    ctx: Context, *, level: Level, size: int | None = None, seen: Trusted | None = None
+    ctx: WorkContext, *, level: Level, size: int | None = None, seen: Trusted | None = None
 ) -> Verification:
     """The outcome over the ledger's first `size` records, and all that is kept beside them.
 
@@ -98,7 +99,7 @@ class _Walk:
 
     @classmethod
     async def begun(
-        cls, ctx: Context, *, level: Level, size: int | None, seen: Trusted | None
+        cls, ctx: WorkContext, *, level: Level, size: int | None, seen: Trusted | None
     ) -> "_Walk":
         work, tenant = ctx.work, ctx.actor.tenant
         begun = await work.read(tenant, partial(_begin, size=size))

@@ -1,12 +1,17 @@
-"""One admitted request from its parts to its answer: the pure half of every operation.
+"""Runs an operation: the one way from a request to its answer, whoever asks.
 
-`prepare` judges everything that needs no storage; `perform` runs inside ONE unit of work. The
-order of the checks is fixed, so that a request with several faults always gets the same answer:
+    prepare    representation (406) · content type (415) · path, query, header values (404, 400)
+               · form of the Idempotency-Key (400)
+    authorize  the host has judged the caller, and says who it is · its role, where an operation is
+               local (403)
+    unit       what is to be read ahead · one that reads, one that writes, or several
+    perform    resource visible (404) · preconditions (412) · JSON (400) · idempotency (replay, 409)
+               · schema (400) · the use case · the answer kept
+    render     the result as status, fields and bytes · preconditions of what was read (304, 412)
 
-    prepare   representation (406) · content type (415) · path, query, header values (404, 400)
-              · form of the Idempotency-Key (400)
-    perform   resource visible (404) · preconditions (412) · JSON (400) · idempotency (replay, 409)
-              · schema (400) · the use case · the answer kept
+The order is fixed, so that a request with several faults always gets the same answer. `prepare`
+needs no storage; an `Execution` does the rest with the units of work of its host, which may read
+the body in between.
 
 RFC 9110 13.2.1 puts preconditions after the checks that would refuse anyway and before the
 content is processed: a missing resource with `If-Match: *` is 404, a stale `If-Match` with an
@@ -14,23 +19,21 @@ invalid body is 412.
 """
 
 from collections.abc import Awaitable, Callable
-from itertools import chain
+from datetime import datetime
 from typing import Any
 
 import attrs
 from attrs import frozen
 
-from svc_core import wire
 from svc_core.base import vault
 from svc_core.contract import cursor, envelope, etag, idempotency, problem
 from svc_core.contract.media import Representation
-from svc_core.contract.problem import Problem, describe
-from svc_core.operation import readonly
-from svc_core.operation.declaration import GEOJSON, JSON, NDJSON, Actor, Context, Operation, Target
-from svc_core.operation.inputs import inputs
-from svc_core.operation.parsing import MERGE_PATCH, Call, Prepared, Query, Site, prepare
-from svc_core.operation.parsing import declaration as _declared
-from svc_core.operation.ports import Answer, Document
+from svc_core.contract.problem import Problem
+from svc_core.operation.caller import Actor, CallContext
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import GEOJSON, JSON, NDJSON, Operation
+from svc_core.operation.parsing import Prepared, Query, Site
+from svc_core.operation.ports import Answer, Transaction
 from svc_core.operation.result import (
     Accepted,
     Bare,
@@ -44,31 +47,9 @@ from svc_core.operation.result import (
     Tag,
 )
 from svc_core.operation.stream import Stream
-from svc_core.wire import shapes
-from svc_core.wire.constraints import WriteOnly
-
-__all__ = [
-    "MERGE_PATCH",
-    "Call",
-    "Prepared",
-    "Reply",
-    "Site",
-    "ahead",
-    "perform",
-    "prepare",
-    "tag_of",
-]
+from svc_core.operation.units import Units, WorkContext
 
 _NO_FIELDS: Fields = ()
-
-_JSON_PROBLEMS = {
-    "malformed": problem.MALFORMED_JSON,
-    "duplicate": problem.DUPLICATE_JSON_MEMBER,
-    "encoding": problem.INVALID_ENCODING,
-    "too-deep": problem.JSON_TOO_DEEP,
-    "number": problem.NUMBER_OUT_OF_RANGE,
-    "precision": problem.NUMBER_PRECISION,
-}
 
 
 @frozen
@@ -88,39 +69,68 @@ class Reply:
     failed: bool = False
 
 
-# -- inside the transaction --------------------------------------------------------------------
+@frozen
+class Execution:
+    """One run of a prepared request: for whom, when, and with the units of work of which host."""
 
+    prepared: Prepared
+    actor: Actor
+    now: datetime
+    units: Units
 
-def ahead(
-    operation: Operation[Any, Any], prepared: Prepared
-) -> Callable[[Context], Awaitable[Any]] | None:
-    """What a host has to read for a request on a snapshot, as `Context.ahead`; None for nothing.
+    async def reply(self) -> Reply:
+        """The answer.
 
-    Whatever is wrong with the request is for `perform` to say.
-    """
-    if operation.ahead is None:
-        return None
-    try:
-        return operation.ahead(_request(operation, prepared, _json_body(operation, prepared)))
-    except Problem:
-        return None
+        Raises:
+            Problem: whatever refuses; the unit of work is then undone.
+        """
+        operation, storage, tenant = self.prepared.operation, self.units.storage, self.actor.tenant
+        if operation.local:
+            check_role(operation, self.actor)
+        if operation.unit == "several":
+            return await _run(self.prepared, WorkContext(**self._known(), work=self.units))
+        look, ahead = _ahead(self.prepared), None
+        if look is not None:
+            ahead = await storage.read(tenant, lambda tx: look(self.context(tx)))
 
+        async def unit(tx: Transaction) -> Reply:
+            return await _perform(self.prepared, self.context(tx, ahead))
 
-async def perform(
-    operation: Operation[Any, Any], prepared: Prepared, context: Context, site: Site
-) -> Reply:
-    """Judge what needs storage, run the use case and render its result.
+        return await (storage.write if operation.writes else storage.read)(tenant, unit)
 
-    Raises:
-        Problem: whatever refuses; the host then undoes the unit of work.
-    """
-    if operation.local:
-        check_role(operation, context.actor)
-    if operation.target is not None:
-        context = await examined(operation, prepared, context)
-    if prepared.key is not None:
-        return await _once(operation, prepared, prepared.key, context, site)
-    return await _run(operation, prepared, context, site, _json_body(operation, prepared))
+    async def examine(self) -> None:
+        """Pass where the resource that a write is about is there and as expected.
+
+        A host whose client fails to send the body asks this before it says so: whether there is
+        anything to change is judged before what it is to become.
+
+        Raises:
+            Problem: NOT_FOUND, or PRECONDITION_FAILED with the current `ETag`.
+        """
+
+        async def unit(tx: Transaction) -> Context:
+            return await _examined(self.prepared, self.context(tx))
+
+        await self.units.storage.read(self.actor.tenant, unit)
+
+    def context(self, tx: Transaction, ahead: Any = None) -> Context:
+        """What the use case is given within one unit of work."""
+        return Context(**self._known(), tx=tx, ahead=ahead)
+
+    def _known(self) -> dict[str, Any]:
+        prepared, units = self.prepared, self.units
+        return {
+            "now": self.now,
+            "ids": units.ids,
+            "actor": self.actor,
+            "operation": prepared.operation.id,
+            "keyring": units.keyring,
+            "format": prepared.representation.format,
+            "aliases": prepared.site.aliases,
+            "if_match": prepared.if_match,
+            "host": units.host,
+            "origin": prepared.site.base_url,
+        }
 
 
 def check_role(operation: Operation[Any, Any], actor: Actor) -> None:
@@ -134,49 +144,41 @@ def check_role(operation: Operation[Any, Any], actor: Actor) -> None:
         raise Problem(problem.FORBIDDEN, f"This is for: {allowed}.")
 
 
-async def examined(operation: Operation[Any, Any], prepared: Prepared, context: Context) -> Context:
-    """The context with the resource that a write is about, which is there and as expected.
+# -- within the unit of work -------------------------------------------------------------------
 
-    A host whose client fails to send the body asks this before it says so: whether there is
-    anything to change is judged before what it is to become.
 
-    Raises:
-        Problem: NOT_FOUND, or PRECONDITION_FAILED with the current `ETag`.
+def _ahead(prepared: Prepared) -> Callable[[Context], Awaitable[Any]] | None:
+    """What is to be read on a snapshot, as `Context.ahead`; None for nothing.
+
+    Whatever is wrong with the request is said in its turn.
     """
-    if operation.target is None:
+    if prepared.operation.ahead is None:
+        return None
+    try:
+        return prepared.operation.ahead(prepared.request)
+    except Problem:
+        return None
+
+
+async def _perform(prepared: Prepared, context: Context) -> Reply:
+    context = await _examined(prepared, context)
+    if prepared.key is not None:
+        return await _once(prepared, prepared.key, context)
+    return await _run(prepared, context)
+
+
+async def _run(prepared: Prepared, context: CallContext) -> Reply:
+    target = context.target
+    request = prepared.request if target is None else prepared.about(target)
+    run: Callable[..., Awaitable[Any]] = prepared.operation.run
+    return _render(prepared, context, await run(context, request))
+
+
+async def _examined(prepared: Prepared, context: Context) -> Context:
+    """The context with the resource that a write is about, where it is about any."""
+    target = prepared.operation.target
+    if target is None:
         return context
-    return await _with_target(operation.target, prepared, context)
-
-
-async def _once(
-    operation: Operation[Any, Any], prepared: Prepared, key: str, context: Context, site: Site
-) -> Reply:
-    """The answer kept under the key, or the work and its answer, kept from now on."""
-    raw = idempotency.raw_digest(prepared.body, prepared.path_values)
-    answers, kind = context.tx.answers, _kind(operation, context)
-    stored = await answers.get(kind, key)
-    answer = idempotency.repeated(stored, raw, context.now)
-    if answer is not None:
-        return await _replayed(operation, context, answer, key, site)
-    body = _json_body(operation, prepared)
-    fingerprint = idempotency.fingerprint(body, prepared.path_values)
-    match idempotency.decide(stored, fingerprint, context.now):
-        case idempotency.Replay(answer):
-            return await _replayed(operation, context, answer, key, site)
-        case idempotency.Conflict():
-            raise Problem(problem.IDEMPOTENCY_CONFLICT, "The key was used for another request.")
-    reply = await _run(operation, prepared, context, site, body)
-    kept = Answer(raw + fingerprint, reply.status, reply.headers, reply.body, context.now)
-    await answers.put(kind, key, _sealed(operation, context, key, kept))
-    return attrs.evolve(reply, headers=(*reply.headers, ("Idempotency-Key", key)))
-
-
-def _kind(operation: Operation[Any, Any], context: Context) -> str:
-    """What keys are told apart by besides the tenant."""
-    return f"{operation.id} {context.actor.user_id}" if operation.personal else operation.id
-
-
-async def _with_target(target: Target, prepared: Prepared, context: Context) -> Context:
     id_ = prepared.values[target.param]
     if target.foreign is not None and await context.find(target.foreign, id_) is not None:
         raise problem.foreign()
@@ -188,106 +190,41 @@ async def _with_target(target: Target, prepared: Prepared, context: Context) -> 
     return attrs.evolve(context, target=document)
 
 
-def _unmet(current: str) -> Problem:
-    detail = "The resource's current ETag does not meet the precondition."
-    return Problem(problem.PRECONDITION_FAILED, detail, {"ETag": current})
+async def _once(prepared: Prepared, key: str, context: Context) -> Reply:
+    """The answer kept under the key, or the work and its answer, kept from now on."""
+    raw = idempotency.raw_digest(prepared.body, prepared.path_values)
+    answers, kind = context.tx.answers, _kind(prepared.operation, context)
+    stored = await answers.get(kind, key)
+    answer = idempotency.repeated(stored, raw, context.now)
+    if answer is not None:
+        return await _replayed(prepared, context, answer, key)
+    fingerprint = idempotency.fingerprint(prepared.json, prepared.path_values)
+    match idempotency.decide(stored, fingerprint, context.now):
+        case idempotency.Replay(answer):
+            return await _replayed(prepared, context, answer, key)
+        case idempotency.Conflict():
+            raise Problem(problem.IDEMPOTENCY_CONFLICT, "The key was used for another request.")
+    reply = await _run(prepared, context)
+    kept = Answer(raw + fingerprint, reply.status, reply.headers, reply.body, context.now)
+    if prepared.operation.confidential:
+        kept = _sealed(context, key, kept)
+    await answers.put(kind, key, kept)
+    return attrs.evolve(reply, headers=(*reply.headers, ("Idempotency-Key", key)))
 
 
-def _json_body(operation: Operation[Any, Any], prepared: Prepared) -> wire.Json:
-    if not _declared(operation).reads_body:
-        return None
-    return read_json(prepared.body, exact=operation.exact)
+def _kind(operation: Operation[Any, Any], context: Context) -> str:
+    """What keys are told apart by besides the tenant."""
+    return f"{operation.id} {context.actor.user_id}" if operation.personal else operation.id
 
 
-def read_json(body: bytes, *, exact: bool) -> wire.Json:
-    """The JSON value that somebody sent.
-
-    Raises:
-        Problem: it is none, or one that could not be kept as it is.
-    """
-    try:
-        return wire.read_json(body, exact=exact)
-    except wire.JsonError as fault:
-        raise Problem(_JSON_PROBLEMS[fault.kind], f"{fault}.") from fault
-
-
-async def _run(
-    operation: Operation[Any, Any],
-    prepared: Prepared,
-    context: Context,
-    site: Site,
-    body: wire.Json,
-) -> Reply:
-    request = _request(operation, prepared, body, context.target)
-    format_ = prepared.representation.format
-    if context.format != format_:
-        context = attrs.evolve(context, format=format_)
-    result = await operation.run(context, request)
-    return _render(operation, prepared, context, site, result)
-
-
-def _request(
-    operation: Operation[Any, Any],
-    prepared: Prepared,
-    body: wire.Json,
-    target: Document[Any] | None = None,
-) -> Any:
-    item = _declared(operation).body
-    body, faults = readonly.parted(operation, target, body)
-    try:
-        if operation.local:
-            return wire.structure(operation.request, body)
-        if item is None:
-            return operation.request(**prepared.values)
-        sent = wire.structure(item.annotation, body)
-    except wire.WireError as fault:
-        faults += fault.faults
-        cure = "" if item is None else _cure(item.annotation, {one.where for one in faults})
-        raise Problem(problem.VALIDATION_FAILED, describe(faults), resolution=cure) from fault
-    problem.refuse(faults)
-    return operation.request(**{**prepared.values, item.attribute: sent})
-
-
-def _cure(body: Any, pointers: set[str]) -> str:
-    """What a member that is refused says of how to make a good one; nothing where none does."""
-    members = inputs(body) if shapes.is_model(body) else ()
-    said = [shapes.said(item.annotation) for item in members if f"/{item.name}" in pointers]
-    return next((one.cure for one in chain(*said) if isinstance(one, WriteOnly)), "")
-
-
-def _sealed(operation: Operation[Any, Any], context: Context, key: str, answer: Answer) -> Answer:
-    """The answer as it is kept: sealed where it holds what is shown only once."""
-    if not operation.confidential:
-        return answer
-    keys, nonce = vault.vault(context.keyring), context.ids.random(cursor.NONCE_BYTES)
-    sealed = vault.lock(keys, answer.body, _place(operation, context, key), nonce)
-    return answer._replace(body=sealed.encode())
-
-
-def _opened(operation: Operation[Any, Any], context: Context, key: str, answer: Answer) -> bytes:
-    if not operation.confidential:
-        return answer.body
-    place = _place(operation, context, key)
-    try:
-        return vault.unlock(vault.vault(context.keyring), answer.body.decode(), place)
-    except vault.VaultError as shut:
-        detail = "The answer under this key cannot be opened any more; use another key."
-        raise Problem(problem.IDEMPOTENCY_CONFLICT, detail) from shut
-
-
-def _place(operation: Operation[Any, Any], context: Context, key: str) -> str:
-    return f"answer {context.actor.tenant} {operation.id} {key}"
-
-
-async def _replayed(
-    operation: Operation[Any, Any], context: Context, answer: Answer, key: str, site: Site
-) -> Reply:
-    body = _opened(operation, context, key, answer)
+async def _replayed(prepared: Prepared, context: Context, answer: Answer, key: str) -> Reply:
+    operation = prepared.operation
+    body = _opened(context, key, answer) if operation.confidential else answer.body
     if operation.replay is not None:
         body = await operation.replay(context, body)
     replayed = (("Idempotency-Key", key), ("Idempotency-Replayed", "true"))
     media_type = JSON.media_type if body else None
-    headers = (_at_site(site, *pair) for pair in answer.headers)
+    headers = (_at_site(prepared.site, *pair) for pair in answer.headers)
     return Reply(answer.status, media_type, body, (*headers, *replayed))
 
 
@@ -298,31 +235,45 @@ def _at_site(site: Site, name: str, value: str) -> tuple[str, str]:
     return name, site.base_url + value[value.rindex("/api/v") :]
 
 
+def _sealed(context: Context, key: str, answer: Answer) -> Answer:
+    """An answer that holds what is shown only once, as it is kept."""
+    keys, nonce = vault.vault(context.keyring), context.ids.random(cursor.NONCE_BYTES)
+    sealed = vault.lock(keys, answer.body, _place(context, key), nonce)
+    return answer._replace(body=sealed.encode())
+
+
+def _opened(context: Context, key: str, answer: Answer) -> bytes:
+    keys, place = vault.vault(context.keyring), _place(context, key)
+    try:
+        return vault.unlock(keys, answer.body.decode(), place)
+    except vault.VaultError as shut:
+        detail = "The answer under this key cannot be opened any more; use another key."
+        raise Problem(problem.IDEMPOTENCY_CONFLICT, detail) from shut
+
+
+def _place(context: Context, key: str) -> str:
+    return f"answer {context.actor.tenant} {context.operation} {key}"
+
+
 # -- results as answers ------------------------------------------------------------------------
 
 
-def tag_of(context: Context, representation: Representation, tag: Tag) -> str:
+def tag_of(context: CallContext, representation: Representation, tag: Tag) -> str:
     """The strong ETag of a representation; it depends on the tenant, never on the key."""
     if isinstance(tag, str):
         return f'"{tag}"'
     return etag.make(context.actor.tenant, representation.format, *tag)
 
 
-def _render(
-    operation: Operation[Any, Any],
-    prepared: Prepared,
-    context: Context,
-    site: Site,
-    result: Any,
-) -> Reply:
+def _render(prepared: Prepared, context: CallContext, result: Any) -> Reply:
     match result:
         case Page():
-            return _render_page(operation, prepared, context, site, result)
+            return _render_page(prepared, context, result)
         case Created() | Accepted():
-            location = ("Location", site.base_url + result.location)
+            location = ("Location", prepared.site.base_url + result.location)
             tagged = ("ETag", tag_of(context, JSON, result.tag))
             body = envelope.one(result.raw)
-            return Reply(operation.success, JSON.media_type, body, (location, tagged))
+            return Reply(prepared.operation.success, JSON.media_type, body, (location, tagged))
         case Empty():
             return Reply(204)
         case Stream():
@@ -331,12 +282,11 @@ def _render(
         case Redirect():
             return Reply(302, None, b"", (("Location", result.location),))
         case _:
-            return _render_resource(operation, prepared, context, result)
+            return _render_resource(prepared, context, result)
 
 
-def _render_resource(
-    operation: Operation[Any, Any], prepared: Prepared, context: Context, result: Any
-) -> Reply:
+def _render_resource(prepared: Prepared, context: CallContext, result: Any) -> Reply:
+    operation = prepared.operation
     media_type, fields = JSON.media_type, _NO_FIELDS
     match result:
         case One():
@@ -362,17 +312,16 @@ def _render_resource(
     return Reply(200, media_type, body, headers, fleeting)
 
 
+def _unmet(current: str) -> Problem:
+    detail = "The resource's current ETag does not meet the precondition."
+    return Problem(problem.PRECONDITION_FAILED, detail, {"ETag": current})
+
+
 def _unchanged(prepared: Prepared, tag: str) -> bool:
     return prepared.if_none_match is not None and not etag.none_match(prepared.if_none_match, tag)
 
 
-def _render_page(
-    operation: Operation[Any, Any],
-    prepared: Prepared,
-    context: Context,
-    site: Site,
-    result: Page[Any],
-) -> Reply:
+def _render_page(prepared: Prepared, context: CallContext, result: Page[Any]) -> Reply:
     link = None
     headers = result.fields
     form = prepared.representation.format
@@ -380,13 +329,13 @@ def _render_page(
     query = prepared.query.having("format", form) if is_map else prepared.query
     if result.next_cursor is not None:
         next_query = query.having(result.next_parameter, result.next_cursor)
-        link = _address(operation, prepared, site, next_query)
+        link = _address(prepared, next_query)
         headers = (*headers, ("Link", f'<{link}>; rel="next"'))
     if form == NDJSON.format:
         return Reply(200, NDJSON.media_type, envelope.lines(result), headers)
-    aliases = site.aliases and operation.version == "1.0"
+    aliases = prepared.site.aliases and prepared.operation.version == "1.0"
     if is_map:
-        own = _address(operation, prepared, site, query)
+        own = _address(prepared, query)
         links = {"self": own} if link is None else {"self": own, "next": link}
         body = envelope.features(result, links=links, at=context.now, aliases=aliases)
         return Reply(200, GEOJSON.media_type, body, headers, fleeting=True)
@@ -394,6 +343,6 @@ def _render_page(
     return Reply(200, JSON.media_type, body, headers, failed=result.failed)
 
 
-def _address(operation: Operation[Any, Any], prepared: Prepared, site: Site, query: Query) -> str:
-    path = operation.address.format(**prepared.path_values)
-    return f"{site.base_url}{path}?{query}"
+def _address(prepared: Prepared, query: Query) -> str:
+    path = prepared.operation.address.format(**prepared.path_values)
+    return f"{prepared.site.base_url}{path}?{query}"

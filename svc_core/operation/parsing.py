@@ -1,28 +1,43 @@
-"""What a request says, judged as far as that needs no storage: the first half of every operation.
+"""What a request says: judged as far as that needs no storage, and its body read once.
 
 Rule 1: representation (406) · content type (415) · path, query, header values (404, 400) · form of
         the Idempotency-Key (400): in this order, so that a request with several faults always
         gets the same answer.
 Rule 2: a reading depends on the request and the site alone, so the same one is made once.
+Rule 3: a body is parsed and structured when it is first asked for, and never again; whoever asks
+        before the order of checks comes to it leaves its faults to whoever asks then.
 """
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import quote
 
 from attrs import frozen
 
+from svc_core import wire
 from svc_core.contract import idempotency, media, problem
 from svc_core.contract.media import Representation
 from svc_core.contract.problem import FAULTS_MAX, Problem, ProblemType, describe
+from svc_core.operation import readonly
 from svc_core.operation.declaration import Operation
 from svc_core.operation.inputs import Input, inputs
-from svc_core.wire import Fault
+from svc_core.operation.ports import Document
+from svc_core.wire import Fault, shapes
+from svc_core.wire.constraints import WriteOnly
 
 MERGE_PATCH = "application/merge-patch+json"
+_JSON_PROBLEMS = {
+    "malformed": problem.MALFORMED_JSON,
+    "duplicate": problem.DUPLICATE_JSON_MEMBER,
+    "encoding": problem.INVALID_ENCODING,
+    "too-deep": problem.JSON_TOO_DEEP,
+    "number": problem.NUMBER_OUT_OF_RANGE,
+    "precision": problem.NUMBER_PRECISION,
+}
 _HEX = frozenset("0123456789abcdefABCDEF")
 _URL = "-._~:/?@!$'()*,;=+%"
 
@@ -70,10 +85,12 @@ class Site:
     unknown_query: str = "reject"
 
 
-@frozen
+@frozen(eq=False)
 class Prepared:
-    """A request that needs storage to be judged further."""
+    """A request for an operation at a site, which needs storage to be judged further."""
 
+    operation: Operation[Any, Any]
+    site: Site
     values: Mapping[str, Any]
     representation: Representation
     path_values: Mapping[str, str]
@@ -82,6 +99,67 @@ class Prepared:
     if_match: str | None
     if_none_match: str | None
     body: bytes
+
+    @cached_property
+    def json(self) -> wire.Json:
+        """The value of the body; None for an operation that takes none.
+
+        Raises:
+            Problem: it is no JSON, or could not be kept as it is.
+        """
+        if not declaration(self.operation).reads_body:
+            return None
+        return read_json(self.body, exact=self.operation.exact)
+
+    @cached_property
+    def request(self) -> Any:
+        """What the use case is asked for, where that depends on no stored row.
+
+        Raises:
+            Problem: the body is no JSON, or has not the form that it should have.
+        """
+        return self.about(None)
+
+    def about(self, target: Document[Any] | None) -> Any:
+        """What the use case is asked for of the stored row that it is about.
+
+        Raises:
+            Problem: as `request`; or a member that cannot be changed is not as it stands.
+        """
+        operation = self.operation
+        item = declaration(operation).body
+        body, faults = readonly.parted(operation, target, self.json)
+        try:
+            if operation.local:
+                return wire.structure(operation.request, body)
+            if item is None:
+                return operation.request(**self.values)
+            sent = wire.structure(item.annotation, body)
+        except wire.WireError as fault:
+            faults += fault.faults
+            cure = "" if item is None else _cure(item.annotation, {one.where for one in faults})
+            raise Problem(problem.VALIDATION_FAILED, describe(faults), resolution=cure) from fault
+        problem.refuse(faults)
+        return operation.request(**{**self.values, item.attribute: sent})
+
+
+def _cure(body: Any, pointers: set[str]) -> str:
+    """What a member that is refused says of how to make a good one; nothing where none does."""
+    members = inputs(body) if shapes.is_model(body) else ()
+    said = [shapes.said(item.annotation) for item in members if f"/{item.name}" in pointers]
+    return next((one.cure for one in chain(*said) if isinstance(one, WriteOnly)), "")
+
+
+def read_json(body: bytes, *, exact: bool) -> wire.Json:
+    """The JSON value that somebody sent.
+
+    Raises:
+        Problem: it is none, or one that could not be kept as it is.
+    """
+    try:
+        return wire.read_json(body, exact=exact)
+    except wire.JsonError as fault:
+        raise Problem(_JSON_PROBLEMS[fault.kind], f"{fault}.") from fault
 
 
 def prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared:
@@ -127,6 +205,8 @@ def _prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared
             call.header("idempotency-key"), required=operation.idempotency == "required"
         )
     return Prepared(
+        operation=operation,
+        site=site,
         values=values,
         representation=representation,
         path_values=call.path_values,

@@ -1,6 +1,6 @@
 """What an operation answers when it succeeds: one result class for each shape of answer.
 
-A use case returns one of these, an `Operation` names it as its `response`, and the pipeline makes
+A use case returns one of these, an `Operation` names it as its `response`, and the executor makes
 the status, the header fields and the body of it. An answer without an end of its own is a
 `svc_core.operation.stream.Stream`.
 """

@@ -16,7 +16,7 @@ from typing import Final, Protocol, TypeVar
 
 from attrs import frozen
 
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.result import Fields
 
 R = TypeVar("R")

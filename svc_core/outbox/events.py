@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 
 from svc_core.base import compact, instants
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.members import ProfileId
 from svc_core.operation.ports import Document
 from svc_core.outbox.model import (

@@ -16,9 +16,12 @@ from svc_core import wire
 from svc_core.base.ids import EXAMPLE_DIGITS
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.operation.declaration import PATH, Context, Operation, local
+from svc_core.operation.caller import CallContext
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import PATH, Operation, local
 from svc_core.operation.ports import SYSTEM
 from svc_core.operation.result import One, Page
+from svc_core.operation.units import WorkContext
 from svc_core.payments import decisions, receipts, store
 from svc_core.payments.admission import USD_UNITS, Limits
 from svc_core.payments.messages import Bytes32
@@ -54,7 +57,7 @@ class GetReceipt:
     ]
 
 
-async def get_receipt(ctx: Context, request: GetReceipt) -> One[Receipt]:
+async def get_receipt(ctx: CallContext, request: GetReceipt) -> One[Receipt]:
     """The receipt of a settled payment.
 
     Raises:
@@ -133,7 +136,7 @@ async def show_payment(ctx: Context, request: ShowPayment) -> One[PaymentRow]:
     return One(wire.dumps((await _payment(ctx, request.id)).shown))
 
 
-async def reconcile_payments(ctx: Context, request: ReconcilePayments) -> Page[PaymentRow]:
+async def reconcile_payments(ctx: WorkContext, request: ReconcilePayments) -> Page[PaymentRow]:
     """Payments that moved on, as they are now.
 
     Raises:
@@ -207,7 +210,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         run=get_receipt,
         auth="public",
         pool="address",
-        unit="several",
         fails=(problem.RECEIPT_NOT_FOUND,),
     ),
 )
@@ -226,7 +228,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "payments reconcile",
         "Look after payments in doubt, or say what became of one",
         reconcile_payments,
-        unit="several",
         description=(
             "Workers do so every few seconds. With `x402_rpc` the chain tells what became of a "
             "payment; without it, look for its nonce there and say so with `--settled` or "

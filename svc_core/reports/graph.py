@@ -16,7 +16,7 @@ from attrs import evolve
 
 from svc_core.intel.entities import directory
 from svc_core.intel.linking.references import of_text
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.reports.draft import Draft
 from svc_core.reports.model import GraphCounts, IncidentAnchor, ReportEdge, ReportGraph, ReportNode
 from svc_core.text.entities import OTHER, Mention

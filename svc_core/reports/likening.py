@@ -5,8 +5,8 @@ Where the host has no model, or it fails, a report is made of words alone, and s
 
 import attrs
 
-from svc_core.operation.declaration import Units
 from svc_core.operation.host import Host
+from svc_core.operation.units import Units
 from svc_core.reports.making import Material, evidence_of, span
 from svc_core.search.embeddings import Embedder, NotEmbedded, likeness
 

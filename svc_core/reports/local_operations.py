@@ -12,9 +12,11 @@ from attrs import frozen
 from svc_core import wire
 from svc_core.contract import cursor, problem
 from svc_core.contract.problem import Problem
-from svc_core.operation.declaration import MANAGERS, Context, Operation, local
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import MANAGERS, Operation, local
 from svc_core.operation.members import ProfileId, ReportId, micros
 from svc_core.operation.result import One
+from svc_core.operation.units import WorkContext
 from svc_core.outbox.model import DELIVERIES, WEBHOOKS_MAX
 from svc_core.reports import addresses
 from svc_core.reports.addresses import Opening
@@ -108,7 +110,7 @@ class ReportAddress:
     expires_at: datetime
 
 
-async def generate_report(ctx: Context, request: GenerateReport) -> One[MadeReport]:
+async def generate_report(ctx: WorkContext, request: GenerateReport) -> One[MadeReport]:
     """Make a report now; when it would only repeat one there is, that one is the answer.
 
     Raises:
@@ -136,7 +138,7 @@ async def generate_report(ctx: Context, request: GenerateReport) -> One[MadeRepo
     return One(wire.dumps({**told, "isNew": is_new}))
 
 
-async def speak_report(ctx: Context, request: SpeakReport) -> One[Audio]:
+async def speak_report(ctx: WorkContext, request: SpeakReport) -> One[Audio]:
     """Speak a report now, unless it has audio; `isNew` tells whether that was done.
 
     Raises:
@@ -216,14 +218,12 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "reports generate",
         "Make a report now, unless it would only repeat the newest one",
         generate_report,
-        unit="several",
         roles=MANAGERS,
     ),
     local(
         "reports speak",
         "Make the audio of a report now, unless it has some",
         speak_report,
-        unit="several",
         description="It is spoken with the voice of the settings.",
         roles=MANAGERS,
     ),

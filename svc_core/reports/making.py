@@ -22,7 +22,7 @@ from svc_core import wire
 from svc_core.base import canonical, ids
 from svc_core.intel.news.model import NEWS_TEXTS, NewsText
 from svc_core.operation import schedule
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.members import micros
 from svc_core.operation.ports import Document
 from svc_core.reports import graph, render, signals, speaking

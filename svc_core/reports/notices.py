@@ -16,7 +16,7 @@ import attrs
 from svc_core import wire
 from svc_core.base import instants
 from svc_core.formats.reading.text import clip, fold
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.ports import ChangeType
 from svc_core.outbox.events import cloud_event, enabled_webhooks, is_for, publish, release
 from svc_core.outbox.model import REPORT_GENERATED, StoredWebhook

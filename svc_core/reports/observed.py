@@ -18,7 +18,7 @@ from svc_core.intel.entities.vulnerability import CVES, Cve
 from svc_core.intel.events.model import OSINT_EVENTS, OsintEvent
 from svc_core.intel.incidents.model import INCIDENTS, Incident
 from svc_core.intel.signals.model import SIGNALS, Signal
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.facts import SourceRef
 from svc_core.operation.members import micros
 from svc_core.operation.ports import Collection, Document

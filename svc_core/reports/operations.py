@@ -18,6 +18,7 @@ from svc_core.base.unset import UNSET, Maybe, Unset, given
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation import crud as personal
+from svc_core.operation.context import Context
 from svc_core.operation.declaration import (
     HTML,
     JSON,
@@ -31,7 +32,6 @@ from svc_core.operation.declaration import (
     T4_PREMIUM_SINGLE,
     TEXT,
     UTF8_TEXT,
-    Context,
     Operation,
 )
 from svc_core.operation.members import Cursor, Limit, ProfileId, ReportId

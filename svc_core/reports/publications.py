@@ -23,11 +23,13 @@ from svc_core.access.plans import PlanTable
 from svc_core.base.unset import Maybe, Unset
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.operation.context import Context
 from svc_core.operation.crud import changed
-from svc_core.operation.declaration import MANAGERS, Context, Operation, local
+from svc_core.operation.declaration import MANAGERS, Operation, local
 from svc_core.operation.members import ProfileId
 from svc_core.operation.ports import SYSTEM, Collection, Document, Position
 from svc_core.operation.result import One, Page
+from svc_core.operation.units import WorkContext
 from svc_core.reports.model import REPORTS, ReportRow
 from svc_core.reports.profiles.followers import end_all
 from svc_core.reports.profiles.model import (
@@ -203,7 +205,7 @@ class ChosenProfile:
     profile_id: Annotated[ProfileId, Arg(positional=True)]
 
 
-async def publish_profile(ctx: Context, request: ChosenProfile) -> One[Profile]:
+async def publish_profile(ctx: WorkContext, request: ChosenProfile) -> One[Profile]:
     """Let everybody read the reports of a profile.
 
     Raises:
@@ -229,7 +231,7 @@ async def publish_profile(ctx: Context, request: ChosenProfile) -> One[Profile]:
     return written
 
 
-async def unpublish_profile(ctx: Context, request: ChosenProfile) -> One[Profile]:
+async def unpublish_profile(ctx: WorkContext, request: ChosenProfile) -> One[Profile]:
     """Keep the reports of a profile to its workspace again.
 
     Raises:
@@ -254,7 +256,7 @@ class Deletion:
     subscribers: Annotated[int, Doc("Other workspaces that subscribe to it.")]
 
 
-async def foresee_deletion(ctx: Context, request: ChosenProfile) -> One[Deletion]:
+async def foresee_deletion(ctx: WorkContext, request: ChosenProfile) -> One[Deletion]:
     """What goes with a profile when it is deleted.
 
     Raises:
@@ -269,7 +271,7 @@ async def foresee_deletion(ctx: Context, request: ChosenProfile) -> One[Deletion
 
     name, spoken = await work.read(ctx.actor.tenant, unit)
     place = place_of(id_)
-    found = await work.across(FOLLOWS, after=(place, "", ""), end=place, limit=COUNTED_MAX)
+    found = await work.storage.across(FOLLOWS, after=(place, "", ""), end=place, limit=COUNTED_MAX)
     return One(wire.dumps(Deletion(name, len(spoken), sum(spoken), len(found))))
 
 
@@ -281,7 +283,7 @@ async def _all_public(ctx: Context) -> dict[str, str]:
     return found
 
 
-async def _write(ctx: Context, id_: str, visibility: Visibility) -> One[Profile]:
+async def _write(ctx: WorkContext, id_: str, visibility: Visibility) -> One[Profile]:
     async def unit(own: Context) -> One[Profile]:
         document = await own.load(PROFILES, id_)
         before = PROFILES.decode(document.raw)
@@ -300,20 +302,17 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "profiles",
         "Say what goes with a profile when it is deleted",
         foresee_deletion,
-        unit="several",
         roles=MANAGERS,
     ),
     local(
         "profiles publish",
         "Let every payer and every key with the scope read the reports of a profile",
         publish_profile,
-        unit="several",
         description="The profile itself and all else of its workspace stay its own.",
     ),
     local(
         "profiles unpublish",
         "Keep the reports of a profile to its workspace again",
         unpublish_profile,
-        unit="several",
     ),
 )

@@ -15,7 +15,7 @@ from typing import Final
 from svc_core.base import ids
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.members import micros
 from svc_core.operation.ports import Document
 from svc_core.outbox import events

@@ -16,7 +16,7 @@ import attrs
 from attrs import field, frozen
 
 from svc_core.base import ids
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.ports import BASE_V1, Document
 from svc_core.outbox import events
 from svc_core.reports import rules

@@ -21,7 +21,7 @@ import attrs
 from attrs import define, field, frozen
 
 from svc_core.intel.news.model import NEWS, NEWS_TEXTS, UNGROUPED, NewsItem, NewsText, Ungrouped
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.ports import Collection, Document, Filters
 from svc_core.text.evidence import Evidence
 from svc_core.text.frequencies import Frequencies

@@ -22,9 +22,10 @@ from typing import Final, Protocol
 from attrs import field, frozen
 
 from svc_core.intel.news.model import NEWS_TEXTS, NewsText
-from svc_core.operation.declaration import Context, Units
+from svc_core.operation.context import Context
 from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, Collection, Document, Position
+from svc_core.operation.units import Units
 
 TEXT_CHARS: Final = 700
 """Of an item's text, behind its headline: what the weights of retrieval were measured with."""

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 from attrs import field, frozen
 
 from svc_core.intel.signals.model import Signal
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.members import ProfileId, ReportId, micros
 from svc_core.operation.ports import Collection, Scope
 from svc_core.reports.model import ReportFacets, ReportRow

@@ -18,7 +18,8 @@ from attrs import field, frozen
 
 from svc_core import wire
 from svc_core.base.unset import Maybe, Unset, given
-from svc_core.operation.declaration import QUERY, Context
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import QUERY
 from svc_core.operation.filters import Listed
 from svc_core.operation.members import NOT_BLANK
 from svc_core.operation.ports import Bounds, Collection, Document, Position, Slice

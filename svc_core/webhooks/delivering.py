@@ -16,7 +16,7 @@ from svc_core.base import instants
 from svc_core.base.vault import VaultError
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.ports import Document
 from svc_core.outbox.events import queue_of
 from svc_core.outbox.model import (

@@ -14,7 +14,7 @@ from typing import Final
 from svc_core.base import vault
 from svc_core.base.vault import VaultError
 from svc_core.contract.cursor import KEY_ID_MAX, NONCE_BYTES, Keyring
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.outbox.model import FORMER_MAX, WEBHOOK_SECRETS, FormerSecret, WebhookSecrets
 
 OVERLAP: Final = timedelta(hours=24)

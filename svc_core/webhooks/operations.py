@@ -11,8 +11,9 @@ from svc_core.base.unset import UNSET, Maybe, named
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation import crud as personal
+from svc_core.operation.context import Context
 from svc_core.operation.crud import changed
-from svc_core.operation.declaration import BODY, PATH, QUERY, Context, Operation
+from svc_core.operation.declaration import BODY, PATH, QUERY, Operation
 from svc_core.operation.members import Cursor, Limit, WebhookId
 from svc_core.operation.period import When, bounds
 from svc_core.operation.ports import Document

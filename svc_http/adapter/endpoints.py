@@ -1,23 +1,24 @@
 """Operations as endpoints: admit, prepare, run, answer.
 
-The order is that of the pipeline: the gate judges first, so that a stranger learns nothing about
+The order is that of the executor: the gate judges first, so that a stranger learns nothing about
 inputs; then what needs no storage; then the body is read; then one unit of work does the rest, or
 several of an operation's own.
 """
 
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
+from collections.abc import Awaitable, Hashable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import datetime
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import attrs
 
 from svc_core.access.authorize import ANONYMOUS, Facts, Grant, OperationAccess
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.operation import executor as pipeline
-from svc_core.operation.declaration import Context, Operation
-from svc_core.operation.executor import Call, Prepared, Reply, Site
-from svc_core.operation.parsing import declaration
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import Operation
+from svc_core.operation.executor import Execution
+from svc_core.operation.parsing import Call, Prepared, Site, declaration, prepare
 from svc_core.operation.ports import Transaction
 from svc_core.operation.stream import Stream
 from svc_core.payments.records import KeptAnswer
@@ -93,7 +94,8 @@ class Endpoint:
 
             async def work() -> KeptAnswer:
                 with exchange.working():
-                    return respond.kept(await self._run(exchange, values, case))
+                    execution = await self._execution(exchange, values, case)
+                    return respond.kept(await self._run(exchange, execution))
 
             return self._sell(exchange, till.serve(exchange, block, purchase, work))
         if till is not None:
@@ -132,22 +134,28 @@ class Endpoint:
         case: _Case,
         keep: tuple[Hashable, int] | None = None,
     ) -> None:
-        answer = await self._run(exchange, values, case)
+        execution = await self._execution(exchange, values, case)
+        answer = await self._run(exchange, execution)
         if keep is not None and not answer.is_fleeting:
             self._runtime.pages.put(*keep, answer)
         if answer.stream is None or exchange.is_head:
             await respond.send(exchange, answer)
         else:
-            await self._flow(exchange, case, answer, answer.stream)
+            # What was sent is not held for as long as its answer goes on.
+            read = attrs.evolve(execution.prepared, body=b"")
+            execution = attrs.evolve(execution, prepared=read)
+            await self._flow(exchange, execution, answer, answer.stream)
 
-    async def _flow(self, exchange: Exchange, case: _Case, answer: Ready, stream: Stream) -> None:
+    async def _flow(
+        self, exchange: Exchange, execution: Execution, answer: Ready, stream: Stream
+    ) -> None:
         """Answer with a stream; it was counted when it was let in, and is not counted again."""
-        runtime, actor = self._runtime, case.grant.actor
+        runtime, actor = self._runtime, execution.actor
         limits = exchange.limit_headers  # as they were when it was counted
         facts = runtime.gate.facts(exchange)
 
         def context(tx: Transaction, now: datetime) -> Context:
-            return self._context(tx, case._replace(now=now))
+            return attrs.evolve(execution, now=now).context(tx)
 
         async def still() -> None:
             gate = runtime.gate
@@ -183,77 +191,38 @@ class Endpoint:
             *map(exchange.fields.get, self._varying),
         )
 
-    async def _run(self, exchange: Exchange, values: Mapping[str, str], case: _Case) -> Ready:
-        operation = self._operation
+    async def _run(self, exchange: Exchange, execution: Execution) -> Ready:
+        async with self._turn(exchange, execution):
+            reply = await execution.reply()
+        return respond.ready(self._operation, reply, self._deprecated(execution.prepared))
+
+    async def _execution(
+        self, exchange: Exchange, values: Mapping[str, str], case: _Case
+    ) -> Execution:
+        """The request, counted and read, with who asks."""
         if self._access.pool == "address":
             await self._runtime.count_stranger(exchange, case.now)
         call = Call(values, exchange.query.decode("ascii"), exchange.header)
-        prepared = pipeline.prepare(operation, call, case.site)
-        if self._reads_body:
-            prepared = attrs.evolve(prepared, body=await self._body(exchange, prepared, case))
-        reply = await self._perform(exchange, prepared, case)
-        return respond.ready(operation, reply, self._deprecated(prepared))
-
-    async def _body(self, exchange: Exchange, prepared: Prepared, case: _Case) -> bytes:
+        prepared = prepare(self._operation, call, case.site)
+        execution = Execution(prepared, case.grant.actor, case.now, self._runtime.service)
+        if not self._reads_body:
+            return execution
         try:
-            return await exchange.body(self._runtime.settings.body_seconds_max)
+            body = await exchange.body(self._runtime.settings.body_seconds_max)
         except Problem:
             # It is read before the unit of work begins, and judged after what it is for.
-            await self._runtime.storage.read(case.grant.tenant, self._examining(prepared, case))
+            await execution.examine()
             raise
+        return attrs.evolve(execution, prepared=attrs.evolve(prepared, body=body))
 
-    def _examining(
-        self, prepared: Prepared, case: _Case
-    ) -> Callable[[Transaction], Awaitable[Context]]:
-        async def unit(tx: Transaction) -> Context:
-            context = self._context(tx, case, prepared.if_match)
-            return await pipeline.examined(self._operation, prepared, context)
-
-        return unit
-
-    async def _perform(self, exchange: Exchange, prepared: Prepared, case: _Case) -> Reply:
-        if prepared.key is None:
-            return await self._work(exchange, prepared, case)
-        turn = case.grant.tenant, self._id, prepared.key
-        async with self._runtime.turns.take(turn, exchange):
-            return await self._work(exchange, prepared, case)
-
-    async def _work(self, exchange: Exchange, prepared: Prepared, case: _Case) -> Reply:
-        operation, store, tenant = self._operation, self._runtime.storage, case.grant.tenant
-        look, seen = pipeline.ahead(operation, prepared), None
-        if look is not None:
-            seen = await store.read(tenant, lambda tx: look(self._context(tx, case)))
-
-        async def unit(tx: Transaction) -> Reply:
-            context = self._context(tx, case, prepared.if_match, seen)
-            return await pipeline.perform(operation, prepared, context, case.site)
-
-        if operation.queued:
-            turn = tenant, self._id
-            async with self._runtime.turns.take(turn, exchange, problem.OVERLOADED):
-                return await unit(cast(Transaction, None))
-        if operation.unit == "several":
-            return await unit(cast(Transaction, None))
-        return await (store.write if operation.writes else store.read)(tenant, unit)
-
-    def _context(
-        self, tx: Transaction, case: _Case, if_match: str | None = None, ahead: Any = None
-    ) -> Context:
-        runtime = self._runtime
-        return Context(
-            tx=tx,
-            now=case.now,
-            ids=runtime.ids,
-            actor=case.grant.actor,
-            operation=self._id,
-            keyring=runtime.keyring,
-            aliases=case.site.aliases,
-            if_match=if_match,
-            host=runtime.host,
-            origin=case.site.base_url,
-            units=runtime.service if self._operation.unit == "several" else None,
-            ahead=ahead,
-        )
+    def _turn(self, exchange: Exchange, execution: Execution) -> AbstractAsyncContextManager[None]:
+        """The turn of a request, where others with the same key, or all, are to wait for it."""
+        turns, tenant, key = self._runtime.turns, execution.actor.tenant, execution.prepared.key
+        if key is not None:
+            return turns.take((tenant, self._id, key), exchange)
+        if self._operation.queued:
+            return turns.take((tenant, self._id), exchange, problem.OVERLOADED)
+        return nullcontext()
 
     def _deprecated(self, prepared: Prepared) -> tuple[Header, ...]:
         used = self._operation.deprecated

@@ -11,13 +11,12 @@ from datetime import datetime
 from typing import Protocol
 
 from svc_core.access.authorize import Facts, Grant, OperationAccess
-from svc_core.contract.cursor import Keyring
 from svc_core.contract.problem import ProblemType
-from svc_core.operation.declaration import Context, Units
-from svc_core.operation.executor import Site
-from svc_core.operation.host import Host
-from svc_core.operation.ports import Ids, Storage, Transaction
+from svc_core.operation.context import Context
+from svc_core.operation.parsing import Site
+from svc_core.operation.ports import Storage, Transaction
 from svc_core.operation.stream import Watch
+from svc_core.operation.units import Units
 from svc_core.payments.decisions import Purchase
 from svc_core.payments.steps import Served, Work
 from svc_http.adapter.page_cache import PageCache
@@ -84,9 +83,6 @@ class Surroundings(Protocol):
 
     settings: Settings
     storage: Storage
-    ids: Ids
-    keyring: Keyring
-    host: Host
     now: Callable[[], datetime]
     drain: asyncio.Event
     pages: PageCache

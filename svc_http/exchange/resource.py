@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.operation.executor import MERGE_PATCH
+from svc_core.operation.parsing import MERGE_PATCH
 from svc_http.exchange.exchange import Exchange, Header
 
 Handler = Callable[[Exchange, Mapping[str, str]], Awaitable[None]]

@@ -16,7 +16,7 @@ import anyio.to_thread
 from svc_core.access.authorize import OperationAccess
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.operation.declaration import Actor
+from svc_core.operation.caller import Actor
 from svc_http.adapter.surroundings import Surroundings
 from svc_http.exchange.exchange import Exchange
 from svc_http.exchange.resource import Resource

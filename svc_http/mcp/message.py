@@ -14,7 +14,7 @@ from svc_core.catalog import tools
 from svc_core.catalog.tools import TOOLS, Tool
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.operation.declaration import Actor
+from svc_core.operation.caller import Actor
 from svc_http.adapter.surroundings import Surroundings
 from svc_http.exchange import answers as respond
 from svc_http.exchange.exchange import Exchange, Header, length

@@ -6,12 +6,10 @@ workspace gets, with the same tag.
 
 from collections.abc import Mapping
 
-from attrs import evolve
-
-from svc_core.operation import executor as pipeline
-from svc_core.operation.declaration import HTML, Actor
-from svc_core.operation.executor import Call, Reply
-from svc_core.operation.ports import Transaction
+from svc_core.operation.caller import Actor
+from svc_core.operation.declaration import HTML
+from svc_core.operation.executor import Execution
+from svc_core.operation.parsing import Call, prepare
 from svc_core.reports import addresses
 from svc_core.reports.operations import OPERATIONS
 from svc_http.exchange import answers as respond
@@ -24,20 +22,14 @@ _READ = next(one for one in OPERATIONS if one.id == "getReport")
 
 def resources(runtime: Runtime) -> list[Resource]:
     """The one place of all such addresses."""
-    service = runtime.service
 
     async def page(exchange: Exchange, values: Mapping[str, str]) -> None:
         now = runtime.now()
         opening = addresses.opened(runtime.keyring, values["token"], now)
         site, actor = runtime.site(now), Actor(opening.tenant)
         call = Call({"reportId": opening.report_id}, f"format={HTML.format}", exchange.header)
-        prepared = pipeline.prepare(_READ, call, site)
-
-        async def unit(tx: Transaction) -> Reply:
-            context = evolve(service.context(tx, actor, now), operation=_READ.id)
-            return await pipeline.perform(_READ, prepared, context, site)
-
-        reply = await runtime.storage.read(opening.tenant, unit)
+        prepared = prepare(_READ, call, site)
+        reply = await Execution(prepared, actor, now, runtime.service).reply()
         await respond.send(exchange, respond.ready(_READ, reply))
 
     return [Resource(f"{addresses.PATH}/{{token}}", {"GET": page})]

@@ -12,7 +12,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Final, NoReturn, TypeVar
 
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.ports import Storage, Transaction
 
 R = TypeVar("R")

@@ -18,7 +18,8 @@ from attrs import frozen
 from svc_core import catalog
 from svc_core.access import operations as accounts
 from svc_core.access.creation import KeyWish
-from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM, Transaction
 from svc_http import system
 from svc_http.service.runtime import application as app
@@ -75,7 +76,7 @@ class House:
 
     async def _issue(self, tx: Transaction) -> str:
         runtime = self._service.runtime
-        ctx = Context(tx, system.now(), runtime.ids, Actor(SYSTEM), "test", runtime.keyring)
+        ctx = Context(system.now(), runtime.ids, Actor(SYSTEM), "test", runtime.keyring, tx=tx)
         place = await accounts.create_workspace(ctx, name="W", plan="elite", plans=runtime.plans)
         wish = KeyWish(name="key", scopes=("reports:read",), workspace_id=place.id)
         return (await accounts.create_key(ctx, wish, plans=runtime.plans)).secret

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-import attrs
 import pytest
 
 from svc_core import catalog
@@ -19,11 +18,13 @@ from svc_core.formats.table import Document
 from svc_core.intel.folding.model import Source
 from svc_core.intel.intake import documents, registry
 from svc_core.intel.news.model import NEWS, NEWS_TEXTS, NewsItem, NewsText
-from svc_core.operation import executor as pipeline
-from svc_core.operation.declaration import Actor, Context
-from svc_core.operation.executor import Call, Reply, Site
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
+from svc_core.operation.executor import Execution, Reply
 from svc_core.operation.host import Host
+from svc_core.operation.parsing import Call, Site, prepare
 from svc_core.operation.ports import SYSTEM, Change, FeedPosition, Transaction
+from svc_core.operation.units import Units
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_http.stores.memory.storage import MemoryStorage
 from tests.core.feeds import document_of, make_document, make_entry, make_source
@@ -47,10 +48,15 @@ class House:
         """The person behind the key."""
         self.operations = {operation.id: operation for operation in catalog.OPERATIONS}
 
+    @property
+    def hands(self) -> Units:
+        """The units of work of the house."""
+        return Units(self.store, self.ids, self.clock.now, self.keyring, self.host)
+
     def context(self, tx: Transaction, tenant: str, operation: str) -> Context:
         actor = Actor(tenant, user_id=self.user)
-        known = (tx, self.clock.now(), self.ids, actor, operation)
-        return Context(*known, keyring=self.keyring, host=self.host)
+        known = (self.clock.now(), self.ids, actor, operation)
+        return Context(*known, keyring=self.keyring, host=self.host, tx=tx)
 
     def run(self, usecase: Callable[[Context], Awaitable[R]], tenant: str = SYSTEM) -> R:
         async def unit(tx: Transaction) -> R:
@@ -74,22 +80,10 @@ class House:
         if body is not None or raw is not None:
             fields.setdefault("content-type", "application/json")
         content = raw if raw is not None else b"" if body is None else json.dumps(body).encode()
-        prepared = pipeline.prepare(
-            operation, Call(dict(path or {}), query, fields.get, content), self.site
-        )
-
-        look, seen = pipeline.ahead(operation, prepared), None
-        if look is not None:
-            seen = drive.run(
-                self.store.read(tenant, lambda tx: look(self.context(tx, tenant, operation.id)))
-            )
-
-        async def unit(tx: Transaction) -> Reply:
-            context = attrs.evolve(self.context(tx, tenant, operation.id), ahead=seen)
-            return await pipeline.perform(operation, prepared, context, self.site)
-
-        runner = self.store.write if operation.writes else self.store.read
-        return drive.run(runner(tenant, unit))
+        call = Call(dict(path or {}), query, fields.get, content)
+        prepared = prepare(operation, call, self.site)
+        actor = Actor(tenant, user_id=self.user)
+        return drive.run(Execution(prepared, actor, self.clock.now(), self.hands).reply())
 
     def refused(self, operation_id: str, **arguments: Any) -> Problem:
         with pytest.raises(Problem) as caught:

@@ -10,7 +10,7 @@ from svc_core.formats.table import Document, read, recognised
 from svc_core.intel.folding.model import Source
 from svc_core.intel.intake import documents as intake
 from svc_core.intel.intake import health, registry
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_http.run.demo.documents import DemoDocument, data_documents, documents
 
 

@@ -8,7 +8,8 @@ from attrs import evolve
 
 from svc_core.base import drive
 from svc_core.contract.cursor import Keyring
-from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM, Change, Collection, FeedPosition, Transaction
 from svc_core.testing.clock import START, CountingIds
 from svc_core.testing.sample import NOTES, NOTICES, SAMPLES, SECRETS, Note
@@ -49,7 +50,7 @@ def told(tenant: str, work: Callable[[Context], Awaitable[Any]], stored: Any = N
             await tx.documents.put(stored, NOTE.id, NOTE)
         reading: Any = Reading(tx)
         keyring = Keyring({1: bytes(32)}, 1)
-        await work(Context(reading, START, CountingIds(), Actor(tenant), "", keyring))
+        await work(Context(START, CountingIds(), Actor(tenant), "", keyring, tx=reading))
         return list((await tx.changes.read(FeedPosition(), limit=9)).changes), reading.reads
 
     return drive.run(store.write(tenant, unit))

@@ -10,7 +10,8 @@ from svc_core.base import drive
 from svc_core.contract import problem
 from svc_core.contract.cursor import Keyring
 from svc_core.contract.problem import Problem
-from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
 from svc_core.operation.ports import Box
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_core.testing.sample import NOTES, SAMPLES, Note
@@ -34,7 +35,7 @@ def ctx() -> Iterator[Context]:
     async def fill(tx):
         for row in ROWS:
             await tx.documents.put(NOTES, row.id, row)
-        return Context(tx, clock.now(), CountingIds(clock), Actor("t"), "listNotes", keyring)
+        return Context(clock.now(), CountingIds(clock), Actor("t"), "listNotes", keyring, tx=tx)
 
     return drive.run(store.write("t", fill))
 

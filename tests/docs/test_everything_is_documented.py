@@ -99,7 +99,9 @@ def test_every_page_of_the_server_has_its_row(documents: dict[str, str]) -> None
     async def page_paths() -> list[str]:
         given = secret.secured(Settings(db=MEMORY))
         service = build(given, MemoryStorage(catalog.COLLECTIONS))
-        found = Pages(catalog.OPERATIONS, service.runtime).resources()
+        found = Pages(
+            catalog.OPERATIONS, service.runtime, None, service.looks.exposition
+        ).resources()
         return [page.path for page in found if not page.path.startswith("/static/")]
 
     paths = asyncio.run(page_paths())

@@ -23,14 +23,14 @@ from svc_core.base.unset import UNSET, Maybe, given
 from svc_core.contract import problem
 from svc_core.contract.cursor import Keyring
 from svc_core.contract.problem import Problem
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
 from svc_core.operation.declaration import (
     BODY,
     JSON,
     MARKDOWN,
     PATH,
     QUERY,
-    Actor,
-    Context,
     Operation,
     Target,
     header,
@@ -286,7 +286,9 @@ class House:
 
         async def unit(tx: Transaction) -> Any:
             keyring = Keyring({1: SECRET.encode()}, 1)
-            return await work(Context(tx, self.clock(), self.ids, Actor(SYSTEM), "test", keyring))
+            return await work(
+                Context(self.clock(), self.ids, Actor(SYSTEM), "test", keyring, tx=tx)
+            )
 
         return self.run(self.storage.write(SYSTEM, unit))
 

@@ -18,11 +18,12 @@ from attrs import frozen
 from svc_core import catalog, wire
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.operation.declaration import Context, Operation, local
+from svc_core.operation.declaration import Operation, local
 from svc_core.operation.host import Progress, silent
 from svc_core.operation.ports import Overloaded, StorageUnavailable
 from svc_core.operation.result import One
 from svc_core.operation.stream import Stream
+from svc_core.operation.units import WorkContext
 from svc_http import system
 from svc_http.run.control import channel, operator
 from svc_http.run.control import services as lends
@@ -74,24 +75,24 @@ class House:
     def operations(self) -> dict[str, Operation[Any, Any]]:
         """Operations that end in every way there is."""
 
-        async def echo(_ctx: Context, request: Echo) -> One[Echo]:
+        async def echo(_ctx: WorkContext, request: Echo) -> One[Echo]:
             return One(wire.dumps(request))
 
-        async def refuse(_ctx: Context, _request: Echo) -> One[Echo]:
+        async def refuse(_ctx: WorkContext, _request: Echo) -> One[Echo]:
             raise Problem(problem.NOT_FOUND, "There is no such thing.")
 
-        async def steps(ctx: Context, request: Echo) -> One[Echo]:
+        async def steps(ctx: WorkContext, request: Echo) -> One[Echo]:
             for done in range(1, 4):
                 ctx.work.tell(Progress(done, 3, f"step {done}"))
             return One(wire.dumps(request))
 
-        async def flood(ctx: Context, _request: Echo) -> One[Echo]:
+        async def flood(ctx: WorkContext, _request: Echo) -> One[Echo]:
             for done in range(20_000):
                 ctx.work.tell(Progress(done, 20_000, "x" * 100))
             self.ended.release()
             return One(wire.dumps(Echo("whole")))
 
-        async def wait(_ctx: Context, request: Echo) -> One[Echo]:
+        async def wait(_ctx: WorkContext, request: Echo) -> One[Echo]:
             self.waiting.release()
             try:
                 await self.go.wait()
@@ -100,7 +101,7 @@ class House:
             finally:
                 self.ended.release()
 
-        async def lend(ctx: Context, request: Echo) -> One[Echo]:
+        async def lend(ctx: WorkContext, request: Echo) -> One[Echo]:
             ctx.borrow(House)
             return One(wire.dumps(request))
 
@@ -108,7 +109,7 @@ class House:
             async def settled() -> None:
                 self.ended.release()
 
-            async def run(_ctx: Context, _request: Echo) -> Stream:
+            async def run(_ctx: WorkContext, _request: Echo) -> Stream:
                 bye = lambda _: b"bye"  # noqa: E731
                 return Stream("text/x", parts, b"", bye, seconds_max=seconds, settle=settled)
 
@@ -131,7 +132,7 @@ class House:
             raise Problem(problem.CHAT_CREDITS_EXHAUSTED, "None are left.")
 
         def raising(failure: Exception) -> Any:
-            async def run(_ctx: Context, _request: Echo) -> One[Echo]:
+            async def run(_ctx: WorkContext, _request: Echo) -> One[Echo]:
                 raise failure
 
             return run
@@ -153,7 +154,7 @@ class House:
             "disk": raising(StorageUnavailable("disk full")),
             "queue": raising(Overloaded("queue full")),
         }
-        members: Any = {"unit": "several", "binding": "system", "roles": frozenset({"operator"})}
+        members: Any = {"binding": "system", "roles": frozenset({"operator"})}
         return {name: local("test", name, run, id_=name, **members) for name, run in runs.items()}
 
     def close(self, seconds: float = 1.0) -> None:

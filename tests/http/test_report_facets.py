@@ -12,7 +12,8 @@ from svc_core.access import plans
 from svc_core.access.creation import KeyWish
 from svc_core.base import passes
 from svc_core.contract import problem
-from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
 from svc_core.outbox.model import EVENTS
 from svc_core.reports import notices, render, speaking
 from svc_core.reports.audio import Recording
@@ -98,7 +99,7 @@ def serve(make_house):
 
         async def write(tx):
             actor = Actor(workspace.id)
-            ctx = Context(tx, house.clock(), house.ids, actor, "test", keyring=None)
+            ctx = Context(house.clock(), house.ids, actor, "test", keyring=None, tx=tx)
             row, facets = legacy_report(house.clock())
             await ctx.save(REPORTS, ID, row)
             await ctx.save(FACETS, ID, facets)
@@ -163,7 +164,7 @@ def speak(house):
     """Give the report its recording, as the worker does."""
 
     async def adopt(tx, tenant):
-        ctx = Context(tx, house.clock(), house.ids, Actor(tenant), "test", keyring=None)
+        ctx = Context(house.clock(), house.ids, Actor(tenant), "test", keyring=None, tx=tx)
         assert await speaking.adopt(ctx, await speaking.ask(ctx, ID), RECORDING, "a voice")
 
     (row,) = house.run(house.storage.across(REPORTS, limit=2))

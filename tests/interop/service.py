@@ -37,7 +37,8 @@ from svc_core.catalog.openapi.document import document
 from svc_core.contract import problem
 from svc_core.contract.cursor import Keyring
 from svc_core.intel.news.model import NEWS
-from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM, Transaction
 from svc_core.reports.model import (
     FACETS,
@@ -109,7 +110,7 @@ async def _as(storage: MemoryStorage, tenant: str, work: Callable[[Context], Any
     async def unit(tx: Transaction) -> Any:
         keyring = Keyring({1: SECRET.encode()}, 1)
         ids = system.SystemIds()
-        return await work(Context(tx, system.now(), ids, Actor(tenant), "interop", keyring))
+        return await work(Context(system.now(), ids, Actor(tenant), "interop", keyring, tx=tx))
 
     return await storage.write(tenant, unit)
 

@@ -11,7 +11,8 @@ from datetime import timedelta
 from typing import Any
 
 from svc_core.catalog import COLLECTIONS
-from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
 from svc_core.operation.ports import Transaction
 from svc_core.reports import addresses
 from svc_core.reports.addresses import Opening
@@ -38,7 +39,7 @@ def main() -> None:
     token = addresses.seal(runtime.keyring, opening, bytes(12))
 
     async def fill(tx: Transaction) -> None:
-        ctx = Context(tx, now, runtime.ids, Actor("wsp_a"), "pages", runtime.keyring)
+        ctx = Context(now, runtime.ids, Actor("wsp_a"), "pages", runtime.keyring, tx=tx)
         await put(ctx, *hostile(now))
         recording = Recording(f"{SHA256}.mp3", "audio/mpeg", 1_000, SHA256, 185.0)
         await ctx.save(AUDIO, ID, Audio("aud_" + "7" * 24, ID, recording, "voice", now))

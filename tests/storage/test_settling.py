@@ -10,7 +10,7 @@ from svc_core import catalog
 from svc_core.contract.problem import Problem
 from svc_core.intel.entities import settlement
 from svc_core.intel.linking.references import id_of
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM
 from tests.backends import NAMES, store_of
 from tests.core.conftest import House

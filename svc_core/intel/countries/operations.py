@@ -15,7 +15,8 @@ from svc_core.intel.economy.indicator import FININT, Indicator
 from svc_core.intel.economy.indicators import newest
 from svc_core.intel.events.model import OSINT_EVENTS, OsintEvent
 from svc_core.intel.folding.declaration import osint
-from svc_core.operation.declaration import PATH, QUERY, Context, Operation
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import PATH, QUERY, Operation
 from svc_core.operation.facts import SEVERITIES
 from svc_core.operation.filters import Listed, sent
 from svc_core.operation.members import Cursor, Limit, micros

@@ -24,7 +24,8 @@ from svc_core.intel.economy.statement import (
 )
 from svc_core.intel.entities import directory
 from svc_core.intel.folding.declaration import FININT, bound
-from svc_core.operation.declaration import PATH, QUERY, Context, In, Operation
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import PATH, QUERY, In, Operation
 from svc_core.operation.filters import ALTERNATIVES, Range, Several, sent
 from svc_core.operation.members import Cursor, EntityId, Limit
 from svc_core.operation.period import Moment, Period, moment, spanned

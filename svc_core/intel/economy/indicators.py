@@ -29,7 +29,8 @@ from svc_core.intel.economy.indicator import (
 )
 from svc_core.intel.folding.declaration import FININT as FININT_SCOPES
 from svc_core.intel.folding.declaration import osint, reading
-from svc_core.operation.declaration import JSON, NDJSON, PATH, QUERY, Context, Operation
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import JSON, NDJSON, PATH, QUERY, Operation
 from svc_core.operation.filters import ALTERNATIVES, Code, Listed, Name, narrowed, sent
 from svc_core.operation.members import Cursor, Limit
 from svc_core.operation.period import Period, UpdatedSince, after, spanned

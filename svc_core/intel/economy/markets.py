@@ -23,7 +23,8 @@ from svc_core.intel.economy.market import (
 )
 from svc_core.intel.entities import directory, render
 from svc_core.intel.folding.declaration import FININT, reading
-from svc_core.operation.declaration import PATH, QUERY, Context, Operation
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import PATH, QUERY, Operation
 from svc_core.operation.filters import ALTERNATIVES, Name, Part, Providers, Several, narrowed, sent
 from svc_core.operation.members import Cursor, EntityId, Limit, micros
 from svc_core.operation.period import UpdatedSince, after

@@ -5,7 +5,7 @@ from typing import Any
 
 from svc_core.intel.economy.indicator import FININT_SERIES, series_of
 from svc_core.intel.folding.kind import Written
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 
 
 async def follow(ctx: Context, written: Sequence[Written]) -> None:

@@ -19,7 +19,7 @@ from svc_core.formats.companies import xbrl
 from svc_core.intel.economy.statement import OBSERVATIONS, StoredObservation
 from svc_core.intel.folding.contributions import Contribution
 from svc_core.intel.linking.references import id_of
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.members import revised
 from svc_core.operation.ports import Document
 

@@ -14,7 +14,8 @@ from svc_core.intel.entities.model import ENTITIES, WORDS, Entity
 from svc_core.intel.entities.relation import RELATIONS
 from svc_core.intel.folding.declaration import CYBER, reading
 from svc_core.intel.linking.references import id_of
-from svc_core.operation.declaration import Context, Operation
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import Operation
 from svc_core.operation.filters import (
     ALTERNATIVES,
     Countries,

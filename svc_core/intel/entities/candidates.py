@@ -13,7 +13,7 @@ from svc_core.intel.entities.model import ENTITIES, EntityType
 from svc_core.intel.entities.settlement import distinct_from
 from svc_core.intel.linking.matching import Match, Party, party
 from svc_core.intel.linking.screening import Screening, found_by
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.members import EntityId, Share
 from svc_core.wire.constraints import Doc, Example
 

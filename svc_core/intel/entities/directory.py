@@ -15,7 +15,7 @@ from svc_core.intel.entities.model import ENTITIES, EntityRef
 from svc_core.intel.entities.vulnerability import CVES
 from svc_core.intel.linking import guard
 from svc_core.intel.linking.references import is_id
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.ports import Collection, Document
 
 IDS_AT_ONCE = 500

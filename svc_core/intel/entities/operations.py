@@ -17,7 +17,8 @@ from svc_core.intel.entities.vulnerability import CVES
 from svc_core.intel.entities.vulnerability import WORDS as CVE_WORDS
 from svc_core.intel.folding.declaration import EXPLORER, reading
 from svc_core.intel.linking.references import id_of
-from svc_core.operation.declaration import Context, Operation
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import Operation
 from svc_core.operation.filters import (
     ALTERNATIVES,
     Countries,

@@ -16,7 +16,7 @@ from svc_core.intel.entities import directory, exploitation
 from svc_core.intel.entities.candidates import Candidate
 from svc_core.intel.entities.model import ENTITIES, Entity
 from svc_core.intel.entities.vulnerability import CveFacet
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.wire.constraints import Doc
 
 # Within a text of JSON the quotation marks would be escaped.

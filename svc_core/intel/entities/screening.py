@@ -17,9 +17,11 @@ from svc_core.intel.entities.candidates import MOST, Candidate, candidate
 from svc_core.intel.entities.model import ENTITIES, Entity
 from svc_core.intel.linking.matching import Names, Party, party
 from svc_core.intel.linking.screening import Screening
-from svc_core.operation.declaration import Context, Operation, Units, local
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import Operation, local
 from svc_core.operation.ports import SYSTEM, Document, Position, Slice
 from svc_core.operation.result import Page
+from svc_core.operation.units import Units, WorkContext
 from svc_core.wire.constraints import Doc, Ge, Le, MaxLen, MinLen
 
 LINES_MAX = 5_000
@@ -118,7 +120,7 @@ def _asked(line: Line) -> Party | str:
         return str(fault)
 
 
-async def match_entities(ctx: Context, request: MatchEntities) -> Page[Screened]:
+async def match_entities(ctx: WorkContext, request: MatchEntities) -> Page[Screened]:
     """The best matches of each line, in the order of the lines."""
     asked = [_asked(line) for line in request.lines]
     screening = Screening([one for one in asked if isinstance(one, Party)])
@@ -163,7 +165,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "entities",
         "Compare names and designators with all entities",
         match_entities,
-        unit="several",
         binding="system",
     ),
 )

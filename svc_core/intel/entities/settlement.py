@@ -27,7 +27,8 @@ from svc_core.intel.folding.contributions import (
 )
 from svc_core.intel.folding.identity import standing_under
 from svc_core.intel.folding.model import source_id
-from svc_core.operation.declaration import Context, Operation, local
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import Operation, local
 from svc_core.operation.members import EntityId
 from svc_core.operation.result import One
 from svc_core.wire.constraints import Arg, Doc

@@ -12,7 +12,8 @@ from svc_core.intel.events.rules import RULES
 from svc_core.intel.folding.declaration import osint
 from svc_core.intel.folding.identity import survivor
 from svc_core.intel.folding.writing import strongest_of
-from svc_core.operation.declaration import PATH, QUERY, Context, Operation
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import PATH, QUERY, Operation
 from svc_core.operation.facts import SEVERITIES, Severity
 from svc_core.operation.filters import (
     Categories,

@@ -10,7 +10,8 @@ from svc_core.intel.events import render
 from svc_core.intel.events.model import OsintEvent
 from svc_core.intel.events.operations import found
 from svc_core.intel.folding.declaration import osint
-from svc_core.operation.declaration import GEOJSON, JSON, Context, Operation
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import GEOJSON, JSON, Operation
 from svc_core.operation.filters import Countries, MinSeverity, Providers, Types
 from svc_core.operation.members import Cursor, Limit
 from svc_core.operation.period import OLD_NAMES, Area, Since, Until, When, period

@@ -13,7 +13,7 @@ from attrs import define, field, frozen
 from svc_core.intel.folding.contributions import CONTRIBUTIONS, MERGED_ROWS, Contribution, MergedRow
 from svc_core.intel.folding.kind import Kind
 from svc_core.intel.folding.union import ALIKE_MAX, Grouped, alike, grouped
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.ports import Document
 
 ROWS_SCANNED = 500  # contributions of touched rows that are read at once

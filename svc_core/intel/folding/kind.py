@@ -13,7 +13,7 @@ from svc_core.formats.model import Record
 from svc_core.intel.folding.contributions import Contribution, Members
 from svc_core.intel.folding.model import Source
 from svc_core.intel.folding.rules import Rules, fold, standing
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.ports import Collection
 
 

@@ -23,7 +23,7 @@ from svc_core.intel.folding.identity import Contributions, Joined, joined, stand
 from svc_core.intel.folding.kind import Kind, Written
 from svc_core.intel.folding.model import LastRun
 from svc_core.intel.folding.rules import Rules, strongest
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.ports import Collection, Document
 from svc_core.wire import shapes
 

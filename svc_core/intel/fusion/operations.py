@@ -17,7 +17,8 @@ from svc_core.intel.folding.declaration import EXPLORER, bound
 from svc_core.intel.fusion.model import Fusion
 from svc_core.intel.fusion.parts import Whom, fused
 from svc_core.intel.fusion.rules import ROWS_MAX, page_of
-from svc_core.operation.declaration import PATH, QUERY, Context, In, Operation
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import PATH, QUERY, In, Operation
 from svc_core.operation.members import Cursor, EntityId, PageLimit
 from svc_core.operation.period import When
 from svc_core.operation.ports import Position

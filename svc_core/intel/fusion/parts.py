@@ -41,7 +41,7 @@ from svc_core.intel.incidents import operations
 from svc_core.intel.incidents.model import INCIDENTS
 from svc_core.intel.linking.references import is_id, of_vendor
 from svc_core.intel.news.model import NEWS
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.facts import SEVERITIES
 from svc_core.operation.members import micros
 from svc_core.operation.ports import Collection, Document

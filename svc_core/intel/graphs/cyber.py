@@ -22,7 +22,8 @@ from svc_core.intel.graphs.derivation import AFFECTED
 from svc_core.intel.graphs.neighbours import Neighbours, Node, edge_of
 from svc_core.intel.graphs.operations import Depth, RelationTypes, page_of, shown, text
 from svc_core.intel.graphs.rules import NODES_MAX, Edge, Wanted
-from svc_core.operation.declaration import QUERY, Context, Operation
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import QUERY, Operation
 from svc_core.operation.filters import Revoked, Several, sent
 from svc_core.operation.members import Cursor, EntityId, Limit
 from svc_core.operation.ports import Position

@@ -18,7 +18,7 @@ from svc_core.intel.entities.model import EntityType
 from svc_core.intel.entities.vulnerability import CVES, Cve, makers
 from svc_core.intel.incidents.model import INCIDENTS
 from svc_core.intel.linking import guard
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.ports import Collection
 
 Row = Mapping[str, Any]

@@ -16,7 +16,7 @@ from svc_core.intel.entities.relation import RELATIONS
 from svc_core.intel.graphs import derivation
 from svc_core.intel.graphs.rules import Edge, Walk, Wanted, in_turn, joined
 from svc_core.intel.incidents.model import INCIDENTS
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.ports import Document
 
 NODES_AT_ONCE = 20

@@ -21,7 +21,8 @@ from svc_core.intel.folding.declaration import EXPLORER, reading
 from svc_core.intel.graphs import stix
 from svc_core.intel.graphs.neighbours import Neighbours, Node
 from svc_core.intel.graphs.rules import DEPTH_MAX, EDGES_MAX, NODES_MAX, Edge, Walk, Wanted
-from svc_core.operation.declaration import JSON, PATH, QUERY, STIX, Context, Operation
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import JSON, PATH, QUERY, STIX, Operation
 from svc_core.operation.filters import Revoked, Several, sent
 from svc_core.operation.members import Cursor, EntityId, PageLimit, Share
 from svc_core.operation.period import Moment, moment

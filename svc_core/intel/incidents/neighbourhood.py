@@ -16,7 +16,7 @@ from attrs import frozen
 from svc_core.base.boxes import Box
 from svc_core.intel.events.model import OSINT_EVENTS
 from svc_core.intel.incidents.members import Member
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.facts import exact_point
 from svc_core.operation.members import micros
 from svc_core.operation.period import lying

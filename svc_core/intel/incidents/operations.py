@@ -20,7 +20,8 @@ from svc_core.intel.folding.writing import by_row
 from svc_core.intel.incidents.model import INCIDENTS, WORDS, Incident, Status
 from svc_core.intel.incidents.signals import of_incidents
 from svc_core.intel.news.model import NEWS, mentions, whole
-from svc_core.operation.declaration import PATH, QUERY, Context, Operation
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import PATH, QUERY, Operation
 from svc_core.operation.facts import SEVERITIES
 from svc_core.operation.filters import (
     Categories,

@@ -29,9 +29,10 @@ from svc_core.intel.incidents.rules import folded, says_the_same, texts
 from svc_core.intel.incidents.signals import escalate
 from svc_core.intel.incidents.union import ALIKE_MAX, grouped, name_of, survivor
 from svc_core.intel.news.model import NEWS
-from svc_core.operation.declaration import Context, Units
+from svc_core.operation.context import Context
 from svc_core.operation.members import micros, revised
 from svc_core.operation.ports import SYSTEM, Collection, Document
+from svc_core.operation.units import Units
 
 AT_ONCE = 32
 """Incidents of one unit: some 50 ms on a quiet machine."""

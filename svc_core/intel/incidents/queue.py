@@ -12,7 +12,7 @@ from svc_core.intel.folding.contributions import Contribution
 from svc_core.intel.folding.kind import Written
 from svc_core.intel.folding.model import Source
 from svc_core.intel.incidents.model import INCIDENTS_DUE, IncidentDue
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 
 
 async def note(ctx: Context, incidents: Iterable[str]) -> None:

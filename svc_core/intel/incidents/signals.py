@@ -24,7 +24,8 @@ from svc_core.intel.signals.model import (
     SignalType,
 )
 from svc_core.intel.signals.operations import shown, text
-from svc_core.operation.declaration import QUERY, Context, Operation
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import QUERY, Operation
 from svc_core.operation.facts import SEVERITIES
 from svc_core.operation.filters import Range, Several, at_least, narrowed, sent
 from svc_core.operation.members import (

@@ -31,9 +31,10 @@ from svc_core.intel.news.model import (
     StoryPass,
     Ungrouped,
 )
-from svc_core.operation.declaration import Context, Units
+from svc_core.operation.context import Context
 from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, Document
+from svc_core.operation.units import Units
 from svc_core.search import corpus
 from svc_core.text.evidence import Evidence, Reading, read
 from svc_core.text.frequencies import Frequencies

@@ -22,8 +22,10 @@ from svc_core.intel.folding.model import HealthError, Source
 from svc_core.intel.intake import health, operations, registry
 from svc_core.intel.intake.operations import SourceReader
 from svc_core.intel.intake.registry import SourceWish
-from svc_core.operation.declaration import Context, Operation, local
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import Operation, local
 from svc_core.operation.result import Content, Page
+from svc_core.operation.units import WorkContext
 from svc_core.text.topics import named
 from svc_core.wire.constraints import Arg, Doc, MaxLen
 
@@ -134,7 +136,7 @@ def _preset(line: str) -> Preset:
     return Preset(name, format_, location, pairs, tags, license_, note)
 
 
-async def list_presets(ctx: Context, request: ListPresets) -> Page[PresetRow]:
+async def list_presets(ctx: WorkContext, request: ListPresets) -> Page[PresetRow]:
     """Presets by name, with the sources that read them; those to be added are kept, and read.
 
     Raises:
@@ -207,7 +209,7 @@ class ImportedSource:
     reason: str | None = None
 
 
-async def import_sources(ctx: Context, request: ImportSources) -> Page[ImportedSource]:
+async def import_sources(ctx: WorkContext, request: ImportSources) -> Page[ImportedSource]:
     """The feeds of an OPML list, kept as sources; labels that name topics become theirs.
 
     Only a list of this machine may name files.
@@ -298,7 +300,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "sources presets",
         "Show well-known public addresses, and add some",
         list_presets,
-        unit="several",
         description="Nothing is read from any of them until it is added.",
         binding="system",
         columns=("name", "format", "status", "license", "note", "location"),
@@ -308,7 +309,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "sources import",
         "Add the feeds of an OPML list",
         import_sources,
-        unit="several",
         description="A running server reads them when it finds them due, that is at once.",
         binding="system",
         columns=("id", "name", "status", "topics", "location"),

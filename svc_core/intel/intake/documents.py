@@ -36,7 +36,7 @@ from svc_core.intel.intake.kinds import KINDS
 from svc_core.intel.news import items
 from svc_core.intel.news.model import NEWS, NewsText
 from svc_core.intel.signals import changes
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.ports import Position
 
 ROWS_SCANNED = 500  # contributions that are looked at for what is absent

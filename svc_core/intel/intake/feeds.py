@@ -25,7 +25,8 @@ from svc_core.intel.folding.model import (
     provider_of,
 )
 from svc_core.intel.intake import health
-from svc_core.operation.declaration import Context, Operation
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import Operation
 from svc_core.operation.filters import Providers, Several, sent
 from svc_core.operation.members import Cursor, Limit, SourceId, micros
 from svc_core.operation.ports import Position

@@ -28,11 +28,13 @@ from svc_core.intel.folding.writing import Taken
 from svc_core.intel.intake import documents as readings
 from svc_core.intel.intake import health, registry
 from svc_core.intel.intake.registry import CADENCE_SECONDS_MAX, CADENCE_SECONDS_MIN, SourceWish
-from svc_core.operation.declaration import Context, Operation, local
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import Operation, local
 from svc_core.operation.host import Tell
 from svc_core.operation.members import SourceId
 from svc_core.operation.ports import SYSTEM
 from svc_core.operation.result import One, Page
+from svc_core.operation.units import WorkContext
 from svc_core.wire import Fault
 from svc_core.wire.constraints import Arg, Doc, Ge, Le, MaxLen, MinLen, Pattern
 
@@ -237,7 +239,7 @@ class RemovedSource:
 # -- adding and reading ------------------------------------------------------------------------
 
 
-async def add_sources(ctx: Context, request: AddSources) -> Page[SourceRow]:
+async def add_sources(ctx: WorkContext, request: AddSources) -> Page[SourceRow]:
     """The sources, new or changed, read at once unless that is not wanted.
 
     A new one that cannot be read is forgotten again, unless it is to be kept.
@@ -264,7 +266,7 @@ async def add_sources(ctx: Context, request: AddSources) -> Page[SourceRow]:
     return Page(shown, failed=bool(failed))
 
 
-async def write_sources(ctx: Context, wishes: Sequence[SourceWish]) -> list[Source]:
+async def write_sources(ctx: WorkContext, wishes: Sequence[SourceWish]) -> list[Source]:
     """Keep sources, in several short units of work.
 
     Raises:
@@ -290,13 +292,13 @@ async def _add(wishes: Sequence[SourceWish], ctx: Context) -> list[Source]:
     return [await registry.add_source(ctx, wish) for wish in wishes]
 
 
-async def _again(ctx: Context, sources: Sequence[Source]) -> list[Source]:
+async def _again(ctx: WorkContext, sources: Sequence[Source]) -> list[Source]:
     """Sources as they are now, in the same order."""
     read = {source.id: source for source in await all_sources(ctx)}
     return [read.get(source.id, source) for source in sources]
 
 
-async def _forget(ctx: Context, ids: Sequence[str]) -> None:
+async def _forget(ctx: WorkContext, ids: Sequence[str]) -> None:
     for part in _batches(ids, BATCH_SOURCES):
         await ctx.work.write(SYSTEM, partial(registry.remove_sources, ids=part))
 
@@ -313,7 +315,7 @@ def _locations(reader: SourceReader, given: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-async def pull_sources(ctx: Context, request: PullSources) -> One[Pulled]:
+async def pull_sources(ctx: WorkContext, request: PullSources) -> One[Pulled]:
     """Read sources now, and tell what came of each; it fails when one of them does.
 
     Raises:
@@ -342,7 +344,7 @@ async def pull_sources(ctx: Context, request: PullSources) -> One[Pulled]:
     return One(wire.dumps(told), failed=told.failed > 0)
 
 
-async def _pull(ctx: Context, sources: Iterable[Source], *, force: bool) -> Sequence[Outcome]:
+async def _pull(ctx: WorkContext, sources: Iterable[Source], *, force: bool) -> Sequence[Outcome]:
     wanted = [source for source in sources if not source.is_disabled]
     return await ctx.borrow(SourceReader).pull(wanted, ctx.work.tell, force=force)
 
@@ -362,7 +364,7 @@ def _told(outcome: Outcome, source: Source) -> PulledSource:
 # -- letting go --------------------------------------------------------------------------------
 
 
-async def remove_sources(ctx: Context, request: RemoveSources) -> Page[RemovedSource]:
+async def remove_sources(ctx: WorkContext, request: RemoveSources) -> Page[RemovedSource]:
     """Forget sources; the rows that they brought stay, unless they are to be withdrawn.
 
     What was cut off while it withdrew goes on when it is asked for once more.
@@ -381,14 +383,16 @@ async def remove_sources(ctx: Context, request: RemoveSources) -> Page[RemovedSo
     return Page(tuple(map(wire.dumps, gone)))
 
 
-async def _removed(ctx: Context, id_: str, known: Source | None, *, all_: bool) -> RemovedSource:
+async def _removed(
+    ctx: WorkContext, id_: str, known: Source | None, *, all_: bool
+) -> RemovedSource:
     """What became of a source and, where that is wanted, of `all_` that it brought."""
     gone = await _withdraw(ctx, id_) if all_ else Taken()
     name, location = (known.name, known.location) if known else ("", "")
     return RemovedSource(id_, name, location, True, not all_, gone.deleted, gone.updated)
 
 
-async def _withdraw(ctx: Context, id_: str) -> Taken:
+async def _withdraw(ctx: WorkContext, id_: str) -> Taken:
     brought, after = Taken(), None
     while True:
         scan = partial(readings.contributed, source=id_, after=after)
@@ -411,7 +415,7 @@ async def _withdrawn(id_: str, part: Sequence[Contribution], ctx: Context) -> Ta
     )
 
 
-async def reset_sources(ctx: Context, request: ChosenSources) -> Page[SourceRow]:
+async def reset_sources(ctx: WorkContext, request: ChosenSources) -> Page[SourceRow]:
     """Forget what tells that the documents are known: the next ones are read anew.
 
     Raises:
@@ -425,7 +429,7 @@ async def reset_sources(ctx: Context, request: ChosenSources) -> Page[SourceRow]
     return await _change(ctx, request, anew)
 
 
-async def disable_sources(ctx: Context, request: ChosenSources) -> Page[SourceRow]:
+async def disable_sources(ctx: WorkContext, request: ChosenSources) -> Page[SourceRow]:
     """Keep sources without reading them.
 
     Raises:
@@ -434,7 +438,7 @@ async def disable_sources(ctx: Context, request: ChosenSources) -> Page[SourceRo
     return await _change(ctx, request, partial(attrs.evolve, is_disabled=True))
 
 
-async def enable_sources(ctx: Context, request: ChosenSources) -> Page[SourceRow]:
+async def enable_sources(ctx: WorkContext, request: ChosenSources) -> Page[SourceRow]:
     """Read disabled sources again.
 
     Raises:
@@ -444,7 +448,7 @@ async def enable_sources(ctx: Context, request: ChosenSources) -> Page[SourceRow
 
 
 async def _change(
-    ctx: Context, request: ChosenSources, change: Callable[[Source], Source]
+    ctx: WorkContext, request: ChosenSources, change: Callable[[Source], Source]
 ) -> Page[SourceRow]:
     ids = list(dict.fromkeys(request.source_ids))
     known = await ctx.work.read(SYSTEM, lambda read: read.find_many(SOURCES, ids))
@@ -471,7 +475,7 @@ async def list_sources(ctx: Context, _: ListSources) -> Page[SourceRow]:
     return Page(tuple(map(row, sorted(found, key=lambda one: (one.name, one.location)))))
 
 
-async def all_sources(ctx: Context) -> Sequence[Source]:
+async def all_sources(ctx: WorkContext) -> Sequence[Source]:
     """Every source, in a unit of its own."""
 
     async def unit(read: Context) -> Sequence[Source]:
@@ -499,10 +503,10 @@ _CHANGED = ("id", "name", "health.status", "location")
 
 
 def _several(
-    verb: str, summary: str, run: Callable[[Context, Req], Awaitable[Res]], **members: Any
+    verb: str, summary: str, run: Callable[[WorkContext, Req], Awaitable[Res]], **members: Any
 ) -> Operation[Req, Res]:
     """An operation on sources that has several units of work."""
-    usual: Any = {"id_": f"{verb}Sources", "unit": "several", "binding": "system"}
+    usual: Any = {"id_": f"{verb}Sources", "binding": "system"}
     return local(f"sources {verb}", summary, run, **usual, **members)
 
 

@@ -20,7 +20,7 @@ from svc_core.formats.table import FORMATS, check_options
 from svc_core.intel.folding.model import SOURCES, Source, source_id
 from svc_core.intel.intake import health
 from svc_core.operation import schedule
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.ports import Document
 from svc_core.text.topics import TOPIC_IDS
 

@@ -32,7 +32,7 @@ from svc_core.intel.news.model import (
     TopicActivity,
     Ungrouped,
 )
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.ports import Collection
 from svc_core.search import corpus
 from svc_core.search.embeddings import VECTORS

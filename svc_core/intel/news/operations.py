@@ -28,7 +28,8 @@ from svc_core.intel.news.model import (
     whole,
 )
 from svc_core.operation import crud
-from svc_core.operation.declaration import JSON, NDJSON, PATH, QUERY, Context, Operation
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import JSON, NDJSON, PATH, QUERY, Operation
 from svc_core.operation.members import (
     LANGUAGE_TAG,
     Cursor,

@@ -28,9 +28,10 @@ from svc_core.intel.news.model import (
     RecapMethod,
     RecapWindow,
 )
-from svc_core.operation.declaration import Context, Units
+from svc_core.operation.context import Context
 from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, Document
+from svc_core.operation.units import Units
 from svc_core.search import corpus
 from svc_core.text.evidence import Evidence, Scored, readings
 from svc_core.text.extracts import extracts, vector_of

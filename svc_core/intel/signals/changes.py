@@ -15,7 +15,7 @@ from svc_core.intel.signals.markets import moves
 from svc_core.intel.signals.model import Signal
 from svc_core.intel.signals.parties import filed, sanctioned
 from svc_core.intel.signals.scores import critical, listed
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 
 
 async def follow(

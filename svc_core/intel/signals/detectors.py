@@ -27,7 +27,7 @@ from svc_core.intel.signals.model import (
     SignalType,
     SignalWindow,
 )
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.facts import SourceRef
 from svc_core.operation.members import micros
 from svc_core.search import indexing

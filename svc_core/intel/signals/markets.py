@@ -9,7 +9,7 @@ from svc_core.intel.linking.references import of_text
 from svc_core.intel.signals.detectors import DETECTORS, measured
 from svc_core.intel.signals.differences import Diff
 from svc_core.intel.signals.model import MARKET_POINTS, MarketPoints, Signal
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.members import micros
 from svc_core.text.deviation import moved, thinned
 

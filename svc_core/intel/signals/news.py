@@ -12,7 +12,7 @@ from svc_core.intel.folding.model import SOURCES, Source
 from svc_core.intel.news.model import NEWS, NewsItem
 from svc_core.intel.signals.detectors import DETECTORS, DIGITS, SOURCES_MAX, found, measured
 from svc_core.intel.signals.model import Signal, SignalType
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.facts import SourceRef
 from svc_core.operation.members import micros
 from svc_core.operation.ports import Document

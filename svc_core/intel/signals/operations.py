@@ -18,7 +18,8 @@ from svc_core.intel.signals.model import (
     SIGNALS,
     Signal,
 )
-from svc_core.operation.declaration import PATH, Context, Operation, local
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import PATH, Operation, local
 from svc_core.operation.members import (
     SignalId,
     revised,

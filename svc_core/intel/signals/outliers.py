@@ -13,7 +13,7 @@ from svc_core.intel.events.model import OSINT_EVENTS
 from svc_core.intel.signals.detectors import DETECTORS, found, measured
 from svc_core.intel.signals.model import Signal
 from svc_core.intel.signals.queue import cell_of
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.facts import Place
 from svc_core.operation.period import lying
 from svc_core.text.deviation import apart, reached, spread

@@ -17,8 +17,9 @@ from svc_core.intel.signals.detectors import raised
 from svc_core.intel.signals.model import DETECTIONS_DUE, DetectionDue, Signal
 from svc_core.intel.signals.news import of_topic, silent
 from svc_core.intel.signals.outliers import of_cell, of_series
-from svc_core.operation.declaration import Context, Units
+from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM, Document
+from svc_core.operation.units import Units
 
 AT_ONCE = 5  # subjects: some 50 ms for topics of which there is much news
 ROUNDS_MAX = 2_000  # 10,000 subjects in one go; what is left then waits for the next

@@ -11,7 +11,7 @@ from svc_core.base import ids
 from svc_core.intel.events.model import OsintEvent
 from svc_core.intel.folding.kind import Written
 from svc_core.intel.signals.model import DETECTIONS_DUE, DetectionDue
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.facts import exact_point
 
 _TIMED = frozenset({"instant", "day", None})

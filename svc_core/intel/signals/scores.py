@@ -14,7 +14,7 @@ from svc_core.intel.linking.references import id_of, of_vendor
 from svc_core.intel.signals.detectors import DETECTORS, found, measured, raised
 from svc_core.intel.signals.differences import Diff
 from svc_core.intel.signals.model import Signal
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 
 _VENDORS_MAX = 5  # vendors of one vulnerability that are named
 

@@ -22,7 +22,8 @@ from svc_core.intel.entities.vulnerability import (
 )
 from svc_core.intel.folding.declaration import CYBER, reading
 from svc_core.intel.linking.references import id_of
-from svc_core.operation.declaration import QUERY, Context, Operation
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import QUERY, Operation
 from svc_core.operation.facts import Severity
 from svc_core.operation.filters import (
     ALTERNATIVES,

@@ -25,7 +25,7 @@ from svc_core.ledger.append.validation import SALT_BYTES, drafts
 from svc_core.ledger.log.seal import Batch, TreeHead, seal_batch
 from svc_core.ledger.records import Record
 from svc_core.ledger.repository import Proofs, check_end, checkpoint_of, head_of
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.ports import (
     BASE_V2,
     Change,

@@ -17,7 +17,7 @@ from svc_core.base import compact
 from svc_core.ledger.records import decode, encode_line, split
 from svc_core.ledger.repository import SUBJECT_LINES_MAX
 from svc_core.ledger.verify.lines import ERASES, NO_PAYLOAD, read
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 
 _EMPTY: Final = b',"payload":null,"seal":"'
 

@@ -33,8 +33,9 @@ from svc_core.ledger.verify.anchors import gather
 from svc_core.ledger.verify.lines import NO_PAYLOAD, read
 from svc_core.ledger.verify.outcome import Outcome
 from svc_core.ledger.verify.sweep import Sweep
-from svc_core.operation.declaration import Context, Units
+from svc_core.operation.context import Context
 from svc_core.operation.ports import DuplicateRecordError, LedgerHead, LedgerNode, SealedLine
+from svc_core.operation.units import Units
 
 IMPORT_RECORDS_MAX: Final = 1_000_000
 """Records of one file: a few minutes, and 200 MB if each has a subject of its own."""

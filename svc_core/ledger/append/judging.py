@@ -20,7 +20,7 @@ from svc_core.ledger.append.rules import Known, admit, check_room, cited
 from svc_core.ledger.fold.running import RunningStanding
 from svc_core.ledger.records import Draft, Record, decode
 from svc_core.ledger.repository import head_of, lines_of
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 
 JUDGED_RECORDS_MAX: Final = 100_000
 """Records about all subjects that one batch acts on: a second or two of reading, 100 MB."""

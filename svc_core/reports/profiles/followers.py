@@ -16,7 +16,7 @@ from typing import Final
 import attrs
 from attrs import frozen
 
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.members import micros
 from svc_core.operation.ports import Document
 from svc_core.reports.model import FACETS, REPORTS, ReportFacets, ReportRow

@@ -10,7 +10,8 @@ from svc_core import wire
 from svc_core.base import canonical
 from svc_core.base.unset import UNSET, Maybe, named
 from svc_core.operation import crud as personal
-from svc_core.operation.declaration import BODY, PATH, QUERY, Context, Operation
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import BODY, PATH, QUERY, Operation
 from svc_core.operation.members import Cursor, Limit, ProfileId
 from svc_core.operation.ports import Document
 from svc_core.operation.result import Created, Empty, One, Page

@@ -28,18 +28,19 @@ from svc_core.base import compact
 from svc_core.catalog import COLLECTIONS, LOCAL_OPERATIONS, OPERATIONS
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem, describe
-from svc_core.operation import executor as pipeline
-from svc_core.operation.declaration import JSON, OPERATOR, Actor, Context, Operation
-from svc_core.operation.executor import Call, Reply, Site
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import JSON, OPERATOR, Operation
+from svc_core.operation.executor import Execution, Reply
 from svc_core.operation.host import Tell
 from svc_core.operation.inputs import inputs
+from svc_core.operation.parsing import Call, Site, prepare, read_json
 from svc_core.operation.ports import (
     SYSTEM,
     Collection,
     Overloaded,
     SharedUnavailable,
     StorageUnavailable,
-    Transaction,
 )
 from svc_core.operation.stream import Stream, Watch
 from svc_core.wire import Json, WireError
@@ -128,34 +129,12 @@ class Operator:
         headers = {"content-type": "application/json", **asked.headers}
         if operation.idempotency == "required":
             headers.setdefault("idempotency-key", f"svc-{system.SystemIds().random(16).hex()}")
-        call = Call(asked.path, urlencode(asked.query), headers.get)
-        prepared = attrs.evolve(
-            pipeline.prepare(operation, call, site), body=_text(asked.body).encode()
-        )
-        actor, service = await self._actor(operation, asked), self.service
-        service = attrs.evolve(service, tell=tell)
-
-        look, seen = pipeline.ahead(operation, prepared), None
-        if look is not None:
-            seen = await service.storage.read(
-                actor.tenant, lambda tx: look(service.context(tx, actor, now))
-            )
-
-        async def unit(tx: Transaction) -> Reply:
-            context = attrs.evolve(
-                service.context(tx, actor, now),
-                ahead=seen,
-                operation=operation.id,
-                aliases=site.aliases,
-                if_match=prepared.if_match,
-                units=service,
-            )
-            return await pipeline.perform(operation, prepared, context, site)
-
-        if operation.unit == "several":
-            return await unit(cast(Transaction, None))
-        work = service.storage.write if operation.writes else service.storage.read
-        return await work(actor.tenant, unit)
+        body = _text(asked.body).encode()
+        call = Call(asked.path, urlencode(asked.query), headers.get, body)
+        prepared = prepare(operation, call, site)
+        actor = await self._actor(operation, asked)
+        units = attrs.evolve(self.service, tell=tell)
+        return await Execution(prepared, actor, now, units).reply()
 
     async def _actor(self, operation: Operation[Any, Any], asked: Asked) -> Actor:
         if operation.binding == "system":
@@ -200,7 +179,7 @@ class Operator:
 def _read(line: bytes, *, exact: bool = False) -> Asked:
     """The request; once more, with exact numbers, where its operation asks for them."""
     try:
-        asked = wire.structure(Asked, pipeline.read_json(line, exact=exact))
+        asked = wire.structure(Asked, read_json(line, exact=exact))
     except WireError as wrong:
         raise Problem(problem.VALIDATION_FAILED, describe(wrong.faults)) from wrong
     return asked if exact or not _operation(asked.operation).exact else _read(line, exact=True)

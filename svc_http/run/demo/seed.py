@@ -1,12 +1,11 @@
 """Fills a new store for the demo, by the same ways as real use: files are added as sources and
 taken in, profiles are created, reports are made from what was taken in, records are appended to
-the ledger. Nothing is written past the pipeline.
+the ledger. Nothing is written past the executor.
 """
 
 from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
-from typing import cast
 
 import attrs
 from attrs import field, frozen
@@ -18,8 +17,8 @@ from svc_core.access.scopes import SCOPES
 from svc_core.intel.folding.model import Source
 from svc_core.intel.signals.model import SIGNALS
 from svc_core.intel.signals.operations import DismissSignal, dismiss_signal
-from svc_core.operation.declaration import Actor, Context
-from svc_core.operation.ports import Transaction
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
 from svc_core.reports import publications
 from svc_core.reports.profiles import operations
 from svc_core.reports.profiles.model import PROFILES as STORED
@@ -140,9 +139,8 @@ async def _watch(service: Service, tenant: str, wish: ProfileInput, *, is_spoken
         await service.write(tenant, lambda ctx: _want_audio(ctx, profile_id))
     row = await make_report(service, tenant, profile_id)
     if wish in PUBLIC:
-        said = service.context(cast(Transaction, None), Actor(tenant), service.now())
         chosen = publications.ChosenProfile(profile_id)
-        await publications.publish_profile(attrs.evolve(said, units=service), chosen)
+        await publications.publish_profile(service.context(Actor(tenant)), chosen)
     return row.id
 
 

@@ -24,7 +24,8 @@ from svc_core.ledger.append.entries import (
     SubjectAssertion,
 )
 from svc_core.ledger.append.input import SeenSource
-from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
 from svc_http.run.demo.documents import DemoDocument
 from svc_http.service.service import Service
 

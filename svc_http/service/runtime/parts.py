@@ -23,9 +23,9 @@ from svc_core.base.vault import VaultError
 from svc_core.catalog.tools import CatalogueTools
 from svc_core.knowledge.retrieving import TimeLimit
 from svc_core.ledger.signing_key import Purpose, kept_signer, stored_signer
-from svc_core.operation.declaration import Context
-from svc_core.operation.executor import Site
+from svc_core.operation.context import Context
 from svc_core.operation.host import Host, Signer
+from svc_core.operation.parsing import Site
 from svc_core.operation.ports import SYSTEM, Ids, SharedUnavailable, Storage, Transaction
 from svc_core.operation.stream import Watch
 from svc_core.payments.evm import Judge
@@ -210,7 +210,7 @@ class Runtime:
     @property
     def service(self) -> Service:
         """What acts on its own, in units of work of its own."""
-        return Service(self.storage, self.ids, self.now, self.keyring, self.plans, self.host)
+        return Service(self.storage, self.ids, self.now, self.keyring, self.host, plans=self.plans)
 
     def _told_of_counters(self, reason: str) -> None:
         if reason:

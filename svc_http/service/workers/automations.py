@@ -28,7 +28,8 @@ from svc_core.automations.model import WORK, AutomationRun, RunError, RunOutput,
 from svc_core.automations.running import Task
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem, ProblemType
-from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
 from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, Counters, Overloaded, Owned, StorageUnavailable
 from svc_http import system

@@ -19,7 +19,7 @@ from typing import Final, Protocol
 from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.members import micros
 from svc_core.operation.ports import Overloaded, Owned, StorageUnavailable
 from svc_core.outbox.model import DELIVERIES, QUEUES, WEBHOOKS, Queue

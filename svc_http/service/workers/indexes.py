@@ -8,7 +8,7 @@ import asyncio
 from typing import Final
 
 from svc_core.knowledge.reindexing import begin, tend
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM, Leases, SharedUnavailable
 from svc_core.search.embeddings import Embedder, NotEmbedded
 from svc_core.search.indexing import NEVER, OWN, SHARED, Index

@@ -34,7 +34,7 @@ from svc_core.intel.intake import admission, documents, health, registry
 from svc_core.intel.intake.operations import Outcome
 from svc_core.intel.news.recaps import recap_new
 from svc_core.intel.signals.passes import detect_new
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.host import Progress, Tell, silent
 from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, Overloaded, StorageUnavailable

@@ -19,7 +19,7 @@ from typing import Final
 
 from attrs import frozen
 
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, Document, Owned
 from svc_core.reports import speaking

@@ -14,7 +14,7 @@ import anyio
 
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.members import micros
 from svc_core.operation.ports import Document, Overloaded, Owned, StorageUnavailable
 from svc_core.reports.making import SETTLING, Window, postpone, settle

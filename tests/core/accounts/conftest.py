@@ -14,7 +14,8 @@ from svc_core.access.plans import DEFAULT_PLANS, PlanTable
 from svc_core.base import drive
 from svc_core.contract.cursor import Keyring
 from svc_core.contract.problem import Problem
-from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
 from svc_core.operation.host import Host
 from svc_core.operation.ports import SYSTEM, Transaction
 from svc_core.testing.clock import CountingIds, FrozenClock
@@ -40,7 +41,9 @@ class Office:
         async def unit(tx: Transaction) -> R:
             keyring = Keyring({1: b"k" * 32}, 1)
             return await usecase(
-                Context(tx, self.clock.now(), self.ids, Actor(SYSTEM), "", keyring, host=self.host)
+                Context(
+                    self.clock.now(), self.ids, Actor(SYSTEM), "", keyring, host=self.host, tx=tx
+                )
             )
 
         return drive.run(self.store.write(SYSTEM, unit))

@@ -11,7 +11,7 @@ from svc_core.access import keys as rules
 from svc_core.access import operations as accounts
 from svc_core.access.model import KEYS, MEMBERS, USERS, WORKSPACES, Member
 from svc_core.access.operations import add_member
-from svc_core.operation.declaration import ROWS_AT_ONCE
+from svc_core.operation.context import ROWS_AT_ONCE
 from svc_core.operation.ports import Transaction
 
 NOBODY = "usr_" + "0" * 24

@@ -16,7 +16,7 @@ from svc_core.access.operations import IssuedKey
 from svc_core.access.plans import DEFAULT_PLANS, PlanTable
 from svc_core.contract.cursor import Keyring
 from svc_core.contract.problem import Problem
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.host import Host
 from svc_core.operation.ports import SYSTEM
 from svc_core.testing.clock import CountingIds, FrozenClock
@@ -39,7 +39,8 @@ class Desk:
         day = self.clock.now() + timedelta(days=1)
         host = Host(lends={PlanTable: DEFAULT_PLANS}, lite_keys_before=day)
         self._services = [
-            Service(store, ids, self.clock.now, ring, DEFAULT_PLANS, host) for store in stores
+            Service(store, ids, self.clock.now, ring, plans=DEFAULT_PLANS, host=host)
+            for store in stores
         ]
 
     async def run(self, usecase: Callable[[Context], Awaitable[Any]], number: int = 0) -> Any:

@@ -17,7 +17,9 @@ from svc_core.access.lockouts import (
 from svc_core.base import drive
 from svc_core.contract.cursor import Keyring
 from svc_core.contract.problem import Problem
-from svc_core.operation.declaration import OPERATOR, Actor, Context
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import OPERATOR
 from svc_core.operation.host import Host
 from svc_core.operation.ports import SYSTEM, Lockouts
 from svc_core.testing.clock import CountingIds, FrozenClock
@@ -27,7 +29,7 @@ NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 
 def context(lends: dict[type, Any]) -> Context:
     ids, keyring = CountingIds(FrozenClock()), Keyring({1: b"k" * 32}, 1)
-    return Context(None, NOW, ids, Actor(SYSTEM), "", keyring, host=Host(lends=lends))  # type: ignore[arg-type]
+    return Context(NOW, ids, Actor(SYSTEM), "", keyring, host=Host(lends=lends), tx=None)  # type: ignore[arg-type]
 
 
 @pytest.fixture

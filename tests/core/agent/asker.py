@@ -1,7 +1,7 @@
 """A house that has read the demo, and somebody who asks the embedded backend about it."""
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -15,7 +15,8 @@ from svc_core.catalog.tools import CatalogueTools
 from svc_core.ledger.append.append import append
 from svc_core.ledger.append.entries import ClaimAssertion, SubjectAssertion
 from svc_core.ledger.log.note import Ed25519Signer
-from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
 from svc_core.operation.host import Host
 from tests.core import demo
 from tests.core.intel.incident_documents import fold
@@ -76,23 +77,6 @@ def said(told: Sequence[events.Event]) -> Said:
     return Said(list(told), text, sources)
 
 
-@attrs.frozen
-class _Units:
-    """The units of work of a house, without a loop."""
-
-    house: Any
-    tell: Any = None
-
-    async def read(self, tenant: str, usecase: Callable[[Context], Awaitable[R]]) -> R:
-        async def unit(tx: Any) -> R:
-            return await usecase(attrs.evolve(self.house.context(tx, tenant, ""), host=HOST))
-
-        return await self.house.store.read(tenant, unit)  # type: ignore[no-any-return]
-
-    async def aside(self, work: Callable[[], R]) -> R:
-        return work()
-
-
 class Asker:
     """Asks as a workspace."""
 
@@ -101,7 +85,8 @@ class Asker:
 
     def tools(self, tenant: str = TENANT, workspace: str | None = TENANT) -> Any:
         site, now = self.house.site, self.house.clock.now()
-        return CatalogueTools(site).of(_Units(self.house), Actor(tenant, workspace), now)  # type: ignore[arg-type]
+        units = attrs.evolve(self.house.hands, host=HOST)
+        return CatalogueTools(site).of(units, Actor(tenant, workspace), now)
 
     def ask(self, question: str, *history: str, tools: Toolbox | None = None) -> Said:
         """The answer to a question; what the user said before may go before it."""

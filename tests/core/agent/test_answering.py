@@ -24,7 +24,7 @@ from svc_core.agent.threads import THREAD_TURNS, KeptTurn, Place
 from svc_core.agent.ui_stream import UiEncoder
 from svc_core.base import drive
 from svc_core.contract.cursor import Keyring
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.host import Host
 from svc_core.operation.ports import Overloaded
 from svc_core.operation.stream import Stream
@@ -73,9 +73,9 @@ class Desk:
     def __init__(self, encoder: Encoder) -> None:
         clock = FrozenClock()
         store, ids = store_of("memory", catalog.COLLECTIONS), CountingIds(clock)
-        given = ids, clock.now, Keyring({1: b"k" * 32}, 1), DEFAULT_PLANS
+        given = ids, clock.now, Keyring({1: b"k" * 32}, 1)
         host = Host(lends={PlanTable: DEFAULT_PLANS})
-        self.service = Service(store, *given, host)
+        self.service = Service(store, *given, host, plans=DEFAULT_PLANS)
         self.home = drive.run(
             self.service.system(
                 lambda ctx: accounts.create_workspace(
@@ -85,7 +85,7 @@ class Desk:
         ).id
         turn = Turn("Who?", clock.now())
         self.answer = Answer(
-            Slow(store, *given, host),
+            Slow(store, *given, host, plans=DEFAULT_PLANS),
             Asked(turn),
             turn,
             Place(THREAD, is_new=True),

@@ -5,9 +5,8 @@ import json
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-import attrs
 import pytest
 
 from svc_core import catalog
@@ -25,9 +24,9 @@ from svc_core.agent.credits import (
 from svc_core.base import drive
 from svc_core.contract.cursor import Keyring
 from svc_core.contract.problem import Problem
-from svc_core.operation.declaration import Actor
+from svc_core.operation.caller import Actor
 from svc_core.operation.host import Host
-from svc_core.operation.ports import SYSTEM, Transaction
+from svc_core.operation.ports import SYSTEM
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_http.service.service import Service
 from svc_http.stores.postgres import PostgresStorage
@@ -40,7 +39,7 @@ RUNS = {operation.id: operation.run for operation in LOCAL_OPERATIONS}
 
 def service_of(store: Any, clock: FrozenClock, ids: CountingIds | None = None) -> Service:
     ring, host = Keyring({1: b"k" * 32}, 1), Host(lends={PlanTable: SMALL})
-    return Service(store, ids or CountingIds(clock), clock.now, ring, SMALL, host)
+    return Service(store, ids or CountingIds(clock), clock.now, ring, plans=SMALL, host=host)
 
 
 class Desk:
@@ -67,8 +66,7 @@ class Desk:
         return drive.run(settle(self.service, held, refund=refund))
 
     def ask(self, operation: str, request: object) -> dict[str, Any]:
-        context = self.service.context(cast(Transaction, None), Actor(SYSTEM), self.clock.now())
-        asked = RUNS[operation](attrs.evolve(context, units=self.service), request)
+        asked = RUNS[operation](self.service.context(Actor(SYSTEM)), request)
         told: dict[str, Any] = json.loads(drive.run(asked).raw)
         return told
 

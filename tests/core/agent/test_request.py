@@ -14,8 +14,7 @@ from svc_core.agent.ports import Message
 from svc_core.agent.request import Asked, of_completion, of_ui
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.operation import executor as pipeline
-from svc_core.operation.parsing import declaration
+from svc_core.operation.parsing import declaration, read_json
 
 NOW = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)
 BODIES = {
@@ -31,7 +30,7 @@ REASONS_MAX = 10
 def judged(path: str, body: Any) -> Asked | Problem:
     """What a body asks for, read as a request is, or why it is refused."""
     try:
-        sent = pipeline.read_json(json.dumps(body).encode(), exact=False)
+        sent = read_json(json.dumps(body).encode(), exact=False)
         return READ[path](wire.structure(BODIES[path], sent), NOW)  # type: ignore[operator]
     except wire.WireError as unfit:
         return Problem(problem.VALIDATION_FAILED, problem.describe(unfit.faults))

@@ -23,7 +23,7 @@ from svc_core.agent.threads import (
 )
 from svc_core.contract.cursor import Keyring
 from svc_core.contract.problem import Problem
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_http.service.service import Service
 from svc_http.service.workers.retention import forget_threads
@@ -42,7 +42,7 @@ class Desk:
         self.store = store_of(backend, catalog.COLLECTIONS)
         ids, ring = CountingIds(self.clock), Keyring({1: b"k" * 32}, 1)
         self.ids = ids
-        self.service = Service(self.store, ids, self.clock.now, ring, DEFAULT_PLANS)
+        self.service = Service(self.store, ids, self.clock.now, ring, plans=DEFAULT_PLANS)
 
     async def find(self, tenant: str = OURS, kept: timedelta = KEPT, **wanted: str) -> Place:
         ways = {"sent": None, "named": None, "alias": None, **wanted}

@@ -11,6 +11,7 @@ from svc_core.base.instants import Interval
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.contract import problem
 from svc_core.contract.media import Representation
+from svc_core.operation.context import Context
 from svc_core.operation.declaration import (
     BODY,
     JSON,
@@ -20,7 +21,6 @@ from svc_core.operation.declaration import (
     QUERY,
     T3_ENRICHED,
     TEXT,
-    Context,
     In,
     Operation,
     Refused,

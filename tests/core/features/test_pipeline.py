@@ -4,7 +4,7 @@ Tables follow the reading of RFC 9110, 9457, 8259 and 7396 that the pipeline pro
 """
 
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 from urllib.parse import urlencode
 
 import pytest
@@ -15,10 +15,12 @@ from hypothesis import strategies as st
 from svc_core.base import drive
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.operation.declaration import JSON, MARKDOWN, QUERY, Context, Operation, header
-from svc_core.operation.executor import Call, Prepared, Site, perform, prepare
-from svc_core.operation.parsing import parse_query
-from svc_core.operation.ports import SYSTEM, Transaction
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import BODY, JSON, MARKDOWN, QUERY, Operation, header
+from svc_core.operation.executor import Execution
+from svc_core.operation.parsing import Call, Prepared, Site, parse_query, prepare
+from svc_core.operation.ports import SYSTEM
 from svc_core.operation.result import Bare, Content, Empty, Page
 
 SITE = Site("https://api.example")
@@ -217,14 +219,53 @@ def sample(result: Any, **declared: Any) -> Operation[Any, Any]:
     )
 
 
+@frozen
+class Sent:
+    """A body that counts how often it is made of JSON."""
+
+    word: str
+    made: ClassVar[list[str]] = []
+
+    def __attrs_post_init__(self) -> None:
+        self.made.append(self.word)
+
+
+@frozen
+class Post:
+    """A request with such a body."""
+
+    body: Annotated[Sent, BODY]
+
+
+@pytest.mark.parametrize("idempotency", ["none", "required"])
+def test_a_body_is_structured_once_whoever_asks_for_it(house: Any, idempotency: Any) -> None:
+    asked: list[Any] = []
+
+    async def run(ctx: Context, post: Post) -> Bare:
+        asked.extend((post, ctx.ahead))
+        return Bare(post.body.word.encode())
+
+    def ahead(post: Post) -> Any:
+        async def look(_: Context) -> Post:
+            return post
+
+        return look
+
+    operation = Operation(
+        id="post", method="POST", path="/post", summary="", description="", tag="",
+        request=Post, response=Bare, run=run, ahead=ahead, idempotency=idempotency,
+    )  # fmt: skip
+    fields = {"content-type": "application/json", "idempotency-key": "a-key-of-the-caller"}
+    Sent.made.clear()
+    prepared = prepare(operation, Call({}, "", fields.get, b'{"word": "x"}'), SITE)
+    reply = drive.run(Execution(prepared, Actor("a"), house.clock.now(), house.hands).reply())
+    assert (reply.body, Sent.made) == (b"x", ["x"])
+    assert asked[0] is asked[1]
+
+
 def answer(house: Any, operation: Operation[Any, Any], query: str, **headers: str) -> Any:
-    prepared: Prepared = prepare(operation, Call({}, query, headers.get), SITE)
-
-    async def unit(tx: Transaction) -> Any:
-        context = house.context(tx, "", operation.id)
-        return await perform(operation, prepared, context, SITE)
-
-    return drive.run(house.store.read(SYSTEM, unit))
+    prepared = prepare(operation, Call({}, query, headers.get), SITE)
+    return drive.run(Execution(prepared, Actor(SYSTEM), house.clock.now(), house.hands).reply())
 
 
 def test_a_facet_without_tag_is_its_own_body(house: Any) -> None:

@@ -16,7 +16,7 @@ from svc_core.access.plans import DEFAULT_PLANS
 from svc_core.base import drive
 from svc_core.catalog import COLLECTIONS
 from svc_core.contract.problem import Problem
-from svc_core.operation.declaration import Actor
+from svc_core.operation.caller import Actor
 from svc_core.operation.ports import SYSTEM
 from svc_core.reports import publications, speaking
 from svc_core.reports.audio import Recording
@@ -58,8 +58,7 @@ class Town(House):
 
     def units(self, usecase: Callable[..., Any], tenant: str) -> Any:
         """Run a local operation of several units."""
-        ctx = self.context(None, tenant, "")  # type: ignore[arg-type]
-        return drive.run(usecase(attrs.evolve(ctx, units=Work(self))))
+        return drive.run(usecase(self.hands.context(Actor(tenant))))
 
     def plan(self, tenant: str, name: str) -> None:
         """Have a workspace on a plan."""
@@ -101,8 +100,8 @@ class Town(House):
     @property
     def service(self) -> Service:
         """What workers are given."""
-        known = (self.store, self.ids, self.clock.now, self.keyring, DEFAULT_PLANS)
-        return Service(*known, host=self.host)
+        known = (self.store, self.ids, self.clock.now, self.keyring, self.host)
+        return Service(*known, plans=DEFAULT_PLANS)
 
     def listed(self, tenant: str, query: str = "", limit: int = 1) -> list[str]:
         """The reports that a walk through the whole list shows."""
@@ -116,33 +115,6 @@ class Town(House):
             if after is None:
                 return found
             cursor = f"cursor={after}"
-
-
-class Work:
-    """The units of work of a local operation, over the town's store."""
-
-    tell = staticmethod(lambda _: None)
-
-    def __init__(self, town: Town) -> None:
-        self.town = town
-
-    async def read(self, tenant: str, usecase: Any) -> Any:
-        return await self.town.store.read(tenant, self._unit(tenant, usecase))
-
-    async def write(self, tenant: str, usecase: Any) -> Any:
-        return await self.town.store.write(tenant, self._unit(tenant, usecase))
-
-    async def across(self, collection: Any, **how: Any) -> Any:
-        return await self.town.store.across(collection, **how)
-
-    async def aside(self, work: Any) -> Any:
-        return work()
-
-    def _unit(self, tenant: str, usecase: Any) -> Any:
-        async def unit(tx: Any) -> Any:
-            return await usecase(self.town.context(tx, tenant, ""))
-
-        return unit
 
 
 def _raised(failure: BaseException) -> None:

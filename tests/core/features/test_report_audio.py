@@ -11,8 +11,8 @@ import pytest
 from svc_core.base import drive, passes
 from svc_core.base.unset import UNSET
 from svc_core.catalog.openapi import document as openapi
-from svc_core.operation import executor as pipeline
-from svc_core.operation.declaration import T4_PREMIUM_AUDIO, Context
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import T4_PREMIUM_AUDIO
 from svc_core.operation.host import Host
 from svc_core.operation.ports import SYSTEM, Document
 from svc_core.reports import making as reports
@@ -131,7 +131,7 @@ def test_the_facet_tells_the_file_and_where_it_is(stage: Stage) -> None:
     assert (reply.status, reply.media_type) == (200, "application/json")
     body = json.loads(reply.body)
     address, _, query = body.pop("url").partition("?")
-    assert address == f"http://127.0.0.1:8000/media/{RECORDING.name}"
+    assert address == f"https://api.example/media/{RECORDING.name}"
     now = stage.house.clock.now()
     assert query == passes.issue(stage.house.keyring, RECORDING.name, now).query
     assert body == {
@@ -184,15 +184,8 @@ def test_a_cdn_has_the_files_under_their_names(stage: Stage) -> None:
     stage.adopt()
     host = Host(media_base_url="https://cdn.example/audio")
 
-    async def read(ctx: Context) -> Any:
-        operation = stage.house.operations["getReportAudio"]
-        call = pipeline.Call({"reportId": stage.report_id}, "redirect=true", lambda _: None)
-        prepared = pipeline.prepare(operation, call, stage.house.site)
-        return await pipeline.perform(
-            operation, prepared, attrs.evolve(ctx, host=host), stage.house.site
-        )
-
-    reply = stage.house.run(read, TENANT)
+    stage.house.host = host
+    reply = stage.read("getReportAudio", query="redirect=true")
     assert dict(reply.headers)["Location"] == f"https://cdn.example/audio/{RECORDING.name}"
 
 

@@ -12,7 +12,7 @@ from svc_core.base import drive
 from svc_core.changes.render import ChangeRow, dumps
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.ports import FeedPosition, Transaction
 from svc_core.operation.stream import Stream
 

@@ -26,9 +26,11 @@ from svc_core.intel.intake.operations import (
 )
 from svc_core.intel.intake.registry import SourceWish, add_source, remove_sources
 from svc_core.intel.news.model import NEWS
-from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
 from svc_core.operation.host import Host, silent
 from svc_core.operation.ports import SYSTEM, Collection
+from svc_core.operation.units import WorkContext
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_http.stores.memory.storage import MemoryStorage
 from tests.core.feeds import document_of
@@ -43,11 +45,14 @@ class Reader:
     units: list[int] = field(factory=list)
     tell = staticmethod(silent)
 
-    def context(self, tx: Any = None) -> Context:
+    def context(self, tx: Any = None) -> Any:
         host = Host(lends={SourceReader: self})
         ids, ring = CountingIds(self.clock), Keyring({1: b"k" * 32}, 1)
         actor = Actor(SYSTEM, roles=frozenset({"operator"}))
-        return Context(tx, self.clock.now(), ids, actor, "", ring, host=host, units=self)
+        known = (self.clock.now(), ids, actor, "", ring)
+        if tx is None:
+            return WorkContext(*known, host=host, work=self)  # type: ignore[arg-type]
+        return Context(*known, host=host, tx=tx)
 
     async def read(self, tenant: str, usecase: Any) -> Any:
         return await self.store.read(tenant, lambda tx: usecase(self.context(tx)))
@@ -284,7 +289,7 @@ class Lists(Reader):
     body: bytes = b""
     pulled: list[str] = field(factory=list)
 
-    def context(self, tx: Any = None) -> Context:
+    def context(self, tx: Any = None) -> Any:
         there = _Place(self.body, self.pulled)
         return evolve(super().context(tx), host=Host(lends={SourceReader: there}))
 

@@ -20,7 +20,7 @@ from svc_core.intel.entities.model import ENTITIES, Entity
 from svc_core.intel.intake import documents
 from svc_core.intel.intake.kinds import KINDS
 from svc_core.intel.linking.references import id_of
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.testing.clock import START
 from tests.core import demo
 from tests.core.cves import record

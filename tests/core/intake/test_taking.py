@@ -14,7 +14,7 @@ from svc_core.intel.folding.model import SOURCES
 from svc_core.intel.folding.writing import Taken
 from svc_core.intel.intake import documents as intake
 from svc_core.intel.news.model import TOPIC_ACTIVITY
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from tests.core.feeds import document_of
 from tests.sampling import examples
 

@@ -13,7 +13,7 @@ from svc_core.intel.entities.model import ENTITIES, Entity
 from svc_core.intel.entities.screening import Line, MatchEntities, match_entities, read
 from svc_core.intel.entities.settlement import DistinguishEntities, distinguish_entities
 from svc_core.intel.linking.matching import Match, Names, Party
-from svc_core.operation.ports import Transaction
+from svc_core.operation.caller import Actor
 from tests.core.intake.test_settling import take
 from tests.core.test_directory import entity
 
@@ -119,11 +119,8 @@ class Work:
 
 
 def screened(house: Any, work: Work, *lines: Line) -> list[Any]:
-    async def usecase(tx: Transaction) -> Any:
-        context = evolve(house.context(tx, "", "matchEntities"), units=work)
-        return await match_entities(context, MatchEntities(lines))
-
-    page = drive.run(usecase(None))  # type: ignore[arg-type]
+    ctx = evolve(house.hands.context(Actor("")), work=work)
+    page = drive.run(match_entities(ctx, MatchEntities(lines)))
     return [json.loads(row) for row in page.rows]
 
 

@@ -5,7 +5,8 @@ import pytest
 from svc_core.base import drive
 from svc_core.contract.cursor import Keyring
 from svc_core.ledger import repository
-from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
 from svc_core.operation.ports import Transaction
 from svc_core.testing.clock import START, CountingIds
 from svc_core.testing.sealing import a_line, growth
@@ -25,7 +26,7 @@ def test_every_subject_comes_once_and_whole(
     drive.run(store.write("ann", lambda tx: tx.ledger.append(*made[:3], expect=0)))
 
     async def unit(tx: Transaction) -> Lines:
-        ctx = Context(tx, START, CountingIds(), Actor("ann"), "", Keyring({1: bytes(32)}, 1))
+        ctx = Context(START, CountingIds(), Actor("ann"), "", Keyring({1: bytes(32)}, 1), tx=tx)
         asked = ("t", "none", "u", "s", "t")
         return {s: lines async for s, lines in repository.lines_of(ctx, asked, size=size)}
 

@@ -11,9 +11,10 @@ from svc_core.base import drive
 from svc_core.contract import problem
 from svc_core.contract.cursor import Keyring
 from svc_core.contract.problem import Problem
-from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.caller import Actor
 from svc_core.operation.host import Host
 from svc_core.operation.ports import SYSTEM
+from svc_core.operation.units import Units
 from svc_core.payments import operations
 from svc_core.payments.operations import (
     ListPayments,
@@ -45,28 +46,18 @@ class Desk:
         drive.run(self.store.update(one.place, lambda _: Writes(payment=one)))
         return one
 
-    def context(self, tx: Any) -> Context:
-        keyring = Keyring({1: b"0" * 32}, 1)
-        return Context(
-            tx,
-            NOW,
-            CountingIds(),
-            Actor(SYSTEM),
-            "",
-            keyring,
-            host=self.host,
-            units=self,  # type: ignore[arg-type]
+    @property
+    def hands(self) -> Units:
+        return Units(
+            self.storage, CountingIds(), lambda: NOW, Keyring({1: b"0" * 32}, 1), self.host
         )
-
-    async def write(self, tenant: str, usecase: Any) -> Any:
-        return await self.storage.write(tenant, lambda tx: usecase(self.context(tx)))
 
     def ask(self, run: Any, request: Any) -> Any:
         """What an operation answers, read; several units where it changes something."""
         if isinstance(request, ReconcilePayments):
-            found = drive.run(run(self.context(None), request))
+            found = drive.run(run(self.hands.context(Actor(SYSTEM)), request))
         else:
-            found = drive.run(self.storage.read(SYSTEM, lambda tx: run(self.context(tx), request)))
+            found = drive.run(self.hands.read(SYSTEM, lambda ctx: run(ctx, request)))
         if hasattr(found, "raw"):
             return json.loads(found.raw)
         return [json.loads(row) for row in found.rows]

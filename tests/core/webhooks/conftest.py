@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from svc_core.base import drive, instants
+from svc_core.operation.context import Context
 from svc_core.operation.crud import changed
-from svc_core.operation.declaration import Context
 from svc_core.operation.members import micros
 from svc_core.operation.ports import Document, FeedPosition, Owned
 from svc_core.outbox.events import cloud_event, publish, queue_of

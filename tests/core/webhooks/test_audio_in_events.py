@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from svc_core.base import instants
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.host import Host
 from svc_core.outbox.model import EVENTS
 from svc_core.reports import making as reports

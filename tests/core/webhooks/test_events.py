@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from svc_core import catalog
 from svc_core.base import drive, instants
 from svc_core.formats.feeds.model import FeedItem, ParsedFeed
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.ports import FeedPosition, Transaction
 from svc_core.outbox.events import cloud_event
 from svc_core.outbox.model import DELIVERIES, EVENTS, REPORT_GENERATED, TEST, WAITING

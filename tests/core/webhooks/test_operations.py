@@ -12,7 +12,7 @@ from svc_core.base.unset import UNSET
 from svc_core.catalog.openapi import document as openapi
 from svc_core.contract import problem
 from svc_core.contract.cursor import Keyring
-from svc_core.operation.declaration import Host
+from svc_core.operation.host import Host
 from svc_core.outbox.model import WEBHOOK_SECRETS
 from svc_core.webhooks import keys, signing
 from svc_core.webhooks import operations as usecases

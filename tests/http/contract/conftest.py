@@ -45,7 +45,9 @@ from svc_core.intel.news.model import NEWS
 from svc_core.intel.news.recaps import recap_new
 from svc_core.intel.signals.model import SIGNALS
 from svc_core.intel.signals.passes import detect_new
-from svc_core.operation.declaration import Actor, Context, Operation
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import Operation
 from svc_core.operation.inputs import Input, inputs
 from svc_core.operation.members import micros
 from svc_core.operation.result import Accepted, Created
@@ -775,11 +777,10 @@ class World:
 
     def _publish(self) -> str:
         """A public profile of another workspace than those that ask."""
-        tenant, now = self.tenants["pro"], self.clock()
+        tenant = self.tenants["pro"]
         sent = ProfileInput(name="Ports", topic="Port strikes", frequency="manual")
         made = self.run(self.hands.write(tenant, partial(_profile, sent)))
-        actor = Actor(tenant)
-        context = attrs.evolve(self.hands.context(None, actor, now), units=self.hands)  # type: ignore[arg-type]
+        context = self.hands.context(Actor(tenant))
         self.run(publications.publish_profile(context, publications.ChosenProfile(made)))
         self.foreign.add(made)
         return str(made)

@@ -19,8 +19,9 @@ from svc_core.catalog.openapi import failures as openapi
 from svc_core.contract import cursor, problem
 from svc_core.contract.problem import CATALOGUE, Problem
 from svc_core.ledger.append.rules import check_new
-from svc_core.operation import executor as pipeline
-from svc_core.operation.declaration import Actor, Operation
+from svc_core.operation import executor
+from svc_core.operation.caller import Actor
+from svc_core.operation.declaration import Operation
 from svc_core.operation.result import Empty
 from svc_core.reports import addresses
 from svc_core.reports.addresses import Opening
@@ -184,7 +185,7 @@ def _(stage):
 
 @gives(problem.FORBIDDEN)
 def _(stage):
-    pipeline.check_role(catalog.LOCAL_OPERATIONS[0], Actor(""))
+    executor.check_role(catalog.LOCAL_OPERATIONS[0], Actor(""))
 
 
 @gives(problem.LINK_EXPIRED)

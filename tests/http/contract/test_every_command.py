@@ -16,8 +16,9 @@ from svc_core import catalog
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.intel.linking.references import id_of
-from svc_core.operation import executor as pipeline
-from svc_core.operation.declaration import GEOJSON, Actor
+from svc_core.operation import executor
+from svc_core.operation.caller import Actor
+from svc_core.operation.declaration import GEOJSON
 from svc_core.operation.result import Page, Paged
 from svc_core.wire import shapes
 from svc_core.wire.constraints import Ge, Le, MaxLen, Pattern
@@ -490,10 +491,10 @@ def test_what_is_local_is_local_everywhere(contract):
 def it_is_refused_to_a_role_that_it_does_not_name(operation, role):
     actor = Actor("wsp_1", roles=frozenset({role}))
     if role in operation.roles:
-        pipeline.check_role(operation, actor)
+        executor.check_role(operation, actor)
         return
     with pytest.raises(Problem) as refused:
-        pipeline.check_role(operation, actor)
+        executor.check_role(operation, actor)
     assert refused.value.type is problem.FORBIDDEN
 
 

@@ -9,7 +9,7 @@ from svc_core import catalog
 from svc_core.access import operations as accounts
 from svc_core.access import plans
 from svc_core.access.creation import KeyWish
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from tests.backends import NAMES, store_of
 
 BASE = "/api/v2/ledger"

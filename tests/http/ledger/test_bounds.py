@@ -16,7 +16,8 @@ from svc_core.ledger.log.checkpoint import open_checkpoint
 from svc_core.ledger.log.note import VerifierKey
 from svc_core.ledger.verifying import Trusted
 from svc_core.ledger.verifying import verified as walked
-from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
 
 
 def within(town, work, **host):
@@ -25,7 +26,7 @@ def within(town, work, **host):
 
     async def unit(tx):
         context = Context(
-            tx, town.house.clock(), town.house.ids, Actor(town.tenant), "", runtime.keyring
+            town.house.clock(), town.house.ids, Actor(town.tenant), "", runtime.keyring, tx=tx
         )
         return await work(attrs.evolve(context, host=attrs.evolve(runtime.host, **host)))
 
@@ -44,9 +45,8 @@ def verified(town, *, origin=None, **asked):
     service = town.house.service.runtime.service
     if origin is not None:
         service = attrs.evolve(service, host=attrs.evolve(service.host, origin=origin))
-    ctx = service.context(None, Actor(town.tenant), town.house.clock())
-    walk = walked(attrs.evolve(ctx, units=service), **{"level": "strict", **asked})
-    return town.house.run(walk)
+    ctx = service.context(Actor(town.tenant))
+    return town.house.run(walked(ctx, **{"level": "strict", **asked}))
 
 
 def test_a_page_of_an_export_ends_before_it_grows_too_large_and_never_without_a_line(town):
@@ -119,8 +119,8 @@ def test_a_ledger_that_is_written_to_while_it_is_walked_is_found_sound(
         for at, target in enumerate(claims)
     ]
     service = Busy(town.house.service.runtime.service, acts)
-    ctx = service.context(None, Actor(town.tenant), town.house.clock())
-    found = town.house.run(walked(attrs.evolve(ctx, units=service), level="strict", size=size))
+    ctx = attrs.evolve(service.context(Actor(town.tenant)), work=service)
+    found = town.house.run(walked(ctx, level="strict", size=size))
     assert (found.ok, found.faults, found.size) == (True, (), size or 14)
     assert found.erased > 3
 

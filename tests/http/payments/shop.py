@@ -31,13 +31,13 @@ from svc_core import catalog, wire
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.operation.context import Context
 from svc_core.operation.declaration import (
     PATH,
     QUERY,
     T3_ENRICHED,
     T4_PREMIUM_LIST,
     T4_PREMIUM_SINGLE,
-    Context,
     Operation,
 )
 from svc_core.operation.result import One

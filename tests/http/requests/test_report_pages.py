@@ -12,7 +12,8 @@ from svc_core.access import plans
 from svc_core.access.creation import KeyWish
 from svc_core.base import passes
 from svc_core.contract import problem
-from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
 from svc_core.reports import addresses
 from svc_core.reports.addresses import Opening
 from svc_core.reports.audio import AUDIO, Audio, Recording
@@ -42,7 +43,7 @@ class Desk:
     def write(self, work):
         async def unit(tx):
             actor = Actor(self.workspace.id)
-            return await work(Context(tx, self.house.clock(), self.house.ids, actor, "t", None))
+            return await work(Context(self.house.clock(), self.house.ids, actor, "t", None, tx=tx))
 
         return self.house.run(self.house.storage.write(self.workspace.id, unit))
 

@@ -14,7 +14,8 @@ from svc_core.access import operations as accounts
 from svc_core.contract import problem
 from svc_core.contract.cursor import Keyring
 from svc_core.contract.problem import Problem
-from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
 from svc_core.operation.ports import Answer, Overloaded, StorageUnavailable
 from svc_core.operation.stream import Stream
 from svc_core.testing.clock import START
@@ -644,7 +645,9 @@ def test_a_row_comes_when_it_is_committed_and_a_revoked_key_ends_it(
         [held] = whole.service.runtime.principals._entries.values()
 
         async def unit(tx: Any) -> Any:
-            ctx = Context(tx, whole.clock(), whole.ids, Actor(""), "t", Keyring({1: b"k" * 32}, 1))
+            ctx = Context(
+                whole.clock(), whole.ids, Actor(""), "t", Keyring({1: b"k" * 32}, 1), tx=tx
+            )
             return await accounts.revoke_key(ctx, held.principal.key.id)
 
         await whole.storage.write("", unit)

@@ -19,7 +19,7 @@ from svc_core import catalog
 from svc_core.access import operations as accounts
 from svc_core.access import plans
 from svc_core.contract.cursor import Keyring
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.executor import Site
 from svc_core.operation.host import Host, silent
 from svc_core.operation.members import micros
@@ -102,7 +102,12 @@ class House:
         ring = Keyring({1: b"k" * 32}, 1)
         self.storage = storage
         self.service = Service(
-            storage, self.ids, self.clock.now, ring, plans.DEFAULT_PLANS, Host(speaks=True)
+            storage,
+            self.ids,
+            self.clock.now,
+            ring,
+            plans=plans.DEFAULT_PLANS,
+            host=Host(speaks=True),
         )
         self.voice = Voice(sound)
         self.media = media
@@ -602,7 +607,7 @@ async def test_of_many_processes_one_has_the_turn(shared_dsn: str) -> None:
     ]
     clock = FrozenClock()
     ids, ring = CountingIds(clock), Keyring({1: b"k" * 32}, 1)
-    services = [Service(one, ids, clock.now, ring, plans.DEFAULT_PLANS) for one in stores]
+    services = [Service(one, ids, clock.now, ring, plans=plans.DEFAULT_PLANS) for one in stores]
     for number in range(10):
         name = f"{number:064x}.mp3"
         asked = [one.system(lambda ctx, name=name: take_turn(ctx, name)) for one in services * 3]

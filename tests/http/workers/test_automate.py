@@ -30,7 +30,8 @@ from svc_core.automations.model import (
     Timetable,
 )
 from svc_core.contract.problem import UPSTREAM_UNAVAILABLE, Problem
-from svc_core.operation.declaration import Actor, Context
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
 from svc_core.operation.host import Host
 from svc_core.operation.ports import SYSTEM, StorageUnavailable
 from svc_http.service.commits import Commits

@@ -21,7 +21,8 @@ from svc_core import catalog
 from svc_core.access import plans
 from svc_core.contract.cursor import Keyring
 from svc_core.contract.problem import Problem
-from svc_core.operation.declaration import Context, Host
+from svc_core.operation.context import Context
+from svc_core.operation.host import Host
 from svc_core.operation.ports import Collection, StorageUnavailable
 from svc_core.outbox.events import publish
 from svc_core.outbox.model import (

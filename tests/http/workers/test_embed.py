@@ -10,7 +10,7 @@ from svc_core.formats import table as formats
 from svc_core.formats.model import Given
 from svc_core.formats.reading.body import Body
 from svc_core.intel.intake import documents
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM
 from svc_core.reports.model import FACETS
 from svc_core.reports.profiles import operations as profiles

@@ -6,7 +6,7 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.reports.model import FACETS, REPORTS
 from svc_core.reports.profiles import operations as profiles
 from svc_core.reports.profiles.model import LEAVING, ProfileInput

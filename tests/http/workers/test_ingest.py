@@ -17,7 +17,7 @@ from svc_core.contract.problem import Problem
 from svc_core.formats.model import MissingExtra
 from svc_core.intel.folding.model import SOURCES, Source
 from svc_core.intel.intake import registry
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_http.outside.fetch import LOOPBACK, Fetcher, FetchLimits, locations
 from svc_http.service.workers import add_source, ingest_loop, pull, pull_all
 from svc_http.service.workers import intake as ingest

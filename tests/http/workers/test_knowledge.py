@@ -16,8 +16,9 @@ from svc_core.intel.signals.operations import DismissSignal, dismiss_signal
 from svc_core.knowledge import reindexing, retrieving
 from svc_core.knowledge.reindexing import ReindexKnowledge, begin, reindex_knowledge, tend
 from svc_core.knowledge.retrieving import TimeLimit
-from svc_core.operation.declaration import Actor, Context
-from svc_core.operation.executor import Site
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
+from svc_core.operation.parsing import Site
 from svc_core.operation.ports import SYSTEM, SharedUnavailable
 from svc_core.reports.profiles.model import (
     LEAVING,
@@ -94,8 +95,7 @@ async def workspace(service: Any) -> str:
 
 
 async def reindexed(service: Any) -> Any:
-    ctx = attrs.evolve(service.context(None, Actor(SYSTEM), service.now()), units=service)
-    return (await reindex_knowledge(ctx, ReindexKnowledge())).raw
+    return (await reindex_knowledge(service.context(Actor(SYSTEM)), ReindexKnowledge())).raw
 
 
 def ids(rows: Any) -> list[str]:

@@ -13,7 +13,7 @@ import attrs
 import pytest
 
 from svc_core.contract.problem import Problem
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.ports import Overloaded, StorageUnavailable
 from svc_core.reports.model import FACETS, REPORTS, ReportRow
 from svc_core.reports.profiles import operations as profiles

@@ -26,7 +26,7 @@ from hypothesis.stateful import (
 )
 
 from svc_core import catalog
-from svc_core.operation.declaration import Context
+from svc_core.operation.context import Context
 from svc_core.operation.ports import FeedPosition
 from svc_core.operation.schedule import last_run, next_run
 from svc_core.reports.model import FACETS, REPORTS, ReportRow

@@ -1,0 +1,149 @@
+"""What is known of a call of an operation, whatever it runs in: who calls, when, and which host.
+
+`CallContext` is what judgements take that need no rows; use cases are given one of its two kinds,
+a `Context` with one unit of work or a `WorkContext` with as many as they begin.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, TypeVar, Unpack
+
+from attrs import Factory, field, frozen
+
+from svc_core.base.unset import Maybe, Unset
+from svc_core.contract import cursor, problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.host import Host
+from svc_core.operation.ports import BASE_V2, Bounds, Document, Ids, Position
+
+T = TypeVar("T")
+
+
+@frozen
+class Actor:
+    """Who calls. `tenant` is the workspace, the user of a personal key, or "" for nobody.
+
+    `roles` are what a person is in the workspace, or `operator`; a key has none.
+    """
+
+    tenant: str
+    workspace_id: str | None = None
+    user_id: str | None = None
+    key_id: str | None = None
+    scopes: frozenset[str] = frozenset()
+    roles: frozenset[str] = frozenset()
+
+
+@frozen
+class CallContext:
+    """What is known of one call besides its request. `now` is read once per request.
+
+    `format` is the representation that was negotiated, `aliases` whether deprecated members are
+    still given, `target` the row that a mutation is about, `if_match` the precondition of an
+    operation without such a row, `ahead` what its operation had read on a snapshot before.
+    `origin` is the one that was asked: that of the host, or its secondary one, which has no v2.
+    """
+
+    now: datetime
+    ids: Ids
+    actor: Actor
+    operation: str
+    keyring: cursor.Keyring
+    format: str = "json"
+    aliases: bool = True
+    target: Document[Any] | None = None
+    if_match: str | None = None
+    host: Host = field(factory=Host)
+    ahead: Any = None
+    origin: str = field(default=Factory(lambda self: self.host.origin, takes_self=True))
+
+    def located(self, url: str | None) -> str | None:
+        """An address under the origin of the host as whoever asks may follow it.
+
+        At another origin it stays there, so that no key is led elsewhere; None where it is not.
+        """
+        own = f"{self.host.origin}/"
+        if url is None or self.origin == self.host.origin or not url.startswith(own):
+            return url
+        path = url.removeprefix(self.host.origin)
+        return None if path.startswith(f"{BASE_V2}/") else self.origin + path
+
+    def borrow(self, port: type[T]) -> T:
+        """What the host lends under this Protocol.
+
+        Raises:
+            Problem: SERVICE_UNAVAILABLE where it lends nothing.
+        """
+        lent = self.host.lends.get(port)
+        if lent is None:
+            wanted = (port.__doc__ or port.__name__).partition(".")[0]
+            raise Problem(problem.SERVICE_UNAVAILABLE, f"This host does not have it: {wanted}.")
+        return lent  # type: ignore[no-any-return]
+
+    @property
+    def row(self) -> Document[Any]:
+        """The row that the running mutation is about, where its operation declares a target."""
+        if self.target is None:
+            raise AssertionError("the operation declares its target")
+        return self.target
+
+    # -- cursors -----------------------------------------------------------------------------------
+
+    def list_binding(
+        self,
+        where: Mapping[str, tuple[str, ...]],
+        order: str | None = None,
+        **bounds: Unpack[Bounds],
+    ) -> bytes:
+        """What the cursors of one list are bound to: tenant, operation, filters and order."""
+        filters = sorted((name, tuple(sorted(values))) for name, values in where.items())
+        ranges, words = bounds.get("ranges") or {}, bounds.get("words") or ()
+        narrowed = (tuple(sorted(ranges.items())), bounds.get("box"), tuple(sorted(words)))
+        limits = (bounds.get("start"), bounds.get("end"), narrowed)
+        return _binding(self.actor.tenant, self.operation, tuple(filters), limits, order)
+
+    def open_cursor(self, token: Maybe[str], binding: bytes) -> Position | None:
+        """The position that a cursor seals; None when there is no cursor.
+
+        Raises:
+            Problem: INVALID_CURSOR, one code for every reason, so that it is no oracle.
+        """
+        if isinstance(token, Unset):
+            return None
+        order, id_, *_ = self.unsealed(token, binding)
+        return Position(order, id_)
+
+    def unsealed(self, token: str, binding: bytes) -> list[Any]:
+        """What a cursor seals.
+
+        Raises:
+            Problem: INVALID_CURSOR, one code for every reason, so that it is no oracle.
+        """
+        try:
+            return list(cursor.unseal(self.keyring, token, binding))
+        except cursor.CursorError as refused:
+            raise Problem(
+                problem.INVALID_CURSOR, "The cursor is not one that this listing gave out."
+            ) from refused
+
+    def seal_cursor(
+        self, position: Position | None, binding: bytes, more: Sequence[int] = ()
+    ) -> str | None:
+        """The opaque token of a position, and of what its list needs `more`."""
+        if position is None:
+            return None
+        sealed = [position.order, position.id, *more]
+        return cursor.seal(self.keyring, sealed, binding, self.ids.random(12))
+
+
+@lru_cache(maxsize=1024)  # lists being walked at once; a digest costs more than to remember it
+def _binding(
+    tenant: str,
+    operation: str,
+    filters: tuple[tuple[str, tuple[str, ...]], ...],
+    limits: tuple[object, ...],
+    order: str | None,
+) -> bytes:
+    bound = dict(zip(("start", "end", "narrowed"), limits, strict=True))
+    return cursor.binding(tenant, operation, {**dict(filters), **bound}, order or "desc")

@@ -1,0 +1,286 @@
+"""What a use case is given besides its request: a call, and one unit of work for it.
+
+The verbs for rows (`load`, `create`, `save`, `remove`, `page`) are the context's, so that a change
+record is never forgotten.
+"""
+
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from operator import attrgetter
+from typing import Any, TypedDict, TypeVar, Unpack
+
+from attrs import field, frozen
+
+from svc_core.base.differences import changed_fields
+from svc_core.base.unset import UNSET, Maybe, Unset
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.caller import CallContext
+from svc_core.operation.ports import (
+    Bounds,
+    Change,
+    ChangeType,
+    Collection,
+    Document,
+    StaleVersionError,
+    Transaction,
+)
+from svc_core.operation.result import One, Page
+from svc_core.wire import Fault
+
+T = TypeVar("T")
+
+_RAW = attrgetter("raw")
+
+ROWS_AT_ONCE = 500  # that are read of a store
+
+
+class Details(TypedDict, total=False):
+    """What a change says besides; see `Change`."""
+
+    changed_fields: tuple[str, ...] | None
+    last_state: bytes | None
+    merged_into_id: str | None
+    owner: str | None
+
+
+@frozen
+class Context(CallContext):
+    """A call within one unit of work, and the verbs for its rows."""
+
+    tx: Transaction = field(kw_only=True)
+
+    async def load(self, collection: Collection[T], id_: str) -> Document[T]:
+        """The row.
+
+        Raises:
+            Problem: NOT_FOUND; whether another tenant, or another person of this one, has it is
+                not told.
+        """
+        document = await self.tx.documents.get(collection, id_)
+        if document is None or not self.shows(collection, document):
+            raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
+        return document
+
+    def shows(self, collection: Collection[T], document: Document[T]) -> bool:
+        """Whether the row is one that the caller is shown."""
+        if not collection.owner:
+            return True
+        return collection.owner_of(collection.decode(document.raw)) == self.actor.user_id
+
+    async def answering(self, collection: Collection[T], id_: str) -> Document[T]:
+        """The row of a collection with the facet `key` that an id names, its own or a former one.
+
+        Raises:
+            Problem: NOT_FOUND.
+        """
+        found = await self.tx.documents.scan(collection, where={"key": (id_,)}, limit=1)
+        return found.rows[0] if found.rows else await self.load(collection, id_)
+
+    async def value(self, collection: Collection[T], id_: str) -> T:
+        """What the row holds.
+
+        Raises:
+            Problem: NOT_FOUND.
+        """
+        return collection.decode((await self.load(collection, id_)).raw)
+
+    async def find(self, collection: Collection[T], id_: str) -> T | None:
+        """What the row holds; None where it is not there."""
+        document = await self.tx.documents.get(collection, id_)
+        return None if document is None else collection.decode(document.raw)
+
+    async def find_many(self, collection: Collection[T], ids: Iterable[str]) -> dict[str, T]:
+        """What the rows hold that are there, by their identifiers."""
+        found = await self.tx.documents.get_many(collection, list(dict.fromkeys(ids)))
+        return {id_: collection.decode(document.raw) for id_, document in found.items()}
+
+    async def every(
+        self, collection: Collection[T], most: int | None = None, **filters: Any
+    ) -> AsyncIterator[Document[T]]:
+        """All rows that the filters of `Documents.scan` leave, or the first of them."""
+        left, after = most, None
+        while left is None or left > 0:
+            limit = ROWS_AT_ONCE if left is None else min(left, ROWS_AT_ONCE)
+            page = await self.tx.documents.scan(collection, after=after, limit=limit, **filters)
+            for row in page.rows:
+                yield row
+            after = page.end
+            if after is None:
+                return
+            left = None if left is None else left - len(page.rows)
+
+    async def unchanged(self, collection: Collection[T], seen: Document[T]) -> T | None:
+        """What a row holds that a worker acted on; None once anybody has changed it since."""
+        document = await self.tx.documents.get(collection, seen.id)
+        if document is None or document.version != seen.version:
+            return None
+        return collection.decode(document.raw)
+
+    async def missing(
+        self,
+        collection: Collection[Any],
+        ids: Sequence[str],
+        *,
+        pointer: str,
+        known: Sequence[str] = (),
+    ) -> list[Fault]:
+        """The ids that name no row, by `pointer` and position.
+
+        `known` ones were accepted before and may be gone since.
+        """
+        found = await self.tx.documents.get_many(collection, ids)
+        there = {id_ for id_, document in found.items() if self.shows(collection, document)}
+        return [
+            Fault(f"{pointer}/{at}", f"is no {collection.kind} of this workspace")
+            for at, id_ in enumerate(ids)
+            if id_ not in known and id_ not in there
+        ]
+
+    async def create(self, collection: Collection[T], id_: str, value: T) -> Document[T]:
+        """Write a new row with its change record.
+
+        Raises:
+            Problem: RESOURCE_CONFLICT when the identifier is taken.
+        """
+        return await self.save(collection, id_, value, expect=0)
+
+    async def save(
+        self,
+        collection: Collection[T],
+        id_: str,
+        value: T,
+        *,
+        expect: int | None = None,
+        before: Maybe[Document[T] | None] = UNSET,
+    ) -> Document[T]:
+        """Write a row with its change record.
+
+        `before` is the row as it is stored, None where there is none: a caller who knows it saves
+        the reading of it, which the change record of a published row needs.
+
+        Raises:
+            Problem: RESOURCE_CONFLICT when `expect` is no longer the stored version.
+        """
+        if isinstance(before, Unset):
+            before = await self._before(collection, id_, expect)
+        try:
+            document = await self.tx.documents.put(collection, id_, value, expect=expect)
+        except StaleVersionError as stale:
+            raise Problem(
+                problem.RESOURCE_CONFLICT, "The resource has changed meanwhile."
+            ) from stale
+        kind: ChangeType = "created" if document.version == 1 else "updated"
+        fields = None if before is None else changed_fields(before.raw, document.raw)
+        await self.record(
+            collection, id_, kind, document.version, value=value, changed_fields=fields
+        )
+        return document
+
+    async def _before(
+        self, collection: Collection[T], id_: str, expect: int | None
+    ) -> Document[T] | None:
+        """The row that is about to be written over, where its changes are published."""
+        if collection.kind is None or expect == 0:
+            return None
+        target = self.target
+        if target is not None and (target.id, target.version) == (id_, expect):
+            return target
+        return await self.tx.documents.get(collection, id_)
+
+    async def rewrite(self, collection: Collection[T], value: T) -> One[T]:
+        """Give the row that the running mutation is about this value; the same writes nothing.
+
+        Raises:
+            Problem: RESOURCE_CONFLICT when the row was written meanwhile.
+        """
+        document = self.row
+        if collection.decode(document.raw) != value:
+            document = await self.save(collection, document.id, value, expect=document.version)
+        return One(document.raw, document.tag)
+
+    async def remove(self, collection: Collection[T], id_: str) -> Document[T]:
+        """Delete a row and leave a tombstone in the feed.
+
+        Raises:
+            Problem: NOT_FOUND.
+        """
+        document = await self.tx.documents.delete(collection, id_)
+        if document is None:
+            raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
+        state = document.raw if collection.scope == "global" else None
+        value = collection.decode(document.raw) if collection.owner else None
+        await self.record(
+            collection, id_, "deleted", document.version + 1, value=value, last_state=state
+        )
+        return document
+
+    async def record(
+        self,
+        collection: Collection[T],
+        id_: str,
+        change_type: ChangeType,
+        version: int,
+        *,
+        value: T | None = None,
+        **details: Unpack[Details],
+    ) -> None:
+        """Write the change record of one row, where its collection publishes changes.
+
+        `value` is what the row holds, or held, where the record depends on it.
+        """
+        if collection.kind is None:
+            return
+        path = collection.address(id_)
+        if collection.owner and value is not None:
+            path, details["owner"] = collection.home(value, id_), collection.owner_of(value)
+        change = Change(
+            id=self.ids.new("chg"),
+            change_type=change_type,
+            resource_type=collection.kind,
+            resource_id=id_,
+            version=version,
+            occurred_at=self.now,
+            path=path,
+            everybody=collection.scope == "global",
+            **details,
+        )
+        await self.tx.changes.append(change)
+
+    async def page(
+        self,
+        collection: Collection[T],
+        *,
+        where: Mapping[str, Maybe[str | tuple[str, ...]]] | None = None,
+        order: str | None = None,
+        after: Maybe[str] = UNSET,
+        limit: int,
+        asked: Mapping[str, tuple[str, ...]] | None = None,
+        **bounds: Unpack[Bounds],
+    ) -> Page[T]:
+        """One page of a list, continued from the cursor `after`, with the cursor to the next.
+
+        Of rows that have an owner there are the caller's own. A filter in `where` that was not
+        sent filters nothing; `order` names a declared number to
+        sort by, and `bounds` are those of `Documents.scan`. `asked` are filters as they were sent
+        whose values in `where` were looked up, and may be others when the next page is read.
+
+        Raises:
+            Problem: INVALID_CURSOR when the cursor is not one of this list with these filters.
+        """
+        filters = {
+            name: (value,) if isinstance(value, str) else value
+            for name, value in (where or {}).items()
+            if not isinstance(value, Unset)
+        }
+        if collection.owner:
+            filters[collection.owner] = (self.actor.user_id or "",)
+        binding = self.list_binding({**filters, **(asked or {})}, order, **bounds)
+        rows = await self.tx.documents.scan(
+            collection,
+            where=filters,
+            order=order,
+            after=self.open_cursor(after, binding),
+            limit=limit,
+            **bounds,
+        )
+        return Page(tuple(map(_RAW, rows.rows)), self.seal_cursor(rows.end, binding))

@@ -1,0 +1,68 @@
+"""Where use cases run: the units of work of a host."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from typing import TypeVar
+
+from attrs import field, frozen
+
+from svc_core.contract.cursor import Keyring
+from svc_core.operation.caller import Actor, CallContext
+from svc_core.operation.context import Context
+from svc_core.operation.host import Host, Tell, silent
+from svc_core.operation.ports import Ids, Storage, Transaction
+
+R = TypeVar("R")
+
+
+@frozen
+class Units:
+    """A store with all else that a host gives its use cases; `tell` takes the news of long work."""
+
+    storage: Storage
+    ids: Ids
+    now: Callable[[], datetime]
+    keyring: Keyring
+    host: Host = field(factory=Host)
+    tell: Tell = silent
+
+    async def read(self, tenant: str, usecase: Callable[[Context], Awaitable[R]]) -> R:
+        """Run a use case for `tenant` on one snapshot."""
+        return await self.storage.read(tenant, self._unit(tenant, usecase))
+
+    async def write(self, tenant: str, usecase: Callable[[Context], Awaitable[R]]) -> R:
+        """Run a use case for `tenant` and commit it durably."""
+        return await self.storage.write(tenant, self._unit(tenant, usecase))
+
+    async def tenants(self) -> Sequence[str]:
+        """The workspaces and people that there are, by their ids, as far as the host knows any."""
+        return ()
+
+    async def aside(self, work: Callable[[], R]) -> R:
+        """Run work that takes long and waits for nothing, beside all else where the host can."""
+        return work()
+
+    def context(self, actor: Actor) -> "WorkContext":
+        """The context of a use case of several units that no request asked for."""
+        now = self.now()
+        has_aliases, known = self.host.has_aliases(now), (now, self.ids, actor, "", self.keyring)
+        return WorkContext(*known, aliases=has_aliases, host=self.host, work=self)
+
+    def _unit(
+        self, tenant: str, usecase: Callable[[Context], Awaitable[R]]
+    ) -> Callable[[Transaction], Awaitable[R]]:
+        now = self.now()
+        has_aliases = self.host.has_aliases(now)
+        known = now, self.ids, Actor(tenant), "", self.keyring
+
+        async def unit(tx: Transaction) -> R:
+            return await usecase(Context(*known, aliases=has_aliases, host=self.host, tx=tx))
+
+        return unit
+
+
+@frozen
+class WorkContext(CallContext):
+    """A call that begins as many units of work as it needs, one after another."""
+
+    work: Units = field(kw_only=True)
