@@ -27,8 +27,8 @@ from starlette.routing import Route
 from svc_core.access import operations as accounts
 from svc_core.access.creation import KeyWish
 from svc_core.access.plans import Plan, PlanTable
+from svc_core.base.seals import Keyring
 from svc_core.catalog import COLLECTIONS
-from svc_core.contract.cursor import Keyring
 from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM, Change
 from svc_http import system

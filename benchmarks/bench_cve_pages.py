@@ -21,7 +21,7 @@ from bench_osint_pages import GOAL, LIMIT
 
 from svc_core import catalog
 from svc_core.base import drive
-from svc_core.contract.cursor import Keyring
+from svc_core.base.seals import Keyring
 from svc_core.intel.entities import vulnerability
 from svc_core.intel.entities.vulnerability import CVES, Cve
 from svc_core.intel.linking.references import id_of

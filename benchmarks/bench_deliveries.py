@@ -25,8 +25,8 @@ from typing import Any
 import httpx2
 
 from svc_core.access import plans
+from svc_core.base.seals import Keyring
 from svc_core.catalog import COLLECTIONS
-from svc_core.contract.cursor import Keyring
 from svc_core.operation.context import Context
 from svc_core.operation.host import Host
 from svc_core.outbox.events import publish

@@ -22,7 +22,7 @@ from typing import Any
 from database import postgres
 
 from svc_core import catalog
-from svc_core.contract.cursor import Keyring
+from svc_core.base.seals import Keyring
 from svc_core.intel.entities.model import ENTITIES, Entity
 from svc_core.intel.entities.relation import RELATIONS, Evidence, Relation
 from svc_core.intel.graphs.cyber import GetCyberGraph, get_cyber_graph

@@ -21,14 +21,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from svc_core.base import drive
+from svc_core.base.seals import Keyring
 from svc_core.catalog import COLLECTIONS, OPERATIONS
 from svc_core.contract import idempotency
-from svc_core.contract.cursor import Keyring
+from svc_core.contract.idempotency import Answer
 from svc_core.operation import parsing as reading
 from svc_core.operation.caller import Actor
 from svc_core.operation.executor import Execution
 from svc_core.operation.parsing import Site, prepare
-from svc_core.operation.ports import Answer, Transaction
+from svc_core.operation.ports import Transaction
 from svc_core.operation.units import Units
 from svc_http.stores import MemoryStorage
 from svc_http.system import SystemIds

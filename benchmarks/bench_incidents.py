@@ -21,7 +21,7 @@ from typing import Any
 
 from svc_core import catalog
 from svc_core.access import plans
-from svc_core.contract.cursor import Keyring
+from svc_core.base.seals import Keyring
 from svc_core.formats.model import Given
 from svc_core.formats.reading.body import Body
 from svc_core.formats.table import FORMATS, read

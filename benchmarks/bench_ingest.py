@@ -26,7 +26,7 @@ from attrs import frozen
 
 from svc_core import catalog
 from svc_core.access import plans
-from svc_core.contract.cursor import Keyring
+from svc_core.base.seals import Keyring
 from svc_core.intel.folding.model import SOURCES
 from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM

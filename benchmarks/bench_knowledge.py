@@ -31,13 +31,14 @@ from database import postgres
 
 from svc_core import catalog
 from svc_core.access import plans
+from svc_core.base.seals import Keyring
 from svc_core.base.unset import UNSET
-from svc_core.contract.cursor import Keyring
 from svc_core.knowledge.reindexing import tend
 from svc_core.knowledge.retrieving import retrieve
 from svc_core.knowledge.rows import KnowledgeQuery, Mode, RetrievalPeriod
 from svc_core.operation.caller import Actor
 from svc_core.operation.host import Host
+from svc_core.reports.indexing import OWN, index_report
 from svc_core.reports.model import (
     Period,
     ReportContent,
@@ -50,7 +51,6 @@ from svc_core.reports.model import (
 )
 from svc_core.search import corpus
 from svc_core.search.embeddings import Embedder
-from svc_core.search.indexing import OWN, index_report
 from svc_http import system
 from svc_http.outside.embeddings.model import Embeddings
 from svc_http.service.service import Service

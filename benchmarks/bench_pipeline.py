@@ -28,14 +28,14 @@ from svc_core import catalog
 from svc_core.access import operations as accounts
 from svc_core.access.authorize import OperationAccess
 from svc_core.access.creation import KeyWish
-from svc_core.base import drive
+from svc_core.base import drive, seals
 from svc_core.contract import cursor, envelope
+from svc_core.contract.result import Page
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.executor import Execution
 from svc_core.operation.parsing import Call, prepare
 from svc_core.operation.ports import SYSTEM, Transaction
-from svc_core.operation.result import Page
 from svc_core.reports.model import REPORTS
 from svc_http import system
 from svc_http.adapter.page_cache import PageCache
@@ -71,7 +71,7 @@ class Store:
 def filled() -> Store:
     """The store."""
     storage = MemoryStorage(catalog.COLLECTIONS)
-    ring = cursor.Keyring({1: SECRET.encode()}, 1)
+    ring = seals.Keyring({1: SECRET.encode()}, 1)
 
     async def people(tx: Transaction) -> tuple[str, list[str]]:
         ctx = Context(system.now(), system.SystemIds(), Actor(SYSTEM), "bench", ring, tx=tx)
@@ -198,7 +198,7 @@ async def parts(store: Store) -> dict[str, Work]:
     call = Call({}, PATH.partition("?")[2], asked.header)
     execution = Execution(prepare(LIST, call, site), grant.actor, now, runtime.service)
     binding = cursor.binding(grant.tenant, LIST.id, {}, "desc")
-    ring, nonce = runtime.keyring, bytes(cursor.NONCE_BYTES)
+    ring, nonce = runtime.keyring, bytes(seals.NONCE_BYTES)
     token = cursor.seal(ring, [1_767_225_600_000_000, f"rpt_{7:024x}"], binding, nonce)
 
     async def scan(tx: Transaction) -> tuple[bytes, ...]:

@@ -32,9 +32,10 @@ from database import postgres
 
 from svc_core import catalog
 from svc_core.access import plans
-from svc_core.contract.cursor import Keyring
+from svc_core.base.seals import Keyring
+from svc_core.intel.news.indexing import ITEMS, evidence
 from svc_core.intel.news.items import Written, follow
-from svc_core.intel.news.model import NEWS, NewsItem, NewsSource, NewsText, Sentiment
+from svc_core.intel.news.model import NEWS, NEWS_TEXTS, NewsItem, NewsSource, NewsText, Sentiment
 from svc_core.operation.context import Context
 from svc_core.operation.host import Host
 from svc_core.operation.members import micros
@@ -138,10 +139,12 @@ class Asked:
     async def __call__(self, ctx: Context) -> int:
         """How many items were chosen."""
         query = Query.of(self.words)
-        table = await corpus.frequencies(ctx)
+        table = await corpus.frequencies(ctx, ITEMS)
         start = None if self.start is None else micros(self.start)
-        found = await corpus.candidates(ctx, query.terms, table, start=start, limit=CANDIDATES_MAX)
-        held = [read(one) for one in await corpus.evidence(ctx, found)]
+        found = await corpus.candidates(
+            ctx, query.terms, table, texts=NEWS_TEXTS, start=start, limit=CANDIDATES_MAX
+        )
+        held = [read(one) for one in await evidence(ctx, found)]
         return len(rank(query, held, table).chosen)
 
 

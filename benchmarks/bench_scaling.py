@@ -40,7 +40,7 @@ from svc_core import catalog
 from svc_core.access import operations as accounts
 from svc_core.access.creation import KeyWish
 from svc_core.access.plans import Plan, PlanTable
-from svc_core.contract.cursor import Keyring
+from svc_core.base.seals import Keyring
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM, Transaction

@@ -19,12 +19,13 @@ from typing import Any
 
 from attrs import frozen
 
+from svc_core.base.seals import Keyring
 from svc_core.catalog import COLLECTIONS, OPERATIONS
-from svc_core.contract.cursor import Keyring
+from svc_core.contract.idempotency import Answer
 from svc_core.operation.caller import Actor
 from svc_core.operation.executor import Execution
 from svc_core.operation.parsing import Call, Site, prepare
-from svc_core.operation.ports import Answer, Collection, Transaction
+from svc_core.operation.ports import Collection, Transaction
 from svc_core.operation.units import Units
 from svc_core.testing.clock import START
 from svc_core.testing.sample import NOTES, SAMPLES, Note

@@ -22,11 +22,11 @@ from typing import Any
 import attrs
 
 from svc_core import catalog, wire
+from svc_core.contract.idempotency import Answer
 from svc_core.ledger.append.append import append
 from svc_core.ledger.append.entries import Entry
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
-from svc_core.operation.ports import Answer
 from svc_core.outbox import events
 from svc_core.outbox.model import WEBHOOKS, WEBHOOKS_MAX
 from svc_core.reports.making import compose, gather

@@ -28,8 +28,8 @@ from django.views.decorators.csrf import csrf_exempt
 
 from svc_core import OPERATIONS, Actor, Operation, Problem, Units
 from svc_core.base import drive
+from svc_core.base.seals import Keyring
 from svc_core.contract import problem
-from svc_core.contract.cursor import Keyring
 from svc_core.operation.executor import Execution, Reply
 from svc_core.operation.parsing import Call, Site, prepare
 from svc_http import stores as storage

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from svc_core import COLLECTIONS, OPERATIONS, Actor, Collection, Transaction, Units
 from svc_core.base import drive
-from svc_core.contract.cursor import Keyring
+from svc_core.base.seals import Keyring
 from svc_core.operation.executor import Execution, Reply
 from svc_core.operation.parsing import Call, Site, prepare
 from svc_core.testing.clock import CountingIds, FrozenClock

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from svc_core import COLLECTIONS, SYSTEM, Context, Units
 from svc_core.base import drive
-from svc_core.contract.cursor import Keyring
+from svc_core.base.seals import Keyring
 from svc_core.formats.model import Given
 from svc_core.formats.reading.body import Body
 from svc_core.formats.table import read, recognised

@@ -8,6 +8,7 @@ from svc_core import wire
 from svc_core.knowledge.operations import RetrieveKnowledge, retrieve_knowledge
 from svc_core.knowledge.rows import KnowledgeQuery
 from svc_core.operation.caller import Actor
+from svc_core.reports.indexing import index_report
 from svc_core.reports.model import (
     FACETS,
     REPORTS,
@@ -20,7 +21,6 @@ from svc_core.reports.model import (
     ReportSignal,
     SignalConfidence,
 )
-from svc_core.search.indexing import index_report
 from svc_core.testing.clock import START
 
 TENANT = "wsp_" + "a" * 24

@@ -11,10 +11,10 @@ from attrs import frozen
 
 from svc_core import wire
 from svc_core.access import address
+from svc_core.contract.result import One, Page
 from svc_core.operation.caller import CallContext
 from svc_core.operation.declaration import Operation, local
 from svc_core.operation.ports import Lockouts
-from svc_core.operation.result import One, Page
 from svc_core.wire.constraints import Arg, Doc
 
 

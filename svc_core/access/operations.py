@@ -32,11 +32,11 @@ from svc_core.access.scopes import SCOPES
 from svc_core.base.unset import UNSET, Maybe, named
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import One, Page
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import OPERATOR, Operation, local
 from svc_core.operation.ports import Collection, T, Transaction
-from svc_core.operation.result import One, Page
 from svc_core.wire.constraints import Arg, Doc, IdOf
 
 CHOICES_TOLD = 10  # workspaces named to whoever has to say which one

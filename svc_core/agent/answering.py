@@ -20,9 +20,9 @@ from svc_core.agent.ports import Backend, Toolbox, Turn
 from svc_core.agent.request import Asked
 from svc_core.agent.threads import Place
 from svc_core.agent.transcript import Transcript
+from svc_core.contract.result import Fields
 from svc_core.operation import stream
 from svc_core.operation.declaration import SSE
-from svc_core.operation.result import Fields
 from svc_core.operation.stream import Stream, Watch
 from svc_core.operation.units import Units
 

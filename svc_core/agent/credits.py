@@ -19,10 +19,10 @@ from svc_core.access.model import plan_name
 from svc_core.access.plans import PlanTable
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import One
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation, local
 from svc_core.operation.ports import SYSTEM, Collection
-from svc_core.operation.result import One
 from svc_core.operation.units import Units, WorkContext
 from svc_core.wire.constraints import Arg, Doc, Ge, IdOf, Le
 

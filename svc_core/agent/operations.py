@@ -17,9 +17,9 @@ from svc_core.agent.ui_stream import UiEncoder
 from svc_core.base.unset import UNSET, Maybe, given
 from svc_core.contract import problem
 from svc_core.contract.problem import ProblemType
+from svc_core.contract.result import Empty, Fields
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import BODY, PATH, SSE, Operation, header
-from svc_core.operation.result import Empty, Fields
 from svc_core.operation.stream import Stream
 from svc_core.operation.units import WorkContext
 from svc_core.wire.constraints import Doc, Example, IdOf, MaxLen, MinLen

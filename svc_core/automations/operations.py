@@ -25,12 +25,12 @@ from svc_core.automations.model import (
 from svc_core.base.unset import UNSET, Maybe, named
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import Accepted, Created, One, Page
 from svc_core.operation import crud as personal
 from svc_core.operation.context import Context
 from svc_core.operation.crud import changed
 from svc_core.operation.declaration import BODY, PATH, QUERY, Operation
 from svc_core.operation.members import AutomationId, Cursor, Limit, RunId
-from svc_core.operation.result import Accepted, Created, One, Page
 from svc_core.projects.model import PROJECTS, Archivable
 from svc_core.wire import Fault
 from svc_core.wire.constraints import Doc

@@ -20,7 +20,7 @@ from attrs import frozen
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from svc_core.contract.cursor import KEY_ID_MAX, Keyring
+from svc_core.base.seals import KEY_ID_MAX, Keyring
 
 LASTS_SECONDS: Final = 3_600
 """How long a pass lasts at least: longer than a report takes to hear, paused once."""

@@ -40,7 +40,10 @@ from svc_core.intel.intake import feeds
 from svc_core.intel.intake import operations as sources
 from svc_core.intel.news import model as news_rows
 from svc_core.intel.news import operations as news
+from svc_core.intel.news.indexing import ITEMS
+from svc_core.intel.news.vectors import VECTORS
 from svc_core.intel.signals import operations as signals
+from svc_core.intel.signals.indexing import SHARED
 from svc_core.intel.signals.model import DETECTIONS_DUE, MARKET_POINTS, SIGNALS
 from svc_core.intel.vulnerabilities import operations as cves
 from svc_core.knowledge import operations as knowledge
@@ -58,13 +61,11 @@ from svc_core.projects.model import PROJECTS
 from svc_core.reports import audio, publications
 from svc_core.reports import local_operations as reports_local
 from svc_core.reports import operations as reports
+from svc_core.reports.indexing import OWN
 from svc_core.reports.model import FACETS, REPORTS
 from svc_core.reports.profiles import model as profile
 from svc_core.reports.profiles import operations as profiles
 from svc_core.reports.profiles import subscriptions
-from svc_core.search import indexing
-from svc_core.search.corpus import TERM_COUNTS, TERMS
-from svc_core.search.embeddings import VECTORS
 from svc_core.webhooks import operations as webhooks
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
@@ -128,8 +129,8 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     SOURCES,
     *news_rows.COLLECTIONS,
     VECTORS,
-    TERMS,
-    TERM_COUNTS,
+    ITEMS.state,
+    ITEMS.counts,
     CONTRIBUTIONS,
     MERGED_ROWS,
     OSINT_EVENTS,
@@ -146,7 +147,8 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     SIGNALS,
     MARKET_POINTS,
     DETECTIONS_DUE,
-    *indexing.COLLECTIONS,
+    *OWN.collections,
+    *SHARED.collections,
     MARKETS,
     *profile.COLLECTIONS,
     PROJECTS,

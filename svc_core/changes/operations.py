@@ -12,6 +12,7 @@ from svc_core.base.unset import UNSET, Maybe, Unset
 from svc_core.changes.render import ChangeRow, Place, ResourceType, dumps, shown, tail
 from svc_core.contract import cursor, envelope, problem
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import Content, One, Page
 from svc_core.operation import stream
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import (
@@ -29,7 +30,6 @@ from svc_core.operation.declaration import (
 )
 from svc_core.operation.members import Limit
 from svc_core.operation.ports import BASE_V1, Change, ChangeType, FeedPosition
-from svc_core.operation.result import Content, One, Page
 from svc_core.operation.stream import Stream
 from svc_core.wire.constraints import Doc, Example, Pattern
 

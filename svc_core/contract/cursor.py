@@ -2,7 +2,7 @@
 
 Rule 1: a cursor opens only for the tenant, operation, filters and order that it was sealed for;
         altered, foreign and stale ones are refused alike, so the refusal tells nothing.
-Rule 2: keys are derived per purpose and named by an id, so they rotate while old cursors open.
+Rule 2: the id of the key is part of it, so that keys rotate while old cursors open.
 Rule 3: a watermark outlives every key: it is not secret, only checked, because a client may keep
         one for years and rows are filtered by tenant whatever it says.
 Rule 4: one token has one spelling; base64 that decodes alike but reads otherwise is refused.
@@ -14,24 +14,16 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final
 
-from attrs import field, frozen
+from attrs import frozen
 from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from svc_core.base import compact
+from svc_core.base.seals import NONCE_BYTES, Keyring, SealError
 
 VERSION: Final = 1
 LENGTH_MAX: Final = 512
 """Characters of a cursor, so that it fits a query beside its filters."""
 FORM: Final = f"[A-Za-z0-9_-]{{1,{LENGTH_MAX}}}"
-MASTER_BYTES_MIN: Final = 32
-"""A master key has the strength of the AES-256 keys derived from it."""
-KEY_ID_MAX: Final = 255
-NONCE_BYTES: Final = 12
-"""Random 96-bit nonces allow 2^32 seals under one key (NIST SP 800-38D, 8.3); then rotate."""
-
 EPOCH_BYTES: Final = 8
 POSITION_MAX: Final = 2**63 - 1
 _HEAD_BYTES: Final = 2 + NONCE_BYTES
@@ -42,52 +34,11 @@ WATERMARK_FORM: Final = r"w1\.[A-Za-z0-9_-]{38}"
 
 
 class CursorError(ValueError):
-    """The text is no cursor of this list, or a position or key cannot make one."""
+    """The text is no cursor of this list, or a position cannot make one."""
 
 
 class WatermarkError(ValueError):
     """The text is no watermark of this tenant's feed."""
-
-
-@frozen(eq=False)
-class Keyring:
-    """Master keys by their id (0 to 255); `current` seals, all of them open.
-
-    The AES-256 keys are derived with HKDF-SHA-256 for one `purpose`, so a key that leaks from one
-    use opens nothing of another.
-
-    Raises:
-        CursorError: `current` names no key, an id is no byte, or a key has fewer than 32 bytes.
-    """
-
-    keys: Mapping[int, bytes] = field(repr=False)
-    current: int
-    purpose: str = "cursor"
-    _ciphers: Mapping[int, AESGCM] = field(init=False, repr=False)
-
-    @_ciphers.default
-    def _derive(self) -> Mapping[int, AESGCM]:
-        if self.current not in self.keys:
-            raise CursorError(f"The keyring has no key {self.current} to seal with.")
-        return {id_: _cipher(id_, master, self.purpose) for id_, master in self.keys.items()}
-
-    def cipher(self, key_id: int) -> AESGCM:
-        """The cipher of a key.
-
-        Raises:
-            CursorError: the keyring has no such key.
-        """
-        if key_id not in self._ciphers:
-            raise CursorError("The cursor cannot be opened.")
-        return self._ciphers[key_id]
-
-
-def _cipher(key_id: int, master: bytes, purpose: str) -> AESGCM:
-    if not 0 <= key_id <= KEY_ID_MAX:
-        raise CursorError(f"A key id is a number from 0 to {KEY_ID_MAX}, not {key_id}.")
-    if len(master) < MASTER_BYTES_MIN:
-        raise CursorError(f"Master key {key_id} has fewer than {MASTER_BYTES_MIN} bytes.")
-    return AESGCM(HKDF(SHA256(), 32, salt=None, info=f"svc {purpose}".encode()).derive(master))
 
 
 # -- cursors -----------------------------------------------------------------------------------
@@ -130,11 +81,11 @@ def unseal(keyring: Keyring, text: str, binding: bytes) -> Any:
     data = _from_text(text) if len(text) <= LENGTH_MAX else b""
     if len(data) <= _HEAD_BYTES or data[0] != VERSION:
         raise CursorError("The cursor cannot be opened.")
-    cipher = keyring.cipher(data[1])
     try:
+        cipher = keyring.cipher(data[1])
         plain = cipher.decrypt(data[2:_HEAD_BYTES], data[_HEAD_BYTES:], data[:2] + binding)
-    except InvalidTag as altered:
-        raise CursorError("The cursor cannot be opened.") from altered
+    except (SealError, InvalidTag) as refused:
+        raise CursorError("The cursor cannot be opened.") from refused
     return json.loads(plain.decode())
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from svc_core.base import compact, instants
-from svc_core.operation.result import Page, Paged
+from svc_core.contract.result import Page, Paged
 
 _text = compact.encoder()
 

@@ -8,10 +8,10 @@ from svc_core import wire
 from svc_core.base.unset import given
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import Page
 from svc_core.knowledge.retrieving import bounds, retrieve
 from svc_core.knowledge.rows import KnowledgeQuery, KnowledgeRow, RetrievalPeriod
 from svc_core.operation.declaration import BODY, Operation
-from svc_core.operation.result import Page
 from svc_core.operation.units import WorkContext
 
 

@@ -16,28 +16,20 @@ from attrs import frozen
 from svc_core import wire
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import One
+from svc_core.intel.signals.indexing import SHARED, index_signals
 from svc_core.intel.signals.model import SIGNALS
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation, local
 from svc_core.operation.host import Progress
 from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, Document, Position
-from svc_core.operation.result import One
 from svc_core.operation.units import Units, WorkContext
+from svc_core.reports.indexing import OWN, ids_of, index_report
 from svc_core.reports.model import FACETS, REPORTS
-from svc_core.search import corpus, indexing
-from svc_core.search.embeddings import BATCH, TEXT_CHARS, Embedder, NotEmbedded, vectors_of
-from svc_core.search.indexing import (
-    ALL,
-    FORM,
-    NEVER,
-    OWN,
-    SHARED,
-    Index,
-    IndexDue,
-    IndexedText,
-    IndexedVector,
-)
+from svc_core.search import corpus
+from svc_core.search.embeddings import BATCH, Embedder, NotEmbedded, passage, vectors_of
+from svc_core.search.indexing import ALL, FORM, NEVER, Index, IndexDue, IndexedText, IndexedVector
 from svc_core.wire.constraints import Doc
 
 REPORTS_AT_ONCE: Final = 4
@@ -85,11 +77,11 @@ async def _walk(ctx: Context, index: Index) -> int:
         page: Any = await ctx.tx.documents.scan(REPORTS, after=after, limit=REPORTS_AT_ONCE)
         reports = {row.id: REPORTS.decode(row.raw) for row in page.rows}
         for id_, facets in (await ctx.find_many(FACETS, reports)).items():
-            await indexing.index_report(ctx, reports[id_], facets)
-        ids = await indexing.ids_of(ctx, list(reports))
+            await index_report(ctx, reports[id_], facets)
+        ids = await ids_of(ctx, list(reports))
     else:
         page = await ctx.tx.documents.scan(SIGNALS, after=after, limit=SIGNALS_AT_ONCE)
-        await indexing.index_signals(ctx, [SIGNALS.decode(row.raw) for row in page.rows])
+        await index_signals(ctx, [SIGNALS.decode(row.raw) for row in page.rows])
         ids = [row.id for row in page.rows]
     if known.model:
         await _want(ctx, index, known.model, ids)
@@ -128,7 +120,7 @@ async def _vectors(
     made: list[IndexedVector] = []
     if embedder is not None:
         texts = [index.texts.decode(row.raw) for _, row in seen if row is not None]
-        wanted = [f"{one.title}\n{one.text[:TEXT_CHARS]}".strip() for one in texts]
+        wanted = [passage(one.title, one.text) for one in texts]
         for one, data in zip(texts, await vectors_of(embedder, wanted), strict=True):
             packed = b64encode(data).decode()
             told = one.id, one.occurred_at, embedder.model, 1, packed

@@ -17,9 +17,11 @@ from attrs import define, field, frozen
 from svc_core.base.unset import Unset, given
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.intel.signals.indexing import SHARED
 from svc_core.intel.signals.model import SIGNALS
 from svc_core.knowledge.excerpts import excerpt
 from svc_core.knowledge.rows import (
+    KINDS,
     KnowledgeQuery,
     KnowledgeRow,
     Mode,
@@ -33,11 +35,12 @@ from svc_core.operation.members import micros
 from svc_core.operation.ports.documents import Filters
 from svc_core.operation.units import WorkContext
 from svc_core.reports import publications, recordings
+from svc_core.reports.indexing import OWN
 from svc_core.reports.model import REPORTS
 from svc_core.search import corpus
 from svc_core.search.corpus import Corpus
 from svc_core.search.embeddings import DOUBTED, Embedder, NotEmbedded, cosines
-from svc_core.search.indexing import KINDS, OWN, SHARED, Index, IndexedText, IndexedVector
+from svc_core.search.indexing import Index, IndexedText, IndexedVector
 from svc_core.text.evidence import Evidence, Reading, read
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.query import Query
@@ -320,9 +323,10 @@ def _row(hit: _Hit, question: Query, terms: Mapping[str, str], fused: float) -> 
     matched = [term for term in terms if term in hit.reading.counts]
     matched.sort(key=lambda term: (-hit.table.idf(term) * asked[term], term))
     report = text.report_id and REPORTS.address(text.report_id)
-    own = report if text.kind == "report" else f"{report}/signals"
+    is_report = text.kind == "report"
+    own = report if is_report else f"{report}/signals"
     return KnowledgeRow(
-        kind=text.kind,
+        kind="report" if is_report else "signal",
         id=text.id,
         title=text.title,
         excerpt=excerpt(text.text, terms),

@@ -1,15 +1,16 @@
 """What is asked of the knowledge, and the rows of the answer."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from attrs import frozen
 
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.operation.members import NOT_BLANK, ProfileId
-from svc_core.search.indexing import KINDS, Kind
 from svc_core.wire.constraints import Arg, Doc, Example, Ge, IdOf, Le, MaxLen, MinLen
 
+Kind = Literal["report", "signal"]
+KINDS: Final[tuple[Kind, ...]] = ("report", "signal")
 Mode = Literal["hybrid", "lexical", "semantic"]
 _PATH = "/api/v1/reports/rpt_65f1c0de8badf00d12345678"
 

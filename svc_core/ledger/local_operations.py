@@ -19,6 +19,7 @@ from svc_core import wire
 from svc_core.base.unset import UNSET
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import Content, Created, One, Page
 from svc_core.ledger import operations, verifying
 from svc_core.ledger.append.append import ahead, append
 from svc_core.ledger.append.entries import ENTRIES, Entry
@@ -43,7 +44,6 @@ from svc_core.operation.declaration import (
     local,
 )
 from svc_core.operation.host import Tell
-from svc_core.operation.result import Content, Created, One, Page
 from svc_core.operation.units import WorkContext
 from svc_core.wire.constraints import Arg, Doc, Ge, IdOf, Le, MaxLen, MinLen, Pattern
 

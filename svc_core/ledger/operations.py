@@ -13,6 +13,7 @@ from svc_core.base.unset import UNSET, Maybe, Unset, given
 from svc_core.contract import problem
 from svc_core.contract.media import Representation
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import Content, Created, Fields, One, Page
 from svc_core.ledger import reading, timestamps, verifying
 from svc_core.ledger.append.append import Appended, address_of, ahead, append
 from svc_core.ledger.append.entries import ENTRIES, Entry, NewSubject
@@ -45,7 +46,6 @@ from svc_core.operation.declaration import (
 )
 from svc_core.operation.members import Cursor, Limit
 from svc_core.operation.ports import BASE_V2, Position, SealedLine
-from svc_core.operation.result import Content, Created, Fields, One, Page
 from svc_core.operation.units import WorkContext
 from svc_core.wire import shapes
 from svc_core.wire.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern

@@ -9,8 +9,8 @@ from typing import Final, Literal
 
 from attrs import frozen
 
-from svc_core.base import ids, vault
-from svc_core.contract.cursor import NONCE_BYTES, Keyring
+from svc_core.base import ids, seals
+from svc_core.base.seals import NONCE_BYTES, Keyring
 from svc_core.ledger.log.note import Ed25519Signer
 from svc_core.operation.context import Context
 from svc_core.operation.members import micros
@@ -46,37 +46,36 @@ def seed_of(key: SigningKey, keyring: Keyring) -> bytes:
     """The seed under the seal.
 
     Raises:
-        VaultError: its master key is not among those of the ring.
+        SealError: its master key is not among those of the ring.
     """
-    return vault.unlock(vault.vault(keyring), key.sealed, _place(key.purpose))
+    return seals.unlock(keyring, key.sealed, _place(key.purpose))
 
 
 async def stored_signer(ctx: Context, purpose: Purpose = "ledger") -> Ed25519Signer | None:
     """The signer, where there is one and its seal is by the present master key.
 
     Raises:
-        VaultError: its master key is no longer among the secrets.
+        SealError: its master key is no longer among the secrets.
     """
     key = await ctx.find(SIGNING_KEYS, _IDS[purpose])
-    keys = vault.vault(ctx.keyring)
-    if key is None or vault.needs_new_seal(keys, key.sealed):
+    if key is None or seals.needs_new_seal(ctx.keyring, key.sealed):
         return None
-    return Ed25519Signer.from_seed(vault.unlock(keys, key.sealed, _place(purpose)))
+    return Ed25519Signer.from_seed(seals.unlock(ctx.keyring, key.sealed, _place(purpose)))
 
 
 async def kept_signer(ctx: Context, purpose: Purpose = "ledger") -> Ed25519Signer:
     """The signer; made now where there is none, sealed anew after a rotation.
 
     Raises:
-        VaultError: its master key is no longer among the secrets.
+        SealError: its master key is no longer among the secrets.
     """
-    id_, place, keys = _IDS[purpose], _place(purpose), vault.vault(ctx.keyring)
+    id_, place = _IDS[purpose], _place(purpose)
     key = await ctx.find(SIGNING_KEYS, id_)
     if key is None:
         seed, created_at = ctx.ids.random(SEED_BYTES), ctx.now
     else:
-        seed, created_at = vault.unlock(keys, key.sealed, place), key.created_at
-    sealed = vault.lock(keys, seed, place, ctx.ids.random(NONCE_BYTES))
+        seed, created_at = seals.unlock(ctx.keyring, key.sealed, place), key.created_at
+    sealed = seals.lock(ctx.keyring, seed, place, ctx.ids.random(NONCE_BYTES))
     await ctx.save(SIGNING_KEYS, id_, SigningKey(sealed, created_at, purpose))
     return Ed25519Signer.from_seed(seed)
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, Unpack
 
 from attrs import Factory, field, frozen
 
+from svc_core.base import seals
 from svc_core.base.unset import Maybe, Unset
 from svc_core.contract import cursor, problem
 from svc_core.contract.problem import Problem
@@ -49,7 +50,7 @@ class CallContext:
     ids: Ids
     actor: Actor
     operation: str
-    keyring: cursor.Keyring
+    keyring: seals.Keyring
     format: str = "json"
     aliases: bool = True
     target: Document[Any] | None = None

@@ -14,6 +14,7 @@ from svc_core.base.differences import changed_fields
 from svc_core.base.unset import UNSET, Maybe, Unset
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import One, Page
 from svc_core.operation.caller import CallContext
 from svc_core.operation.ports import (
     Bounds,
@@ -24,7 +25,6 @@ from svc_core.operation.ports import (
     StaleVersionError,
     Transaction,
 )
-from svc_core.operation.result import One, Page
 from svc_core.wire import Fault
 
 T = TypeVar("T")

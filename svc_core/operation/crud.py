@@ -14,10 +14,10 @@ from attrs import frozen
 
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import Created, One
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation, Target
 from svc_core.operation.ports import Collection
-from svc_core.operation.result import Created, One
 from svc_core.wire import camel
 
 T = TypeVar("T")

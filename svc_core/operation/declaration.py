@@ -4,7 +4,7 @@ Routing, parsing, security, the OpenAPI documents, the reference pages and the t
 read from `Operation`. No fact (path, scope, price, bound, status) stands twice.
 
 A use case receives a `Context` and its request object, and returns one of the classes of
-`svc_core.operation.result`; it loads, asks a rule, saves.
+`svc_core.contract.result`; it loads, asks a rule, saves.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -14,10 +14,10 @@ from attrs import field, frozen
 
 from svc_core.contract.media import Representation
 from svc_core.contract.problem import ProblemType
+from svc_core.contract.result import Accepted, Created, Empty
 from svc_core.operation.caller import CallContext
 from svc_core.operation.context import Context
 from svc_core.operation.ports import BASE_V1, BASE_V2, Collection
-from svc_core.operation.result import Accepted, Created, Empty
 from svc_core.operation.units import WorkContext
 from svc_core.wire import camel
 from svc_core.wire.shapes import is_union

@@ -25,16 +25,12 @@ from typing import Any
 import attrs
 from attrs import frozen
 
-from svc_core.base import vault
-from svc_core.contract import cursor, envelope, etag, idempotency, problem
+from svc_core.base import seals
+from svc_core.contract import envelope, etag, idempotency, problem
+from svc_core.contract.idempotency import Answer
 from svc_core.contract.media import Representation
 from svc_core.contract.problem import Problem
-from svc_core.operation.caller import Actor, CallContext
-from svc_core.operation.context import Context
-from svc_core.operation.declaration import GEOJSON, JSON, NDJSON, Operation
-from svc_core.operation.parsing import Prepared, Query, Site
-from svc_core.operation.ports import Answer, Transaction
-from svc_core.operation.result import (
+from svc_core.contract.result import (
     Accepted,
     Bare,
     Content,
@@ -46,6 +42,11 @@ from svc_core.operation.result import (
     Redirect,
     Tag,
 )
+from svc_core.operation.caller import Actor, CallContext
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import GEOJSON, JSON, NDJSON, Operation
+from svc_core.operation.parsing import Prepared, Query, Site
+from svc_core.operation.ports import Transaction
 from svc_core.operation.stream import Stream
 from svc_core.operation.units import Units, WorkContext
 
@@ -237,16 +238,15 @@ def _at_site(site: Site, name: str, value: str) -> tuple[str, str]:
 
 def _sealed(context: Context, key: str, answer: Answer) -> Answer:
     """An answer that holds what is shown only once, as it is kept."""
-    keys, nonce = vault.vault(context.keyring), context.ids.random(cursor.NONCE_BYTES)
-    sealed = vault.lock(keys, answer.body, _place(context, key), nonce)
+    place, nonce = _place(context, key), context.ids.random(seals.NONCE_BYTES)
+    sealed = seals.lock(context.keyring, answer.body, place, nonce)
     return answer._replace(body=sealed.encode())
 
 
 def _opened(context: Context, key: str, answer: Answer) -> bytes:
-    keys, place = vault.vault(context.keyring), _place(context, key)
     try:
-        return vault.unlock(keys, answer.body.decode(), place)
-    except vault.VaultError as shut:
+        return seals.unlock(context.keyring, answer.body.decode(), _place(context, key))
+    except seals.SealError as shut:
         detail = "The answer under this key cannot be opened any more; use another key."
         raise Problem(problem.IDEMPOTENCY_CONFLICT, detail) from shut
 

@@ -4,7 +4,6 @@ from math import ceil
 from typing import Annotated, Any, Literal, TypeVar
 
 from svc_core.base.unset import Maybe, Unset
-from svc_core.intel.events.model import Category
 from svc_core.operation.declaration import QUERY, Operation
 from svc_core.operation.facts import Severity
 from svc_core.operation.members import Share
@@ -35,9 +34,6 @@ Types = Annotated[
 ]
 Countries = Annotated[
     Several[Code], Doc("Comma list of ISO 3166-1 alpha-2 codes."), Example(["EC", "CL"])
-]
-Categories = Annotated[
-    Several[Category], Doc("Comma list of categories."), Example(["disaster", "conflict"])
 ]
 MinSeverity = Annotated[
     Maybe[Severity], QUERY, Doc("Only what is at least as grave."), Example("medium")

@@ -16,8 +16,8 @@ from typing import Final, Protocol, TypeVar
 
 from attrs import frozen
 
+from svc_core.contract.result import Fields
 from svc_core.operation.context import Context
-from svc_core.operation.result import Fields
 
 R = TypeVar("R")
 

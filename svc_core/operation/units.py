@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from attrs import field, frozen
 
-from svc_core.contract.cursor import Keyring
+from svc_core.base.seals import Keyring
 from svc_core.operation.caller import Actor, CallContext
 from svc_core.operation.context import Context
 from svc_core.operation.host import Host, Tell, silent

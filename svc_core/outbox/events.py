@@ -2,12 +2,12 @@
 
 Rule 1: an event is written with a delivery for each webhook in the unit of work that causes it:
         all are there or none.
-Rule 2: an event that tells of a recording to come waits for it, for a while. What comes later, and
-        what comes after an attempt was begun, changes nothing any more: one event, one body.
+Rule 2: an event may wait for something of its subject, for a while. What comes later, and what
+        comes after an attempt was begun, changes nothing any more: one event, one body.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -15,7 +15,6 @@ import attrs
 
 from svc_core.base import compact, instants
 from svc_core.operation.context import Context
-from svc_core.operation.members import ProfileId
 from svc_core.operation.ports import Document
 from svc_core.outbox.model import (
     DELIVERIES,
@@ -31,7 +30,9 @@ from svc_core.outbox.model import (
     Waiting,
     delivery_id,
 )
-from svc_core.reports.profiles import followers as following
+
+Amend = Callable[[dict[str, Any]], Mapping[str, Any]]
+"""From the members of an event to those that it has from now on."""
 
 _text = compact.encoder()
 
@@ -93,32 +94,23 @@ async def enqueue(
     return document
 
 
-async def release(ctx: Context, subject: str, audio: str | None) -> None:
-    """Have the event sent now that waits for the recording of its subject; of others' soon after.
+async def release(ctx: Context, subject: str, amend: Amend | None) -> None:
+    """Have the event sent now that waits for something of its subject.
 
-    `audio` is the path of the recording; None where there will be none.
+    `amend` puts that into the members of the event; None where there will be none.
     """
-    await following.note(ctx, subject)
     found = await ctx.tx.documents.scan(EVENTS, where={"waits_for": (subject,)}, limit=1)
     for row in found.rows:
         event, where = EVENTS.decode(row.raw), {"event_id": (row.id,)}
         ours = await ctx.tx.documents.scan(DELIVERIES, where=where, limit=WEBHOOKS_MAX)
         deliveries = [DELIVERIES.decode(delivery.raw) for delivery in ours.rows]
         is_open = event.waits_until is not None and ctx.now < event.waits_until
-        if audio and is_open and not any(delivery.attempts for delivery in deliveries):
-            event = attrs.evolve(event, body=_heard(event.body, audio))
+        if amend and is_open and not any(delivery.attempts for delivery in deliveries):
+            event = attrs.evolve(event, body=_text(amend(json.loads(event.body))))
         await ctx.save(EVENTS, event.id, attrs.evolve(event, waits_until=None))
         for delivery in deliveries:
             if delivery.status == "pending":
                 await enqueue(ctx, delivery)
-
-
-def _heard(body: str, audio: str) -> str:
-    """The body of the event of a report, which has its recording at this path."""
-    members = json.loads(body)
-    data, origin = members["data"], members["source"]
-    links = {**data["links"], "audio": origin + audio}
-    return _text({**members, "data": {**data, "hasAudio": True, "links": links}})
 
 
 async def queue_of(ctx: Context, webhook_id: str) -> Queue:
@@ -131,8 +123,3 @@ async def enabled_webhooks(ctx: Context) -> tuple[StoredWebhook, ...]:
     found = await ctx.tx.documents.scan(WEBHOOKS, limit=WEBHOOKS_MAX)
     webhooks = (WEBHOOKS.decode(row.raw) for row in found.rows)
     return tuple(webhook for webhook in webhooks if webhook.status == "enabled")
-
-
-def is_for(webhook: StoredWebhook, type_: str, profile: ProfileId) -> bool:
-    """Whether the webhook wants to be told of an event of this kind about the profile."""
-    return type_ in webhook.events and (not webhook.profile_ids or profile in webhook.profile_ids)

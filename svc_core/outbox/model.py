@@ -15,7 +15,7 @@ from typing import Annotated, Final, Literal
 from attrs import frozen
 
 from svc_core.base import ids
-from svc_core.base.vault import sealed_with
+from svc_core.base.seals import sealed_with
 from svc_core.operation.members import ONE_LINE, CreatedAt, ProfileId, UpdatedAt, WebhookId, micros
 from svc_core.operation.ports import Collection
 from svc_core.wire.constraints import Doc, Example, Ge, IdOf, MaxLen, MinLen

@@ -16,11 +16,11 @@ from svc_core import wire
 from svc_core.base.ids import EXAMPLE_DIGITS
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import One, Page
 from svc_core.operation.caller import CallContext
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import PATH, Operation, local
 from svc_core.operation.ports import SYSTEM
-from svc_core.operation.result import One, Page
 from svc_core.operation.units import WorkContext
 from svc_core.payments import decisions, receipts, store
 from svc_core.payments.admission import USD_UNITS, Limits

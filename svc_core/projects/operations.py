@@ -13,12 +13,12 @@ from attrs import frozen
 
 from svc_core.base.unset import UNSET, Maybe, Unset, named
 from svc_core.contract import problem
+from svc_core.contract.result import Created, One, Page
 from svc_core.operation import crud as personal
 from svc_core.operation.context import Context
 from svc_core.operation.crud import changed
 from svc_core.operation.declaration import BODY, PATH, QUERY, Operation
 from svc_core.operation.members import Cursor, Limit, ProjectId
-from svc_core.operation.result import Created, One, Page
 from svc_core.projects.model import (
     PROJECTS,
     PROJECTS_MAX,

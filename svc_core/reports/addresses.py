@@ -13,8 +13,9 @@ from typing import Final
 import attrs
 from attrs import frozen
 
+from svc_core.base.seals import Keyring
 from svc_core.contract import cursor, problem
-from svc_core.contract.cursor import CursorError, Keyring
+from svc_core.contract.cursor import CursorError
 from svc_core.contract.problem import Problem
 
 PATH: Final = "/reports"

@@ -5,10 +5,11 @@ Where the host has no model, or it fails, a report is made of words alone, and s
 
 import attrs
 
+from svc_core.intel.news.vectors import likeness
 from svc_core.operation.host import Host
 from svc_core.operation.units import Units
 from svc_core.reports.making import Material, evidence_of, span
-from svc_core.search.embeddings import Embedder, NotEmbedded, likeness
+from svc_core.search.embeddings import Embedder, NotEmbedded
 
 
 async def likened(work: Units, host: Host, material: Material) -> Material:

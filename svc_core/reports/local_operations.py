@@ -10,12 +10,13 @@ from typing import Annotated, Any, Protocol
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.contract import cursor, problem
+from svc_core.base import seals
+from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import One
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import MANAGERS, Operation, local
 from svc_core.operation.members import ProfileId, ReportId, micros
-from svc_core.operation.result import One
 from svc_core.operation.units import WorkContext
 from svc_core.outbox.model import DELIVERIES, WEBHOOKS_MAX
 from svc_core.reports import addresses
@@ -192,7 +193,7 @@ async def open_report(ctx: Context, request: OpenReport) -> One[ReportAddress]:
     await load_report(ctx, request.report_id)
     ends = (ctx.now + timedelta(seconds=request.lasts_seconds)).replace(microsecond=0)
     opening = Opening(ctx.actor.tenant, request.report_id, ends)
-    token = addresses.seal(ctx.keyring, opening, ctx.ids.random(cursor.NONCE_BYTES))
+    token = addresses.seal(ctx.keyring, opening, ctx.ids.random(seals.NONCE_BYTES))
     url = f"{ctx.host.origin}{addresses.PATH}/{token}"
     return One(wire.dumps(ReportAddress(url, ends)))
 

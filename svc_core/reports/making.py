@@ -20,6 +20,7 @@ from attrs import field, frozen
 
 from svc_core import wire
 from svc_core.base import canonical, ids
+from svc_core.intel.news.indexing import ITEMS, evidence
 from svc_core.intel.news.model import NEWS_TEXTS, NewsText
 from svc_core.operation import schedule
 from svc_core.operation.context import Context
@@ -27,6 +28,7 @@ from svc_core.operation.members import micros
 from svc_core.operation.ports import Document
 from svc_core.reports import graph, render, signals, speaking
 from svc_core.reports.draft import Draft, Told, draft, tell
+from svc_core.reports.indexing import index_report
 from svc_core.reports.model import (
     FACETS,
     REPORTS,
@@ -42,7 +44,7 @@ from svc_core.reports.observed import observed
 from svc_core.reports.profiles import followers as following
 from svc_core.reports.profiles.model import DUE, PROFILES, Due, Profile
 from svc_core.reports.recordings import forget_audio
-from svc_core.search import corpus, indexing
+from svc_core.search import corpus
 from svc_core.text.entities import names_of
 from svc_core.text.evidence import Evidence
 from svc_core.text.frequencies import Frequencies
@@ -116,9 +118,9 @@ async def gather(ctx: Context, profile_id: str, window: Window | None = None) ->
         start = None if newest is None else schedule.period_start(profile.schedule, ctx.now)
         window = Window(ctx.now, start)
     query = Query.of(profile.topic, profile.keywords, profile.language)
-    table = await corpus.frequencies(ctx)
+    table = await corpus.frequencies(ctx, ITEMS)
     found = await _candidates(ctx, query.terms, table, window)
-    items = await corpus.evidence(ctx, found)
+    items = await evidence(ctx, found)
     kept = [item for item in items if _within(item, window)]
     weights = corpus.weighed(query.terms, table)
     times, taken = (window.start, window.end), window.by == "taken"
@@ -139,7 +141,9 @@ async def _candidates(
     """The items that hold any of the terms; none where the subject has no term."""
     start, end = span(window)
     limit = CANDIDATES_MAX
-    return await corpus.candidates(ctx, terms, table, start=start, end=end, limit=limit)
+    return await corpus.candidates(
+        ctx, terms, table, texts=NEWS_TEXTS, start=start, end=end, limit=limit
+    )
 
 
 def span(window: Window) -> tuple[int | None, int | None]:
@@ -154,7 +158,7 @@ def span(window: Window) -> tuple[int | None, int | None]:
 async def evidence_of(ctx: Context, ids: Sequence[str], window: Window) -> tuple[Evidence, ...]:
     """Those of some items that are still there and in the window."""
     texts = await ctx.tx.documents.get_many(NEWS_TEXTS, ids)
-    items = await corpus.evidence(ctx, texts.values())
+    items = await evidence(ctx, texts.values())
     return tuple(item for item in items if _within(item, window))
 
 
@@ -288,7 +292,7 @@ async def published(ctx: Context, finished: Finished) -> tuple[ReportRow, bool]:
     document = await ctx.save(REPORTS, finished.row.id, finished.row)
     facets = await _identified(ctx, finished)
     await ctx.save(FACETS, finished.row.id, facets)
-    await indexing.index_report(ctx, finished.row, facets)
+    await index_report(ctx, finished.row, facets)
     await _note(ctx, finished)
     subscription = await subscription_to(ctx, finished.row.profile_id)
     if subscription and await notify(ctx, finished.row, finished.facets, subscription):

@@ -18,11 +18,12 @@ from svc_core.base import instants
 from svc_core.formats.reading.text import clip, fold
 from svc_core.operation.context import Context
 from svc_core.operation.ports import ChangeType
-from svc_core.outbox.events import cloud_event, enabled_webhooks, is_for, publish, release
+from svc_core.outbox.events import cloud_event, enabled_webhooks, publish
 from svc_core.outbox.model import REPORT_GENERATED, StoredWebhook
 from svc_core.reports.model import REPORTS, ReportFacets, ReportRow
 from svc_core.reports.profiles.followers import Task, subscriber
 from svc_core.reports.profiles.model import SUBSCRIPTIONS, Subscription
+from svc_core.reports.recordings import announce
 
 TITLE_CHARS_MAX: Final = 200
 SUMMARY_CHARS_MAX: Final = 500
@@ -69,7 +70,7 @@ async def inform(ctx: Context, task: Task) -> bool:
         await ctx.record(REPORTS, row.id, kind, news.version or task.report.version)
     if news.version and task.facets is not None:
         return await notify(ctx, row, task.facets, subscription)
-    await release(ctx, row.id, row.links.audio)
+    await announce(ctx, row.id, row.links.audio)
     return False
 
 
@@ -82,11 +83,12 @@ async def subscription_to(ctx: Context, profile_id: str) -> Subscription | None:
 
 def wants(webhook: StoredWebhook, subscription: Subscription) -> bool:
     """Whether the subscription notifies this webhook, and the webhook wants the report."""
-    chosen = subscription.delivery.webhook_ids
+    chosen, profile_ids = subscription.delivery.webhook_ids, webhook.profile_ids
     return (
         subscription.status == "active"
         and (not chosen or webhook.id in chosen)
-        and is_for(webhook, REPORT_GENERATED, subscription.profile_id)
+        and REPORT_GENERATED in webhook.events
+        and (not profile_ids or subscription.profile_id in profile_ids)
     )
 
 

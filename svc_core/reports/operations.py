@@ -17,6 +17,7 @@ from svc_core.base import canonical, passes
 from svc_core.base.unset import UNSET, Maybe, Unset, given
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import Bare, Content, One, Page, Redirect
 from svc_core.operation import crud as personal
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import (
@@ -36,7 +37,6 @@ from svc_core.operation.declaration import (
 )
 from svc_core.operation.members import Cursor, Limit, ProfileId, ReportId
 from svc_core.operation.ports import Document
-from svc_core.operation.result import Bare, Content, One, Page, Redirect
 from svc_core.reports import page, publications, render, rules
 from svc_core.reports.audio import AUDIO, AudioFacet
 from svc_core.reports.model import FACETS, REPORTS, ReportDetail, ReportFacets, ReportRow

@@ -16,7 +16,7 @@ import attrs
 from attrs import frozen
 
 from svc_core.base.unset import Unset
-from svc_core.operation.result import Content
+from svc_core.contract.result import Content
 from svc_core.reports.audio import AudioFacet
 from svc_core.reports.model import (
     Period,

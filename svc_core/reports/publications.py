@@ -23,12 +23,12 @@ from svc_core.access.plans import PlanTable
 from svc_core.base.unset import Maybe, Unset
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import One, Page
 from svc_core.operation.context import Context
 from svc_core.operation.crud import changed
 from svc_core.operation.declaration import MANAGERS, Operation, local
 from svc_core.operation.members import ProfileId
 from svc_core.operation.ports import SYSTEM, Collection, Document, Position
-from svc_core.operation.result import One, Page
 from svc_core.operation.units import WorkContext
 from svc_core.reports.model import REPORTS, ReportRow
 from svc_core.reports.profiles.followers import end_all

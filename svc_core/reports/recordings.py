@@ -10,7 +10,8 @@ Rule 3: a file is kept or removed by whoever has its turn, one at a time among a
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 from svc_core.base import ids
 from svc_core.contract import problem
@@ -20,9 +21,10 @@ from svc_core.operation.members import micros
 from svc_core.operation.ports import Document
 from svc_core.outbox import events
 from svc_core.reports.audio import AUDIO, DOUBTS, SPEAKING, TURNS, Doubt, Turn
+from svc_core.reports.indexing import forget_reports as unindex
 from svc_core.reports.model import FACETS, REPORTS, ReportRow
+from svc_core.reports.profiles import followers as following
 from svc_core.reports.profiles.model import LEAVING, Leaving
-from svc_core.search import indexing
 
 FORGET_AT_ONCE: Final = 25
 """Reports removed in one unit of work: about 20 ms, and 100 where each is as long as can be."""
@@ -67,10 +69,26 @@ async def end_turn(ctx: Context, turn: Document[Turn], *, is_settled: bool) -> N
         await ctx.save(TURNS, turn.id, Turn(found.name, ctx.now))
 
 
+async def announce(ctx: Context, report_id: str, audio: str | None) -> None:
+    """Have the event sent now that waits for a report's recording; those of followers soon after.
+
+    `audio` is the path of the recording; None where there will be none.
+    """
+    await following.note(ctx, report_id)
+    await events.release(ctx, report_id, partial(_with_audio, path=audio) if audio else None)
+
+
+def _with_audio(members: dict[str, Any], path: str) -> dict[str, Any]:
+    """The event of a report, which has its recording at this path."""
+    data = members["data"]
+    links = {**data["links"], "audio": members["source"] + path}
+    return {**members, "data": {**data, "hasAudio": True, "links": links}}
+
+
 async def give_up(ctx: Context, report_id: str) -> None:
     """Forget the wish for a report's audio, for which its event waits no longer."""
     await ctx.tx.documents.delete(SPEAKING, report_id)
-    await events.release(ctx, report_id, None)
+    await announce(ctx, report_id, None)
 
 
 async def forget_audio(ctx: Context, report_id: str) -> None:
@@ -90,7 +108,7 @@ async def forget_reports(ctx: Context, profile_id: str) -> None:
     found = await ctx.tx.documents.scan(
         REPORTS, where={"profile_id": (profile_id,)}, limit=FORGET_AT_ONCE
     )
-    await indexing.forget_reports(ctx, [row.id for row in found.rows])
+    await unindex(ctx, [row.id for row in found.rows])
     for row in found.rows:
         await ctx.remove(REPORTS, row.id)
         await ctx.remove(FACETS, row.id)

@@ -18,11 +18,10 @@ from attrs import field, frozen
 from svc_core.base import ids
 from svc_core.operation.context import Context
 from svc_core.operation.ports import BASE_V1, Document
-from svc_core.outbox import events
 from svc_core.reports import rules
 from svc_core.reports.audio import AUDIO, SPEAKING, Audio, Recording, Speaking
 from svc_core.reports.model import FACETS, REPORTS
-from svc_core.reports.recordings import forget_audio, give_up, trust
+from svc_core.reports.recordings import announce, forget_audio, give_up, trust
 
 ATTEMPTS_MAX: Final = 5
 """Then the report stays silent: what fails five times over five hours fails for its words."""
@@ -129,7 +128,7 @@ async def adopt(ctx: Context, task: Task, recording: Recording, voice: str) -> A
     if row is None or facets is None or facets.digest != task.digest:
         return None
     path = f"{BASE_V1}/reports/{row.id}/audio"
-    await events.release(ctx, row.id, path)
+    await announce(ctx, row.id, path)
     await forget_audio(ctx, task.report_id)
     audio = Audio(
         id=ids.derived_id("aud", "audio", task.report_id, recording.name),

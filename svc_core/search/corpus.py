@@ -1,4 +1,4 @@
-"""The stored items as a collection of texts: how common a term is, which items hold which terms.
+"""Stored items as a collection of texts: how common a term is, which items hold which terms.
 
 Rule 1: counts are exact: those of every item that is stored with its terms, changed in the unit of
         work that writes the item. The units of one writer run as if one after another, so there is
@@ -8,22 +8,18 @@ Rule 2: a unit writes what it changed as one small segment; eight segments of a 
         segments, so a reader asks only for those that it does not know.
 Rule 3: the name of a table (`Frequencies.version`) follows from the items that are counted in it,
         in whatever order and units they came.
-Rule 4: items of before terms were kept are counted later, a few at a time (`to_count`, `counted`),
-        and wait from then on to be grouped.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from hashlib import sha256
-from typing import Final, TypeVar, Unpack
-from urllib.parse import urlsplit
+from typing import Any, Final, TypeVar, Unpack
 
 import attrs
 from attrs import define, field, frozen
 
-from svc_core.intel.news.model import NEWS, NEWS_TEXTS, UNGROUPED, NewsItem, NewsText, Ungrouped
 from svc_core.operation.context import Context
-from svc_core.operation.ports import Collection, Document, Filters
-from svc_core.text.evidence import Evidence
+from svc_core.operation.ports import Collection, Document, Filters, Scope
 from svc_core.text.frequencies import Frequencies
 
 T = TypeVar("T")
@@ -33,8 +29,6 @@ FAN: Final = 8
 written again once a level, which is five times for 100,000 items."""
 MERGED_MAX: Final = 64
 """Segments merged at once, where nobody merged for long: as much text as a large segment has."""
-COUNTED_AT_ONCE: Final = 32
-"""Items counted later in one unit of work: about 0.1 s where each has 20,000 characters."""
 POSTINGS_MAX: Final = 10_000
 """Places in the text index that one search walks: about 20 ms. See `_telling`."""
 WINDOW_MAX: Final = 10_000
@@ -85,14 +79,6 @@ class TermCounts:
     lines: str
 
 
-TERMS: Collection[TermState] = Collection(
-    name="terms", model=TermState, prefix="", order=lambda _: 0, scope="global"
-)
-TERM_COUNTS: Collection[TermCounts] = Collection(
-    name="term_counts", model=TermCounts, prefix="", order=lambda _: 0, scope="global"
-)
-
-
 @frozen
 class Corpus:
     """Where the table of some texts is kept: one for everybody, or one for each tenant."""
@@ -100,9 +86,14 @@ class Corpus:
     state: Collection[TermState]
     counts: Collection[TermCounts]
 
-
-ITEMS: Final = Corpus(TERMS, TERM_COUNTS)
-"""The corpus of all news items."""
+    @classmethod
+    def of(cls, scope: Scope, prefix: str = "") -> "Corpus":
+        """The corpus whose collections have names with this prefix."""
+        made: Any = partial(Collection, prefix="", order=lambda _: 0, scope=scope)
+        return cls(
+            made(name=f"{prefix}terms", model=TermState),
+            made(name=f"{prefix}term_counts", model=TermCounts),
+        )
 
 
 # -- counting (in the unit that writes the items) ----------------------------------------------
@@ -117,7 +108,7 @@ class Change:
     after: str | None
 
 
-async def count(ctx: Context, changes: Sequence[Change], corpus: Corpus = ITEMS) -> None:
+async def count(ctx: Context, changes: Sequence[Change], corpus: Corpus) -> None:
     """Count what changed, in the unit of work that changes it."""
     total, marks = 0, 0
     counts: dict[str, int] = {}
@@ -191,7 +182,7 @@ class Merge:
         return _lines(counts)
 
 
-async def to_merge(ctx: Context, corpus: Corpus = ITEMS) -> Merge | None:
+async def to_merge(ctx: Context, corpus: Corpus) -> Merge | None:
     """Segments that are to become one; None where there are few of every level."""
     state = await ctx.find(corpus.state, _STATE) or TermState()
     for level in sorted({segment.level for segment in state.segments}):
@@ -218,37 +209,6 @@ async def merged(ctx: Context, merge: Merge, lines: str) -> bool:
     return True
 
 
-# -- items of before terms were kept -----------------------------------------------------------
-
-
-async def to_count(ctx: Context) -> tuple[Document[NewsText], ...]:
-    """Some items that are not counted yet."""
-    found = await ctx.tx.documents.scan(
-        NEWS_TEXTS, where={"uncounted": ("yes",)}, limit=COUNTED_AT_ONCE
-    )
-    return found.rows
-
-
-async def counted(ctx: Context, seen: Sequence[Document[NewsText]]) -> None:
-    """Count items that were not, have them grouped, and give their rows the members of today.
-
-    Those that somebody wrote meanwhile are left out.
-    """
-    changes = []
-    items = await ctx.tx.documents.get_many(NEWS, [document.id for document in seen])
-    for document in seen:
-        words = await ctx.unchanged(NEWS_TEXTS, document)
-        if words is not None:
-            words = words.read()
-            await ctx.save(NEWS_TEXTS, words.id, words)
-            await ctx.save(UNGROUPED, words.id, Ungrouped(words.id, words.taken_at))
-            item = items.get(words.id)
-            if item is not None:
-                await ctx.save(NEWS, item.id, NEWS.decode(item.raw), before=item)
-            changes.append(Change(words.id, None, words.terms))
-    await count(ctx, changes)
-
-
 # -- reading -----------------------------------------------------------------------------------
 
 
@@ -266,7 +226,7 @@ _TABLES_MAX: Final = 16
 """Tables remembered by a process: that of all items, and those of the tenants that asked last."""
 
 
-async def frequencies(ctx: Context, corpus: Corpus = ITEMS) -> Frequencies:
+async def frequencies(ctx: Context, corpus: Corpus) -> Frequencies:
     """How common terms are among the items that are stored now."""
     state = await ctx.find(corpus.state, _STATE) or TermState()
     tables: Tables = ctx.host.lends.get(Tables) or Tables()
@@ -295,7 +255,7 @@ async def candidates(
     terms: Mapping[str, float],
     table: Frequencies,
     *,
-    texts: Collection[T] = NEWS_TEXTS,  # type: ignore[assignment]  # the usual ones
+    texts: Collection[T],
     limit: int,
     **filters: Unpack[Filters],
 ) -> tuple[Document[T], ...]:
@@ -304,7 +264,7 @@ async def candidates(
     Of `WINDOW_MAX` items and more they are at most `BEST_MAX`.
 
     `terms` are those of a question with a factor on the weight of each; the `filters` are those of
-    `Documents.search`, of which `start` and `end` bound when items of news were taken in.
+    `Documents.search`.
     """
     documents = ctx.tx.documents
     items, share = table.total, 1.0
@@ -340,29 +300,3 @@ def _telling(terms: Mapping[str, float], table: Frequencies, share: float) -> Ma
             break
         kept[term] = terms[term]
     return kept
-
-
-async def evidence(ctx: Context, found: Iterable[Document[NewsText]]) -> list[Evidence]:
-    """The items behind their words, as far as both are there, in the order given."""
-    words = [NEWS_TEXTS.decode(document.raw) for document in found]
-    items = await ctx.find_many(NEWS, [one.id for one in words])
-    return [evidence_of(items[one.id], one) for one in words if one.id in items]
-
-
-def evidence_of(item: NewsItem, words: NewsText) -> Evidence:
-    """What is found, grouped and told of an item and its words."""
-    return Evidence(
-        id=item.id,
-        title=item.title,
-        text=words.text,
-        url=item.url or "",
-        source_id=item.source.id,
-        source_name=item.source.name,
-        source_domain=item.source.domain or urlsplit(item.url or "").hostname or "",
-        published_at=item.dated_at,
-        retrieved_at=item.retrieved_at,
-        language=item.language,
-        topics=item.topics,
-        story=item.story_id,
-        terms=words.terms,
-    )

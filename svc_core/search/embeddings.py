@@ -1,39 +1,26 @@
 """Vectors of items by a model of meaning, and how near items come to a question.
 
-Rule 1: vectors are made beside units of work, and a few at a time are kept in one: killed at any
-        time, what was kept stands and the rest is still found to be lacking.
-Rule 2: a vector is of one model and of one version of an item's words, else it is made anew.
-Rule 3: vectors are kept in 8 bits a dimension, and a question is cut the same way: their cosine
+Rule 1: vectors are kept in 8 bits a dimension, and a question is cut the same way: their cosine
         is made of whole numbers, and so is the same wherever it is computed.
-Rule 4: likeness is how much nearer an item comes to a question than items do, in standard
+Rule 2: likeness is how much nearer an item comes to a question than items do, in standard
         deviations: a cosine of 0.4 says much of one question and little of another.
-Rule 5: an item that has no vector has no likeness, which is not a likeness of 0.
+Rule 3: an item that has no vector has no likeness, which is not a likeness of 0.
 """
 
 from array import array
-from base64 import b64decode, b64encode
+from base64 import b64decode
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from math import fsum, isfinite, sqrt
 from operator import mul
 from typing import Final, Protocol
 
 from attrs import field, frozen
 
-from svc_core.intel.news.model import NEWS_TEXTS, NewsText
-from svc_core.operation.context import Context
-from svc_core.operation.members import micros
-from svc_core.operation.ports import SYSTEM, Collection, Document, Position
-from svc_core.operation.units import Units
-
 TEXT_CHARS: Final = 700
 """Of an item's text, behind its headline: what the weights of retrieval were measured with."""
 BATCH: Final = 32
 """Vectors made and kept at once: a second or two of one processor."""
-MADE_MAX: Final = 256
-"""Vectors made for one question while somebody waits for its answer: 6 to 20 s of one processor.
-Beyond them an item has no likeness yet, and is judged by its words."""
 NEAR_MAX: Final = 400
 """How many items are looked at that hold no word of the question, the nearest."""
 USUAL_MEAN: Final = 0.07
@@ -47,9 +34,6 @@ FREE: Final = 2.0
 DOUBTED, TRUSTED = 0.2, 0.4
 """Below the first cosine nothing is like a question, however far the others are; from the second
 on the likeness is trusted whole."""
-PAGE: Final = 256
-"""Items looked at in one unit of work."""
-_VECTORS_PAGE: Final = 2_000
 
 
 class NotEmbedded(Exception):  # noqa: N818 - said as the state that it is
@@ -104,15 +88,6 @@ class Vector:
         return b64decode(self.data)
 
 
-VECTORS: Collection[Vector] = Collection(
-    name="news_vectors",
-    model=Vector,
-    prefix="obs",
-    order=lambda vector: micros(vector.taken_at),
-    scope="global",
-)
-
-
 def packed(values: Sequence[float]) -> bytes:
     """A vector in 8 bits a dimension, scaled to its largest; its direction moves by 0.1 degrees.
 
@@ -132,60 +107,12 @@ def cosine(one: bytes, other: bytes) -> float:
     return float(sum(map(mul, left, right)) / sqrt(lengths))
 
 
+def passage(title: str, text: str) -> str:
+    """What of a text its vector is made of."""
+    return f"{title}\n{text[:TEXT_CHARS]}".strip()
+
+
 # -- making them -------------------------------------------------------------------------------
-
-
-@frozen
-class Lacking:
-    """An item whose words have no vector yet, and the words that it will be of."""
-
-    id: str
-    taken_at: datetime
-    version: int
-    text: str = field(repr=False)
-
-
-async def lacking(
-    ctx: Context,
-    model: str,
-    *,
-    start: int | None = None,
-    end: int | None = None,
-    after: Position | None = None,
-) -> tuple[tuple[Lacking, ...], Position | None]:
-    """Those of a page of items that lack a vector, the newest first, and where the page ends."""
-    found = await ctx.tx.documents.scan(NEWS_TEXTS, start=start, end=end, after=after, limit=PAGE)
-    return await _lacking(ctx, model, found.rows), found.end
-
-
-async def _lacking(
-    ctx: Context, model: str, rows: Sequence[Document[NewsText]]
-) -> tuple[Lacking, ...]:
-    made = await ctx.find_many(VECTORS, [row.id for row in rows])
-    known = {id_: (vector.model, vector.version) for id_, vector in made.items()}
-    return tuple(_wanted(row) for row in rows if known.get(row.id) != (model, row.version))
-
-
-def _wanted(row: Document[NewsText]) -> Lacking:
-    words = NEWS_TEXTS.decode(row.raw)
-    text = f"{words.title}\n{words.text[:TEXT_CHARS]}".strip()
-    return Lacking(row.id, words.taken_at, row.version, text)
-
-
-async def make(work: Units, embedder: Embedder, wanted: Sequence[Lacking]) -> None:
-    """Make the vectors of some items and keep them.
-
-    Raises:
-        NotEmbedded: the model gives none; those before are kept.
-    """
-    for start in range(0, len(wanted), BATCH):
-        batch = wanted[start : start + BATCH]
-        vectors = await vectors_of(embedder, [one.text for one in batch])
-        made = [
-            Vector(one.id, one.taken_at, embedder.model, one.version, b64encode(vector).decode())
-            for one, vector in zip(batch, vectors, strict=True)
-        ]
-        await work.write(SYSTEM, partial(_keep, made=made))
 
 
 async def vectors_of(embedder: Embedder, batch: Sequence[str]) -> Sequence[bytes]:
@@ -204,14 +131,6 @@ async def vectors_of(embedder: Embedder, batch: Sequence[str]) -> Sequence[bytes
             return [b""]
         return [vector for one in batch for vector in await vectors_of(embedder, [one])]
     return [next(made) if one else b"" for one in batch]
-
-
-async def _keep(ctx: Context, made: Sequence[Vector]) -> None:
-    """Keep the vectors of those items whose words are still the same."""
-    there = await ctx.tx.documents.get_many(NEWS_TEXTS, [vector.id for vector in made])
-    for vector in made:
-        if vector.id in there and there[vector.id].version == vector.version:
-            await ctx.save(VECTORS, vector.id, vector)
 
 
 # -- asking them -------------------------------------------------------------------------------
@@ -244,59 +163,11 @@ def _trust(cosine: float) -> float:
     return min(1.0, max(0.0, (cosine - DOUBTED) / (TRUSTED - DOUBTED)))
 
 
-async def likeness(
-    work: Units,
-    embedder: Embedder,
-    question: str,
-    named: Sequence[str],
-    span: tuple[int | None, int | None] = (None, None),
+def nearest(
+    embedder: Embedder, asked: bytes, vectors: Iterable[Vector], named: frozenset[str]
 ) -> Likeness:
-    """How near the `named` items come to a question, and which others of the time of taking in.
-
-    Items that lack a vector get one, up to `MADE_MAX`: the named first, then the newest.
-
-    Raises:
-        NotEmbedded: the model gives no vectors.
-    """
-    asked = (await embedder.embed([question]))[0]
-
-    async def look(ctx: Context) -> tuple[Lacking, ...]:
-        rows = await ctx.tx.documents.get_many(NEWS_TEXTS, named)
-        mine = await _lacking(ctx, embedder.model, tuple(rows.values()))
-        newest, _ = await lacking(ctx, embedder.model, start=span[0], end=span[1])
-        return tuple({one.id: one for one in (*mine, *newest)}.values())[:MADE_MAX]
-
-    await make(work, embedder, await work.read(SYSTEM, look))
-    held = await work.read(SYSTEM, lambda ctx: _held(ctx, embedder, named, span))
-    return await work.aside(lambda: _compared(embedder, asked, held, frozenset(named)))
-
-
-async def _held(
-    ctx: Context,
-    embedder: Embedder,
-    named: Sequence[str],
-    span: tuple[int | None, int | None],
-) -> list[Document[Vector]]:
-    """The vectors of the named items, and the newest of the time."""
-    rows = await ctx.tx.documents.get_many(VECTORS, named)
-    after: Position | None = None
-    left = embedder.compared_max
-    while left > 0:
-        limit = min(left, _VECTORS_PAGE)
-        page = await ctx.tx.documents.scan(
-            VECTORS, start=span[0], end=span[1], after=after, limit=limit
-        )
-        rows.update({row.id: row for row in page.rows})
-        left, after = left - limit, page.end
-        if after is None:
-            break
-    return list(rows.values())
-
-
-def _compared(
-    embedder: Embedder, asked: bytes, rows: Sequence[Document[Vector]], named: frozenset[str]
-) -> Likeness:
-    near = cosines(embedder, asked, (VECTORS.decode(row.raw) for row in rows))
+    """How near the items of those vectors come to a question, beyond the `named` the nearest."""
+    near = cosines(embedder, asked, vectors)
     values = dict(zip(near, compared(list(near.values())), strict=True))
     others = [id_ for id_, value in values.items() if id_ not in named and value > 0]
     others = sorted(others, key=lambda id_: (-values[id_], id_))[:NEAR_MAX]

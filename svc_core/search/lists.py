@@ -18,13 +18,13 @@ from attrs import field, frozen
 
 from svc_core import wire
 from svc_core.base.unset import Maybe, Unset, given
+from svc_core.contract.result import Page
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import QUERY
 from svc_core.operation.filters import Listed
 from svc_core.operation.members import NOT_BLANK
 from svc_core.operation.ports import Bounds, Collection, Document, Position, Slice
 from svc_core.operation.ports.documents import NO_NUMBER, Filters
-from svc_core.operation.result import Page
 from svc_core.search.listing import WEIGHT, Asked, Indexed, Match, Sought
 from svc_core.text.frequencies import Frequencies
 from svc_core.wire.constraints import Doc, Example, MaxLen

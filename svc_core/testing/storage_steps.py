@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
+from svc_core.contract.idempotency import Answer
 from svc_core.operation.ports import (
     SYSTEM,
-    Answer,
     Change,
     Collection,
     DuplicateRecordError,

@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 from hypothesis import strategies as st
 
-from svc_core.operation.ports import Answer, Change
+from svc_core.contract.idempotency import Answer
+from svc_core.operation.ports import Change
 from svc_core.testing.sample import Note
 
 INSTANT_MIN = datetime(1970, 1, 1)  # noqa: DTZ001 - Hypothesis adds the zone

@@ -13,7 +13,7 @@ import attrs
 from attrs import field, frozen
 
 from svc_core.base import instants
-from svc_core.base.vault import VaultError
+from svc_core.base.seals import SealError
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.context import Context
@@ -93,7 +93,7 @@ async def take(
     due = [line for line in waiting[:room] if line.queued_at <= ctx.now]
     try:
         signing = await keys.signing_keys(ctx, webhook_id)
-    except VaultError:
+    except SealError:
         await ctx.save(QUEUES, webhook_id, attrs.evolve(queue, wake_at=ctx.now + SHUT))
         return ()
     tasks = await _begin(ctx, webhook, due, signing)

@@ -11,9 +11,8 @@ from datetime import timedelta
 from hmac import compare_digest
 from typing import Final
 
-from svc_core.base import vault
-from svc_core.base.vault import VaultError
-from svc_core.contract.cursor import KEY_ID_MAX, NONCE_BYTES, Keyring
+from svc_core.base import seals
+from svc_core.base.seals import KEY_ID_MAX, NONCE_BYTES, Keyring, SealError
 from svc_core.operation.context import Context
 from svc_core.outbox.model import FORMER_MAX, WEBHOOK_SECRETS, FormerSecret, WebhookSecrets
 
@@ -40,7 +39,7 @@ async def replace(ctx: Context, webhook_id: str, key: bytes) -> bool:
     """Rotate to a secret unless it is the present one; whether it was another."""
     try:
         present = (await signing_keys(ctx, webhook_id))[0]
-    except VaultError:
+    except SealError:
         present = b""  # It signs nothing any more, so any other is better.
     if compare_digest(present, key):
         return False
@@ -54,7 +53,7 @@ async def signing_keys(ctx: Context, webhook_id: str) -> tuple[bytes, ...]:
     A former one that can no longer be opened is left out.
 
     Raises:
-        VaultError: the present one cannot be opened.
+        SealError: the present one cannot be opened.
     """
     secrets = await ctx.value(WEBHOOK_SECRETS, webhook_id)
     present = _unlocked(ctx, webhook_id, secrets.current)
@@ -81,7 +80,7 @@ async def renew(ctx: Context, webhook_id: str) -> None:
     A former secret that has expired, or cannot be opened, is dropped.
 
     Raises:
-        VaultError: the present one cannot be opened; nothing is changed.
+        SealError: the present one cannot be opened; nothing is changed.
     """
     secrets = await ctx.find(WEBHOOK_SECRETS, webhook_id)
     if secrets is None:
@@ -103,17 +102,17 @@ def _signing(ctx: Context, secrets: WebhookSecrets) -> Iterator[FormerSecret]:
 
 def _former(ctx: Context, secrets: WebhookSecrets) -> Iterator[tuple[FormerSecret, bytes]]:
     for secret in _signing(ctx, secrets):
-        with suppress(VaultError):
+        with suppress(SealError):
             yield secret, _unlocked(ctx, secrets.webhook_id, secret.sealed)
 
 
 def _locked(ctx: Context, webhook_id: str, key: bytes) -> str:
     nonce = ctx.ids.random(NONCE_BYTES)
-    return vault.lock(vault.vault(ctx.keyring), key, _place(ctx, webhook_id), nonce)
+    return seals.lock(ctx.keyring, key, _place(ctx, webhook_id), nonce)
 
 
 def _unlocked(ctx: Context, webhook_id: str, sealed: str) -> bytes:
-    return vault.unlock(vault.vault(ctx.keyring), sealed, _place(ctx, webhook_id))
+    return seals.unlock(ctx.keyring, sealed, _place(ctx, webhook_id))
 
 
 def _place(ctx: Context, webhook_id: str) -> str:

@@ -10,6 +10,7 @@ from svc_core import wire
 from svc_core.base.unset import UNSET, Maybe, named
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import Created, Empty, One, Page
 from svc_core.operation import crud as personal
 from svc_core.operation.context import Context
 from svc_core.operation.crud import changed
@@ -17,7 +18,6 @@ from svc_core.operation.declaration import BODY, PATH, QUERY, Operation
 from svc_core.operation.members import Cursor, Limit, WebhookId
 from svc_core.operation.period import When, bounds
 from svc_core.operation.ports import Document
-from svc_core.operation.result import Created, Empty, One, Page
 from svc_core.outbox.events import enqueue, publish, queue_of
 from svc_core.outbox.model import (
     DEFAULT_EVENTS,

@@ -17,7 +17,7 @@ from urllib.parse import quote, urlsplit
 
 from svc_core.catalog.openapi import document as openapi
 from svc_core.contract.media import Representation
-from svc_core.operation.result import Content
+from svc_core.contract.result import Content
 from svc_core.reports.model import Period
 from svc_core.reports.page import ReportPage
 from svc_core.text.wording import Wording, days, frame

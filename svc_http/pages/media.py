@@ -16,8 +16,8 @@ from urllib.parse import parse_qsl
 
 from svc_core.base import passes
 from svc_core.base.passes import Pass, PassError
+from svc_core.base.seals import Keyring
 from svc_core.contract import etag, problem
-from svc_core.contract.cursor import Keyring
 from svc_core.contract.problem import Problem
 from svc_core.reports.audio import MIME_TYPES, is_file_name
 from svc_core.reports.operations import MEDIA_PATH

@@ -10,9 +10,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from svc_core import catalog
-from svc_core.base.vault import VaultError
+from svc_core.base.seals import Keyring, SealError
 from svc_core.contract import cursor
-from svc_core.contract.cursor import Keyring
 from svc_core.ledger.signing_key import SIGNING_KEYS, seed_of
 from svc_core.operation.host import Tell
 from svc_core.operation.ports import SYSTEM
@@ -206,9 +205,9 @@ async def _check_opens(ring: Keyring | None, held: Held, name: str) -> None:
         for *_, raw in rows:
             try:
                 if ring is None:
-                    raise VaultError
+                    raise SealError
                 seed_of(SIGNING_KEYS.decode(raw), ring)
-            except VaultError as shut:
+            except SealError as shut:
                 raise Unfit(
                     f"{PREFIX}SECRET is not the secret of {name}: it does not open what is sealed "
                     "there; set the one that its server has"

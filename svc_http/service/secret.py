@@ -16,7 +16,7 @@ from pathlib import Path
 
 import attrs
 
-from svc_core.contract.cursor import Keyring
+from svc_core.base.seals import Keyring
 from svc_http import system
 from svc_http.settings import PREFIX, Settings, SettingsError
 

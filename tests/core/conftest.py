@@ -11,7 +11,7 @@ import pytest
 from svc_core import catalog
 from svc_core.access.plans import DEFAULT_PLANS, PlanTable
 from svc_core.base import drive
-from svc_core.contract.cursor import Keyring
+from svc_core.base.seals import Keyring
 from svc_core.contract.problem import Problem
 from svc_core.formats.feeds.model import ParsedFeed
 from svc_core.formats.table import Document

@@ -7,7 +7,7 @@ import pytest
 from attrs import evolve
 
 from svc_core.base import drive
-from svc_core.contract.cursor import Keyring
+from svc_core.base.seals import Keyring
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM, Change, Collection, FeedPosition, Transaction

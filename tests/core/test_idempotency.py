@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.contract.idempotency import (
+    Answer,
     Conflict,
     Fresh,
     Replay,
@@ -18,7 +19,6 @@ from svc_core.contract.idempotency import (
     repeated,
 )
 from svc_core.contract.problem import Problem
-from svc_core.operation.ports import Answer
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from svc_core.base import passes
 from svc_core.base.passes import LASTS_SECONDS, STEP_SECONDS, Pass, PassError
-from svc_core.contract.cursor import Keyring
+from svc_core.base.seals import Keyring
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 RING = Keyring({1: b"k" * 32}, 1)

@@ -10,7 +10,8 @@ import pytest
 
 from svc_core import catalog
 from svc_core.access import keys, lockout
-from svc_core.contract import cursor, idempotency
+from svc_core.base import seals
+from svc_core.contract import idempotency
 from svc_core.contract.problem import CATALOGUE
 from svc_core.intel.intake import registry
 from svc_core.operation import ports
@@ -119,7 +120,7 @@ FIGURES = [
     ("docs/glossary.md", "`svc_` and 64 hex digits", keys.RANDOM_BYTES, 32),
     ("docs/glossary.md", "one of the 40 subjects", len(TOPIC_IDS), 40),
     ("docs/adr/0001-core-without-io.md", "sixty-four", threads.UNITS_PER_COMMIT, 64),
-    ("docs/adr/0008-sealed-cursors.md", "2^32", cursor.NONCE_BYTES, 12),
+    ("docs/adr/0008-sealed-cursors.md", "2^32", seals.NONCE_BYTES, 12),
 ]
 
 

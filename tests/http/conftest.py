@@ -19,10 +19,11 @@ from svc_core.access import operations as accounts
 from svc_core.access import plans
 from svc_core.access.creation import KeyWish
 from svc_core.access.model import KEYS, MEMBERS, USERS, WORKSPACES
+from svc_core.base.seals import Keyring
 from svc_core.base.unset import UNSET, Maybe, given
 from svc_core.contract import problem
-from svc_core.contract.cursor import Keyring
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import Content, Created, Empty, One, Page
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import (
@@ -36,7 +37,6 @@ from svc_core.operation.declaration import (
     header,
 )
 from svc_core.operation.ports import SYSTEM, Collection, Transaction
-from svc_core.operation.result import Content, Created, Empty, One, Page
 from svc_core.wire.constraints import Ge, IdOf, Le, MaxLen, MinLen
 from svc_http.run.server import hypercorn
 from svc_http.service.runtime import application as service_app

@@ -18,10 +18,10 @@ from attrs import frozen
 from svc_core import catalog, wire
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import One
 from svc_core.operation.declaration import Operation, local
 from svc_core.operation.host import Progress, silent
 from svc_core.operation.ports import Overloaded, StorageUnavailable
-from svc_core.operation.result import One
 from svc_core.operation.stream import Stream
 from svc_core.operation.units import WorkContext
 from svc_http import system

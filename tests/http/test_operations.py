@@ -7,8 +7,8 @@ import pytest
 
 from svc_core import catalog
 from svc_core.contract import problem
+from svc_core.contract.result import Page
 from svc_core.operation.ports import Overloaded, StorageUnavailable
-from svc_core.operation.result import Page
 from svc_http.stores import MemoryStorage
 
 NOTES = "/api/v1/notes"

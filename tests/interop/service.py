@@ -32,10 +32,10 @@ from svc_core.agent.events import (
     Usage,
 )
 from svc_core.agent.ports import Backend, Toolbox, Turn
+from svc_core.base.seals import Keyring
 from svc_core.catalog import COLLECTIONS, OPERATIONS
 from svc_core.catalog.openapi.document import document
 from svc_core.contract import problem
-from svc_core.contract.cursor import Keyring
 from svc_core.intel.news.model import NEWS
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context

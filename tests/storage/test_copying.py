@@ -18,12 +18,12 @@ from attrs import evolve
 from hypothesis import HealthCheck
 from hypothesis.stateful import run_state_machine_as_test
 
+from svc_core.contract.idempotency import Answer
 from svc_core.ledger.append.append import stored_line
 from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.records import Draft, encode_line, split
 from svc_core.operation.host import Progress, silent
 from svc_core.operation.ports import (
-    Answer,
     Change,
     ChangeType,
     FeedPosition,

@@ -9,10 +9,10 @@ from svc_core import data
 from svc_core.catalog.openapi import headers
 from svc_core.catalog.openapi.operations import Writer
 from svc_core.contract.problem import CATALOGUE
+from svc_core.contract.result import Created
 from svc_core.operation.declaration import Operation
 from svc_core.operation.inputs import inputs
 from svc_core.operation.ports import BASE_V1, BASE_V2
-from svc_core.operation.result import Created
 from svc_core.wire.constraints import Doc, Ge, Le, Pattern
 from svc_core.wire.schema import Schema, Schemas
 

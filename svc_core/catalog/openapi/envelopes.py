@@ -8,9 +8,7 @@ from attrs import frozen
 
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.contract.media import Representation
-from svc_core.knowledge.rows import Mode, RetrievalBounds
-from svc_core.operation.declaration import GEOJSON, JSON, NDJSON, SSE, Operation
-from svc_core.operation.result import (
+from svc_core.contract.result import (
     Accepted,
     Bare,
     Content,
@@ -21,6 +19,8 @@ from svc_core.operation.result import (
     Paged,
     Redirect,
 )
+from svc_core.knowledge.rows import Mode, RetrievalBounds
+from svc_core.operation.declaration import GEOJSON, JSON, NDJSON, SSE, Operation
 from svc_core.operation.stream import Stream
 from svc_core.wire import shapes
 from svc_core.wire.constraints import Doc, Example, Ge

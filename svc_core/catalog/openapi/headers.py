@@ -7,8 +7,8 @@ from svc_core.catalog.openapi import words
 from svc_core.catalog.openapi.failures import KEY, PAYMENT, STANDING
 from svc_core.contract import problem
 from svc_core.contract.problem import ProblemType
+from svc_core.contract.result import Accepted, Created, Page, Paged
 from svc_core.operation.declaration import Operation
-from svc_core.operation.result import Accepted, Created, Page, Paged
 from svc_core.operation.stream import Stream
 from svc_core.wire.schema import Schema
 

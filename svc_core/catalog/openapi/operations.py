@@ -14,10 +14,10 @@ from svc_core.catalog.openapi.failures import failures
 from svc_core.catalog.openapi.samples import NoSampleError, sample
 from svc_core.contract import idempotency, problem
 from svc_core.contract.problem import Problem, ProblemType
+from svc_core.contract.result import Paged, Redirect
 from svc_core.operation import readonly
 from svc_core.operation.declaration import GEOJSON, JSON, NDJSON, Operation, Tier
 from svc_core.operation.inputs import Input, inputs
-from svc_core.operation.result import Paged, Redirect
 from svc_core.payments import challenge, header, messages
 from svc_core.payments import networks as payments
 from svc_core.wire.constraints import IdOf

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from svc_core.contract import idempotency, problem
+from svc_core.contract.result import Accepted, Bare, Content, Created, One, Page, Paged
 from svc_core.operation.declaration import Operation
 from svc_core.operation.inputs import inputs
-from svc_core.operation.result import Accepted, Bare, Content, Created, One, Page, Paged
 
 CURSOR = "cursor"
 TAGGED = frozenset({One, Bare, Content})

@@ -9,6 +9,7 @@ from attrs import frozen
 
 from svc_core import wire
 from svc_core.base.unset import UNSET, Maybe, given
+from svc_core.contract.result import One, Page
 from svc_core.formats.reading.values import country
 from svc_core.intel.countries.model import COUNTRIES, CountryData, CountryRisk
 from svc_core.intel.economy.indicator import FININT, Indicator
@@ -21,7 +22,6 @@ from svc_core.operation.facts import SEVERITIES
 from svc_core.operation.filters import Listed, sent
 from svc_core.operation.members import Cursor, Limit, micros
 from svc_core.operation.ports.documents import Bounds
-from svc_core.operation.result import One, Page
 from svc_core.text.words import words
 from svc_core.wire.constraints import Doc, Example, MaxLen, MinLen, Pattern
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from attrs import frozen
 
 from svc_core.base.unset import UNSET, Unset
+from svc_core.contract.result import Page
 from svc_core.intel.economy.statement import (
     FILINGS,
     NEVER,
@@ -30,7 +31,6 @@ from svc_core.operation.filters import ALTERNATIVES, Range, Several, sent
 from svc_core.operation.members import Cursor, EntityId, Limit
 from svc_core.operation.period import Moment, Period, moment, spanned
 from svc_core.operation.ports.documents import Bounds
-from svc_core.operation.result import Page
 from svc_core.wire.constraints import Doc, Example, Pattern
 
 TAXONOMIES = ("us-gaap", "ifrs-full", "dei", "srt", "invest", "ecd", "cyd", "ffd")

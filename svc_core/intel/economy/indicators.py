@@ -18,6 +18,7 @@ from svc_core import wire
 from svc_core.base.unset import UNSET, Maybe, Unset, given
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import One, Page
 from svc_core.intel.economy.indicator import (
     FININT,
     FININT_SERIES,
@@ -36,7 +37,6 @@ from svc_core.operation.members import Cursor, Limit
 from svc_core.operation.period import Period, UpdatedSince, after, spanned
 from svc_core.operation.ports import Position
 from svc_core.operation.ports.documents import Bounds
-from svc_core.operation.result import One, Page
 from svc_core.wire.constraints import Doc, Example
 
 LOOKED_BACK = 10  # earlier rows looked at for one with a value: markets close for a week at most

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from attrs import evolve, frozen
 
 from svc_core.base.unset import UNSET, Maybe, Unset, given
+from svc_core.contract.result import One, Page
 from svc_core.intel.economy.market import (
     MARKETS,
     WORDS,
@@ -29,7 +30,6 @@ from svc_core.operation.filters import ALTERNATIVES, Name, Part, Providers, Seve
 from svc_core.operation.members import Cursor, EntityId, Limit, micros
 from svc_core.operation.period import UpdatedSince, after
 from svc_core.operation.ports import Bounds
-from svc_core.operation.result import One, Page
 from svc_core.search import lists
 from svc_core.search.lists import Wanted
 from svc_core.wire.constraints import Doc, Ge

@@ -8,6 +8,7 @@ from attrs import frozen
 
 from svc_core import wire
 from svc_core.base.unset import UNSET, Unset, given
+from svc_core.contract.result import Page
 from svc_core.intel.entities import directory, render
 from svc_core.intel.entities.actor import Actor
 from svc_core.intel.entities.model import ENTITIES, WORDS, Entity
@@ -28,7 +29,6 @@ from svc_core.operation.filters import (
 from svc_core.operation.members import Cursor, Limit
 from svc_core.operation.period import UpdatedSince, after
 from svc_core.operation.ports import Document
-from svc_core.operation.result import Page
 from svc_core.search import lists
 from svc_core.wire.constraints import Doc, Example, Pattern
 

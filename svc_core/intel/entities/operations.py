@@ -8,6 +8,7 @@ from attrs import evolve, frozen
 from svc_core.base.unset import UNSET, Unset, given
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import Page
 from svc_core.formats.cyber.vulnerabilities import CVE_ID
 from svc_core.formats.reading.parties import FORMS_TOLD, well_formed
 from svc_core.intel.entities import directory, render
@@ -32,7 +33,6 @@ from svc_core.operation.filters import (
 from svc_core.operation.members import Cursor, Limit
 from svc_core.operation.period import UpdatedSince, after
 from svc_core.operation.ports import Bounds, Document, Position
-from svc_core.operation.result import Page
 from svc_core.search import lists
 from svc_core.wire.constraints import Doc, Example, Pattern
 

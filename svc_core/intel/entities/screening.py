@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from attrs import frozen
 
 from svc_core import wire
+from svc_core.contract.result import Page
 from svc_core.formats.reading.identifiers import isin, lei
 from svc_core.formats.reading.parties import well_formed
 from svc_core.formats.reading.values import country_named
@@ -20,7 +21,6 @@ from svc_core.intel.linking.screening import Screening
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation, local
 from svc_core.operation.ports import SYSTEM, Document, Position, Slice
-from svc_core.operation.result import Page
 from svc_core.operation.units import Units, WorkContext
 from svc_core.wire.constraints import Doc, Ge, Le, MaxLen, MinLen
 

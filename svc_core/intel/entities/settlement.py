@@ -15,6 +15,7 @@ from attrs import frozen
 from svc_core import wire
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import One
 from svc_core.formats.reading.parties import EXCLUSIVE
 from svc_core.intel.entities import directory, rules
 from svc_core.intel.entities.model import ENTITIES, Entity, keys_of
@@ -30,7 +31,6 @@ from svc_core.intel.folding.model import source_id
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation, local
 from svc_core.operation.members import EntityId
-from svc_core.operation.result import One
 from svc_core.wire.constraints import Arg, Doc
 
 PAIRS_MAX = 1_000  # of one entity: what a person may settle of it

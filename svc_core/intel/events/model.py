@@ -22,6 +22,7 @@ from svc_core.operation.facts import (
     cells_at,
     point_at,
 )
+from svc_core.operation.filters import Several
 from svc_core.operation.members import (
     CountryCode,
     CreatedAt,
@@ -46,6 +47,9 @@ Category = Literal[
     "health",
     "infrastructure",
     "other",
+]
+Categories = Annotated[
+    Several[Category], Doc("Comma list of categories."), Example(["disaster", "conflict"])
 ]
 DatePrecision = Literal["instant", "day", "week", "month", "year"]
 MACHINE = "gdelt"

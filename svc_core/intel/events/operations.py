@@ -6,8 +6,9 @@ from attrs import evolve, frozen
 
 from svc_core.base.instants import Interval
 from svc_core.base.unset import UNSET, Maybe, Unset, given
+from svc_core.contract.result import One, Page
 from svc_core.intel.events import render
-from svc_core.intel.events.model import CONFIDENCE_STEPS, OSINT_EVENTS, OsintEvent
+from svc_core.intel.events.model import CONFIDENCE_STEPS, OSINT_EVENTS, Categories, OsintEvent
 from svc_core.intel.events.rules import RULES
 from svc_core.intel.folding.declaration import osint
 from svc_core.intel.folding.identity import survivor
@@ -16,7 +17,6 @@ from svc_core.operation.context import Context
 from svc_core.operation.declaration import PATH, QUERY, Operation
 from svc_core.operation.facts import SEVERITIES, Severity
 from svc_core.operation.filters import (
-    Categories,
     Countries,
     MinConfidence,
     MinSeverity,
@@ -39,7 +39,6 @@ from svc_core.operation.period import (
     cells,
     lying,
 )
-from svc_core.operation.result import One, Page
 from svc_core.wire.constraints import Doc, Example, MaxLen
 
 Include = Annotated[

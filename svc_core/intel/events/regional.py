@@ -6,6 +6,7 @@ from attrs import evolve, frozen
 
 from svc_core.base.unset import UNSET
 from svc_core.contract import problem
+from svc_core.contract.result import Page
 from svc_core.intel.events import render
 from svc_core.intel.events.model import OsintEvent
 from svc_core.intel.events.operations import found
@@ -15,7 +16,6 @@ from svc_core.operation.declaration import GEOJSON, JSON, Operation
 from svc_core.operation.filters import Countries, MinSeverity, Providers, Types
 from svc_core.operation.members import Cursor, Limit
 from svc_core.operation.period import OLD_NAMES, Area, Since, Until, When, period
-from svc_core.operation.result import Page
 
 
 @frozen

@@ -11,6 +11,7 @@ from svc_core.base.instants import Interval
 from svc_core.base.unset import UNSET, Maybe, Unset, given
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import One, Paged
 from svc_core.intel.entities import directory
 from svc_core.intel.entities.model import ENTITIES
 from svc_core.intel.folding.declaration import EXPLORER, bound
@@ -22,7 +23,6 @@ from svc_core.operation.declaration import PATH, QUERY, In, Operation
 from svc_core.operation.members import Cursor, EntityId, PageLimit
 from svc_core.operation.period import When
 from svc_core.operation.ports import Position
-from svc_core.operation.result import One, Paged
 from svc_core.wire.constraints import Doc, Example
 
 _text = compact.encoder()

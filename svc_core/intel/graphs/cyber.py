@@ -14,6 +14,7 @@ from attrs import frozen
 from svc_core.base.unset import UNSET, Maybe, Unset, given
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import Paged
 from svc_core.intel.entities.relation import RELATIONS, CyberGraph, CyberType
 from svc_core.intel.entities.vulnerability import CVES
 from svc_core.intel.folding.declaration import CYBER, reading
@@ -27,7 +28,6 @@ from svc_core.operation.declaration import QUERY, Operation
 from svc_core.operation.filters import Revoked, Several, sent
 from svc_core.operation.members import Cursor, EntityId, Limit
 from svc_core.operation.ports import Position
-from svc_core.operation.result import Paged
 from svc_core.wire.constraints import Doc
 
 ROWS_AT_ONCE = 200

@@ -13,6 +13,7 @@ from svc_core.base import compact, instants
 from svc_core.base.unset import UNSET, Maybe, Unset, given
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import Content, One, Paged
 from svc_core.intel.entities import directory, render
 from svc_core.intel.entities.candidates import candidates
 from svc_core.intel.entities.relation import EntityGraph, RelationType
@@ -27,7 +28,6 @@ from svc_core.operation.filters import Revoked, Several, sent
 from svc_core.operation.members import Cursor, EntityId, PageLimit, Share
 from svc_core.operation.period import Moment, moment
 from svc_core.operation.ports import Position
-from svc_core.operation.result import Content, One, Paged
 from svc_core.wire.constraints import Doc, Example, Ge, Le, MaxLen
 
 text = compact.encoder()

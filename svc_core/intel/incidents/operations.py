@@ -10,8 +10,9 @@ from attrs import evolve, frozen
 
 from svc_core import wire
 from svc_core.base.unset import UNSET, Maybe, Unset, given
+from svc_core.contract.result import One, Page
 from svc_core.intel.entities import directory
-from svc_core.intel.events.model import CONFIDENCE_STEPS
+from svc_core.intel.events.model import CONFIDENCE_STEPS, Categories
 from svc_core.intel.events.rules import RULES
 from svc_core.intel.folding.declaration import SHARED, reading
 from svc_core.intel.folding.identity import standing_under
@@ -24,7 +25,6 @@ from svc_core.operation.context import Context
 from svc_core.operation.declaration import PATH, QUERY, Operation
 from svc_core.operation.facts import SEVERITIES
 from svc_core.operation.filters import (
-    Categories,
     Countries,
     MinConfidence,
     MinSeverity,
@@ -36,7 +36,6 @@ from svc_core.operation.filters import (
 )
 from svc_core.operation.members import Cursor, EntityId, IncidentId, Limit
 from svc_core.operation.period import Area, UpdatedSince, When, after, bounds, cells, lying
-from svc_core.operation.result import One, Page
 from svc_core.search import lists
 from svc_core.wire.constraints import Doc, Example, Ge, MaxLen
 

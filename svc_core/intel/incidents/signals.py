@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from attrs import frozen
 
 from svc_core.base.unset import UNSET, Maybe, Unset, given
+from svc_core.contract.result import Page
 from svc_core.intel.entities import directory
 from svc_core.intel.entities.model import EntityRef
 from svc_core.intel.folding.declaration import SHARED, reading
@@ -37,7 +38,6 @@ from svc_core.operation.members import (
     micros,
 )
 from svc_core.operation.period import UpdatedSince, When, after, bounds
-from svc_core.operation.result import Page
 from svc_core.wire.constraints import Doc, Example, Pattern
 
 INCIDENTS_ASKED = 500  # ids of the incidents of one page, or of one filter

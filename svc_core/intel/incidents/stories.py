@@ -21,6 +21,7 @@ from attrs import field, frozen
 
 from svc_core.base import ids
 from svc_core.intel.incidents import queue
+from svc_core.intel.news.indexing import ITEMS, evidence_of
 from svc_core.intel.news.model import (
     NEWS,
     NEWS_TEXTS,
@@ -80,7 +81,7 @@ class Scene:
     def readings(self) -> list[Reading]:
         """The items, read; to be done aside."""
         return [
-            read(corpus.evidence_of(NEWS.decode(item.raw), NEWS_TEXTS.decode(words.raw)))
+            read(evidence_of(NEWS.decode(item.raw), NEWS_TEXTS.decode(words.raw)))
             for item, words in self.around
         ]
 
@@ -172,7 +173,7 @@ async def _scene(ctx: Context, at_once: int) -> Scene | None:
     start, end = new[-1].order - _SPAN, new[0].order + _SPAN
     most = max(at_once, min(BULK * at_once, BULK_SHARE * len(new)))
     window = await documents.scan(NEWS_TEXTS, start=start, end=end, limit=most)
-    table = await corpus.frequencies(ctx)
+    table = await corpus.frequencies(ctx, ITEMS)
     texts = {row.id: row for row in window.rows}
     if window.more:
         new = new[:NEW_AT_ONCE]
@@ -198,6 +199,7 @@ async def _near(
             ctx,
             dict.fromkeys(rarest, 1.0),
             table,
+            texts=NEWS_TEXTS,
             start=row.order - _SPAN,
             end=row.order + _SPAN,
             limit=NEAR_ITEMS,

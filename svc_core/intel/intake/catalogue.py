@@ -11,6 +11,7 @@ from svc_core import data, wire
 from svc_core.contract import problem
 from svc_core.contract.media import Representation
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import Content, Page
 from svc_core.formats.feeds import opml
 from svc_core.formats.feeds.news import FEEDS
 from svc_core.formats.model import DocumentRefused
@@ -24,7 +25,6 @@ from svc_core.intel.intake.operations import SourceReader
 from svc_core.intel.intake.registry import SourceWish
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation, local
-from svc_core.operation.result import Content, Page
 from svc_core.operation.units import WorkContext
 from svc_core.text.topics import named
 from svc_core.wire.constraints import Arg, Doc, MaxLen

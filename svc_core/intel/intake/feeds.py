@@ -10,6 +10,7 @@ from attrs import asdict, frozen
 
 from svc_core import wire
 from svc_core.base.unset import UNSET, given
+from svc_core.contract.result import Page
 from svc_core.formats.reading.format import Kind
 from svc_core.formats.table import FORMATS
 from svc_core.intel.folding.declaration import osint
@@ -30,7 +31,6 @@ from svc_core.operation.declaration import Operation
 from svc_core.operation.filters import Providers, Several, sent
 from svc_core.operation.members import Cursor, Limit, SourceId, micros
 from svc_core.operation.ports import Position
-from svc_core.operation.result import Page
 from svc_core.wire.constraints import Doc, Example, Ge, Pattern
 
 SCANNED = 200  # sources that are looked at together where only some are shown

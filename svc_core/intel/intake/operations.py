@@ -15,6 +15,7 @@ from attrs import field, frozen
 from svc_core import wire
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import One, Page
 from svc_core.intel.folding.contributions import Contribution
 from svc_core.intel.folding.model import (
     SOURCES,
@@ -33,7 +34,6 @@ from svc_core.operation.declaration import Operation, local
 from svc_core.operation.host import Tell
 from svc_core.operation.members import SourceId
 from svc_core.operation.ports import SYSTEM
-from svc_core.operation.result import One, Page
 from svc_core.operation.units import WorkContext
 from svc_core.wire import Fault
 from svc_core.wire.constraints import Arg, Doc, Ge, Le, MaxLen, MinLen, Pattern

@@ -19,6 +19,7 @@ from svc_core.formats.model import Record
 from svc_core.intel.folding.kind import Written
 from svc_core.intel.folding.model import Source
 from svc_core.intel.news.activity import active
+from svc_core.intel.news.indexing import ITEMS
 from svc_core.intel.news.model import (
     NEWS,
     NEWS_TEXTS,
@@ -32,10 +33,10 @@ from svc_core.intel.news.model import (
     TopicActivity,
     Ungrouped,
 )
+from svc_core.intel.news.vectors import VECTORS
 from svc_core.operation.context import Context
 from svc_core.operation.ports import Collection
 from svc_core.search import corpus
-from svc_core.search.embeddings import VECTORS
 from svc_core.text.language import guess
 from svc_core.text.sentiment import sentiment
 from svc_core.text.topics import assign
@@ -115,7 +116,7 @@ async def follow(ctx: Context, written: Sequence[Written]) -> None:
     """Write the words of items, have them grouped, count their terms, tell their topics."""
     before = await ctx.find_many(NEWS_TEXTS, [_id(one) for one in written])
     counts = [await _worded(ctx, one, before.get(_id(one))) for one in written]
-    await corpus.count(ctx, counts)
+    await corpus.count(ctx, counts, ITEMS)
     await _part_stories(ctx, [one.before for one in written if one.after is None])
     created = [one.after for one in written if one.before is None]
     await _note_topics(ctx, created)

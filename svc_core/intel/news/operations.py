@@ -12,6 +12,7 @@ from svc_core import wire
 from svc_core.base.unset import UNSET, Maybe, Unset, given
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import One, Page
 from svc_core.intel.entities import directory
 from svc_core.intel.news.activity import items_last_day
 from svc_core.intel.news.model import (
@@ -42,7 +43,6 @@ from svc_core.operation.members import (
 )
 from svc_core.operation.period import UpdatedSince, When, after, bounds
 from svc_core.operation.ports import BASE_V1
-from svc_core.operation.result import One, Page
 from svc_core.search import lists
 from svc_core.search.lists import Wanted
 from svc_core.text.topics import TOPICS, Topic

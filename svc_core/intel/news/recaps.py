@@ -17,6 +17,7 @@ import attrs
 from attrs import field, frozen
 
 from svc_core.base import ids
+from svc_core.intel.news.indexing import ITEMS, evidence
 from svc_core.intel.news.model import (
     NEWS,
     NEWS_TEXTS,
@@ -153,8 +154,8 @@ async def _scene(ctx: Context, due: Document[RecapDue]) -> Scene | None:
     words = await ctx.tx.documents.get_many(NEWS_TEXTS, [row.id for row in found.rows])
     return Scene(
         due=due,
-        evidence=tuple(await corpus.evidence(ctx, words.values())),
-        frequencies=await corpus.frequencies(ctx),
+        evidence=tuple(await evidence(ctx, words.values())),
+        frequencies=await corpus.frequencies(ctx, ITEMS),
         now=ctx.now,
     )
 

@@ -19,6 +19,7 @@ from attrs import field, frozen
 from svc_core import wire
 from svc_core.base import ids, instants
 from svc_core.intel.folding.contributions import Contribution
+from svc_core.intel.signals.indexing import index_signals
 from svc_core.intel.signals.model import (
     SIGNALS,
     Signal,
@@ -30,7 +31,6 @@ from svc_core.intel.signals.model import (
 from svc_core.operation.context import Context
 from svc_core.operation.facts import SourceRef
 from svc_core.operation.members import micros
-from svc_core.search import indexing
 
 DAY_MAX = 500
 SOURCES_MAX, OBSERVATIONS_MAX = 10, 50
@@ -165,7 +165,7 @@ async def raised(ctx: Context, signals: Iterable[Signal]) -> int:
             room[place] -= 1
             written.append(signal)
             await ctx.save(SIGNALS, id_, signal, before=None)
-    await indexing.index_signals(ctx, written)
+    await index_signals(ctx, written)
     return len(written)
 
 

@@ -12,8 +12,10 @@ from typing import Annotated, Any
 from attrs import frozen
 
 from svc_core.base import compact
+from svc_core.contract.result import One
 from svc_core.intel.entities import directory
 from svc_core.intel.folding.declaration import SHARED, reading
+from svc_core.intel.signals.indexing import index_signals
 from svc_core.intel.signals.model import (
     SIGNALS,
     Signal,
@@ -25,8 +27,6 @@ from svc_core.operation.members import (
     revised,
 )
 from svc_core.operation.ports import Document
-from svc_core.operation.result import One
-from svc_core.search import indexing
 from svc_core.wire.constraints import Arg
 
 text = compact.encoder()
@@ -95,7 +95,7 @@ async def dismiss_signal(ctx: Context, request: DismissSignal) -> One[Signal]:
     if signal.status != "dismissed":
         told = revised(signal, ctx.now, status="dismissed")
         document = await ctx.save(SIGNALS, signal.id, told, before=document)
-        await indexing.index_signals(ctx, [told])
+        await index_signals(ctx, [told])
     return await _one(ctx, document)
 
 

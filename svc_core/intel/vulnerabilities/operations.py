@@ -7,6 +7,7 @@ from attrs import evolve, frozen
 
 from svc_core import wire
 from svc_core.base.unset import UNSET, Maybe, Unset, given
+from svc_core.contract.result import Page
 from svc_core.intel.entities import directory
 from svc_core.intel.entities.exploitation import has_catalogue, whole
 from svc_core.intel.entities.render import listed
@@ -38,7 +39,6 @@ from svc_core.operation.filters import (
 )
 from svc_core.operation.members import Cursor, EntityId, Limit, micros
 from svc_core.operation.period import Moment, UpdatedSince, after, moment
-from svc_core.operation.result import Page
 from svc_core.search import lists
 from svc_core.wire.constraints import Doc, Example, Pattern
 

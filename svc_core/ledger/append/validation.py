@@ -20,9 +20,9 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from svc_core import wire
+from svc_core.base.seals import Keyring
 from svc_core.base.unset import UNSET, given
 from svc_core.contract import problem
-from svc_core.contract.cursor import Keyring
 from svc_core.contract.problem import FAULTS_MAX, Problem, ProblemType
 from svc_core.ledger import predicates
 from svc_core.ledger.append.entries import Entry

@@ -22,10 +22,11 @@ Rule 8: a unit that wrote may be undone and run again before anybody is told, as
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import Final, Generic, Literal, NamedTuple, Protocol, TypeVar, Unpack
+from typing import Final, Generic, Literal, Protocol, TypeVar, Unpack
 
 from attrs import frozen
 
+from svc_core.contract.idempotency import Answer
 from svc_core.operation.ports.documents import (
     BASE_V1,
     BASE_V2,
@@ -201,19 +202,6 @@ class Changes(Protocol):
 
     async def epoch(self) -> bytes:
         """Eight bytes that name this feed's life; a restore from backup changes them."""
-
-
-class Answer(NamedTuple):
-    """A stored 2xx answer that a repeated request receives again.
-
-    A named tuple, which is made in half the time of an attrs class: every creation keeps one.
-    """
-
-    fingerprint: bytes
-    status: int
-    headers: tuple[tuple[str, str], ...]
-    body: bytes
-    at: datetime
 
 
 PURGED_BYTES: Final = 2 * 1024 * 1024

@@ -9,12 +9,12 @@ from attrs import frozen
 from svc_core import wire
 from svc_core.base import canonical
 from svc_core.base.unset import UNSET, Maybe, named
+from svc_core.contract.result import Created, Empty, One, Page
 from svc_core.operation import crud as personal
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import BODY, PATH, QUERY, Operation
 from svc_core.operation.members import Cursor, Limit, ProfileId
 from svc_core.operation.ports import Document
-from svc_core.operation.result import Created, Empty, One, Page
 from svc_core.reports import publications
 from svc_core.reports.profiles import rules
 from svc_core.reports.profiles.followers import end_all

@@ -14,11 +14,11 @@ from attrs import frozen
 from svc_core.base.unset import UNSET
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import Created, Empty, One, Page
 from svc_core.operation import crud as personal
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import BODY, PATH, Operation
 from svc_core.operation.members import Cursor, Limit, SubscriptionId
-from svc_core.operation.result import Created, Empty, One, Page
 from svc_core.outbox.model import WEBHOOKS
 from svc_core.reports.profiles import rules
 from svc_core.reports.profiles.model import (

@@ -23,9 +23,9 @@ from cyclopts import Parameter
 
 from svc_core.base import compact
 from svc_core.base.unset import UNSET, Unset
+from svc_core.contract.result import Empty
 from svc_core.operation.declaration import GEOJSON, JSON, MEMBER, Operation
 from svc_core.operation.inputs import Input, inputs
-from svc_core.operation.result import Empty
 from svc_core.wire import shapes
 from svc_core.wire.constraints import Arg, Le, WriteOnly
 from svc_http import system

@@ -19,7 +19,7 @@ from svc_core.access.plans import PlanTable
 from svc_core.access.quotas import MemoryCounters
 from svc_core.agent.embedded import Embedded
 from svc_core.agent.ports import Backend, Tools
-from svc_core.base.vault import VaultError
+from svc_core.base.seals import SealError
 from svc_core.catalog.tools import CatalogueTools
 from svc_core.knowledge.retrieving import TimeLimit
 from svc_core.ledger.signing_key import Purpose, kept_signer, stored_signer
@@ -292,7 +292,7 @@ class Runtime:
             return await service.read(
                 SYSTEM, lambda ctx: stored_signer(ctx, purpose)
             ) or await service.system(lambda ctx: kept_signer(ctx, purpose))
-        except VaultError:
+        except SealError:
             why = "no listed secret opens it; list the one that sealed it in secret_previous"
             self.journal.note("error", f"{purpose} key", why=why)
             return None

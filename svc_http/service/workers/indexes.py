@@ -7,11 +7,13 @@ stands.
 import asyncio
 from typing import Final
 
+from svc_core.intel.signals.indexing import SHARED
 from svc_core.knowledge.reindexing import begin, tend
 from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM, Leases, SharedUnavailable
+from svc_core.reports.indexing import OWN
 from svc_core.search.embeddings import Embedder, NotEmbedded
-from svc_core.search.indexing import NEVER, OWN, SHARED, Index
+from svc_core.search.indexing import NEVER, Index
 from svc_http import system
 from svc_http.service.commits import Commits
 from svc_http.service.service import Service

@@ -32,6 +32,7 @@ from svc_core.intel.incidents.passes import fold_new
 from svc_core.intel.incidents.stories import group_new
 from svc_core.intel.intake import admission, documents, health, registry
 from svc_core.intel.intake.operations import Outcome
+from svc_core.intel.news.indexing import ITEMS, counted, to_count
 from svc_core.intel.news.recaps import recap_new
 from svc_core.intel.signals.passes import detect_new
 from svc_core.operation.context import Context
@@ -273,10 +274,10 @@ async def tidy(service: Service) -> bool:
 
     Whether some items were counted: there may be more.
     """
-    uncounted = await service.read(SYSTEM, corpus.to_count)
+    uncounted = await service.read(SYSTEM, to_count)
     if uncounted:
-        await service.system(partial(corpus.counted, seen=uncounted))
-    while merge := await service.read(SYSTEM, corpus.to_merge):
+        await service.system(partial(counted, seen=uncounted))
+    while merge := await service.read(SYSTEM, partial(corpus.to_merge, corpus=ITEMS)):
         lines = await service.aside(merge.made)
         await service.system(partial(corpus.merged, merge=merge, lines=lines))
     return bool(uncounted)

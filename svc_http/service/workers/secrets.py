@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from svc_core.base.vault import VaultError
+from svc_core.base.seals import SealError
 from svc_core.outbox.model import WEBHOOK_SECRETS
 from svc_core.webhooks import keys
 from svc_http.service.service import Failed, Service
@@ -32,13 +32,13 @@ async def renew_secrets(service: Service, failed: Failed, page_rows: int = PAGE_
     renewed = 0
     while page := await _unseen(service, seen, page_rows):
         for tenant, webhook_id in page:
-            with suppress(VaultError):
+            with suppress(SealError):
                 await service.write(tenant, partial(keys.renew, webhook_id=webhook_id))
                 renewed += 1
         seen |= {*page}
     unknown = keys.under_unknown(service.keyring)
     if renewed < len(seen) or await service.storage.across(WEBHOOK_SECRETS, where=unknown, limit=1):
-        failed(VaultError("Secrets of webhooks wait for a master secret that is not listed."))
+        failed(SealError("Secrets of webhooks wait for a master secret that is not listed."))
     return renewed
 
 

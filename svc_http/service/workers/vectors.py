@@ -10,11 +10,13 @@ import asyncio
 from functools import partial
 from typing import Final
 
+from svc_core.intel.news import vectors
+from svc_core.intel.news.vectors import Lacking
 from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, Leases, Position, SharedUnavailable
 from svc_core.reports.making import SETTLING
 from svc_core.search import embeddings
-from svc_core.search.embeddings import Embedder, Lacking, NotEmbedded
+from svc_core.search.embeddings import Embedder, NotEmbedded
 from svc_http import system
 from svc_http.service.commits import Commits
 from svc_http.service.service import Service
@@ -98,13 +100,13 @@ class Embedding:
         wanted, after = await self._look(after=self._after)
         made = await self._make(wanted)
         self._after = after
-        self._left = 0 if after is None else self._left - embeddings.PAGE
+        self._left = 0 if after is None else self._left - vectors.PAGE
         return made
 
     async def _look(
         self, *, start: int | None = None, after: Position | None
     ) -> tuple[tuple[Lacking, ...], Position | None]:
-        unit = partial(embeddings.lacking, model=self._embedder.model, start=start, after=after)
+        unit = partial(vectors.lacking, model=self._embedder.model, start=start, after=after)
         return await self._service.read(SYSTEM, unit)
 
     async def _make(self, wanted: tuple[Lacking, ...]) -> int:
@@ -112,5 +114,5 @@ class Embedding:
         for start in range(0, len(wanted), embeddings.BATCH):
             await self._leases.take("embed", self._holder, HOLD_SECONDS)
             batch = wanted[start : start + embeddings.BATCH]
-            await embeddings.make(self._service, self._embedder, batch)
+            await vectors.make(self._service, self._embedder, batch)
         return len(wanted)

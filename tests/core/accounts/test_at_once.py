@@ -14,7 +14,7 @@ from svc_core.access.creation import KeyWish
 from svc_core.access.model import KEYS, MEMBERS, USERS, WORKSPACES, Workspace
 from svc_core.access.operations import IssuedKey
 from svc_core.access.plans import DEFAULT_PLANS, PlanTable
-from svc_core.contract.cursor import Keyring
+from svc_core.base.seals import Keyring
 from svc_core.contract.problem import Problem
 from svc_core.operation.context import Context
 from svc_core.operation.host import Host

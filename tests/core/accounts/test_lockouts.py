@@ -15,7 +15,7 @@ from svc_core.access.lockouts import (
     list_lockouts,
 )
 from svc_core.base import drive
-from svc_core.contract.cursor import Keyring
+from svc_core.base.seals import Keyring
 from svc_core.contract.problem import Problem
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context

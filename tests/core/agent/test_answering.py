@@ -23,7 +23,7 @@ from svc_core.agent.request import Asked
 from svc_core.agent.threads import THREAD_TURNS, KeptTurn, Place
 from svc_core.agent.ui_stream import UiEncoder
 from svc_core.base import drive
-from svc_core.contract.cursor import Keyring
+from svc_core.base.seals import Keyring
 from svc_core.operation.context import Context
 from svc_core.operation.host import Host
 from svc_core.operation.ports import Overloaded

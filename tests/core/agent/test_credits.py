@@ -22,7 +22,7 @@ from svc_core.agent.credits import (
     settle,
 )
 from svc_core.base import drive
-from svc_core.contract.cursor import Keyring
+from svc_core.base.seals import Keyring
 from svc_core.contract.problem import Problem
 from svc_core.operation.caller import Actor
 from svc_core.operation.host import Host

@@ -21,7 +21,7 @@ from svc_core.agent.threads import (
     KeptTurn,
     Place,
 )
-from svc_core.contract.cursor import Keyring
+from svc_core.base.seals import Keyring
 from svc_core.contract.problem import Problem
 from svc_core.operation.context import Context
 from svc_core.testing.clock import CountingIds, FrozenClock

@@ -11,6 +11,7 @@ from svc_core.base.instants import Interval
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.contract import problem
 from svc_core.contract.media import Representation
+from svc_core.contract.result import Bare, Content, Created, Empty, One, Page
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import (
     BODY,
@@ -28,7 +29,6 @@ from svc_core.operation.declaration import (
     header,
 )
 from svc_core.operation.ports import Collection
-from svc_core.operation.result import Bare, Content, Created, Empty, One, Page
 from svc_core.wire import Json
 from svc_core.wire.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern
 

@@ -14,8 +14,8 @@ from svc_core.access.model import KEYS
 from svc_core.catalog.openapi.document import document
 from svc_core.catalog.openapi.failures import failures
 from svc_core.contract import problem
+from svc_core.contract.result import Content, One, Page
 from svc_core.operation.declaration import JSON, TEXT, Operation, Target
-from svc_core.operation.result import Content, One, Page
 
 BASE = "https://api.example.com"
 DATA = "https://data.example.com"

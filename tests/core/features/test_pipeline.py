@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from svc_core.base import drive
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import Bare, Content, Empty, Page
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import BODY, JSON, MARKDOWN, QUERY, Operation, header
 from svc_core.operation.executor import Execution
 from svc_core.operation.parsing import Call, Prepared, Site, parse_query, prepare
 from svc_core.operation.ports import SYSTEM
-from svc_core.operation.result import Bare, Content, Empty, Page
 
 SITE = Site("https://api.example")
 

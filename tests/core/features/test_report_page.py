@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from svc_core.base.seals import Keyring
 from svc_core.contract import cursor, problem
-from svc_core.contract.cursor import Keyring
 from svc_core.contract.problem import Problem
 from svc_core.reports import addresses, page, rules
 from svc_core.reports.addresses import Opening

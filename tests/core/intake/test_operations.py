@@ -11,7 +11,7 @@ from attrs import define, evolve, field, fields
 
 from svc_core import catalog, wire
 from svc_core.base import drive
-from svc_core.contract.cursor import Keyring
+from svc_core.base.seals import Keyring
 from svc_core.contract.problem import Problem
 from svc_core.intel.folding.contributions import CONTRIBUTIONS, Contribution
 from svc_core.intel.folding.model import SOURCES, Source

@@ -3,7 +3,7 @@
 import pytest
 
 from svc_core.base import drive
-from svc_core.contract.cursor import Keyring
+from svc_core.base.seals import Keyring
 from svc_core.ledger import repository
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context

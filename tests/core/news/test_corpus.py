@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from svc_core.intel.news.indexing import ITEMS, counted, evidence, to_count
 from svc_core.intel.news.model import NEWS_TEXTS
 from svc_core.operation.host import Host
 from svc_core.search import corpus
-from svc_core.search.corpus import FAN, TERM_COUNTS, TERMS, Tables, TermState
+from svc_core.search.corpus import FAN, Tables, TermState
 from svc_core.text.evidence import read
 from svc_core.text.frequencies import Frequencies
 from tests.sampling import examples
@@ -48,13 +49,13 @@ def table(house: Any, tables: Tables | None = None) -> Frequencies:
     """The table as a process with these remembered ones sees it."""
     host = Host() if tables is None else Host(lends={Tables: tables})
     found: Frequencies = house.run(
-        lambda ctx: corpus.frequencies(attrs.evolve(ctx, host=host)), "wsp_a"
+        lambda ctx: corpus.frequencies(attrs.evolve(ctx, host=host), ITEMS), "wsp_a"
     )
     return found
 
 
 def tidy(house: Any) -> None:
-    while merge := house.run(corpus.to_merge):
+    while merge := house.run(lambda ctx: corpus.to_merge(ctx, ITEMS)):
         assert house.run(lambda ctx, merge=merge: corpus.merged(ctx, merge, merge.made()))
 
 
@@ -79,9 +80,9 @@ def test_units_leave_few_segments_and_no_orphans(take: Any) -> None:
     house = take(*({str(number): f"pier{number} strike"} for number in range(FAN)))
     before = table(house)
     tidy(house)
-    state: TermState = house.run(lambda ctx: ctx.find(TERMS, "terms"))
+    state: TermState = house.run(lambda ctx: ctx.find(ITEMS.state, "terms"))
     assert [segment.level for segment in state.segments] == [1]
-    kept = house.run(lambda ctx: ctx.tx.documents.scan(TERM_COUNTS, limit=99))
+    kept = house.run(lambda ctx: ctx.tx.documents.scan(ITEMS.counts, limit=99))
     assert [row.id for row in kept.rows] == [segment.id for segment in state.segments]
     assert table(house) == before
     assert (before.total, before.counts["strike"]) == (FAN, FAN)
@@ -89,11 +90,11 @@ def test_units_leave_few_segments_and_no_orphans(take: Any) -> None:
 
 def test_of_two_who_merge_the_second_changes_nothing(take: Any) -> None:
     house = take(*({str(number): "strike"} for number in range(FAN)))
-    merge = house.run(corpus.to_merge)
+    merge = house.run(lambda ctx: corpus.to_merge(ctx, ITEMS))
     assert house.run(lambda ctx: corpus.merged(ctx, merge, merge.made()))
     assert not house.run(lambda ctx: corpus.merged(ctx, merge, merge.made()))
     assert table(house).counts == {"strike": FAN}
-    assert house.run(corpus.to_merge) is None
+    assert house.run(lambda ctx: corpus.to_merge(ctx, ITEMS)) is None
 
 
 def test_a_process_remembers_few_tables_and_reads_what_is_new_alone(take: Any) -> None:
@@ -117,7 +118,7 @@ def forget(house: Any) -> None:
     async def unit(ctx: Any) -> None:
         for row in words:
             await ctx.save(NEWS_TEXTS, row.id, attrs.evolve(row, terms=None))
-        for collection in (TERMS, TERM_COUNTS):
+        for collection in (ITEMS.state, ITEMS.counts):
             for row in (await ctx.tx.documents.scan(collection, limit=99)).rows:
                 await ctx.remove(collection, row.id)
 
@@ -125,9 +126,11 @@ def forget(house: Any) -> None:
 
 
 async def _found(ctx: Any, *terms: str, limit: int = 9, **how: Any) -> list[str]:
-    counts = how.pop("counts", None) or await corpus.frequencies(ctx)
-    rows = await corpus.candidates(ctx, dict.fromkeys(terms, 1.0), counts, limit=limit, **how)
-    return [one.title for one in await corpus.evidence(ctx, rows)]
+    counts = how.pop("counts", None) or await corpus.frequencies(ctx, ITEMS)
+    rows = await corpus.candidates(
+        ctx, dict.fromkeys(terms, 1.0), counts, texts=NEWS_TEXTS, limit=limit, **how
+    )
+    return [one.title for one in await evidence(ctx, rows)]
 
 
 def test_items_of_before_are_found_read_and_counted_later(take: Any) -> None:
@@ -139,10 +142,10 @@ def test_items_of_before_are_found_read_and_counted_later(take: Any) -> None:
     assert table(house) == Frequencies(version="0" * 16)
     assert house.run(lambda ctx: _found(ctx, "pier1")) == ["pier1 strike"]
     assert house.run(_read_all) == readings
-    seen = house.run(corpus.to_count)
+    seen = house.run(to_count)
     take({"1": "pier1 strike ends"}, house=house)
-    house.run(lambda ctx: corpus.counted(ctx, seen))
-    assert house.run(corpus.to_count) == ()
+    house.run(lambda ctx: counted(ctx, seen))
+    assert house.run(to_count) == ()
     assert (table(house).total, scratch(house)) == (3, dict(table(house).counts))
     take(texts, house=house)
     assert table(house).version == now.version
@@ -150,7 +153,7 @@ def test_items_of_before_are_found_read_and_counted_later(take: Any) -> None:
 
 async def _read_all(ctx: Any) -> list[Any]:
     rows = (await ctx.tx.documents.scan(NEWS_TEXTS, limit=9)).rows
-    held = map(read, await corpus.evidence(ctx, rows))
+    held = map(read, await evidence(ctx, rows))
     read_ = sorted(held, key=lambda one: one.evidence.id)
     return [(one.evidence.id, one.title, one.lead, one.rest) for one in read_]
 
@@ -159,7 +162,7 @@ def test_kept_terms_read_as_the_words_do(take: Any) -> None:
     house = take({"a": "Dockworkers' pay: WHO said 12,000 strike " + "at the crane " * 70})
     (words,) = house.words()
     rows = house.run(lambda ctx: ctx.tx.documents.scan(NEWS_TEXTS, limit=9)).rows
-    (item,) = house.run(lambda ctx: corpus.evidence(ctx, rows))
+    (item,) = house.run(lambda ctx: evidence(ctx, rows))
     assert item.terms == words.terms is not None
     kept, made = read(item), read(attrs.evolve(item, terms=None))
     assert (kept.title, kept.lead, kept.rest) == (made.title, made.lead, made.rest)

@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 from svc_core.base import drive
 from svc_core.intel.incidents.stories import PASSES_MAX, TRIES_MAX, group_new, named
 from svc_core.intel.intake import documents as intake
+from svc_core.intel.news.indexing import ITEMS
 from svc_core.intel.news.model import UNGROUPED
+from svc_core.intel.news.vectors import VECTORS
 from svc_core.operation.host import silent
 from svc_core.search import corpus
-from svc_core.search.embeddings import VECTORS, Vector
+from svc_core.search.embeddings import Vector
 from svc_core.text.evidence import Evidence
 from svc_core.text.frequencies import Frequencies
 
@@ -181,7 +183,7 @@ def test_what_a_source_takes_back_leaves_no_word_and_no_event_behind(
     assert {one.id for one in house.words()} == {one.id for one in house.news()}
     assert taken_back.id not in {one.id for one in house.news()}
     assert house.run(lambda ctx: ctx.find(VECTORS, vector.id)) is None
-    table = house.run(corpus.frequencies)
+    table = house.run(lambda ctx: corpus.frequencies(ctx, ITEMS))
     terms = [set((one.terms or "").split()) for one in house.words()]
     scratch = Frequencies.of(terms)
     assert (dict(table.counts), table.total) == (dict(scratch.counts), len(terms))

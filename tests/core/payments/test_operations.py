@@ -8,8 +8,8 @@ import attrs
 import pytest
 
 from svc_core.base import drive
+from svc_core.base.seals import Keyring
 from svc_core.contract import problem
-from svc_core.contract.cursor import Keyring
 from svc_core.contract.problem import Problem
 from svc_core.operation.caller import Actor
 from svc_core.operation.host import Host

@@ -13,11 +13,11 @@ import pytest
 from svc_core.base import drive
 from svc_core.base.unset import Unset
 from svc_core.catalog import OPERATIONS
+from svc_core.contract.result import One, Page
 from svc_core.intel.folding.contributions import CONTRIBUTIONS
 from svc_core.intel.news.recaps import recap_new
 from svc_core.operation.declaration import Operation
 from svc_core.operation.inputs import inputs
-from svc_core.operation.result import One, Page
 from svc_core.wire import camel, shapes
 from tests.core import demo
 

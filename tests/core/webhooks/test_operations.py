@@ -8,10 +8,10 @@ import attrs
 import pytest
 
 from svc_core import catalog
+from svc_core.base.seals import Keyring
 from svc_core.base.unset import UNSET
 from svc_core.catalog.openapi import document as openapi
 from svc_core.contract import problem
-from svc_core.contract.cursor import Keyring
 from svc_core.operation.host import Host
 from svc_core.outbox.model import WEBHOOK_SECRETS
 from svc_core.webhooks import keys, signing
@@ -484,7 +484,7 @@ def test_a_secret_that_was_moved_to_another_webhook_opens_nothing(yard: Any) -> 
     yard.run(lambda ctx: ctx.save(WEBHOOK_SECRETS, other, secrets))
     yard.run(lambda ctx: ctx.save(WEBHOOK_SECRETS, theirs, secrets), "wsp_b")
     for tenant, hook in (("wsp_a", other), ("wsp_b", theirs)):
-        with pytest.raises(keys.VaultError):
+        with pytest.raises(keys.SealError):
             yard.run(lambda ctx, hook=hook: keys.signing_keys(ctx, hook), tenant)
 
 

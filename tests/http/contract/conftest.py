@@ -34,6 +34,7 @@ from svc_core.catalog.openapi import document as openapi
 from svc_core.catalog.openapi import headers
 from svc_core.catalog.openapi.samples import sample
 from svc_core.contract import problem
+from svc_core.contract.result import Accepted, Created
 from svc_core.formats import table as formats
 from svc_core.formats.model import Given
 from svc_core.formats.reading.body import Body
@@ -50,7 +51,6 @@ from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation
 from svc_core.operation.inputs import Input, inputs
 from svc_core.operation.members import micros
-from svc_core.operation.result import Accepted, Created
 from svc_core.outbox.model import QUEUES, WEBHOOKS, WEBHOOKS_MAX
 from svc_core.payments.networks import NOBODY
 from svc_core.payments.records import Writes

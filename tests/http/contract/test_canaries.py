@@ -7,9 +7,9 @@ from attrs import frozen
 
 from svc_core import catalog
 from svc_core.contract import problem
+from svc_core.contract.result import Empty
 from svc_core.operation.declaration import Operation
 from svc_core.operation.inputs import inputs
-from svc_core.operation.result import Empty
 from tests.backends import NAMES
 
 CANARY = "canary7f3a"

@@ -6,9 +6,9 @@ import pytest
 
 from svc_core import catalog
 from svc_core.contract import problem
+from svc_core.contract.result import Page, Paged
 from svc_core.operation.declaration import NDJSON
 from svc_core.operation.inputs import inputs
-from svc_core.operation.result import Page, Paged
 from svc_core.reports.profiles.model import DUE
 from svc_core.reports.profiles.operations import pass_over
 from tests.backends import NAMES

@@ -18,11 +18,11 @@ from svc_core.base import passes
 from svc_core.catalog.openapi import failures as openapi
 from svc_core.contract import cursor, problem
 from svc_core.contract.problem import CATALOGUE, Problem
+from svc_core.contract.result import Empty
 from svc_core.ledger.append.rules import check_new
 from svc_core.operation import executor
 from svc_core.operation.caller import Actor
 from svc_core.operation.declaration import Operation
-from svc_core.operation.result import Empty
 from svc_core.reports import addresses
 from svc_core.reports.addresses import Opening
 from svc_core.reports.recordings import forget_audio

@@ -15,11 +15,11 @@ import pytest
 from svc_core import catalog
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import Page, Paged
 from svc_core.intel.linking.references import id_of
 from svc_core.operation import executor
 from svc_core.operation.caller import Actor
 from svc_core.operation.declaration import GEOJSON
-from svc_core.operation.result import Page, Paged
 from svc_core.wire import shapes
 from svc_core.wire.constraints import Ge, Le, MaxLen, Pattern
 from svc_http.run.cli import main

@@ -13,10 +13,10 @@ import attrs
 from svc_core import catalog, wire
 from svc_core.access.scopes import SCOPES
 from svc_core.contract import problem
+from svc_core.contract.result import Bare, Content, One, Page
 from svc_core.operation import readonly
 from svc_core.operation.inputs import inputs
 from svc_core.operation.parsing import MERGE_PATCH
-from svc_core.operation.result import Bare, Content, One, Page
 from svc_core.wire import shapes
 from svc_core.wire.constraints import IdOf
 from tests.themes import Theme

@@ -6,7 +6,7 @@ import pytest
 
 from svc_core import catalog
 from svc_core.contract import problem
-from svc_core.operation.result import Created
+from svc_core.contract.result import Created
 from tests.backends import NAMES
 
 CREATIONS = [

@@ -6,8 +6,8 @@ import pytest
 from attrs import frozen
 
 from svc_core.contract import problem
+from svc_core.contract.result import Empty
 from svc_core.operation.declaration import Operation
-from svc_core.operation.result import Empty
 from tests.backends import NAMES
 
 FEEDS = "/api/v1/news/feeds"

@@ -13,8 +13,8 @@ import pytest
 from svc_core import catalog
 from svc_core.automations.model import RUNS, RunOutput, RunSource
 from svc_core.contract import problem
+from svc_core.contract.result import Accepted, Created
 from svc_core.operation.inputs import inputs
-from svc_core.operation.result import Accepted, Created
 
 ORIGIN = "https://api.example.org"
 DATA = "https://data.example.org"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from svc_core.intel.news.vectors import VECTORS
 from svc_core.operation.ports import SYSTEM
-from svc_core.search.embeddings import VECTORS
 from svc_http.outside.fetch import Fetcher
 from svc_http.run import hosting
 from svc_http.service.workers import add_source, pull

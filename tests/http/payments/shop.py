@@ -31,6 +31,7 @@ from svc_core import catalog, wire
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.contract.result import One
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import (
     PATH,
@@ -40,7 +41,6 @@ from svc_core.operation.declaration import (
     T4_PREMIUM_SINGLE,
     Operation,
 )
-from svc_core.operation.result import One
 from svc_core.payments.messages import PaymentRequirements
 from svc_core.wire.constraints import IdOf
 from svc_http import stores as storage

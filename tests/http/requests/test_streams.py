@@ -11,12 +11,13 @@ import pytest
 
 from svc_core import catalog
 from svc_core.access import operations as accounts
+from svc_core.base.seals import Keyring
 from svc_core.contract import problem
-from svc_core.contract.cursor import Keyring
+from svc_core.contract.idempotency import Answer
 from svc_core.contract.problem import Problem
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
-from svc_core.operation.ports import Answer, Overloaded, StorageUnavailable
+from svc_core.operation.ports import Overloaded, StorageUnavailable
 from svc_core.operation.stream import Stream
 from svc_core.testing.clock import START
 from svc_http.exchange.exchange import ClientGoneError, Exchange

@@ -18,7 +18,7 @@ import pytest
 from svc_core import catalog
 from svc_core.access import operations as accounts
 from svc_core.access import plans
-from svc_core.contract.cursor import Keyring
+from svc_core.base.seals import Keyring
 from svc_core.operation.context import Context
 from svc_core.operation.executor import Site
 from svc_core.operation.host import Host, silent

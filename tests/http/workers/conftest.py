@@ -19,7 +19,7 @@ from cryptography.x509.oid import NameOID
 
 from svc_core import catalog
 from svc_core.access import plans
-from svc_core.contract.cursor import Keyring
+from svc_core.base.seals import Keyring
 from svc_core.intel.folding.model import SOURCES, Source
 from svc_core.intel.news.model import NEWS, NEWS_TEXTS, NewsItem
 from svc_core.operation.ports import SYSTEM, FeedPosition

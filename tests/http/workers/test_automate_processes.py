@@ -33,7 +33,7 @@ from svc_core.access import plans
 from svc_core.access.plans import PlanTable
 from svc_core.agent.events import Finished, Text
 from svc_core.agent.ports import Backend, Tools
-from svc_core.contract.cursor import Keyring
+from svc_core.base.seals import Keyring
 from svc_core.operation.host import Host
 from svc_core.testing.clock import FrozenClock
 from svc_http import system

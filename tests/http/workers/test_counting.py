@@ -10,10 +10,11 @@ import attrs
 import pytest
 
 from svc_core import catalog
+from svc_core.intel.news.indexing import COUNTED_AT_ONCE, ITEMS
 from svc_core.intel.news.model import NEWS_TEXTS, NewsText
 from svc_core.operation.ports import SYSTEM, Transaction
 from svc_core.search import corpus
-from svc_core.search.corpus import COUNTED_AT_ONCE, FAN, TERM_COUNTS, TERMS
+from svc_core.search.corpus import FAN
 from svc_core.testing.clock import START
 from svc_core.text.frequencies import Frequencies
 from svc_http.service.workers import add_source, pull
@@ -35,7 +36,9 @@ async def stored(house: Any) -> list[Any]:
 
 async def is_exact(house: Any) -> bool:
     """Whether the table has what counting everything now gives."""
-    table: Frequencies = await house.service.read(SYSTEM, corpus.frequencies)
+    table: Frequencies = await house.service.read(
+        SYSTEM, lambda ctx: corpus.frequencies(ctx, ITEMS)
+    )
     words = await stored(house)
     scratch = Frequencies.of(set(one.terms.split()) for one in words)
     return (dict(table.counts), table.total) == (dict(scratch.counts), len(words))
@@ -58,17 +61,17 @@ async def test_two_writers_at_once_lose_no_count(
     pulls = (pull(any_house.service, one, any_house.fetcher) for one in sources)
     await asyncio.gather(*pulls, *(tidy(any_house.service) for _ in range(3)))
     assert await is_exact(any_house)
-    state = await any_house.service.read(SYSTEM, lambda ctx: ctx.value(TERMS, "terms"))
+    state = await any_house.service.read(SYSTEM, lambda ctx: ctx.value(ITEMS.state, "terms"))
     levels = [segment.level for segment in state.segments]
     assert max(levels.count(level) for level in levels) < FAN
     kept = await any_house.service.read(
-        SYSTEM, lambda ctx: ctx.tx.documents.scan(TERM_COUNTS, limit=99)
+        SYSTEM, lambda ctx: ctx.tx.documents.scan(ITEMS.counts, limit=99)
     )
     assert {row.id for row in kept.rows} == {segment.id for segment in state.segments}
 
 
 OLD_TEXTS = attrs.evolve(NEWS_TEXTS, keys={}, search=lambda words: words.text)
-LATER = (NEWS_TEXTS, TERMS, TERM_COUNTS)
+LATER = (NEWS_TEXTS, ITEMS.state, ITEMS.counts)
 OLD = [OLD_TEXTS, *(each for each in catalog.COLLECTIONS if each not in LATER)]
 """What was declared before terms were kept."""
 
@@ -94,5 +97,5 @@ async def test_a_store_of_before_is_searched_at_once_and_counted_by_the_worker(
 
 
 async def _found(ctx: Any, term: str) -> Any:
-    table = await corpus.frequencies(ctx)
-    return await corpus.candidates(ctx, {term: 1.0}, table, limit=1_000)
+    table = await corpus.frequencies(ctx, ITEMS)
+    return await corpus.candidates(ctx, {term: 1.0}, table, texts=NEWS_TEXTS, limit=1_000)

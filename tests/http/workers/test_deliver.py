@@ -19,7 +19,7 @@ from cloudevents.v1.http import from_http
 
 from svc_core import catalog
 from svc_core.access import plans
-from svc_core.contract.cursor import Keyring
+from svc_core.base.seals import Keyring
 from svc_core.contract.problem import Problem
 from svc_core.operation.context import Context
 from svc_core.operation.host import Host

@@ -10,13 +10,16 @@ from svc_core.formats import table as formats
 from svc_core.formats.model import Given
 from svc_core.formats.reading.body import Body
 from svc_core.intel.intake import documents
+from svc_core.intel.news import vectors as of_news
+from svc_core.intel.news.model import NEWS_TEXTS
+from svc_core.intel.news.vectors import VECTORS
 from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM
 from svc_core.reports.model import FACETS
 from svc_core.reports.profiles import operations as profiles
 from svc_core.reports.profiles.model import ProfileInput
 from svc_core.search import embeddings
-from svc_core.search.embeddings import VECTORS, Embedder, NotEmbedded, Vector
+from svc_core.search.embeddings import Embedder, NotEmbedded, Vector
 from svc_http.outside.embeddings.model import Embeddings
 from svc_http.service.commits import Commits
 from svc_http.service.workers import add_source, make_report
@@ -85,7 +88,7 @@ async def test_what_comes_later_and_what_is_changed_is_embedded(
     await worker.turn()
     house.clock.advance(3_600)
     await worker.turn()
-    monkeypatch.setattr(embeddings, "PAGE", 1)
+    monkeypatch.setattr(of_news, "PAGE", 1)
     await taken(house, feed, "Strike at the port", "A storm", "A bank")
     assert await worker.turn() == 2
     await taken(house, feed, "Strike at the port", text="It is over.")
@@ -120,7 +123,7 @@ async def test_who_is_killed_leaves_the_rest_to_the_next(
 async def test_old_items_are_worked_off_page_by_page_up_to_a_bound(
     house: Any, feed: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embeddings, "PAGE", 2)
+    monkeypatch.setattr(of_news, "PAGE", 2)
     monkeypatch.setattr(embed, "BACKLOG_MAX", 4)
     await taken(house, feed, *(f"Storm {n}" for n in range(7)))
     house.clock.advance(3_600)
@@ -204,7 +207,7 @@ async def test_a_report_finds_what_no_word_finds(any_house: Any, feed: Any) -> N
 async def test_items_without_a_vector_get_one_up_to_a_bound(
     house: Any, feed: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embeddings, "MADE_MAX", 1)
+    monkeypatch.setattr(of_news, "MADE_MAX", 1)
     await taken(house, feed, *NEWS_OF_PORTS)
     model = Meaning()
     assert await report(house, model) == {"Strike at the port"}
@@ -223,33 +226,33 @@ async def test_a_vector_is_not_kept_of_what_is_gone(house: Any, feed: Any) -> No
     await taken(house, feed, "A storm")
 
     async def forget(ctx: Context) -> None:
-        for row in (await ctx.tx.documents.scan(embeddings.NEWS_TEXTS, limit=9)).rows:
-            await ctx.remove(embeddings.NEWS_TEXTS, row.id)
+        for row in (await ctx.tx.documents.scan(NEWS_TEXTS, limit=9)).rows:
+            await ctx.remove(NEWS_TEXTS, row.id)
 
-    (wanted,), _ = await house.service.read(SYSTEM, lambda ctx: embeddings.lacking(ctx, "meaning"))
+    (wanted,), _ = await house.service.read(SYSTEM, lambda ctx: of_news.lacking(ctx, "meaning"))
     await house.service.system(forget)
-    await embeddings.make(house.service, Embeddings(Meaning()), [wanted])
+    await of_news.make(house.service, Embeddings(Meaning()), [wanted])
     assert await vectors(house) == []
 
 
 async def test_a_slow_process_keeps_no_vector_of_words_that_changed(house: Any, feed: Any) -> None:
     await taken(house, feed, "A storm")
-    (slow,), _ = await house.service.read(SYSTEM, lambda ctx: embeddings.lacking(ctx, "meaning"))
+    (slow,), _ = await house.service.read(SYSTEM, lambda ctx: of_news.lacking(ctx, "meaning"))
     await taken(house, feed, "A storm", text="It is over.")
     await working(house, Meaning()).turn()
     (made,) = await vectors(house)
-    await embeddings.make(house.service, Embeddings(Meaning()), [slow])
+    await of_news.make(house.service, Embeddings(Meaning()), [slow])
     assert await vectors(house) == [made]
 
 
 async def test_as_many_vectors_are_compared_as_the_model_can(
     house: Any, feed: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("svc_core.search.embeddings._VECTORS_PAGE", 2)
+    monkeypatch.setattr("svc_core.intel.news.vectors._VECTORS_PAGE", 2)
     monkeypatch.setattr("svc_http.outside.embeddings.model.COMPARED_MAX", 3)
     monkeypatch.setattr("svc_http.outside.embeddings.model.COMPARED_PLAIN_MAX", 3)
     await taken(house, feed, *(f"Hurricane {n}" for n in range(5)))
     model = Embeddings(Meaning())
     await working(house, Meaning()).turn()
-    found = await embeddings.likeness(house.service, model, "storm", ())
+    found = await of_news.likeness(house.service, model, "storm", ())
     assert len(found.near) == len(found.values) == 3

@@ -12,6 +12,7 @@ from svc_core.access import operations as accounts
 from svc_core.catalog.tools import CatalogueTools
 from svc_core.contract.problem import Problem
 from svc_core.intel.signals import detectors
+from svc_core.intel.signals.indexing import SHARED
 from svc_core.intel.signals.operations import DismissSignal, dismiss_signal
 from svc_core.knowledge import reindexing, retrieving
 from svc_core.knowledge.reindexing import ReindexKnowledge, begin, reindex_knowledge, tend
@@ -20,6 +21,8 @@ from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.parsing import Site
 from svc_core.operation.ports import SYSTEM, SharedUnavailable
+from svc_core.reports.indexing import OWN
+from svc_core.reports.indexing import forget_reports as forget_indexed
 from svc_core.reports.profiles.model import (
     LEAVING,
     PROFILES,
@@ -32,7 +35,7 @@ from svc_core.reports.recordings import forget_reports
 from svc_core.search import indexing
 from svc_core.search.corpus import Tables, frequencies, to_merge
 from svc_core.search.embeddings import Embedder, NotEmbedded
-from svc_core.search.indexing import ALL, OWN, SHARED, IndexDue
+from svc_core.search.indexing import ALL, IndexDue
 from svc_core.testing.clock import START
 from svc_http.outside.embeddings.model import Embeddings
 from svc_http.service.commits import Commits
@@ -337,7 +340,7 @@ async def test_rows_outside_the_window_are_never_shown_and_move_none_that_are(
     assert ids(after) == ids(before)
     assert [row["excerpt"] for row in after] == [row["excerpt"] for row in before]
     for row, _ in older:
-        await service.write(TENANT, lambda ctx, id_=row.id: indexing.forget_reports(ctx, [id_]))
+        await service.write(TENANT, lambda ctx, id_=row.id: forget_indexed(ctx, [id_]))
 
 
 # -- by meaning --------------------------------------------------------------------------------
@@ -573,7 +576,7 @@ async def test_nobody_looks_after_the_indexes_while_nobody_knows_whose_turn_it_i
 
 
 def test_signals_and_reports_have_an_index_each() -> None:
-    names = [one.name for one in indexing.COLLECTIONS]
+    names = [one.name for one in (*OWN.collections, *SHARED.collections)]
     assert len(set(names)) == 10
     assert {one.scope for one in OWN.collections} == {"tenant"}
     assert {one.scope for one in SHARED.collections} == {"global"}

@@ -6,7 +6,7 @@ import anyio
 import attrs
 import pytest
 
-from svc_core.contract.cursor import Keyring
+from svc_core.base.seals import Keyring
 from svc_core.outbox.model import WEBHOOK_SECRETS
 from svc_core.webhooks import keys
 from svc_core.webhooks.operations import (

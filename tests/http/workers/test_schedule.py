@@ -332,7 +332,7 @@ WORKER = """
 import asyncio, os, signal, sys
 from svc_core import catalog
 from svc_core.access import plans
-from svc_core.contract.cursor import Keyring
+from svc_core.base.seals import Keyring
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_http.service.service import Service
 from svc_http.stores import SqliteStorage

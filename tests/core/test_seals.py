@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.base.vault import VaultError, lock, needs_new_seal, unlock, vault
-from svc_core.contract.cursor import Keyring
+from svc_core.base.seals import Keyring, SealError, lock, needs_new_seal, unlock
 
-OLD = vault(Keyring({1: b"o" * 32}, 1))
-BOTH = vault(Keyring({1: b"o" * 32, 2: b"n" * 32}, 2))
-NEW = vault(Keyring({2: b"n" * 32}, 2))
+OLD = Keyring({1: b"o" * 32}, 1)
+BOTH = Keyring({1: b"o" * 32, 2: b"n" * 32}, 2)
+NEW = Keyring({2: b"n" * 32}, 2)
 NONCE = b"n" * 12
 
 
@@ -20,7 +19,7 @@ def test_what_was_locked_is_unlocked_in_its_place(secret, place, nonce):
     text = lock(OLD, secret, place, nonce)
     assert unlock(OLD, text, place) == secret
     assert unlock(BOTH, text, place) == secret
-    with pytest.raises(VaultError):
+    with pytest.raises(SealError):
         unlock(OLD, text, place + "x")
 
 
@@ -30,7 +29,7 @@ def test_a_rotated_ring_tells_which_secrets_need_a_new_seal():
     again = lock(BOTH, unlock(BOTH, text, "here"), "here", NONCE)
     assert not needs_new_seal(BOTH, again)
     assert unlock(NEW, again, "here") == b"secret"
-    with pytest.raises(VaultError):
+    with pytest.raises(SealError):
         unlock(NEW, text, "here")
 
 
@@ -39,22 +38,37 @@ def test_an_altered_secret_does_not_open(at, flip):
     text = lock(OLD, b"secret", "here", NONCE)
     data = bytearray(urlsafe_b64decode(text[3:]))
     data[at % len(data)] ^= flip
-    with pytest.raises(VaultError):
+    with pytest.raises(SealError):
         unlock(OLD, "v1." + urlsafe_b64encode(bytes(data)).decode(), "here")
 
 
 @pytest.mark.parametrize("text", ["", "v1.", "v2.AAAA", "v1.AAAA", "v1.é", "v1.A", "plain"])
 def test_what_is_no_sealed_secret_is_refused(text):
-    with pytest.raises(VaultError):
+    with pytest.raises(SealError):
         unlock(OLD, text, "here")
 
 
-def test_a_cursor_key_opens_no_secret():
-    text = lock(OLD, b"secret", "here", NONCE)
-    with pytest.raises(VaultError):
-        unlock(Keyring({1: b"o" * 32}, 1), text, "here")
+def test_what_a_cursor_key_sealed_is_no_secret():
+    sealed = OLD.cipher(1).encrypt(NONCE, b"secret", b"\x01here")
+    with pytest.raises(SealError):
+        unlock(OLD, "v1." + urlsafe_b64encode(b"\x01" + NONCE + sealed).decode(), "here")
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda: Keyring({}, 0), "no key 0"),
+        (lambda: Keyring({1: bytes(32)}, 2), "no key 2"),
+        (lambda: Keyring({256: bytes(32)}, 256), "from 0 to 255"),
+        (lambda: Keyring({-1: bytes(32)}, -1), "from 0 to 255"),
+        (lambda: Keyring({0: bytes(31)}, 0), "fewer than 32 bytes"),
+    ],
+)
+def test_a_weak_ring_is_refused(make, reason):
+    with pytest.raises(SealError, match=reason):
+        make()
 
 
 def test_a_nonce_has_twelve_bytes():
-    with pytest.raises(VaultError, match="12 random bytes"):
+    with pytest.raises(SealError, match="12 random bytes"):
         lock(OLD, b"secret", "here", b"short")

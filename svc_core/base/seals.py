@@ -1,0 +1,128 @@
+"""Keys derived from master secrets, and secrets at rest that they seal with AES-256-GCM.
+
+Rule 1: keys are derived per purpose and named by an id, so they rotate while what was sealed with
+        an earlier one still opens, and a key that leaks from one use opens nothing of another.
+Rule 2: a sealed secret opens only for the `place` that it was sealed for, so that a row that is
+        moved to another tenant or resource opens nothing.
+Rule 3: the key id stands in front, so that a secret under an earlier master key can be told apart
+        from one that needs no new seal.
+"""
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping
+from typing import Final
+
+import attrs
+from attrs import field, frozen
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+MASTER_BYTES_MIN: Final = 32
+"""A master key has the strength of the AES-256 keys derived from it."""
+KEY_ID_MAX: Final = 255
+NONCE_BYTES: Final = 12
+"""Random 96-bit nonces allow 2^32 seals under one key (NIST SP 800-38D, 8.3); then rotate."""
+
+_PURPOSE: Final = "vault"
+_PREFIX: Final = "v1."
+_HEAD_BYTES: Final = 1 + NONCE_BYTES
+
+
+class SealError(ValueError):
+    """The keys cannot seal, or the text is no secret of this place or its key is gone."""
+
+
+@frozen(eq=False)
+class Keyring:
+    """Master keys by their id (0 to 255); `current` seals, all of them open.
+
+    The AES-256 keys are derived with HKDF-SHA-256 for one `purpose`.
+
+    Raises:
+        SealError: `current` names no key, an id is no byte, or a key has fewer than 32 bytes.
+    """
+
+    keys: Mapping[int, bytes] = field(repr=False)
+    current: int
+    purpose: str = "cursor"
+    _ciphers: Mapping[int, AESGCM] = field(init=False, repr=False)
+
+    @_ciphers.default
+    def _derive(self) -> Mapping[int, AESGCM]:
+        if self.current not in self.keys:
+            raise SealError(f"The keyring has no key {self.current} to seal with.")
+        return {id_: _cipher(id_, master, self.purpose) for id_, master in self.keys.items()}
+
+    def cipher(self, key_id: int) -> AESGCM:
+        """The cipher of a key.
+
+        Raises:
+            SealError: the keyring has no such key.
+        """
+        if key_id not in self._ciphers:
+            raise SealError(f"The keyring has no key {key_id}.")
+        return self._ciphers[key_id]
+
+
+def _cipher(key_id: int, master: bytes, purpose: str) -> AESGCM:
+    if not 0 <= key_id <= KEY_ID_MAX:
+        raise SealError(f"A key id is a number from 0 to {KEY_ID_MAX}, not {key_id}.")
+    if len(master) < MASTER_BYTES_MIN:
+        raise SealError(f"Master key {key_id} has fewer than {MASTER_BYTES_MIN} bytes.")
+    return AESGCM(HKDF(SHA256(), 32, salt=None, info=f"svc {purpose}".encode()).derive(master))
+
+
+# -- secrets at rest ---------------------------------------------------------------------------
+
+
+def lock(keyring: Keyring, secret: bytes, place: str, nonce: bytes) -> str:
+    """`secret` sealed for `place` with 12 random bytes that the caller draws."""
+    if len(nonce) != NONCE_BYTES:
+        raise SealError(f"A secret is sealed with {NONCE_BYTES} random bytes, not {len(nonce)}.")
+    head = bytes((keyring.current,))
+    sealed = _at_rest(keyring).cipher(keyring.current).encrypt(nonce, secret, head + place.encode())
+    return _PREFIX + urlsafe_b64encode(head + nonce + sealed).decode()
+
+
+def unlock(keyring: Keyring, text: str, place: str) -> bytes:
+    """The secret that `lock` sealed for the same place.
+
+    Raises:
+        SealError: it is not such a secret; the reason is not told.
+    """
+    data = _data(text)
+    try:
+        cipher = _at_rest(keyring).cipher(data[0])
+        return cipher.decrypt(data[1:_HEAD_BYTES], data[_HEAD_BYTES:], data[:1] + place.encode())
+    except (SealError, InvalidTag) as refused:
+        raise SealError("The secret cannot be opened.") from refused
+
+
+def needs_new_seal(keyring: Keyring, text: str) -> bool:
+    """Whether the secret was sealed with another key than the present one."""
+    return sealed_with(text) != keyring.current
+
+
+def sealed_with(text: str) -> int:
+    """The id of the key that sealed the secret.
+
+    Raises:
+        SealError: it is no sealed secret.
+    """
+    return _data(text)[0]
+
+
+def _at_rest(keyring: Keyring) -> Keyring:
+    return attrs.evolve(keyring, purpose=_PURPOSE)
+
+
+def _data(text: str) -> bytes:
+    try:
+        data = urlsafe_b64decode(text.removeprefix(_PREFIX))
+    except ValueError as garbled:
+        raise SealError("The secret cannot be opened.") from garbled
+    if not text.startswith(_PREFIX) or len(data) <= _HEAD_BYTES:
+        raise SealError("The secret cannot be opened.")
+    return data

@@ -1,0 +1,74 @@
+"""Items of news as texts that are found: how common their terms are, and what is read of them.
+
+Items of before terms were kept are counted later, a few at a time (`to_count`, `counted`), and wait
+from then on to be grouped.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+from urllib.parse import urlsplit
+
+from svc_core.intel.news.model import NEWS, NEWS_TEXTS, UNGROUPED, NewsItem, NewsText, Ungrouped
+from svc_core.operation.context import Context
+from svc_core.operation.ports import Document
+from svc_core.search.corpus import Change, Corpus, count
+from svc_core.text.evidence import Evidence
+
+ITEMS: Final = Corpus.of("global")
+"""The corpus of all items."""
+COUNTED_AT_ONCE: Final = 32
+"""Items counted later in one unit of work: about 0.1 s where each has 20,000 characters."""
+
+
+async def to_count(ctx: Context) -> tuple[Document[NewsText], ...]:
+    """Some items that are not counted yet."""
+    found = await ctx.tx.documents.scan(
+        NEWS_TEXTS, where={"uncounted": ("yes",)}, limit=COUNTED_AT_ONCE
+    )
+    return found.rows
+
+
+async def counted(ctx: Context, seen: Sequence[Document[NewsText]]) -> None:
+    """Count items that were not, have them grouped, and give their rows the members of today.
+
+    Those that somebody wrote meanwhile are left out.
+    """
+    changes = []
+    items = await ctx.tx.documents.get_many(NEWS, [document.id for document in seen])
+    for document in seen:
+        words = await ctx.unchanged(NEWS_TEXTS, document)
+        if words is not None:
+            words = words.read()
+            await ctx.save(NEWS_TEXTS, words.id, words)
+            await ctx.save(UNGROUPED, words.id, Ungrouped(words.id, words.taken_at))
+            item = items.get(words.id)
+            if item is not None:
+                await ctx.save(NEWS, item.id, NEWS.decode(item.raw), before=item)
+            changes.append(Change(words.id, None, words.terms))
+    await count(ctx, changes, ITEMS)
+
+
+async def evidence(ctx: Context, texts: Iterable[Document[NewsText]]) -> list[Evidence]:
+    """The items behind their words, as far as both are there, in the order given."""
+    texts_read = [NEWS_TEXTS.decode(document.raw) for document in texts]
+    items = await ctx.find_many(NEWS, [words.id for words in texts_read])
+    return [evidence_of(items[words.id], words) for words in texts_read if words.id in items]
+
+
+def evidence_of(item: NewsItem, words: NewsText) -> Evidence:
+    """What is found, grouped and told of an item and its words."""
+    return Evidence(
+        id=item.id,
+        title=item.title,
+        text=words.text,
+        url=item.url or "",
+        source_id=item.source.id,
+        source_name=item.source.name,
+        source_domain=item.source.domain or urlsplit(item.url or "").hostname or "",
+        published_at=item.dated_at,
+        retrieved_at=item.retrieved_at,
+        language=item.language,
+        topics=item.topics,
+        story=item.story_id,
+        terms=words.terms,
+    )

@@ -1,0 +1,39 @@
+"""What is found of reports: each and its signals, in an index of the tenant's own."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from svc_core.intel.signals.indexing import tagged
+from svc_core.operation.context import Context
+from svc_core.reports.model import ReportFacets, ReportRow
+from svc_core.search.indexing import Index, IndexedText, indexed
+
+OWN: Final = Index.of("tenant", "knowledge")
+"""A tenant's: its reports and their signals."""
+_OF_REPORT_MAX: Final = 64
+"""Rows of one report: itself and its signals, of which it has at most 50."""
+
+
+async def index_report(ctx: Context, row: ReportRow, facets: ReportFacets) -> None:
+    """Index a report and its signals in place of what was indexed of it before."""
+    await OWN.write(ctx, _texts(row, facets), await ids_of(ctx, [row.id]))
+
+
+async def forget_reports(ctx: Context, ids: Sequence[str]) -> None:
+    """Remove reports and their signals."""
+    await OWN.write(ctx, (), await ids_of(ctx, ids))
+
+
+async def ids_of(ctx: Context, reports: Sequence[str]) -> list[str]:
+    """What is indexed of some reports."""
+    rows = ctx.every(OWN.texts, _OF_REPORT_MAX * len(reports), where={"report": tuple(reports)})
+    return [row.id async for row in rows]
+
+
+def _texts(row: ReportRow, facets: ReportFacets) -> Iterator[IndexedText]:
+    whose = {"report_id": row.id, "profile_id": row.profile_id, "language": row.language}
+    text = facets.text.removeprefix(row.title)
+    yield indexed("report", row.id, (row.title, text), row.period.end, **whose)
+    for signal in facets.signals or ():
+        words = signal.title, tagged(signal.summary, signal.tags)
+        yield indexed("signal", signal.id, words, signal.last_reported_at, **whose)
