@@ -18,6 +18,7 @@ from hypothesis import settings
 from tests import sampling
 from tests.backends import BACKEND, NAMES
 from tests.extras import NONE
+from tests.nursery import NURSERY
 from tests.postgres import PostgresServer
 
 NEEDS = (
@@ -77,12 +78,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_sessionfinish() -> None:
-    """Give back the server and keep what was measured, while nobody counts the seconds.
+    """Give back what tests share and keep what was measured, while nobody counts the seconds.
 
     A worker of xdist that takes more than ten seconds to end after this is killed, and what it
     measured would be lost with it.
     """
     BACKEND.close()
+    NURSERY.close()
     if (measured := Coverage.current()) is not None:
         measured.save()
 

@@ -2,8 +2,7 @@
 
 import importlib.util
 import json
-import subprocess
-import sys
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -12,6 +11,7 @@ import pytest
 from attrs import frozen
 
 from tests.extras import NONE
+from tests.nursery import DEVNULL, Child
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -54,17 +54,15 @@ class Demo:
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
     """A demo server, started once and ended with SIGTERM."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "svc_http", "serve", "--demo", "--port", "0", "--json"],
+    process = Child(
+        *("serve", "--demo", "--port", "0", "--json"),
         cwd=tmp_path_factory.mktemp("demo"),
         env={**NONE, "PYTHONPATH": str(ROOT), "SVC_REQUEST_LOG": "off"},
-        stdout=subprocess.PIPE,
-        text=True,
+        stderr=DEVNULL,
     )
-    assert process.stdout is not None
     told = json.loads(process.stdout.readline())
     port = int(told["api"].rpartition(":")[2].partition("/")[0])
     yield Demo(port, told["key"], told["admin"])
-    process.terminate()
+    process.send_signal(signal.SIGTERM)
     assert process.wait(30) == 0
     process.stdout.close()

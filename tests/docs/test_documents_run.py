@@ -21,6 +21,7 @@ from attrs import frozen
 
 from svc_http import settings
 from svc_http.run.cli.app import tree
+from tests.nursery import NURSERY
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LANGUAGES = {
@@ -97,11 +98,7 @@ def _clean(output: str) -> str:
 def folder(tmp_path: Path, root: Path) -> Path:
     """A folder like a checkout, with an environment whose `svc` is this one."""
     (tmp_path / "bin").mkdir()
-    command = tmp_path / "bin" / "svc"
-    command.write_text(
-        f'#!/bin/sh\nPYTHONPATH={root} exec {sys.executable} -m svc_http "$@"\n', "utf-8"
-    )
-    command.chmod(0o755)
+    NURSERY.write_command(tmp_path / "bin" / "svc")
     (tmp_path / "bin" / "python3").write_text(
         f'#!/bin/sh\nPYTHONPATH={root} exec {sys.executable} "$@"\n', "utf-8"
     )

@@ -10,8 +10,6 @@ import random
 import select
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -30,7 +28,8 @@ from svc_core import catalog
 from svc_core.operation.ports import Transaction
 from svc_http.run.cli import main
 from svc_http.stores.postgres import PostgresStorage
-from tests.http.cli.conftest import START_SECONDS, environment
+from tests.http.cli.conftest import START_SECONDS
+from tests.nursery import Child, environment
 
 SECRET = "0123456789abcdef" * 4
 BASE_URL = "http://fleet.example"
@@ -200,21 +199,13 @@ class Program:
             self.origin = f"http://127.0.0.1:{port}"
         self._env = environment(**env)
         self._log = folder / f"log-{id(self)}"
-        self.process: subprocess.Popen[str] | None = None
+        self.process: Child | None = None
         self.start()
 
     def start(self) -> None:
         """Start it and wait until it says that it is there."""
         with self._log.open("a") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "svc_http", *self._line],
-                cwd=self._folder,
-                env=self._env,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-            )
-        assert self.process.stdout is not None
+            self.process = Child(*self._line, cwd=self._folder, env=self._env, stderr=log)
         ready, _, _ = select.select([self.process.stdout], [], [], START_SECONDS)
         line = self.process.stdout.readline() if ready else ""
         self.process.stdout.close()

@@ -4,10 +4,7 @@ import json
 import os
 import select
 import signal
-import subprocess
-import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import BytesIO, TextIOWrapper
@@ -20,8 +17,8 @@ from attrs import frozen
 
 from svc_http.run.cli import main
 from tests.extras import NONE
+from tests.nursery import Child, environment
 
-ROOT = Path(__file__).parents[3]
 START_SECONDS = 120.0
 """A start that takes longer hangs; a free machine needs about two, and one that fails ends."""
 
@@ -39,13 +36,6 @@ class Ran:
         """The one JSON value on stdout; anything beside it is an error."""
         assert self.out, self.err
         return json.loads(self.out)
-
-
-def environment(**more: str) -> dict[str, str]:
-    """The environment without settings of whoever runs the tests."""
-    outside = os.environ  # noqa: TID251 - what a child process is given
-    kept = {name: value for name, value in outside.items() if not name.startswith("SVC_")}
-    return kept | NONE | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"} | more
 
 
 @pytest.fixture
@@ -74,16 +64,9 @@ def svc(here: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
 
 def process(*arguments: object, cwd: Path, **env: str) -> Ran:
     """Run a command line as a process of its own, to its end."""
-    done = subprocess.run(
-        [sys.executable, "-m", "svc_http", *map(str, arguments)],
-        cwd=cwd,
-        env=environment(**env),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    return Ran(done.returncode, done.stdout, done.stderr)
+    child = Child(*arguments, cwd=cwd, env=environment(**env))
+    out, err = child.communicate(timeout=60)
+    return Ran(child.wait(), out, err)
 
 
 def call(*arguments: object, cwd: Path, **env: str) -> Ran:
@@ -104,23 +87,12 @@ class Server:
     """A server in a process of its own that prints its addresses in one JSON line."""
 
     def __init__(self, *arguments: object, cwd: Path, **env: str) -> None:
-        self.started = time.monotonic()
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "svc_http", "serve", "--json", *map(str, arguments)],
-            cwd=cwd,
-            env=environment(**env),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert self.process.stdout is not None
-        assert self.process.stderr is not None
+        self.process = Child("serve", "--json", *arguments, cwd=cwd, env=environment(**env))
         self.log: list[str] = []
         self._reading = threading.Thread(target=self._read, args=(self.process.stderr,))
         self._reading.start()
         ready, _, _ = select.select([self.process.stdout], [], [], START_SECONDS)
         line = self.process.stdout.readline() if ready else ""
-        self.seconds = time.monotonic() - self.started
         if not line:
             self.stop(signal.SIGKILL)
             raise AssertionError(f"the server did not start: {''.join(self.log)}")
@@ -140,8 +112,6 @@ class Server:
         if self.process.poll() is None:
             self.process.send_signal(number)
         code = self.process.wait(20)
-        assert self.process.stdout is not None
-        assert self.process.stderr is not None
         self._reading.join(10)
         rest = self.process.stdout.read()
         self.process.stdout.close()

@@ -23,6 +23,7 @@ from mcp.client.stdio import stdio_client
 
 from svc_core.catalog.tools import TOOLS
 from svc_http.run.cli import ask as command
+from tests.nursery import DEVNULL, Child
 
 KEY = f"svc_{'a' * 64}"
 NAMES = [tool.name for tool in TOOLS]
@@ -279,15 +280,13 @@ def test_an_address_needs_a_key(svc: Any, name: str) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_ends_the_answer(number: int, environment: Callable[..., Any]) -> None:
+def test_ctrl_c_ends_the_answer(
+    number: int, environment: Callable[..., Any], tmp_path: Path
+) -> None:
     with canned([HEAD, *WORDS[:1]], hangs=True) as server:
-        asking = subprocess.Popen(
-            [sys.executable, "-m", "svc_http", "ask", "What?", "--url", server.url],
-            stdout=subprocess.PIPE,
-            env=environment(SVC_KEY=KEY),
-        )
-        assert asking.stdout is not None
-        assert asking.stdout.read(5) == b"Gates"
+        line = ("ask", "What?", "--url", server.url)
+        asking = Child(*line, cwd=tmp_path, env=environment(SVC_KEY=KEY), stderr=DEVNULL)
+        assert asking.stdout.read(5) == "Gates"
         asking.send_signal(number)
         assert asking.wait(30) == 130
         assert server.left.wait(30)
@@ -315,21 +314,15 @@ def test_the_operator_of_this_machine_asks_for_a_workspace(
 
 @pytest.mark.parametrize("way", ["socket", "http"])
 def test_whoever_reads_an_answer_may_leave(
-    demo: Any, environment: Callable[..., Any], way: str
+    demo: Any, environment: Callable[..., Any], tmp_path: Path, way: str
 ) -> None:
     at = demo.addresses
     url = at["api"].removesuffix("/api/v1")
     line = ["--server", at["admin"], "--workspace", "demo"] if way == "socket" else ["--url", url]
-    with subprocess.Popen(
-        [sys.executable, "-m", "svc_http", "ask", QUESTION, *line],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(SVC_KEY=at["key"]),
-    ) as asking:
-        assert asking.stdout is not None
-        assert asking.stderr is not None
+    env = environment(SVC_KEY=at["key"])
+    with Child("ask", QUESTION, *line, cwd=tmp_path, env=env) as asking:
         asking.stdout.close()
-        assert (asking.stderr.read(), asking.wait(60)) == (b"", 1)
+        assert (asking.stderr.read(), asking.wait(60)) == ("", 1)
 
 
 def test_a_key_asks_a_server_elsewhere(demo: Any, called: Any, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -14,6 +13,7 @@ import httpx2
 import pytest
 
 from svc_core.contract.cursor import open_watermark
+from tests.nursery import DEVNULL, Child
 
 WRITERS = 12
 STALLED_SECONDS = 60
@@ -39,11 +39,11 @@ class House:
 
 @pytest.fixture
 def house(
-    tmp_path: Path, serving: Callable[..., Any], spawn: Callable[..., Any]
+    tmp_path: Path, serving: Callable[..., Any], called: Callable[..., Any]
 ) -> Iterator[House]:
     quiet = {"SVC_RATE_LIMITS": "false", "SVC_REQUEST_LOG": "errors"}
     with serving("--db", "svc.db", "--port", 0, cwd=tmp_path, **quiet) as running:
-        made = spawn("keys", "create", "--name", "a", "--json", cwd=tmp_path).json
+        made = called("keys", "create", "--name", "a", "--json", cwd=tmp_path).json
         yield House(running, made["key"], made["workspaceId"])
 
 
@@ -221,13 +221,8 @@ def test_a_tail_that_is_killed_goes_on_without_loss(
     command = f"{sys.executable} -c 'import sys; sys.stdout.write(sys.stdin.read())' >> taken"
     line = ["changes", "tail", "--state", "mark", "--follow", "--exec", command]
     for number in range(3):
-        tailing = subprocess.Popen(
-            [sys.executable, "-m", "svc_http", *line],
-            cwd=tmp_path,
-            env=environment(),
-            stderr=subprocess.DEVNULL,
-        )
-        time.sleep(0.7 + 0.17 * number)  # another moment of its work each time
+        tailing = Child(*line, cwd=tmp_path, env=environment(), stdout=DEVNULL, stderr=DEVNULL)
+        time.sleep(0.2 + 0.17 * number)  # another moment of its work each time
         tailing.kill()
         tailing.wait()
     writer.join()

@@ -2,11 +2,8 @@
 
 import contextlib
 import json
-import os
 import signal
 import socketserver
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +16,7 @@ import pytest
 import standardwebhooks
 
 from svc_core.webhooks.signing import secret_key
+from tests.nursery import DEVNULL, Child
 
 SECRET = "whsec_" + "QUFB" * 8
 
@@ -152,30 +150,26 @@ def test_a_report_is_told_of_when_somebody_asks(svc: Callable[..., Any]) -> None
 def test_deliveries_are_received_checked_and_passed_on(
     tmp_path: Path,
     serving: Callable[..., Any],
-    spawn: Callable[..., Any],
+    called: Callable[..., Any],
     environment: Callable[..., dict[str, str]],
     sink: Sink,
 ) -> None:
     with serving("--db", "svc.db", "--port", 0, cwd=tmp_path) as running:
-        spawn("keys", "create", "--name", "a", cwd=tmp_path)
+        called("keys", "create", "--name", "a", cwd=tmp_path)
         admin = running.addresses["admin"]
         for given, words in (("--secret", "--secret: must be"), ("--port", "must be 0 to 65535")):
-            ran = spawn("webhooks", "listen", given, "99999", "--server", admin, cwd=tmp_path)
+            ran = called("webhooks", "listen", given, "99999", "--server", admin, cwd=tmp_path)
             assert (ran.code in {1, 2}, words in ran.err, ran.err.count("\n")) == (True, True, 1)
-        listening = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "svc_http", "webhooks", "listen", "--json"),
-                *("--server", admin, "--forward-to", sink.url, "--secret", SECRET),
-            ],
+        listening = Child(
+            *("webhooks", "listen", "--json", "--server", admin),
+            *("--forward-to", sink.url, "--secret", SECRET),
             cwd=tmp_path,
             env=environment(),
-            stdout=subprocess.PIPE,
-            text=True,
+            stderr=DEVNULL,
         )
-        assert listening.stdout is not None
         begun = json.loads(listening.stdout.readline())
         assert begun["secret"] == SECRET
-        sent = spawn("webhooks", "test", begun["id"], "--json", cwd=tmp_path).json
+        sent = called("webhooks", "test", begun["id"], "--json", cwd=tmp_path).json
         line = json.loads(listening.stdout.readline())
         assert (line["eventId"], line["signature"], line["status"]) == (sent["eventId"], "ok", 200)
         [(fields, body)] = sink.got
@@ -192,14 +186,14 @@ def test_deliveries_are_received_checked_and_passed_on(
         )
 
         sink.status = 500
-        spawn("webhooks", "test", begun["id"], cwd=tmp_path)
+        called("webhooks", "test", begun["id"], cwd=tmp_path)
         assert json.loads(listening.stdout.readline())["status"] == 500
         assert len(sink.got) == 2
 
         listening.send_signal(signal.SIGTERM)
         assert listening.wait(60) == 130
         listening.stdout.close()
-        assert spawn("webhooks", "list", "--json", cwd=tmp_path).json == []
+        assert called("webhooks", "list", "--json", cwd=tmp_path).json == []
 
 
 def _endless() -> Iterator[bytes]:
@@ -232,79 +226,33 @@ class Asking(threading.Thread):
                     self.begun.set()
 
 
-NURSERY = """\
-import json, os, sys
+HOLDS = """
 from datetime import timedelta
 from svc_core.webhooks import rules
-from svc_http.run.server import launch
-from svc_http.run.cli import main
 rules.HOLD = timedelta(days=1)  # so that only the next server can give back what one held
-for line in sys.stdin:
-    told, *arguments = json.loads(line)
-    child = os.fork()
-    if child == 0:
-        os.dup2(os.open(told, os.O_WRONLY), 1)
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os._exit(main(arguments))
-    print(child, flush=True)
-    os.waitpid(child, 0)
-    print('gone', flush=True)
 """
-"""Starts one server after another, each a process of its own whose modules are loaded already."""
-
-
-class Nursery:
-    """Servers that are there to be killed, started in a fraction of the usual time."""
-
-    def __init__(self, folder: Path, environ: dict[str, str]) -> None:
-        self.told = folder / "told"
-        os.mkfifo(self.told)
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", NURSERY],
-            cwd=folder,
-            env=environ,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def _said(self) -> str:
-        assert self.process.stdout is not None
-        return self.process.stdout.readline().strip()
-
-    @contextlib.contextmanager
-    def server(self) -> Iterator[str]:
-        """The address of a running server, which is killed at the end."""
-        line = [str(self.told), "serve", "--json", "--db", "svc.db", "--port", "0"]
-        assert self.process.stdin is not None
-        self.process.stdin.write(f"{json.dumps(line)}\n")
-        self.process.stdin.flush()
-        child = int(self._said())
-        try:
-            with self.told.open() as told:
-                yield str(json.loads(told.readline())["api"])
-        finally:
-            os.kill(child, signal.SIGKILL)
-            assert self._said() == "gone"
-
-    def close(self) -> None:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.close()
-        self.process.stdout.close()
-        assert self.process.wait(60) == 0
 
 
 @pytest.fixture
-def nursery(here: Path, environment: Callable[..., dict[str, str]]) -> Iterator[Nursery]:
-    made = Nursery(here, environment(SVC_RATE_LIMITS="false", SVC_REQUEST_LOG="errors"))
-    yield made
-    made.close()
+def doomed(here: Path, environment: Callable[..., dict[str, str]]) -> Callable[..., Any]:
+    """Makes servers that are killed at the end; the address of each."""
+
+    @contextlib.contextmanager
+    def server() -> Iterator[str]:
+        env = environment(SVC_RATE_LIMITS="false", SVC_REQUEST_LOG="errors")
+        line = ("serve", "--json", "--db", "svc.db", "--port", "0")
+        with Child(*line, cwd=here, env=env, stderr=DEVNULL, first=HOLDS) as child:
+            try:
+                yield str(json.loads(child.stdout.readline())["api"])
+            finally:
+                child.kill()
+
+    return server
 
 
 @pytest.mark.parametrize("times", [4, pytest.param(300, marks=pytest.mark.soak)])
 def test_an_event_that_was_acknowledged_outlives_every_server_that_is_killed(
-    nursery: Nursery, svc: Callable[..., Any], sink: Sink, times: int
+    doomed: Callable[..., Any], svc: Callable[..., Any], sink: Sink, times: int
 ) -> None:
     acknowledged: set[str] = set()
 
@@ -314,7 +262,7 @@ def test_an_event_that_was_acknowledged_outlives_every_server_that_is_killed(
     key = svc("keys", "create", "--name", "a", "--json").json["key"]
     webhook = svc("webhooks", "create", sink.url, "--json").json["id"]
     for number in range(times):
-        with nursery.server() as address:
+        with doomed() as address:
             url = f"{address}/webhooks/{webhook}/test"
             asking = [Asking(url, key) for _ in range(3)]
             for one in asking:
@@ -326,7 +274,7 @@ def test_an_event_that_was_acknowledged_outlives_every_server_that_is_killed(
             one.join(60)
             assert not one.is_alive()
             acknowledged.update(one.acknowledged)
-    with nursery.server():
+    with doomed():
         # What was under way when its server was killed is sent again by the one after it, and
         # what was queued behind it follows: as long as events come, there are more.
         while not is_complete():

@@ -3,8 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +16,7 @@ from svc_core import catalog
 from svc_http.run.server import worker as working
 from svc_http.settings import Settings
 from tests.http.cli.test_webhooks import Sink, until
+from tests.nursery import Child
 from tests.postgres import PostgresServer
 
 SECRET = "0123456789abcdef" * 4
@@ -28,11 +27,7 @@ class Worker:
     """A `svc worker` in a process of its own, once it works."""
 
     def __init__(self, env: dict[str, str], cwd: Path, *arguments: object) -> None:
-        line = [sys.executable, "-m", "svc_http", "worker", "--json", *map(str, arguments)]
-        self.process = subprocess.Popen(
-            line, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        assert self.process.stdout is not None
+        self.process = Child("worker", "--json", *arguments, cwd=cwd, env=env)
         self.told = json.loads(self.process.stdout.readline())
 
     def end(self, number: int = signal.SIGTERM) -> tuple[int, str]:
@@ -83,7 +78,7 @@ def test_a_file_that_is_served_has_no_second_process(
 
 def test_servers_without_workers_leave_everything_to_those_that_run_alone(
     serving: Callable[..., Any],
-    spawn: Svc,
+    called: Svc,
     working_: Any,
     sink: Sink,
     postgres: PostgresServer,
@@ -93,7 +88,7 @@ def test_servers_without_workers_leave_everything_to_those_that_run_alone(
     store = ("--db", dsn)
 
     def svc(*arguments: object) -> Any:
-        ran = spawn(*arguments, *store, "--json", cwd=tmp_path, SVC_SECRET=SECRET)
+        ran = called(*arguments, *store, "--json", cwd=tmp_path, SVC_SECRET=SECRET)
         assert ran.code == 0, ran.err
         return ran.json
 
