@@ -46,15 +46,15 @@ _COUNTED: Final = frozenset(
 """Refusals that cost an address as much as a challenge."""
 
 
-def limits_of(given: Settings) -> Limits:
+def limits_of(settings: Settings) -> Limits:
     """The limits of the settings. In a rehearsal every settlement is refused."""
-    decimals = NETWORKS[given.payment_network].asset.decimals
+    decimals = NETWORKS[settings.payment_network].asset.decimals
     return Limits(
-        wallet_rejections=_NO_LIMIT if given.x402_dry_run else Limits().wallet_rejections,
-        wallet_minute=given.x402_wallet_per_minute,
-        wallet_day=atomic(given.x402_wallet_usd_per_day, decimals),
-        operation_minute=given.x402_operation_per_minute,
-        address_minute=given.x402_address_per_minute,
+        wallet_rejections=_NO_LIMIT if settings.x402_dry_run else Limits().wallet_rejections,
+        wallet_minute=settings.x402_wallet_per_minute,
+        wallet_day=atomic(settings.x402_wallet_usd_per_day, decimals),
+        operation_minute=settings.x402_operation_per_minute,
+        address_minute=settings.x402_address_per_minute,
     )
 
 
@@ -94,7 +94,7 @@ class Till:
 
     def __init__(
         self,
-        given: Settings,
+        settings: Settings,
         storage: Storage,
         *,
         facilitator: Facilitator,
@@ -109,8 +109,8 @@ class Till:
         self._now = now
         self._signing = signing
         self._counters = counters
-        self._admits = given.counters_down == "admit"
-        self._limits = limits_of(given) if given.rate_limits else None
+        self._admits = settings.counters_down == "admit"
+        self._limits = limits_of(settings) if settings.rate_limits else None
         self._under_way: set[asyncio.Task[Served]] = set()
         self._of: Counter[str] = Counter()
         self._addresses = Addresses(

@@ -26,98 +26,98 @@ from svc_http.stores.media.places import media_of
 from svc_http.stores.media.port import Media
 
 
-def fetcher(given: Settings) -> Fetcher:
+def fetcher(settings: Settings) -> Fetcher:
     """The way out that the settings allow, to be entered by whoever fetches."""
-    allowed = given.allow_private_fetch
+    allowed = settings.allow_private_fetch
     if allowed is None:
-        allowed = given.env == "development"
-    agent = f"{USER_AGENT} {given.fetch_contact}".strip()
+        allowed = settings.env == "development"
+    agent = f"{USER_AGENT} {settings.fetch_contact}".strip()
     return Fetcher(exceptions=PRIVATE if allowed else (), user_agent=agent)
 
 
-def poster(given: Settings) -> Poster:
+def poster(settings: Settings) -> Poster:
     """The way out to webhooks, to be closed by whoever has it."""
-    return Poster(loopback=given.env == "development")
+    return Poster(loopback=settings.env == "development")
 
 
-def gaps(given: Settings) -> dict[str, str]:
+def gaps(settings: Settings) -> dict[str, str]:
     """What is off here of what is on where it is installed: by its setting, why, in one line."""
     reasons: dict[str, str] = {}
     for name, part in (("speech", espeak), ("embeddings", embedding)):
-        chosen = getattr(given, name)
+        chosen = getattr(settings, name)
         if chosen == "none":
             reasons[name] = f"none was chosen; SVC_{name.upper()}=auto takes what is installed"
         elif chosen == "auto" and not part.is_installed():
             reasons[name] = f"not installed; {part.CURE}"
-    if given.speech == "auto" and given.media_place is None:
+    if settings.speech == "auto" and settings.media_place is None:
         reasons["speech"] = "recordings have no place; name one, such as SVC_MEDIA=audio"
     return reasons
 
 
-def speech(given: Settings) -> Speech | None:
+def speech(settings: Settings) -> Speech | None:
     """What reads reports aloud; None where nothing does, for what `gaps` says.
 
     Raises:
         SettingsError: it is not installed; the message has the line that cures it.
     """
-    if "speech" in gaps(given):
+    if "speech" in gaps(settings):
         return None
-    if given.speech_command is not None and given.speech == "command":
-        return CommandSpeech(tuple(shlex.split(given.speech_command)), given.speech_voice)
+    if settings.speech_command is not None and settings.speech == "command":
+        return CommandSpeech(tuple(shlex.split(settings.speech_command)), settings.speech_voice)
     if not espeak.is_installed():
         raise SettingsError(f"setting 'speech' is espeak, which is not installed: {espeak.CURE}")
-    return EspeakSpeech(given.speech_voice)
+    return EspeakSpeech(settings.speech_voice)
 
 
-def embedder(given: Settings) -> Embeddings | None:
+def embedder(settings: Settings) -> Embeddings | None:
     """What judges the meaning of items, to be closed by whoever has it; None as `gaps` says.
 
     Raises:
         SettingsError: it is not installed; the message has the line that cures it.
     """
-    if "embeddings" in gaps(given):
+    if "embeddings" in gaps(settings):
         return None
-    if given.embeddings != "openai":
+    if settings.embeddings != "openai":
         if not embedding.is_installed():
             why = f"is minilm, which is not installed: {embedding.CURE}"
             raise SettingsError(f"setting 'embeddings' {why}")
         return Embeddings(Local())
     place = Place(
-        given.embeddings_url,
-        given.embeddings_model,
-        given.embeddings_key,
-        given.embeddings_dimensions,
+        settings.embeddings_url,
+        settings.embeddings_model,
+        settings.embeddings_key,
+        settings.embeddings_dimensions,
     )
     return Embeddings(Endpoint(place))
 
 
-def chat(given: Settings) -> Chat | None:
+def chat(settings: Settings) -> Chat | None:
     """The model that answers questions, to be closed by whoever has it; None without one."""
-    if given.agent_url is None or given.agent_model is None:
+    if settings.agent_url is None or settings.agent_model is None:
         return None
     place = chats.Place(
-        given.agent_url,
-        given.agent_model,
-        given.agent_key,
-        given.agent_max_steps,
-        given.agent_max_output_tokens,
+        settings.agent_url,
+        settings.agent_model,
+        settings.agent_key,
+        settings.agent_max_steps,
+        settings.agent_max_output_tokens,
     )
-    return Chat(place, fallback=Embedded() if given.agent_fallback == "embedded" else None)
+    return Chat(place, fallback=Embedded() if settings.agent_fallback == "embedded" else None)
 
 
-def recorder(given: Settings, storage: Storage, kept: Media | None = None) -> Recorder:
+def recorder(settings: Settings, storage: Storage, kept: Media | None = None) -> Recorder:
     """What makes recordings, for the media of a server or for the place of the settings.
 
     Raises:
         SettingsError: the settings have no voice, or one that is not installed.
     """
-    voice, media = speech(given), kept or media_of(given, storage)
+    voice, media = speech(settings), kept or media_of(settings, storage)
     if voice is None or media is None:
-        raise SettingsError(f"setting 'speech': {gaps(given)['speech']}")
+        raise SettingsError(f"setting 'speech': {gaps(settings)['speech']}")
     return Recorder(voice, media)
 
 
-def checked(given: Settings) -> Settings:
+def checked(settings: Settings) -> Settings:
     """The settings, once it is clear that there can be a database and a master secret.
 
     Nothing is made. Whoever has opened the store asks for its secret (`secret.secured`).
@@ -126,13 +126,13 @@ def checked(given: Settings) -> Settings:
         SettingsError: the secret is weak, or missing where one must be set.
         Unusable: the folder of the file is missing.
     """
-    folder = Path(given.db).absolute().parent
-    if given.file is not None and not folder.is_dir():
+    folder = Path(settings.db).absolute().parent
+    if settings.file is not None and not folder.is_dir():
         raise Unusable(f"there is no folder {folder} for the database; make it, or choose --db")
-    return secret.checked(given)
+    return secret.checked(settings)
 
 
-async def open_store(given: Settings, shared: Shared | None = None) -> Store:
+async def open_store(settings: Settings, shared: Shared | None = None) -> Store:
     """The store of the settings, made or migrated where that is due.
 
     Processes with one database tell each other of commits where they are `shared`.
@@ -140,17 +140,17 @@ async def open_store(given: Settings, shared: Shared | None = None) -> Store:
     Raises:
         StoreBusy, Newer, Unusable, DriverMissing: as `storage.open`.
     """
-    told = shared is not None and given.counting_place != "memory"
-    return await stores.open(given.db, signals=shared.signals if shared and told else None)
+    told = shared is not None and settings.counting_place != "memory"
+    return await stores.open(settings.db, signals=shared.signals if shared and told else None)
 
 
-def open_shared(given: Settings) -> Shared:
+def open_shared(settings: Settings) -> Shared:
     """Where requests are counted by the settings; nothing is connected before it is needed.
 
     Raises:
         SettingsError: its client is not installed; the message has the line that cures it.
     """
-    place = given.counting_place
+    place = settings.counting_place
     if place == "memory":
         return in_memory()
     extra = "redis" if place.startswith("redis") else "postgres"
@@ -164,6 +164,6 @@ def open_shared(given: Settings) -> Shared:
         return on_postgres(place)
     except ModuleNotFoundError as missing:
         cure = f'pip install "svc-intelligence[{extra}]"'
-        name = "db" if given.counters is None else "counters"
+        name = "db" if settings.counters is None else "counters"
         driver = str(missing.name).partition(".")[0]
         raise SettingsError(f"setting {name!r} needs {driver}: {cure}") from missing

@@ -64,7 +64,7 @@ async def migrate(db: str) -> tuple[Applied, ...]:
     return taken
 
 
-async def copy(given: Settings, source: str, target: str, tell: Tell) -> Copied:
+async def copy(settings: Settings, source: str, target: str, tell: Tell) -> Copied:
     """Move a store: everything stays as it is, the life of its feed too, and is verified.
 
     A file that is left must be at rest: what a server wrote to it meanwhile would be lost.
@@ -75,7 +75,7 @@ async def copy(given: Settings, source: str, target: str, tell: Tell) -> Copied:
         Unfit: one cannot be copied from or to, has another secret, or is damaged.
         Unusable: PostgreSQL cannot be asked.
     """
-    here, there = _side(given, source), _side(given, target)
+    here, there = _side(settings, source), _side(settings, target)
     ring = _ring(here, there)
     async with _reading(source, is_moved=True) as held:
         await _check_opens(ring, held, here.shown_db)
@@ -83,14 +83,14 @@ async def copy(given: Settings, source: str, target: str, tell: Tell) -> Copied:
             done = await copies.copy(held, filled, catalog.COLLECTIONS, with_seals=True, tell=tell)
             if here.file is not None and there.file is not None:
                 snapshots.copy_beside(Path(here.file), Path(there.file))
-            if here.file is not None and there.dsn is not None and given.media is None:
+            if here.file is not None and there.dsn is not None and settings.media is None:
                 await _add_recordings(here.file, held, filled)
     return done
 
 
-def media_left(given: Settings, source: str, target: str) -> str | None:
+def media_left(settings: Settings, source: str, target: str) -> str | None:
     """What `media` is to be for a file, if its audio files are in it and not beside it."""
-    is_inside = given.media is None and is_address(source) and not is_address(target)
+    is_inside = settings.media is None and is_address(source) and not is_address(target)
     return DATABASE if is_inside else None
 
 
@@ -176,12 +176,12 @@ def _epoch() -> bytes:
 # -- the secret --------------------------------------------------------------------------------
 
 
-def _side(given: Settings, db: str) -> Settings:
+def _side(settings: Settings, db: str) -> Settings:
     """What the settings say of the secret of a database."""
     if db == MEMORY:
         raise Unfit("a store in memory is its server's alone; name a file or an address")
     return Settings(
-        env=given.env, db=db, secret=given.secret, secret_previous=given.secret_previous
+        env=settings.env, db=db, secret=settings.secret, secret_previous=settings.secret_previous
     )
 
 

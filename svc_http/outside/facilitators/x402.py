@@ -93,28 +93,28 @@ class DryRun:
         return SettlementResponse(False, error_reason=DRY_RUN)
 
 
-def paying(given: Settings) -> Paying | None:
+def paying(settings: Settings) -> Paying | None:
     """With whom payments are made, to be closed by whoever has it; None where none are taken.
 
     Raises:
         SettingsError: the extra is missing, or a setting cannot be meant.
     """
-    if given.x402_pay_to is None:
+    if settings.x402_pay_to is None:
         return None
     if not ethereum.is_installed():
         needed = " and ".join(ethereum.EXTRA)
         raise refused("x402_pay_to", f"needs {needed}, which are not there: {ethereum.CURE}")
     crypto = Ethereum()
-    terms = Terms(networks.NETWORKS[given.payment_network], given.x402_pay_to)
+    terms = Terms(networks.NETWORKS[settings.payment_network], settings.x402_pay_to)
     _check_payee(terms, crypto)
-    where, settles = address(given), not given.x402_dry_run
-    if _is_play(given, terms):
+    where, settles = address(settings), not settings.x402_dry_run
+    if _is_play(settings, terms):
         play = PlayMoney(terms.network, crypto, system.now)
-        routes = tuple(play.routes(is_played=not given.is_open))
+        routes = tuple(play.routes(is_played=not settings.is_open))
         return Paying(terms, crypto, play, play, where, routes, settles)
-    key, seconds = given.x402_facilitator_key, given.x402_settle_seconds
+    key, seconds = settings.x402_facilitator_key, settings.x402_settle_seconds
     asked = RemoteFacilitator(where, key, settle_seconds=seconds)
-    chain = None if given.x402_rpc is None else JsonRpcChain(given.x402_rpc)
+    chain = None if settings.x402_rpc is None else JsonRpcChain(settings.x402_rpc)
     return Paying(terms, crypto, asked, chain, where, settles=settles)
 
 
@@ -133,9 +133,9 @@ async def check_paying(found: Paying | None, told: Told) -> None:
             found.asked.told = told
 
 
-def address(given: Settings) -> str:
+def address(settings: Settings) -> str:
     """Where the facilitator of the settings is."""
-    return given.x402_facilitator or f"{given.origin}{PATH}"
+    return settings.x402_facilitator or f"{settings.origin}{PATH}"
 
 
 def _check_payee(terms: Terms, crypto: Crypto) -> None:
@@ -154,9 +154,9 @@ def _check_payee(terms: Terms, crypto: Crypto) -> None:
         raise refused("x402_pay_to", "is an address to which nobody has the key")
 
 
-def _is_play(given: Settings, terms: Terms) -> bool:
-    if given.x402_facilitator is not None:
+def _is_play(settings: Settings, terms: Terms) -> bool:
+    if settings.x402_facilitator is not None:
         return False
-    if terms.network == networks.BASE or given.env == "production":
+    if terms.network == networks.BASE or settings.env == "production":
         raise refused("x402_facilitator", "is missing; play money is for the test network only")
     return True

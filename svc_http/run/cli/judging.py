@@ -49,8 +49,8 @@ class Risk:
     is_grave: bool = True
 
 
-def _is_folder(given: Settings) -> bool:
-    return given.media not in {None, DATABASE} and not str(given.media).startswith(S3)
+def _is_folder(settings: Settings) -> bool:
+    return settings.media not in {None, DATABASE} and not str(settings.media).startswith(S3)
 
 
 RISKS: Final = (
@@ -154,26 +154,26 @@ RISKS: Final = (
 )
 
 
-def judged(given: Settings) -> Iterator[Check]:
+def judged(settings: Settings) -> Iterator[Check]:
     """What is wrong with the settings for production, or that nothing is."""
-    is_production = given.env == "production"
+    is_production = settings.env == "production"
     found = [
         Check(risk.name, False if is_production and risk.is_grave else None, risk.why)
         for risk in RISKS
-        if risk.seen(given)
+        if risk.seen(settings)
     ]
     yield from found
-    yield _secret(given)
+    yield _secret(settings)
     if is_production and not any(one.ok is False for one in found):
         yield Check("settings for production", True, f"{len(RISKS)} looked at, none is grave")
 
 
-def _secret(given: Settings) -> Check:
+def _secret(settings: Settings) -> Check:
     try:
-        secret.checked(given)
+        secret.checked(settings)
     except SettingsError as weak:
         return Check("secret", False, str(weak))
-    if given.secret is not None:
+    if settings.secret is not None:
         return Check("secret", True, "is set")
     return Check("secret", None, f"is made at the first start; set {PREFIX}SECRET_FILE to keep it")
 
@@ -181,9 +181,9 @@ def _secret(given: Settings) -> Check:
 # -- the machine -------------------------------------------------------------------------------
 
 
-def machine(given: Settings) -> Iterator[Check]:
+def machine(settings: Settings) -> Iterator[Check]:
     """Who runs it, with how many files, and how its own files and the clock stand."""
-    grave = False if given.env == "production" else None
+    grave = False if settings.env == "production" else None
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     is_enough = soft >= FILES_MIN
     few = f"{soft}; each connection takes one: let it be {FILES_MIN} or more (LimitNOFILE=65536)"
@@ -191,8 +191,8 @@ def machine(given: Settings) -> Iterator[Check]:
     if os.geteuid() == 0:
         yield Check("user", None, "this is root, who may do anything; run it as a user of its own")
     yield from _secrets(grave)
-    if given.file is not None:
-        yield from _files(Path(given.file).absolute(), grave)
+    if settings.file is not None:
+        yield from _files(Path(settings.file).absolute(), grave)
 
 
 def _secrets(grave: bool | None) -> Iterator[Check]:

@@ -101,7 +101,7 @@ _OFFERS = {"listFormats", "listPresets"}
 """What can be told without any database."""
 
 
-def _here(given: "Settings", asked: dict[str, Any], tell: Tell, take: Take) -> Mapping[str, Any]:
+def _here(settings: "Settings", asked: dict[str, Any], tell: Tell, take: Take) -> Mapping[str, Any]:
     """The answer of this process, with the store opened for as long as it takes."""
     # A server saves us these imports.
     from svc_http.run.control import operator, services  # noqa: PLC0415
@@ -110,26 +110,26 @@ def _here(given: "Settings", asked: dict[str, Any], tell: Tell, take: Take) -> M
     from svc_http.settings import MEMBERS, MEMORY  # noqa: PLC0415
     from svc_http.stores import Unusable  # noqa: PLC0415
 
-    if given.db == MEMORY:
+    if settings.db == MEMORY:
         raise Usage("a store in memory has no commands of its own; name a file with --db")
     wanted = operator.ALL[asked["operation"]]
     may_found = wanted.binding == "system" and wanted.verb in {"create", "add", "import"}
-    is_missing = given.file is not None and not Path(given.file).exists()
+    is_missing = settings.file is not None and not Path(settings.file).exists()
     if is_missing and wanted.id in _OFFERS and not asked.get("body", {}).get("add"):
-        given = attrs.evolve(given, db=MEMORY)
+        settings = attrs.evolve(settings, db=MEMORY)
     elif is_missing and not may_found and wanted.id not in _OFFERS:
-        where = "" if given.db == MEMBERS["db"].default else f" --db {quote(given.db)}"
+        where = "" if settings.db == MEMBERS["db"].default else f" --db {quote(settings.db)}"
         raise Unusable(
-            f"there is no database {given.db}; make one: svc keys create --name NAME{where}"
+            f"there is no database {settings.db}; make one: svc keys create --name NAME{where}"
         )
-    checked(given)
+    checked(settings)
     failures: list[BaseException] = []
 
     async def pass_on(part: bytes) -> None:
         take(part.decode())
 
     async def carry_out() -> bytes:
-        async with idle(given) as runtime:
+        async with idle(settings) as runtime:
             line = channel.line(asked)
             return await services.operator(runtime, failures.append).answer(line, tell, pass_on)
 

@@ -77,19 +77,19 @@ def run(given: Settings, on_ready: OnReady, read: Read | None = None) -> None:
         Restarts(given, read or (lambda: given)).run(serve)
 
 
-def run_demo(given: Settings, on_ready: OnReady) -> None:
+def run_demo(settings: Settings, on_ready: OnReady) -> None:
     """Serve a store in a folder that is made now, filled, and removed at the end.
 
     Raises:
         SettingsError, PortBusy, Unsafe, OSError: it cannot start, and why.
     """
-    if given.env == "production":
+    if settings.env == "production":
         raise SettingsError("the demo is not for production; leave --demo out, or SVC_ENV")
-    if given.processes is not None:
+    if settings.processes is not None:
         raise SettingsError("the demo has one process; leave --processes out, or --demo")
-    if given.is_open:
+    if settings.is_open:
         raise SettingsError(
-            f"the demo listens on this machine alone, not on {given.host}; leave --host out"
+            f"the demo listens on this machine alone, not on {settings.host}; leave --host out"
         )
     with (
         suppress(KeyboardInterrupt),
@@ -99,74 +99,76 @@ def run_demo(given: Settings, on_ready: OnReady) -> None:
         feeds = Path(folder) / "feeds"
         feeds.mkdir()
         demo = attrs.evolve(
-            given,
-            log_level=_quiet(given),
+            settings,
+            log_level=_quiet(settings),
             db=str(Path(folder) / "svc.db"),
             secret=None,
-            x402_pay_to=given.x402_pay_to or (NOBODY if ethereum.is_installed() else None),
+            x402_pay_to=settings.x402_pay_to or (NOBODY if ethereum.is_installed() else None),
         )
         with _listening(checked(demo)) as listening:
             _run(demo, listening, on_ready, _Manner(feeds))
 
 
-def _quiet(given: Settings) -> Level:
+def _quiet(settings: Settings) -> Level:
     """Somebody who reads the demo's key at a terminal is not to lose it among requests."""
-    is_seen = given.log_file is None and sys.stderr.isatty()
-    return "warning" if is_seen and given.log_level == "info" else given.log_level
+    is_seen = settings.log_file is None and sys.stderr.isatty()
+    return "warning" if is_seen and settings.log_level == "info" else settings.log_level
 
 
-def _listening(given: Settings) -> closing[socket.socket]:
-    return closing(hypercorn.listen(given.host, given.port))
+def _listening(settings: Settings) -> closing[socket.socket]:
+    return closing(hypercorn.listen(settings.host, settings.port))
 
 
-def run_one_of(given: Settings, listening: socket.socket, number: int, on_ready: OnReady) -> None:
+def run_one_of(
+    settings: Settings, listening: socket.socket, number: int, on_ready: OnReady
+) -> None:
     """Serve as one of several processes, on a socket that all of them have.
 
     Raises:
         SettingsError, Unusable, Unsafe, OSError: it cannot start, and why.
     """
     with suppress(KeyboardInterrupt), sigterm_interrupts():
-        _run(shared(checked(given)), listening, on_ready, _Manner(number=number))
+        _run(shared(checked(settings)), listening, on_ready, _Manner(number=number))
 
 
-def shared(given: Settings) -> Settings:
+def shared(settings: Settings) -> Settings:
     """The settings, once it is clear that several processes may have their database.
 
     Raises:
         SettingsError: it is a file, or memory.
     """
-    if given.dsn is None:
+    if settings.dsn is None:
         raise SettingsError(
             "setting 'processes' needs PostgreSQL, because a SQLite file has one process; for "
             f"example {PREFIX}DB={EXAMPLE_DSN}"
         )
-    return given
+    return settings
 
 
 def _run(
-    given: Settings,
+    settings: Settings,
     listening: socket.socket,
     on_ready: OnReady,
     manner: _Manner,
 ) -> None:
-    given = at(given, listening)
+    settings = at(settings, listening)
     with asyncio.Runner(loop_factory=hypercorn.loop_factory()) as runner:
-        runner.run(_serve(given, listening, on_ready, manner))
+        runner.run(_serve(settings, listening, on_ready, manner))
 
 
-def at(given: Settings, listening: socket.socket) -> Settings:
+def at(settings: Settings, listening: socket.socket) -> Settings:
     """The settings with the port that was found where any would do."""
-    return attrs.evolve(given, port=listening.getsockname()[1])
+    return attrs.evolve(settings, port=listening.getsockname()[1])
 
 
 async def _serve(
-    given: Settings,
+    settings: Settings,
     listening: socket.socket,
     on_ready: OnReady,
     manner: _Manner,
 ) -> None:
     feeds, number = manner.feeds, manner.number
-    async with assembled(given, number=number) as service:
+    async with assembled(settings, number=number) as service:
         runtime, acting = service.runtime, service.runtime.service
         seeded = None if feeds is None else await _seed(runtime, feeds)
         async with controlled(service, number) as admin:

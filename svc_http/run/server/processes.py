@@ -59,7 +59,7 @@ class Failed(Exception):  # noqa: N818 - said as what happened
 
 
 def run(
-    given: Settings, config: str | None, flags: Mapping[str, Any], on_ready: OnReady
+    settings: Settings, config: str | None, flags: Mapping[str, Any], on_ready: OnReady
 ) -> int | None:
     """Serve with several processes until SIGTERM or SIGINT; the code of one that said why not.
 
@@ -68,18 +68,18 @@ def run(
     Raises:
         SettingsError, PortBusy, Failed, OSError: they cannot start, and why.
     """
-    shared(checked(given))
-    listening = hypercorn.listen(given.host, given.port)
+    shared(checked(settings))
+    listening = hypercorn.listen(settings.host, settings.port)
 
     def ready(told: Mapping[str, Any]) -> None:
-        on_ready(Opened(at(given, listening), told["admin"], told["isEmpty"]))
+        on_ready(Opened(at(settings, listening), told["admin"], told["isEmpty"]))
 
-    journal = Journal.of(given)
+    journal = Journal.of(settings)
     kept = Processes(
         listening,
-        given.processes or 1,
+        settings.processes or 1,
         {"config": config, "flags": flags},
-        seconds=hypercorn.Listening.keep_alive_timeout + 3 * given.graceful_seconds,
+        seconds=hypercorn.Listening.keep_alive_timeout + 3 * settings.graceful_seconds,
         journal=journal,
     )
     try:

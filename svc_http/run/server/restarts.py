@@ -27,8 +27,8 @@ Run = Callable[[Settings, "Restarts"], None]
 class Restarts:
     """What was asked for while a server ran; the server tells by `heeds` what is to be drained."""
 
-    def __init__(self, given: Settings, read: Read) -> None:
-        self._given = given
+    def __init__(self, settings: Settings, read: Read) -> None:
+        self._given = settings
         self._read = read
         self._next: Settings | None = None
         self._running: tuple[asyncio.AbstractEventLoop, Runtime] | None = None
@@ -91,12 +91,12 @@ class Restarts:
         journal.close()
 
 
-def _check_kept(given: Settings, wanted: Settings) -> None:
+def _check_kept(settings: Settings, wanted: Settings) -> None:
     """See that what a running server cannot change stays.
 
     Raises:
         SettingsError: it would.
     """
     for name in ("host", "port", "processes"):
-        if getattr(given, name) != getattr(wanted, name):
+        if getattr(settings, name) != getattr(wanted, name):
             raise SettingsError(f"setting {name!r} changes with a stop and a start alone")

@@ -29,9 +29,9 @@ def run(given: Settings, on_ready: Callable[[], None], read: Read | None = None)
         Restarts(checked(given), read or (lambda: given)).run(work)
 
 
-async def _work(given: Settings, on_ready: Callable[[], None], restarts: Restarts) -> None:
+async def _work(settings: Settings, on_ready: Callable[[], None], restarts: Restarts) -> None:
     try:
-        async with opened(given) as runtime:
+        async with opened(settings) as runtime:
             hypercorn.drain_on_signals(runtime)
             await runtime.start()
             on_ready()

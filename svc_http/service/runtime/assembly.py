@@ -47,25 +47,25 @@ LOOK_SECONDS = 0.05
 
 @asynccontextmanager
 async def assembled(
-    given: Settings, *, number: int | None = None, routes: Iterable[BaseRoute] = ()
+    settings: Settings, *, number: int | None = None, routes: Iterable[BaseRoute] = ()
 ) -> AsyncIterator[application.Service]:
     """A service that has not started, without its control socket; closed again at the end.
 
     Raises:
         SettingsError, StoreBusy, Newer, Unusable, DriverMissing: it cannot be, and why.
     """
-    operations = application.chosen(catalog.OPERATIONS, given)
-    keys = tuple(application.purposes(operations, given))
-    async with opened(given, count_uses, keys=keys, number=number) as runtime:
+    operations = application.chosen(catalog.OPERATIONS, settings)
+    keys = tuple(application.purposes(operations, settings))
+    async with opened(settings, count_uses, keys=keys, number=number) as runtime:
         paid = runtime.providers.paying
         service = application.Service(
             runtime, operations, (*routes, *(paid.routes if paid else ()))
         )
-        if runtime.till is not None and given.dsn is None:
+        if runtime.till is not None and settings.dsn is None:
             await take_over(runtime.till.checkout, partial(runtime.journal.failure, "payments"))
         await runtime.unlock()
         try:
-            async with exposed(service.looks, given, number):
+            async with exposed(service.looks, settings, number):
                 yield service
         finally:
             await write_last_uses(runtime.service, runtime.gate.uses)
@@ -73,33 +73,33 @@ async def assembled(
 
 @asynccontextmanager
 async def opened(
-    given: Settings, *beside: Worker, keys: Sequence[Purpose] = (), number: int | None = None
+    settings: Settings, *beside: Worker, keys: Sequence[Purpose] = (), number: int | None = None
 ) -> AsyncIterator[Runtime]:
     """What the settings choose, with its workers and those `beside`; it has not started.
 
     Raises:
         SettingsError, StoreBusy, Newer, Unusable, DriverMissing: it cannot be, and why.
     """
-    voice, model, answerer = speech(given), embedder(given), chat(given)
+    voice, model, answerer = speech(settings), embedder(settings), chat(settings)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(_close, model, answerer)
-        shared = open_shared(given)
+        shared = open_shared(settings)
         stack.push_async_callback(shared.close)
-        store = await _own_store(given, shared)
+        store = await _own_store(settings, shared)
         stack.push_async_callback(store.close)
-        given = secured(given)
-        reader = await stack.enter_async_context(fetcher(given))
-        sender = poster(given)
+        settings = secured(settings)
+        reader = await stack.enter_async_context(fetcher(settings))
+        sender = poster(settings)
         stack.push_async_callback(sender.aclose)
-        paid = paying(given)
+        paid = paying(settings)
         stack.push_async_callback(_close, paid)
         runtime = Runtime(
-            given,
+            settings,
             store,
             providers=Providers(voice, model, answerer, paid),
-            media=media_of(given, store),
+            media=media_of(settings, store),
             shared=shared,
-            workers=(*chosen(given, reader, sender, voice, model), *beside),
+            workers=(*chosen(settings, reader, sender, voice, model), *beside),
             keys=keys,
             number=number,
         )
@@ -110,16 +110,16 @@ async def opened(
 
 
 @asynccontextmanager
-async def idle(given: Settings) -> AsyncIterator[Runtime]:
+async def idle(settings: Settings) -> AsyncIterator[Runtime]:
     """A service for one command: nothing runs beside it, and nobody is asked for anything.
 
     Raises:
         SettingsError, StoreBusy, Newer, Unusable, DriverMissing: it cannot be, and why.
     """
-    shared = open_shared(given)
-    store = await open_store(given, shared)
+    shared = open_shared(settings)
+    store = await open_store(settings, shared)
     try:
-        runtime = Runtime(secured(given), store, shared=shared)
+        runtime = Runtime(secured(settings), store, shared=shared)
         await runtime.unlock()
         yield runtime
     finally:
@@ -132,26 +132,26 @@ async def _close(*parts: Any) -> None:
         await part.aclose()
 
 
-async def _own_store(given: Settings, shared: Shared) -> Store:
+async def _own_store(settings: Settings, shared: Shared) -> Store:
     """The store, once a command that has it gives it back; a server keeps it longer than this."""
-    _check_log(given)
+    _check_log(settings)
     deadline = system.monotonic() + PATIENCE_SECONDS
     while True:
         try:
-            return await open_store(given, shared)
+            return await open_store(settings, shared)
         except StoreBusy:
             if system.monotonic() > deadline:
                 raise
         await asyncio.sleep(LOOK_SECONDS)
 
 
-def _check_log(given: Settings) -> None:
-    if given.log_file is None:
+def _check_log(settings: Settings) -> None:
+    if settings.log_file is None:
         return
     try:
-        LogFile(given.log_file)().close()
+        LogFile(settings.log_file)().close()
     except OSError as refused:
-        why = f"{given.log_file} cannot be written: {refused.strerror}"
+        why = f"{settings.log_file} cannot be written: {refused.strerror}"
         raise SettingsError(f"setting 'log_file': {why}; choose another") from refused
 
 

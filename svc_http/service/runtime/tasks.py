@@ -51,14 +51,14 @@ PURGE_ROWS_MAX = 1_000  # in one transaction, so that no request waits long for 
 
 
 def chosen(
-    given: Settings,
+    settings: Settings,
     reader: Fetcher,
     sender: Poster,
     voice: Speech | None,
     model: Embeddings | None = None,
 ) -> tuple[Worker, ...]:
     """The workers that the settings choose, and what goes with any of them."""
-    if not given.workers:
+    if not settings.workers:
         return ()
     named: dict[str, Worker] = {
         "ingest": lambda runtime: ingest_loop(runtime.service, reader),
@@ -71,7 +71,7 @@ def chosen(
     if model is not None:
         named["embed"] = partial(_embed, model)
     return (
-        *(work for name, work in named.items() if given.runs(name)),
+        *(work for name, work in named.items() if settings.runs(name)),
         _purge,
         _renew,
         _sweep,
