@@ -101,7 +101,7 @@ class Chat:
                 raise
             return await self._fallback.open(turn, tools)
 
-    async def write(self, asked: Sequence[tuple[str, str]]) -> Sequence[str | None]:
+    async def write(self, questions: Sequence[tuple[str, str]]) -> Sequence[str | None]:
         """What the model makes of some passages by their instructions; None for one that failed.
 
         It takes no longer than one answer.
@@ -124,7 +124,7 @@ class Chat:
                 return None
 
         ends = self._ends()
-        return await asyncio.gather(*(one(*passage) for passage in asked))
+        return await asyncio.gather(*(one(*passage) for passage in questions))
 
     async def aclose(self) -> None:
         """Drop what is under way."""
@@ -147,7 +147,7 @@ class Chat:
         Raises:
             UpstreamFailed: it was refused, cut short, filtered or too late.
         """
-        asked = {
+        question = {
             **self._place.said,
             **request,
             "stream": True,
@@ -157,13 +157,13 @@ class Chat:
             async with AsyncExitStack() as stack:
                 # No wait spans a `yield`: it would end whoever reads, wherever they are by then.
                 async with self._patience(ends):
-                    post = self._upstream.post(asked, "text/event-stream")
+                    post = self._upstream.post(question, "text/event-stream")
                     answering = await stack.enter_async_context(post)
                 if answering.status != HTTPStatus.OK:
                     async with self._patience(ends):
                         body = await answering.body(REFUSAL_BYTES)
-                    said = " ".join(body.decode("utf-8", "replace").split())[:REFUSAL_CHARS]
-                    raise refusal(answering.status, said, answering.wait_seconds)
+                    reason = " ".join(body.decode("utf-8", "replace").split())[:REFUSAL_CHARS]
+                    raise refusal(answering.status, reason, answering.wait_seconds)
                 frames, size = Frames(), 0
                 chunks = await stack.enter_async_context(aclosing(answering.chunks()))
                 while True:
@@ -178,8 +178,8 @@ class Chat:
                         break
         except (Unanswered, TimeoutError) as why:
             if completion.finish is None:
-                said = str(why) if isinstance(why, Unanswered) else "is silent, or takes too long"
-                raise UpstreamFailed(said) from why
+                reason = str(why) if isinstance(why, Unanswered) else "is silent, or takes too long"
+                raise UpstreamFailed(reason) from why
         completion.end()
 
     def _patience(self, ends: float, completion: Completion | None = None) -> asyncio.Timeout:
@@ -215,8 +215,8 @@ class Chat:
             async with aclosing(_said(deltas, dialogue, step)) as said:
                 async for event in said:
                     yield event
-            told = completion.usage or Usage(dialogue.words, completion.pieces)
-            used = Usage(used.read + told.read, used.written + told.written)
+            usage = completion.usage or Usage(dialogue.words, completion.pieces)
+            used = Usage(used.read + usage.read, used.written + usage.written)
             calls = [] if is_last or dialogue.is_full else completion.calls(step)
             if not calls:
                 break

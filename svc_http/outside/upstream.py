@@ -78,8 +78,8 @@ async def answered(
     """
     try:
         with anyio.fail_after(seconds):
-            async with asking as told:
-                return Answer(told.status, await told.body(bytes_max), told.wait_seconds)
+            async with asking as answer:
+                return Answer(answer.status, await answer.body(bytes_max), answer.wait_seconds)
     except TimeoutError as late:
         raise Unanswered(f"did not answer within {seconds:g} seconds") from late
 
@@ -93,13 +93,13 @@ class Upstream:
         self._agent = agent
         self._pool: httpcore2.AsyncConnectionPool | None = None
 
-    def post(self, asked: Any, accept: str) -> AbstractAsyncContextManager[Answering]:
+    def post(self, question: Any, accept: str) -> AbstractAsyncContextManager[Answering]:
         """The answer to a request; its connection is closed at the end, however that comes.
 
         Raises:
             Unanswered: it cannot be asked or reached, or breaks off before the end.
         """
-        return self._answer("POST", accept, json.dumps(asked).encode())
+        return self._answer("POST", accept, json.dumps(question).encode())
 
     def get(self, accept: str) -> AbstractAsyncContextManager[Answering]:
         """The same of a question without a body."""
@@ -148,10 +148,10 @@ class Upstream:
         """What an error says of itself, on one line without the key."""
         try:
             error = json.loads(body)["error"]
-            said = error["message"] if isinstance(error, dict) else error
+            message = error["message"] if isinstance(error, dict) else error
         except (ValueError, TypeError, KeyError, RecursionError):
             return ""
-        words = " ".join(str(said).split())
+        words = " ".join(str(message).split())
         shown = "".join(mark for mark in words if mark.isprintable())
         return self.hidden(shown)[:SAID_CHARS]
 
@@ -163,11 +163,11 @@ class Upstream:
 
 def phrased(status: int) -> str:
     """A status with its name, where it has one."""
-    known = status in HTTPStatus.__members__.values()
-    return f"{status} {HTTPStatus(status).phrase}" if known else str(status)
+    is_listed = status in HTTPStatus.__members__.values()
+    return f"{status} {HTTPStatus(status).phrase}" if is_listed else str(status)
 
 
 def _wait(headers: Sequence[tuple[bytes, bytes]]) -> float | None:
     """The seconds that a server asks to be left alone; its dates are not read."""
-    asked = next((value for name, value in headers if name.lower() == b"retry-after"), b"")
-    return float(asked) if asked.isdigit() and len(asked) < 6 else None
+    text = next((value for name, value in headers if name.lower() == b"retry-after"), b"")
+    return float(text) if text.isdigit() and len(text) < 6 else None

@@ -105,13 +105,13 @@ def chat(settings: Settings) -> Chat | None:
     return Chat(place, fallback=Embedded() if settings.agent_fallback == "embedded" else None)
 
 
-def recorder(settings: Settings, storage: Storage, kept: Media | None = None) -> Recorder:
+def recorder(settings: Settings, storage: Storage, place: Media | None = None) -> Recorder:
     """What makes recordings, for the media of a server or for the place of the settings.
 
     Raises:
         SettingsError: the settings have no voice, or one that is not installed.
     """
-    voice, media = speech(settings), kept or media_of(settings, storage)
+    voice, media = speech(settings), place or media_of(settings, storage)
     if voice is None or media is None:
         raise SettingsError(f"setting 'speech': {gaps(settings)['speech']}")
     return Recorder(voice, media)
@@ -140,8 +140,8 @@ async def open_store(settings: Settings, shared: Shared | None = None) -> Store:
     Raises:
         StoreBusy, Newer, Unusable, DriverMissing: as `storage.open`.
     """
-    told = shared is not None and settings.counting_place != "memory"
-    return await stores.open(settings.db, signals=shared.signals if shared and told else None)
+    is_shared = shared is not None and settings.counting_place != "memory"
+    return await stores.open(settings.db, signals=shared.signals if shared and is_shared else None)
 
 
 def open_shared(settings: Settings) -> Shared:

@@ -79,8 +79,8 @@ class Looks:
         """All metrics of the service."""
         async with self._looking:
             if self._seen.until <= system.monotonic():
-                found = await self._look()
-                self._seen = _Seen(found, system.monotonic() + LOOK_SECONDS)
+                seen = await self._look()
+                self._seen = _Seen(seen, system.monotonic() + LOOK_SECONDS)
         return [*self._metrics.collect(), *self._seen.families]
 
     async def exposition(self) -> bytes:
@@ -91,10 +91,10 @@ class Looks:
         if not self._is_whole:
             return []
         try:
-            found = [*await self._sources(), *await self._queues(), *await self._sizes()]
+            families = [*await self._sources(), *await self._queues(), *await self._sizes()]
         except (StorageUnavailable, Overloaded):
             return [_gauge("svc_storage_up", "Whether the store answers.", 0)]
-        return [*found, _gauge("svc_storage_up", "Whether the store answers.", 1)]
+        return [*families, _gauge("svc_storage_up", "Whether the store answers.", 1)]
 
     async def _sources(self) -> Iterator[Metric]:
         rows = await self._service.storage.read(
@@ -120,8 +120,8 @@ class Looks:
         if self._size.until <= system.monotonic():
             size = await _size(self._settings.file, self._settings.dsn)
             text = "What the database takes on its disk."
-            told = [] if size is None else [_gauge("svc_database_bytes", text, size)]
-            self._size = _Seen(told, system.monotonic() + SIZE_SECONDS)
+            families = [] if size is None else [_gauge("svc_database_bytes", text, size)]
+            self._size = _Seen(families, system.monotonic() + SIZE_SECONDS)
         return self._size.families
 
 
@@ -138,11 +138,11 @@ def _of_sources(sources: Sequence[Source], now: datetime) -> Iterator[Metric]:
         by_status.add_metric((status,), count[status])
     yield by_status
     ages = [
-        (now - (one.health.last_success_at or one.created_at)).total_seconds() for one in sources
+        (now - (row.health.last_success_at or row.created_at)).total_seconds() for row in sources
     ]
     text = "How long ago the source that was read longest ago was read."
     yield _gauge("svc_source_age_seconds_max", text, max(ages, default=0.0))
-    failures = [one.health.consecutive_failures for one in sources]
+    failures = [row.health.consecutive_failures for row in sources]
     text = "Failures in a row of the source that has the most."
     yield _gauge("svc_source_failures_max", text, max(failures, default=0))
     yield _gauge("svc_sources_failing", "Sources whose last run failed.", sum(map(bool, failures)))

@@ -53,7 +53,7 @@ def sys_stderr() -> TextIO:
 
 def scrub(text: str) -> str:
     """The text with every key and secret cut to what may be shown of it."""
-    return _SECRETS.sub(lambda found: f"{found[found.lastindex or 0]}...", text)
+    return _SECRETS.sub(lambda match: f"{match[match.lastindex or 0]}...", text)
 
 
 Level = Literal["info", "warning", "error"]
@@ -221,12 +221,12 @@ class Journal:
     def _write(self, last: str) -> None:
         waiting, self._waiting = self._waiting, []
         text = "".join(map(self._line, waiting)) + last
-        told = ""
+        loss = ""
         if self._lost:  # the line before may have been cut short
-            told = "\n" + _noted("error", "log lines lost", **self._process, lines=self._lost)
+            loss = "\n" + _noted("error", "log lines lost", **self._process, lines=self._lost)
         try:
             stream = self._stream()
-            for piece in _pieces(told + text) if self._process else (told + text,):
+            for piece in _pieces(loss + text) if self._process else (loss + text,):
                 stream.write(piece)
                 stream.flush()
         except OSError:

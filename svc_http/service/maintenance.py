@@ -45,8 +45,8 @@ async def status(db: str) -> Status:
     if not is_address(db):
         return sqlite.status(db, catalog.COLLECTIONS)
     with postgres(shown(db)) as backend:
-        found: Status = await backend.status(db, catalog.COLLECTIONS)
-    return found
+        steps: Status = await backend.status(db, catalog.COLLECTIONS)
+    return steps
 
 
 async def migrate(db: str) -> tuple[Applied, ...]:
@@ -75,16 +75,18 @@ async def copy(settings: Settings, source: str, target: str, tell: Tell) -> Copi
         Unfit: one cannot be copied from or to, has another secret, or is damaged.
         Unusable: PostgreSQL cannot be asked.
     """
-    here, there = _side(settings, source), _side(settings, target)
-    ring = _ring(here, there)
-    async with _reading(source, is_moved=True) as held:
-        await _check_opens(ring, held, here.shown_db)
-        async with _filling(target, await held.epoch()) as filled:
-            done = await copies.copy(held, filled, catalog.COLLECTIONS, with_seals=True, tell=tell)
-            if here.file is not None and there.file is not None:
-                snapshots.copy_beside(Path(here.file), Path(there.file))
-            if here.file is not None and there.dsn is not None and settings.media is None:
-                await _add_recordings(here.file, held, filled)
+    left, right = _side(settings, source), _side(settings, target)
+    ring = _ring(left, right)
+    async with _reading(source, is_moved=True) as contents:
+        await _check_opens(ring, contents, left.shown_db)
+        async with _filling(target, await contents.epoch()) as filled:
+            done = await copies.copy(
+                contents, filled, catalog.COLLECTIONS, with_seals=True, tell=tell
+            )
+            if left.file is not None and right.file is not None:
+                snapshots.copy_beside(Path(left.file), Path(right.file))
+            if left.file is not None and right.dsn is not None and settings.media is None:
+                await _add_recordings(left.file, contents, filled)
     return done
 
 
@@ -104,8 +106,8 @@ async def backup(db: str, target: Path, tell: Tell) -> None:
     if not is_address(db):
         snapshots.backup(Path(db), target)
         return
-    async with _reading(db) as held, _filling(str(target), await held.epoch()) as filled:
-        await copies.copy(held, filled, catalog.COLLECTIONS, with_seals=False, tell=tell)
+    async with _reading(db) as contents, _filling(str(target), await contents.epoch()) as filled:
+        await copies.copy(contents, filled, catalog.COLLECTIONS, with_seals=False, tell=tell)
 
 
 async def restore(source: Path, db: str, tell: Tell, *, media: str | None) -> Path | None:
@@ -121,16 +123,16 @@ async def restore(source: Path, db: str, tell: Tell, *, media: str | None) -> Pa
     """
     if not is_address(db):
         return snapshots.restore(source, Path(db))
-    async with _reading(str(source)) as held, _filling(db, _epoch()) as filled:
-        await copies.copy(held, filled, catalog.COLLECTIONS, with_seals=False, tell=tell)
+    async with _reading(str(source)) as contents, _filling(db, _epoch()) as filled:
+        await copies.copy(contents, filled, catalog.COLLECTIONS, with_seals=False, tell=tell)
         if media is None:
-            await _add_recordings(str(source), held, filled)
+            await _add_recordings(str(source), contents, filled)
     return None
 
 
-async def _add_recordings(file: str, held: Held, filled: Filled) -> None:
+async def _add_recordings(file: str, contents: Held, filled: Filled) -> None:
     """Take in the recordings beside a file, unless it has them in itself, as PostgreSQL does."""
-    if await held.count(PIECES):
+    if await contents.count(PIECES):
         return
     for recording in MediaFiles(Path(f"{file}.media")).files():
         for id_, piece in rows_of(recording):
@@ -143,17 +145,17 @@ async def _add_recordings(file: str, held: Held, filled: Filled) -> None:
 @asynccontextmanager
 async def _reading(db: str, *, is_moved: bool = False) -> AsyncIterator[Held]:
     is_file = not is_address(db)
-    found = files.check(Path(db), catalog.COLLECTIONS) if is_file else await status(db)
-    if not found.applied or found.pending:
+    status_ = files.check(Path(db), catalog.COLLECTIONS) if is_file else await status(db)
+    if not status_.applied or status_.pending:
         raise Unfit(f"{shown(db)} is of another version; run: svc db migrate --db {shown(db)}")
     if is_file:
-        async with files.reading(Path(db), catalog.COLLECTIONS, is_alone=is_moved) as held:
-            yield held
+        async with files.reading(Path(db), catalog.COLLECTIONS, is_alone=is_moved) as contents:
+            yield contents
         return
     from svc_http.stores.postgres import copies as tables  # noqa: PLC0415 - of an extra
 
-    async with tables.reading(db) as held:
-        yield held
+    async with tables.reading(db) as contents:
+        yield contents
 
 
 @asynccontextmanager
@@ -185,23 +187,23 @@ def _side(settings: Settings, db: str) -> Settings:
     )
 
 
-def _ring(here: Settings, there: Settings) -> Keyring | None:
+def _ring(source: Settings, target: Settings) -> Keyring | None:
     """The keys of both sides; None where the secret of a file is still to be made."""
-    if here.secret is None and (here.dsn or there.dsn):
-        beside = here.file or there.file or "svc.db"
+    if source.secret is None and (source.dsn or target.dsn):
+        beside = source.file or target.file or "svc.db"
         raise SettingsError(
             "setting 'secret' is missing, and both sides need the same one; give that of the "
             f"source, for example {PREFIX}SECRET_FILE={beside}.secret"
         )
-    ours, theirs = secret.ring_of(here), secret.ring_of(there)
+    ours, theirs = secret.ring_of(source), secret.ring_of(target)
     if theirs is not None and (ours is None or ours.keys != theirs.keys):
-        raise Unfit(f"{there.db}.secret is not the secret of {here.db}; move it away")
+        raise Unfit(f"{target.db}.secret is not the secret of {source.db}; move it away")
     return ours
 
 
-async def _check_opens(ring: Keyring | None, held: Held, name: str) -> None:
+async def _check_opens(ring: Keyring | None, contents: Held, name: str) -> None:
     """Check that the secret is the one with which the store sealed the key of its ledgers."""
-    async for rows in held.rows(SIGNING_KEYS):
+    async for rows in contents.rows(SIGNING_KEYS):
         for *_, raw in rows:
             try:
                 if ring is None:

@@ -35,8 +35,8 @@ class Service(Units):
         """The workspaces and people that there are, by their ids."""
 
         async def unit(ctx: Context) -> list[str]:
-            workspaces = [one.id for one in await accounts.list_workspaces(ctx)]
-            return workspaces + [one.id for one in await accounts.list_users(ctx)]
+            workspaces = [row.id for row in await accounts.list_workspaces(ctx)]
+            return workspaces + [row.id for row in await accounts.list_users(ctx)]
 
         return await self.read(SYSTEM, unit)
 

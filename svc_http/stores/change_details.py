@@ -26,8 +26,8 @@ def read(text: str | None) -> dict[str, Any]:
     """The members of the change that the text tells of."""
     if text is None:
         return {}
-    told: list[Any] = json.loads(text)
-    fields, state, merged_into_id, owner = told + [None] * (4 - len(told))
+    members: list[Any] = json.loads(text)
+    fields, state, merged_into_id, owner = members + [None] * (4 - len(members))
     return {
         "changed_fields": None if fields is None else tuple(fields),
         "last_state": None if state is None else state.encode(),

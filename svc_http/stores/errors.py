@@ -34,9 +34,9 @@ class Unusable(Exception):  # noqa: N818 - said as the state that it is
 class Newer(Unusable):
     """A newer version of this program wrote what is to be read."""
 
-    def __init__(self, found: object, known: int) -> None:
+    def __init__(self, version: object, newest: int) -> None:
         """Say what was found there, and the newest form that this version knows."""
         super().__init__(
-            f"the database is of a newer svc ({found}; this one knows format {known}); install "
+            f"the database is of a newer svc ({version}; this one knows format {newest}); install "
             "that version, or restore a backup that this one made: svc db restore"
         )

@@ -207,12 +207,12 @@ class Threaded:
 
     async def _there(self, work: Coroutine[Any, Any, R]) -> R:
         """What becomes of the work; without a loop this thread waits, and nothing is suspended."""
-        there = asyncio.run_coroutine_threadsafe(work, self._loop)
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            return there.result()
-        return await asyncio.wrap_future(there)
+            return future.result()
+        return await asyncio.wrap_future(future)
 
     def _end(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)

@@ -67,9 +67,9 @@ class Rows:
                 yield row
 
 
-def sliced(found: Sequence[Document[Any]], limit: int) -> Slice[Any]:
+def sliced(documents: Sequence[Document[Any]], limit: int) -> Slice[Any]:
     """The first `limit` rows of a list in its own order, of which one more was looked for."""
-    if len(found) <= limit:
-        return Slice(tuple(found))
-    last = found[limit - 1]
-    return Slice(tuple(found[:limit]), Position(last.order, last.id))
+    if len(documents) <= limit:
+        return Slice(tuple(documents))
+    last = documents[limit - 1]
+    return Slice(tuple(documents[:limit]), Position(last.order, last.id))

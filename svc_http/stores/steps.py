@@ -27,16 +27,16 @@ class Status:
     pending: tuple[str, ...]
 
 
-def check_known(applied: Iterable[Applied], known: Iterable[str], written: int) -> None:
+def check_known(applied: Iterable[Applied], steps: Iterable[str], written: int) -> None:
     """See that no newer version has written here.
 
-    `known` are the steps of this one that no declaration makes.
+    `steps` are the steps of this one that no declaration makes.
 
     Raises:
         Newer: it has.
     """
     if written > FORMAT:
         raise Newer(f"format {written}", FORMAT)
-    unknown = {one.step for one in applied if not one.step.startswith("collection ")} - {*known}
+    unknown = {step.step for step in applied if not step.step.startswith("collection ")} - {*steps}
     if unknown:
         raise Newer(f"step {min(unknown)!r}", FORMAT)

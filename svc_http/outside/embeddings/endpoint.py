@@ -81,12 +81,12 @@ class Endpoint:
         Raises:
             EmbeddingFailed: there are none, and why.
         """
-        made: list[Sequence[float]] = []
+        rows: list[Sequence[float]] = []
         for start in range(0, len(texts), TEXTS_AT_ONCE):
-            made += await self._some(texts[start : start + TEXTS_AT_ONCE])
-        if len({len(vector) for vector in made}) > 1:
+            rows += await self._some(texts[start : start + TEXTS_AT_ONCE])
+        if len({len(vector) for vector in rows}) > 1:
             raise self._failed("gives vectors of several lengths")
-        return made
+        return rows
 
     async def aclose(self) -> None:
         """Drop what is under way."""
@@ -129,36 +129,36 @@ class Endpoint:
             raise self._failed(str(why)) from why
 
     def _asked(self, texts: Sequence[str]) -> dict[str, Any]:
-        asked: dict[str, Any] = {
+        question: dict[str, Any] = {
             "model": self._place.model,
             "input": list(texts),
             "encoding_format": "float",
         }
         if self._place.dimensions is not None:
-            asked["dimensions"] = self._place.dimensions
-        return asked
+            question["dimensions"] = self._place.dimensions
+        return question
 
     def _read(self, body: bytes, count: int) -> Sequence[Sequence[float]]:
         """The vectors of an answer, in the order of the texts."""
         try:
             rows = sorted(json.loads(body)["data"], key=lambda row: row["index"])
-            made = [[float(value) for value in row["embedding"]] for row in rows]
+            vectors = [[float(value) for value in row["embedding"]] for row in rows]
             places = [row["index"] for row in rows]
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as fault:
             raise self._failed("does not answer as an embeddings endpoint does") from fault
-        is_whole = all(any(vector) and all(map(isfinite, vector)) for vector in made)
+        is_whole = all(any(vector) and all(map(isfinite, vector)) for vector in vectors)
         if places != list(range(count)) or not is_whole:
             raise self._failed("does not give one vector for each text")
-        return made
+        return vectors
 
     def _failed(self, why: str, *, is_refusal: bool = False) -> EmbeddingFailed:
         shown = self._upstream.hidden(why)
         return EmbeddingFailed(f"{self._upstream.url} {shown}", is_refusal=is_refusal)
 
     def _refusal(self, answer: Answer) -> str:
-        cure, said = _CURES.get(answer.status), self._upstream.said(answer.body)
+        cure, words = _CURES.get(answer.status), self._upstream.said(answer.body)
         return (
             f"answered {phrased(answer.status)}"
-            + (f": {said}" if said else "")
+            + (f": {words}" if words else "")
             + (f"; {cure}" if cure else "")
         )

@@ -49,17 +49,17 @@ class MiniLM:
         Raises:
             NotEmbedded: the model cannot be loaded, or its process has ended.
         """
-        asked, answers = self._process.stdin, self._process.stdout
-        if asked is None or answers is None:
+        questions, answers = self._process.stdin, self._process.stdout
+        if questions is None or answers is None:
             raise AssertionError("both are pipes")
         with suppress(BrokenPipeError):  # what it said before it ended is read below
-            asked.write(json.dumps(wordpiece.numbers(text, PIECES_MAX)).encode() + b"\n")
-            asked.flush()
-        said = answers.read(_BYTES)
-        if len(said) < _BYTES:
-            why = said.decode("utf-8", "replace") or "its process has ended"
+            questions.write(json.dumps(wordpiece.numbers(text, PIECES_MAX)).encode() + b"\n")
+            questions.flush()
+        answer = answers.read(_BYTES)
+        if len(answer) < _BYTES:
+            why = answer.decode("utf-8", "replace") or "its process has ended"
             raise NotEmbedded(f"all-MiniLM-L6-v2 cannot be used: {why}")
-        return array("f", said)
+        return array("f", answer)
 
     def end(self) -> None:
         """End the process; whoever waits for a vector has none."""

@@ -42,9 +42,9 @@ def vector(model: Any, pieces: list[int]) -> bytes:
     import numpy  # noqa: PLC0415 - loaded with the model
 
     ids = numpy.array([pieces], dtype=numpy.int64)
-    given = {"input_ids": ids, "attention_mask": ids * 0 + 1, "token_type_ids": ids * 0}
-    said: Any = model.run(None, given)[0]
-    mean: bytes = said[0].mean(axis=0).astype(numpy.float32).tobytes()
+    inputs = {"input_ids": ids, "attention_mask": ids * 0 + 1, "token_type_ids": ids * 0}
+    states: Any = model.run(None, inputs)[0]
+    mean: bytes = states[0].mean(axis=0).astype(numpy.float32).tobytes()
     return mean
 
 

@@ -77,23 +77,23 @@ class Embeddings:
             return [self._asked[texts[0]]]
         try:
             vectors = await self._model.vectors(texts)
-            made = await asyncio.to_thread(lambda: [packed(vector) for vector in vectors])
+            boxes = await asyncio.to_thread(lambda: [packed(vector) for vector in vectors])
         except NotEmbedded as failure:
             self.told(failure)
             raise
         if len(texts) == 1:
-            self._asked[texts[0]] = made[0]
+            self._asked[texts[0]] = boxes[0]
             if len(self._asked) > QUESTIONS_MAX:
                 self._asked.popitem(last=False)
-        return made
+        return boxes
 
-    def cosines(self, asked: bytes, held: Sequence[bytes]) -> Sequence[float]:
+    def cosines(self, query: bytes, vectors: Sequence[bytes]) -> Sequence[float]:
         """The cosine of a question and each vector; the same with numpy and without."""
         if not self._has_numpy:
-            return [cosine(asked, one) for one in held]
+            return [cosine(query, vector) for vector in vectors]
         from svc_http.outside.embeddings.matrix import cosines  # noqa: PLC0415 - of an extra
 
-        return cosines(asked, held)
+        return cosines(query, vectors)
 
     async def aclose(self) -> None:
         """Drop what is under way."""

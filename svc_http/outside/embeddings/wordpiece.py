@@ -33,29 +33,29 @@ def numbers(text: str, pieces_max: int) -> list[int]:
 
     At most `pieces_max` with these two; what is beyond is left out.
     """
-    known = vocabulary()
-    found = [known[CLS]]
+    pieces = vocabulary()
+    cut = [pieces[CLS]]
     for word in _words(text):
-        found += _cut(word, known)
-        if len(found) >= pieces_max:
+        cut += _cut(word, pieces)
+        if len(cut) >= pieces_max:
             break
-    return [*found[: pieces_max - 1], known[SEP]]
+    return [*cut[: pieces_max - 1], pieces[SEP]]
 
 
-def _cut(word: str, known: Mapping[str, int]) -> list[int]:
+def _cut(word: str, pieces: Mapping[str, int]) -> list[int]:
     """A word as the longest pieces from its beginning on."""
-    found: list[int] = []
+    numbers: list[int] = []
     start = 0
     while start < len(word) <= _WORD_CHARS_MAX:
         head = "##" if start else ""
         end = len(word)
-        while end > start and head + word[start:end] not in known:
+        while end > start and head + word[start:end] not in pieces:
             end -= 1
         if end == start:
             break
-        found.append(known[head + word[start:end]])
+        numbers.append(pieces[head + word[start:end]])
         start = end
-    return found if start == len(word) else [known[_UNKNOWN]]
+    return numbers if start == len(word) else [pieces[_UNKNOWN]]
 
 
 def _words(text: str) -> Iterator[str]:

@@ -103,8 +103,8 @@ class JsonRpcChain:
         return max(0, await self._number("eth_blockNumber") - self._depth)
 
     async def _time(self, block: int) -> datetime:
-        found = self._members(await self._ask("eth_getBlockByNumber", hex(block), False))
-        seconds = self._integer(found.get("timestamp"))
+        head = self._members(await self._ask("eth_getBlockByNumber", hex(block), False))
+        seconds = self._integer(head.get("timestamp"))
         if seconds > LATEST:
             raise self._failed("answered what is no time")
         return datetime.fromtimestamp(seconds, UTC)
@@ -112,9 +112,9 @@ class JsonRpcChain:
     async def _ends_of(self, payment: Payment, start: int, end: int) -> list[Mapping[str, Any]]:
         """The logs, none or one, of the use of the payer's nonce or of its cancellation."""
         topics = [[USED, CANCELLED], f"0x{_word(payment.payer)}", payment.nonce]
-        asked = {"address": payment.asset, "topics": topics}
+        filters = {"address": payment.asset, "topics": topics}
         blocks = {"fromBlock": hex(start), "toBlock": hex(end)}
-        return self._logs(await self._ask("eth_getLogs", asked | blocks))
+        return self._logs(await self._ask("eth_getLogs", filters | blocks))
 
     async def _moved_by(self, log: Mapping[str, Any], payment: Payment) -> Transfer | None:
         transaction = str(log.get("transactionHash")).lower()
@@ -132,41 +132,41 @@ class JsonRpcChain:
     # -- one exchange ----------------------------------------------------------------------------
 
     async def _check(self, network: str) -> None:
-        found = await self.network()
-        if found != network:
-            raise self._failed(f"is one of {found}, not of {network}")
+        other = await self.network()
+        if other != network:
+            raise self._failed(f"is one of {other}, not of {network}")
 
     async def _number(self, method: str, *parameters: Any) -> int:
         return self._integer(await self._ask(method, *parameters))
 
     async def _ask(self, method: str, *parameters: Any) -> Any:
-        asked = {"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}
-        post = self._upstream.post(asked, "application/json")
+        question = {"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}
+        post = self._upstream.post(question, "application/json")
         try:
             answer = await answered(post, self._seconds, ANSWER_BYTES)
-            found = self._members(wire.read_json(answer.body))
+            members = self._members(wire.read_json(answer.body))
         except Unanswered as why:
             raise self._failed(str(why)) from why
         except ValueError as fault:
             raise self._failed(f"answered {phrased(answer.status)}, and no JSON") from fault
-        if found.get("result") is None:
-            raise self._failed(f"has no result of {method}: {str(found.get('error'))[:200]}")
-        return found["result"]
+        if members.get("result") is None:
+            raise self._failed(f"has no result of {method}: {str(members.get('error'))[:200]}")
+        return members["result"]
 
-    def _members(self, found: Any) -> Mapping[str, Any]:
-        if not isinstance(found, dict):
+    def _members(self, value: Any) -> Mapping[str, Any]:
+        if not isinstance(value, dict):
             raise self._failed("answered what is no object")
-        return found
+        return value
 
-    def _logs(self, found: Any) -> list[Mapping[str, Any]]:
-        if not isinstance(found, list):
+    def _logs(self, value: Any) -> list[Mapping[str, Any]]:
+        if not isinstance(value, list):
             raise self._failed("answered what are no logs")
-        return [self._members(log) for log in found]
+        return [self._members(log) for log in value]
 
-    def _integer(self, found: Any) -> int:
-        if not isinstance(found, str) or not re.fullmatch("0x[0-9a-fA-F]{1,64}", found):
+    def _integer(self, value: Any) -> int:
+        if not isinstance(value, str) or not re.fullmatch("0x[0-9a-fA-F]{1,64}", value):
             raise self._failed("answered what is no number")
-        return int(found, 16)
+        return int(value, 16)
 
     def _failed(self, why: str) -> Unavailable:
         # An address of a node often ends in a key, so only its host is told.

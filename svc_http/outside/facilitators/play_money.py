@@ -245,19 +245,19 @@ class PlayMoney:
         and shows what was paid."""
 
         async def verify(request: Request) -> Response:
-            asked = await _asked(request)
-            if asked is None:
+            question = await _asked(request)
+            if question is None:
                 return JSONResponse(said(Verdict(False, "invalid_payload")), 400)
             return JSONResponse(
-                said(self.verified(asked.payment_payload, asked.payment_requirements))
+                said(self.verified(question.payment_payload, question.payment_requirements))
             )
 
         async def settle(request: Request) -> Response:
-            asked = await _asked(request)
-            if asked is None:
+            question = await _asked(request)
+            if question is None:
                 return JSONResponse(said(self._refusal("invalid_payload", None)), 400)
             try:
-                done = self.settled(asked.payment_payload, asked.payment_requirements)
+                done = self.settled(question.payment_payload, question.payment_requirements)
             except _Silent:
                 with anyio.move_on_after(SILENT_SECONDS):
                     while (await request.receive())["type"] != "http.disconnect":
@@ -277,19 +277,21 @@ class PlayMoney:
         async def play(request: Request) -> Response:
             if request.method == "POST":
                 try:
-                    told = wire.structure(Play, wire.read_json(await request.body()))
+                    wish = wire.structure(Play, wire.read_json(await request.body()))
                 except ValueError as fault:
                     return PlainTextResponse(str(fault), 400)
-                self.faults = deque(told.faults)
-            paid: list[Any] = [wire.to_json(one) for one in self.paid.values()]
+                self.faults = deque(wish.faults)
+            paid: list[Any] = [wire.to_json(payment) for payment in self.paid.values()]
             return JSONResponse({"faults": [*self.faults], "paid": paid})
 
-        made = [
+        pages = [
             Route(f"{PATH}/verify", verify, methods=["POST"]),
             Route(f"{PATH}/settle", settle, methods=["POST"]),
             Route(f"{PATH}/supported", supported),
         ]
-        return [*made, Route(f"{PATH}/play", play, methods=["GET", "POST"])] if is_played else made
+        return (
+            [*pages, Route(f"{PATH}/play", play, methods=["GET", "POST"])] if is_played else pages
+        )
 
 
 async def _asked(request: Request) -> _Asked | None:

@@ -115,10 +115,10 @@ class RemoteFacilitator:
         """
         way = self._supported
         answer = await self._exchange(way, way.get(_JSON), self._verify_seconds)
-        found = self._read(way, answer, _Kinds)
+        kinds = self._read(way, answer, _Kinds)
         if answer.status != HTTPStatus.OK:
             raise self._failed(way, f"answered {phrased(answer.status)}")
-        return Supported(tuple(_kinds(found.kinds)))
+        return Supported(tuple(_kinds(kinds.kinds)))
 
     async def aclose(self) -> None:
         """Drop what is under way."""
@@ -144,7 +144,7 @@ class RemoteFacilitator:
         payload: Json = None,
     ) -> Answer:
         try:
-            found = await answered(asking, seconds, ANSWER_BYTES)
+            answer = await answered(asking, seconds, ANSWER_BYTES)
         except Unanswered as why:
             failure = self._failed(way, str(why))
             if len(self._in_vain) < IN_VAIN_MAX:
@@ -154,7 +154,7 @@ class RemoteFacilitator:
             raise failure from why
         self._in_vain.clear()
         self._again_at = 0.0
-        return found
+        return answer
 
     def _read(self, way: Upstream, answer: Answer, form: type[T]) -> T:
         try:
@@ -178,8 +178,8 @@ def _payer(payload: Json) -> str:
         return ""
 
 
-def _kinds(found: Iterable[Json]) -> Iterator[Kind]:
-    for each in found:
+def _kinds(rows: Iterable[Json]) -> Iterator[Kind]:
+    for each in rows:
         try:
             yield wire.structure(Kind, each)
         except WireError:

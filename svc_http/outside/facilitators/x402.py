@@ -66,9 +66,9 @@ class Paying:
             why = f"does not take {SCHEME} on {wanted}, but on {', '.join(others) or 'nothing'}"
             raise refused("x402_facilitator", why)
         if isinstance(self.chain, JsonRpcChain):
-            found = await self.chain.network()
-            if found != wanted:
-                raise refused("x402_rpc", f"is a node of {found}, and payments are on {wanted}")
+            network = await self.chain.network()
+            if network != wanted:
+                raise refused("x402_rpc", f"is a node of {network}, and payments are on {wanted}")
 
     async def aclose(self) -> None:
         """Drop what is under way."""
@@ -113,24 +113,24 @@ def paying(settings: Settings) -> Paying | None:
         routes = tuple(play.routes(is_played=not settings.is_open))
         return Paying(terms, crypto, play, play, where, routes, settles)
     key, seconds = settings.x402_facilitator_key, settings.x402_settle_seconds
-    asked = RemoteFacilitator(where, key, settle_seconds=seconds)
+    facilitator = RemoteFacilitator(where, key, settle_seconds=seconds)
     chain = None if settings.x402_rpc is None else JsonRpcChain(settings.x402_rpc)
-    return Paying(terms, crypto, asked, chain, where, settles=settles)
+    return Paying(terms, crypto, facilitator, chain, where, settles=settles)
 
 
-async def check_paying(found: Paying | None, told: Told) -> None:
+async def check_paying(paying: Paying | None, failed: Told) -> None:
     """Refuse what can never be meant; who gives no answer now may do so later.
 
     Raises:
         SettingsError: the setting cannot be meant.
     """
-    if found is not None:
+    if paying is not None:
         try:
-            await found.check()
+            await paying.check()
         except Unavailable as silent:
-            told(silent)
-        if isinstance(found.asked, RemoteFacilitator):
-            found.asked.told = told
+            failed(silent)
+        if isinstance(paying.asked, RemoteFacilitator):
+            paying.asked.told = failed
 
 
 def address(settings: Settings) -> str:

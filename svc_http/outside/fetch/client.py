@@ -213,8 +213,8 @@ def _words(fault: Exception) -> str:
 
 
 def _status(status: int) -> str:
-    known = status in HTTPStatus.__members__.values()
-    phrase = f" {HTTPStatus(status).phrase}" if known else ""
+    is_listed = status in HTTPStatus.__members__.values()
+    phrase = f" {HTTPStatus(status).phrase}" if is_listed else ""
     return f"The server answered {status}{phrase}."
 
 

@@ -39,12 +39,12 @@ def _blocks(path: Path, note: str, tell: Tell) -> Iterator[bytes]:
             packed = raw.read(len(_GZIP)) == _GZIP
             raw.seek(0)
             source: IO[bytes] = gzip.GzipFile(fileobj=raw) if packed else raw  # type: ignore[assignment]
-            told = 0
+            reported = 0
             while block := source.read(BLOCK_BYTES):
                 yield block
                 done = raw.tell() // MIB
-                if done > told:
-                    told = done
+                if done > reported:
+                    reported = done
                     tell(Progress(done, total, note))
     except (EOFError, zlib.error, gzip.BadGzipFile) as broken:
         raise UnreadableExport(f"{path} is packed and cannot be unpacked: {broken}") from broken

@@ -63,14 +63,14 @@ def file_path(location: str) -> str:
 
 
 def _files(folder: Path) -> list[str]:
-    found: list[str] = []
+    paths: list[str] = []
     for parent, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
         seen = [os.path.join(parent, name) for name in names if not name.startswith(".")]
-        found += _without_databases([path for path in seen if os.path.isfile(path)])
-        if len(found) > FILES_MAX:
+        paths += _without_databases([path for path in seen if os.path.isfile(path)])
+        if len(paths) > FILES_MAX:
             raise FetchRefused("tooMany", f"{folder} holds more than {FILES_MAX} files.")
-    return sorted(map(_storable, found))
+    return sorted(map(_storable, paths))
 
 
 def _without_databases(paths: list[str]) -> list[str]:

@@ -119,7 +119,7 @@ def target(url: URL) -> httpcore2.URL:
 async def _start_tls(
     start: Callable[..., Awaitable[AsyncNetworkStream]],
     close: Callable[[], Awaitable[None]],
-    *given: Any,
+    *arguments: Any,
     **named: Any,
 ) -> AsyncNetworkStream:
     """Begin TLS, and close the connection where that is given up half-way.
@@ -128,7 +128,7 @@ async def _start_tls(
     nobody else knows of it.
     """
     try:
-        return await start(*given, **named)
+        return await start(*arguments, **named)
     except anyio.get_cancelled_exc_class():
         with anyio.CancelScope(shield=True):
             await close()

@@ -37,20 +37,20 @@ class Names:
         Raises:
             OSError, UnicodeError: there are none.
         """
-        asked = self._asked.get((host, port))
-        if asked is None:
-            asked = self._asked[host, port] = asyncio.create_task(self._look_up(host, port))
-            asked.add_done_callback(partial(self._answered, (host, port)))
-        return await asyncio.shield(asked)
+        lookup = self._asked.get((host, port))
+        if lookup is None:
+            lookup = self._asked[host, port] = asyncio.create_task(self._look_up(host, port))
+            lookup.add_done_callback(partial(self._answered, (host, port)))
+        return await asyncio.shield(lookup)
 
     async def _look_up(self, host: str, port: int) -> Answers:
         async with self._places:
             return await look_up(host, port)
 
-    def _answered(self, key: tuple[str, int], asked: "asyncio.Task[Answers]") -> None:
+    def _answered(self, key: tuple[str, int], lookup: "asyncio.Task[Answers]") -> None:
         del self._asked[key]
-        if not asked.cancelled():
-            asked.exception()  # Whoever asked may have given up, and then nobody looks at it.
+        if not lookup.cancelled():
+            lookup.exception()  # Whoever asked may have given up, and then nobody looks at it.
 
 
 async def look_up(host: str, port: int) -> Answers:
@@ -61,14 +61,14 @@ async def look_up(host: str, port: int) -> Answers:
     """
     with suppress(OSError):  # an address in numbers needs nobody to be asked
         return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=_IN_NUMBERS)
-    told: Future[Answers] = Future()
-    told.set_running_or_notify_cancel()
+    answer: Future[Answers] = Future()
+    answer.set_running_or_notify_cancel()
 
     def work() -> None:
         try:
-            told.set_result(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+            answer.set_result(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
         except Exception as unknown:  # told to whoever asked
-            told.set_exception(unknown)
+            answer.set_exception(unknown)
 
     threading.Thread(target=work, daemon=True).start()
-    return await asyncio.wrap_future(told)
+    return await asyncio.wrap_future(answer)

@@ -74,8 +74,8 @@ async def run(
     if code == CANNOT_RUN and complaint.startswith("cannot be run"):
         raise SpeechFailed(f"{argv[0]} {complaint}")
     if code:
-        said = f": {complaint}" if complaint else ""
-        raise SpeechFailed(f"{argv[0]} ended with {code}{said}")
+        reason = f": {complaint}" if complaint else ""
+        raise SpeechFailed(f"{argv[0]} ended with {code}{reason}")
 
 
 @contextmanager
@@ -111,7 +111,7 @@ def _started(
     argv: Sequence[str], files: _Files, folder: Path, bounds: Bounds
 ) -> Iterator["subprocess.Popen[Any]"]:
     """The program under its supervisor, which ends it with this block at the latest."""
-    alive, held = os.pipe()
+    alive, end = os.pipe()
     limits = str(alive), str(bounds.seconds + END_SECONDS), str(bounds.size + 1)
     try:
         try:
@@ -131,7 +131,7 @@ def _started(
             os.close(alive)
         yield process
     finally:
-        os.close(held)
+        os.close(end)
 
 
 def _size(out: Path) -> int:
@@ -144,8 +144,8 @@ def _size(out: Path) -> int:
 def _last(complaints: IO[bytes]) -> str:
     end = complaints.seek(0, os.SEEK_END)
     complaints.seek(max(0, end - 4 * COMPLAINT_CHARS_MAX))
-    said = complaints.read().decode("utf-8", "replace")
-    return " ".join(said.split())[-COMPLAINT_CHARS_MAX:]
+    text = complaints.read().decode("utf-8", "replace")
+    return " ".join(text.split())[-COMPLAINT_CHARS_MAX:]
 
 
 async def _end(process: "subprocess.Popen[Any]") -> None:

@@ -182,7 +182,7 @@ def purposes(operations: Iterable[Operation[Any, Any]], settings: Settings) -> I
     """What is signed here: ledgers, and receipts where something is sold."""
     if any(operation.signs for operation in operations):
         yield "ledger"
-    if settings.x402_pay_to is not None and any(one.tier is not None for one in operations):
+    if settings.x402_pay_to is not None and any(each.tier is not None for each in operations):
         yield "receipt"
 
 

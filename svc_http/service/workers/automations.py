@@ -209,7 +209,10 @@ async def _ended(
         error = RunError(heard.end.code, heard.end.text)
         is_ours = await running.end(ctx, task, "fail", error=error)
     else:
-        sources = (RunSource(one.number, one.id, one.title, one.url) for one in heard.sources)
+        sources = (
+            RunSource(source.number, source.id, source.title, source.url)
+            for source in heard.sources
+        )
         output = RunOutput(heard.text, tuple(sources))
         is_ours = await running.end(ctx, task, "succeed", output=output)
     if is_ours and run.thread_id is not None and ctx.host.threads_kept:

@@ -160,8 +160,8 @@ class _Rounds:
         """Where the webhook is; nowhere when it was deleted."""
 
         async def unit(ctx: Context) -> str:
-            found = await ctx.find(WEBHOOKS, webhook_id)
-            return "" if found is None else found.url
+            row = await ctx.find(WEBHOOKS, webhook_id)
+            return "" if row is None else row.url
 
         return urlsplit(await self._service.read(tenant, unit)).hostname or ""
 
@@ -259,9 +259,9 @@ def _since(began: float) -> int:
     return round((system.monotonic() - began) * 1_000)
 
 
-async def purge_deliveries(service: Service, kept: timedelta = KEPT) -> int:
+async def purge_deliveries(service: Service, age: timedelta = KEPT) -> int:
     """Forget the deliveries that are older than they are kept; how many went."""
-    end, went = micros(service.now() - kept), 0
+    end, went = micros(service.now() - age), 0
     while old := await service.storage.across(DELIVERIES, end=end, limit=PURGE_ROWS_MAX):
         for tenant in sorted({row.tenant for row in old}):
             ids = tuple(row.document.id for row in old if row.tenant == tenant)

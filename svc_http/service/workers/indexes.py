@@ -73,14 +73,14 @@ class Indexing:
     async def _due(self, index: Index) -> list[str]:
         """Whose index has something that waits."""
         storage = self._service.storage
-        found = await storage.across(index.due, end=NEVER - 1, limit=TENANTS_AT_ONCE)
-        return list(dict.fromkeys(row.tenant for row in found))
+        rows = await storage.across(index.due, end=NEVER - 1, limit=TENANTS_AT_ONCE)
+        return list(dict.fromkeys(row.tenant for row in rows))
 
     async def _begin(self) -> None:
         """Have every index looked at that is older than this, or of another model."""
         model = "" if self._embedder is None else self._embedder.model
         tenants = await self._service.tenants()
-        for tenant, index in [(SYSTEM, SHARED), *((one, OWN) for one in tenants)]:
+        for tenant, index in [(SYSTEM, SHARED), *((owner, OWN) for owner in tenants)]:
 
             async def unit(ctx: Context, index: Index = index) -> None:
                 await begin(ctx, index, model, again=False)

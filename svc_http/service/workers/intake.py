@@ -138,8 +138,8 @@ async def _take(
     if document.format.kind == "snapshot" and not force:
         if admission.is_outdated(source, document):
             return await _unchanged(service, source, answer.status)
-        held = await service.read(SYSTEM, partial(documents.held, source=source.id))
-        admission.check_size(source, document, held)
+        memory = await service.read(SYSTEM, partial(documents.held, source=source.id))
+        admission.check_size(source, document, memory)
     copy = registry.Copy(answer.etag, answer.last_modified, digest)
     return await _Writing(service, source, document, copy, status=answer.status, tell=tell).run()
 
@@ -209,10 +209,10 @@ class _Writing:
         new = await self._service.read(SYSTEM, partial(documents.unknown, readings=readings))
         self._taken += Taken(unchanged=len(readings) - len(new))
         now = self._service.now()
-        made = await anyio.to_thread.run_sync(
-            lambda: [documents.judged(self._source, one, now) for one in new]
+        items = await anyio.to_thread.run_sync(
+            lambda: [documents.judged(self._source, reading, now) for reading in new]
         )
-        return await self._write(documents.take, made)
+        return await self._write(documents.take, items)
 
     async def _withdraw(self) -> bool:
         after = None
@@ -256,11 +256,11 @@ class _Writing:
         if stored is None:
             return None
         described = health.described(stored, self._document)
-        known = admission.remembered(described, self._document, self._copy.digest)
+        memory = admission.remembered(described, self._document, self._copy.digest)
         # What was asked of the source meanwhile asks to read the document anew.
         copy = attrs.asdict(self._copy) if registry.asks_same(self._asked, stored) else {}
         after = health.succeeded(
-            attrs.evolve(known, **copy),
+            attrs.evolve(memory, **copy),
             ctx.now,
             self._taken.run(self._document.rejected),
             self._document.rejections,
@@ -343,7 +343,11 @@ async def pull_all(
             tasks.start_soon(work)
     while await tidy(service):
         pass
-    read = [one.source.id for one in outcomes.values() if one.source and one.status != "failed"]
+    read = [
+        outcome.source.id
+        for outcome in outcomes.values()
+        if outcome.source and outcome.status != "failed"
+    ]
     await follow(service, read)
     return tuple(outcomes[place] for place in range(len(sources)))
 

@@ -58,7 +58,7 @@ class Rounds:
             taken = frozenset[str]().union(*(each.taken() for each in self._lanes.values()))
             limit = AT_ONCE + len(taken)
             due = await checkout.store.due(checkout.clock(), states=states, limit=limit)
-            for payment in [one for one in due if one.id not in taken][: AT_ONCE - len(lane)]:
+            for payment in [row for row in due if row.id not in taken][: AT_ONCE - len(lane)]:
                 lane.begin(payment.id, checkout.recover(payment))
 
     async def done(self) -> None:
@@ -82,7 +82,7 @@ async def take_over(checkout: Checkout, failed: Failed) -> None:
                 failed(failure)
 
 
-async def forget_paid(checkout: Checkout, kept: timedelta = RETENTION) -> None:
+async def forget_paid(checkout: Checkout, age: timedelta = RETENTION) -> None:
     """Drop answers that were delivered long enough ago, and payments that came to nothing."""
-    while await checkout.store.forget(checkout.clock() - kept, limit=ROWS_MAX) == ROWS_MAX:
+    while await checkout.store.forget(checkout.clock() - age, limit=ROWS_MAX) == ROWS_MAX:
         continue

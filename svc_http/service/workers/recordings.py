@@ -111,10 +111,10 @@ async def speak_due(service: Service, recorder: Recorder, failed: Failed) -> tup
     """Speak reports that are due now, a few at once; what was made."""
     speakers = _Speakers(service, recorder, failed)
     try:
-        made = await asyncio.gather(*await speakers.begin())
+        recordings = await asyncio.gather(*await speakers.begin())
     finally:
         await speakers.give_back()
-    return tuple(audio for audio in made if audio is not None)
+    return tuple(audio for audio in recordings if audio is not None)
 
 
 async def take_over(service: Service) -> None:
@@ -206,10 +206,10 @@ async def sweep(service: Service, media: Media) -> tuple[str, ...]:
     over = await service.storage.read(
         SYSTEM, lambda tx: tx.documents.scan(TURNS, end=now, limit=ROUND_MAX)
     )
-    told = [(row.tenant, DOUBTS.decode(row.document.raw).name) for row in doubts]
-    left = {TURNS.decode(row.raw).name for row in over.rows} - {name for _, name in told}
-    told += [(SYSTEM, name) for name in sorted(left)]
-    gone = [await _settle(service, media, tenant, name) for tenant, name in told]
+    names = [(row.tenant, DOUBTS.decode(row.document.raw).name) for row in doubts]
+    left = {TURNS.decode(row.raw).name for row in over.rows} - {name for _, name in names}
+    names += [(SYSTEM, name) for name in sorted(left)]
+    gone = [await _settle(service, media, tenant, name) for tenant, name in names]
     return tuple(name for name in gone if name is not None)
 
 

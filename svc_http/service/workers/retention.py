@@ -69,10 +69,10 @@ async def attend(
 
 async def forget_threads(service: Service) -> None:
     """Remove the conversations of every account in which nothing was said for long enough."""
-    kept = service.host.threads_kept
-    end = micros(service.now() - kept) - 1
+    age = service.host.threads_kept
+    end = micros(service.now() - age) - 1
     while over := await service.storage.across(THREADS, end=end, limit=ROUND_MAX):
         for row in over:
-            unit = partial(threads.forget, id_=row.document.id, kept=kept)
+            unit = partial(threads.forget, id_=row.document.id, kept=age)
             while await service.write(row.tenant, unit):
                 continue

@@ -52,7 +52,7 @@ async def run_due(service: Service) -> tuple[ReportRow, ...]:
     """
     ready = service.now() - SETTLING
     due = await service.storage.across(DUE, end=micros(ready), limit=ROUND_PROFILES_MAX)
-    made: list[ReportRow] = []
+    reports: list[ReportRow] = []
     failures: list[Exception] = []
     left = list(due)
     while left:
@@ -60,7 +60,7 @@ async def run_due(service: Service) -> tuple[ReportRow, ...]:
         try:
             report = await _run(service, row, ready)
             if report is not None:
-                made.append(report)
+                reports.append(report)
             else:
                 system.shuffle(left)  # where others are at it, each begins somewhere else
         except (StorageUnavailable, Overloaded):
@@ -70,7 +70,7 @@ async def run_due(service: Service) -> tuple[ReportRow, ...]:
             failures.append(failure)
     if failures:
         raise ExceptionGroup("reports that could not be made", failures)
-    return tuple(made)
+    return tuple(reports)
 
 
 async def _run(service: Service, row: Owned[Due], ready: datetime) -> ReportRow | None:

@@ -44,7 +44,7 @@ async def renew_secrets(service: Service, failed: Failed, page_rows: int = PAGE_
 
 async def _unseen(service: Service, seen: set[Key], page_rows: int) -> list[Key]:
     """Some webhooks that were not tried yet; those that could not be helped may stand first."""
-    found = await service.storage.across(
+    rows = await service.storage.across(
         WEBHOOK_SECRETS, where=keys.under_earlier(service.keyring), limit=len(seen) + page_rows
     )
-    return [key for row in found if (key := (row.tenant, row.document.id)) not in seen]
+    return [key for row in rows if (key := (row.tenant, row.document.id)) not in seen]

@@ -22,14 +22,14 @@ class Shares:
     @asynccontextmanager
     async def place(self, of: str) -> AsyncIterator[None]:
         """Have a place in somebody's share for as long as the block runs, once there is one."""
-        given: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._lines.setdefault(of, deque()).append(given)
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._lines.setdefault(of, deque()).append(turn)
         self._give()
         try:
-            await given
+            await turn
             yield
         finally:
-            if not given.cancelled():
+            if not turn.cancelled():
                 self._free += 1
                 self._taken[of] -= 1
             self._give()
@@ -42,11 +42,11 @@ class Shares:
             if self._taken[of] >= self._free:
                 return
             line = self._lines.pop(of)
-            given = line.popleft()
+            place = line.popleft()
             if line:
                 self._lines[of] = line
-            if given.cancelled():  # whoever has given up is only passed by
+            if place.cancelled():  # whoever has given up is only passed by
                 continue
-            given.set_result(None)
+            place.set_result(None)
             self._free -= 1
             self._taken[of] += 1

@@ -39,9 +39,9 @@ async def _some(service: Service, failed: Failed, row: Owned[Followed]) -> None:
     if task is None:
         return
     place = task.after
-    found = await service.storage.across(FOLLOWS, after=place, end=place[0], limit=AT_ONCE)
+    rows = await service.storage.across(FOLLOWS, after=place, end=place[0], limit=AT_ONCE)
     is_wanted = False
-    for each in found:
+    for each in rows:
         try:
             is_wanted |= await service.write(each.tenant, partial(inform, task=task))
         except (StorageUnavailable, Overloaded):
@@ -50,5 +50,5 @@ async def _some(service: Service, failed: Failed, row: Owned[Followed]) -> None:
             failed(failure)
     if is_wanted and task.report is not None:
         await service.write(row.tenant, partial(want, report_id=task.report.id))
-    after = (found[-1].tenant, found[-1].document.id) if len(found) == AT_ONCE else None
+    after = (rows[-1].tenant, rows[-1].document.id) if len(rows) == AT_ONCE else None
     await service.write(row.tenant, partial(following.advance, task=task, after=after))

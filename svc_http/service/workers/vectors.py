@@ -80,28 +80,28 @@ class Embedding:
 
     async def _made(self) -> int:
         began = micros(self._service.now() - SETTLING)
-        made = await self._new() if self._since is not None else 0
+        count = await self._new() if self._since is not None else 0
         self._since = began
-        while self._left > 0 and not made:
-            made = await self._page()
-        return made
+        while self._left > 0 and not count:
+            count = await self._page()
+        return count
 
     async def _new(self) -> int:
         """What was taken in since the last turn, however much that is."""
-        made, after = 0, None
+        count, after = 0, None
         while True:
             wanted, after = await self._look(start=self._since, after=after)
-            made += await self._make(wanted)
+            count += await self._make(wanted)
             if after is None:
-                return made
+                return count
 
     async def _page(self) -> int:
         """One page of what is old, the newest first."""
         wanted, after = await self._look(after=self._after)
-        made = await self._make(wanted)
+        count = await self._make(wanted)
         self._after = after
         self._left = 0 if after is None else self._left - vectors.PAGE
-        return made
+        return count
 
     async def _look(
         self, *, start: int | None = None, after: Position | None

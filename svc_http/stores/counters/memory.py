@@ -33,7 +33,7 @@ class MemoryLeases:
     async def take(self, name: str, holder: str, seconds: float) -> bool:
         """Have the name for a while."""
         now = self._monotonic()
-        self._held = {name: one for name, one in self._held.items() if one[1] > now}
+        self._held = {name: lease for name, lease in self._held.items() if lease[1] > now}
         if self._held.setdefault(name, (holder, now))[0] != holder:
             return False
         self._held[name] = holder, now + seconds

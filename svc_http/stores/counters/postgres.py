@@ -139,11 +139,11 @@ class PostgresPlace:
         """Count one request in all of the pools or in none."""
         names = [f"{pool.name}:{pool.subject}" for pool in pools[::2]]
         limits = [pool.limit for pool in pools]
-        asked = names, limits[::2], limits[1::2], second
-        rows = await self._fetch(_HIT, *asked)
+        values = names, limits[::2], limits[1::2], second
+        rows = await self._fetch(_HIT, *values)
         while len(rows) < len(names):  # somebody's first request
             await self._fetch(_OPEN, names, second)
-            rows = await self._fetch(_HIT, *asked)
+            rows = await self._fetch(_HIT, *values)
         used = tuple([count for row in rows for count in (row["in_minute"], row["in_day"])])
         return Counted(used, max(row["minute"] for row in rows), max(row["day"] for row in rows))
 
@@ -212,7 +212,7 @@ class PostgresPlace:
     # -- statements ----------------------------------------------------------------------------
 
     async def _fetch(
-        self, statement: str, *given: Any, circuit: Circuit | None = None
+        self, statement: str, *values: Any, circuit: Circuit | None = None
     ) -> Sequence[Any]:
         circuit = circuit or self.circuit
         # Who waits for a connection is not timed: those who have one are.
@@ -221,7 +221,7 @@ class PostgresPlace:
             with circuit.attempt():
                 async with asyncio.timeout(seconds):
                     pool = await self._opened()
-                    rows: Sequence[Any] = await pool.fetch(statement, *given)
+                    rows: Sequence[Any] = await pool.fetch(statement, *values)
                     return rows
 
     async def _opened(self) -> Any:

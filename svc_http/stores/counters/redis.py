@@ -70,8 +70,8 @@ class RedisPlace:
         account = pools[-1].subject
         keys = [f"svc:{{{account}}}:{pool.name}:{pool.subject}" for pool in pools[::2]]
         limits = struct.pack(f">I{len(pools)}Q", second, *[pool.limit for pool in pools])
-        told = await self._run(HIT, keys, limits)
-        minute, day, *used = struct.unpack(f">{len(pools) + 2}I", told)
+        counts = await self._run(HIT, keys, limits)
+        minute, day, *used = struct.unpack(f">{len(pools) + 2}I", counts)
         return Counted(tuple(used), minute, day)
 
     # -- lockouts ------------------------------------------------------------------------------
@@ -89,8 +89,8 @@ class RedisPlace:
 
     async def locked(self, now: datetime) -> tuple[Locked, ...]:
         """The addresses that are locked at `now`."""
-        kept = iter(await self._call("HGETALL", LOCKOUTS[0]))
-        pairs = zip(kept, kept, strict=True)
+        fields = iter(await self._call("HGETALL", LOCKOUTS[0]))
+        pairs = zip(fields, fields, strict=True)
         return lockout.locked({name.decode(): _times(raw) for name, raw in pairs}, now)
 
     async def clear(self, address: str | None) -> int:
@@ -141,8 +141,8 @@ class RedisPlace:
 
     # -- calls ---------------------------------------------------------------------------------
 
-    def _run(self, script: Script, keys: Sequence[str], *given: Any) -> Awaitable[Any]:
-        return self._call("EVALSHA", script.sha, len(keys), *keys, *given)
+    def _run(self, script: Script, keys: Sequence[str], *values: Any) -> Awaitable[Any]:
+        return self._call("EVALSHA", script.sha, len(keys), *keys, *values)
 
     def _call(self, *command: Any) -> Awaitable[Any]:
         """What the server answers, to be awaited.
@@ -189,7 +189,7 @@ class RedisPlace:
         line = self._lines.pop() if self._lines else self._client.connection_pool.make_connection()
         try:
             answers = await self._answers(line, [call.command for call in calls])
-            unknown = [at for at, one in enumerate(answers) if isinstance(one, NoScriptError)]
+            unknown = [at for at, reply in enumerate(answers) if isinstance(reply, NoScriptError)]
             if unknown:  # the server is a new one, or was restarted
                 await self._answers(line, [("SCRIPT", "LOAD", script.text) for script in SCRIPTS])
                 again = await self._answers(line, [calls[at].command for at in unknown])

@@ -38,8 +38,8 @@ class Drafts:
         before = system.timestamp() - LEFT_SECONDS
         for left in self._place.glob(f"{PREFIX}*"):
             with suppress(FileNotFoundError):  # another process tidies as well
-                found = left.lstat()
-                if found.st_mtime < before and found.st_uid == os.getuid():
+                status = left.lstat()
+                if status.st_mtime < before and status.st_uid == os.getuid():
                     shutil.rmtree(left, ignore_errors=True)
 
 
@@ -49,13 +49,13 @@ def measure(draft: Path) -> Recording:
     Raises:
         NoSound: it holds no sound.
     """
-    found = sound(draft)
+    track = sound(draft)
     with draft.open("rb") as file:
         digest = file_digest(file, "sha256").hexdigest()
     return Recording(
-        name=f"{digest}.{found.ending}",
-        mime_type=found.mime_type,
+        name=f"{digest}.{track.ending}",
+        mime_type=track.mime_type,
         size_bytes=draft.stat().st_size,
         sha256=digest,
-        duration_seconds=round(found.seconds, 3),
+        duration_seconds=round(track.seconds, 3),
     )

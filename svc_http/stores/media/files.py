@@ -34,8 +34,8 @@ class MediaFiles(Drafts):
         """A place for a file that is being made, on the disk that it is to stay on."""
         self._make(self.folder)
         (self.folder / WORK).mkdir(0o700, exist_ok=True)
-        with super().draft() as made:
-            yield made
+        with super().draft() as path:
+            yield path
 
     async def check(self) -> None:
         """A folder is made when it is needed."""

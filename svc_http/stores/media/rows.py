@@ -86,10 +86,10 @@ class MediaRows(Drafts):
         return await self._get(name, 0)
 
     async def _get(self, name: str, number: int) -> Piece | None:
-        found = await self._storage.read(
+        row = await self._storage.read(
             SYSTEM, lambda tx: tx.documents.get(PIECES, _id(name, number))
         )
-        return None if found is None else PIECES.decode(found.raw)
+        return None if row is None else PIECES.decode(row.raw)
 
     async def _put(self, piece: Piece) -> None:
         id_ = _id(piece.name, piece.number)

@@ -68,21 +68,21 @@ class MemoryLedger:
         if log.lines:
             check_time(log.lines[-1].recorded_at, lines)
         places = _places(log, lines)
-        made = {(node.level, node.number): node.hash for node in nodes}
+        hashes = {(node.level, node.number): node.hash for node in nodes}
 
         def undo() -> None:
             log.head = old
             del log.lines[expect:]
             for id_ in places:
                 del log.places[id_]
-            for key in made:
+            for key in hashes:
                 del log.nodes[key]
 
         self.undoing(undo)
         log.head = head
         log.lines.extend(lines)
         log.places.update(places)
-        log.nodes.update(made)
+        log.nodes.update(hashes)
 
     async def get(self, id_: str) -> SealedLine | None:
         """The line of a record."""
@@ -101,13 +101,13 @@ class MemoryLedger:
         self, subjects: Sequence[str], *, start: int = 0, size: int | None = None, limit: int
     ) -> tuple[tuple[str, bytes], ...]:
         """The lines about one subject after the other, oldest first."""
-        found = (
+        rows = (
             (subject, line.line)
             for subject in dict.fromkeys(subjects)
             for line in self.log.visible(size)[start:]
             if line.subject == subject
         )
-        return tuple(islice(found, limit))
+        return tuple(islice(rows, limit))
 
     async def counts_of(self, subjects: Sequence[str], *, start: int = 0) -> dict[str, int]:
         """How many lines there are about each subject."""
@@ -124,14 +124,14 @@ class MemoryLedger:
     ) -> tuple[SealedLine, ...]:
         """The lines that open a subject, newest first."""
         subjects = None if key is None else frozenset(self._holders(key, size))
-        found = tuple(
+        lines = tuple(
             line
             for line in reversed(self.log.visible(size))
             if line.opens
             and (before is None or line.seq < before)
             and (subjects is None or line.subject in subjects)
         )
-        return found[:limit]
+        return lines[:limit]
 
     async def holders(
         self, keys: Sequence[str], *, size: int | None = None, limit: int
@@ -152,8 +152,8 @@ class MemoryLedger:
         lines, nodes = self.log.lines, self.log.nodes
         if level == 0:
             return tuple(line.seal for line in lines[start:end])
-        kept = sorted(n for at, n in nodes if at == level and start <= n < end)
-        return tuple(nodes[level, number] for number in kept)
+        numbers = sorted(n for at, n in nodes if at == level and start <= n < end)
+        return tuple(nodes[level, number] for number in numbers)
 
     async def erase(self, id_: str, line: bytes) -> None:
         """Put `line` in the place of the record's; its keys go as well."""
@@ -166,15 +166,15 @@ class MemoryLedger:
 
     async def keep_checkpoint(self, day: str, size: int, text: bytes) -> None:
         """Keep the checkpoint, unless a larger one of its day is kept."""
-        kept = self.log.checkpoints
-        old = {day: kept[day]} if day in kept else {}
-        self.undoing(lambda: (kept.pop(day), kept.update(old)))
-        kept[day] = max((size, text), old.get(day, (0, b"")), key=lambda entry: entry[0])
+        checkpoints = self.log.checkpoints
+        old = {day: checkpoints[day]} if day in checkpoints else {}
+        self.undoing(lambda: (checkpoints.pop(day), checkpoints.update(old)))
+        checkpoints[day] = max((size, text), old.get(day, (0, b"")), key=lambda entry: entry[0])
 
     async def checkpoints(self) -> tuple[LedgerCheckpoint, ...]:
         """The last checkpoint of each day, oldest first."""
-        kept = sorted(self.log.checkpoints.items())
-        return tuple(LedgerCheckpoint(day, *entry) for day, entry in kept)
+        notes = sorted(self.log.checkpoints.items())
+        return tuple(LedgerCheckpoint(day, *entry) for day, entry in notes)
 
     async def end(self) -> LedgerEnd:
         """Where the lines end that are stored."""
@@ -189,9 +189,9 @@ class MemoryLedger:
     async def index(self, after: LedgerKey | None, limit: int) -> tuple[LedgerKey, ...]:
         """Entries of the index of designators, in their order."""
         lines = enumerate(self.log.lines)
-        held = sorted(LedgerKey(key_digest(k), seq) for seq, line in lines for k in {*line.keys})
-        start = 0 if after is None else bisect_right(held, after)
-        return tuple(held[start : start + limit])
+        keys = sorted(LedgerKey(key_digest(k), seq) for seq, line in lines for k in {*line.keys})
+        start = 0 if after is None else bisect_right(keys, after)
+        return tuple(keys[start : start + limit])
 
 
 def _places(log: Log, lines: Sequence[SealedLine]) -> dict[str, int]:

@@ -167,8 +167,8 @@ class _Documents:
         wanted = asked(collection, order, **filters)
         rows = self.unit.readable(collection)
         if order is None:
-            found = [row.document for row in islice(rows.matching(wanted, after), limit + 1)]
-            return sliced(found, limit)
+            documents = [row.document for row in islice(rows.matching(wanted, after), limit + 1)]
+            return sliced(documents, limit)
         ranked = (
             (Position(row.record.numbers[order], row.document.id), row)
             for row in rows.matching(wanted)
@@ -217,14 +217,14 @@ def _sort_key(position: Position) -> tuple[int, int, str]:
 
 def _sorted(rows: Iterable[Placed], after: Position | None) -> Iterable[Placed]:
     """The rows strictly after a position, the highest first."""
-    found = sorted(rows, key=_key, reverse=True)
-    return found if after is None else (row for row in found if _key(row) < _sort_key(after))
+    ordered = sorted(rows, key=_key, reverse=True)
+    return ordered if after is None else (row for row in ordered if _key(row) < _sort_key(after))
 
 
 def _slice(rows: Iterable[Placed], limit: int) -> Slice[Any]:
-    found = list(islice(rows, limit + 1))
-    end = found[limit - 1][0] if len(found) > limit else None
-    return Slice(tuple(row.document for _, row in found[:limit]), end)
+    page = list(islice(rows, limit + 1))
+    end = page[limit - 1][0] if len(page) > limit else None
+    return Slice(tuple(row.document for _, row in page[:limit]), end)
 
 
 def _expected(rows: Rows, id_: str, expect: int | None) -> Row | None:
@@ -365,13 +365,13 @@ class MemoryStorage:
         after = bounds.get("after")
         wanted = asked(collection, where=bounds.get("where"), end=bounds.get("end"))
         with self._lock:
-            found = sorted(
+            matches = sorted(
                 ((row.document.order, tenant, row.document.id), row.document)
                 for (name, tenant), rows in self._world.rows.items()
                 if name == collection.name
                 for row in rows.matching(wanted)
             )
-        left = [Owned(at[1], row) for at, row in found if after is None or at > after]
+        left = [Owned(at[1], row) for at, row in matches if after is None or at > after]
         return tuple(left[:limit])
 
     async def close(self) -> None:

@@ -28,10 +28,10 @@ class PostgresAnswers:
         """The stored answer, however old."""
         if (operation, key) in self._waiting:
             return self._waiting[operation, key]
-        found = await self._session.rows(_SQL["get"], self._tenant, operation, key)
-        if not found:
+        rows = await self._session.rows(_SQL["get"], self._tenant, operation, key)
+        if not rows:
             return None
-        fingerprint, status, headers, body, at = found[0]
+        fingerprint, status, headers, body, at = rows[0]
         pairs = tuple((name, value) for name, value in json.loads(headers))
         return Answer(fingerprint, status, pairs, body, from_stored(at))
 
@@ -44,16 +44,16 @@ class PostgresAnswers:
         """Forget at most `limit` older answers of every tenant, oldest first."""
         self._session.write()
         scopes.purging(self._tenant)
-        asked = (to_stored(before), limit, PURGED_BYTES)
-        return len(await self._session.asked(_SQL["purge"], *asked))
+        values = (to_stored(before), limit, PURGED_BYTES)
+        return len(await self._session.asked(_SQL["purge"], *values))
 
     def parts(self) -> list[Part]:
         """The statement that writes what waits."""
         if not self._waiting:
             return []
         rows = [
-            (*place, *kept[:2], _json(kept.headers), kept.body, to_stored(kept.at))
-            for place, kept in self._waiting.items()
+            (*place, *answer[:2], _json(answer.headers), answer.body, to_stored(answer.at))
+            for place, answer in self._waiting.items()
         ]
         self.forget()
         columns = (list(column) for column in zip(*rows, strict=True))

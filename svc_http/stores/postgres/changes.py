@@ -45,36 +45,36 @@ class PostgresChanges:
         self._counts[scope] += 1
         names = (change.id, change.change_type, change.resource_id, change.version)
         entry = (*names, to_stored(change.occurred_at), change.path)
-        place, told = self._counts[scope], change_details.written(change)
-        self._waiting.append((scope, place, change.resource_type, _json(entry), told))
+        place, details = self._counts[scope], change_details.written(change)
+        self._waiting.append((scope, place, change.resource_type, _json(entry), details))
 
     async def read(
         self, after: FeedPosition, *, types: tuple[str, ...] | None = None, limit: int
     ) -> ChangeSlice:
         """At most `limit` entries after the position; see the port."""
-        asked = (EVERYBODY, self._own, after.everybody, after.own, limit + 1)
+        values = (EVERYBODY, self._own, after.everybody, after.own, limit + 1)
         if types is None:
-            found = await self._session.asked(_SQL["read"], *asked)
+            rows = await self._session.asked(_SQL["read"], *values)
         else:
-            found = await self._session.asked(
-                _SQL["read_types"], *asked, list(dict.fromkeys(types))
+            rows = await self._session.asked(
+                _SQL["read_types"], *values, list(dict.fromkeys(types))
             )
-        entries = [row for row in found if row["seq"] is not None]
+        entries = [row for row in rows if row["seq"] is not None]
         changes = tuple(_change(row) for row in entries[:limit])
         if len(entries) > limit:
             return ChangeSlice(changes, _advanced(after, entries[:limit]), more=True)
-        heads = max(found[0]["everybody"], after.everybody), max(found[0]["own"], after.own)
+        heads = max(rows[0]["everybody"], after.everybody), max(rows[0]["own"], after.own)
         return ChangeSlice(changes, FeedPosition(*heads), more=False)
 
     async def head(self) -> FeedPosition:
         """The position after the newest entry that this transaction can see."""
-        (found,) = await self._session.asked(_SQL["heads"], EVERYBODY, self._own)
-        return FeedPosition(*found)
+        (row,) = await self._session.asked(_SQL["heads"], EVERYBODY, self._own)
+        return FeedPosition(*row)
 
     async def epoch(self) -> bytes:
         """The eight bytes that name this feed's life."""
-        (found,) = await self._session.rows(_SQL["epoch"])
-        epoch: bytes = found["value"]
+        (row,) = await self._session.rows(_SQL["epoch"])
+        epoch: bytes = row["value"]
         return epoch
 
     def parts(self) -> list[Part]:
@@ -100,5 +100,5 @@ def _change(row: Any) -> Change:
     id_, change_type, resource_id, version, occurred_at, path = json.loads(row["entry"])
     kind, everybody = row["resource_type"], row["scope"] == EVERYBODY
     at = from_stored(occurred_at)
-    told = change_details.read(row["details"])
-    return Change(id_, change_type, kind, resource_id, version, at, path, everybody, **told)
+    details = change_details.read(row["details"])
+    return Change(id_, change_type, kind, resource_id, version, at, path, everybody, **details)

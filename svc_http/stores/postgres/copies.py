@@ -64,8 +64,8 @@ class PostgresHeld:
         """The rows of a part, in their order."""
         columns = _ENTRY if part == CHANGES else None
         cursor = await self._connection.cursor(selection(part, columns))
-        while found := await cursor.fetch(BATCH_ROWS):
-            yield [_read(part, tuple(row)) for row in found]
+        while batch := await cursor.fetch(BATCH_ROWS):
+            yield [_read(part, tuple(row)) for row in batch]
 
 
 class PostgresFilled(PostgresHeld):
@@ -94,15 +94,15 @@ class PostgresFilled(PostgresHeld):
         else:
             await self._add(part, columns_of(part), rows)
 
-    async def _add_documents(self, made: Stored, rows: Sequence[Row]) -> None:
-        table, number = made
-        found, facets = [], []
+    async def _add_documents(self, stored: Stored, rows: Sequence[Row]) -> None:
+        table, number = stored
+        records, facets = [], []
         for tenant, id_, version, raw in rows:
             record = record_of(table.collection, raw)
-            found.append((tenant, id_, version, *table.values(tenant, number, record)))
+            records.append((tenant, id_, version, *table.values(tenant, number, record)))
             for name, values in record.facets.items():
                 facets += [(tenant, id_, name, value, record.order) for value in values]
-        await self._add(table.rows, f"tenant, id, version, {', '.join(table.columns)}", found)
+        await self._add(table.rows, f"tenant, id, version, {', '.join(table.columns)}", records)
         await self._add(table.facets, "tenant, id, name, value, ord", facets)
 
     async def _add(self, table: str, columns: str, rows: Iterable[Row]) -> None:

@@ -26,10 +26,10 @@ NARROW_MAX = 5_000
 """Rows between the bounds of a search that are looked at one by one: about 20 ms."""
 
 
-def _documents(found: Iterable[Any]) -> list[Document[Any]]:
+def _documents(records: Iterable[Any]) -> list[Document[Any]]:
     """What `Document._make` gives for the first four columns, without a Python frame for each."""
     new: Any = tuple.__new__
-    return [new(Document, row[:4]) for row in found]  # a slice of a record is made the fastest
+    return [new(Document, row[:4]) for row in records]  # a slice of a record is made the fastest
 
 
 class Stored(NamedTuple):
@@ -53,16 +53,16 @@ class PostgresDocuments:
     async def get(self, collection: Collection[T], id_: str) -> Document[T] | None:
         """The row, or None when this tenant has no such row."""
         owner = scopes.reading(collection, self._tenant)
-        found = await self._session.rows(self._stored(collection).table.get, owner, id_)
-        return Document(id_, *found[0]) if found else None
+        rows = await self._session.rows(self._stored(collection).table.get, owner, id_)
+        return Document(id_, *rows[0]) if rows else None
 
     async def get_many(
         self, collection: Collection[T], ids: Sequence[str]
     ) -> dict[str, Document[T]]:
         """The rows that are there; see the port."""
         owner = scopes.reading(collection, self._tenant)
-        found = await self._session.rows(self._stored(collection).table.get_many, owner, ids)
-        rows = {row.id: row for row in _documents(found)}
+        records = await self._session.rows(self._stored(collection).table.get_many, owner, ids)
+        rows = {row.id: row for row in _documents(records)}
         return {id_: rows[id_] for id_ in ids if id_ in rows}
 
     async def put(
@@ -75,10 +75,10 @@ class PostgresDocuments:
         record = collection.record(value)
         values = [owner, id_, *stored.table.values(owner, stored.shape, record)]
         statement = _put(stored.table, record, values, expect)
-        found = await self._session.rows(statement, *values)
-        if not found:
+        rows = await self._session.rows(statement, *values)
+        if not rows:
             raise StaleVersionError(await self._version(stored.table, owner, id_))
-        return Document(id_, found[0]["version"], record.order, record.raw)
+        return Document(id_, rows[0]["version"], record.order, record.raw)
 
     async def delete(
         self, collection: Collection[T], id_: str, *, expect: int | None = None
@@ -90,9 +90,9 @@ class PostgresDocuments:
         values = (owner, id_) if expect is None else (owner, id_, expect)
         bound = "" if expect is None else " AND version = $3"
         statement = f"{table.remove}{bound} RETURNING version, ord, body"
-        found = await self._session.rows(without_facets(table, statement), *values)
-        if found:
-            return Document(id_, *found[0])
+        rows = await self._session.rows(without_facets(table, statement), *values)
+        if rows:
+            return Document(id_, *rows[0])
         if expect is not None:
             current = await self._version(table, owner, id_)
             if current != expect:
@@ -114,14 +114,14 @@ class PostgresDocuments:
             return Slice(())
         if order is None and lists.is_whole:
             statement, values = lists.page(after, limit + 1)
-            found = await self._session.rows(statement, *values)
+            records = await self._session.rows(statement, *values)
         else:
             driver = await self._driver(lists, order)
-            found = await self._rows(lists.scan(driver, order, after, limit + 1))
-        rows = tuple(_documents(found[:limit]))
-        if len(found) <= limit:
+            records = await self._rows(lists.scan(driver, order, after, limit + 1))
+        rows = tuple(_documents(records[:limit]))
+        if len(records) <= limit:
             return Slice(rows)
-        last = found[limit - 1]
+        last = records[limit - 1]
         return Slice(rows, Position(last[2 if order is None else 4], last[0]))
 
     async def count(
@@ -131,8 +131,8 @@ class PostgresDocuments:
         lists = self._lists(collection, None, **filters)
         if lists is None:
             return 0
-        found = await self._rows(lists.count(await self._driver(lists, None), limit))
-        return int(found[0][0])
+        rows = await self._rows(lists.count(await self._driver(lists, None), limit))
+        return int(rows[0][0])
 
     async def search(
         self,
@@ -149,12 +149,12 @@ class PostgresDocuments:
         if not terms or lists is None:
             return Slice(())
         narrow = await self._is_narrow(lists)
-        found = await self._rows(lists.search(terms, after, limit + 1, is_narrow=narrow))
+        rows = await self._rows(lists.search(terms, after, limit + 1, is_narrow=narrow))
         end = None
-        if len(found) > limit:
-            id_, _, order, _, rank = found[limit - 1]
+        if len(rows) > limit:
+            id_, _, order, _, rank = rows[limit - 1]
             end = Position(order, id_, rank)
-        return Slice(tuple(_documents(found[:limit])), end)
+        return Slice(tuple(_documents(rows[:limit])), end)
 
     async def across(
         self, collection: Collection[T], limit: int, bounds: Lowest
@@ -164,8 +164,8 @@ class PostgresDocuments:
         if wanted.is_empty:
             return ()
         lists = Lists(self._stored(collection).table, self._tenant, wanted)
-        found = await self._rows(lists.across(bounds.get("after"), limit))
-        return tuple(Owned(row[0], Document(*row[1:])) for row in found)
+        rows = await self._rows(lists.across(bounds.get("after"), limit))
+        return tuple(Owned(row[0], Document(*row[1:])) for row in rows)
 
     def _stored(self, collection: Collection[Any]) -> Stored:
         """The table of a collection.
@@ -186,19 +186,19 @@ class PostgresDocuments:
         wanted = asked(collection, order, **filters)
         return None if wanted.is_empty else Lists(table, owner, wanted)
 
-    async def _rows(self, made: Query) -> list[Any]:
-        return await self._session.rows(numbered(made.text), *made.values)
+    async def _rows(self, query: Query) -> list[Any]:
+        return await self._session.rows(numbered(query.text), *query.values)
 
     async def _version(self, table: Table, owner: str, id_: str) -> int:
-        found = await self._session.rows(table.version, owner, id_)
-        return found[0]["version"] if found else 0
+        rows = await self._session.rows(table.version, owner, id_)
+        return rows[0]["version"] if rows else 0
 
     async def _is_narrow(self, lists: Lists) -> bool:
         """Whether so few rows lie between the bounds of a search that they are walked."""
         if lists.is_open:
             return False
-        found = await self._rows(lists.window(NARROW_MAX + 1))
-        return int(found[0][0]) <= NARROW_MAX
+        rows = await self._rows(lists.window(NARROW_MAX + 1))
+        return int(rows[0][0]) <= NARROW_MAX
 
     async def _driver(self, lists: Lists, order: str | None) -> str | None:
         """The filter whose index is walked: one that few rows have, and of those that many have
@@ -222,8 +222,8 @@ def _put(table: Table, record: Record, values: list[object], expect: int | None)
     else:
         statement = table.update
         values.append(expect)
-    names, held = pairs(record)
+    names, texts = pairs(record)
     if names or (expect != 0 and record.facets):
         statement = with_facets(table, statement, at=len(values) + 1, is_new=expect == 0)
-        values += [names, held]
+        values += [names, texts]
     return statement

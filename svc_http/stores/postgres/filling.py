@@ -20,20 +20,20 @@ from svc_http.stores.postgres.table import Table, pairs, with_facets
 ROWS_MAX = 200
 
 
-async def fill(connection: Any, made: Table, number: int) -> int:
+async def fill(connection: Any, table: Table, number: int) -> int:
     """Fill the rows whose shape is not `number`, but for those that others hold; how many."""
     walk = (
-        f"SELECT tenant, id, body FROM {made.rows} WHERE shape <> {number}"
+        f"SELECT tenant, id, body FROM {table.rows} WHERE shape <> {number}"
         f" AND (tenant, id) > ($1, $2) ORDER BY tenant, id LIMIT {ROWS_MAX} FOR UPDATE SKIP LOCKED"
     )
-    collection, filled, last = made.collection, 0, ("", "")
+    collection, filled, last = table.collection, 0, ("", "")
     while True:
         async with connection.transaction():
             rows = await connection.fetch(walk, *last)
             for tenant, id_, body in rows:
                 record = evolve(collection.record(collection.decode(body)), raw=body)
-                values = [tenant, id_, *made.values(tenant, number, record)[:-1]]
-                filling = with_facets(made, made.fill, at=len(values) + 1, is_new=False)
+                values = [tenant, id_, *table.values(tenant, number, record)[:-1]]
+                filling = with_facets(table, table.fill, at=len(values) + 1, is_new=False)
                 await connection.fetch(filling, *values, *pairs(record))
         if not rows:
             return filled
@@ -42,7 +42,7 @@ async def fill(connection: Any, made: Table, number: int) -> int:
 
 async def sweep(connection: Any, tables: Iterable[Stored]) -> None:
     """Fill what older processes wrote since the filters of these tables were added."""
-    for made, number in tables:
-        has_stale = f"SELECT EXISTS (SELECT FROM {made.rows} WHERE shape <> {number})"
+    for table, number in tables:
+        has_stale = f"SELECT EXISTS (SELECT FROM {table.rows} WHERE shape <> {number})"
         if number and await connection.fetchval(has_stale):
-            await fill(connection, made, number)
+            await fill(connection, table, number)

@@ -50,9 +50,9 @@ class PostgresLedger:
     async def head(self) -> LedgerHead | None:
         """The newest head, or None before the first append."""
         if not self._is_known:
-            asked = _SQL["hold" if self._session.is_writable else "head"]
-            found = await self._session.rows(asked, self._tenant)
-            for size, state, recorded_at in found:
+            statement = _SQL["hold" if self._session.is_writable else "head"]
+            rows = await self._session.rows(statement, self._tenant)
+            for size, state, recorded_at in rows:
                 self._head, self._recorded_at = LedgerHead(size, state), recorded_at
             self._is_known = True
         return self._head
@@ -89,8 +89,8 @@ class PostgresLedger:
         ids = [line.id for line in lines]
         is_new = len({*ids}) == len(ids) and self._lines.keys().isdisjoint(ids)
         if self._session.is_eager or not is_new:
-            found = await self._session.rows(_SQL["taken"], self._tenant, ids)
-            seen = {*self._lines, *(row["id"] for row in found)}
+            rows = await self._session.rows(_SQL["taken"], self._tenant, ids)
+            seen = {*self._lines, *(row["id"] for row in rows)}
             for id_ in ids:
                 if id_ in seen:
                     raise DuplicateRecordError(id_)
@@ -102,8 +102,8 @@ class PostgresLedger:
 
     async def get_many(self, ids: Sequence[str]) -> dict[str, SealedLine]:
         """The lines of the records that are there."""
-        found = await self._session.asked(_SQL["get_many"], self._tenant, ids)
-        lines = {row["id"]: sealed(row) for row in found}
+        rows = await self._session.asked(_SQL["get_many"], self._tenant, ids)
+        lines = {row["id"]: sealed(row) for row in rows}
         return {id_: lines[id_] for id_ in ids if id_ in lines}
 
     async def lines(self, start: int, end: int) -> tuple[bytes, ...]:
@@ -114,9 +114,9 @@ class PostgresLedger:
         self, subjects: Sequence[str], *, start: int = 0, size: int | None = None, limit: int
     ) -> tuple[tuple[str, bytes], ...]:
         """The lines about one subject after the other, oldest first."""
-        asked = ([*dict.fromkeys(subjects)], start, _end(size), limit)
-        found = await self._session.asked(_SQL["of_subjects"], self._tenant, *asked)
-        return tuple(map(tuple, found))
+        values = ([*dict.fromkeys(subjects)], start, _end(size), limit)
+        rows = await self._session.asked(_SQL["of_subjects"], self._tenant, *values)
+        return tuple(map(tuple, rows))
 
     async def counts_of(self, subjects: Sequence[str], *, start: int = 0) -> dict[str, int]:
         """How many lines there are about each subject."""
@@ -132,31 +132,31 @@ class PostgresLedger:
         limit: int,
     ) -> tuple[SealedLine, ...]:
         """The lines that open a subject, newest first."""
-        asked = (self._tenant, _end(size, before), limit)
+        values = (self._tenant, _end(size, before), limit)
         if key is None:
-            found = await self._session.asked(_SQL["opened"], *asked)
+            rows = await self._session.asked(_SQL["opened"], *values)
         else:
-            found = await self._session.asked(
-                _SQL["opened_by_key"], *asked, key_digest(key), _end(size)
+            rows = await self._session.asked(
+                _SQL["opened_by_key"], *values, key_digest(key), _end(size)
             )
-        return tuple(map(sealed, found))
+        return tuple(map(sealed, rows))
 
     async def holders(
         self, keys: Sequence[str], *, size: int | None = None, limit: int
     ) -> dict[str, tuple[str, ...]]:
         """The subjects about which a line states each key."""
         digests = {key: key_digest(key) for key in keys}
-        asked = ([*digests.values()], _end(size), limit)
-        found = await self._session.asked(_SQL["holders"], self._tenant, *asked)
+        values = ([*digests.values()], _end(size), limit)
+        rows = await self._session.asked(_SQL["holders"], self._tenant, *values)
         return {
-            key: tuple(row["subject"] for row in found if row["digest"] == digest)
+            key: tuple(row["subject"] for row in rows if row["digest"] == digest)
             for key, digest in digests.items()
         }
 
     async def size_at(self, recorded_at: str) -> int:
         """How many lines were recorded at or before this time."""
-        found = await self._column(_SQL["size_at"], recorded_at)
-        return int(found[0]) if found else 0
+        sizes = await self._column(_SQL["size_at"], recorded_at)
+        return int(sizes[0]) if sizes else 0
 
     async def hashes(self, level: int, start: int, end: int) -> tuple[bytes, ...]:
         """The hashes of a range of one level."""
@@ -187,37 +187,37 @@ class PostgresLedger:
 
     async def checkpoints(self) -> tuple[LedgerCheckpoint, ...]:
         """The last checkpoint of each day, oldest first."""
-        found = await self._session.asked(_SQL["checkpoints"], self._tenant)
-        return tuple(map(LedgerCheckpoint._make, found))
+        rows = await self._session.asked(_SQL["checkpoints"], self._tenant)
+        return tuple(map(LedgerCheckpoint._make, rows))
 
     async def end(self) -> LedgerEnd:
         """Where the lines end that are stored."""
-        (found,) = await self._session.asked(_SQL["end"], self._tenant)
-        return LedgerEnd._make(found)
+        (row,) = await self._session.asked(_SQL["end"], self._tenant)
+        return LedgerEnd._make(row)
 
     async def stored(self, numbers: Sequence[int]) -> tuple[SealedLine, ...]:
         """All that is stored of the lines of these numbers."""
         rows = await self._session.asked(_SQL["stored"], self._tenant, list(numbers))
         stated = {row["seq"]: keys_in(row["keys"]) for row in rows}
-        asked = [(key_digest(key), seq) for seq, keys in stated.items() for key in keys]
-        pairs = map(list, zip(*asked, strict=True)) if asked else ([], [])
-        found = {
+        places = [(key_digest(key), seq) for seq, keys in stated.items() for key in keys]
+        pairs = map(list, zip(*places, strict=True)) if places else ([], [])
+        records = {
             tuple(row) for row in await self._session.rows(_SQL["keyed"], self._tenant, *pairs)
         }
 
         def line(
             seq: int, id_: str, subject: str, opens: bool, at: str, _: Any, *rest: bytes
         ) -> Any:
-            keys = tuple(key for key in stated[seq] if (key_digest(key), seq) in found)
+            keys = tuple(key for key in stated[seq] if (key_digest(key), seq) in records)
             return SealedLine(seq, id_, subject, opens, at, keys, *rest)
 
         return tuple(line(*row) for row in rows)
 
     async def index(self, after: LedgerKey | None, limit: int) -> tuple[LedgerKey, ...]:
         """Entries of the index of designators, in their order."""
-        asked = (*(after or _BEFORE_ALL), limit)
-        found = await self._session.asked(_SQL["index"], self._tenant, *asked)
-        return tuple(map(LedgerKey._make, found))
+        values = (*(after or _BEFORE_ALL), limit)
+        rows = await self._session.asked(_SQL["index"], self._tenant, *values)
+        return tuple(map(LedgerKey._make, rows))
 
     def parts(self) -> list[Part]:
         """The statements that write what waits."""
@@ -239,8 +239,8 @@ class PostgresLedger:
         self._head, self._recorded_at, self._lines, self._nodes = None, "", {}, []
 
     async def _column(self, statement: str, *values: Any) -> tuple[Any, ...]:
-        found = await self._session.asked(statement, self._tenant, *values)
-        return tuple(value for (value,) in found)
+        rows = await self._session.asked(statement, self._tenant, *values)
+        return tuple(value for (value,) in rows)
 
 
 def row_of(line: SealedLine) -> tuple[object, ...]:

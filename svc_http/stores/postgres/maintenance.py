@@ -21,9 +21,9 @@ async def tended(dsn: str) -> AsyncIterator[Any]:
     try:
         yield connection
     except Exception as error:
-        known = told(error)
-        if known is not error:
-            raise known from error
+        fault = told(error)
+        if fault is not error:
+            raise fault from error
         raise
     finally:
         connection.terminate()

@@ -104,40 +104,40 @@ async def renew_epoch(connection: Any, epoch: bytes) -> None:
     await connection.execute(_SQL["renew_epoch"], epoch)
 
 
-async def _shape(connection: Any, made: Table, *, also_drops: bool) -> None:
-    collection, new = made.collection, tables.shape_of(made.collection)
+async def _shape(connection: Any, table: Table, *, also_drops: bool) -> None:
+    collection, new = table.collection, tables.shape_of(table.collection)
     old = (await _shapes(connection)).get(collection.name)
     if old is None:
-        built = tables.indexes(made, new, 1).items()
-        statements = [*tables.create(made), *tables.columns(made, new)]
+        built = tables.indexes(table, new, 1).items()
+        statements = [*tables.create(table), *tables.columns(table, new)]
         statements += [f"CREATE INDEX {name} {on}" for name, on in built]
         step = f"collection {collection.name}"
         await _at_once(connection, step, statements, _SQL["new"], collection.name, sorted(new))
         return
     if new - old:
-        await _extend(connection, made, old, new)
+        await _extend(connection, table, old, new)
     if old - new and also_drops:
-        step, statements = _step(collection, old - new, "-"), tables.drop(made, old - new)
+        step, statements = _step(collection, old - new, "-"), tables.drop(table, old - new)
         await _at_once(connection, step, statements, _SQL["keep"], collection.name, sorted(new))
 
 
-async def _extend(connection: Any, made: Table, old: Shape, new: Shape) -> None:
+async def _extend(connection: Any, table: Table, old: Shape, new: Shape) -> None:
     """Add what is new with the table in use: columns, then their values, then indexes."""
-    name, added, target = made.collection.name, new - old, sorted(old | new)
+    name, added, target = table.collection.name, new - old, sorted(old | new)
     async with connection.transaction():
-        for statement in tables.columns(made, added):
+        for statement in tables.columns(table, added):
             await connection.execute(statement)
         number = await connection.fetchval(_SQL["begin"], name, target)
-    await filling.fill(connection, made, number)
-    for index, on in tables.indexes(made, added, number).items():
+    await filling.fill(connection, table, number)
+    for index, on in tables.indexes(table, added, number).items():
         await _build(connection, index, on)
     for _ in range(PASSES_MAX):
-        if not await filling.fill(connection, made, number):
+        if not await filling.fill(connection, table, number):
             break
-    step = _step(made.collection, added, "+")
+    step = _step(table.collection, added, "+")
     await _at_once(connection, step, (), _SQL["end"], name, target, sorted(added))
     for earlier in range(1, number):
-        (stale,) = tables.indexes(made, frozenset(), earlier)
+        (stale,) = tables.indexes(table, frozenset(), earlier)
         await connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {stale}")
 
 

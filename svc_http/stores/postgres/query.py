@@ -112,56 +112,56 @@ class Lists:
         if self._asked.words or not is_walked:
             sort = f"({sort} + 0)"
         columns = "c.id, c.version, c.ord, c.body" + (f", {sort} AS number" if order else "")
-        made = self._query("")
+        query = self._query("")
         if len(wanted) > 1:
-            made.add(f"SELECT DISTINCT ON (r.{key}, r.id) r.* FROM unnest(?::text[])", wanted)
-            made.add(" AS v (value) CROSS JOIN LATERAL (")
-        made.add(f"SELECT {columns} FROM ")
+            query.add(f"SELECT DISTINCT ON (r.{key}, r.id) r.* FROM unnest(?::text[])", wanted)
+            query.add(" AS v (value) CROSS JOIN LATERAL (")
+        query.add(f"SELECT {columns} FROM ")
         if is_facet and driver is not None:
-            made.held(self._owner, driver, has_rows=True)
+            query.held(self._owner, driver, has_rows=True)
         else:
-            made.rows(self._owner)
+            query.rows(self._owner)
         if wanted:
             walked = "f.value" if is_facet else f"c.k_{driver}"
             mark = ("v.value",) if len(wanted) > 1 else ("?", *wanted)
-            made.add(f" AND {walked} = {mark[0]}", *mark[1:])
-        made.bound(line, after if order is None else None)
+            query.add(f" AND {walked} = {mark[0]}", *mark[1:])
+        query.bound(line, after if order is None else None)
         if order is not None and after is not None:
-            made.add(f" AND ({sort}, {line}.id) < (?::bigint, ?)", after.order, after.id)
-        made.check(but=driver).add(f" ORDER BY {sort} DESC, {line}.id DESC LIMIT ?", count)
+            query.add(f" AND ({sort}, {line}.id) < (?::bigint, ?)", after.order, after.id)
+        query.check(but=driver).add(f" ORDER BY {sort} DESC, {line}.id DESC LIMIT ?", count)
         if len(wanted) > 1:
-            made.add(f") AS r ORDER BY r.{key} DESC, r.id DESC LIMIT ?", count)
-        return made
+            query.add(f") AS r ORDER BY r.{key} DESC, r.id DESC LIMIT ?", count)
+        return query
 
     def page(self, after: Position | None, count: int) -> tuple[str, list[object]]:
         """What `scan` comes to where no row is passed over: the text is made once."""
-        start, end, made = self._asked.start, self._asked.end, list[object]((self._owner,))
+        start, end, values = self._asked.start, self._asked.end, list[object]((self._owner,))
         if start is not None:
-            made.append(start)
+            values.append(start)
         is_after = after is not None and (end is None or after.order <= end)
         if after is not None and is_after:
-            made += (after.order, after.id)
+            values += (after.order, after.id)
         elif end is not None:
-            made.append(end)
-        made.append(count)
-        kind = (start is None, is_after, len(made))
+            values.append(end)
+        values.append(count)
+        kind = (start is None, is_after, len(values))
         if kind not in self._table.pages:
             self._table.pages[kind] = numbered(self.scan(None, None, after, count).text)
-        return self._table.pages[kind], made
+        return self._table.pages[kind], values
 
     def count(self, driver: str | None, limit: int) -> Query:
         """How many rows there are, up to a limit."""
-        made = self.scan(driver, None, None, limit)
+        query = self.scan(driver, None, None, limit)
         if self._asked.words:  # they are found in no order, and are put in none
-            made = self._query("SELECT FROM ").rows(self._owner).bound().check()
-            made.add(" LIMIT ?", limit)
-        made.text = f"SELECT count(*) FROM ({made.text}) AS l"
-        return made
+            query = self._query("SELECT FROM ").rows(self._owner).bound().check()
+            query.add(" LIMIT ?", limit)
+        query.text = f"SELECT count(*) FROM ({query.text}) AS l"
+        return query
 
     def window(self, limit: int) -> Query:
         """How many rows lie between the bounds, up to a limit."""
-        made = self._query(f"SELECT count(*) FROM (SELECT FROM {self._table.rows} AS c")
-        return made.add(" WHERE c.tenant = ?", self._owner).bound().add(" LIMIT ?) AS l", limit)
+        query = self._query(f"SELECT count(*) FROM (SELECT FROM {self._table.rows} AS c")
+        return query.add(" WHERE c.tenant = ?", self._owner).bound().add(" LIMIT ?) AS l", limit)
 
     def search(
         self, terms: Mapping[str, int], after: Position | None, limit: int, *, is_narrow: bool
@@ -171,43 +171,45 @@ class Lists:
         They are ranked by what the index of words says, term by term, and only the best are read.
         Where few rows lie between the bounds (`is_narrow`) the walk is theirs.
         """
-        given = (tokens_of(self._owner, terms), list(terms.values()))
-        made = self._query("SELECT c.id, c.version, c.ord, c.body, m.rank FROM (")
-        made.add("SELECT r.id, r.ord, sum(t.weight)::bigint AS rank")
-        made.add(" FROM unnest(?::text[], ?::bigint[]) AS t (term, weight)", *given)
+        words = (tokens_of(self._owner, terms), list(terms.values()))
+        query = self._query("SELECT c.id, c.version, c.ord, c.body, m.rank FROM (")
+        query.add("SELECT r.id, r.ord, sum(t.weight)::bigint AS rank")
+        query.add(" FROM unnest(?::text[], ?::bigint[]) AS t (term, weight)", *words)
         if is_narrow:
-            made.add(" JOIN (SELECT w.id, w.ord, w.tokens FROM (SELECT c.id, c.ord, c.tokens FROM ")
-            made.rows(self._owner).bound().check()
+            query.add(
+                " JOIN (SELECT w.id, w.ord, w.tokens FROM (SELECT c.id, c.ord, c.tokens FROM "
+            )
+            query.rows(self._owner).bound().check()
             # The server looks through a subquery, but not through one that has an OFFSET.
-            made.add(" OFFSET 0) AS w WHERE w.tokens && ?::text[]", given[0])
-            made.add(") AS r ON t.term = ANY (r.tokens)")
+            query.add(" OFFSET 0) AS w WHERE w.tokens && ?::text[]", words[0])
+            query.add(") AS r ON t.term = ANY (r.tokens)")
         else:
-            made.add(" CROSS JOIN LATERAL (SELECT c.id, c.ord FROM ")
-            made.rows(self._owner, is_unfit=True).add(" AND c.tokens @> ARRAY[t.term]")
-            made.bound().check().add(") AS r")
-        made.add(" GROUP BY r.id, r.ord")
+            query.add(" CROSS JOIN LATERAL (SELECT c.id, c.ord FROM ")
+            query.rows(self._owner, is_unfit=True).add(" AND c.tokens @> ARRAY[t.term]")
+            query.bound().check().add(") AS r")
+        query.add(" GROUP BY r.id, r.ord")
         if after is not None:
             place = (after.rank, after.order, after.id)
-            made.add(" HAVING (sum(t.weight), r.ord, r.id) < (?::bigint, ?::bigint, ?)", *place)
-        made.add(" ORDER BY rank DESC, r.ord DESC, r.id DESC LIMIT ?", limit)
-        made.add(
+            query.add(" HAVING (sum(t.weight), r.ord, r.id) < (?::bigint, ?::bigint, ?)", *place)
+        query.add(" ORDER BY rank DESC, r.ord DESC, r.id DESC LIMIT ?", limit)
+        query.add(
             f") AS m JOIN {self._table.rows} AS c ON c.tenant = ? AND c.id = m.id", self._owner
         )
-        return made.add(" ORDER BY m.rank DESC, m.ord DESC, m.id DESC")
+        return query.add(" ORDER BY m.rank DESC, m.ord DESC, m.id DESC")
 
     def across(self, after: tuple[int, str, str] | None, limit: int) -> Query:
         """The rows of every tenant, the lowest first; those of the system are of one tenant."""
         is_owned, end = self._table.collection.scope == "tenant", self._asked.end
         condition, order = ("TRUE", "(c.ord - 0)") if is_owned else ("c.tenant = ''", "c.ord")
-        made = self._query(
+        query = self._query(
             f"SELECT c.tenant, c.id, c.version, c.ord, c.body FROM {self._table.rows}"
         )
-        made.add(f" AS c WHERE {condition}")
+        query.add(f" AS c WHERE {condition}")
         if after is not None:
-            made.add(f" AND ({order}, c.tenant, c.id) > (?::bigint, ?, ?)", *after)
+            query.add(f" AND ({order}, c.tenant, c.id) > (?::bigint, ?, ?)", *after)
         if end is not None:
-            made.add(f" AND {order} <= ?::bigint", end)
-        return made.check().add(f" ORDER BY {order}, c.tenant, c.id LIMIT ?", limit)
+            query.add(f" AND {order} <= ?::bigint", end)
+        return query.check().add(f" ORDER BY {order}, c.tenant, c.id LIMIT ?", limit)
 
     def drivers(self, order: str | None) -> tuple[list[str], list[str]]:
         """The filters whose index is in the order of a list, and the others that may be walked;
@@ -220,24 +222,24 @@ class Lists:
 
     def probe(self, names: list[str]) -> Query:
         """How many rows each of some filters finds, up to a limit: a column for each."""
-        made = self._query("SELECT ")
+        query = self._query("SELECT ")
         for name in names:
-            made.add(f"{', ' if made.values else ''}(SELECT count(*) FROM (SELECT FROM ")
+            query.add(f"{', ' if query.values else ''}(SELECT count(*) FROM (SELECT FROM ")
             is_named = name in self._asked.where  # and no number, which has one walk
             values = self._asked.where[name] if is_named else ("",)
             # One walk per value: for an IN the server would choose another index.
-            made.add("unnest(?::text[]) AS v (value), LATERAL (SELECT FROM ", values)
+            query.add("unnest(?::text[]) AS v (value), LATERAL (SELECT FROM ", values)
             key = "c.ord" if is_named else f"c.n_{name}"
             if self._is_facet(name):
                 key = "f.ord"
-                made.held(self._owner, name).add(" AND f.value = v.value")
+                query.held(self._owner, name).add(" AND f.value = v.value")
             else:
-                made.rows(self._owner).add(f" AND c.k_{name} = v.value" if is_named else "")
-            made.span(name)
+                query.rows(self._owner).add(f" AND c.k_{name} = v.value" if is_named else "")
+            query.span(name)
             # In order, because that is how an index is read which need not be read to its end.
-            made.add(f" ORDER BY {key} DESC, {key[0]}.id DESC LIMIT {PROBED_MAX}) AS r")
-            made.add(f" LIMIT {PROBED_MAX}) AS l)")
-        return made
+            query.add(f" ORDER BY {key} DESC, {key[0]}.id DESC LIMIT {PROBED_MAX}) AS r")
+            query.add(f" LIMIT {PROBED_MAX}) AS l)")
+        return query
 
     def _is_facet(self, name: str | None) -> bool:
         return name in self._table.collection.facets

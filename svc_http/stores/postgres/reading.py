@@ -52,10 +52,10 @@ class Glances(Session):
             self.is_torn = self._told != await super().rows(*self._first)
         if self.is_torn:
             raise Torn
-        found = await super().rows(statement, *values)
+        records = await super().rows(statement, *values)
         if self.count == 1:
-            self._first, self._told = (statement, *values), found
-        return found
+            self._first, self._told = (statement, *values), records
+        return records
 
 
 @frozen(eq=False)

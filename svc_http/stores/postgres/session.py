@@ -69,12 +69,12 @@ class Session:
         """What a statement returns; values stand where it has $1, $2 and so on."""
         self.moved = monotonic()
         try:
-            found: list[Any] = await self.connection.fetch(statement, *values)
+            records: list[Any] = await self.connection.fetch(statement, *values)
         except BaseException:
             self.is_broken = True
             raise
         self.moved = monotonic()
-        return found
+        return records
 
     async def asked(self, statement: str, *values: object) -> list[Any]:
         """What a statement returns that sees all that was written in this transaction."""
@@ -97,7 +97,7 @@ class Session:
         if not parts:
             return
         named = ", ".join(f"p{number} AS ({text})" for number, (text, _) in enumerate(parts))
-        values = [value for _, held in parts for value in held]
+        values = [value for _, columns in parts for value in columns]
         try:
             await self.rows(numbered(f"WITH {named} SELECT"), *values)
         except Exception as error:

@@ -56,29 +56,29 @@ class Table:
         insert += f" VALUES ($1, $2, 1, {marks}) ON CONFLICT (tenant, id)"
         news = ", ".join(f"{name} = excluded.{name}" for name in columns)
         sets = [f"{name} = ${number}" for number, name in enumerate(columns, 3)]
-        here, told = "WHERE tenant = $1 AND id = $2", "RETURNING version"
+        place, version = "WHERE tenant = $1 AND id = $2", "RETURNING version"
         self.pages: dict[object, str] = {}
         """The statements of plain lists, by what they are bounded by."""
-        self.get = f"SELECT version, ord, body FROM {rows} {here}"
+        self.get = f"SELECT version, ord, body FROM {rows} {place}"
         self.get_many = (
             f"SELECT id, version, ord, body FROM {rows} WHERE tenant = $1 AND id = ANY ($2)"
         )
-        self.version = f"SELECT version FROM {rows} {here}"
-        self.insert = f"{insert} DO NOTHING {told}"
-        self.upsert = f"{insert} DO UPDATE SET version = {rows}.version + 1, {news} {told}"
-        update = f"UPDATE {rows} SET version = version + 1, {', '.join(sets)} {here}"
-        self.update = f"{update} AND version = ${len(columns) + 3} {told}"
-        self.fill = f"UPDATE {rows} SET {', '.join(sets[:-1])} {here} {told}"
-        self.remove = f"DELETE FROM {rows} {here}"
+        self.version = f"SELECT version FROM {rows} {place}"
+        self.insert = f"{insert} DO NOTHING {version}"
+        self.upsert = f"{insert} DO UPDATE SET version = {rows}.version + 1, {news} {version}"
+        update = f"UPDATE {rows} SET version = version + 1, {', '.join(sets)} {place}"
+        self.update = f"{update} AND version = ${len(columns) + 3} {version}"
+        self.fill = f"UPDATE {rows} SET {', '.join(sets[:-1])} {place} {version}"
+        self.remove = f"DELETE FROM {rows} {place}"
 
     def values(self, owner: str, shape: int, record: Record) -> list[object]:
         """What a row of `owner` and this shape holds beside its identifier and version."""
-        made: list[object] = [record.order, shape]
-        made += (record.keys[name] for name in self.collection.keys)
-        made += (record.numbers[name] for name in self.collection.number_names)
+        cells: list[object] = [record.order, shape]
+        cells += (record.keys[name] for name in self.collection.keys)
+        cells += (record.numbers[name] for name in self.collection.number_names)
         if record.search is not None:
-            made.append(tokens_of(owner, sorted(set(record.search.split(" ")) - {""})))
-        return [*made, record.raw]
+            cells.append(tokens_of(owner, sorted(set(record.search.split(" ")) - {""})))
+        return [*cells, record.raw]
 
 
 def tokens_of(owner: str, words: Iterable[str]) -> list[str]:
@@ -89,40 +89,40 @@ def tokens_of(owner: str, words: Iterable[str]) -> list[str]:
 
 def pairs(record: Record) -> tuple[list[str], list[str]]:
     """The names and the values of its facets, side by side."""
-    found = [(name, value) for name, values in record.facets.items() for value in values]
-    return [name for name, _ in found], [value for _, value in found]
+    facets = [(name, value) for name, values in record.facets.items() for value in values]
+    return [name for name, _ in facets], [value for _, value in facets]
 
 
-def with_facets(made: Table, statement: str, *, at: int, is_new: bool) -> str:
+def with_facets(table: Table, statement: str, *, at: int, is_new: bool) -> str:
     """`statement`, which returns the row that it writes, and the facets of that row with it.
 
     Their names and values are the parameters `at` and the next. The facets wait for the row
     (`FROM w`), so that whoever changes it holds it before anything of it.
     """
-    how = {"facets": made.facets, "at": at, "next": at + 1}
+    how = {"facets": table.facets, "at": at, "next": at + 1}
     gone = "" if is_new else f", gone AS ({_SQL['gone'].format(**how)})"
     added = f", added AS ({_SQL['added'].format(**how)})"
     return f"WITH w AS ({statement}){gone}{added} SELECT version FROM w"
 
 
-def without_facets(made: Table, statement: str) -> str:
+def without_facets(table: Table, statement: str) -> str:
     """`statement`, which returns the row that it removes, and its facets with it."""
-    if not made.collection.facets:
+    if not table.collection.facets:
         return statement
-    gone = _SQL["all_gone"].format(facets=made.facets)
+    gone = _SQL["all_gone"].format(facets=table.facets)
     return f"WITH w AS ({statement}), gone AS ({gone}) SELECT version, ord, body FROM w"
 
 
 def _checked(collection: Collection[Any]) -> list[str]:
     """What the declaration adds to the tables, in the order of the columns."""
     kinds = (("k", collection.keys), ("n", collection.number_names), ("f", collection.facets))
-    names = [collection.name, *(name for _, given in kinds for name in given)]
+    names = [collection.name, *(name for _, declared in kinds for name in declared)]
     for name in names:
         if not _IDENTIFIER.match(name) or len(f"i_c_{collection.name}_k_{name}") > _NAME_MAX:
             raise AssertionError(f"{name!r} is not a short name in letters, digits and _")
     if len({name.lower() for name in names}) < len(names):
         raise AssertionError(f"two names of {names} differ only by case")
-    added = [f"{kind}_{name}" for kind, given in kinds for name in given]
+    added = [f"{kind}_{name}" for kind, declared in kinds for name in declared]
     return added if collection.search is None else [*added, "tokens"]
 
 
@@ -140,33 +140,33 @@ def words(shape: Shape, sign: str) -> str:
     return " ".join([*named, *(["text index"] if "tokens" in shape else [])])
 
 
-def create(made: Table) -> list[str]:
+def create(table: Table) -> list[str]:
     """The statements that make the tables of a collection, without its shape."""
-    names = ["create"] + ["create_across"] * (made.collection.scope == "tenant")
-    return [_SQL[name].format(rows=made.rows, facets=made.facets) for name in names]
+    names = ["create"] + ["create_across"] * (table.collection.scope == "tenant")
+    return [_SQL[name].format(rows=table.rows, facets=table.facets) for name in names]
 
 
-def columns(made: Table, shape: Shape) -> list[str]:
+def columns(table: Table, shape: Shape) -> list[str]:
     """The statements that add the columns of a shape; those that are there stay."""
     names = sorted(name for name in shape if name[0] in _TYPES)
-    add = f"ALTER TABLE {made.rows} ADD COLUMN IF NOT EXISTS"
+    add = f"ALTER TABLE {table.rows} ADD COLUMN IF NOT EXISTS"
     return [f"{add} {name} {_TYPES[name[0]]}" for name in names]
 
 
-def indexes(made: Table, shape: Shape, number: int) -> dict[str, str]:
+def indexes(table: Table, shape: Shape, number: int) -> dict[str, str]:
     """The indexes of a shape by name, and that of the rows which another than `number` wrote."""
-    rows, names = made.rows, sorted(name for name in shape if name[0] in _INDEXES)
+    rows, names = table.rows, sorted(name for name in shape if name[0] in _INDEXES)
     stale = {f"s{number}_{rows}": f"ON {rows} (tenant, id) WHERE shape <> {number}"}
     return stale | {
         f"i_{rows}_{name}": f"ON {rows} {_INDEXES[name[0]].format(name)}" for name in names
     }
 
 
-def drop(made: Table, shape: Shape) -> list[str]:
+def drop(table: Table, shape: Shape) -> list[str]:
     """The statements that forget a shape."""
     return [
-        f"DELETE FROM {made.facets} WHERE name = '{name[2:]}'"
+        f"DELETE FROM {table.facets} WHERE name = '{name[2:]}'"
         if name[0] == "f"
-        else f"ALTER TABLE {made.rows} DROP COLUMN IF EXISTS {name}"
+        else f"ALTER TABLE {table.rows} DROP COLUMN IF EXISTS {name}"
         for name in sorted(shape)
     ]

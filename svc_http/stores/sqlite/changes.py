@@ -75,15 +75,15 @@ class SqliteChanges:
         self, after: FeedPosition, *, types: tuple[str, ...] | None = None, limit: int
     ) -> ChangeSlice:
         """At most `limit` entries after the position; see the port."""
-        found = sorted(
+        entries = sorted(
             chain(
                 self._entries(EVERYBODY, after.everybody, types, limit + 1),
                 self._entries(self._own, after.own, types, limit + 1),
             )
         )
-        changes = tuple(_change(entry) for entry in found[:limit])
-        if len(found) > limit:
-            return ChangeSlice(changes, _advanced(after, found[:limit]), more=True)
+        changes = tuple(_change(entry) for entry in entries[:limit])
+        if len(entries) > limit:
+            return ChangeSlice(changes, _advanced(after, entries[:limit]), more=True)
         head = await self.head()
         position = FeedPosition(max(head.everybody, after.everybody), max(head.own, after.own))
         return ChangeSlice(changes, position, more=False)
@@ -125,7 +125,7 @@ def _advanced(after: FeedPosition, entries: list[Entry]) -> FeedPosition:
 
 def _change(entry: Entry) -> Change:
     _, scope, _, id_, change_type, resource_type, resource_id, version, *rest = entry
-    occurred_at, path, told = rest
+    occurred_at, path, details = rest
     return Change(
         id=id_,
         change_type=change_type,
@@ -135,5 +135,5 @@ def _change(entry: Entry) -> Change:
         occurred_at=from_stored(occurred_at),
         path=path,
         everybody=scope == EVERYBODY,
-        **change_details.read(told),
+        **change_details.read(details),
     )

@@ -81,14 +81,14 @@ class SqliteHeld:
 
     async def count(self, part: Part) -> int:
         """How many rows a part has."""
-        (found,) = self._connection.execute(f"SELECT count(*) FROM {table_of(part)}")
-        return int(found[0])
+        (rows,) = self._connection.execute(f"SELECT count(*) FROM {table_of(part)}")
+        return int(rows[0])
 
     async def rows(self, part: Part) -> AsyncIterator[list[Row]]:
         """The rows of a part, in their order."""
         cursor = self._connection.execute(_READ.get(part) or selection(part))
-        while found := cursor.fetchmany(BATCH_ROWS):
-            yield [(row[0], *sealed(row[1:])) for row in found] if part == LINES else found
+        while batch := cursor.fetchmany(BATCH_ROWS):
+            yield [(row[0], *sealed(row[1:])) for row in batch] if part == LINES else batch
 
 
 class SqliteFilled(SqliteHeld):
@@ -126,10 +126,10 @@ class SqliteFilled(SqliteHeld):
         statement = f"INSERT INTO {table_of(part)} ({columns}) VALUES ({marks})"
         self._connection.executemany(statement, rows)
 
-    def _add_documents(self, made: Table, rows: Sequence[Row]) -> None:
+    def _add_documents(self, stored: Table, rows: Sequence[Row]) -> None:
         for tenant, id_, version, raw in rows:
-            writer = RowWriter(self._connection, self._texts, made, tenant, id_)
-            writer.insert(record_of(made.collection, raw), version)
+            writer = RowWriter(self._connection, self._texts, stored, tenant, id_)
+            writer.insert(record_of(stored.collection, raw), version)
         self._texts.write()
         self._texts.clear()
 
@@ -143,12 +143,12 @@ def check(path: Path, collections: Iterable[Collection[Any]]) -> Status:
     if not path.is_file():
         raise Unfit(f"there is no database {path}")
     try:
-        found = status(path, collections)
+        steps = status(path, collections)
     except sqlite3.Error as broken:
         raise Unfit(f"{path} cannot be read: {broken}") from broken
-    if not found.applied:
+    if not steps.applied:
         raise Unfit(f"{path} is not a database of this service")
-    return found
+    return steps
 
 
 @asynccontextmanager

@@ -77,8 +77,8 @@ class SqliteDocuments:
         """The rows that are there; see the port."""
         owner = scopes.reading(collection, self._tenant)
         statement = declared(self._tables, collection).get_many
-        found = self._connection.execute(statement, (owner, _json(ids)))
-        rows = {row[0]: _document(row) for row in found}
+        records = self._connection.execute(statement, (owner, _json(ids)))
+        rows = {row[0]: _document(row) for row in records}
         return {id_: rows[id_] for id_ in ids if id_ in rows}
 
     async def put(
@@ -124,13 +124,13 @@ class SqliteDocuments:
         statement, tail = walk.table.scan(walk.shape), [*walk.values, limit + 1]
         runs = (self._connection.execute(statement, [*head, *tail]) for head in walk.heads)
         if len(walk.heads) == 1:
-            found = next(runs).fetchall()
+            rows = next(runs).fetchall()
         else:
-            found = _merged(runs, limit + 1, _SORT_KEYS[order is None])
+            rows = _merged(runs, limit + 1, _SORT_KEYS[order is None])
         if order is None:
-            return sliced(list(map(_document, found)), limit)
-        end = Position(found[limit - 1][4], found[limit - 1][0]) if len(found) > limit else None
-        return Slice(tuple([_document(row[:4]) for row in found[:limit]]), end)
+            return sliced(list(map(_document, rows)), limit)
+        end = Position(rows[limit - 1][4], rows[limit - 1][0]) if len(rows) > limit else None
+        return Slice(tuple([_document(row[:4]) for row in rows[:limit]]), end)
 
     async def count(
         self, collection: Collection[T], *, limit: int, **filters: Unpack[Filters]
@@ -166,16 +166,16 @@ class SqliteDocuments:
         shape = _shape(wanted, None, None, after)._replace(has_run=run is not None)
         place = () if after is None else (after.rank, after.order, after.id)
         checks = (value for name, _ in shape.checks for value in wanted.where[name])
-        held = [match_query(owner, wanted.words, "AND")] if wanted.words else []
+        texts = [match_query(owner, wanted.words, "AND")] if wanted.words else []
         best = [*place[:1], limit] if wanted.is_all else []
-        values = [_json(words), *(run or ()), owner, *held, *_bounds(wanted), *place, *checks]
+        values = [_json(words), *(run or ()), owner, *texts, *_bounds(wanted), *place, *checks]
         values += [*best, limit + 1]
-        found = self._connection.execute(table.search(shape), values).fetchall()
+        rows = self._connection.execute(table.search(shape), values).fetchall()
         end = None
-        if len(found) > limit:
-            id_, _, order, _, rank = found[limit - 1]
+        if len(rows) > limit:
+            id_, _, order, _, rank = rows[limit - 1]
             end = Position(order, id_, rank)
-        return Slice(tuple(_document(row[:4]) for row in found[:limit]), end)
+        return Slice(tuple(_document(row[:4]) for row in rows[:limit]), end)
 
     def _run(self, table: Table, owner: str, wanted: Asked) -> tuple[int | None, ...] | None:
         """The lowest and the highest number of the rows between the bounds; None for too many.
@@ -332,8 +332,8 @@ def across(
     values = [value for name in filters for value in filters[name]]
     bound = [*(after or ()), *(() if end is None else (end,))]
     statement = table.across(checks, after is not None, end is not None)
-    found = connection.execute(statement, [*bound, *values, limit])
-    return tuple(Owned(row[0], Document(*row[1:])) for row in found)
+    rows = connection.execute(statement, [*bound, *values, limit])
+    return tuple(Owned(row[0], Document(*row[1:])) for row in rows)
 
 
 def declared(tables: Tables, collection: Collection[Any]) -> Table:

@@ -191,8 +191,8 @@ class SqliteLedger:
 
     async def get(self, id_: str) -> SealedLine | None:
         """The line of a record."""
-        found = self._connection.execute(_GET, (self._book().number, id_)).fetchone()
-        return None if found is None else sealed(found)
+        row = self._connection.execute(_GET, (self._book().number, id_)).fetchone()
+        return None if row is None else sealed(row)
 
     async def get_many(self, ids: Sequence[str]) -> dict[str, SealedLine]:
         """The lines of the records that are there."""
@@ -209,11 +209,11 @@ class SqliteLedger:
         self, subjects: Sequence[str], *, start: int = 0, size: int | None = None, limit: int
     ) -> tuple[tuple[str, bytes], ...]:
         """The lines about one subject after the other, oldest first."""
-        book, found = self._book(), list[tuple[str, bytes]]()
+        book, lines = self._book(), list[tuple[str, bytes]]()
         for subject in dict.fromkeys(subjects):
-            asked = (subject, book.first + start, book.end(size), limit - len(found))
-            found += [(subject, line) for line in self._column(_OF_SUBJECT, *asked)]
-        return tuple(found)
+            values = (subject, book.first + start, book.end(size), limit - len(lines))
+            lines += [(subject, line) for line in self._column(_OF_SUBJECT, *values)]
+        return tuple(lines)
 
     async def counts_of(self, subjects: Sequence[str], *, start: int = 0) -> dict[str, int]:
         """How many lines there are about each subject."""
@@ -231,12 +231,12 @@ class SqliteLedger:
     ) -> tuple[SealedLine, ...]:
         """The lines that open a subject, newest first."""
         book = self._book()
-        asked: tuple[Any, ...] = (book.first, book.end(size, before), limit)
+        values: tuple[Any, ...] = (book.first, book.end(size, before), limit)
         if key is None:
-            rows = self._connection.execute(_OPENED, asked)
+            rows = self._connection.execute(_OPENED, values)
         else:
             rows = self._connection.execute(
-                _OPENED_BY_KEY, (*asked, key_digest(key), book.end(size))
+                _OPENED_BY_KEY, (*values, key_digest(key), book.end(size))
             )
         return tuple(map(sealed, rows))
 
@@ -245,8 +245,8 @@ class SqliteLedger:
     ) -> dict[str, tuple[str, ...]]:
         """The subjects about which a line states each key."""
         book = self._book()
-        asked = (book.first, book.end(size), limit)
-        return {key: self._column(_HOLDERS, key_digest(key), *asked) for key in keys}
+        values = (book.first, book.end(size), limit)
+        return {key: self._column(_HOLDERS, key_digest(key), *values) for key in keys}
 
     async def size_at(self, recorded_at: str) -> int:
         """How many lines were recorded at or before this time."""
@@ -288,14 +288,14 @@ class SqliteLedger:
     async def end(self) -> LedgerEnd:
         """Where the lines end that are stored."""
         book = self._book()
-        found = self._connection.execute(_END, book.places).fetchone()
-        return LedgerEnd(0, "") if found is None else LedgerEnd(found[0] - book.first + 1, found[1])
+        row = self._connection.execute(_END, book.places).fetchone()
+        return LedgerEnd(0, "") if row is None else LedgerEnd(row[0] - book.first + 1, row[1])
 
     async def stored(self, numbers: Sequence[int]) -> tuple[SealedLine, ...]:
         """All that is stored of the lines of these numbers."""
         book = self._book()
-        asked = _json([book.first + number for number in numbers])
-        rows = self._connection.execute(_STORED, (asked,)).fetchall()
+        places = _json([book.first + number for number in numbers])
+        rows = self._connection.execute(_STORED, (places,)).fetchall()
         return tuple(map(self._stored, rows))
 
     def _stored(self, row: tuple[Any, ...]) -> SealedLine:
@@ -316,8 +316,8 @@ class SqliteLedger:
         return tuple(LedgerKey(digest, place - book.first) for digest, place in rows)
 
     def _book(self) -> _Book:
-        found = self._connection.execute(_HEAD, (self._tenant,)).fetchone()
-        return _NO_BOOK if found is None else _Book(found[0], LedgerHead(*found[1:]))
+        row = self._connection.execute(_HEAD, (self._tenant,)).fetchone()
+        return _NO_BOOK if row is None else _Book(row[0], LedgerHead(*row[1:]))
 
     def _time(self, place: int) -> str:
         time: str = self._connection.execute(_TIME, (place,)).fetchone()[0]

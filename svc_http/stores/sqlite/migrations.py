@@ -209,8 +209,8 @@ def _read_shape(stored: dict[str, Any]) -> _Shape:
 
 
 def _has(connection: sqlite3.Connection, name: str) -> bool:
-    asked = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?"
-    return bool(connection.execute(asked, (name,)).fetchone()[0])
+    statement = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?"
+    return bool(connection.execute(statement, (name,)).fetchone()[0])
 
 
 def _shape(collection: Collection[Any]) -> _Shape:

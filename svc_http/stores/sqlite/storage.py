@@ -135,8 +135,8 @@ class SqliteStorage:
         self, collection: Collection[T], *, limit: int, **bounds: Unpack[Lowest]
     ) -> tuple[Owned[T], ...]:
         """Rows of every tenant with the lowest `(order, tenant, id)` first."""
-        asked = declared(self._tables, collection)
-        return await self._reads.run(lambda connection: across(connection, asked, limit, bounds))
+        table = declared(self._tables, collection)
+        return await self._reads.run(lambda connection: across(connection, table, limit, bounds))
 
     async def close(self) -> None:
         """Finish the units that were handed in, then give the file back."""

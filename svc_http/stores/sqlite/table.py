@@ -177,29 +177,29 @@ def _check_names(names: Iterable[str]) -> None:
 # -- making and changing -----------------------------------------------------------------------
 
 
-def create(made: Table) -> list[str]:
+def create(table: Table) -> list[str]:
     """The statements that make the tables of a collection, without its keys."""
-    rows = made.rows
+    rows = table.rows
     statements = [
         f"CREATE TABLE {rows} (row INTEGER PRIMARY KEY, tenant TEXT NOT NULL, id TEXT NOT NULL,"
         " version INTEGER NOT NULL, ord INTEGER NOT NULL, facets TEXT NOT NULL,"
         " body BLOB NOT NULL, UNIQUE (tenant, id))",
         f"CREATE INDEX i_{rows} ON {rows} (tenant, ord DESC, id DESC)",
-        f"CREATE TABLE {made.facet_rows} (tenant TEXT NOT NULL, name TEXT NOT NULL,"
+        f"CREATE TABLE {table.facet_rows} (tenant TEXT NOT NULL, name TEXT NOT NULL,"
         " value TEXT NOT NULL, ord INTEGER NOT NULL, id TEXT NOT NULL, row INTEGER NOT NULL,"
         " PRIMARY KEY (tenant, name, value, ord DESC, id DESC)) WITHOUT ROWID",
     ]
-    if made.collection.scope == "tenant":
+    if table.collection.scope == "tenant":
         statements.append(f"CREATE INDEX a_{rows} ON {rows} (ord, tenant, id)")
     return statements
 
 
-def add_column(made: Table, kind: str, name: str) -> list[str]:
+def add_column(table: Table, kind: str, name: str) -> list[str]:
     """The statements that add the column and the index of a key (`k`) or a number (`n`).
 
     Of a pair of both (`p`), a text with a space, it is the index alone.
     """
-    rows = made.rows
+    rows = table.rows
     if kind == "p":
         key, _, number = name.partition(" ")
         return [
@@ -218,51 +218,51 @@ def add_column(made: Table, kind: str, name: str) -> list[str]:
     ]
 
 
-def drop_column(made: Table, kind: str, name: str) -> list[str]:
+def drop_column(table: Table, kind: str, name: str) -> list[str]:
     """The statements that forget a key (`k`), a number (`n`) or the index of both (`p`)."""
     if kind == "p":
-        return [f"DROP INDEX i_{made.rows}_{name.replace(' ', '_')}"]
+        return [f"DROP INDEX i_{table.rows}_{name.replace(' ', '_')}"]
     return [
-        f"DROP INDEX i_{made.rows}_{name}",
-        f"ALTER TABLE {made.rows} DROP COLUMN {kind}_{name}",
+        f"DROP INDEX i_{table.rows}_{name}",
+        f"ALTER TABLE {table.rows} DROP COLUMN {kind}_{name}",
     ]
 
 
-def add_texts(made: Table) -> list[str]:
+def add_texts(table: Table) -> list[str]:
     """The statements that make the text index."""
     return [
-        f'CREATE VIRTUAL TABLE {made.texts} USING fts5(owner, tokens, tokenize = "{_TOKENIZER}")'
+        f'CREATE VIRTUAL TABLE {table.texts} USING fts5(owner, tokens, tokenize = "{_TOKENIZER}")'
     ]
 
 
-def drop_texts(made: Table) -> list[str]:
+def drop_texts(table: Table) -> list[str]:
     """The statements that forget the text index."""
-    return [f"DROP TABLE {made.texts}"]
+    return [f"DROP TABLE {table.texts}"]
 
 
 # -- asking ------------------------------------------------------------------------------------
 
 
-def _scan(made: Table, shape: Shape) -> str:
-    line, source = _line(made, shape)
+def _scan(table: Table, shape: Shape) -> str:
+    line, source = _line(table, shape)
     key = _sort_key(line, shape)
     after = f" AND ({key}, {line}.id) < (?, ?)" if shape.has_after else ""
     number = "" if shape.order is None else f", {key}"
     return (
         f"SELECT c.id, c.version, c.ord, c.body{number} FROM {source}{_bounds(line, shape)}{after}"
-        f"{_checks(made, shape.checks)} ORDER BY {key} DESC, {line}.id DESC LIMIT ?"
+        f"{_checks(table, shape.checks)} ORDER BY {key} DESC, {line}.id DESC LIMIT ?"
     )
 
 
-def _count(made: Table, shape: Shape) -> str:
-    line, source = _line(made, shape)
+def _count(table: Table, shape: Shape) -> str:
+    line, source = _line(table, shape)
     # A row may have two of the values of a facet.
     row = "DISTINCT c.row" if shape.is_several else "1"
-    rows = f"SELECT {row} FROM {source}{_bounds(line, shape)}{_checks(made, shape.checks)} LIMIT ?"
+    rows = f"SELECT {row} FROM {source}{_bounds(line, shape)}{_checks(table, shape.checks)} LIMIT ?"
     return f"SELECT count(*) FROM ({rows})"
 
 
-def _line(made: Table, shape: Shape) -> tuple[str, str]:
+def _line(table: Table, shape: Shape) -> tuple[str, str]:
     """Which table holds the walked index, and where the walk goes.
 
     INDEXED BY makes a statement fail at once where the planner would walk another one.
@@ -272,21 +272,21 @@ def _line(made: Table, shape: Shape) -> tuple[str, str]:
         mark = "IN (SELECT value FROM json_each(?))"
     if shape.has_words:
         return "c", (
-            f"{made.texts} AS t CROSS JOIN {made.rows} AS c ON c.row = t.rowid"
-            f" WHERE {made.texts} MATCH ? AND c.tenant = ?"
+            f"{table.texts} AS t CROSS JOIN {table.rows} AS c ON c.row = t.rowid"
+            f" WHERE {table.texts} MATCH ? AND c.tenant = ?"
         )
     if driver is None:
-        return "c", f"{made.rows} AS c INDEXED BY i_{made.rows} WHERE c.tenant = ?"
-    if driver in made.facets:
+        return "c", f"{table.rows} AS c INDEXED BY i_{table.rows} WHERE c.tenant = ?"
+    if driver in table.facets:
         return "f", (
-            f"{made.facet_rows} AS f CROSS JOIN {made.rows} AS c ON c.row = f.row"
+            f"{table.facet_rows} AS f CROSS JOIN {table.rows} AS c ON c.row = f.row"
             f" WHERE f.tenant = ? AND f.name = '{driver}' AND f.value {mark}"
         )
-    index = f"i_{made.rows}_{driver}"
-    if shape.order in made.collection.ranked.get(driver, ()):
+    index = f"i_{table.rows}_{driver}"
+    if shape.order in table.collection.ranked.get(driver, ()):
         index += f"_{shape.order}"
-    walked = f"{made.rows} AS c INDEXED BY {index} WHERE c.tenant = ?"
-    return "c", walked if driver in made.numbers else f"{walked} AND c.k_{driver} {mark}"
+    walked = f"{table.rows} AS c INDEXED BY {index} WHERE c.tenant = ?"
+    return "c", walked if driver in table.numbers else f"{walked} AND c.k_{driver} {mark}"
 
 
 def _sort_key(line: str, shape: Shape) -> str:
@@ -305,25 +305,25 @@ def _span(name: str, wraps: bool) -> str:
     return f" AND c.n_{name} BETWEEN ? AND ?"
 
 
-def _checks(made: Table, checks: tuple[tuple[str, int], ...]) -> str:
-    return "".join(f" AND {_check(made, name, count)}" for name, count in checks)
+def _checks(table: Table, checks: tuple[tuple[str, int], ...]) -> str:
+    return "".join(f" AND {_check(table, name, count)}" for name, count in checks)
 
 
-def _check(made: Table, name: str, count: int) -> str:
+def _check(table: Table, name: str, count: int) -> str:
     marks = ", ".join("?" * count)
-    if name in made.facets:
+    if name in table.facets:
         return (
-            f"EXISTS (SELECT 1 FROM {made.facet_rows} AS g WHERE g.tenant = c.tenant"
+            f"EXISTS (SELECT 1 FROM {table.facet_rows} AS g WHERE g.tenant = c.tenant"
             f" AND g.name = '{name}' AND g.value IN ({marks}) AND g.ord = c.ord AND g.id = c.id)"
         )
     # The plus keeps the planner from walking this index and sorting.
     return f"+c.k_{name} IN ({marks})"
 
 
-def _search(made: Table, shape: Shape) -> str:
+def _search(table: Table, shape: Shape) -> str:
     """Rank within the index, then look at the rows: where every one matches, at the best alone."""
-    held = f"SELECT rowid FROM {made.texts} WHERE {made.texts} MATCH ?"
-    words = f" AND c.row IN ({held})" if shape.has_words else ""
+    matching = f"SELECT rowid FROM {table.texts} WHERE {table.texts} MATCH ?"
+    words = f" AND c.row IN ({matching})" if shape.has_words else ""
     after = " AND (m.rank, c.ord, c.id) < (?, ?, ?)" if shape.has_after else ""
     run = " AND t.rowid BETWEEN ? AND ?" if shape.has_run else ""
     best = ""
@@ -333,10 +333,10 @@ def _search(made: Table, shape: Shape) -> str:
         best = f" AND m.rank >= ifnull(({last}), 0)"
     return (
         "WITH m AS MATERIALIZED (SELECT t.rowid AS row, sum(word.value) AS rank"
-        f" FROM json_each(?) AS word CROSS JOIN {made.texts} AS t"
-        f" WHERE t.{made.texts} MATCH word.key{run} GROUP BY t.rowid)"
-        f" SELECT c.id, c.version, c.ord, c.body, m.rank FROM m CROSS JOIN {made.rows} AS c"
+        f" FROM json_each(?) AS word CROSS JOIN {table.texts} AS t"
+        f" WHERE t.{table.texts} MATCH word.key{run} GROUP BY t.rowid)"
+        f" SELECT c.id, c.version, c.ord, c.body, m.rank FROM m CROSS JOIN {table.rows} AS c"
         f" ON c.row = m.row WHERE c.tenant = ?"
-        f"{words}{_bounds('c', shape)}{after}{_checks(made, shape.checks)}{best}"
+        f"{words}{_bounds('c', shape)}{after}{_checks(table, shape.checks)}{best}"
         " ORDER BY m.rank DESC, c.ord DESC, c.id DESC LIMIT ?"
     )
