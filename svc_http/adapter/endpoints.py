@@ -25,7 +25,7 @@ from svc_core.payments.records import KeptAnswer
 from svc_core.payments.steps import Served
 from svc_http.adapter.paywall import Paywall
 from svc_http.adapter.surroundings import Surroundings
-from svc_http.exchange import answers as respond
+from svc_http.exchange import answers
 from svc_http.exchange.answers import Ready
 from svc_http.exchange.exchange import Exchange, Header
 from svc_http.exchange.flow import Flow
@@ -60,7 +60,7 @@ class Endpoint:
         self._is_remembered = operation.timeless and not operation.writes
         self._id = operation.id
         self._varying = tuple(name.encode() for name in declared.fields)
-        self._deprecation = respond.deprecation(settings)
+        self._deprecation = answers.deprecation(settings)
 
     def __call__(self, exchange: Exchange, values: Mapping[str, str]) -> Awaitable[None]:
         """The answer to one exchange, to be awaited.
@@ -95,7 +95,7 @@ class Endpoint:
             async def work() -> KeptAnswer:
                 with exchange.working():
                     execution = await self._execution(exchange, values, case)
-                    return respond.kept(await self._run(exchange, execution))
+                    return answers.kept(await self._run(exchange, execution))
 
             return self._sell(exchange, till.serve(exchange, block, purchase, work))
         if till is not None:
@@ -104,7 +104,7 @@ class Endpoint:
 
     async def _sell(self, exchange: Exchange, sale: Awaitable[Served]) -> None:
         exchange.fields.pop(b"if-none-match", None)  # nobody pays to be told that nothing changed
-        await respond.served(exchange, await sale)
+        await answers.served(exchange, await sale)
 
     async def _when_let_in(
         self, exchange: Exchange, values: Mapping[str, str], facts: Facts, now: datetime
@@ -125,7 +125,7 @@ class Endpoint:
         answer = self._runtime.pages.get(key, version)
         if answer is None:
             return self._make(exchange, values, case, (key, version))
-        return respond.send(exchange, answer)
+        return answers.send(exchange, answer)
 
     async def _make(
         self,
@@ -139,7 +139,7 @@ class Endpoint:
         if keep is not None and not answer.is_fleeting:
             self._runtime.pages.put(*keep, answer)
         if answer.stream is None or exchange.is_head:
-            await respond.send(exchange, answer)
+            await answers.send(exchange, answer)
         else:
             # What was sent is not held for as long as its answer goes on.
             read = attrs.evolve(execution.prepared, body=b"")
@@ -169,7 +169,7 @@ class Endpoint:
             exchange=exchange,
             stream=stream,
             watch=runtime.watch(actor.tenant, context),
-            begin=lambda: respond.begin(exchange, answer, limits),
+            begin=lambda: answers.begin(exchange, answer, limits),
             room=streams.one(**whose),
             still=still,
             drain=runtime.drain,
@@ -194,7 +194,7 @@ class Endpoint:
     async def _run(self, exchange: Exchange, execution: Execution) -> Ready:
         async with self._turn(exchange, execution):
             reply = await execution.reply()
-        return respond.ready(self._operation, reply, self._deprecated(execution.prepared))
+        return answers.ready(self._operation, reply, self._deprecated(execution.prepared))
 
     async def _execution(
         self, exchange: Exchange, values: Mapping[str, str], case: _Case

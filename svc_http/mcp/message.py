@@ -16,7 +16,7 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.caller import Actor
 from svc_http.adapter.surroundings import Surroundings
-from svc_http.exchange import answers as respond
+from svc_http.exchange import answers
 from svc_http.exchange.exchange import Exchange, Header, length
 from svc_http.mcp.server import answered, make, refused
 
@@ -119,5 +119,5 @@ class KeyCaller:
         told = problem.body(refusal, base_url=self._runtime.settings.origin, request_id=id_)
         if wait is None:
             return refused(json.loads(told))
-        self.headers = respond.encoded(refusal.headers.items())
+        self.headers = answers.encoded(refusal.headers.items())
         return refused(json.loads(told), f"Retry after {wait} seconds.")

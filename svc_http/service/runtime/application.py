@@ -68,7 +68,7 @@ class Service(Starlette):
         resources = [
             *endpoints.resources(operations, runtime),
             *Pages(operations, runtime, terms, self.looks.exposition).resources(),
-            *reports.resources(runtime),
+            *reports.resources(lambda: runtime.service, runtime.site),
             *endpoint.resources(runtime),
         ]
         if runtime.media is not None:
