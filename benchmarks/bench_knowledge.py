@@ -38,7 +38,7 @@ from svc_core.knowledge.retrieving import retrieve
 from svc_core.knowledge.rows import KnowledgeQuery, Mode, RetrievalPeriod
 from svc_core.operation.caller import Actor
 from svc_core.operation.host import Host
-from svc_core.reports.indexing import OWN, index_report
+from svc_core.reports.indexing import REPORT_INDEX, index_report
 from svc_core.reports.model import (
     Period,
     ReportContent,
@@ -116,8 +116,8 @@ async def filled(storage: Any, numbers: range, language: Language) -> Service:
         row, facets = report(number, language)
         await service.write(TENANT, partial(index_report, row=row, facets=facets))
         if number % 8 == 7:
-            await tend(service, TENANT, OWN, embedder)
-    while await tend(service, TENANT, OWN, embedder) is not None:
+            await tend(service, TENANT, REPORT_INDEX, embedder)
+    while await tend(service, TENANT, REPORT_INDEX, embedder) is not None:
         pass
     return service
 

@@ -21,7 +21,7 @@ from svc_core.knowledge.retrieving import retrieve
 from svc_core.knowledge.rows import KnowledgeQuery, Mode
 from svc_core.operation.caller import Actor
 from svc_core.operation.host import Host
-from svc_core.reports.indexing import OWN, index_report
+from svc_core.reports.indexing import REPORT_INDEX, index_report
 from svc_core.reports.model import (
     Period,
     ReportContent,
@@ -76,7 +76,7 @@ async def recalls() -> dict[Mode, float]:
     for number, told in enumerate(lines("reports")):
         row, facets = report(number, *told)
         await service.write(TENANT, partial(index_report, row=row, facets=facets))
-    while await tend(service, TENANT, OWN, embedder) is not None:
+    while await tend(service, TENANT, REPORT_INDEX, embedder) is not None:
         pass
     ctx = service.context(Actor(TENANT))
     found: dict[Mode, float] = {}

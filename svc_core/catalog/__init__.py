@@ -43,7 +43,7 @@ from svc_core.intel.news import operations as news
 from svc_core.intel.news.indexing import ITEMS
 from svc_core.intel.news.vectors import VECTORS
 from svc_core.intel.signals import operations as signals
-from svc_core.intel.signals.indexing import SHARED
+from svc_core.intel.signals.indexing import SIGNAL_INDEX
 from svc_core.intel.signals.model import DETECTIONS_DUE, MARKET_POINTS, SIGNALS
 from svc_core.intel.vulnerabilities import operations as cves
 from svc_core.knowledge import operations as knowledge
@@ -61,7 +61,7 @@ from svc_core.projects.model import PROJECTS
 from svc_core.reports import audio, publications
 from svc_core.reports import local_operations as reports_local
 from svc_core.reports import operations as reports
-from svc_core.reports.indexing import OWN
+from svc_core.reports.indexing import REPORT_INDEX
 from svc_core.reports.model import FACETS, REPORTS
 from svc_core.reports.profiles import model as profile
 from svc_core.reports.profiles import operations as profiles
@@ -147,8 +147,8 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     SIGNALS,
     MARKET_POINTS,
     DETECTIONS_DUE,
-    *OWN.collections,
-    *SHARED.collections,
+    *REPORT_INDEX.collections,
+    *SIGNAL_INDEX.collections,
     MARKETS,
     *profile.COLLECTIONS,
     PROJECTS,

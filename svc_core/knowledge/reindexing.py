@@ -17,7 +17,7 @@ from svc_core import wire
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import One
-from svc_core.intel.signals.indexing import SHARED, index_signals
+from svc_core.intel.signals.indexing import SIGNAL_INDEX, index_signals
 from svc_core.intel.signals.model import SIGNALS
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation, local
@@ -25,7 +25,7 @@ from svc_core.operation.host import Progress
 from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, Document, Position
 from svc_core.operation.units import Units, WorkContext
-from svc_core.reports.indexing import OWN, ids_of, index_report
+from svc_core.reports.indexing import REPORT_INDEX, ids_of, index_report
 from svc_core.reports.model import FACETS, REPORTS
 from svc_core.search import corpus
 from svc_core.search.embeddings import BATCH, Embedder, NotEmbedded, passage, vectors_of
@@ -73,7 +73,7 @@ async def _walk(ctx: Context, index: Index) -> int:
     if known is None or known.is_done:
         return 0
     after = Position(*known.after) if known.after else None
-    if index is OWN:
+    if index is REPORT_INDEX:
         page: Any = await ctx.tx.documents.scan(REPORTS, after=after, limit=REPORTS_AT_ONCE)
         reports = {row.id: REPORTS.decode(row.raw) for row in page.rows}
         for id_, facets in (await ctx.find_many(FACETS, reports)).items():
@@ -164,7 +164,7 @@ async def reindex_knowledge(ctx: WorkContext, request: ReindexKnowledge) -> One[
     """
     work, embedder = ctx.work, ctx.host.lends.get(Embedder)
     model = "" if embedder is None else embedder.model
-    places = [(SYSTEM, SHARED), *((tenant, OWN) for tenant in await work.tenants())]
+    places = [(SYSTEM, SIGNAL_INDEX), *((tenant, REPORT_INDEX) for tenant in await work.tenants())]
     rows = 0
     for at, (tenant, index) in enumerate(places):
         await work.write(tenant, partial(begin, index=index, model=model, again=True))

@@ -17,7 +17,7 @@ from attrs import define, field, frozen
 from svc_core.base.unset import Unset, given
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.intel.signals.indexing import SHARED
+from svc_core.intel.signals.indexing import SIGNAL_INDEX
 from svc_core.intel.signals.model import SIGNALS
 from svc_core.knowledge.excerpts import excerpt
 from svc_core.knowledge.rows import (
@@ -35,7 +35,7 @@ from svc_core.operation.members import micros
 from svc_core.operation.ports.documents import Filters
 from svc_core.operation.units import WorkContext
 from svc_core.reports import publications, recordings
-from svc_core.reports.indexing import OWN
+from svc_core.reports.indexing import REPORT_INDEX
 from svc_core.reports.model import REPORTS
 from svc_core.search import corpus
 from svc_core.search.corpus import Corpus
@@ -157,19 +157,19 @@ class _Place:
     @property
     def corpus(self) -> Corpus:
         """What its words are counted in."""
-        return SHARED.corpus if self.profiles else self.index.corpus
+        return SIGNAL_INDEX.corpus if self.profiles else self.index.corpus
 
 
 async def _places(ctx: Context, wanted: KnowledgeQuery) -> list[_Place]:
     """Where rows may be."""
     ids = given(wanted.profile_ids, None)
-    places = [_Place(OWN, ctx)]
+    places = [_Place(REPORT_INDEX, ctx)]
     if ids is None and "signal" in wanted.kinds:
-        places.append(_Place(SHARED, ctx))
+        places.append(_Place(SIGNAL_INDEX, ctx))
     for other, profiles in await publications.of_everybody(ctx):
         named = tuple(id_ for id_ in profiles if ids is None or id_ in ids)
         if named and other.tx.tenant != ctx.actor.tenant:
-            places.append(_Place(OWN, other, named))
+            places.append(_Place(REPORT_INDEX, other, named))
     return places
 
 
@@ -195,7 +195,7 @@ async def _found(ctx: WorkContext, asked: _Asked) -> _Found:
 
 def _filters(place: _Place, wanted: KnowledgeQuery) -> Filters:
     where: dict[str, tuple[str, ...]] = {}
-    if place.index is OWN and set(wanted.kinds) != set(KINDS):
+    if place.index is REPORT_INDEX and set(wanted.kinds) != set(KINDS):
         where["kind"] = wanted.kinds
     if place.profiles or not isinstance(wanted.profile_ids, Unset):
         where["profile"] = place.profiles or given(wanted.profile_ids, ())

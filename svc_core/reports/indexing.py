@@ -8,7 +8,7 @@ from svc_core.operation.context import Context
 from svc_core.reports.model import ReportFacets, ReportRow
 from svc_core.search.indexing import Index, IndexedText, indexed
 
-OWN: Final = Index.of("tenant", "knowledge")
+REPORT_INDEX: Final = Index.of("tenant", "knowledge")
 """A tenant's: its reports and their signals."""
 _OF_REPORT_MAX: Final = 64
 """Rows of one report: itself and its signals, of which it has at most 50."""
@@ -16,18 +16,18 @@ _OF_REPORT_MAX: Final = 64
 
 async def index_report(ctx: Context, row: ReportRow, facets: ReportFacets) -> None:
     """Index a report and its signals in place of what was indexed of it before."""
-    await OWN.write(ctx, _texts(row, facets), await ids_of(ctx, [row.id]))
+    await REPORT_INDEX.write(ctx, _texts(row, facets), await ids_of(ctx, [row.id]))
 
 
 async def forget_reports(ctx: Context, ids: Sequence[str]) -> None:
     """Remove reports and their signals."""
-    await OWN.write(ctx, (), await ids_of(ctx, ids))
+    await REPORT_INDEX.write(ctx, (), await ids_of(ctx, ids))
 
 
 async def ids_of(ctx: Context, reports: Sequence[str]) -> list[str]:
     """What is indexed of some reports."""
-    rows = ctx.every(OWN.texts, _OF_REPORT_MAX * len(reports), where={"report": tuple(reports)})
-    return [row.id async for row in rows]
+    most, where = _OF_REPORT_MAX * len(reports), {"report": tuple(reports)}
+    return [row.id async for row in ctx.every(REPORT_INDEX.texts, most, where=where)]
 
 
 def _texts(row: ReportRow, facets: ReportFacets) -> Iterator[IndexedText]:

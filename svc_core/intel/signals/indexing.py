@@ -7,7 +7,7 @@ from svc_core.intel.signals.model import Signal
 from svc_core.operation.context import Context
 from svc_core.search.indexing import Index, indexed
 
-SHARED: Final = Index.of("global", "signal")
+SIGNAL_INDEX: Final = Index.of("global", "signal")
 """Everybody's: the signals of sources."""
 
 
@@ -19,7 +19,7 @@ async def index_signals(ctx: Context, signals: Iterable[Signal]) -> None:
         for row in rows.values()
         if row.status != "dismissed"
     ]
-    await SHARED.write(ctx, texts, rows)
+    await SIGNAL_INDEX.write(ctx, texts, rows)
 
 
 def tagged(summary: str, tags: Sequence[str]) -> str:

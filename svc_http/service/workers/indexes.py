@@ -5,13 +5,13 @@ stands.
 """
 
 import asyncio
+from functools import partial
 from typing import Final
 
-from svc_core.intel.signals.indexing import SHARED
+from svc_core.intel.signals.indexing import SIGNAL_INDEX
 from svc_core.knowledge.reindexing import begin, tend
-from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM, Leases, SharedUnavailable
-from svc_core.reports.indexing import OWN
+from svc_core.reports.indexing import REPORT_INDEX
 from svc_core.search.embeddings import Embedder, NotEmbedded
 from svc_core.search.indexing import NEVER, Index
 from svc_http import system
@@ -64,7 +64,11 @@ class Indexing:
         """Give every index a turn in which something waits; whether there was any."""
         if not self._is_begun:
             await self._begin()
-        waiting = [(tenant, index) for index in (SHARED, OWN) for tenant in await self._due(index)]
+        waiting = [
+            (tenant, index)
+            for index in (SIGNAL_INDEX, REPORT_INDEX)
+            for tenant in await self._due(index)
+        ]
         for tenant, index in waiting:
             await self._holds()
             await tend(self._service, tenant, index, self._embedder)
@@ -80,10 +84,10 @@ class Indexing:
         """Have every index looked at that is older than this, or of another model."""
         model = "" if self._embedder is None else self._embedder.model
         tenants = await self._service.tenants()
-        for tenant, index in [(SYSTEM, SHARED), *((owner, OWN) for owner in tenants)]:
-
-            async def unit(ctx: Context, index: Index = index) -> None:
-                await begin(ctx, index, model, again=False)
-
+        for tenant, index in [
+            (SYSTEM, SIGNAL_INDEX),
+            *((owner, REPORT_INDEX) for owner in tenants),
+        ]:
+            unit = partial(begin, index=index, model=model, again=False)
             await self._service.write(tenant, unit)
         self._is_begun = True

@@ -10,8 +10,8 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from svc_core.access.authorize import Facts, Grant
+from svc_core.base.seals import Keyring
 from svc_core.contract import problem
-from svc_core.contract.cursor import Keyring
 from svc_core.contract.problem import Problem
 from svc_core.operation.caller import Actor
 from svc_core.operation.parsing import Site

@@ -12,7 +12,7 @@ from svc_core.access import operations as accounts
 from svc_core.catalog.tools import CatalogueTools
 from svc_core.contract.problem import Problem
 from svc_core.intel.signals import detectors
-from svc_core.intel.signals.indexing import SHARED
+from svc_core.intel.signals.indexing import SIGNAL_INDEX
 from svc_core.intel.signals.operations import DismissSignal, dismiss_signal
 from svc_core.knowledge import reindexing, retrieving
 from svc_core.knowledge.reindexing import ReindexKnowledge, begin, reindex_knowledge, tend
@@ -21,7 +21,7 @@ from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.parsing import Site
 from svc_core.operation.ports import SYSTEM, SharedUnavailable
-from svc_core.reports.indexing import OWN
+from svc_core.reports.indexing import REPORT_INDEX
 from svc_core.reports.indexing import forget_reports as forget_indexed
 from svc_core.reports.profiles.model import (
     LEAVING,
@@ -81,7 +81,7 @@ def working(service: Any, model: Meaning | None = None) -> Indexing:
     return Indexing(service, embedder, in_memory(lambda: 0.0).leases)
 
 
-async def counted(service: Any, tenant: str = TENANT, index: Any = OWN) -> dict[str, int]:
+async def counted(service: Any, tenant: str = TENANT, index: Any = REPORT_INDEX) -> dict[str, int]:
     async def count(ctx: Context) -> dict[str, int]:
         kept = {"texts": index.texts, "vectors": index.vectors, "due": index.due}
         held = {name: await ctx.tx.documents.count(one, limit=999) for name, one in kept.items()}
@@ -265,16 +265,16 @@ async def test_what_was_indexed_in_an_older_form_is_indexed_anew_by_itself(any_h
     old = IndexDue(ALL, model="", is_done=True, form=1)
     tenant = await workspace(service)
     for each in (tenant, TENANT):
-        await service.write(each, lambda ctx: ctx.save(OWN.due, ALL, old))
+        await service.write(each, lambda ctx: ctx.save(REPORT_INDEX.due, ALL, old))
     assert (await ask(service, "labour"))[0] == []
-    await service.write(TENANT, lambda ctx: begin(ctx, OWN, "", again=False))
-    while await tend(service, TENANT, OWN, None) is not None:
+    await service.write(TENANT, lambda ctx: begin(ctx, REPORT_INDEX, "", again=False))
+    while await tend(service, TENANT, REPORT_INDEX, None) is not None:
         pass
     assert ids((await ask(service, "labour"))[0]) == [facets.signals[0].id]
-    done = await service.read(TENANT, lambda ctx: ctx.value(OWN.due, ALL))
+    done = await service.read(TENANT, lambda ctx: ctx.value(REPORT_INDEX.due, ALL))
     assert (done.is_done, done.form) == (True, indexing.FORM)
-    await service.write(TENANT, lambda ctx: begin(ctx, OWN, "", again=False))
-    assert await service.read(TENANT, lambda ctx: ctx.value(OWN.due, ALL)) == done
+    await service.write(TENANT, lambda ctx: begin(ctx, REPORT_INDEX, "", again=False))
+    assert await service.read(TENANT, lambda ctx: ctx.value(REPORT_INDEX.due, ALL)) == done
 
 
 async def test_a_report_made_anew_and_one_removed_leave_nothing_behind(any_house: Any) -> None:
@@ -304,7 +304,7 @@ async def test_a_dismissed_signal_is_found_no_more(any_house: Any) -> None:
     kept, gone = await spotted(service, "Port scanner exploited", "Port knocker exploited")
     await service.system(lambda ctx: dismiss_signal(ctx, DismissSignal(gone)))
     assert ids((await ask(service, "port exploited"))[0]) == [kept]
-    assert await counted(service, SYSTEM, SHARED) == {
+    assert await counted(service, SYSTEM, SIGNAL_INDEX) == {
         "texts": 1, "vectors": 0, "due": 1, "table": 1,
     }  # fmt: skip
 
@@ -432,7 +432,7 @@ async def test_what_is_older_than_the_index_gets_in_and_gets_vectors(
     tenant = await workspace(service)
     await store(service, *REPORTS, tenant=tenant, indexed=False)
     (spotted_id,) = await spotted(service, "Walkout of sensors")
-    await service.system(lambda ctx: ctx.tx.documents.delete(SHARED.texts, spotted_id))
+    await service.system(lambda ctx: ctx.tx.documents.delete(SIGNAL_INDEX.texts, spotted_id))
     assert (await ask(service, "strike", tenant))[0] == []
 
     await working(service).turn()
@@ -442,7 +442,7 @@ async def test_what_is_older_than_the_index_gets_in_and_gets_vectors(
     model = Meaning()
     await working(service, model).turn()
     assert (await counted(service, tenant))["vectors"] == 5
-    assert (await counted(service, SYSTEM, SHARED))["vectors"] == 1
+    assert (await counted(service, SYSTEM, SIGNAL_INDEX))["vectors"] == 1
     asked = len(model.texts)
     await working(service, model).turn()
     assert len(model.texts) == asked == 6
@@ -480,12 +480,12 @@ async def test_two_that_look_after_one_index_count_nothing_twice(any_house: Any)
     await store(service, *REPORTS, indexed=False)
 
     async def other() -> None:
-        while await tend(service, TENANT, OWN, None) is not None:
+        while await tend(service, TENANT, REPORT_INDEX, None) is not None:
             pass
 
-    await service.write(TENANT, lambda ctx: begin(ctx, OWN, "", again=True))
+    await service.write(TENANT, lambda ctx: begin(ctx, REPORT_INDEX, "", again=True))
     late = Counted(service.storage, meanwhile={0: other})
-    await tend(attrs.evolve(service, storage=late), TENANT, OWN, None)
+    await tend(attrs.evolve(service, storage=late), TENANT, REPORT_INDEX, None)
     assert await counted(service) == {"texts": 5, "vectors": 0, "due": 1, "table": 5}
 
 
@@ -532,10 +532,10 @@ async def test_counts_are_merged_by_whoever_looks_after_the_index(any_house: Any
     service = any_house.service
     tenant = await workspace(service)
     await store(service, *(made(n, f"Port {n}") for n in range(20)), tenant=tenant)
-    assert await service.read(tenant, lambda ctx: to_merge(ctx, OWN.corpus)) is not None
+    assert await service.read(tenant, lambda ctx: to_merge(ctx, REPORT_INDEX.corpus)) is not None
     before = await ask(service, "port", tenant)
     await working(service).turn()
-    assert await service.read(tenant, lambda ctx: to_merge(ctx, OWN.corpus)) is None
+    assert await service.read(tenant, lambda ctx: to_merge(ctx, REPORT_INDEX.corpus)) is None
     assert await ask(service, "port", tenant) == before
 
 
@@ -576,10 +576,10 @@ async def test_nobody_looks_after_the_indexes_while_nobody_knows_whose_turn_it_i
 
 
 def test_signals_and_reports_have_an_index_each() -> None:
-    names = [one.name for one in (*OWN.collections, *SHARED.collections)]
+    names = [one.name for one in (*REPORT_INDEX.collections, *SIGNAL_INDEX.collections)]
     assert len(set(names)) == 10
-    assert {one.scope for one in OWN.collections} == {"tenant"}
-    assert {one.scope for one in SHARED.collections} == {"global"}
+    assert {one.scope for one in REPORT_INDEX.collections} == {"tenant"}
+    assert {one.scope for one in SIGNAL_INDEX.collections} == {"global"}
 
 
 # -- as a tool ---------------------------------------------------------------------------------
