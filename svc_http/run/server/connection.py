@@ -30,7 +30,7 @@ from svc_http import system
 from svc_http.exchange.exchange import LINGER_BYTES, LINGER_SECONDS, SLOW_SECONDS, V1, Header
 from svc_http.exchange.load import LINGERING_MAX
 from svc_http.run.server import internals
-from svc_http.run.server.hypercorn import Listening, drop
+from svc_http.run.server.configuration import Listening, drop
 
 _REFUSALS = {
     400: problem.BAD_REQUEST,

@@ -18,7 +18,6 @@ import asyncio
 import errno
 import signal
 import socket
-import struct
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -26,12 +25,12 @@ from typing import Any
 import hypercorn.protocol
 from hypercorn.asyncio.tcp_server import TCPServer
 from hypercorn.asyncio.worker_context import WorkerContext
-from hypercorn.config import Config
 from hypercorn.utils import wrap_app
 
 from svc_core.access import address
 from svc_http.exchange.exchange import PART_BYTES, VOUCH
 from svc_http.exchange.load import Room
+from svc_http.run.server.configuration import Listening, drop
 from svc_http.service.runtime.application import Service
 from svc_http.service.runtime.parts import Runtime
 
@@ -50,31 +49,6 @@ class PortBusy(Exception):  # noqa: N818 - said as the state that it is
 
     def __init__(self, host: str, port: int) -> None:
         super().__init__(f"port {port} on {host} is in use; try --port {port + 1}")
-
-
-class Listening(Config):
-    """Hypercorn's settings for one server, and what our protocol needs to know of it.
-
-    Settings carry it, because all servers of a process share one protocol.
-    """
-
-    h11_max_incomplete_size = 40_960
-    """The request line and fields that are read before 431: our 32 KiB and a target."""
-    keep_alive_timeout = 5.0
-    keep_alive_max_requests = 1_000_000  # reconnecting costs more than it frees
-    read_timeout = None  # it would cut quiet streams; bodies have their own deadline
-    max_app_queue_size = 10
-    """Parts of a body that wait for the application: 10 of 64 KiB hold a slow reader's sender
-    back."""
-    backlog = 1_024
-    include_server_header = False
-    accesslog = None
-    loglevel = "WARNING"
-
-    origin = ""
-    """Where links begin."""
-    unread: Callable[[str, int], None] = staticmethod(lambda _id, _status: None)
-    """Hears of what no application gets to see: a request's id and the status of its refusal."""
 
 
 def install() -> tuple[type[TCPServer], list[str]]:
@@ -224,17 +198,6 @@ class _Connections:
         for task in late:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)
-
-
-def drop(writer: asyncio.StreamWriter) -> None:
-    """End a connection at once. What was written and not read is forgotten, by the system too,
-    which would keep it for minutes."""
-    transport = writer.transport
-    if transport.get_write_buffer_size() or not transport.is_closing():  # it has its socket still
-        with suppress(OSError):
-            made = writer.get_extra_info("socket")
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    transport.abort()
 
 
 def _is_idle(connection: TCPServer) -> bool:

@@ -21,7 +21,7 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 from svc_http import system
-from svc_http.run.server import hypercorn
+from svc_http.run.server import configuration, hypercorn
 from svc_http.run.server.launch import OnReady, Opened, at, shared
 from svc_http.service.equipment import checked
 from svc_http.service.journal import Journal
@@ -79,7 +79,7 @@ def run(
         listening,
         settings.processes or 1,
         {"config": config, "flags": flags},
-        seconds=hypercorn.Listening.keep_alive_timeout + 3 * settings.graceful_seconds,
+        seconds=configuration.Listening.keep_alive_timeout + 3 * settings.graceful_seconds,
         journal=journal,
     )
     try:

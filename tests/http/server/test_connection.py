@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_http.run.server import connection
-from svc_http.run.server.hypercorn import Listening
+from svc_http.run.server.configuration import Listening
 
 GET = b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
 LENGTH = (b"content-length", b"2")

@@ -11,7 +11,8 @@ import pytest
 from svc_http.exchange import exchange
 from svc_http.guard import edge
 from svc_http.run.server import connection
-from svc_http.run.server.hypercorn import FILES_BESIDE, Listening, affordable
+from svc_http.run.server.configuration import Listening
+from svc_http.run.server.hypercorn import FILES_BESIDE, affordable
 
 HEAD = b"GET /livez HTTP/1.1\r\nHost: a\r\n"
 PLACES = 8

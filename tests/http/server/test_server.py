@@ -21,7 +21,7 @@ import pytest
 
 from svc_core.contract import problem
 from svc_http.exchange.exchange import PART_BYTES
-from svc_http.run.server import connection, hypercorn, internals
+from svc_http.run.server import configuration, connection, hypercorn, internals
 
 GET = b"GET /livez HTTP/1.1\r\nHost: a\r\n"
 ROOT = Path(__file__).parents[3]
@@ -374,7 +374,7 @@ def test_without_uvloop_the_standard_loop_serves(monkeypatch):
 @pytest.fixture
 def one_of_many(wire_server, monkeypatch):
     """A server beside which others serve the same socket."""
-    monkeypatch.setattr(hypercorn.Listening, "keep_alive_timeout", 1.0)
+    monkeypatch.setattr(configuration.Listening, "keep_alive_timeout", 1.0)
     made = type(wire_server)(processes=2)
     made.start()
     yield made
