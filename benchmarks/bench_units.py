@@ -459,7 +459,7 @@ def uncovered() -> set[str]:
     """The operations that write and that no case runs."""
     every = (*catalog.OPERATIONS, *catalog.LOCAL_OPERATIONS)
     run = {name for _, names in CASES.values() for name in names.split()}
-    return {one.id for one in every if one.unit != "read"} - run - ELSEWHERE
+    return {one.id for one in every if one.unit.kind != "read"} - run - ELSEWHERE
 
 
 async def measure(folder: Path, *, quick: bool) -> dict[str, tuple[float, float, int]]:

@@ -35,7 +35,7 @@ from svc_core.contract.problem import Problem
 from svc_core.contract.result import One, Page
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import OPERATOR, Operation, local
+from svc_core.operation.declaration import OPERATOR, Confidential, Operation, local
 from svc_core.operation.ports import Collection, T, Transaction
 from svc_core.wire.constraints import Arg, Doc, IdOf
 
@@ -687,7 +687,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "workspaces list",
         "List the workspaces, newest first",
         _list_workspaces,
-        unit="read",
+        method="GET",
         columns=("id", "name", "plan", "createdAt"),
     ),
     _local("users create", "Create a user", _create_user),
@@ -695,14 +695,14 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "users list",
         "List the users, newest first",
         _list_users,
-        unit="read",
+        method="GET",
         columns=("id", "name", "email", "plan", "createdAt"),
     ),
     _local(
         "plans show",
         "Show the plan table in force",
         _list_plans,
-        unit="read",
+        method="GET",
         columns=tuple(map(wire.camel, attrs.fields_dict(Plan))),
     ),
     _local(
@@ -716,17 +716,17 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Create a key and print its secret",
         _create_key,
         description=_FOR_LIFE,
-        confidential=True,
+        confidential=Confidential(),
     ),
     _local(
         "keys list",
         "List the keys, newest first, without their secrets",
         _list_keys,
-        unit="read",
+        method="GET",
         columns=("id", "name", "status", "plan", "prefix", "expiresAt", "workspaceId"),
     ),
     _local(
-        "keys show", "Show a key without its secret", _on_key(show_key), id_="getKey", unit="read"
+        "keys show", "Show a key without its secret", _on_key(show_key), id_="getKey", method="GET"
     ),
     _local(
         "keys revoke",
@@ -752,7 +752,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Give a key a new secret and print it",
         _regenerate_key,
         description="The old secret stops working at once.",
-        confidential=True,
+        confidential=Confidential(),
     ),
     _local("keys delete", "Delete a key and its record for good", _delete_key),
 )

@@ -19,7 +19,7 @@ from svc_core.contract import problem
 from svc_core.contract.problem import ProblemType
 from svc_core.contract.result import Empty, Fields
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import BODY, PATH, SSE, Operation, header
+from svc_core.operation.declaration import BODY, PATH, SSE, Operation, Trait, header
 from svc_core.operation.stream import Stream
 from svc_core.operation.units import WorkContext
 from svc_core.wire.constraints import Doc, Example, IdOf, MaxLen, MinLen
@@ -44,7 +44,7 @@ ThreadHeader: TypeAlias = Annotated[
 class ChatStream:
     """A turn of a conversation."""
 
-    body: Annotated[UiRequest, BODY]
+    body: Annotated[UiRequest, BODY, Trait.FOREIGN]
     thread: ThreadHeader = UNSET
 
 
@@ -52,7 +52,7 @@ class ChatStream:
 class ChatCompletion:
     """A turn of a conversation, as OpenAI's clients ask for it."""
 
-    body: Annotated[CompletionRequest, BODY]
+    body: Annotated[CompletionRequest, BODY, Trait.FOREIGN]
     thread: ThreadHeader = UNSET
 
 
@@ -141,7 +141,6 @@ def _streamed(asked: dict[str, Any], answer: Encoder, **own: Any) -> Operation[A
         scopes=AGENT,
         pool="agent",
         media=(SSE,),
-        lenient=True,
         examples={"body": asked, SSE.media_type: samples.stream(answer)},
         **own,
     )

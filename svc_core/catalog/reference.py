@@ -16,7 +16,7 @@ from svc_core.catalog.openapi import document as openapi
 from svc_core.catalog.openapi.failures import failures
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem, ProblemType
-from svc_core.operation.declaration import Operation
+from svc_core.operation.declaration import Operation, Trait
 from svc_core.operation.inputs import Input, inputs
 from svc_core.wire.constraints import IdOf
 from svc_core.wire.schema import Schemas
@@ -201,7 +201,7 @@ def deprecated_inputs(operations: Iterable[Operation[Any, Any]]) -> tuple[Deprec
         )
         for operation in operations
         for item in inputs(operation.request)
-        if operation.deprecated & {item.name, item.attribute}
+        if Trait.DEPRECATED in item.traits
     )
 
 

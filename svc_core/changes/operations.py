@@ -25,6 +25,7 @@ from svc_core.operation.declaration import (
     UTF8_TEXT,
     Operation,
     Refused,
+    Trait,
     header,
     local,
 )
@@ -65,6 +66,7 @@ class ListChanges:
     tail: Annotated[
         bool,
         QUERY,
+        Trait.LIVE,
         Doc("Stream the rows, and those to come, as `text/event-stream`; `limit` has no effect."),
         Example(False),
     ] = False
@@ -218,7 +220,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         timeless=True,
         personal=True,
         media=(JSON, SSE),
-        live="tail",
         examples=_EXAMPLES,
     ),
 )
@@ -229,7 +230,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Print the watermark after the newest change",
         read_head,
         id_="getChangesHead",
-        unit="read",
+        method="GET",
         roles=MANAGERS,
         media=(JSON, TEXT),
     ),

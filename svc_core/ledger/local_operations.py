@@ -41,6 +41,8 @@ from svc_core.operation.declaration import (
     TEXT,
     UTF8_TEXT,
     Operation,
+    Trait,
+    Unit,
     local,
 )
 from svc_core.operation.host import Tell
@@ -158,7 +160,7 @@ class AppendEntries:
     With `marks`, one for each entry, what was appended under its mark before is passed over.
     """
 
-    entries: Annotated[tuple[Entry, ...], MinLen(1), MaxLen(operations.BATCH_MAX)]
+    entries: Annotated[tuple[Entry, ...], Trait.EXACT, MinLen(1), MaxLen(operations.BATCH_MAX)]
     marks: Annotated[tuple[Mark, ...], MaxLen(operations.BATCH_MAX)] = ()
     if_match: str | None = None
 
@@ -382,18 +384,18 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "ledger history",
         "List the records about a subject, oldest first",
         list_subject_history,
-        unit="read",
+        method="GET",
         columns=("seq", "recordedAt", "kind", "op", "payload", "validFrom", "validTo", "id"),
     ),
     _local(
-        "ledger head", "Show the ledger's signed head", read_head, id_="getLedgerHead", unit="read"
+        "ledger head", "Show the ledger's signed head", read_head, id_="getLedgerHead", method="GET"
     ),
     _local(
         "ledger key",
         "Print the key that verifies the ledger's checkpoints (a C2SP vkey)",
         read_key,
         id_="getLedgerKey",
-        unit="read",
+        method="GET",
         media=(JSON, TEXT),
     ),
     _local(
@@ -415,13 +417,12 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "Backups and exports that were made before keep what they held."
         ),
     ),
-    _local("ledger", "Read sealed lines", read_lines, unit="read"),
+    _local("ledger", "Read sealed lines", read_lines, method="GET"),
     _local(
         "ledger",
         "Append entries, safe to repeat",
         append_entries,
-        ahead=lambda request: ahead(request.entries),
-        exact=True,
+        unit=Unit("write", lambda request: ahead(request.entries)),
     ),
     _local(  # from a file of the host, so nobody else's
         "ledger",

@@ -41,8 +41,11 @@ from svc_core.operation.declaration import (
     STIX,
     TEXT,
     UTF8_TEXT,
+    Confidential,
     Operation,
     Refused,
+    Trait,
+    Unit,
 )
 from svc_core.operation.members import Cursor, Limit
 from svc_core.operation.ports import BASE_V2, Position, SealedLine
@@ -114,7 +117,7 @@ class ListSubjects:
 class OpenSubject:
     """A subject to open."""
 
-    body: Annotated[NewSubject, BODY]
+    body: Annotated[NewSubject, BODY, Trait.EXACT]
 
 
 @frozen
@@ -181,6 +184,7 @@ class AppendRecords:
     body: Annotated[
         Entry | Annotated[tuple[Entry, ...], MinLen(1), MaxLen(BATCH_MAX)],
         BODY,
+        Trait.EXACT,
     ]
 
 
@@ -414,6 +418,7 @@ WRITE = frozenset({"ledger:write"})
 
 _TIMES = (problem.TIMESTAMP_INVALID, problem.TIMESTAMP_LEAP_SECOND, problem.TIMESTAMP_PRECISION)
 _APPENDING = (
+    problem.PRECONDITION_FAILED,
     *_TIMES,
     problem.INTERVAL_EMPTY,
     problem.NUMBER_PRECISION,
@@ -540,10 +545,7 @@ def _append(id_: str, path: str, **members: Any) -> Operation[Any, Any]:
         path,
         idempotency="optional",
         # A kept answer holds content that may have to be erased.
-        confidential=True,
-        replay=without_erased,
-        conditional=True,
-        exact=True,
+        confidential=Confidential(without_erased),
         signs=True,
         **members,
     )
@@ -650,7 +652,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         request=AppendRecords,
         response=Created[LedgerRecord] | Created[tuple[LedgerRecord, ...]],
         run=append_records,
-        ahead=_ahead,
+        unit=Unit("write", _ahead),
         fails=(*_APPENDING, *_JUDGING),
         examples={"body": APPENDS["claim"], "bodies": APPENDS},
     ),
@@ -692,7 +694,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "what you saw then is still there. A long ledger takes its time."
         ),
         run=verify_ledger,
-        queued=True,
+        unit=Unit("several", is_queued=True),
         fails=(problem.OVERLOADED,),
         signs=True,
     ),

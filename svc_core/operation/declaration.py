@@ -8,10 +8,12 @@ A use case receives a `Context` and its request object, and returns one of the c
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from enum import Enum
 from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
 
 from attrs import field, frozen
 
+from svc_core.contract import problem
 from svc_core.contract.media import Representation
 from svc_core.contract.problem import ProblemType
 from svc_core.contract.result import Accepted, Created, Empty
@@ -63,13 +65,22 @@ class Refused:
     kind: ProblemType
 
 
+class Trait(Enum):
+    """What few inputs are besides."""
+
+    DEPRECATED = "a former name"
+    LIVE = "has the answer as an event stream and as nothing else, where it is true"
+    EXACT = "holds no number that could not be written again as it was sent"
+    FOREIGN = "is a body of clients that were not made for this service"
+    """Any `Accept` and any content type do, and it is 400 where others are 408 or 413."""
+
+
 def header(name: str) -> In:
     """An input that travels in the header field `name`."""
     return In("header", name)
 
 
 # -- the declaration ---------------------------------------------------------------------------
-
 
 UseCase = Callable[[Context, Req], Awaitable[Res]] | Callable[[WorkContext, Req], Awaitable[Res]]
 """What is run: in one unit of work, or with as many as it needs."""
@@ -113,6 +124,30 @@ class Target:
     foreign: Collection[Any] | None = None
 
 
+@frozen
+class Unit:
+    """What an operation runs in: one unit of work that reads, one that writes, or several, or none.
+
+    `ahead` says of a request what is to be read on a snapshot before it, so that no other writer
+    waits for that; what was read, or None, is `Context.ahead` then. One that `is_queued`, for its
+    work is long, runs once at a time for each tenant.
+    """
+
+    kind: Literal["read", "write", "several"]
+    ahead: Callable[[Any], Callable[[Context], Awaitable[Any]] | None] | None = None
+    is_queued: bool = False
+
+
+@frozen
+class Confidential:
+    """An answer that holds what is shown once: where it is kept, it is sealed.
+
+    `replay` makes its body what may be shown of it now; without it, it is as kept.
+    """
+
+    replay: Callable[[Context, bytes], Awaitable[bytes]] | None = None
+
+
 @frozen(eq=False)
 class Operation(Generic[Req, Res]):
     """One operation: a route, a command, a form, and the tests of all three.
@@ -123,28 +158,18 @@ class Operation(Generic[Req, Res]):
     agent as well, that of the address where there is no key, or none.
     `idempotency` says whether an `Idempotency-Key` is required, optional or ignored.
     `timeless` promises that the answer depends on nothing but caller, request and stored rows,
-    so a page of it may be kept until the next commit. `conditional` says that it honours
-    `If-Match` though it has no target row: its use case compares `Context.if_match`.
+    so a page of it may be kept until the next commit. `fails` names the problems that do not follow
+    from the rest: with PRECONDITION_FAILED it honours `If-Match` though it has no target row, for
+    its use case compares `Context.if_match`.
     `fields` names the header fields that a success has beside the usual ones.
-    One that `signs` needs the signer of its host. An `exact` one refuses numbers in its body that
-    could not be written again as they were sent.
-    The answers of a `confidential` one are kept sealed, as they hold what is shown once.
-    `replay` makes the body of a kept answer what may be shown of it now; without it, it is as kept.
-    `live` names the query parameter that, when true, has its answer as an event stream and as
-    nothing else; without it the others are offered.
-    A `lenient` one is for clients that were not made for this service: it takes any `Accept` and
-    any content type, and says 400 where others say 408 or 413 of a body.
+    One that `signs` needs the signer of its host.
     A path may end in `{+name}`: the rest of the path with its slashes (RFC 6570, 3.2.3).
-
-    `ahead` says of a request what is to be read on a snapshot before its unit of work, so that no
-    other writer waits for that; what it read, or None, is `Context.ahead` then.
 
     A `personal` one works on rows of one person: its answers are kept for that person alone, and
     the operator, who says nothing else, runs it for the owner of the workspace.
 
-    `unit` says what it runs in: one unit of work that reads, one that writes, or several of its
-    own, as where `run` takes a `WorkContext`, or none, as where it takes a `CallContext`. One that
-    is `queued`, for its work is long, runs once at a time for each tenant.
+    Its `unit` of work follows from its method, or from `run`: several where that takes a
+    `WorkContext`, none where it takes a `CallContext`.
     `svc GROUP VERB` runs it, and documents show it under the `tag` of its group; one without a
     verb is run by a command that stands by hand. What cannot be undone `foresees`, by the local
     operation of that name, what it takes with it: a person at a terminal is told, and asked.
@@ -171,21 +196,13 @@ class Operation(Generic[Req, Res]):
     binding: Literal["any", "workspace", "system"] = "any"
     pool: Counting = "account"
     media: tuple[Representation, ...] = (JSON,)
-    live: str | None = None
-    ahead: Callable[[Req], Callable[[Context], Awaitable[Any]] | None] | None = None
     target: Target | None = None
-    conditional: bool = False
     idempotency: Literal["required", "optional", "none"] = "none"
-    confidential: bool = False
-    replay: Callable[[Context, bytes], Awaitable[bytes]] | None = None
-    exact: bool = False
+    confidential: Confidential | None = None
     signs: bool = False
     fields: tuple[str, ...] = ()
     fails: tuple[ProblemType, ...] = ()
     timeless: bool = False
-    lenient: bool = False
-    queued: bool = False
-    deprecated: frozenset[str] = frozenset()
     examples: Mapping[str, Any] = field(factory=dict)
     group: str = ""
     tag: str = field()
@@ -196,18 +213,18 @@ class Operation(Generic[Req, Res]):
     local: bool = False
     roles: frozenset[str] = frozenset()
     personal: bool = False
-    unit: Literal["read", "write", "several"] = field()
+    unit: Unit = field()
 
     @tag.default
     def _of_the_group(self) -> str:
         return self.group.capitalize()
 
     @unit.default
-    def _of_the_context(self) -> Literal["read", "write", "several"]:
+    def _of_the_context(self) -> Unit:
         taken = getattr(self.run, "__annotations__", {}).values()
         if CallContext in taken or WorkContext in taken:
-            return "several"
-        return "read" if self.method == "GET" else "write"
+            return Unit("several")
+        return Unit("read" if self.method == "GET" else "write")
 
     @property
     def results(self) -> tuple[tuple[Any, Any], ...]:
@@ -228,19 +245,12 @@ class Operation(Generic[Req, Res]):
     @property
     def writes(self) -> bool:
         """Whether it runs in a transaction that may write."""
-        return self.unit == "write"
-
-    def offers(self, given: Mapping[str, str]) -> tuple[Representation, ...]:
-        """The representations that a request with this query may choose from."""
-        if self.live is None:
-            return self.media
-        is_live = given.get(self.live) == "true"
-        return tuple(offer for offer in self.media if (offer == SSE) == is_live)
+        return self.unit.kind == "write"
 
     @property
     def takes_if_match(self) -> bool:
         """Whether it honours `If-Match`."""
-        return self.conditional or self.target is not None
+        return self.target is not None or problem.PRECONDITION_FAILED in self.fails
 
     @property
     def address(self) -> str:
@@ -264,7 +274,6 @@ def local(
     run: UseCase[Req, Res],
     *,
     id_: str = "",
-    unit: Literal["read", "write"] = "write",
     roles: frozenset[str] = OPERATOR,
     description: str = "",
     **members: Any,
@@ -288,5 +297,5 @@ def local(
         verb=verb,
         local=True,
         roles=roles,
-        **{"method": "GET" if unit == "read" else "POST", **members},
+        **{"method": "POST", **members},
     )

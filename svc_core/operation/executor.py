@@ -88,7 +88,7 @@ class Execution:
         operation, storage, tenant = self.prepared.operation, self.units.storage, self.actor.tenant
         if operation.local:
             check_role(operation, self.actor)
-        if operation.unit == "several":
+        if operation.unit.kind == "several":
             return await _run(self.prepared, WorkContext(**self._known(), work=self.units))
         look, ahead = _ahead(self.prepared), None
         if look is not None:
@@ -153,10 +153,11 @@ def _ahead(prepared: Prepared) -> Callable[[Context], Awaitable[Any]] | None:
 
     Whatever is wrong with the request is said in its turn.
     """
-    if prepared.operation.ahead is None:
+    ahead = prepared.operation.unit.ahead
+    if ahead is None:
         return None
     try:
-        return prepared.operation.ahead(prepared.request)
+        return ahead(prepared.request)
     except Problem:
         return None
 
@@ -207,7 +208,7 @@ async def _once(prepared: Prepared, key: str, context: Context) -> Reply:
             raise Problem(problem.IDEMPOTENCY_CONFLICT, "The key was used for another request.")
     reply = await _run(prepared, context)
     kept = Answer(raw + fingerprint, reply.status, reply.headers, reply.body, context.now)
-    if prepared.operation.confidential:
+    if prepared.operation.confidential is not None:
         kept = _sealed(context, key, kept)
     await answers.put(kind, key, kept)
     return attrs.evolve(reply, headers=(*reply.headers, ("Idempotency-Key", key)))
@@ -219,10 +220,11 @@ def _kind(operation: Operation[Any, Any], context: Context) -> str:
 
 
 async def _replayed(prepared: Prepared, context: Context, answer: Answer, key: str) -> Reply:
-    operation = prepared.operation
-    body = _opened(context, key, answer) if operation.confidential else answer.body
-    if operation.replay is not None:
-        body = await operation.replay(context, body)
+    body, confidential = answer.body, prepared.operation.confidential
+    if confidential is not None:
+        body = _opened(context, key, answer)
+        if confidential.replay is not None:
+            body = await confidential.replay(context, body)
     replayed = (("Idempotency-Key", key), ("Idempotency-Replayed", "true"))
     media_type = JSON.media_type if body else None
     headers = (_at_site(prepared.site, *pair) for pair in answer.headers)

@@ -13,7 +13,7 @@ from attrs import frozen
 
 from svc_core import wire
 from svc_core.contract.problem import INVALID_PARAMETER, ProblemType
-from svc_core.operation.declaration import MEMBER, In, Refused
+from svc_core.operation.declaration import MEMBER, In, Refused, Trait
 from svc_core.wire import shapes
 from svc_core.wire.constraints import Doc, IdOf
 
@@ -39,6 +39,7 @@ class Input:
     id_of: IdOf | None
     doc: str
     refusal: ProblemType = INVALID_PARAMETER
+    traits: frozenset[Trait] = frozenset()
 
 
 def inputs(request_class: type[Any]) -> tuple[Input, ...]:
@@ -73,12 +74,13 @@ def _input(field: "attrs.Attribute[Any]") -> Input:
         id_of=id_of,
         doc=next(words, id_of.doc if id_of else ""),
         refusal=next((i.kind for i in said if isinstance(i, Refused)), INVALID_PARAMETER),
+        traits=frozenset(item for item in said if isinstance(item, Trait)),
     )
 
 
 def _without_place(annotation: Any) -> Any:
     inner, metadata = shapes.split(annotation)
-    kept = tuple(item for item in metadata if not isinstance(item, In | Refused))
+    kept = tuple(item for item in metadata if not isinstance(item, In | Refused | Trait))
     return Annotated[(inner, *kept)] if kept else inner
 
 

@@ -23,7 +23,7 @@ from svc_core.contract import idempotency, media, problem
 from svc_core.contract.media import Representation
 from svc_core.contract.problem import FAULTS_MAX, Problem, ProblemType, describe
 from svc_core.operation import readonly
-from svc_core.operation.declaration import Operation
+from svc_core.operation.declaration import SSE, Operation, Trait
 from svc_core.operation.inputs import Input, inputs
 from svc_core.operation.ports import Document
 from svc_core.wire import Fault, shapes
@@ -107,9 +107,10 @@ class Prepared:
         Raises:
             Problem: it is no JSON, or could not be kept as it is.
         """
-        if not declaration(self.operation).reads_body:
+        declared = declaration(self.operation)
+        if not declared.reads_body:
             return None
-        return read_json(self.body, exact=self.operation.exact)
+        return read_json(self.body, exact=declared.has(Trait.EXACT))
 
     @cached_property
     def request(self) -> Any:
@@ -191,9 +192,9 @@ def _prepare_read(
 def _prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared:
     declared = declaration(operation)
     query, unread = _query(call.query)
-    accept = None if operation.lenient else call.header("accept")
+    accept = None if declared.has(Trait.FOREIGN) else call.header("accept")
     representation = _represent(operation, accept, query.given)
-    if declared.reads_body and not operation.lenient:
+    if declared.reads_body and not declared.has(Trait.FOREIGN):
         _check_content(operation, call.header)
     values = _path_values(declared, call.path_values, site)
     if unread is not None:
@@ -229,7 +230,7 @@ def _query(text: str) -> tuple[Query, Problem | None]:
 @frozen
 class Declared:
     """The inputs of an operation by their place, the query names that it knows, and the header
-    fields that a request without a body is read from."""
+    fields that a request without a body is read from; `traits` are the inputs with each."""
 
     body: Input | None
     path: tuple[Input, ...]
@@ -237,6 +238,11 @@ class Declared:
     names: frozenset[str]
     fields: tuple[str, ...]
     reads_body: bool
+    traits: Mapping[Trait, frozenset[str]]
+
+    def has(self, trait: Trait) -> bool:
+        """Whether any input has this trait."""
+        return bool(self.traits[trait])
 
 
 @lru_cache(maxsize=1024)  # more than a catalogue has operations
@@ -254,22 +260,34 @@ def declaration(operation: Operation[Any, Any]) -> Declared:
             *(item.name.lower() for item in found if item.place == "header"),
         ),
         reads_body=operation.local or any(item.place == "body" for item in found),
+        traits={
+            trait: frozenset(item.name for item in found if trait in item.traits) for trait in Trait
+        },
     )
+
+
+def offers(operation: Operation[Any, Any], given: Mapping[str, str]) -> tuple[Representation, ...]:
+    """The representations that a request with this query may choose from."""
+    live = declaration(operation).traits[Trait.LIVE]
+    if not live:
+        return operation.media
+    is_live = any(given.get(name) == "true" for name in live)
+    return tuple(offer for offer in operation.media if (offer == SSE) == is_live)
 
 
 def _represent(
     operation: Operation[Any, Any], accept: str | None, given: Mapping[str, str]
 ) -> Representation:
     wanted = given.get("format") if len(operation.media) > 1 else None
-    offers = operation.offers(given)
+    offered = offers(operation, given)
     try:
-        return media.negotiate(offers, accept, wanted)
+        return media.negotiate(offered, accept, wanted)
     except media.UnknownFormat as unknown:
-        offered = ", ".join(offer.format for offer in offers)
-        raise Problem(problem.INVALID_PARAMETER, f"format: must be one of: {offered}") from unknown
+        formats = ", ".join(offer.format for offer in offered)
+        raise Problem(problem.INVALID_PARAMETER, f"format: must be one of: {formats}") from unknown
     except media.NotAcceptable as refused:
-        offered = ", ".join(offer.media_type for offer in offers)
-        raise Problem(problem.NOT_ACCEPTABLE, f"This operation offers: {offered}.") from refused
+        types = ", ".join(offer.media_type for offer in offered)
+        raise Problem(problem.NOT_ACCEPTABLE, f"This operation offers: {types}.") from refused
 
 
 def _check_content(operation: Operation[Any, Any], header: Callable[[str], str | None]) -> None:

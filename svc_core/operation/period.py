@@ -14,7 +14,7 @@ from svc_core.base.unset import UNSET, Maybe, Unset, given
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation import ports
-from svc_core.operation.declaration import QUERY, In
+from svc_core.operation.declaration import QUERY, In, Trait
 from svc_core.operation.members import micros
 from svc_core.operation.ports import Bounds
 from svc_core.wire.constraints import Doc, Example, Ge, Le, Pattern
@@ -34,6 +34,7 @@ When = Annotated[
 Since = Annotated[
     Maybe[int],
     QUERY,
+    Trait.DEPRECATED,
     Ge(0),
     Le(MILLIS_MAX),
     Doc("Deprecated: `datetime=START/..`. Milliseconds since 1970, included."),
@@ -41,6 +42,7 @@ Since = Annotated[
 Until = Annotated[
     Maybe[int],
     QUERY,
+    Trait.DEPRECATED,
     Ge(0),
     Le(MILLIS_MAX),
     Doc("Deprecated: `datetime=../END`. Milliseconds since 1970, included."),
@@ -67,8 +69,6 @@ Moment = Annotated[
     Pattern("[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ].{1,40})?", "an RFC 3339 date or date-time"),
 ]
 
-OLD_NAMES = frozenset({"since", "until"})
-"""What an operation with both spellings declares as `deprecated`."""
 
 ALL_TIMES = Interval(None, None)
 

@@ -222,8 +222,8 @@ _on_payments = partial(
 )
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    _on_payments("payments list", "List payments, newest first", list_payments, unit="read"),
-    _on_payments("payments show", "Show a payment", show_payment, unit="read"),
+    _on_payments("payments list", "List payments, newest first", list_payments, method="GET"),
+    _on_payments("payments show", "Show a payment", show_payment, method="GET"),
     _on_payments(
         "payments reconcile",
         "Look after payments in doubt, or say what became of one",
@@ -239,7 +239,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "payments revenue",
         "Show what was paid by day and operation",
         list_revenue,
-        unit="read",
+        method="GET",
         binding="system",
         columns=("day", "operation", "payments", "usd"),
         description="Days are of UTC, by when payments were found settled.",

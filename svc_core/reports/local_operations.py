@@ -211,7 +211,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "reports",
         "Give out an address that opens the page of a report in a browser, without a key",
         open_report,
-        unit="read",
+        method="GET",
         description="It ends after a day, or after `lastsSeconds`.",
         roles=MANAGERS,
     ),

@@ -16,7 +16,7 @@ from svc_core.access.authorize import ANONYMOUS, Facts, Grant, OperationAccess
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import Operation
+from svc_core.operation.declaration import Operation, Trait
 from svc_core.operation.executor import Execution
 from svc_core.operation.parsing import Call, Prepared, Site, declaration, prepare
 from svc_core.operation.ports import Transaction
@@ -56,7 +56,7 @@ class Endpoint:
             pool=operation.pool if settings.rate_limits else "none",
         )
         self._uncounted = attrs.evolve(self._access, pool="none")
-        self._reads_body = declared.reads_body
+        self._declared = declared
         self._is_remembered = operation.timeless and not operation.writes
         self._id = operation.id
         self._varying = tuple(name.encode() for name in declared.fields)
@@ -205,7 +205,7 @@ class Endpoint:
         call = Call(values, exchange.query.decode("ascii"), exchange.header)
         prepared = prepare(self._operation, call, case.site)
         execution = Execution(prepared, case.grant.actor, case.now, self._runtime.service)
-        if not self._reads_body:
+        if not self._declared.reads_body:
             return execution
         try:
             body = await exchange.body(self._runtime.settings.body_seconds_max)
@@ -220,15 +220,13 @@ class Endpoint:
         turns, tenant, key = self._runtime.turns, execution.actor.tenant, execution.prepared.key
         if key is not None:
             return turns.take((tenant, self._id, key), exchange)
-        if self._operation.queued:
+        if self._operation.unit.is_queued:
             return turns.take((tenant, self._id), exchange, problem.OVERLOADED)
         return nullcontext()
 
     def _deprecated(self, prepared: Prepared) -> tuple[Header, ...]:
-        used = self._operation.deprecated
-        if used and any(name in used for name in prepared.query.given):
-            return self._deprecation
-        return ()
+        names = self._declared.traits[Trait.DEPRECATED]
+        return () if names.isdisjoint(prepared.query.given) else self._deprecation
 
 
 def resources(operations: Iterable[Operation[Any, Any]], runtime: Surroundings) -> list[Resource]:

@@ -34,6 +34,7 @@ from svc_core.operation.declaration import (
     QUERY,
     Operation,
     Target,
+    Trait,
     header,
 )
 from svc_core.operation.ports import SYSTEM, Collection, Transaction
@@ -107,7 +108,7 @@ NOTES: Collection[Note] = Collection(
 class ListNotes:
     limit: Annotated[int, QUERY, Ge(1), Le(100)] = 20
     topic: Annotated[Maybe[str], QUERY] = UNSET
-    since: Annotated[Maybe[str], QUERY] = UNSET
+    since: Annotated[Maybe[str], QUERY, Trait.DEPRECATED] = UNSET
     cursor: Annotated[Maybe[str], QUERY] = UNSET
     flavour: Annotated[Maybe[str], header("X-Flavour")] = UNSET
 
@@ -192,7 +193,7 @@ def operation(id_: str, method: Any, path: str, request: type, run: Any, **rest:
 SAMPLE: tuple[Any, ...] = (
     operation(
         "listNotes", "GET", "/notes", ListNotes, list_notes,
-        scopes=READ, timeless=True, deprecated=frozenset({"since"}),
+        scopes=READ, timeless=True,
     ),
     operation(
         "createNote", "POST", "/notes", CreateNote, create_note,

@@ -10,7 +10,7 @@ from svc_core.base.unset import UNSET, Unset
 from svc_core.contract import problem
 from svc_core.contract.result import Page
 from svc_core.operation.declaration import Operation
-from svc_core.operation.period import OLD_NAMES, Area, Since, Until, When, period
+from svc_core.operation.period import Area, Since, Until, When, period
 
 PLACES = {"Suva": (178.44, -18.14), "Lagoon": (-179.5, -18.0), "Antwerp": (4.4, 51.2)}
 
@@ -42,7 +42,6 @@ OPERATION = Operation(
     response=Page[str],
     run=list_places,
     fails=(problem.CONFLICTING_PARAMETERS,),
-    deprecated=OLD_NAMES,
 )
 
 

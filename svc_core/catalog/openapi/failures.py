@@ -9,8 +9,9 @@ from typing import Any
 from svc_core.catalog.openapi.words import is_tagged
 from svc_core.contract import problem
 from svc_core.contract.problem import ProblemType
-from svc_core.operation.declaration import Operation
+from svc_core.operation.declaration import Operation, Trait
 from svc_core.operation.inputs import inputs
+from svc_core.operation.parsing import declaration
 
 EVENT_STREAM = "text/event-stream"
 
@@ -99,9 +100,8 @@ def _of_inputs(operation: Operation[Any, Any]) -> Iterator[ProblemType]:
     if "path" in places:
         yield problem.NOT_FOUND
     if "body" in places:
-        yield from (
-            (problem.LENIENT.get(kind, kind) for kind in _BODY) if operation.lenient else _BODY
-        )
+        foreign = problem.LENIENT if declaration(operation).has(Trait.FOREIGN) else {}
+        yield from (foreign.get(kind, kind) for kind in _BODY)
     # An `Accept` that excludes every offer is refused, but never on the agent streams.
     if any(offer.media_type != EVENT_STREAM for offer in operation.media):
         yield problem.NOT_ACCEPTABLE

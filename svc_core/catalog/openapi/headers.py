@@ -8,7 +8,8 @@ from svc_core.catalog.openapi.failures import KEY, PAYMENT, STANDING
 from svc_core.contract import problem
 from svc_core.contract.problem import ProblemType
 from svc_core.contract.result import Accepted, Created, Page, Paged
-from svc_core.operation.declaration import Operation
+from svc_core.operation.declaration import Operation, Trait
+from svc_core.operation.parsing import declaration
 from svc_core.operation.stream import Stream
 from svc_core.wire.schema import Schema
 
@@ -131,7 +132,7 @@ def of_success(operation: Operation[Any, Any], results: Iterable[type]) -> list[
         names.append("ETag")
     if operation.idempotency != "none":
         names += ["Idempotency-Key", "Idempotency-Replayed"]
-    if operation.deprecated:
+    if declaration(operation).has(Trait.DEPRECATED):
         names += ["Deprecation", "Sunset"]
     names += of_payment(operation)
     return [*names, *operation.fields]

@@ -16,7 +16,7 @@ from svc_core.contract import idempotency, problem
 from svc_core.contract.problem import Problem, ProblemType
 from svc_core.contract.result import Paged, Redirect
 from svc_core.operation import readonly
-from svc_core.operation.declaration import GEOJSON, JSON, NDJSON, Operation, Tier
+from svc_core.operation.declaration import GEOJSON, JSON, NDJSON, Operation, Tier, Trait
 from svc_core.operation.inputs import Input, inputs
 from svc_core.payments import challenge, header, messages
 from svc_core.payments import networks as payments
@@ -78,11 +78,11 @@ class Writer:
     def parameters(self, operation: Operation[Any, Any]) -> list[dict[str, Any]]:
         """Path, query and header inputs, with those that the declaration implies."""
         declared = inputs(operation.request)
-        named = [self.parameter(operation, item) for item in declared if item.place != "body"]
+        named = [self.parameter(item) for item in declared if item.place != "body"]
         taken = {parameter["name"] for parameter in named}
         return named + [item for item in _implied(operation) if item["name"] not in taken]
 
-    def parameter(self, operation: Operation[Any, Any], item: Input) -> dict[str, Any]:
+    def parameter(self, item: Input) -> dict[str, Any]:
         """One declared input outside the body."""
         schema = self.schemas.of(item.annotation, "input")
         described: dict[str, Any] = {"name": item.name, "in": item.place}
@@ -90,7 +90,7 @@ class Writer:
         if said:
             described["description"] = said
         described["required"] = item.required
-        if operation.deprecated & {item.name, item.attribute}:
+        if Trait.DEPRECATED in item.traits:
             described["deprecated"] = True
         if item.default is not UNSET:
             schema["default"] = wire.to_json(item.default)

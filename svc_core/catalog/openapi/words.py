@@ -38,7 +38,7 @@ def cursor_of(operation: Operation[Any, Any]) -> str | None:
 
 def is_tagged(operation: Operation[Any, Any]) -> bool:
     """Whether `If-None-Match` revalidates its answer: not where several units make it."""
-    return (operation.method, operation.unit) == ("GET", "read") and not TAGGED.isdisjoint(
+    return (operation.method, operation.unit.kind) == ("GET", "read") and not TAGGED.isdisjoint(
         kind for kind, _ in operation.results
     )
 

@@ -15,7 +15,7 @@ from svc_core.operation.context import Context
 from svc_core.operation.declaration import GEOJSON, JSON, Operation
 from svc_core.operation.filters import Countries, MinSeverity, Providers, Types
 from svc_core.operation.members import Cursor, Limit
-from svc_core.operation.period import OLD_NAMES, Area, Since, Until, When, period
+from svc_core.operation.period import Area, Since, Until, When, period
 
 
 @frozen
@@ -62,7 +62,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "its first part is. Without `bbox` also events without coordinates are listed."
         ),
         media=(JSON, GEOJSON),
-        deprecated=OLD_NAMES,
         fails=(problem.CONFLICTING_PARAMETERS,),
         timeless=True,
     ),

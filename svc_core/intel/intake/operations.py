@@ -550,7 +550,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "sources status",
         "Show how every source is doing",
         list_sources,
-        unit="read",
+        method="GET",
         binding="system",
         columns=(*_COLUMNS, "health.rejectedLastRun", "location", "health.lastSuccessAt"),
         notes=_FAULTS,

@@ -17,7 +17,7 @@ from svc_core.contract.problem import Problem
 from svc_core.contract.result import Created, Empty, One, Page
 from svc_core.operation import crud as personal
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import BODY, PATH, Operation
+from svc_core.operation.declaration import BODY, PATH, Operation, Unit
 from svc_core.operation.members import Cursor, Limit, SubscriptionId
 from svc_core.outbox.model import WEBHOOKS
 from svc_core.reports.profiles import rules
@@ -158,7 +158,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "and the change feed tell. It ends when the profile is deleted or made private."
         ),
         idempotency="optional",
-        ahead=lambda request: partial(offer, profile_id=request.body.profile_id),
+        unit=Unit("write", lambda request: partial(offer, profile_id=request.body.profile_id)),
         fails=(problem.RESOURCE_CONFLICT, problem.NOT_FOUND),
         examples={"body": {"profileId": IdOf("prf").example, "delivery": {"includeAudio": False}}},
     ),

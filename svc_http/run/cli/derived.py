@@ -24,8 +24,9 @@ from cyclopts import Parameter
 from svc_core.base import compact
 from svc_core.base.unset import UNSET, Unset
 from svc_core.contract.result import Empty
-from svc_core.operation.declaration import GEOJSON, JSON, MEMBER, Operation
+from svc_core.operation.declaration import GEOJSON, JSON, MEMBER, Confidential, Operation, Trait
 from svc_core.operation.inputs import Input, inputs
+from svc_core.operation.parsing import offers
 from svc_core.wire import shapes
 from svc_core.wire.constraints import Arg, Le, WriteOnly
 from svc_http import system
@@ -208,12 +209,12 @@ class Command:
     @classmethod
     def of(cls, operation: Operation[Any, Any]) -> "Command":
         """The command with the flags that the operation's inputs make."""
-        formats = tuple(one.format for one in operation.offers({}))
+        formats = tuple(one.format for one in offers(operation, {}))
         items: list[Input] = []
         for item in inputs(operation.request):
             if item.place == "body":
                 items += inputs(_plain(item.annotation)[0])
-            elif item.name not in {"cursor", operation.live} and item.place != "header":
+            elif item.name != "cursor" and Trait.LIVE not in item.traits and item.place != "header":
                 items.append(item)
         if operation.takes_if_match:
             items.append(_extra("if-match", "headers", str, "Only if this is the current ETag."))
@@ -254,7 +255,7 @@ class Command:
             yield parameter("out", Path, says)
         if operation.binding != "system":
             yield inspect.Parameter("workspace", KEYWORD, annotation=Workspace, default=None)
-            if operation.unit != "read" or operation.personal:
+            if operation.unit.kind != "read" or operation.personal:
                 yield inspect.Parameter("author", KEYWORD, annotation=Author, default=None)
 
     def run(self, given: Mapping[str, Any], common: Common) -> int:
@@ -348,7 +349,7 @@ class Command:
             show.answer(value, self.operation)
             if "ETag" in answer["headers"]:
                 show.lines(f"etag  {answer['headers']['ETag']}")
-            if answer["fresh"] or (self.operation.confidential and self.operation.replay is None):
+            if answer["fresh"] or self.operation.confidential == Confidential():
                 show.lines("", "Keep what is secret now: it is not shown again.")
         is_unsound = isinstance(value, dict) and value.get("ok") is False
         return REFUSED if answer["failed"] or is_unsound else 0

@@ -30,11 +30,11 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem, describe
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import JSON, OPERATOR, Operation
+from svc_core.operation.declaration import JSON, OPERATOR, Operation, Trait
 from svc_core.operation.executor import Execution, Reply
 from svc_core.operation.host import Tell
 from svc_core.operation.inputs import inputs
-from svc_core.operation.parsing import Call, Site, prepare, read_json
+from svc_core.operation.parsing import Call, Site, declaration, prepare, read_json
 from svc_core.operation.ports import (
     SYSTEM,
     Collection,
@@ -182,7 +182,8 @@ def _read(line: bytes, *, exact: bool = False) -> Asked:
         asked = wire.structure(Asked, read_json(line, exact=exact))
     except WireError as wrong:
         raise Problem(problem.VALIDATION_FAILED, describe(wrong.faults)) from wrong
-    return asked if exact or not _operation(asked.operation).exact else _read(line, exact=True)
+    is_exact = declaration(_operation(asked.operation)).has(Trait.EXACT)
+    return _read(line, exact=True) if is_exact and not exact else asked
 
 
 def _operation(id_: str) -> Operation[Any, Any]:

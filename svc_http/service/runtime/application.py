@@ -22,7 +22,8 @@ from starlette.types import ASGIApp
 from svc_core import catalog
 from svc_core.access.plans import PlanTable
 from svc_core.ledger.signing_key import Purpose
-from svc_core.operation.declaration import Operation
+from svc_core.operation.declaration import Operation, Trait
+from svc_core.operation.parsing import declaration
 from svc_core.operation.ports import Ids, Storage
 from svc_core.payments import prices
 from svc_http import system
@@ -80,8 +81,8 @@ class Service(Starlette):
         )
         self.router = Dispatcher(resources, routes, lifespan=_lifespan)
         # The router's own application: nobody puts middleware between it and the edge.
-        lenient = frozenset(operation.address for operation in operations if operation.lenient)
-        self.edge = Edge(self.router.app, runtime, lenient, refusals.page)
+        foreign = {each.address for each in operations if declaration(each).has(Trait.FOREIGN)}
+        self.edge = Edge(self.router.app, runtime, frozenset(foreign), refusals.page)
         runtime.metrics.gauge(
             "svc_requests_in_flight",
             "Requests being worked on; not those that wait for their client, nor this one.",

@@ -26,6 +26,7 @@ from svc_core.operation.declaration import (
     Operation,
     Refused,
     Target,
+    Trait,
     header,
 )
 from svc_core.operation.ports import Collection
@@ -86,7 +87,7 @@ class ListThings:
         Maybe[str], QUERY, Refused(problem.INVALID_CURSOR), Doc("Where to go on.")
     ] = UNSET
     kinds: Annotated[Maybe[tuple[Literal["a", "b"], ...]], QUERY, Doc("Kinds.")] = UNSET
-    since: Annotated[Maybe[datetime], QUERY] = UNSET
+    since: Annotated[Maybe[datetime], QUERY, Trait.DEPRECATED] = UNSET
     when: Annotated[Maybe[Interval], In("query", "datetime")] = UNSET
 
 
@@ -193,7 +194,6 @@ OPERATIONS = (
         auth="bearer-or-x402",
         tier=T3_ENRICHED,
         media=(JSON, NDJSON, GEOJSON),
-        deprecated=frozenset({"since"}),
         fails=(problem.CONFLICTING_PARAMETERS, problem.NEWS_NOT_READY),
     ),
     declare(

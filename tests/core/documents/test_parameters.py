@@ -25,14 +25,14 @@ from svc_core.wire.schema import Schemas
 
 WRITER = Writer("https://api.svc.test", Schemas())
 PARAMETERS = {
-    f"{operation.id} {item.name}": (operation, item)
+    f"{operation.id} {item.name}": item
     for operation in OPERATIONS
     for item in inputs(operation.request)
     if item.place in {"query", "header"}
 }
 ALIKE = {
-    (repr(item.annotation), json.dumps(WRITER.parameter(operation, item)["schema"])): name
-    for name, (operation, item) in PARAMETERS.items()
+    (repr(item.annotation), json.dumps(WRITER.parameter(item)["schema"])): name
+    for name, item in PARAMETERS.items()
 }
 """A parameter for each of those that are declared and described alike."""
 READ: dict[str, Callable[[str], Any]] = {
@@ -83,8 +83,8 @@ def texts(schema: Any) -> st.SearchStrategy[str]:
 
 @pytest.mark.parametrize("name", ALIKE.values())
 def test_the_schema_of_a_parameter_and_its_reader_agree(name: str) -> None:
-    operation, item = PARAMETERS[name]
-    schema = WRITER.parameter(operation, item)["schema"]
+    item = PARAMETERS[name]
+    schema = WRITER.parameter(item)["schema"]
     # That a day exists, or that one comes after another, no expression says, nor where the globe
     # ends; and the format of instants also takes a leap second and more digits.
     is_looser = not {Interval, Box, datetime}.isdisjoint(inner(item.annotation))
@@ -100,7 +100,7 @@ def test_the_schema_of_a_parameter_and_its_reader_agree(name: str) -> None:
 
 
 def test_no_parameter_is_empty() -> None:
-    named = {name: WRITER.parameter(*found)["schema"] for name, found in PARAMETERS.items()}
+    named = {name: WRITER.parameter(item)["schema"] for name, item in PARAMETERS.items()}
     assert [name for name, schema in named.items() if admitted(schema, "")] == []
 
 

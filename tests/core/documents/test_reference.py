@@ -19,7 +19,7 @@ from svc_core.catalog.reference import (
     problems_page,
 )
 from svc_core.contract import problem
-from svc_core.operation.declaration import QUERY
+from svc_core.operation.declaration import QUERY, Trait
 from svc_core.operation.period import Since
 from svc_core.wire.constraints import Doc
 
@@ -93,11 +93,11 @@ def test_a_deprecated_input_leads_from_its_operation_to_the_new_spelling() -> No
     @frozen
     class Request:
         since: Since = UNSET
-        old: Annotated[Maybe[str], QUERY] = UNSET
+        old: Annotated[Maybe[str], QUERY, Trait.DEPRECATED] = UNSET
         new: Annotated[Maybe[str], QUERY, Doc("What to use.")] = UNSET
 
     one = next(one for one in catalog.OPERATIONS if one.id == "listNews")
-    old = attrs.evolve(one, request=Request, deprecated=frozenset({"since", "old"}))
+    old = attrs.evolve(one, request=Request)
     assert deprecated_inputs([one, old]) == (
         Deprecated("since", "GET /api/v1/news", "datetime=START/.."),
         Deprecated("old", "GET /api/v1/news", ""),

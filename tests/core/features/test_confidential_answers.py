@@ -6,6 +6,7 @@ import attrs
 import pytest
 
 from svc_core.contract import problem
+from svc_core.operation.declaration import Confidential
 
 KEYS = ("confidential-1", "confidential-2")
 
@@ -14,7 +15,7 @@ KEYS = ("confidential-1", "confidential-2")
 def sealing(house: Any) -> Any:
     """A house whose profiles are as confidential as its secrets."""
     declared = house.operations["createProfile"]
-    house.operations["createProfile"] = attrs.evolve(declared, confidential=True)
+    house.operations["createProfile"] = attrs.evolve(declared, confidential=Confidential())
     return house
 
 

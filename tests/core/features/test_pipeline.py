@@ -18,7 +18,7 @@ from svc_core.contract.problem import Problem
 from svc_core.contract.result import Bare, Content, Empty, Page
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import BODY, JSON, MARKDOWN, QUERY, Operation, header
+from svc_core.operation.declaration import BODY, JSON, MARKDOWN, QUERY, Operation, Unit, header
 from svc_core.operation.executor import Execution
 from svc_core.operation.parsing import Call, Prepared, Site, parse_query, prepare
 from svc_core.operation.ports import SYSTEM
@@ -253,7 +253,7 @@ def test_a_body_is_structured_once_whoever_asks_for_it(house: Any, idempotency: 
 
     operation = Operation(
         id="post", method="POST", path="/post", summary="", description="", tag="",
-        request=Post, response=Bare, run=run, ahead=ahead, idempotency=idempotency,
+        request=Post, response=Bare, run=run, unit=Unit("write", ahead), idempotency=idempotency,
     )  # fmt: skip
     fields = {"content-type": "application/json", "idempotency-key": "a-key-of-the-caller"}
     Sent.made.clear()

@@ -464,7 +464,7 @@ class World:
         runtime = self.app.runtime
         self.run(StoredPayments(storage).update(PAYMENT.place, lambda _: Writes(PAYMENT)))
         runtime.journal._stream = lambda: self.log  # type: ignore[assignment,return-value]
-        self.hands = Hands(storage, self.ids, self.clock, runtime.keyring, PLANS)
+        self.hands = Hands(storage, self.ids, self.clock, runtime.keyring, plans=PLANS)
         self.keys: dict[str, str] = {}
         self.tenants: dict[str, str] = {}
         self.rows: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))

@@ -20,6 +20,7 @@ from svc_core.intel.linking.references import id_of
 from svc_core.operation import executor
 from svc_core.operation.caller import Actor
 from svc_core.operation.declaration import GEOJSON
+from svc_core.operation.parsing import offers
 from svc_core.wire import shapes
 from svc_core.wire.constraints import Ge, Le, MaxLen, Pattern
 from svc_http.run.cli import main
@@ -297,8 +298,8 @@ def it_answers_what_the_same_request_answers(desk, operation):
 def every_representation_is_printed_and_written(desk, operation, tmp_path):
     pairs, ask = desk.line(operation)
     line = [*command(operation, pairs), *belongs(operation, desk.world.tenants["a"])]
-    for offer in operation.offers({}):
-        chosen = ["--format", offer.format] if len(operation.offers({})) > 1 else []
+    for offer in offers(operation, {}):
+        chosen = ["--format", offer.format] if len(offers(operation, {})) > 1 else []
         answer = desk.world.send(ask.having(accept=offer.media_type))
         out = tmp_path / f"out.{offer.format}"
         ran = desk.run(*line, *chosen, "--out", out)
@@ -348,7 +349,7 @@ def one_without_a_route_answers_one_value(desk, operation):
     line = [*command(operation, pairs), *belongs(operation, desk.world.tenants["a"])]
     ran = desk.run(*line)
     assert ran.code == 0, ran
-    if operation.unit == "read":
+    if operation.unit.kind == "read":
         body = {flag.item.name: value[-1] for flag, value in pairs}
         account = None if operation.binding == "system" else desk.world.tenants["a"]
         told = desk.answer(operation, body=body, account=account)
@@ -356,7 +357,7 @@ def one_without_a_route_answers_one_value(desk, operation):
         assert (ran.json["text"] if is_text else ran.data) == (told if is_text else told["data"])
 
 
-@answers.of(lambda op: op.unit == "read")
+@answers.of(lambda op: op.unit.kind == "read")
 def people_are_shown_a_table_or_an_outline(desk, operation):
     pairs, _ = desk.line(operation)
     line = [*command(operation, pairs), *belongs(operation, desk.world.tenants["a"])]

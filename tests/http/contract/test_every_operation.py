@@ -15,8 +15,9 @@ from svc_core.access.scopes import SCOPES
 from svc_core.contract import problem
 from svc_core.contract.result import Bare, Content, One, Page
 from svc_core.operation import readonly
+from svc_core.operation.declaration import Trait
 from svc_core.operation.inputs import inputs
-from svc_core.operation.parsing import MERGE_PATCH
+from svc_core.operation.parsing import MERGE_PATCH, declaration
 from svc_core.wire import shapes
 from svc_core.wire.constraints import IdOf
 from tests.themes import Theme
@@ -34,6 +35,10 @@ def named(name):
 
 def is_keyed(operation):
     return operation.auth != "public"
+
+
+def is_foreign(operation):
+    return declaration(operation).has(Trait.FOREIGN)
 
 
 def is_streamed(operation):
@@ -535,7 +540,7 @@ def a_cursor_of_nobodys_making_is_refused(shared, operation, refused):
 # -- negotiation and bodies --------------------------------------------------------------------
 
 
-@bodies.of(lambda op: not is_streamed(op) and not op.lenient)
+@bodies.of(lambda op: not is_streamed(op) and not is_foreign(op))
 def an_accept_that_excludes_every_offer_is_refused(shared, operation, refused):
     for accept in ("image/png", "application/*;q=0, text/*;q=0", "*/*;q=0"):
         answer = shared.send(shared.ask_of(operation).having(accept=accept))
@@ -553,7 +558,7 @@ OTHER_CONTENT = [
 ]
 
 
-@bodies.of(lambda op: op.lenient, fields=OTHER_CONTENT)
+@bodies.of(is_foreign, fields=OTHER_CONTENT)
 def a_lenient_one_takes_whatever_is_json_and_answers_as_it_can(shared, operation, fields):
     ask = shared.ask_of(operation).having(accept="image/png;q=0.1, */*;q=0", **fields)
     answer = shared.send(ask)
@@ -561,7 +566,7 @@ def a_lenient_one_takes_whatever_is_json_and_answers_as_it_can(shared, operation
     assert answer.headers["content-type"] == operation.media[0].media_type
 
 
-@bodies.of(lambda op: has("body")(op) and not op.lenient, fields=OTHER_CONTENT)
+@bodies.of(lambda op: has("body")(op) and not is_foreign(op), fields=OTHER_CONTENT)
 def another_content_type_or_coding_is_refused(shared, operation, refused, fields):
     answer = shared.send(shared.ask_of(operation).having(**fields))
     refused(answer, problem.UNSUPPORTED_MEDIA_TYPE)
@@ -640,7 +645,7 @@ def a_byte_order_mark_is_overlooked_once(shared, operation, refused):
 @bodies.of()
 def a_body_over_a_mebibyte_is_refused_wherever_it_is_sent(shared, operation, refused):
     answer = shared.send(shared.ask_of(operation).evolve(body=b" " * (1024 * 1024 + 1)))
-    too_large = problem.REQUEST_TOO_LARGE if operation.lenient else problem.BODY_TOO_LARGE
+    too_large = problem.REQUEST_TOO_LARGE if is_foreign(operation) else problem.BODY_TOO_LARGE
     refused(answer, too_large)
 
 
@@ -798,7 +803,7 @@ def _steps(world, operation):
             yield problem.INSUFFICIENT_SCOPE, lambda a: a.having(authorization=weak)
     if not is_streamed(operation):
         yield problem.NOT_ACCEPTABLE, lambda a: a.having(accept="image/png")
-    if has("body")(operation) and not operation.lenient:
+    if has("body")(operation) and not is_foreign(operation):
         yield problem.UNSUPPORTED_MEDIA_TYPE, lambda a: a.having(content_type="text/plain")
     yield problem.UNKNOWN_PARAMETER, lambda a: a.asking(("colour", "red"))
     if operation.idempotency != "none":

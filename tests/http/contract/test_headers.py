@@ -7,7 +7,8 @@ answers, and those that have fields of a condition of their own.
 import pytest
 
 from svc_core import catalog
-from svc_core.operation.inputs import inputs
+from svc_core.operation.declaration import Trait
+from svc_core.operation.parsing import declaration
 
 REFUSED = {
     "a name that is not known": lambda ask: ask.asking(("colour", "red")),
@@ -32,10 +33,10 @@ def test_an_answer_has_the_fields_that_are_told_and_no_other(shared, operation):
     assert ("Idempotency-Replayed" in told) == (operation.idempotency != "none")
     if operation.idempotency != "none":
         assert "idempotency-replayed" in shared.send(ask).headers
-    names = {item.name for item in inputs(operation.request) if item.place == "query"}
-    for name in operation.deprecated & names:
+    old = declaration(operation).traits[Trait.DEPRECATED]
+    for name in old:
         assert "deprecation" in shared.send(ask.asking((name, "0"))).headers
-    assert ("Deprecation" in told) == bool(operation.deprecated)
+    assert ("Deprecation" in told) == bool(old)
     for spoil in REFUSED.values():
         shared.send(spoil(shared.ask_of(operation)))
     for key in (None, "revoked", "a news:read", "a agent:svc", "personal", "svc_" + "0" * 64):

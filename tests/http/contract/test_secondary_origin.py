@@ -14,7 +14,9 @@ from svc_core import catalog
 from svc_core.automations.model import RUNS, RunOutput, RunSource
 from svc_core.contract import problem
 from svc_core.contract.result import Accepted, Created
+from svc_core.operation.declaration import Trait
 from svc_core.operation.inputs import inputs
+from svc_core.operation.parsing import declaration
 
 ORIGIN = "https://api.example.org"
 DATA = "https://data.example.org"
@@ -74,7 +76,7 @@ def test_no_answer_of_the_data_origin_leads_to_the_public_one(both, operation):
         asks += [ask.asking(("include", "content,sources,signals,graph,audio"))]
     if "redirect" in parameters:
         asks.append(ask.asking(("redirect", "true")))
-    asks += [ask.asking((name, "0")) for name in operation.deprecated & parameters]
+    asks += [ask.asking((name, "0")) for name in declaration(operation).traits[Trait.DEPRECATED]]
     for each in asks:
         answer = both.send(each)
         assert answer.status_code < 400, answer.text
