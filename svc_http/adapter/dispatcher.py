@@ -50,13 +50,13 @@ class _Node:
             return self.resource
         segment = segments[at]
         child = self.fixed.get(segment)
-        if child is not None and (found := child.find(segments, at + 1, values)) is not None:
-            return found
+        if child is not None and (match := child.find(segments, at + 1, values)) is not None:
+            return match
         if self.any is not None and segment:
             values.append(segment)
-            found = self.any.find(segments, at + 1, values)
-            if found is not None:
-                return found
+            match = self.any.find(segments, at + 1, values)
+            if match is not None:
+                return match
             values.pop()
         if self.rest is not None:
             values.append("/".join(segments[at:]))
@@ -112,9 +112,9 @@ class Dispatcher(Router):
         if scope["type"] != "http":
             return super().app(scope, receive, send)
         exchange: Exchange = scope["svc"]
-        found = self.find(exchange.path)
-        if found is not None:
-            return found[0].serve(exchange, found[1])
+        match = self.find(exchange.path)
+        if match is not None:
+            return match[0].serve(exchange, match[1])
         if exchange.path == "*" and exchange.method == "OPTIONS":
             return exchange.answer(204, [*exchange.version_headers])
         if len(self.routes) == self._ours:  # the trie has looked at them all

@@ -55,13 +55,13 @@ def deprecation(settings: Settings) -> tuple[Header, ...]:
     """What answers to deprecated inputs say (RFC 9745, RFC 8594): since when, where that is
     explained, and until when, where that is set."""
     link = f'<{settings.origin}/docs/deprecations>; rel="deprecation"; type="text/html"'
-    said = (
+    fields = (
         (b"deprecation", b"@%d" % int(settings.deprecated_at.timestamp())),
         (b"link", link.encode()),
     )
     if settings.sunset_at is None:
-        return said
-    return *said, (b"sunset", format_datetime(settings.sunset_at, usegmt=True).encode())
+        return fields
+    return *fields, (b"sunset", format_datetime(settings.sunset_at, usegmt=True).encode())
 
 
 def encoded(headers: Iterable[tuple[str, str]]) -> list[Header]:
@@ -122,9 +122,9 @@ def kept(answer: Ready) -> KeptAnswer:
         raise AssertionError("a stream cannot be held back")
     if len(answer.body) > PAID_BYTES_MAX:
         has = f"The answer has {len(answer.body):,} bytes"
-        told = f"{has}, and one that is paid for {PAID_BYTES_MAX:,} at most; nothing was charged."
+        detail = f"{has}, and one that is paid for {PAID_BYTES_MAX:,} at most; nothing was charged."
         step = "Ask for less, or send Authorization: Bearer <API_KEY>."
-        raise Problem(problem.INVALID_PARAMETER, told, resolution=step)
+        raise Problem(problem.INVALID_PARAMETER, detail, resolution=step)
     own = [pair for pair in answer.headers if pair[0] != _CACHE_CONTROL]
     fields = tuple((name.decode(), value.decode("latin-1")) for name, value in own)
     return KeptAnswer(answer.status, None, fields, answer.body)
@@ -138,8 +138,8 @@ def served(exchange: Exchange, sold: Served) -> Awaitable[None]:
         "X-Svc-Payment-Receipt": sold.receipt_id,
         "Cache-Control": "private, no-store",
     }
-    told = [(name, value) for name, value in fields.items() if value is not None]
-    headers = [*encoded(answer.headers), *encoded(told), exchange.id_header]
+    own = [(name, value) for name, value in fields.items() if value is not None]
+    headers = [*encoded(answer.headers), *encoded(own), exchange.id_header]
     return exchange.finish(answer.status, headers, answer.body)
 
 
@@ -175,8 +175,8 @@ def refuse(exchange: Exchange, refusal: Problem, origin: str, pages: Pages) -> A
         headers.append(_VARY)
     if _is_in_vain(exchange, refusal):
         headers.append(_DO_NOT_RETRY)
-    said = {name for name, _ in headers}
-    headers += [pair for pair in exchange.limit_headers if pair[0] not in said]
+    names = {name for name, _ in headers}
+    headers += [pair for pair in exchange.limit_headers if pair[0] not in names]
     headers.append(exchange.id_header)
     return exchange.finish(refusal.type.status, headers, body)
 

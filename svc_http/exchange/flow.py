@@ -260,5 +260,5 @@ class Flow:
         if ended is None:
             return None
         kind = _KINDS.get(type(ended), problem.INTERNAL_ERROR)
-        said = ended if isinstance(ended, Problem) else Problem(kind)
-        return problem.body(said, base_url=self.origin, request_id=self.exchange.request_id)
+        refusal = ended if isinstance(ended, Problem) else Problem(kind)
+        return problem.body(refusal, base_url=self.origin, request_id=self.exchange.request_id)

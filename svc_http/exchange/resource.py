@@ -73,10 +73,10 @@ class Resource:
         fields = {"Allow": self.allow, **self._patch}
         if exchange.header("access-control-request-method") is not None:
             fields["Access-Control-Allow-Methods"] = self.allow
-            asked = exchange.header("access-control-request-headers") or ""
+            wanted = exchange.header("access-control-request-headers") or ""
             # Clients of others send fields of their own; a key in a header says who may ask.
             fields["Access-Control-Allow-Headers"] = (
-                asked if asked.isascii() and asked else (_ALLOWED_HEADERS)
+                wanted if wanted.isascii() and wanted else (_ALLOWED_HEADERS)
             )
             fields["Access-Control-Max-Age"] = str(_PREFLIGHT_SECONDS)
         return [(name.lower().encode(), value.encode()) for name, value in fields.items()]

@@ -377,11 +377,11 @@ def _origin_form(exchange: Exchange, raw: bytes) -> bytes:
         return raw
     if raw == b"*" and exchange.method == "OPTIONS" and not exchange.query:
         return b"/*"
-    found = _ABSOLUTE.fullmatch(raw)
-    if found is None or not authority.is_authority(found[1]):
+    match = _ABSOLUTE.fullmatch(raw)
+    if match is None or not authority.is_authority(match[1]):
         raise _bad("The request target is neither a path nor an http or https address.")
-    exchange.target_authority = found[1]
-    path = found[2] or b"/"
+    exchange.target_authority = match[1]
+    path = match[2] or b"/"
     exchange.path = unquote_to_bytes(path).decode("utf-8", "replace")
     return path
 

@@ -42,12 +42,12 @@ class Turns:
             Problem: `late`; it was not given back in time. OVERLOADED; there is no working slot.
         """
         lock = self._locks.setdefault(key, asyncio.Lock())
-        with ExitStack() as held:
+        with ExitStack() as stack:
             with exchange.resting():
                 try:
                     async with self._waits.place(WAIT_SECONDS_MAX, *exchange.shares):
                         await lock.acquire()
                 except TimeoutError as missed:
                     raise busy(late) from missed
-                held.callback(lock.release)
+                stack.callback(lock.release)
             yield

@@ -41,8 +41,8 @@ async def speak(runtime: Surroundings, exchange: Exchange, actor: Actor, body: b
         await manager.handle_request(scope, answer.receive, answer.send)
     if caller.failure is not None:
         raise caller.failure
-    said = [*exchange.version_headers, _NO_STORE, *exchange.limit_headers, *caller.headers]
-    headers = [*answer.headers, *said, length(answer.body), exchange.id_header]
+    own = [*exchange.version_headers, _NO_STORE, *exchange.limit_headers, *caller.headers]
+    headers = [*answer.headers, *own, length(answer.body), exchange.id_header]
     await exchange.finish(answer.status, headers, answer.body)
 
 
@@ -116,8 +116,8 @@ class KeyCaller:
 
     def _refused(self, refusal: Problem) -> CallToolResult:
         id_, wait = self._exchange.request_id, refusal.headers.get("Retry-After")
-        told = problem.body(refusal, base_url=self._runtime.settings.origin, request_id=id_)
+        body = problem.body(refusal, base_url=self._runtime.settings.origin, request_id=id_)
         if wait is None:
-            return refused(json.loads(told))
+            return refused(json.loads(body))
         self.headers = answers.encoded(refusal.headers.items())
-        return refused(json.loads(told), f"Retry after {wait} seconds.")
+        return refused(json.loads(body), f"Retry after {wait} seconds.")

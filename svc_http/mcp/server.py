@@ -71,12 +71,12 @@ def _shown(names: Iterable[str]) -> list[types.Tool]:
 
 
 def _told(tool: Tool) -> types.Tool:
-    told = spec(tool)
+    described = spec(tool)
     return types.Tool(
-        name=told.name,
+        name=described.name,
         title=tool.operation.summary,
-        description=told.description,
-        input_schema=dict(told.parameters),
+        description=described.description,
+        input_schema=dict(described.parameters),
         annotations=types.ToolAnnotations(
             read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
         ),
@@ -88,9 +88,9 @@ def answered(body: Mapping[str, Any]) -> types.CallToolResult:
     return _result(body, False)
 
 
-def refused(told: Mapping[str, Any], *hints: str) -> types.CallToolResult:
+def refused(body: Mapping[str, Any], *hints: str) -> types.CallToolResult:
     """A problem (Spec: Errors), and what else helps to mend it."""
-    return _result(told, True, hints)
+    return _result(body, True, hints)
 
 
 def _result(

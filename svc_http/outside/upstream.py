@@ -50,13 +50,13 @@ class Answering:
         Raises:
             Unanswered: it is longer.
         """
-        held = bytearray()
+        content = bytearray()
         async with aclosing(self.chunks()) as chunks:
             async for chunk in chunks:
-                held += chunk
-                if len(held) > bytes_max:
+                content += chunk
+                if len(content) > bytes_max:
                     raise Unanswered(f"answers more than {bytes_max} bytes")
-        return bytes(held)
+        return bytes(content)
 
 
 @frozen

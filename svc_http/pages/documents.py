@@ -100,7 +100,7 @@ class Pages:
 
     def resources(self) -> list[Resource]:
         """Every page at its path."""
-        made: dict[str, Callable[[], Page]] = {
+        pages: dict[str, Callable[[], Page]] = {
             "/openapi.json": lambda: self._document(flat=False),
             "/openapi.flat.json": lambda: self._document(flat=True),
             "/docs": self._docs,
@@ -116,12 +116,12 @@ class Pages:
             "/readyz": self._readyz,
         }
         if self._terms is not None:
-            made["/.well-known/x402"] = self._offers
+            pages["/.well-known/x402"] = self._offers
             answered["/.well-known/did.json"] = self._did
         if self._runtime.settings.metrics_port is None:
             answered["/metrics"] = self._metrics
         return [
-            *(Resource(path, {"GET": kept(make)}) for path, make in made.items()),
+            *(Resource(path, {"GET": kept(make)}) for path, make in pages.items()),
             *(Resource(path, {"GET": handler}) for path, handler in answered.items()),
             *files(STATIC),
         ]
@@ -144,12 +144,12 @@ class Pages:
             "ready": "/readyz",
         }
         links = {name: self._origin + path for name, path in paths.items()}
-        told = {"name": openapi.TITLE, "version": service_version(), "links": links}
+        members = {"name": openapi.TITLE, "version": service_version(), "links": links}
         is_development = self._runtime.settings.env == "development"
         if form is HTML:
-            body = _page("/", "index", **told, is_development=is_development)
+            body = _page("/", "index", **members, is_development=is_development)
         else:
-            body = _json(told)
+            body = _json(members)
         # RFC 8631: where machines and people find the description of this service.
         described = (
             f'<{links["openapi"]}>; rel="service-desc", <{links["docs"]}>; rel="service-doc"'
@@ -163,8 +163,8 @@ class Pages:
         return Page(JSON.media_type, _json(described))
 
     def _docs(self) -> Page:
-        told = reference.by_tag(self._operations)
-        return Page(HTML.media_type, _page("/docs", "docs", groups=told))
+        groups = reference.by_tag(self._operations)
+        return Page(HTML.media_type, _page("/docs", "docs", groups=groups))
 
     def _trial(self) -> Page:
         main = _page("/docs/try", "try", scalar=SCALAR[1:])
@@ -233,22 +233,22 @@ class Pages:
             f"as JSON: {self._origin}/.well-known/x402"
         )
         yield ""
-        for one in self._operations:
-            if one.tier is not None:
-                yield f"- {one.method} {one.address}: {one.tier.price_usd} USD ({one.tier.name})"
+        for op in self._operations:
+            if op.tier is not None:
+                yield f"- {op.method} {op.address}: {op.tier.price_usd} USD ({op.tier.name})"
         yield ""
 
     def _offers(self) -> Page:
         assert self._terms is not None  # noqa: S101 - the page is there with them alone
-        told = prices.offered(self._operations, self._terms, self._origin)
-        return Page(JSON.media_type, _json(told))
+        offers = prices.offered(self._operations, self._terms, self._origin)
+        return Page(JSON.media_type, _json(offers))
 
     async def _did(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
         signer = self._runtime.host.receipt_signer
         if signer is None:  # the secret that sealed it is not listed
             raise Problem(problem.SERVICE_UNAVAILABLE, "The key of receipts cannot be opened.")
-        told = Signing(signer, self._origin).document()
-        await give(exchange, Page(JSON.media_type, _json(told)))
+        document = Signing(signer, self._origin).document()
+        await give(exchange, Page(JSON.media_type, _json(document)))
 
     # -- problems ------------------------------------------------------------------------------
 
@@ -313,8 +313,8 @@ def _status(kind: ProblemType) -> int:
     return kind.status
 
 
-def _page(path: str, template: str, **given: Any) -> bytes:
-    return render(template, root(path), **given)
+def _page(path: str, template: str, **values: Any) -> bytes:
+    return render(template, root(path), **values)
 
 
 def _choose(exchange: Exchange, offers: tuple[Representation, ...]) -> Representation:

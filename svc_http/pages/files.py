@@ -80,11 +80,11 @@ async def give(exchange: Exchange, page: Page) -> None:
 
 def kept(make: Callable[[], Page]) -> Handler:
     """Gives a page that is made when it is first asked for."""
-    made = cache(make)
+    page = cache(make)
 
     async def handler(exchange: Exchange, _values: Mapping[str, str]) -> None:
         # Off the loop, because reading or making one for the first time takes long.
-        await give(exchange, await asyncio.to_thread(made))
+        await give(exchange, await asyncio.to_thread(page))
 
     return handler
 

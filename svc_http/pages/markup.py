@@ -41,10 +41,10 @@ def root(path: str) -> str:
     return "../" * (path.count("/") - 1) or "./"
 
 
-def render(template: str, root: str, **given: Any) -> bytes:
+def render(template: str, root: str, **values: Any) -> bytes:
     """The page that a template makes of what it is given; `root` is its way to the index."""
-    made = _environment().get_template(f"{template}.html")
-    return made.render(root=root, page=template, **given).encode()
+    page = _environment().get_template(f"{template}.html")
+    return page.render(root=root, page=template, **values).encode()
 
 
 class Typesetter:
@@ -92,7 +92,7 @@ def _origin_of(url: str) -> str:
 def _environment() -> "Environment":
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - loads late
 
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader(__package__),
         autoescape=True,
         undefined=StrictUndefined,
@@ -105,9 +105,9 @@ def _environment() -> "Environment":
         "period": _period,
         "clock": _clock,
     }
-    made.filters.update(shown)
-    made.globals.update(service=openapi.TITLE)
-    return made
+    environment.filters.update(shown)
+    environment.globals.update(service=openapi.TITLE)
+    return environment
 
 
 def _day(at: date, own: Wording | None = None) -> str:

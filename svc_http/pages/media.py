@@ -44,10 +44,10 @@ def span(text: str | None, size: int) -> range | None:
     Raises:
         UnreachableError: there is no byte of it.
     """
-    found = _RANGE.fullmatch((text or "").strip())
-    if found is None or found[0].endswith("=-"):
+    match = _RANGE.fullmatch((text or "").strip())
+    if match is None or match[0].endswith("=-"):
         return None
-    first, last = found[1], found[2]
+    first, last = match[1], match[2]
     if not first:
         start, end = max(size - int(last), 0), size
     else:
@@ -159,8 +159,8 @@ class MediaPages:
         """
         now = self._now()
         try:
-            given = _pass(exchange)
-            passes.check(self._keyring, given, name, now)
+            pass_ = _pass(exchange)
+            passes.check(self._keyring, pass_, name, now)
         except PassError as refused:
             raise Problem(
                 problem.FORBIDDEN,
@@ -169,7 +169,7 @@ class MediaPages:
             ) from refused
         if not is_file_name(name):
             raise AssertionError("passes are for media files alone")
-        return int(given.expires - now.timestamp())
+        return int(pass_.expires - now.timestamp())
 
 
 def _pass(exchange: Exchange) -> Pass:

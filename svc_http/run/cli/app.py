@@ -103,26 +103,26 @@ def _derive(groups: dict[str, App], wanted: str | None) -> None:
 
 def _misuse(wrong: CycloptsError) -> str:
     """What is wrong with the command line, and where it is told how it should be."""
-    said = " ".join(str(wrong).split())
+    text = " ".join(str(wrong).split())
     if isinstance(wrong, MissingArgumentError):
-        said = _missing(wrong, said)
+        text = _missing(wrong, text)
     elif isinstance(wrong, UnusedCliTokensError):
-        said = f"unexpected: {' '.join(wrong.unused_tokens or ())}."
-    if "Available commands" in said:
-        return said
-    return f"{said} See: {' '.join(('svc', *(wrong.command_chain or ()), '--help'))}"
+        text = f"unexpected: {' '.join(wrong.unused_tokens or ())}."
+    if "Available commands" in text:
+        return text
+    return f"{text} See: {' '.join(('svc', *(wrong.command_chain or ()), '--help'))}"
 
 
-def _missing(wrong: MissingArgumentError, said: str) -> str:
+def _missing(wrong: MissingArgumentError, text: str) -> str:
     argument = wrong.argument
     if argument is None:
-        return said
+        return text
     name = argument.name
     if argument.field_info.is_positional:
         name = name.lstrip("-").upper()
-    given = wrong.keyword is not None or bool(argument.tokens)
-    _, meant, near = said.partition(" Did you mean ")
-    return f"{name} {'needs a value' if given else 'is missing'}.{meant}{near}"
+    is_given = wrong.keyword is not None or bool(argument.tokens)
+    _, meant, near = text.partition(" Did you mean ")
+    return f"{name} {'needs a value' if is_given else 'is missing'}.{meant}{near}"
 
 
 def _with_streams(arguments: Sequence[str]) -> list[str]:
@@ -135,8 +135,8 @@ def _with_streams(arguments: Sequence[str]) -> list[str]:
         return list(arguments)
     takes_value = ["", *(name.startswith("--") and name not in _SWITCHES for name in arguments)]
     return [
-        STREAM if given == "-" and not is_value else given
-        for given, is_value in zip(arguments, takes_value, strict=False)
+        STREAM if argument == "-" and not is_value else argument
+        for argument, is_value in zip(arguments, takes_value, strict=False)
     ]
 
 
@@ -163,5 +163,5 @@ def run(arguments: Sequence[str]) -> int:
         return failures.tell(f"it cannot be written or read: {failure.strerror}", failures.REFUSED)
     except Exception as failure:
         # The boundary: what people cannot mend is a defect of ours, told without a traceback.
-        told = failures.known(failure, as_json="--json" in arguments)
-        return failures.defect(failure) if told is None else told
+        status = failures.known(failure, as_json="--json" in arguments)
+        return failures.defect(failure) if status is None else status

@@ -72,39 +72,39 @@ def append(
     entries = list(_entries(content(file, INPUT_BYTES_MAX), begin))
     if not entries:
         raise Usage(f"{file} has no entries")
-    told: dict[str, Any] = {"known": [], "records": [], "tag": if_match}
+    result: dict[str, Any] = {"known": [], "records": [], "tag": if_match}
     whose = {"account": workspace, "author": author}
     with bar("ledger append") as tell:
         for batch in _batches(entries):
             body = {
                 "entries": [each.entry for each in batch],
                 "marks": [each.mark for each in batch],
-                "ifMatch": told["tag"] if if_match else None,
+                "ifMatch": result["tag"] if if_match else None,
             }
-            done = _appended(common, {"body": body, **whose}, batch, told)
-            told["known"] += done["known"]
-            told["records"] += done["records"]
-            told["tag"] = done["tag"]
-            at = len(told["known"]) + len(told["records"])
+            done = _appended(common, {"body": body, **whose}, batch, result)
+            result["known"] += done["known"]
+            result["records"] += done["records"]
+            result["tag"] = done["tag"]
+            at = len(result["known"]) + len(result["records"])
             if len(entries) > BATCH_ENTRIES:
                 tell(Progress(at, len(entries), "records"))
-    if receipt is not None and told["records"]:
-        write_whole(receipt, [told["records"][-1]["receipt"].encode()])
-    _tell(common, told, is_kept=receipt is not None)
+    if receipt is not None and result["records"]:
+        write_whole(receipt, [result["records"][-1]["receipt"].encode()])
+    _tell(common, result, is_kept=receipt is not None)
 
 
 def _appended(
-    common: Common, asked: dict[str, Any], batch: list[_Read], told: dict[str, Any]
+    common: Common, request: dict[str, Any], batch: list[_Read], result: dict[str, Any]
 ) -> Any:
-    def place(found: re.Match[str]) -> str:
-        number = int(found[1])
+    def place(match: re.Match[str]) -> str:
+        number = int(match[1])
         named = batch[number].place if number < len(batch) else f"entry {number + 1}"
-        return f"{named}, {found[2]}: " if found[2] else f"{named}: "
+        return f"{named}, {match[2]}: " if match[2] else f"{named}: "
 
     try:
-        return call(common, "appendEntries", **asked)
+        return call(common, "appendEntries", **request)
     except Refused as refused:
-        count = len(told["records"])
+        count = len(result["records"])
         detail = _POINTER.sub(place, str(refused))
         before = f"{detail.rstrip('.')}. The {count} before them were appended."
         raise refused.saying(before if count else detail) from refused
@@ -114,15 +114,15 @@ _POINTER = re.compile(r"(?:(?<=^)|(?<=; ))/(?:entries/)?([0-9]+)(?:/([^:; ]+))?:
 """A JSON Pointer (RFC 6901) to an entry of a batch, or to a member of one."""
 
 
-def _tell(common: Common, told: dict[str, Any], *, is_kept: bool) -> None:
+def _tell(common: Common, result: dict[str, Any], *, is_kept: bool) -> None:
     if common.json:
-        show.as_json(told)
+        show.as_json(result)
         return
-    records, known = told["records"], told["known"]
+    records, former = result["records"], result["known"]
     if records:
         show.table(records[-20:], ("seq", "id", "kind", "op", "subject"), "")
-    there = f" {len(known)} were there already." if known else ""
-    show.lines("", f"Appended {len(records)} records.{there}")
+    earlier = f" {len(former)} were there already." if former else ""
+    show.lines("", f"Appended {len(records)} records.{earlier}")
     if not records:
         show.lines("To append them again: --again")
     elif not is_kept:

@@ -64,10 +64,10 @@ def ask(
 def _over_http(url: str, body: dict[str, Any], answer: "Answer") -> None:
     with (
         remote.client(url) as client,
-        client.stream("POST", PATH, json=body, headers={"Accept": SSE.media_type}) as given,
+        client.stream("POST", PATH, json=body, headers={"Accept": SSE.media_type}) as response,
     ):
-        remote.check(given)
-        for text in given.iter_text():
+        remote.check(response)
+        for text in response.iter_text():
             answer.take(text)
 
 
@@ -111,12 +111,12 @@ class Answer:
 
     def told(self) -> dict[str, Any]:
         """All of it, as JSON."""
-        told = {"answer": self.text, "sources": self.sources, "threadId": self.thread_id}
-        return told | ({"usage": self.usage} if self.is_whole else {"error": self.error})
+        members = {"answer": self.text, "sources": self.sources, "threadId": self.thread_id}
+        return members | ({"usage": self.usage} if self.is_whole else {"error": self.error})
 
     def url(self, number: str) -> str | None:
         """Where the source of a mark is."""
-        return next((one["url"] for one in self.sources if str(one["number"]) == number), None)
+        return next((row["url"] for row in self.sources if str(row["number"]) == number), None)
 
 
 def _source(chunk: dict[str, Any]) -> dict[str, Any]:
@@ -142,14 +142,14 @@ def _printer() -> Callable[[str, Answer], None]:
     from rich.console import Console  # noqa: PLC0415 - programs read it plain
     from rich.text import Text  # noqa: PLC0415
 
-    console, held = Console(highlight=False), ""
+    console, line = Console(highlight=False), ""
 
     def write(delta: str, answer: Answer) -> None:
-        nonlocal held
-        text = held + delta
+        nonlocal line
+        text = line + delta
         opened = _OPEN.search(text) if delta else None  # a mark may end in what comes next
-        held = "" if opened is None else opened[0]
-        for piece, url in _pieces(text.removesuffix(held), answer):
+        line = "" if opened is None else opened[0]
+        for piece, url in _pieces(text.removesuffix(line), answer):
             style = f"bold link {url}" if url else ""
             console.print(Text(show.clean(piece), style), end="", soft_wrap=True)
 
@@ -174,7 +174,7 @@ def _listed(answer: Answer) -> Iterator[str]:
     if answer.sources:
         yield ""
         yield "Sources"
-    for one in answer.sources:
-        yield show.clean(f"[{one['number']}] {one['title'] or one['id']}")
-        if one["url"]:
-            yield show.clean(f"    {one['url']}")
+    for source in answer.sources:
+        yield show.clean(f"[{source['number']}] {source['title'] or source['id']}")
+        if source["url"]:
+            yield show.clean(f"    {source['url']}")

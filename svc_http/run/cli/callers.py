@@ -30,9 +30,9 @@ PROTOCOL = "2025-06-18"
 
 async def serve(caller: Caller) -> None:
     """Answer the messages on stdin until it ends."""
-    made = make(lambda _: caller)
+    server = make(lambda _: caller)
     async with stdio_server() as (read, write):
-        await made.run(read, write, made.create_initialization_options())
+        await server.run(read, write, server.create_initialization_options())
 
 
 @frozen
@@ -49,20 +49,20 @@ class OperatorCaller:
     async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallToolResult:
         """The answer of the tool's operation, or its refusal."""
         try:
-            made = tools.call(tool, arguments)
-            given: dict[str, Any] = {
-                "path": dict(made.path_values),
-                "query": tools.given(made),
-                "body": json.loads(made.body),
+            request = tools.call(tool, arguments)
+            members: dict[str, Any] = {
+                "path": dict(request.path_values),
+                "query": tools.given(request),
+                "body": json.loads(request.body),
                 "account": self.workspace,
             }
-            asked = partial(ask, self.common, tool.operation_id, **given)
-            answer = await anyio.to_thread.run_sync(asked)
+            work = partial(ask, self.common, tool.operation_id, **members)
+            answer = await anyio.to_thread.run_sync(work)
         except Refused as refusal:
             return refused(refusal.problem)
         except Problem as refusal:
-            told = problem.body(refusal, base_url="", request_id=system.new_request_id())
-            return refused(json.loads(told))
+            body = problem.body(refusal, base_url="", request_id=system.new_request_id())
+            return refused(json.loads(body))
         except Exception as failure:
             raise _told(failure) from failure
         return answered(answer["body"])

@@ -24,19 +24,19 @@ def main(*, config: str | None, flags: Mapping[str, Any], fd: int, number: int) 
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # it is for the parent
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
-        given = load(config, dict(flags))
+        settings = load(config, dict(flags))
         with socket.socket(fileno=fd) as listening:
             listening.set_inheritable(False)  # it came as one that is handed on
-            launch.run_one_of(given, listening, number, _ready)
+            launch.run_one_of(settings, listening, number, _ready)
     except Exception as failure:
-        told = failures.known(failure, as_json=False)
-        return failures.defect(failure) if told is None else told
+        code = failures.known(failure, as_json=False)
+        return failures.defect(failure) if code is None else code
     return 0
 
 
 def _ready(opened: Opened) -> None:
-    told = {"admin": opened.admin, "isEmpty": opened.is_empty}
-    sys.stdout.write(f"{json.dumps(told)}\n")
+    line = {"admin": opened.admin, "isEmpty": opened.is_empty}
+    sys.stdout.write(f"{json.dumps(line)}\n")
     sys.stdout.flush()
 
 

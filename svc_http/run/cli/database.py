@@ -24,11 +24,11 @@ def status(
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
     """Show which migrations were applied and which are pending."""
-    found = describe(_db(common))
+    members = describe(_db(common))
     if not common.json:
-        pending = ", ".join(found["pending"]) or "none"
-        found |= {"applied": len(found["applied"]), "pending": pending}
-    _print(common, found)
+        pending = ", ".join(members["pending"]) or "none"
+        members |= {"applied": len(members["applied"]), "pending": pending}
+    _print(common, members)
 
 
 @app.command
@@ -48,9 +48,9 @@ def migrate(
 
     db = _db(common)
     if dry_run:
-        found = describe(db)
-        _print(common, {"db": found["db"], "steps": found["pending"]})
-        return REFUSED if found["pending"] else 0
+        members = describe(db)
+        _print(common, {"db": members["db"], "steps": members["pending"]})
+        return REFUSED if members["pending"] else 0
     if not (care.is_address(db) or Path(db).parent.is_dir()):
         return tell(f"there is no folder {Path(db).parent}; choose another file with --db", REFUSED)
     taken = asyncio.run(care.migrate(db))
@@ -75,17 +75,17 @@ def copy(
     """
     from svc_http.service import maintenance as care  # noqa: PLC0415 - help is shown without it
 
-    given = load(config, {})
+    settings = load(config, {})
     with show.bar("db copy") as news:
-        done = asyncio.run(care.copy(given, source, target, news))
-    media = care.media_left(given, source, target)
-    found = {"source": shown(source), "target": shown(target), **_compared(done), "media": media}
+        done = asyncio.run(care.copy(settings, source, target, news))
+    media = care.media_left(settings, source, target)
+    members = {"source": shown(source), "target": shown(target), **_compared(done), "media": media}
     if answer.json:
-        show.as_json(found)
+        show.as_json(members)
         return
-    show.outline({"source": found["source"], "target": found["target"]})
+    show.outline({"source": members["source"], "target": members["target"]})
     show.lines("")
-    show.table(found["rows"], ("part", "tenant", "source", "target"), "There is nothing in it.")
+    show.table(members["rows"], ("part", "tenant", "source", "target"), "There is nothing in it.")
     show.lines("", f"Ledgers whose seals lead to the root of their head: {len(done.ledgers)}, all.")
     if media is not None:
         show.lines(f"Audio files are in the copy, not beside it: set SVC_MEDIA={media} for it.")
@@ -107,8 +107,8 @@ def backup(
     if elsewhere == DATABASE:
         elsewhere = None
     size = target.stat().st_size
-    found = {"db": shown(db), "backup": str(target), "sizeBytes": size}
-    _print(common, {**found, "notCopied": elsewhere})
+    members = {"db": shown(db), "backup": str(target), "sizeBytes": size}
+    _print(common, {**members, "notCopied": elsewhere})
     if elsewhere is not None and not common.json:
         show.lines("", f"The audio files are not in it; copy {elsewhere} after it.")
 
@@ -128,12 +128,12 @@ def restore(
     db, media = _own(common), common.settings().media
     with show.bar("db restore") as news:
         aside = asyncio.run(care.restore(source, db, news, media=media))
-    found = {"db": shown(db), "restored": str(source)}
-    _print(common, {**found, "setAside": aside and str(aside)})
+    members = {"db": shown(db), "restored": str(source)}
+    _print(common, {**members, "setAside": aside and str(aside)})
 
 
-def _print(common: Common, found: dict[str, Any]) -> None:
-    (show.as_json if common.json else show.outline)(found)
+def _print(common: Common, members: dict[str, Any]) -> None:
+    (show.as_json if common.json else show.outline)(members)
 
 
 def _db(common: Common) -> str:
@@ -148,20 +148,20 @@ def _db(common: Common) -> str:
 
 
 def _own(common: Common) -> str:
-    given = common.settings()
-    return given.dsn or str(Path(given.db).absolute())
+    settings = common.settings()
+    return settings.dsn or str(Path(settings.db).absolute())
 
 
 def describe(db: str) -> dict[str, Any]:
     """The state of a database, also while servers use it."""
     from svc_http.service import maintenance as care  # noqa: PLC0415 - help is shown without it
 
-    found = asyncio.run(care.status(db))
+    steps = asyncio.run(care.status(db))
     return {
         "db": shown(db),
         "exists": care.is_address(db) or Path(db).exists(),
-        "applied": [{"number": step.number, "step": step.step} for step in found.applied],
-        "pending": list(found.pending),
+        "applied": [{"number": step.number, "step": step.step} for step in steps.applied],
+        "pending": list(steps.pending),
     }
 
 

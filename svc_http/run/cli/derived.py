@@ -57,17 +57,17 @@ class Flag:
     @property
     def made(self) -> WriteOnly | None:
         """How the command makes it where it must be sent and was not given."""
-        said = shapes.said(self.item.annotation) if self.item.required else ()
-        return next((one for one in said if isinstance(one, WriteOnly)), None)
+        notes = shapes.said(self.item.annotation) if self.item.required else ()
+        return next((note for note in notes if isinstance(note, WriteOnly)), None)
 
-    def value(self, given: Any) -> Any:
+    def value(self, text: Any) -> Any:
         """The JSON value of what was typed.
 
         Raises:
             Usage: it cannot be read.
         """
         try:
-            return self.read(given)
+            return self.read(text)
         except ValueError as wrong:
             raise Usage(f"{self.name}: {str(wrong).rstrip('.')}") from wrong
 
@@ -99,7 +99,7 @@ def _flags(items: Iterable[Input], within: tuple[str, ...] = ()) -> Iterator[Fla
         if item.place == "member" and shapes.is_model(inner):
             yield from _flags(inputs(inner), path)
             continue
-        arg = next((one for one in metadata if isinstance(one, Arg)), Arg())
+        arg = next((note for note in metadata if isinstance(note, Arg)), Arg())
         kind, read = _kind(item, inner, arg)
         is_positional = item.place == "path" or arg.positional
         own = item.name
@@ -115,9 +115,9 @@ def _plain(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
     """The type of what is sent, neither left out nor null, and all that is said of it."""
     inner, metadata = shapes.split(annotation)
     if shapes.is_union(inner):
-        kept = [one for one in get_args(inner) if one not in (Unset, type(None))]
-        if len(kept) == 1:
-            deeper, more = _plain(kept[0])
+        kinds = [kind for kind in get_args(inner) if kind not in (Unset, type(None))]
+        if len(kinds) == 1:
+            deeper, more = _plain(kinds[0])
             return deeper, metadata + more
     return inner, metadata
 
@@ -145,14 +145,14 @@ def _same(value: Any) -> Any:
     return value
 
 
-def _pairs(given: Iterable[str]) -> dict[str, str]:
-    told: dict[str, str] = {}
-    for one in given:
-        name, is_pair, value = one.partition("=")
-        if not name or not is_pair or name in told:
-            raise ValueError(f"must be KEY=VALUE, each key once, not {one!r}")
-        told[name] = value
-    return told
+def _pairs(texts: Iterable[str]) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for text in texts:
+        name, is_pair, value = text.partition("=")
+        if not name or not is_pair or name in pairs:
+            raise ValueError(f"must be KEY=VALUE, each key once, not {text!r}")
+        pairs[name] = value
+    return pairs
 
 
 def _whole(text: str) -> int:
@@ -209,7 +209,7 @@ class Command:
     @classmethod
     def of(cls, operation: Operation[Any, Any]) -> "Command":
         """The command with the flags that the operation's inputs make."""
-        formats = tuple(one.format for one in offers(operation, {}))
+        formats = tuple(form.format for form in offers(operation, {}))
         items: list[Input] = []
         for item in inputs(operation.request):
             if item.place == "body":
@@ -229,10 +229,12 @@ class Command:
         """What the command line calls."""
         positional = [flag.key for flag in self.flags if flag.is_positional]
 
-        def run(*given: Any, common: Common = Common(), **named: Any) -> int:  # noqa: B008
-            return self.run({**dict(zip(positional, given, strict=False)), **named}, common)
+        def run(*values: Any, common: Common = Common(), **named: Any) -> int:  # noqa: B008
+            return self.run({**dict(zip(positional, values, strict=False)), **named}, common)
 
-        own = sorted((flag.parameter() for flag in self.flags), key=lambda one: one.kind)
+        own = sorted(
+            (flag.parameter() for flag in self.flags), key=lambda parameter: parameter.kind
+        )
         common = inspect.Parameter("common", KEYWORD, annotation=Common, default=Common())
         signature = inspect.Signature([*own, *self._usual(), common], return_annotation=int)
         run.__signature__ = signature  # type: ignore[attr-defined]
@@ -245,7 +247,7 @@ class Command:
             text = "What to reset to nothing; repeatable."
             says = Parameter(help=text, negative=(), show_default=False)
             of_body = (flag for flag in self.flags if flag.item.place == MEMBER.place)
-            names: Any = Literal[tuple(one.name[2:] for one in of_body if not one.item.required)]
+            names: Any = Literal[tuple(each.name[2:] for each in of_body if not each.item.required)]
             yield parameter("clear", tuple[names, ...], says)
         if operation.foresees:
             text = "Do not ask, where a person at a terminal would be."
@@ -258,17 +260,17 @@ class Command:
             if operation.unit.kind != "read" or operation.personal:
                 yield inspect.Parameter("author", KEYWORD, annotation=Author, default=None)
 
-    def run(self, given: Mapping[str, Any], common: Common) -> int:
+    def run(self, values: Mapping[str, Any], common: Common) -> int:
         """Ask for the operation and print what it answers, with what was made for it here."""
         fresh = {
             flag.item.name: flag.made.fresh(system.SystemIds().random(flag.made.size))
             for flag in self.flags
-            if flag.made and given.get(flag.key) is None
+            if flag.made and values.get(flag.key) is None
         }
-        asked = self._asked(given, common)
-        asked["body"] |= fresh
-        if self.operation.foresees and not given.get("yes") and sys.stdin.isatty():
-            about = {"body": asked["path"], "account": asked["account"]}
+        request = self._asked(values, common)
+        request["body"] |= fresh
+        if self.operation.foresees and not values.get("yes") and sys.stdin.isatty():
+            about = {"body": request["path"], "account": request["account"]}
             gone = show.value(ask(common, self.operation.foresees, **about)["body"])
             what = ", ".join(f"{name} {count}" for name, count in gone.items())
             sys.stderr.write(f"This takes for good: {what}. Go on? [y/N] ")
@@ -277,21 +279,23 @@ class Command:
                 return 1
         limit = next((flag for flag in self.flags if flag.path == ("limit",)), None)
         names = {item.name for item in inputs(self.operation.request)}
-        is_whole = limit is None or ("limit" not in asked["query"] and limit.item.default is UNSET)
+        is_whole = limit is None or (
+            "limit" not in request["query"] and limit.item.default is UNSET
+        )
         try:
             if limit is not None and not is_whole and not names.isdisjoint({"cursor", "after"}):
-                answer = _pages(common, self.operation.id, asked, limit)
+                answer = _pages(common, self.operation.id, request, limit)
             else:
-                answer = ask(common, self.operation.id, **asked)
+                answer = ask(common, self.operation.id, **request)
         except Refused as refused:
             raise self._named(refused) from refused
-        return self._print({**answer, "fresh": fresh}, given, common)
+        return self._print({**answer, "fresh": fresh}, values, common)
 
-    def _asked(self, given: Mapping[str, Any], common: Common) -> dict[str, Any]:
+    def _asked(self, values: Mapping[str, Any], common: Common) -> dict[str, Any]:
         sent: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "headers": {}, "body": {}}
-        cleared = given.get("clear") or ()
+        cleared = values.get("clear") or ()
         for flag in self.flags:
-            value, is_cleared = given.get(flag.key), flag.name[2:] in cleared
+            value, is_cleared = values.get(flag.key), flag.name[2:] in cleared
             if value in (None, ()) and not is_cleared:
                 continue
             if is_cleared and value not in (None, ()):
@@ -303,30 +307,30 @@ class Command:
             target[flag.path[-1]] = value if body is sent["body"] else _text(value)
         if len(self.formats) > 1 and (common.json or not sent["query"]):
             sent["query"].setdefault("format", "json" if common.json else self._readable())
-        usual = {"account": given.get("workspace"), "author": given.get("author")}
+        usual = {"account": values.get("workspace"), "author": values.get("author")}
         return {**sent, **usual}
 
     def _readable(self) -> str:
         """The representation that a person would rather read: a text, where one is offered."""
-        texts = (one for one in self.operation.media if one.media_type.startswith("text/"))
-        return next((one.format for one in texts if one.format in self.formats), self.formats[0])
+        texts = (form for form in self.operation.media if form.media_type.startswith("text/"))
+        return next((form.format for form in texts if form.format in self.formats), self.formats[0])
 
     def _named(self, refused: Refused) -> Refused:
         """The refusal with what a person typed in place of pointers and names of inputs."""
         names = {"workspace": "--workspace"}
         names |= {"/".join(flag.path): flag.name for flag in self.flags}
 
-        def typed(found: re.Match[str]) -> str:
-            path = "/".join(part for part in found[1].split("/") if not part.isdecimal())
-            return f"{names.get(path, found[1])}: "
+        def typed(match: re.Match[str]) -> str:
+            path = "/".join(part for part in match[1].split("/") if not part.isdecimal())
+            return f"{names.get(path, match[1])}: "
 
         return refused.saying(_POINTER.sub(typed, str(refused)))
 
-    def _print(self, answer: Mapping[str, Any], given: Mapping[str, Any], common: Common) -> int:
-        body, out = answer["body"], given.get("out")
-        as_json = common.json or given.get("format_") == "json"
+    def _print(self, answer: Mapping[str, Any], values: Mapping[str, Any], common: Common) -> int:
+        body, out = answer["body"], values.get("out")
+        as_json = common.json or values.get("format_") == "json"
         if self.operation.response is Empty:
-            body = {"id": next(iter(given.values())), "deleted": True}
+            body = {"id": next(iter(values.values())), "deleted": True}
         elif answer["status"] == 302:
             body = {"location": answer["headers"]["Location"]}
         if out is not None:
@@ -365,22 +369,26 @@ def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _pages(common: Common, operation: str, asked: dict[str, Any], limit: Flag) -> Mapping[str, Any]:
+def _pages(
+    common: Common, operation: str, request: dict[str, Any], limit: Flag
+) -> Mapping[str, Any]:
     """As many rows as are wanted, from as many pages as they stand on, in one answer."""
-    wanted = int(asked["query"].get("limit", limit.item.default))
-    most: Any = next(one.le for one in shapes.split(limit.item.annotation)[1] if type(one) is Le)
+    wanted = int(request["query"].get("limit", limit.item.default))
+    most: Any = next(
+        bound.le for bound in shapes.split(limit.item.annotation)[1] if type(bound) is Le
+    )
     rows: list[Any] = []
     nodes: dict[str, Any] = {}
     while True:
         # A limit that is no number of rows is for the operation to refuse.
-        asked["query"]["limit"] = str(min(wanted - len(rows), most))
-        answer = ask(common, operation, **asked)
+        request["query"]["limit"] = str(min(wanted - len(rows), most))
+        answer = ask(common, operation, **request)
         rows += _rows(answer)
         nodes |= {node["id"]: node for node in _graph(answer).get("nodes", ())}
         link = _NEXT.match(answer["headers"].get("Link", ""))
         if link is None or len(rows) >= wanted:
             return {**answer, "body": _joined(answer, rows, nodes)}
-        asked["query"] = dict(parse_qsl(urlsplit(link[1]).query))
+        request["query"] = dict(parse_qsl(urlsplit(link[1]).query))
 
 
 def _rows(answer: Mapping[str, Any]) -> list[Any]:

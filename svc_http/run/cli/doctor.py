@@ -95,8 +95,8 @@ def _service(common: Common) -> Iterator[Check]:
     named = common.named_server()
     if named is not None:
         answers = is_answering(channel.parse(named))
-        told = f"running at {named}" if answers else f"no server answers at {named}"
-        yield Check("server", answers, told)
+        detail = f"running at {named}" if answers else f"no server answers at {named}"
+        yield Check("server", answers, detail)
         return
     off = gaps(settings)
     yield from (Check(name, None, f"off: {why}") for name, why in off.items())
@@ -170,17 +170,17 @@ def _agent(settings: Settings) -> Check:
             await model.write([("Answer with one word.", "Are you ready?")])
 
     asyncio.run(look())
-    told = str(heard[0]) if heard else str(settings.agent_model)
-    return Check("agent", not heard, told)
+    detail = str(heard[0]) if heard else str(settings.agent_model)
+    return Check("agent", not heard, detail)
 
 
 async def _payments(settings: Settings) -> str:
-    found = paying(settings)
-    if found is None:
+    payments = paying(settings)
+    if payments is None:
         raise AssertionError("the settings name a payee")
-    async with aclosing(found):
-        await found.check()
-    return f"{found.terms.network.id} to {found.terms.pay_to} by {found.address}"
+    async with aclosing(payments):
+        await payments.check()
+    return f"{payments.terms.network.id} to {payments.terms.pay_to} by {payments.address}"
 
 
 def _database(settings: Settings) -> Iterator[Check]:
@@ -189,20 +189,20 @@ def _database(settings: Settings) -> Iterator[Check]:
         yield Check("database", False, f"there is no folder {folder}")
         return
     try:
-        found = describe(settings.dsn or str(folder / Path(settings.db).name))
+        state = describe(settings.dsn or str(folder / Path(settings.db).name))
     except sqlite3.Error as broken:
         yield Check("database", False, f"{settings.db} cannot be read: {words(broken)}")
         return
     except Unusable as refused:
         yield Check("database", False, str(refused))
         return
-    if not found["exists"]:
-        yield Check("database", None, f"{found['db']} will be created at the first start")
+    if not state["exists"]:
+        yield Check("database", None, f"{state['db']} will be created at the first start")
         return
-    yield Check("database", True, found["db"])
-    pending = len(found["pending"])
+    yield Check("database", True, state["db"])
+    pending = len(state["pending"])
     cure = f"{pending} pending; run: svc db migrate"
-    yield Check("migrations", not pending, cure if pending else f"{len(found['applied'])} applied")
+    yield Check("migrations", not pending, cure if pending else f"{len(state['applied'])} applied")
 
 
 def _port(settings: Settings) -> Check:

@@ -23,17 +23,17 @@ def openapi(
     from svc_http.pages import documents as pages  # noqa: PLC0415
     from svc_http.service.runtime import application as app  # noqa: PLC0415
 
-    given = load(config, {})
-    show.as_json(pages.description(app.chosen(catalog.OPERATIONS, given), given, flat=flat))
+    settings = load(config, {})
+    show.as_json(pages.description(app.chosen(catalog.OPERATIONS, settings), settings, flat=flat))
 
 
 def version(*, answer: Answer = Answer()) -> None:  # noqa: B008 - frozen
     """Print the versions of svc, Python and SQLite."""
     from svc_http.version import service_version  # noqa: PLC0415 - help is shown without it
 
-    found = {
+    versions = {
         "version": service_version(),
         "python": platform.python_version(),
         "sqlite": sqlite3.sqlite_version,
     }
-    (show.as_json if answer.json else show.outline)(found)
+    (show.as_json if answer.json else show.outline)(versions)

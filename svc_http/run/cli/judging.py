@@ -157,14 +157,14 @@ RISKS: Final = (
 def judged(settings: Settings) -> Iterator[Check]:
     """What is wrong with the settings for production, or that nothing is."""
     is_production = settings.env == "production"
-    found = [
+    checks = [
         Check(risk.name, False if is_production and risk.is_grave else None, risk.why)
         for risk in RISKS
         if risk.seen(settings)
     ]
-    yield from found
+    yield from checks
     yield _secret(settings)
-    if is_production and not any(one.ok is False for one in found):
+    if is_production and not any(check.ok is False for check in checks):
         yield Check("settings for production", True, f"{len(RISKS)} looked at, none is grave")
 
 
@@ -197,26 +197,26 @@ def machine(settings: Settings) -> Iterator[Check]:
 
 def _secrets(grave: bool | None) -> Iterator[Check]:
     """Whether everybody may read a secret; a group may, as it does for systemd's credentials."""
-    there = [path for path in secret_files(os.environ) if Path(path).exists()]
-    loose = " ".join(path for path in there if Path(path).stat().st_mode & stat.S_IROTH)
+    paths = [path for path in secret_files(os.environ) if Path(path).exists()]
+    loose = " ".join(path for path in paths if Path(path).stat().st_mode & stat.S_IROTH)
     if loose:
         yield Check("secret files", grave, f"everybody may read {loose}; run: chmod o= {loose}")
 
 
 def _files(db: Path, grave: bool | None) -> Iterator[Check]:
     names = ("", "-wal", "-shm", ".secret", ".lock")
-    there = [path for name in names if (path := Path(f"{db}{name}")).exists()]
-    if not there:
+    paths = [path for name in names if (path := Path(f"{db}{name}")).exists()]
+    if not paths:
         return
-    loose = [path.name for path in there if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)]
+    loose = [path.name for path in paths if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)]
     cure = f"others may read {', '.join(loose)}; run: chmod go= {db}*"
     yield Check("file modes", grave if loose else True, cure if loose else "the owner's alone")
     free = shutil.disk_usage(db.parent).free
-    told = f"{free // 1024**2} MiB free"
+    detail = f"{free // 1024**2} MiB free"
     is_enough = free >= FREE_BYTES_MIN
-    cure = f"{told}; writes are refused when it is full: make room, or watch it"
-    yield Check("disk", True if is_enough else grave, told if is_enough else cure)
-    yield _clock(there)
+    cure = f"{detail}; writes are refused when it is full: make room, or watch it"
+    yield Check("disk", True if is_enough else grave, detail if is_enough else cure)
+    yield _clock(paths)
     yield _backup(db)
 
 
@@ -234,8 +234,8 @@ def _backup(db: Path) -> Check:
         step = "none is near the file; run daily: svc db backup FILE, and keep it on another disk"
         return Check("backup", None, step)
     newest = datetime.fromtimestamp(max(times), UTC)
-    told = f"the newest near the file is of {newest:%Y-%m-%d}"
-    return Check("backup", True if now - newest < BACKUP_AGE else None, told)
+    detail = f"the newest near the file is of {newest:%Y-%m-%d}"
+    return Check("backup", True if now - newest < BACKUP_AGE else None, detail)
 
 
 def _near(db: Path) -> Iterator[Path]:

@@ -75,21 +75,21 @@ def listen(
         signed = secret or secret_text(system.SystemIds().random(SECRET_BYTES))
         body = {"url": url, "description": "svc webhooks listen", "secret": signed}
         try:
-            made = call(common, "createWebhook", body=body, account=workspace)
+            webhook = call(common, "createWebhook", body=body, account=workspace)
         except Refused as refused:
             raise refused.saying(str(refused).replace("/secret:", "--secret:")) from refused
         try:
             receiver.key = secret_key(signed)
             if common.json:
-                show.as_json({"id": made["id"], "url": url, "secret": signed})
+                show.as_json({"id": webhook["id"], "url": url, "secret": signed})
             else:
                 own = "" if secret else f"\nDeliveries are signed by {signed}."
-                show.lines(f"Listening as {made['id']}; Ctrl-C ends it.{own}")
+                show.lines(f"Listening as {webhook['id']}; Ctrl-C ends it.{own}")
             sys.stdout.flush()
             while count is None or receiver.received < count:
                 receiver.handle_request()
         finally:
-            ask(common, "deleteWebhook", path={"webhookId": made["id"]}, account=workspace)
+            ask(common, "deleteWebhook", path={"webhookId": webhook["id"]}, account=workspace)
 
 
 class _Receiver(HTTPServer):
@@ -128,9 +128,9 @@ class _Receiver(HTTPServer):
     def _forward(self, fields: dict[str, str], body: bytes) -> int:
         if self._forward_to is None:
             return 204
-        kept = {name: text for name, text in fields.items() if name.lower() not in _OWN}
+        headers = {name: text for name, text in fields.items() if name.lower() not in _OWN}
         try:
-            answer = self._client.post(self._forward_to, content=body, headers=kept)
+            answer = self._client.post(self._forward_to, content=body, headers=headers)
         except self._failed:
             return 502
         return answer.status_code

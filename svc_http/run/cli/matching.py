@@ -49,38 +49,38 @@ def match(
     and birthDate where they are known. Nothing is stored or joined.
     """
     lines = list(_lines(content(file, INPUT_BYTES_MAX)))
-    told: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     with show.bar("entities match") as tell:
         for at in range(0, len(lines), LINES_MAX):
-            told += _screened(common, lines[at : at + LINES_MAX], limit)
-            tell(Progress(len(told), len(lines), "lines"))
+            results += _screened(common, lines[at : at + LINES_MAX], limit)
+            tell(Progress(len(results), len(lines), "lines"))
     if common.json:
-        show.as_json(told)
+        show.as_json(results)
     else:
-        show.lines(*(text for one in told for text in _words(one)))
+        show.lines(*(text for result in results for text in _words(result)))
 
 
 def _screened(
     common: Common, lines: Sequence[tuple[int, dict[str, str], str | None]], limit: int
 ) -> Iterator[dict[str, Any]]:
     """What came of some lines, in their order."""
-    asked = [cells for _, cells, fault in lines if fault is None]
-    body = {"lines": asked, "limit": limit}
-    answers = iter(call(common, "matchEntities", body=body) if asked else ())
+    queries = [cells for _, cells, fault in lines if fault is None]
+    body = {"lines": queries, "limit": limit}
+    answers = iter(call(common, "matchEntities", body=body) if queries else ())
     for number, cells, fault in lines:
         answer = {"matches": [], "error": fault} if fault is not None else next(answers)
         yield {"line": number, **cells, **answer}
 
 
-def _words(told: dict[str, Any]) -> Iterator[str]:
+def _words(result: dict[str, Any]) -> Iterator[str]:
     """A line for each match, or one that says that there is none."""
-    asked = told.get("name") or told.get("designator") or ""
-    if not told["matches"]:
-        yield f"{told['line']}\t{asked}\t{told['error'] or 'no match'}"
-    for one in told["matches"]:
-        why = "; ".join(one["reasons"])
-        named = f"{one['score']:.2f}\t{one['entityId']}\t{one['name']}"
-        yield f"{told['line']}\t{asked}\t{named}\t{why}"
+    query = result.get("name") or result.get("designator") or ""
+    if not result["matches"]:
+        yield f"{result['line']}\t{query}\t{result['error'] or 'no match'}"
+    for match_ in result["matches"]:
+        why = "; ".join(match_["reasons"])
+        named = f"{match_['score']:.2f}\t{match_['entityId']}\t{match_['name']}"
+        yield f"{result['line']}\t{query}\t{named}\t{why}"
 
 
 def _lines(table: bytes) -> Iterator[tuple[int, dict[str, str], str | None]]:

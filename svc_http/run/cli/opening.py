@@ -33,18 +33,18 @@ def report(
     except ValueError as wrong:
         raise Usage(f"--lasts: {wrong}") from wrong
     try:
-        told = call(common, "openReport", body=wanted, account=workspace)
+        opening = call(common, "openReport", body=wanted, account=workspace)
     except Refused as refused:
         raise refused.saying(str(refused).replace("/lastsSeconds:", "--lasts:")) from refused
     if common.json:
-        show.as_json(told)
+        show.as_json(opening)
         return
-    show.lines(told["url"])
+    show.lines(opening["url"])
     if not _is_served(common):
         sys.stderr.write("svc: no server runs that could show it; start it: svc serve\n")
     if sys.stdout.isatty():
-        show.lines(f"It opens the report until {told['expiresAt']}.")
-        webbrowser.open(told["url"])
+        show.lines(f"It opens the report until {opening['expiresAt']}.")
+        webbrowser.open(opening["url"])
 
 
 def _is_served(common: Common) -> bool:

@@ -87,7 +87,7 @@ def parameter(
     return inspect.Parameter(name, place, default=default, annotation=Annotated[wanted, says])
 
 
-def load(config: str | None, given: dict[str, object]) -> "Settings":
+def load(config: str | None, flags: dict[str, object]) -> "Settings":
     """The settings: flags before environment before the settings file.
 
     Raises:
@@ -98,4 +98,4 @@ def load(config: str | None, given: dict[str, object]) -> "Settings":
     path = config or os.environ.get(CONFIG)
     if path is None and Path(TOML).is_file():
         path = TOML
-    return settings.load(os.environ, path, given)
+    return settings.load(os.environ, path, flags)

@@ -32,7 +32,7 @@ LOOK_SECONDS = 0.05
 
 
 def ask(
-    common: Common, operation: str, take: Take = channel.ignore, **given: Any
+    common: Common, operation: str, take: Take = channel.ignore, **members: Any
 ) -> Mapping[str, Any]:
     """The whole answer of an operation; the members of its request are those of `Asked`.
 
@@ -43,22 +43,22 @@ def ask(
         Unreachable: a server was named and does not answer.
         SettingsError, StoreBusy, Unusable, Unsafe: the store cannot be found or opened.
     """
-    asked = {"operation": operation} | {name: v for name, v in given.items() if v is not None}
+    request = {"operation": operation} | {name: v for name, v in members.items() if v is not None}
     named = common.named_server()
     with bar(words(operation)) as tell:
         if named is not None:
-            return channel.ask(channel.parse(named), asked, tell, take)
-        return _find(common.settings(), asked, tell, take)
+            return channel.ask(channel.parse(named), request, tell, take)
+        return _find(common.settings(), request, tell, take)
 
 
-def call(common: Common, operation: str, **given: Any) -> Any:
+def call(common: Common, operation: str, **members: Any) -> Any:
     """What a local operation answers, out of its envelope.
 
     Raises:
         Refused: it was refused, and others as `ask`.
     """
     try:
-        return ask(common, operation, **given)["body"]["data"]
+        return ask(common, operation, **members)["body"]["data"]
     except channel.Refused as refused:
         detail = str(refused)
         raise refused.saying(detail.replace("/workspace: ", "--workspace: ", 1)) from refused
@@ -75,21 +75,23 @@ def is_answering(socket_path: Path) -> bool:
     return True
 
 
-def _find(settings: "Settings", asked: dict[str, Any], tell: Tell, take: Take) -> Mapping[str, Any]:
+def _find(
+    settings: "Settings", request: dict[str, Any], tell: Tell, take: Take
+) -> Mapping[str, Any]:
     from svc_http.stores.errors import StoreBusy  # noqa: PLC0415 - a server saves us the import
 
     if settings.dsn is not None:
-        return _here(settings, asked, tell, take)
+        return _here(settings, request, tell, take)
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
-            return channel.ask(channel.address(settings.file), asked, tell, take)
+            return channel.ask(channel.address(settings.file), request, tell, take)
         except channel.BrokeOff:
             raise  # what was asked may have been done: it is not done again here
         except channel.Unreachable:
             pass
         try:
-            return _here(settings, asked, tell, take)
+            return _here(settings, request, tell, take)
         except StoreBusy:
             # A server that is starting, or another command.
             if time.monotonic() > deadline:
@@ -101,7 +103,9 @@ _OFFERS = {"listFormats", "listPresets"}
 """What can be told without any database."""
 
 
-def _here(settings: "Settings", asked: dict[str, Any], tell: Tell, take: Take) -> Mapping[str, Any]:
+def _here(
+    settings: "Settings", request: dict[str, Any], tell: Tell, take: Take
+) -> Mapping[str, Any]:
     """The answer of this process, with the store opened for as long as it takes."""
     # A server saves us these imports.
     from svc_http.run.control import operator, services  # noqa: PLC0415
@@ -112,10 +116,10 @@ def _here(settings: "Settings", asked: dict[str, Any], tell: Tell, take: Take) -
 
     if settings.db == MEMORY:
         raise Usage("a store in memory has no commands of its own; name a file with --db")
-    wanted = operator.ALL[asked["operation"]]
+    wanted = operator.ALL[request["operation"]]
     may_found = wanted.binding == "system" and wanted.verb in {"create", "add", "import"}
     is_missing = settings.file is not None and not Path(settings.file).exists()
-    if is_missing and wanted.id in _OFFERS and not asked.get("body", {}).get("add"):
+    if is_missing and wanted.id in _OFFERS and not request.get("body", {}).get("add"):
         settings = attrs.evolve(settings, db=MEMORY)
     elif is_missing and not may_found and wanted.id not in _OFFERS:
         where = "" if settings.db == MEMBERS["db"].default else f" --db {quote(settings.db)}"
@@ -130,7 +134,7 @@ def _here(settings: "Settings", asked: dict[str, Any], tell: Tell, take: Take) -
 
     async def carry_out() -> bytes:
         async with idle(settings) as runtime:
-            line = channel.line(asked)
+            line = channel.line(request)
             return await services.operator(runtime, failures.append).answer(line, tell, pass_on)
 
     answer = asyncio.run(carry_out())

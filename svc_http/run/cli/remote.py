@@ -50,10 +50,10 @@ def client(url: str) -> Iterator["httpx2.Client"]:
     timeout = httpx2.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
     fields = {"Authorization": f"Bearer {key}"}
     root = url.rstrip("/")
-    for told in TOLD:
-        root = root.removesuffix(told)
-    with reaching(url), httpx2.Client(base_url=root, headers=fields, timeout=timeout) as made:
-        yield made
+    for name in TOLD:
+        root = root.removesuffix(name)
+    with reaching(url), httpx2.Client(base_url=root, headers=fields, timeout=timeout) as http:
+        yield http
 
 
 @contextmanager
@@ -84,8 +84,8 @@ def check(answer: "httpx2.Response") -> None:
     if answer.is_success:
         return
     try:
-        told = json.loads(answer.read())
-        refused = Refused({name: told[name] for name in ("detail", "code", "resolution")} | told)
+        body = json.loads(answer.read())
+        refused = Refused({name: body[name] for name in ("detail", "code", "resolution")} | body)
     except (ValueError, TypeError, KeyError) as foreign:
         detail = f"{answer.url} answers {answer.status_code}, and is not this service"
         raise Unreachable(detail) from foreign

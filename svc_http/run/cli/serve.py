@@ -99,8 +99,8 @@ serve.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
 
 def addresses(opened: Opened) -> dict[str, Any]:
     """Where everything is, for programs; `admin` is what SVC_SERVER takes."""
-    given, origin = opened.settings, opened.settings.origin
-    found: dict[str, Any] = {
+    settings, origin = opened.settings, opened.settings.origin
+    places: dict[str, Any] = {
         "api": origin + BASE_V1,
         "v2": origin + BASE_V2,
         "docs": f"{origin}/docs",
@@ -108,13 +108,13 @@ def addresses(opened: Opened) -> dict[str, Any]:
         "mcp": f"{origin}{mcp.PATH}",
         "admin": opened.admin,
     }
-    if given.x402_pay_to is not None:
-        found["x402"] = {
-            "network": given.payment_network,
-            "payTo": given.x402_pay_to,
-            "facilitator": x402.address(given),
+    if settings.x402_pay_to is not None:
+        places["x402"] = {
+            "network": settings.payment_network,
+            "payTo": settings.x402_pay_to,
+            "facilitator": x402.address(settings),
         }
-    return found if opened.seeded is None else found | {"key": opened.seeded.key}
+    return places if opened.seeded is None else places | {"key": opened.seeded.key}
 
 
 def _announce(opened: Opened, *, as_json: bool) -> None:
@@ -137,22 +137,22 @@ def _places(opened: Opened) -> Iterator[str]:
     yield f"API         {origin}{BASE_V1}   (v2: {origin}{BASE_V2})"
     yield f"Docs        {origin}/docs   (OpenAPI: /openapi.json, for SDK tools: /openapi.flat.json)"
     yield f"MCP         {origin}{mcp.PATH}   (over stdio: svc mcp)"
-    given = opened.settings
-    for name, why in gaps(given).items():
+    settings = opened.settings
+    for name, why in gaps(settings).items():
         yield f"Off         {name}: {why}"
-    if given.x402_pay_to is not None:
-        yield f"Payments    {given.payment_network} to {given.x402_pay_to}"
-        yield f"            facilitator {x402.address(given)}"
+    if settings.x402_pay_to is not None:
+        yield f"Payments    {settings.payment_network} to {settings.x402_pay_to}"
+        yield f"            facilitator {x402.address(settings)}"
 
 
 def _lines(opened: Opened) -> Iterator[str]:
-    given = opened.settings
-    yield f"svc {service_version()}  {given.env}, database {given.shown_db}"
+    settings = opened.settings
+    yield f"svc {service_version()}  {settings.env}, database {settings.shown_db}"
     yield ""
     yield from _places(opened)
     yield f"Admin       {opened.admin}"
     if opened.is_empty:
-        where = "" if given.db == "svc.db" else f" --server {opened.admin}"
+        where = "" if settings.db == "svc.db" else f" --server {opened.admin}"
         yield ""
         yield "There is no workspace yet. Make one, and a key for it:"
         yield f"  svc workspaces create --name NAME --plan elite{where}"

@@ -42,11 +42,13 @@ _PAGING = {"pageCount", "count", "page"}
 def answer(value: Any, operation: Operation[Any, Any]) -> None:
     """Print what an operation answered: rows as a table, a resource as an outline."""
     members = value if isinstance(value, dict) else {"data": value}
-    name = next((n for n, one in members.items() if operation.columns and type(one) is list), None)
+    name = next(
+        (n for n, each in members.items() if operation.columns and type(each) is list), None
+    )
     if name is not None:
         empty = f"Nothing here. See: svc {operation.group} --help"
         table(members[name], operation.columns, empty, operation.notes)
-    outline({member: one for member, one in members.items() if member != name})
+    outline({member: each for member, each in members.items() if member != name})
 
 
 def content(answer: Mapping[str, Any]) -> bytes:
@@ -90,22 +92,22 @@ def table(
 
     `empty` says what to do when there are none.
     """
-    found = list(rows)
-    if not found:
+    members = list(rows)
+    if not members:
         lines(empty)
         return
     from svc_http.run.cli.tables import Table  # noqa: PLC0415 - most commands print a line
 
     names = [name.rpartition(".")[2] for name in columns]
-    made = Table(
+    drawn = Table(
         headings=[
             words(n if names.count(n) == 1 else p) for n, p in zip(names, columns, strict=True)
         ],
-        rows=[[_cell(_at(row, column)) or "-" for column in columns] for row in found],
-        notes=[[_cell(_at(row, note) or "") for note in notes] for row in found],
+        rows=[[_cell(_at(row, column)) or "-" for column in columns] for row in members],
+        notes=[[_cell(_at(row, note) or "") for note in notes] for row in members],
         anchor=next((number for number, name in enumerate(names) if name == "id"), 0),
     )
-    lines(*made.lines(get_terminal_size().columns if sys.stdout.isatty() else None))
+    lines(*drawn.lines(get_terminal_size().columns if sys.stdout.isatty() else None))
 
 
 def _at(row: Any, path: str) -> Any:

@@ -40,16 +40,16 @@ class Table:
         if width is not None and width < TABLE_MIN:
             yield from self._blocks(width)
             return
-        kept = self._sizes(self.headings)
-        if width is not None and sum(kept.values()) + len(GAP) * (len(kept) - 1) > width:
-            kept = self._fitted(width)
-        parts = [_wrapped(self.headings[number], size) for number, size in kept.items()]
+        sizes = self._sizes(self.headings)
+        if width is not None and sum(sizes.values()) + len(GAP) * (len(sizes) - 1) > width:
+            sizes = self._fitted(width)
+        parts = [_wrapped(self.headings[number], size) for number, size in sizes.items()]
         for heading in zip_longest(*parts, fillvalue=""):
-            yield _line(heading, kept.values())
+            yield _line(heading, sizes.values())
         for row, notes in zip(self.rows, self.notes, strict=True):
-            yield _line([row[number] for number in kept], kept.values())
+            yield _line([row[number] for number in sizes], sizes.values())
             yield from _told(notes, width)
-        left_out = [name for number, name in enumerate(self.headings) if number not in kept]
+        left_out = [name for number, name in enumerate(self.headings) if number not in sizes]
         if left_out:
             text = f"Not shown at this width: {', '.join(left_out)}. --json has everything."
             yield from ("", *_wrapped(text, width))
@@ -67,15 +67,15 @@ class Table:
 
     def _fitted(self, width: int) -> dict[int, int]:
         """The columns that there is room for, each with its width; headings take several lines."""
-        sizes = self._sizes(max(one.split(), key=len, default="") for one in self.headings)
-        kept = list(sizes)
-        texts = {n for n in kept if self._is_text(n)}
+        sizes = self._sizes(max(heading.split(), key=len, default="") for heading in self.headings)
+        columns = list(sizes)
+        texts = {n for n in columns if self._is_text(n)}
         least = {n: min(size, TEXT_MIN) if n in texts else size for n, size in sizes.items()}
-        while len(kept) > 1 and sum(least[n] + len(GAP) for n in kept) - len(GAP) > width:
-            kept.remove(next(n for n in reversed(kept) if n != self.anchor))
-        fitted = {n: least[n] for n in kept}
-        spare = width + len(GAP) - sum(fitted[n] + len(GAP) for n in kept)
-        wide = sorted((n for n in kept if n in texts), key=lambda n: sizes[n])
+        while len(columns) > 1 and sum(least[n] + len(GAP) for n in columns) - len(GAP) > width:
+            columns.remove(next(n for n in reversed(columns) if n != self.anchor))
+        fitted = {n: least[n] for n in columns}
+        spare = width + len(GAP) - sum(fitted[n] + len(GAP) for n in columns)
+        wide = sorted((n for n in columns if n in texts), key=lambda n: sizes[n])
         for left, number in zip(range(len(wide), 0, -1), wide, strict=True):
             more = min(sizes[number] - fitted[number], spare // left)
             fitted[number] += more

@@ -85,8 +85,8 @@ def _kept(state: Path) -> str:
         if not os.access(state if is_there else state.parent, os.R_OK | os.W_OK):
             raise OSError
     except OSError as refused:
-        told = f"the position cannot be kept in {state}: it cannot be read and written"
-        raise Usage(told) from refused
+        detail = f"the position cannot be kept in {state}: it cannot be read and written"
+        raise Usage(detail) from refused
     read = content(str(state), MARK_BYTES_MAX) if is_there else b""
     return read.decode("utf-8", "replace").strip()
 

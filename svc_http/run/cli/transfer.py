@@ -60,23 +60,23 @@ def export(
     head = call(common, "getLedgerHead", body={"size": part.size}, account=workspace)
     if checkpoint is not None:
         write_whole(checkpoint, [head["checkpoint"].encode()])
-    told = [
+    warnings = [
         f"Records without content that were erased after --size: {len(part.erased)}. Nothing in "
         "the part says so, so verifying it finds PAYLOAD_MISSING; verify an export of the whole "
         "ledger."
     ][: len(part.erased)]
     if file == STREAM:
-        sys.stderr.write("".join(f"{line}\n" for line in told))
+        sys.stderr.write("".join(f"{line}\n" for line in warnings))
     elif common.json:
         shown = {name: head[name] for name in ("ledger", "size", "rootHash", "vkey")}
         show.as_json({"file": file, "from": from_size, **shown, "erasedLater": len(part.erased)})
     else:
-        kept = f" --checkpoint {checkpoint}" if checkpoint else ""
-        next_step = f"Verify it: svc ledger verify {file}{kept} --key {head['vkey']}"
+        option = f" --checkpoint {checkpoint}" if checkpoint else ""
+        next_step = f"Verify it: svc ledger verify {file}{option} --key {head['vkey']}"
         if from_size:
             next_step = f"Import it where the {from_size} records before it are: svc ledger import"
         count = part.size - from_size
-        show.lines(f"Exported {count} records of {head['ledger']} to {file}.", next_step, *told)
+        show.lines(f"Exported {count} records of {head['ledger']} to {file}.", next_step, *warnings)
 
 
 def _pages(

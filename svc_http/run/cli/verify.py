@@ -61,7 +61,7 @@ def verify(
     names the first line that is wrong and what was done to it.
     """
     vkey, seen = _parsed("--key", VerifierKey.parse, key), _seen(from_size, from_root)
-    held = Evidence(
+    evidence = Evidence(
         level=level,
         vkey=vkey,
         policy=_parsed(f"--policy {policy}", Policy.parse, policy and _note(policy)),
@@ -71,20 +71,20 @@ def verify(
     )
     with named(file) as path, show.bar("verify") as tell:
         blocks = opener(path, "MiB", tell)
-        outcome = verify_export(blocks, **held)
+        outcome = verify_export(blocks, **evidence)
         consistency = None if seen is None else _consistency(outcome, seen, blocks)
     if answer.json:
-        told: Any = wire.to_json(
+        result: Any = wire.to_json(
             verification(outcome, ledger="", origin="", vkey="", checkpoint=None, consistency=None)
         )
         own = {
             "ledger": outcome.ledger,
             "origin": None if vkey is None else vkey.name,
             "vkey": None if vkey is None else vkey.vkey,
-            "checkpoint": next(_covering(held["checkpoints"], outcome, vkey), None),
+            "checkpoint": next(_covering(evidence["checkpoints"], outcome, vkey), None),
             "consistency": consistency,
         }
-        show.as_json({**told, **own})
+        show.as_json({**result, **own})
     else:
         has_notes = bool(checkpoint or receipt)
         show.lines(*words(file, outcome, is_keyed=key is not None, has_notes=has_notes))
@@ -98,9 +98,9 @@ def _note(path: Path) -> bytes:
     return content(str(path), NOTE_BYTES_MAX)
 
 
-def _parsed(option: str, parse: Callable[[Any], P], given: Any) -> P | None:
+def _parsed(option: str, parse: Callable[[Any], P], text: Any) -> P | None:
     try:
-        return None if given is None else parse(given)
+        return None if text is None else parse(text)
     except (NoteError, PolicyError) as wrong:
         raise Usage(f"{option}: {wrong} See: svc ledger verify --help") from wrong
 

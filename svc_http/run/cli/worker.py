@@ -47,14 +47,14 @@ def worker(*, which: Which = Which()) -> None:
     def read() -> Settings:
         return load(which.config, {"db": which.db, "workers": which.only or "all"})
 
-    given = read()
-    if given.db == MEMORY:
+    settings = read()
+    if settings.db == MEMORY:
         raise Usage("a store in memory is its server's alone; name a database with --db")
 
     def ready() -> None:
-        chosen = [name for name in WORKERS if given.runs(name)]
-        found = {"workers": chosen, "db": given.shown_db, "pid": os.getpid()}
-        (show.as_json if which.json else show.outline)(found)
+        chosen = [name for name in WORKERS if settings.runs(name)]
+        members = {"workers": chosen, "db": settings.shown_db, "pid": os.getpid()}
+        (show.as_json if which.json else show.outline)(members)
         sys.stdout.flush()
 
-    working.run(given, ready, read)
+    working.run(settings, ready, read)

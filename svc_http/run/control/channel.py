@@ -81,9 +81,9 @@ class Unsafe(Exception):  # noqa: N818 - said as the state that it is
 class Refused(Exception):  # noqa: N818 - said as what happened
     """An operation was refused; `problem` has the eight members (Spec: Errors)."""
 
-    def __init__(self, told: Mapping[str, Any]) -> None:
-        super().__init__(str(told["detail"]))
-        self.problem = told
+    def __init__(self, body: Mapping[str, Any]) -> None:
+        super().__init__(str(body["detail"]))
+        self.problem = body
 
     def saying(self, detail: str) -> "Refused":
         """The same refusal in other words."""
@@ -128,8 +128,8 @@ def parse(text: str) -> Path:
         Misnamed: the address is of another kind.
     """
     if not text.startswith(PREFIX) or len(text) == len(PREFIX):
-        told = f"must be {PREFIX}PATH, as `svc serve --json` prints it under `admin`"
-        raise Misnamed(f"--server {told}")
+        detail = f"must be {PREFIX}PATH, as `svc serve --json` prints it under `admin`"
+        raise Misnamed(f"--server {detail}")
     return Path(text[len(PREFIX) :])
 
 
@@ -142,8 +142,8 @@ def _check_folder(path: Path) -> None:
     folder = path.parent
     if folder != _own():
         return
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
         raise Unsafe(f"{folder} is not a folder of this user alone; remove it")
 
 
@@ -275,16 +275,18 @@ def _progress_line(progress: Progress) -> bytes:
 # -- the client's side -------------------------------------------------------------------------
 
 
-def line(asked: Mapping[str, Any]) -> bytes:
+def line(request: Mapping[str, Any]) -> bytes:
     """The line that asks for an operation (`control.operator.Asked`)."""
-    return _text(asked).encode() + b"\n"
+    return _text(request).encode() + b"\n"
 
 
 def ignore(_: str) -> None:
     """Take no part of an answer."""
 
 
-def ask(path: Path, asked: Mapping[str, Any], tell: Tell, take: Take = ignore) -> Mapping[str, Any]:
+def ask(
+    path: Path, request: Mapping[str, Any], tell: Tell, take: Take = ignore
+) -> Mapping[str, Any]:
     """What the server at `path` answers to a request (`control.operator.Asked`).
 
     Raises:
@@ -293,7 +295,7 @@ def ask(path: Path, asked: Mapping[str, Any], tell: Tell, take: Take = ignore) -
         Unsafe: somebody else's server could be there.
         Refused: the operation was refused.
     """
-    with closing(_heard(path, asked)) as lines:
+    with closing(_heard(path, request)) as lines:
         for answer in lines:
             if "part" in answer:
                 take(answer["part"])
@@ -304,14 +306,14 @@ def ask(path: Path, asked: Mapping[str, Any], tell: Tell, take: Take = ignore) -
     raise BrokeOff(f"the server at {path} ended before it answered; look before repeating")
 
 
-def _heard(path: Path, asked: Mapping[str, Any]) -> Generator[Mapping[str, Any], None, None]:
+def _heard(path: Path, request: Mapping[str, Any]) -> Generator[Mapping[str, Any], None, None]:
     """The lines of an answer, as they come."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         _connect(connection, path)
         connection.settimeout(SILENCE_SECONDS)
         try:
             with suppress(ConnectionError):  # a refusal may come before all is said; it is read
-                connection.sendall(line(asked))
+                connection.sendall(line(request))
             with connection.makefile("rb") as lines:
                 yield from map(json.loads, lines)
         except OSError as broken:

@@ -101,11 +101,11 @@ class Operator:
         except StorageUnavailable as failure:
             self.failed(failure)
             step = "Make room on that disk, then repeat the command." if failure.is_full else ""
-            told = f"{str(failure)[0].upper()}{str(failure)[1:]}."
-            return self.refuse(Problem(problem.STORAGE_UNAVAILABLE, told, resolution=step))
+            detail = f"{str(failure)[0].upper()}{str(failure)[1:]}."
+            return self.refuse(Problem(problem.STORAGE_UNAVAILABLE, detail, resolution=step))
         except SharedUnavailable as failure:
-            told = f"The counters cannot be reached now: {failure}"
-            return self.refuse(Problem(problem.SERVICE_UNAVAILABLE, told))
+            detail = f"The counters cannot be reached now: {failure}"
+            return self.refuse(Problem(problem.SERVICE_UNAVAILABLE, detail))
         except Overloaded:
             return self.refuse(Problem(problem.OVERLOADED))
         except Exception as failure:  # The boundary: whatever escaped is a defect of ours.
@@ -117,46 +117,48 @@ class Operator:
     def refuse(self, refusal: Problem) -> bytes:
         """A refusal as an answer."""
         origin = self.site().base_url
-        told = problem.body(refusal, base_url=origin, request_id=system.new_request_id())
-        return b'{"problem":' + told + b"}\n"
+        body = problem.body(refusal, base_url=origin, request_id=system.new_request_id())
+        return b'{"problem":' + body + b"}\n"
 
-    async def _run(self, asked: Asked, tell: Tell) -> Reply:
-        operation = _operation(asked.operation)
+    async def _run(self, request: Asked, tell: Tell) -> Reply:
+        operation = _operation(request.operation)
         path = {item.name for item in inputs(operation.request) if item.place == "path"}
-        if asked.path.keys() != path:
+        if request.path.keys() != path:
             raise Problem(problem.VALIDATION_FAILED, f"/path: must have {sorted(path)}")
         site, now = self.site(), self.service.now()
-        headers = {"content-type": "application/json", **asked.headers}
+        headers = {"content-type": "application/json", **request.headers}
         if operation.idempotency == "required":
             headers.setdefault("idempotency-key", f"svc-{system.SystemIds().random(16).hex()}")
-        body = _text(asked.body).encode()
-        call = Call(asked.path, urlencode(asked.query), headers.get, body)
+        body = _text(request.body).encode()
+        call = Call(request.path, urlencode(request.query), headers.get, body)
         prepared = prepare(operation, call, site)
-        actor = await self._actor(operation, asked)
+        actor = await self._actor(operation, request)
         units = attrs.evolve(self.service, tell=tell)
         return await Execution(prepared, actor, now, units).reply()
 
-    async def _actor(self, operation: Operation[Any, Any], asked: Asked) -> Actor:
+    async def _actor(self, operation: Operation[Any, Any], request: Asked) -> Actor:
         if operation.binding == "system":
             return Actor(SYSTEM, roles=OPERATOR)
-        account = asked.account or await self._owner(operation, asked)
+        account = request.account or await self._owner(operation, request)
 
         async def unit(ctx: Context) -> Actor:
-            return await accounts.acting(ctx, account, asked.author, is_personal=operation.personal)
+            return await accounts.acting(
+                ctx, account, request.author, is_personal=operation.personal
+            )
 
         actor = await self.service.read(SYSTEM, unit)
         if operation.binding == "workspace" and actor.workspace_id is None:
             raise Problem(problem.WORKSPACE_KEY_REQUIRED)
         return actor
 
-    async def _owner(self, operation: Operation[Any, Any], asked: Asked) -> str | None:
+    async def _owner(self, operation: Operation[Any, Any], request: Asked) -> str | None:
         """The tenant that has the resource which the operation names; None where it names none.
 
         Raises:
             Problem: NOT_FOUND.
         """
-        body = asked.body if isinstance(asked.body, dict) else {}
-        sent = {**body, **asked.query, **asked.path}
+        body = request.body if isinstance(request.body, dict) else {}
+        sent = {**body, **request.query, **request.path}
         for item in inputs(operation.request):
             id_ = sent.get(item.name)
             if item.id_of is not None and isinstance(id_, str):
@@ -179,11 +181,11 @@ class Operator:
 def _read(line: bytes, *, exact: bool = False) -> Asked:
     """The request; once more, with exact numbers, where its operation asks for them."""
     try:
-        asked = wire.structure(Asked, read_json(line, exact=exact))
+        request = wire.structure(Asked, read_json(line, exact=exact))
     except WireError as wrong:
         raise Problem(problem.VALIDATION_FAILED, describe(wrong.faults)) from wrong
-    is_exact = declaration(_operation(asked.operation)).has(Trait.EXACT)
-    return _read(line, exact=True) if is_exact and not exact else asked
+    is_exact = declaration(_operation(request.operation)).has(Trait.EXACT)
+    return _read(line, exact=True) if is_exact and not exact else request
 
 
 def _operation(id_: str) -> Operation[Any, Any]:
@@ -220,5 +222,5 @@ def _told(reply: Reply) -> bytes:
         encoding = None if kind.startswith(("text/", "image/svg")) or "json" in kind else "base64"
         body = _text((b64encode(body) if encoding else body).decode()).encode()
     head = {"status": reply.status, "mediaType": kind, "failed": reply.failed, "encoding": encoding}
-    told = _text({**head, "headers": dict(reply.headers)}).encode()
-    return b'{"ok":' + told[:-1] + b',"body":' + (body or b"null") + b"}}\n"
+    line = _text({**head, "headers": dict(reply.headers)}).encode()
+    return b'{"ok":' + line[:-1] + b',"body":' + (body or b"null") + b"}}\n"

@@ -40,21 +40,21 @@ class _Publishers:
     service: Service
     fetcher: Callable[[], Fetcher]
 
-    def locations(self, given: str) -> Sequence[str]:
+    def locations(self, text: str) -> Sequence[str]:
         try:
-            return locations(given)
+            return locations(text)
         except FetchRefused as refused:
             raise ValueError(refused.message) from refused
 
     async def read(self, location: str) -> bytes:
         try:
             async with self.fetcher() as fetcher:
-                found = await fetcher.fetch(location)
+                document = await fetcher.fetch(location)
         except FetchRefused as refused:
             raise ValueError(refused.message) from refused
-        if isinstance(found, NotModified):
+        if isinstance(document, NotModified):
             raise AssertionError("no validator was sent")
-        return found.body
+        return document.body
 
     async def pull(
         self, sources: Sequence[Source], tell: Tell, *, force: bool = False

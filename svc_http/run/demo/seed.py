@@ -72,7 +72,7 @@ async def seed(service: Service, fetcher: Fetcher, folder: Path) -> Seeded:
     outcomes = (*was, *await pull_all(service, sources, fetcher))
     await _dismiss(service)
     # The last one made heads every list, and the first of the table is the richest.
-    made = [
+    reports = [
         await _watch(service, tenant, wish, is_spoken=wish is PROFILES[0])
         for wish in reversed(PROFILES)
     ]
@@ -81,11 +81,11 @@ async def seed(service: Service, fetcher: Fetcher, folder: Path) -> Seeded:
         workspace_id=tenant,
         plan=PLAN,
         key=issued.secret,
-        profiles=len(made),
+        profiles=len(reports),
         sources=len(sources),
         items=sum(outcome.run.created for outcome in outcomes),
-        reports=len(set(made)),
-        report_id=made[-1],
+        reports=len(set(reports)),
+        report_id=reports[-1],
         subject=subject,
     )
 
@@ -132,8 +132,8 @@ async def _open_house(ctx: Context, service: Service) -> IssuedKey:
 
 async def _watch(service: Service, tenant: str, wish: ProfileInput, *, is_spoken: bool) -> str:
     """Create a profile and make its first report; the report's id."""
-    asked = operations.CreateProfile(wish)
-    created = await service.write(tenant, lambda ctx: operations.create_profile(ctx, asked))
+    request = operations.CreateProfile(wish)
+    created = await service.write(tenant, lambda ctx: operations.create_profile(ctx, request))
     profile_id = STORED.decode(created.raw).id
     if is_spoken:
         await service.write(tenant, lambda ctx: _want_audio(ctx, profile_id))
@@ -146,8 +146,8 @@ async def _watch(service: Service, tenant: str, wish: ProfileInput, *, is_spoken
 
 async def _want_audio(ctx: Context, profile_id: str) -> None:
     """Have the reports of a profile spoken; the voice comes later, in the background."""
-    found = await ctx.tx.documents.scan(SUBSCRIPTIONS, where={"profile_id": (profile_id,)}, limit=1)
-    for document in found.rows:
+    rows = await ctx.tx.documents.scan(SUBSCRIPTIONS, where={"profile_id": (profile_id,)}, limit=1)
+    for document in rows.rows:
         before = SUBSCRIPTIONS.decode(document.raw)
         delivery = attrs.evolve(before.delivery, include_audio=True)
         after = attrs.evolve(before, delivery=delivery, updated_at=ctx.now)

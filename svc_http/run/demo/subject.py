@@ -44,15 +44,15 @@ class Recorded:
 async def record(service: Service, key: ApiKey, documents: Sequence[DemoDocument]) -> Recorded:
     """Append what was recorded on each of the days, at its time and in its author's name."""
     now = service.now().replace(microsecond=0)
-    told = _Told(now, {document.file_name: document.body for document in documents})
+    story = _Told(now, {document.file_name: document.body for document in documents})
     analyst = Actor(key.tenant, key_id=key.id)
     reviewer = Actor(key.tenant, user_id=key.user_id)
     opened = await _append(service, analyst, now - _HALTED, [_OPENING])
     subject = opened[0]
-    first = await _append(service, analyst, now - _HALTED, [told.halted(subject)])
-    claims = await _append(service, analyst, now - _HALTED, told.believed(subject, first[0]))
-    court = await _append(service, analyst, now - _FILED, [told.filed(subject)])
-    learned = told.learned(subject, court[0], status=claims[2])
+    first = await _append(service, analyst, now - _HALTED, [story.halted(subject)])
+    claims = await _append(service, analyst, now - _HALTED, story.believed(subject, first[0]))
+    court = await _append(service, analyst, now - _FILED, [story.filed(subject)])
+    learned = story.learned(subject, court[0], status=claims[2])
     seat = (await _append(service, analyst, now - _FILED, learned))[1]
     verdict = [_verdict(subject, seat, court[0])]
     judged = await _append(service, reviewer, now - timedelta(hours=3), verdict)
@@ -66,8 +66,8 @@ async def _append(
     """The ids of what was appended as if it were `then`."""
 
     async def unit(ctx: Context) -> tuple[str, ...]:
-        made = await append(attrs.evolve(ctx, actor=author), entries)
-        return tuple(record.id for record in made.records)
+        records = await append(attrs.evolve(ctx, actor=author), entries)
+        return tuple(record.id for record in records.records)
 
     return await attrs.evolve(service, now=lambda: then).write(author.tenant, unit)
 

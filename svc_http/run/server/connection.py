@@ -86,7 +86,7 @@ class Waiting:
         self._close(math.inf)
 
     def _close(self, now: float) -> None:
-        for connection in [one for one, until in self._deadlines.items() if until <= now]:
+        for connection in [each for each, until in self._deadlines.items() if until <= now]:
             del self._deadlines[connection]
             connection.close_soon()
 

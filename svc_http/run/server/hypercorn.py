@@ -145,10 +145,10 @@ class _Connections:
     """The connections of one server, each a task of Hypercorn's."""
 
     def __init__(
-        self, service: Service, made: Listening, takes: type[TCPServer], most: int
+        self, service: Service, listening: Listening, takes: type[TCPServer], most: int
     ) -> None:
-        self._app = wrap_app(service, made.wsgi_max_body_size, "asgi")  # type: ignore[arg-type]
-        self._made = made
+        self._app = wrap_app(service, listening.wsgi_max_body_size, "asgi")  # type: ignore[arg-type]
+        self._made = listening
         self._takes = takes
         self._context = WorkerContext(None)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -166,24 +166,24 @@ class _Connections:
         peer = writer.get_extra_info("peername") or ("",)
         block = address.block(str(peer[0]))
         state: dict[str, Any] = {}
-        one = self._takes(self._app, loop, self._made, self._context, state, reader, writer)
+        connection = self._takes(self._app, loop, self._made, self._context, state, reader, writer)
 
         def vouch() -> None:
-            if one in self._strangers:
-                self._strangers.leave(one)
-                self._part_from(self._clients.enter(one, block))
+            if connection in self._strangers:
+                self._strangers.leave(connection)
+                self._part_from(self._clients.enter(connection, block))
 
         state[VOUCH] = vouch
-        self._part_from(self._strangers.enter(one, block))
+        self._part_from(self._strangers.enter(connection, block))
         try:
-            await one
+            await connection
         finally:
-            self._strangers.leave(one)
-            self._clients.leave(one)
+            self._strangers.leave(connection)
+            self._clients.leave(connection)
 
-    def _part_from(self, one: TCPServer | None) -> None:
-        if one is not None:
-            drop(one.writer)
+    def _part_from(self, connection: TCPServer | None) -> None:
+        if connection is not None:
+            drop(connection.writer)
 
     async def left(self, seconds: float) -> None:
         """Wait until all of them have come to their end, at most so long."""

@@ -71,11 +71,11 @@ def run(
     shared(checked(settings))
     listening = hypercorn.listen(settings.host, settings.port)
 
-    def ready(told: Mapping[str, Any]) -> None:
-        on_ready(Opened(at(settings, listening), told["admin"], told["isEmpty"]))
+    def ready(message: Mapping[str, Any]) -> None:
+        on_ready(Opened(at(settings, listening), message["admin"], message["isEmpty"]))
 
     journal = Journal.of(settings)
-    kept = Processes(
+    processes = Processes(
         listening,
         settings.processes or 1,
         {"config": config, "flags": flags},
@@ -83,7 +83,7 @@ def run(
         journal=journal,
     )
     try:
-        asyncio.run(kept.run(ready))
+        asyncio.run(processes.run(ready))
     except Failed as failed:
         if failed.code <= 0:
             raise
@@ -100,7 +100,7 @@ class Processes:
         self,
         listening: socket.socket,
         count: int,
-        given: Mapping[str, Any],
+        flags: Mapping[str, Any],
         *,
         seconds: float,
         command: Sequence[str] = COMMAND,
@@ -108,7 +108,7 @@ class Processes:
     ) -> None:
         self._listening = listening
         self._numbers = range(1, count + 1)
-        self._given = {**given, "path": sys.path, "fd": listening.fileno()}
+        self._given = {**flags, "path": sys.path, "fd": listening.fileno()}
         self._seconds = seconds + LATE_SECONDS
         self._command = command
         self._journal = journal or Journal()
@@ -142,9 +142,9 @@ class Processes:
             await asyncio.gather(*map(self._stop, tuple(self._alive)))
 
     async def _work(self, on_ready: Ready) -> NoReturn:
-        told = await self._start(1)
+        message = await self._start(1)
         await asyncio.gather(*map(self._start, self._numbers[1:]))
-        on_ready(told)
+        on_ready(message)
         async with asyncio.TaskGroup() as group:
             for number in self._numbers:
                 group.create_task(self._keep(number))
@@ -176,8 +176,8 @@ class Processes:
                 line = await process.stdout.readline()
         if line:
             self._serving[number] = process
-            told: Mapping[str, Any] = json.loads(line)
-            return told
+            message: Mapping[str, Any] = json.loads(line)
+            return message
         if not process.stdout.at_eof():
             _tell(process, signal.SIGKILL)
         raise Failed(number, await self._gone(process))
