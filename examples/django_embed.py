@@ -30,8 +30,9 @@ from svc_core import OPERATIONS, Actor, Operation, Problem, Units
 from svc_core.base import drive
 from svc_core.base.seals import Keyring
 from svc_core.contract import problem
-from svc_core.operation.executor import Execution, Reply
+from svc_core.operation.executor import Execution
 from svc_core.operation.parsing import Call, Site, prepare
+from svc_core.operation.reply import Reply
 from svc_http import stores as storage
 from svc_http.system import SystemIds, new_request_id, now
 

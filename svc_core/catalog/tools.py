@@ -21,9 +21,10 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.caller import Actor
 from svc_core.operation.declaration import JSON, Operation
-from svc_core.operation.executor import Execution, Reply
+from svc_core.operation.executor import Execution
 from svc_core.operation.inputs import Input, inputs
 from svc_core.operation.parsing import Call, Site, prepare
+from svc_core.operation.reply import Reply
 from svc_core.operation.units import Units
 from svc_core.wire import shapes
 from svc_core.wire.schema import Schema, Schemas

@@ -8,13 +8,10 @@ Rule 3: a body is parsed and structured when it is first asked for, and never ag
         before the order of checks comes to it leaves its faults to whoever asks then.
 """
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cached_property, lru_cache
 from itertools import chain
-from types import MappingProxyType
-from typing import Any, Final
-from urllib.parse import quote
+from typing import Any
 
 from attrs import frozen
 
@@ -26,6 +23,7 @@ from svc_core.operation import readonly
 from svc_core.operation.declaration import SSE, Operation, Trait
 from svc_core.operation.inputs import Input, inputs
 from svc_core.operation.ports import Document
+from svc_core.operation.query_string import NO_QUERY, QueryString, parse_query
 from svc_core.wire import Fault, shapes
 from svc_core.wire.constraints import WriteOnly
 
@@ -38,31 +36,6 @@ _JSON_PROBLEMS = {
     "number": problem.NUMBER_OUT_OF_RANGE,
     "precision": problem.NUMBER_PRECISION,
 }
-_HEX = frozenset("0123456789abcdefABCDEF")
-_URL = "-._~:/?@!$'()*,;=+%"
-
-
-@frozen
-class Query:
-    """A query string as it was sent, part by part, and its decoded names and values."""
-
-    parts: tuple[str, ...]
-    given: Mapping[str, str]
-
-    def having(self, name: str, value: str) -> "Query":
-        """The same query with this value of one parameter, which needs no escaping."""
-        sent = zip(self.parts, self.given.items(), strict=True)
-        kept = [(part, pair) for part, pair in sent if pair[0] != name]
-        parts = [part for part, _ in kept]
-        return Query(
-            (*parts, f"{name}={value}"), dict([*(pair for _, pair in kept), (name, value)])
-        )
-
-    def __str__(self) -> str:
-        return "&".join(self.parts)
-
-
-NOTHING_ASKED: Final = Query((), MappingProxyType({}))
 
 
 @frozen
@@ -94,7 +67,7 @@ class Prepared:
     values: Mapping[str, Any]
     representation: Representation
     path_values: Mapping[str, str]
-    query: Query
+    query: QueryString
     key: str | None
     if_match: str | None
     if_none_match: str | None
@@ -219,12 +192,12 @@ def _prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared
     )
 
 
-def _query(text: str) -> tuple[Query, Problem | None]:
+def _query(text: str) -> tuple[QueryString, Problem | None]:
     """The query as far as the choice of a representation needs it, and why it is refused later."""
     try:
         return parse_query(text), None
     except Problem as unread:
-        return NOTHING_ASKED, unread
+        return NO_QUERY, unread
 
 
 @frozen
@@ -364,54 +337,3 @@ def _read(item: Input, text: str, site: Site) -> Any:
     if item.id_of is not None and site.legacy_ids:
         text = ",".join(map(item.id_of.public, text.split(",")))
     return item.read(text)
-
-
-# -- query strings -----------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=4096)
-def parse_query(query: str) -> Query:
-    """Names and values of a query string, decoded as a form is.
-
-    Raises:
-        Problem: DUPLICATE_PARAMETER, or INVALID_PARAMETER for a broken escape, bytes that are not
-            UTF-8 or a control character.
-    """
-    sent = [part for part in query.split("&") if part]
-    pairs = [_decode_pair(part) for part in sent]
-    # Counted in one pass: a target has room for thousands of names.
-    times = Counter(name for name, _ in pairs)
-    repeated = sorted(name for name, count in times.items() if count > 1)
-    if repeated:
-        raise Problem(
-            problem.DUPLICATE_PARAMETER, describe([Fault(name, "is repeated") for name in repeated])
-        )
-    # A link repeats what was sent; characters that no URL holds (RFC 3986) are escaped in it.
-    return Query(tuple(quote(part, safe=_URL) for part in sent), MappingProxyType(dict(pairs)))
-
-
-def _decode_pair(part: str) -> tuple[str, str]:
-    name, _, value = part.partition("=")
-    return _decode(name, name), _decode(value, name)
-
-
-def _decode(text: str, name: str) -> str:
-    if "%" not in text and "+" not in text and text.isascii():
-        return text
-    raw = bytearray()
-    rest = iter(text.replace("+", " "))
-    for character in rest:
-        if character != "%":
-            raw += character.encode()
-            continue
-        pair = next(rest, "") + next(rest, "")
-        if len(pair) != 2 or not _HEX.issuperset(pair):
-            raise Problem(problem.INVALID_PARAMETER, f"{name}: holds a broken percent escape")
-        raw.append(int(pair, 16))
-    try:
-        decoded = raw.decode()
-    except UnicodeDecodeError as broken:
-        raise Problem(problem.INVALID_PARAMETER, f"{name}: is not UTF-8") from broken
-    if any(character < " " or character == "\x7f" for character in decoded):
-        raise Problem(problem.INVALID_PARAMETER, f"{name}: holds a control character")
-    return decoded

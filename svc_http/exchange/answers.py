@@ -9,7 +9,7 @@ from attrs import frozen
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.declaration import Operation
-from svc_core.operation.executor import Reply
+from svc_core.operation.reply import Reply
 from svc_core.operation.stream import Stream
 from svc_core.payments.records import KeptAnswer
 from svc_core.payments.steps import Served

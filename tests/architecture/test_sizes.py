@@ -40,7 +40,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.intel.vulnerabilities": 214,
     "svc_core.knowledge": 472,
     "svc_core.ledger": 6850,
-    "svc_core.operation": 1865,
+    "svc_core.operation": 1862,
     "svc_core.outbox": 265,
     "svc_core.payments": 1384,
     "svc_core.projects": 180,

@@ -20,10 +20,11 @@ from svc_core.intel.intake import documents, registry
 from svc_core.intel.news.model import NEWS, NEWS_TEXTS, NewsItem, NewsText
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
-from svc_core.operation.executor import Execution, Reply
+from svc_core.operation.executor import Execution
 from svc_core.operation.host import Host
 from svc_core.operation.parsing import Call, Site, prepare
 from svc_core.operation.ports import SYSTEM, Change, FeedPosition, Transaction
+from svc_core.operation.reply import Reply
 from svc_core.operation.units import Units
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_http.stores.memory.storage import MemoryStorage

@@ -31,7 +31,7 @@ from svc_core.contract.problem import Problem, describe
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import JSON, OPERATOR, Operation, Trait
-from svc_core.operation.executor import Execution, Reply
+from svc_core.operation.executor import Execution
 from svc_core.operation.host import Tell
 from svc_core.operation.inputs import inputs
 from svc_core.operation.parsing import Call, Site, declaration, prepare, read_json
@@ -42,6 +42,7 @@ from svc_core.operation.ports import (
     SharedUnavailable,
     StorageUnavailable,
 )
+from svc_core.operation.reply import Reply
 from svc_core.operation.stream import Stream, Watch
 from svc_core.wire import Json, WireError
 from svc_http import system

@@ -19,7 +19,7 @@ from svc_core.catalog import OPERATIONS
 from svc_core.catalog.openapi.operations import Writer
 from svc_core.contract.problem import Problem
 from svc_core.operation.inputs import Input, inputs
-from svc_core.operation.parsing import parse_query
+from svc_core.operation.query_string import parse_query
 from svc_core.wire import shapes
 from svc_core.wire.schema import Schemas
 

@@ -20,8 +20,9 @@ from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import BODY, JSON, MARKDOWN, QUERY, Operation, Unit, header
 from svc_core.operation.executor import Execution
-from svc_core.operation.parsing import Call, Prepared, Site, parse_query, prepare
+from svc_core.operation.parsing import Call, Prepared, Site, prepare
 from svc_core.operation.ports import SYSTEM
+from svc_core.operation.query_string import parse_query
 
 SITE = Site("https://api.example")
 

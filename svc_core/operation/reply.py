@@ -1,0 +1,142 @@
+"""Results as finished answers: status, fields and bytes, and the preconditions of what is read."""
+
+from typing import Any
+
+from attrs import frozen
+
+from svc_core.contract import envelope, etag, problem
+from svc_core.contract.media import Representation
+from svc_core.contract.problem import Problem
+from svc_core.contract.result import (
+    Accepted,
+    Bare,
+    Content,
+    Created,
+    Empty,
+    Fields,
+    One,
+    Page,
+    Redirect,
+    Tag,
+)
+from svc_core.operation.caller import CallContext
+from svc_core.operation.declaration import GEOJSON, JSON, NDJSON
+from svc_core.operation.parsing import Prepared
+from svc_core.operation.query_string import QueryString
+from svc_core.operation.stream import Stream
+
+_NO_FIELDS: Fields = ()
+
+
+@frozen
+class Reply:
+    """A finished answer: its status, media type (None without a body), bytes and own headers.
+
+    A `fleeting` one ages by itself and is made anew for every request. The body of one with a
+    `stream` is yet to come, from there. `failed` is what the result says of itself.
+    """
+
+    status: int
+    media_type: str | None = None
+    body: bytes = b""
+    headers: tuple[tuple[str, str], ...] = ()
+    fleeting: bool = False
+    stream: Stream | None = None
+    failed: bool = False
+
+
+def tag_of(context: CallContext, representation: Representation, tag: Tag) -> str:
+    """The strong ETag of a representation; it depends on the tenant, never on the key."""
+    if isinstance(tag, str):
+        return f'"{tag}"'
+    return etag.make(context.actor.tenant, representation.format, *tag)
+
+
+def rendered(prepared: Prepared, context: CallContext, result: Any) -> Reply:
+    """The answer that a use case's result makes.
+
+    Raises:
+        Problem: PRECONDITION_FAILED, it is not as the caller expects it.
+    """
+    match result:
+        case Page():
+            return _of_page(prepared, context, result)
+        case Created() | Accepted():
+            location = ("Location", prepared.site.base_url + result.location)
+            tagged = ("ETag", tag_of(context, JSON, result.tag))
+            body = envelope.one(result.raw)
+            return Reply(prepared.operation.success, JSON.media_type, body, (location, tagged))
+        case Empty():
+            return Reply(204)
+        case Stream():
+            own = result.media_type, b"", result.fields
+            return Reply(200, *own, fleeting=True, stream=result)
+        case Redirect():
+            return Reply(302, None, b"", (("Location", result.location),))
+        case _:
+            return _of_resource(prepared, context, result)
+
+
+def _of_resource(prepared: Prepared, context: CallContext, result: Any) -> Reply:
+    operation = prepared.operation
+    media_type, fields = JSON.media_type, _NO_FIELDS
+    match result:
+        case One():
+            body = envelope.one(result.raw)
+        case Bare():
+            body = result.raw
+        case Content():
+            body, media_type, fields = result.body, result.media_type, result.fields
+        case _:
+            raise AssertionError(f"{operation.id} returned {type(result).__name__}")
+    fleeting = isinstance(result, One | Content) and result.fleeting
+    failed = isinstance(result, One) and result.failed
+    if result.tag is None:
+        return Reply(200, media_type, body, fields, failed=failed)
+    tag = tag_of(context, prepared.representation, result.tag)
+    headers = (*fields, ("ETag", tag))
+    if operation.method == "GET":
+        # RFC 9110 13.2.2: If-Match first, and for reads as well.
+        if prepared.if_match is not None and not etag.matches(prepared.if_match, tag):
+            raise unmet(tag)
+        if is_unchanged(prepared, tag):
+            return Reply(304, None, b"", headers, fleeting)
+    return Reply(200, media_type, body, headers, fleeting)
+
+
+def unmet(current: str) -> Problem:
+    """The refusal of a precondition, with the tag as it is."""
+    detail = "The resource's current ETag does not meet the precondition."
+    return Problem(problem.PRECONDITION_FAILED, detail, {"ETag": current})
+
+
+def is_unchanged(prepared: Prepared, tag: str) -> bool:
+    """Whether a tag is one that the caller has already."""
+    return prepared.if_none_match is not None and not etag.none_match(prepared.if_none_match, tag)
+
+
+def _of_page(prepared: Prepared, context: CallContext, result: Page[Any]) -> Reply:
+    link = None
+    headers = result.fields
+    form = prepared.representation.format
+    is_map = form == GEOJSON.format
+    query = prepared.query.having("format", form) if is_map else prepared.query
+    if result.next_cursor is not None:
+        next_query = query.having(result.next_parameter, result.next_cursor)
+        link = _address(prepared, next_query)
+        headers = (*headers, ("Link", f'<{link}>; rel="next"'))
+    if form == NDJSON.format:
+        return Reply(200, NDJSON.media_type, envelope.lines(result), headers)
+    aliases = prepared.site.aliases and prepared.operation.version == "1.0"
+    if is_map:
+        own = _address(prepared, query)
+        links = {"self": own} if link is None else {"self": own, "next": link}
+        body = envelope.features(result, links=links, at=context.now, aliases=aliases)
+        return Reply(200, GEOJSON.media_type, body, headers, fleeting=True)
+    body = envelope.page(result, next_link=link, aliases=aliases)
+    return Reply(200, JSON.media_type, body, headers, failed=result.failed)
+
+
+def _address(prepared: Prepared, query: QueryString) -> str:
+    path = prepared.operation.address.format(**prepared.path_values)
+    return f"{prepared.site.base_url}{path}?{query}"
