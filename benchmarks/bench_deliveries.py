@@ -37,7 +37,7 @@ from svc_http.outside.fetch.post import Poster
 from svc_http.run.server import hypercorn
 from svc_http.service.commits import Commits
 from svc_http.service.service import Service
-from svc_http.service.workers import deliver_loop
+from svc_http.service.workers.deliveries import deliver_loop
 from svc_http.stores import SqliteStorage
 
 GOAL = 1 / 3

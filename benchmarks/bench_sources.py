@@ -42,9 +42,9 @@ from svc_core.formats.model import Given
 from svc_core.formats.reading.body import Body
 from svc_core.formats.table import read, recognised
 from svc_http import system
-from svc_http.outside.fetch import Fetcher
+from svc_http.outside.fetch.client import Fetcher
 from svc_http.service.service import Service
-from svc_http.service.workers import add_source, pull_all
+from svc_http.service.workers.intake import add_source, pull_all
 from svc_http.stores import SqliteStorage
 from svc_http.stores.postgres import PostgresStorage
 

@@ -40,10 +40,11 @@ from svc_http.service.runtime.parts import Runtime
 from svc_http.service.runtime.tasks import purge_answers
 from svc_http.service.secret import secured
 from svc_http.service.workers import intake as ingest
-from svc_http.service.workers import make_report, purge_deliveries, renew_secrets
 from svc_http.service.workers import schedules as schedule
-from svc_http.service.workers.deliveries import take_over
+from svc_http.service.workers.deliveries import purge_deliveries, take_over
+from svc_http.service.workers.reports import make_report
 from svc_http.service.workers.retention import forget
+from svc_http.service.workers.secrets import renew_secrets
 from svc_http.settings import Settings
 from svc_http.stores import SqliteStorage
 

@@ -4,6 +4,7 @@ import shlex
 from pathlib import Path
 
 from svc_core.agent.embedded import Embedded
+from svc_core.base.egress import PRIVATE
 from svc_core.operation.ports import Storage
 from svc_http import stores
 from svc_http.outside import chat as chats
@@ -11,7 +12,7 @@ from svc_http.outside.chat import Chat
 from svc_http.outside.embeddings import model as embedding
 from svc_http.outside.embeddings.endpoint import Endpoint, Place
 from svc_http.outside.embeddings.model import Embeddings, Local
-from svc_http.outside.fetch import PRIVATE, USER_AGENT, Fetcher
+from svc_http.outside.fetch.client import USER_AGENT, Fetcher
 from svc_http.outside.fetch.post import Poster
 from svc_http.outside.speech import espeak
 from svc_http.outside.speech.command import CommandSpeech
@@ -21,7 +22,7 @@ from svc_http.service import secret
 from svc_http.service.workers.recordings import Recorder
 from svc_http.settings import Settings, SettingsError
 from svc_http.stores import Store, Unusable
-from svc_http.stores.counters import Shared, in_memory
+from svc_http.stores.counters.memory import Shared, in_memory
 from svc_http.stores.media.places import media_of
 from svc_http.stores.media.port import Media
 

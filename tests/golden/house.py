@@ -20,7 +20,7 @@ from attrs import frozen
 
 from svc_core import COLLECTIONS
 from svc_http.outside.facilitators.x402 import paying
-from svc_http.outside.fetch import Fetched
+from svc_http.outside.fetch.model import Fetched
 from svc_http.run.demo.seed import seed
 from svc_http.service.runtime.application import Service, build
 from svc_http.settings import Settings

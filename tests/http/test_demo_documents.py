@@ -26,8 +26,8 @@ from svc_core.text.frequencies import Frequencies
 from svc_core.text.query import Query
 from svc_core.text.ranking import rank
 from svc_core.text.topics import assign
-from svc_http.run.demo import PROFILES, DemoDocument, documents
-from svc_http.run.demo.documents import AGE_MAX
+from svc_http.run.demo.documents import AGE_MAX, DemoDocument, documents
+from svc_http.run.demo.profiles import PROFILES
 from tests.sampling import examples
 
 NOW = datetime(2026, 3, 2, 9, 30, 15, 250_000, tzinfo=UTC)

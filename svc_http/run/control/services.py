@@ -21,14 +21,16 @@ from svc_core.payments.steps import Checkout
 from svc_core.reports.audio import Audio
 from svc_core.reports.local_operations import Speaker
 from svc_core.reports.speaking import Task
-from svc_http.outside.fetch import Fetcher, FetchRefused, NotModified, locations
+from svc_http.outside.fetch.client import Fetcher
 from svc_http.outside.fetch.exports import opener
+from svc_http.outside.fetch.files import locations
+from svc_http.outside.fetch.model import FetchRefused, NotModified
 from svc_http.outside.speech.port import SpeechFailed
 from svc_http.run.control.operator import Operator
 from svc_http.service.equipment import fetcher, recorder
 from svc_http.service.runtime.parts import Runtime
 from svc_http.service.service import Service
-from svc_http.service.workers import pull_now
+from svc_http.service.workers.intake import pull_now
 from svc_http.service.workers.recordings import Recorder
 from svc_http.settings import SettingsError
 

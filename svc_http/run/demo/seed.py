@@ -24,12 +24,13 @@ from svc_core.reports.profiles import operations
 from svc_core.reports.profiles.model import PROFILES as STORED
 from svc_core.reports.profiles.model import SUBSCRIPTIONS, ProfileInput
 from svc_core.search.embeddings import Embedder
-from svc_http.outside.fetch import Fetcher
+from svc_http.outside.fetch.client import Fetcher
 from svc_http.run.demo.documents import DemoDocument, data_documents, documents
 from svc_http.run.demo.profiles import PROFILES, PUBLIC
 from svc_http.run.demo.subject import Recorded, record
 from svc_http.service.service import Service
-from svc_http.service.workers import add_source, make_report, pull_all
+from svc_http.service.workers.intake import add_source, pull_all
+from svc_http.service.workers.reports import make_report
 
 WORKSPACE = "demo"
 PLAN = "elite"

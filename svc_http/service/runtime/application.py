@@ -41,7 +41,7 @@ from svc_http.pages.media import MediaPages
 from svc_http.service.gauges import Looks
 from svc_http.service.runtime.parts import Closing, Providers, Runtime, Worker
 from svc_http.settings import Settings, SettingsError
-from svc_http.stores.counters import Shared, in_memory
+from svc_http.stores.counters.memory import Shared, in_memory
 from svc_http.stores.media.places import media_of
 from svc_http.stores.media.port import Media
 from svc_http.version import service_version

@@ -35,7 +35,7 @@ from svc_http.service.secret import secured
 from svc_http.service.workers.payments import take_over
 from svc_http.settings import Settings, SettingsError
 from svc_http.stores import Store, StoreBusy
-from svc_http.stores.counters import Shared
+from svc_http.stores.counters.memory import Shared
 from svc_http.stores.media.places import media_of
 
 PATIENCE_SECONDS = 1.0

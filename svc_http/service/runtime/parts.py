@@ -57,7 +57,7 @@ from svc_http.service.metrics import Metrics
 from svc_http.service.secret import keyring
 from svc_http.service.service import Service
 from svc_http.settings import Settings
-from svc_http.stores.counters import Shared, in_memory
+from svc_http.stores.counters.memory import Shared, in_memory
 from svc_http.stores.media.port import Media
 
 RESTART_SECONDS = 5.0

@@ -16,7 +16,7 @@ from svc_core.contract import idempotency
 from svc_core.operation.ports import SYSTEM, SharedUnavailable, Transaction
 from svc_http import system
 from svc_http.outside.embeddings.model import Embeddings
-from svc_http.outside.fetch import Fetcher
+from svc_http.outside.fetch.client import Fetcher
 from svc_http.outside.fetch.post import Poster, Undelivered
 from svc_http.outside.speech.port import Speech
 from svc_http.service.equipment import recorder
@@ -24,22 +24,15 @@ from svc_http.service.key_uses import uses_loop
 from svc_http.service.metrics import Metrics
 from svc_http.service.runtime.parts import Runtime, Worker
 from svc_http.service.service import Service
-from svc_http.service.workers import (
-    automations,
-    deliver_loop,
-    forget_loop,
-    forget_threads,
-    ingest_loop,
-    purge_deliveries,
-    recordings,
-    renew_secrets,
-    schedule_loop,
-    take_over,
-)
-from svc_http.service.workers.deliveries import Sender
+from svc_http.service.workers import automations, recordings
+from svc_http.service.workers.deliveries import Sender, deliver_loop, purge_deliveries, take_over
 from svc_http.service.workers.indexes import index_loop
+from svc_http.service.workers.intake import ingest_loop
 from svc_http.service.workers.payments import forget_paid, reconcile_loop
 from svc_http.service.workers.recordings import speak_loop, sweep_loop
+from svc_http.service.workers.retention import forget_loop, forget_threads
+from svc_http.service.workers.schedules import schedule_loop
+from svc_http.service.workers.secrets import renew_secrets
 from svc_http.service.workers.subscribers import follow_loop
 from svc_http.service.workers.vectors import embed_loop
 from svc_http.settings import Settings

@@ -41,7 +41,8 @@ from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, Overloaded, StorageUnavailable
 from svc_core.search import corpus
 from svc_http import system
-from svc_http.outside.fetch import Fetched, Fetcher, FetchRefused, NotModified
+from svc_http.outside.fetch.client import Fetcher
+from svc_http.outside.fetch.model import Fetched, FetchRefused, NotModified
 from svc_http.service.service import Service
 
 T = TypeVar("T")

@@ -3,7 +3,3 @@
 In this process alone, in a PostgreSQL database, or on a Redis or Valkey server: each implements the
 four ports of `svc_core.operation.ports.shared`, and one suite holds for all three.
 """
-
-from svc_http.stores.counters.memory import Shared, in_memory
-
-__all__ = ["Shared", "in_memory"]

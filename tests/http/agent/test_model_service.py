@@ -14,9 +14,10 @@ from svc_core.reports.profiles import operations as profiles
 from svc_core.reports.profiles.model import ProfileInput
 from svc_core.reports.rewriting import Writer
 from svc_core.text.wording import frame
-from svc_http.outside.fetch import Fetcher
+from svc_http.outside.fetch.client import Fetcher
 from svc_http.run import hosting
-from svc_http.service.workers import add_source, make_report, pull
+from svc_http.service.workers.intake import add_source, pull
+from svc_http.service.workers.reports import make_report
 from svc_http.settings import Settings
 from tests.upstream import upstream, words
 

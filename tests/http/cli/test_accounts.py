@@ -12,7 +12,7 @@ import pytest
 
 from svc_core.access.scopes import SCOPES
 from svc_http.run.cli import doctor
-from svc_http.stores.counters import in_memory
+from svc_http.stores.counters.memory import in_memory
 
 Svc = Callable[..., Any]
 

@@ -67,7 +67,7 @@ from svc_http.outside.facilitators.x402 import paying
 from svc_http.run.demo.documents import data_documents
 from svc_http.service.runtime import application as service_app
 from svc_http.service.service import Service as Hands
-from svc_http.service.workers import make_report
+from svc_http.service.workers.reports import make_report
 from svc_http.settings import Settings
 from tests import events
 from tests.backends import BACKEND, NAMES, store_of

@@ -16,7 +16,7 @@ from svc_core.agent.credits import CREDITS, ChatCredits
 from svc_core.base.unset import UNSET
 from svc_core.contract import problem
 from svc_core.operation.inputs import inputs
-from svc_http.service.workers import make_report
+from svc_http.service.workers.reports import make_report
 from tests.backends import NAMES
 
 FEEDS = "/api/v1/news/feeds"

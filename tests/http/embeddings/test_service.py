@@ -9,9 +9,9 @@ import pytest
 
 from svc_core.intel.news.vectors import VECTORS
 from svc_core.operation.ports import SYSTEM
-from svc_http.outside.fetch import Fetcher
+from svc_http.outside.fetch.client import Fetcher
 from svc_http.run import hosting
-from svc_http.service.workers import add_source, pull
+from svc_http.service.workers.intake import add_source, pull
 from svc_http.settings import Settings
 from tests.meaning import served
 

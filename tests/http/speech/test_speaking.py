@@ -44,7 +44,6 @@ from svc_http.run.control.services import Voice as Voiced
 from svc_http.service.commits import Commits
 from svc_http.service.service import Service
 from svc_http.service.workers import claims as begun
-from svc_http.service.workers import make_report
 from svc_http.service.workers import recordings as speak
 from svc_http.service.workers.deliveries import deliver_loop
 from svc_http.service.workers.recordings import (
@@ -56,6 +55,7 @@ from svc_http.service.workers.recordings import (
     sweep,
     sweep_loop,
 )
+from svc_http.service.workers.reports import make_report
 from svc_http.settings import SettingsError
 from svc_http.stores import MemoryStorage, SqliteStorage
 from svc_http.stores.media.files import MediaFiles

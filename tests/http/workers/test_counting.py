@@ -17,8 +17,7 @@ from svc_core.search import corpus
 from svc_core.search.corpus import FAN
 from svc_core.testing.clock import START
 from svc_core.text.frequencies import Frequencies
-from svc_http.service.workers import add_source, pull
-from svc_http.service.workers.intake import tidy
+from svc_http.service.workers.intake import add_source, pull, tidy
 from svc_http.stores import SqliteStorage
 from tests.backends import EPOCH
 

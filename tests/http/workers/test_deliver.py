@@ -45,8 +45,8 @@ from svc_http.outside.fetch import names
 from svc_http.outside.fetch.post import BODY_BYTES, Poster, Undelivered
 from svc_http.service.commits import Commits
 from svc_http.service.service import Service
-from svc_http.service.workers import deliver_loop, purge_deliveries, take_over
 from svc_http.service.workers import deliveries as deliver
+from svc_http.service.workers.deliveries import deliver_loop, purge_deliveries, take_over
 from tests.backends import NAMES, make_store, store_of
 
 pytestmark = pytest.mark.anyio

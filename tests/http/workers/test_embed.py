@@ -22,10 +22,11 @@ from svc_core.search import embeddings
 from svc_core.search.embeddings import Embedder, NotEmbedded, Vector
 from svc_http.outside.embeddings.model import Embeddings
 from svc_http.service.commits import Commits
-from svc_http.service.workers import add_source, make_report
 from svc_http.service.workers import vectors as embed
+from svc_http.service.workers.intake import add_source
+from svc_http.service.workers.reports import make_report
 from svc_http.service.workers.vectors import Embedding, embed_loop
-from svc_http.stores.counters import in_memory
+from svc_http.stores.counters.memory import in_memory
 from tests.counted import Counted, KilledError
 from tests.meaning import Meaning
 

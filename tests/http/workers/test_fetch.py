@@ -18,22 +18,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from svc_core.base.egress import LOOPBACK, PRIVATE, is_allowed
 from svc_core.outbox.model import WEBHOOKS_MAX
-from svc_http.outside.fetch import (
-    LOOPBACK,
-    PRIVATE,
-    Fetched,
-    Fetcher,
-    FetchLimits,
-    FetchRefused,
-    NotModified,
-    files,
-    is_allowed,
-    locations,
-    names,
-)
+from svc_http.outside.fetch import files, names
 from svc_http.outside.fetch.addresses import checked_url
+from svc_http.outside.fetch.client import Fetcher
+from svc_http.outside.fetch.files import locations
 from svc_http.outside.fetch.guard import Guard
+from svc_http.outside.fetch.model import Fetched, FetchLimits, FetchRefused, NotModified
 
 pytestmark = pytest.mark.anyio
 

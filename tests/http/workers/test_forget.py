@@ -11,8 +11,8 @@ from svc_core.reports.model import FACETS, REPORTS
 from svc_core.reports.profiles import operations as profiles
 from svc_core.reports.profiles.model import LEAVING, ProfileInput
 from svc_core.reports.recordings import FORGET_AT_ONCE, forget_reports
-from svc_http.service.workers import make_report
 from svc_http.service.workers import retention as worker
+from svc_http.service.workers.reports import make_report
 from svc_http.service.workers.retention import forget
 from tests.counted import Counted, KilledError
 

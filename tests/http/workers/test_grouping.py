@@ -9,8 +9,7 @@ import pytest
 from svc_core.intel.incidents.stories import group_new
 from svc_core.intel.news.model import UNGROUPED, NewsItem
 from svc_core.operation.ports import SYSTEM
-from svc_http.service.workers import add_source, pull, pull_all
-from svc_http.service.workers.intake import pull_due
+from svc_http.service.workers.intake import add_source, pull, pull_all, pull_due
 from tests.counted import Counted, KilledError
 
 pytestmark = pytest.mark.anyio

@@ -12,8 +12,7 @@ from svc_core.intel.incidents.model import INCIDENTS, INCIDENTS_DUE
 from svc_core.intel.incidents.passes import fold_new
 from svc_core.intel.signals.model import DETECTIONS_DUE, DetectionDue
 from svc_core.operation.ports import SYSTEM
-from svc_http.service.workers import add_source, pull, pull_all
-from svc_http.service.workers.intake import pull_due
+from svc_http.service.workers.intake import add_source, pull, pull_all, pull_due
 from tests.core.intel.incident_documents import gdacs, gdelt, usgs
 from tests.counted import Counted, KilledError
 

@@ -13,19 +13,25 @@ import anyio.lowlevel
 import attrs
 import pytest
 
+from svc_core.base.egress import LOOPBACK
 from svc_core.contract.problem import Problem
 from svc_core.formats.model import MissingExtra
 from svc_core.intel.folding.model import SOURCES, Source
 from svc_core.intel.intake import registry
 from svc_core.operation.context import Context
-from svc_http.outside.fetch import LOOPBACK, Fetcher, FetchLimits, locations
-from svc_http.service.workers import add_source, ingest_loop, pull, pull_all
+from svc_http.outside.fetch.client import Fetcher
+from svc_http.outside.fetch.files import locations
+from svc_http.outside.fetch.model import FetchLimits
 from svc_http.service.workers import intake as ingest
 from svc_http.service.workers.intake import (
     CLAIM,
     PART_ROWS,
     PART_ROWS_MIN,
     Outcome,
+    add_source,
+    ingest_loop,
+    pull,
+    pull_all,
     pull_due,
     pull_now,
 )

@@ -41,7 +41,7 @@ from svc_http.outside.embeddings.model import Embeddings
 from svc_http.service.commits import Commits
 from svc_http.service.workers import indexes as worker
 from svc_http.service.workers.indexes import Indexing, index_loop
-from svc_http.stores.counters import in_memory
+from svc_http.stores.counters.memory import in_memory
 from tests.counted import Counted, KilledError
 from tests.knowledge import OTHER, PROFILE, TENANT, ask, made, put
 from tests.meaning import Meaning

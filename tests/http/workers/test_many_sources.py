@@ -15,12 +15,14 @@ import anyio
 import attrs
 import pytest
 
+from svc_core.base.egress import LOOPBACK
 from svc_core.formats.table import FORMATS
 from svc_core.intel.intake import registry
 from svc_core.operation.host import Progress
-from svc_http.outside.fetch import LOOPBACK, Fetcher, FetchLimits, locations
-from svc_http.service.workers import add_source, pull, pull_all
-from svc_http.service.workers.intake import SOURCES_AT_ONCE, Outcome
+from svc_http.outside.fetch.client import Fetcher
+from svc_http.outside.fetch.files import locations
+from svc_http.outside.fetch.model import FetchLimits
+from svc_http.service.workers.intake import SOURCES_AT_ONCE, Outcome, add_source, pull, pull_all
 
 pytestmark = pytest.mark.anyio
 

@@ -16,7 +16,7 @@ from svc_core.webhooks.operations import (
     create_webhook,
     delete_webhook,
 )
-from svc_http.service.workers import renew_secrets
+from svc_http.service.workers.secrets import renew_secrets
 
 pytestmark = pytest.mark.anyio
 

@@ -18,9 +18,10 @@ from svc_core.operation.ports import Overloaded, StorageUnavailable
 from svc_core.reports.model import FACETS, REPORTS, ReportRow
 from svc_core.reports.profiles import operations as profiles
 from svc_core.reports.profiles.model import DUE, Due, ProfileInput, ProfilePatch
-from svc_http.service.workers import add_source, make_report, pull, schedule_loop
 from svc_http.service.workers import schedules as schedule
-from svc_http.service.workers.schedules import SETTLING, run_due
+from svc_http.service.workers.intake import add_source, pull
+from svc_http.service.workers.reports import make_report
+from svc_http.service.workers.schedules import SETTLING, run_due, schedule_loop
 
 pytestmark = pytest.mark.anyio
 

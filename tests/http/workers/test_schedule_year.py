@@ -44,8 +44,8 @@ from svc_core.reports.profiles.model import (
 )
 from svc_core.reports.profiles.operations import subscription_of
 from svc_core.testing.clock import START
-from svc_http.service.workers import make_report
 from svc_http.service.workers import schedules as schedule
+from svc_http.service.workers.reports import make_report
 from svc_http.service.workers.schedules import SETTLING, run_due
 from svc_http.stores import MemoryStorage
 from tests.sampling import examples
