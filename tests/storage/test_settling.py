@@ -14,7 +14,7 @@ from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM
 from tests.backends import NAMES, store_of
 from tests.core.conftest import House
-from tests.core.intake.test_settling import groups, refused, rows, said, take, withdraw
+from tests.core.intel.intake.test_settling import groups, refused, rows, said, take, withdraw
 
 
 class StoredHouse(House):

@@ -11,7 +11,7 @@ from svc_core import catalog
 from svc_core.intel.intake import documents
 from tests.backends import NAMES, store_of
 from tests.core.conftest import House
-from tests.core.intake.test_statements import (
+from tests.core.intel.intake.test_statements import (
     EQUITY,
     FIRST,
     WITH_OTHERS,

@@ -10,7 +10,7 @@ from svc_core.formats.reading.body import Body
 from svc_core.formats.table import read, recognised
 from svc_core.intel.incidents.passes import fold_new
 from svc_core.intel.incidents.stories import group_new
-from tests.core.news.test_grouping import Work
+from tests.core.intel.news.test_grouping import Work
 
 NOON = datetime.fromisoformat("2026-01-02T12:00:00+00:00")
 

@@ -21,7 +21,7 @@ from svc_http.run.demo.documents import data_documents
 from tests.core import demo
 from tests.core.cves import product, record
 from tests.core.intel.incident_documents import rss, take
-from tests.core.news.test_grouping import Work
+from tests.core.intel.news.test_grouping import Work
 
 
 def world(house: Any, *names: str) -> None:

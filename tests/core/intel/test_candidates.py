@@ -14,8 +14,8 @@ from svc_core.intel.entities.screening import Line, MatchEntities, match_entitie
 from svc_core.intel.entities.settlement import DistinguishEntities, distinguish_entities
 from svc_core.intel.linking.matching import Match, Names, Party
 from svc_core.operation.caller import Actor
-from tests.core.intake.test_settling import take
-from tests.core.test_directory import entity
+from tests.core.intel.entities.test_directory import entity
+from tests.core.intel.intake.test_settling import take
 
 ROWS = [
     entity("lei:1", "Contoso Software Inc", country_codes=("US",)),

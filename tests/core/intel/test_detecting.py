@@ -16,7 +16,7 @@ from svc_core.intel.incidents.passes import fold_new
 from svc_core.intel.signals.model import DETECTIONS_DUE, SIGNALS, Signal
 from svc_core.intel.signals.passes import detect_new
 from tests import events
-from tests.core.news.test_grouping import Work
+from tests.core.intel.news.test_grouping import Work
 
 House = Any
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)

@@ -36,7 +36,7 @@ from tests.core.intel.incident_documents import (
     take,
     usgs,
 )
-from tests.core.news.test_grouping import Work
+from tests.core.intel.news.test_grouping import Work
 from tests.sampling import examples
 
 QUAKE = "https://earthquake.usgs.gov/feed"

@@ -24,7 +24,7 @@ from svc_core.reports.profiles.operations import OneProfile, delete_profile
 from svc_core.webhooks import delivering
 from svc_core.webhooks.rules import outcome
 from svc_http.service.workers.subscribers import follow
-from tests.core.features.test_public_profiles import ANN, BOB, CYD, Town, speak
+from tests.core.reports.test_public_profiles import ANN, BOB, CYD, Town, speak
 
 EVERYBODYS = {"id", "name", "topic", "language", "frequency"}
 

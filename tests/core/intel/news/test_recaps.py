@@ -15,7 +15,7 @@ from svc_core.intel.news.recaps import BULLETS_MAX, EVERY, recap, recap_new
 from svc_core.testing.clock import START
 from svc_core.text.evidence import Evidence
 from svc_core.text.frequencies import Frequencies
-from tests.core.news.test_grouping import Work
+from tests.core.intel.news.test_grouping import Work
 
 Make = Callable[..., Any]
 DAY = datetime(2026, 3, 5, tzinfo=UTC)

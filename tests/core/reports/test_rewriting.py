@@ -14,7 +14,7 @@ from svc_core.reports.making import Finished, Material
 from svc_core.reports.model import Statement
 from svc_core.reports.rewriting import INSTRUCTIONS, SECTIONS_MAX, Writer, rewritten
 from svc_core.text.wording import frame
-from tests.core.features.test_reports import STORIES, take_in
+from tests.core.reports.test_reports import STORIES, take_in
 
 NOTE = frame("en")["rewritten"]
 

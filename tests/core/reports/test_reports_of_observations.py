@@ -16,7 +16,7 @@ from svc_core.reports.observed import RECENT, is_of
 from svc_core.testing.clock import START
 from tests.core import demo
 from tests.core.intel.incident_documents import rss, take
-from tests.core.news.test_grouping import Work
+from tests.core.intel.news.test_grouping import Work
 
 HOUR = timedelta(hours=1)
 
