@@ -9,11 +9,12 @@ from typing import Any
 
 from coincurve import PublicKey
 from Crypto.Hash import keccak
-from eth_account import Account
 
 from svc_core import wire
 from svc_core.payments.messages import PaymentRequirements
+from tests.late import Late
 
+ACCOUNTS = Late("eth_account")
 TYPES = {
     "TransferWithAuthorization": [
         {"name": "from", "type": "address"},
@@ -48,7 +49,9 @@ class Wallet:
     """One payer."""
 
     def __init__(self, number: int = 0) -> None:
-        self.account: Any = Account.from_key(sha256(f"svc test wallet {number}".encode()).digest())
+        self.account: Any = ACCOUNTS.Account.from_key(
+            sha256(f"svc test wallet {number}".encode()).digest()
+        )
         self.address: str = self.account.address
 
     def authorization(

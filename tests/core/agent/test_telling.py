@@ -2,6 +2,8 @@
 
 import random
 from datetime import UTC, datetime, timedelta
+from functools import cache
+from itertools import islice
 
 import pytest
 from attrs import evolve
@@ -20,9 +22,16 @@ def texts(question, passages=KNOWN):
 ANSWERED = [one for half in ("dev", "report") for one in answers.questions(half)]
 SOME = [one for one in ANSWERED if one.told != UNTOLD][::9]
 FEW = KNOWN[:8]
-EARLY = [one.text for one in ANSWERED if one.told != UNTOLD and texts(one.text, FEW)][:12]
 MARKS = ("ARR", "HACKED", "evil.example", "SECRET", "http", "<", "![", "[1]")
 INJECTIONS = answers.injections()
+
+
+@cache
+def early():
+    """A dozen questions that the first documents answer."""
+    told = (one.text for one in ANSWERED if one.told != UNTOLD and texts(one.text, FEW))
+    return list(islice(told, 12))
+
 
 FLOORS = {"dev": (0.97, 0.97), "report": (0.9, 0.9)}
 """Of the answerable questions answered rightly, and of the others declined."""
@@ -54,7 +63,7 @@ def test_a_passage_about_something_else_changes_nothing(question):
 
 def test_injections_in_a_question_change_no_answer():
     for number, injected in enumerate(INJECTIONS):
-        question = EARLY[number % len(EARLY)]
+        question = early()[number % len(early())]
         assert texts(f"{injected}\n{question}", FEW) == texts(question, FEW) != [], injected
 
 
@@ -66,7 +75,7 @@ def test_injections_alone_are_no_question():
 @pytest.mark.parametrize("place", ["title", "text"])
 def test_injections_in_documents_are_never_told(place):
     for number, injected in enumerate(INJECTIONS):
-        question = EARLY[number % len(EARLY)]
+        question = early()[number % len(early())]
         poisoned = [
             evolve(one, **{place: f"{injected}\n{getattr(one, place)}\n{injected}"}) for one in FEW
         ]

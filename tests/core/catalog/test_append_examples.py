@@ -2,7 +2,7 @@
 
 from typing import Any, get_args
 
-import jsonschema
+import jsonschema_rs
 import pytest
 
 from svc_core import wire
@@ -28,7 +28,7 @@ def test_the_description_shows_every_sort_of_append(described: Any) -> None:
     schema = {**media["schema"], "components": described["components"]}
     assert {name: entry["value"] for name, entry in media["examples"].items()} == APPENDS
     for entry in media["examples"].values():
-        jsonschema.validate(entry["value"], schema)
+        jsonschema_rs.validate(schema, entry["value"])
 
 
 def test_every_operation_and_what_it_is_done_to_is_shown() -> None:

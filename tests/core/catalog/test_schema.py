@@ -5,7 +5,7 @@ from datetime import date, datetime
 from types import SimpleNamespace
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
-import jsonschema
+import jsonschema_rs
 import pytest
 from attrs import field, frozen, resolve_types
 from hypothesis import given
@@ -286,7 +286,7 @@ candidates = (
 GOOD: dict[str, Any] = {
     "text": "ab", "code": "c", "number": 0, "ratio": None, "mode": "x", "items": [],
 }  # fmt: skip
-VALIDATOR = jsonschema.Draft202012Validator(json_schema(Sample, "input"))
+VALIDATOR = jsonschema_rs.Draft202012Validator(json_schema(Sample, "input"))
 
 
 @given(

@@ -1,6 +1,7 @@
 """How much a wallet may do, at the edges of its windows."""
 
 from datetime import UTC, datetime, timedelta
+from functools import cache
 
 import attrs
 import pytest
@@ -21,27 +22,28 @@ LIMITS = Limits(wallet_minute=3, wallet_day=1_000_000, wallet_rejections=2)
 NEW = Wallet("0xa")
 
 
-def _payment() -> Payment:
+@cache
+def paid() -> Payment:
     world = World()
     value = field(wallet().payment(WANTED, world.second))
     drive.run(world.checkout.serve(purchase(value), world.work()))
     return attrs.evolve(world.only(), reserved_at=NOON)
 
 
-PAYMENT = _payment()
-RELEASED = attrs.evolve(PAYMENT, state=State.RELEASED)
+def released() -> Payment:
+    return attrs.evolve(paid(), state=State.RELEASED)
 
 
 def wait(purse: Wallet, now: datetime, limits: Limits = LIMITS) -> str:
     with pytest.raises(Problem) as caught:
-        reserved(purse, PAYMENT, limits, now)
+        reserved(purse, paid(), limits, now)
     assert caught.value.type is problem.PAYMENT_RATE_LIMITED
     return caught.value.headers["Retry-After"]
 
 
 def after(purse: Wallet, times: int, now: datetime = NOON, limits: Limits = LIMITS) -> Wallet:
     for _ in range(times):
-        purse = reserved(purse, PAYMENT, limits, now)
+        purse = reserved(purse, paid(), limits, now)
     return purse
 
 
@@ -76,12 +78,12 @@ def test_payments_that_do_not_settle_stop_a_wallet_for_a_while() -> None:
 
 def test_what_is_given_up_is_not_spent() -> None:
     purse = after(NEW, 2)
-    assert moved(purse, PAYMENT, RELEASED, NOON).spent == 250_000
-    assert moved(purse, PAYMENT, PAYMENT, NOON).spent == 500_000
-    assert moved(purse, RELEASED, PAYMENT, NOON).spent == 750_000
+    assert moved(purse, paid(), released(), NOON).spent == 250_000
+    assert moved(purse, paid(), paid(), NOON).spent == 500_000
+    assert moved(purse, released(), paid(), NOON).spent == 750_000
     # What was spent yesterday is not counted today, so neither is what comes back of it.
-    assert moved(purse, PAYMENT, RELEASED, NOON + timedelta(days=1)).spent == 0
-    assert moved(NEW, PAYMENT, RELEASED, NOON).spent == 0
+    assert moved(purse, paid(), released(), NOON + timedelta(days=1)).spent == 0
+    assert moved(NEW, paid(), released(), NOON).spent == 0
 
 
 def test_a_clock_that_goes_back_opens_no_window_again() -> None:
@@ -100,7 +102,7 @@ def test_no_window_admits_more_than_its_limit(gaps: list[int]) -> None:
     for gap in gaps:
         now += timedelta(seconds=gap)
         try:
-            purse = reserved(purse, PAYMENT, LIMITS, now)
+            purse = reserved(purse, paid(), LIMITS, now)
         except Problem:
             continue
         minutes[minute_of(now)] = minutes.get(minute_of(now), 0) + 1

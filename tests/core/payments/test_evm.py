@@ -4,7 +4,6 @@ from typing import Any
 
 import attrs
 import pytest
-from eth_account.messages import encode_typed_data
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,10 +13,12 @@ from svc_core.payments.challenge import Terms, requirements
 from svc_core.payments.evm import ORDER, Judge, address_of, checksummed
 from svc_core.payments.messages import Authorization, PaymentRequirements
 from svc_core.payments.networks import BASE, BASE_SEPOLIA
+from tests.late import Late
 from tests.paying import COINS, JUDGE, OPERATION, PAYEE, PRICE, WANTED
 from tests.sampling import examples
 from tests.wallets import TYPES, wallet
 
+MESSAGES = Late("eth_account.messages")
 NOW = 1_767_323_045
 REAL = requirements(OPERATION.tier, Terms(BASE, PAYEE))
 JUDGES = {WANTED.network: JUDGE, REAL.network: Judge(BASE, COINS)}
@@ -58,7 +59,7 @@ def test_the_digest_is_the_one_of_eth_account(value: int, after: int, nonce: byt
         "chainId": 84532,
         "verifyingContract": WANTED.asset,
     }
-    theirs = encode_typed_data(domain, TYPES, message)
+    theirs = MESSAGES.encode_typed_data(domain, TYPES, message)
     assert JUDGE.digest(authorization(members)) == COINS.keccak(
         b"\x19" + theirs.version + theirs.header + theirs.body
     )

@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 import stix2
-import stix2validator
+
+from tests.late import Late
+
+stix2validator = Late("stix2validator")
 
 
 @pytest.fixture(autouse=True)
@@ -16,6 +19,7 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> Any:
         raise AssertionError("A validator opened a socket.")
 
+    assert stix2validator.ValidationOptions  # loaded while there are sockets
     monkeypatch.setattr(socket, "socket", refuse)
     monkeypatch.setattr(socket, "create_connection", refuse)
 
