@@ -68,7 +68,7 @@ async def live():
     host = Host(threads_kept=timedelta(days=1),
                 lends={Backend: Agent(), Tools: NoTools(), PlanTable: table})
     service = Service(storage, system.SystemIds(), clock.now, Keyring({1: b"k" * 32}, 1),
-                      table, host)
+                      plans=table, host=host)
     print("ready", flush=True)
     await automate_loop(service, None, Commits(storage), lambda failure: print(failure))
 

@@ -365,7 +365,7 @@ async def main(path, seconds, place, writes):
     storage = SqliteStorage.open(path, catalog.COLLECTIONS, epoch=b"12345678")
     ring = Keyring({1: b"k" * 32}, 1)
     mortal = Mortal(storage, place, int(writes))
-    service = Service(mortal, CountingIds(clock), clock.now, ring, plans.PRESETS["default"])
+    service = Service(mortal, CountingIds(clock), clock.now, ring, plans=plans.PRESETS["default"])
     await schedule_loop(service, round_seconds=0.01)
 
 asyncio.run(main(*sys.argv[1:]))

@@ -179,7 +179,9 @@ async def test_a_fault_at_any_boundary_leaves_none_or_a_whole_report(
         house.clock.advance((planned + SETTLING - house.clock.now()).total_seconds())
         fragile = Fragile(whole.storage, fails_at)
         with contextlib.suppress(Fault, ExceptionGroup):
-            await run_due(type(whole)(fragile, whole.ids, whole.now, whole.keyring, whole.plans))
+            await run_due(
+                type(whole)(fragile, whole.ids, whole.now, whole.keyring, plans=whole.plans)
+            )
         was_reached = fragile.count >= fails_at
         made = len(await check_whole(house))
         assert made - kept in (0, 1)
@@ -220,7 +222,7 @@ async def live(path, seconds, dies_at):
     for _ in range(10_000):
         ids.new("evt")
     service = Service(Mortal(storage, int(dies_at)), ids, clock.now,
-                      Keyring({1: b"k" * 32}, 1), plans.PRESETS["default"])
+                      Keyring({1: b"k" * 32}, 1), plans=plans.PRESETS["default"])
     await schedule_loop(service, round_seconds=0.005)
 
 for line in sys.stdin:
