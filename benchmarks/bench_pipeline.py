@@ -176,7 +176,6 @@ async def requests(store: Store) -> dict[str, Work]:
         "whole, anew": whole(anew, store.may, 200),
         "refused 401": whole(kept, store.revoked, 401),
         "refused 401, no key": whole(kept, None, 401, "/api/v1/profiles"),
-        "refused 402, no key": whole(kept, None, 402),
         "refused 403": whole(kept, store.may_not, 403),
         "refused 429": whole(kept, store.used_up, 429),
     }
