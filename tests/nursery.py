@@ -135,6 +135,12 @@ class Child:
         self.wait()
 
 
+def program(code: str, *arguments: object, cwd: Path = ROOT, **streams: Any) -> Child:
+    """A process that runs a program of a test in place of `svc`."""
+    first = f"{code}\nimport sys\nsys.exit()"
+    return Child(*arguments, cwd=cwd, env=environment(), first=first, **streams)
+
+
 class Nursery:
     """Where children come from: one for all tests of this process, once somebody needs it."""
 

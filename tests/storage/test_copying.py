@@ -4,8 +4,6 @@ import asyncio
 import signal
 import sqlite3
 import stat
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from itertools import count
@@ -45,6 +43,7 @@ from svc_http.stores.postgres import PostgresStorage
 from svc_http.stores.postgres import copies as tables
 from svc_http.stores.sqlite import copies as files
 from svc_http.stores.sqlite.lock import FileLock
+from tests.nursery import program
 from tests.postgres import EPOCH, PostgresServer
 from tests.sampling import examples
 
@@ -489,9 +488,8 @@ def test_a_copy_that_is_killed_is_no_database_until_it_was_repeated(
     source, target = places.file(), places.made(kind)
     filled(source)
     for rows in (1, NOTES_MADE + 10, 2 * NOTES_MADE):
-        command = [sys.executable, "-c", KILLED, str(source), str(target), str(rows)]
-        killed = subprocess.run(command, cwd=ROOT, check=False)
-        assert killed.returncode == -signal.SIGKILL
+        killed = program(KILLED, source, target, rows)
+        assert (*killed.communicate(), killed.returncode) == ("", "", -signal.SIGKILL)
         with pytest.raises((sqlite3.DatabaseError, Unfit), match=r"not a database|not finished"):
             places.opened(target)
         with pytest.raises((Unfit, sqlite3.DatabaseError)):

@@ -2,10 +2,7 @@
 
 import asyncio
 import os
-import signal
 import sqlite3
-import subprocess
-import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -28,6 +25,7 @@ from svc_core.testing.sample import NOTES, SAMPLES, Note
 from svc_core.testing.sync_store import SyncStore, a_change
 from svc_http.stores import SqliteStorage, StoreBusy
 from svc_http.stores.sqlite.threads import UNITS_PER_SNAPSHOT
+from tests.nursery import DEVNULL, program
 
 KILLS = 20
 ACKNOWLEDGED_BEFORE_KILL = 40
@@ -64,7 +62,6 @@ def opened(runner: asyncio.Runner, path: Path, **how: Any) -> Iterator[SqliteSto
 
 WRITER = """
 import asyncio, sys
-sys.path[:0] = {paths!r}
 from svc_core.testing.sample import SAMPLES
 from svc_http.stores import SqliteStorage
 {create}
@@ -98,13 +95,10 @@ def create(id_):
 
 def killed(path: Path, life: int) -> list[str]:
     """What a writer acknowledged before it was killed amid its work."""
-    script = WRITER.format(paths=sys.path, create=CREATE)
-    with subprocess.Popen(
-        [sys.executable, "-c", script, str(path), str(life)], stdout=subprocess.PIPE, text=True
-    ) as child:
-        assert child.stdout is not None
+    script = WRITER.format(create=CREATE)
+    with program(script, path, life, stderr=DEVNULL) as child:
         lines = [child.stdout.readline() for _ in range(ACKNOWLEDGED_BEFORE_KILL + life)]
-        child.send_signal(signal.SIGKILL)
+        child.kill()
         lines += child.stdout.readlines()
     return [line.strip() for line in lines if line.endswith("\n")]
 

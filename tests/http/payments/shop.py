@@ -8,10 +8,7 @@ serves one in a process of its own; what its handlers did stands in FOLDER.
 import asyncio
 import http.client
 import json
-import os
-import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
@@ -52,6 +49,7 @@ from svc_http.service.runtime import application as app
 from svc_http.service.runtime import tasks
 from svc_http.service.workers.payments import take_over
 from svc_http.settings import Settings
+from tests.nursery import DEVNULL, program
 from tests.wallets import Wallet, field
 
 PAYEE = "0x52908400098527886E0F7030069857D2E4169EE7"
@@ -359,6 +357,13 @@ def runs(folder: Path) -> int:
     return len(path.read_text().splitlines()) if path.exists() else 0
 
 
+SHOP = """
+import sys
+from tests.http.payments import shop
+shop.main(*sys.argv[1:])
+"""
+
+
 class Process:
     """One in a process of its own, to be killed."""
 
@@ -370,18 +375,12 @@ class Process:
         self.start()
 
     def start(self) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.http.payments.shop", *self._line],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert self.process.stdout is not None
+        self.process = program(SHOP, *self._line, stderr=DEVNULL)
         assert self.process.stdout.readline() == "ready\n"
 
     def kill(self) -> None:
-        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.kill()
         self.process.wait(SECONDS)
-        assert self.process.stdout is not None
         self.process.stdout.close()
 
 
@@ -446,8 +445,8 @@ def paid(port: int, path: str, wallet: Wallet, **how: Any) -> str:
     return field(payment(port, path, wallet, **how))
 
 
-if __name__ == "__main__":
-    db, facilitator, port, folder = sys.argv[1:]
+def main(db: str, facilitator: str, port: str, folder: str) -> None:
+    """A shop in a process of its own."""
     asyncio.run(
         serve(
             settings(facilitator, port=int(port)),

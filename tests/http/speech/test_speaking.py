@@ -2,10 +2,7 @@
 
 import asyncio
 import json
-import os
 import signal
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -62,6 +59,7 @@ from svc_http.stores.media.files import MediaFiles
 from svc_http.stores.media.rows import MediaRows
 from svc_http.stores.postgres import PostgresStorage
 from tests.backends import NAMES, store_of
+from tests.nursery import program
 
 pytestmark = pytest.mark.anyio
 SITE = Site("https://api.example")
@@ -731,8 +729,8 @@ class Sink:
 KILLED = """\
 import asyncio, os, sys
 from pathlib import Path
-from tests_speaking import House, SqliteStorage, catalog
-from tests_speaking import MediaFiles, MediaRows
+from tests.http.speech.test_speaking import House, SqliteStorage, catalog
+from tests.http.speech.test_speaking import MediaFiles, MediaRows
 
 async def main(folder, at, kind):
     storage = SqliteStorage.open(folder / "svc.db", catalog.COLLECTIONS, epoch=b"12345678")
@@ -764,22 +762,13 @@ async def test_a_kill_leaves_no_audio_or_a_whole_one(
 ) -> None:
     sound = sounds.wav(12_000)
     (tmp_path / "sound").write_bytes(sound)
-    (tmp_path / "tests_speaking.py").write_bytes(await asyncio.to_thread(Path(__file__).read_bytes))
-    root = str(Path(__file__).parents[3])
-    outside = os.environ  # noqa: TID251 - what a child process is given
-    child = await asyncio.to_thread(
-        subprocess.run,
-        [sys.executable, "-c", KILLED, str(tmp_path), at, kind],
-        env={**outside, "PYTHONPATH": f"{root}{os.pathsep}{tmp_path}"},
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
-    assert child.returncode == -signal.SIGKILL, child.stderr.decode()
+    child = program(KILLED, tmp_path, at, kind)
+    out, err = await asyncio.to_thread(child.communicate, 60)
+    assert child.returncode == -signal.SIGKILL, err
     storage = SqliteStorage.open(tmp_path / "svc.db", catalog.COLLECTIONS, epoch=b"12345678")
     media = MediaFiles(tmp_path / "media") if kind == "folder" else MediaRows(storage)
     house = House(storage, media, sound)
-    house.tenant, house.report_id = child.stdout.decode().split()
+    house.tenant, house.report_id = out.split()
     try:
         await _whole_or_silent(house, at)
     finally:

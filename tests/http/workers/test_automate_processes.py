@@ -2,7 +2,6 @@
 
 import asyncio
 import signal
-import sys
 from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -14,7 +13,6 @@ import pytest
 from svc_core import catalog
 from svc_core.testing.clock import START
 from svc_http.service.commits import Commits
-from svc_http.service.workers import automations as automate
 from svc_http.service.workers.automations import take_over
 from svc_http.service.workers.claims import CLAIM
 from svc_http.stores import SqliteStorage
@@ -22,6 +20,7 @@ from svc_http.stores.postgres import PostgresStorage
 from tests.backends import BACKEND, EPOCH
 from tests.http.workers.conftest import House
 from tests.http.workers.test_automate import Office
+from tests.nursery import DEVNULL, Child, program
 
 pytestmark = pytest.mark.anyio
 
@@ -79,31 +78,25 @@ asyncio.run(live())
 class Life:
     """One worker in a process of its own, and what it says: each question that it asks."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: Child) -> None:
         self._process = process
 
     @classmethod
     async def begin(cls, place: str, how: str) -> "Life":
-        root = Path(automate.__file__).parents[3]
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", LIFE, place, how,
-            stdout=asyncio.subprocess.PIPE, env={"PYTHONPATH": str(root)},
-        )  # fmt: skip
-        life = cls(process)
+        life = cls(await asyncio.to_thread(program, LIFE, place, how, stderr=DEVNULL))
         assert await life.heard() == "ready"
         return life
 
     async def heard(self) -> str:
-        assert self._process.stdout is not None
         async with asyncio.timeout(50):
-            return (await self._process.stdout.readline()).decode().strip()
+            return str(await asyncio.to_thread(self._process.stdout.readline)).strip()
 
     async def kill(self) -> list[str]:
         """Kill it; what else it said."""
         self._process.send_signal(signal.SIGKILL)
-        said, _ = await self._process.communicate()
+        said, _ = await asyncio.to_thread(self._process.communicate)
         assert self._process.returncode == -signal.SIGKILL
-        return said.decode().split("\n")[:-1]
+        return said.split("\n")[:-1]
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -1,7 +1,6 @@
 """Reports are made when they are due: whole, once, from what was taken in since the last one."""
 
 import signal
-import sys
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 
 import anyio
 import anyio.lowlevel
+import anyio.to_thread
 import attrs
 import pytest
 
@@ -22,6 +22,7 @@ from svc_http.service.workers import schedules as schedule
 from svc_http.service.workers.intake import add_source, pull
 from svc_http.service.workers.reports import make_report
 from svc_http.service.workers.schedules import SETTLING, run_due, schedule_loop
+from tests.nursery import program
 
 pytestmark = pytest.mark.anyio
 
@@ -381,12 +382,8 @@ async def test_a_killed_worker_leaves_whole_reports_and_the_next_one_makes_the_r
     await come_due(house, ids[-1])
     await house.close()
     ahead = (house.clock.now() - type(house.clock)().now()).total_seconds()
-    root = Path(schedule.__file__).parents[3]
-    worker = await anyio.run_process(
-        [sys.executable, "-c", WORKER, str(tmp_path / "svc.db"), str(ahead), place, "2"],
-        env={"PYTHONPATH": str(root)},
-        check=False,
-    )
+    worker = program(WORKER, tmp_path / "svc.db", ahead, place, 2)
+    await anyio.to_thread.run_sync(worker.communicate)
     assert worker.returncode == -signal.SIGKILL
     house = make_house("sqlite")
     house.clock.advance(ahead)
