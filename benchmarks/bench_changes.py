@@ -33,7 +33,7 @@ from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM, Change
 from svc_http import system
 from svc_http.run.server import hypercorn
-from svc_http.service.runtime import application as app
+from svc_http.service.runtime import application
 from svc_http.service.service import Service
 from svc_http.settings import Settings
 from svc_http.stores import SqliteStorage
@@ -88,7 +88,9 @@ def serve(path: str, file: str, port: int) -> None:
     store = SqliteStorage.open(Path(path), COLLECTIONS, epoch=bytes(8))
     settings = Settings(db=path, secret=SECRET, port=port, request_log="off")
     routes = [Route("/static", static)]
-    service = app.build(settings, store, plan_table=PLANS, closing=[store.close], routes=routes)
+    service = application.build(
+        settings, store, plan_table=PLANS, closing=[store.close], routes=routes
+    )
     hypercorn.run(service, lambda *_: print("ready", flush=True))
 
 

@@ -46,7 +46,7 @@ from svc_core.payments.networks import BASE_SEPOLIA
 from svc_http.outside.facilitators.ethereum import Ethereum
 from svc_http.outside.facilitators.x402 import paying
 from svc_http.run.server import hypercorn
-from svc_http.service.runtime import application as app
+from svc_http.service.runtime import application
 from svc_http.service.runtime.parts import Runtime
 from svc_http.service.secret import secured
 from svc_http.settings import Settings
@@ -99,7 +99,7 @@ def serve(db: str, kind: str) -> None:
         where = f"http://127.0.0.1:{silent.getsockname()[1]}"
         chosen = attrs.evolve(chosen, x402_pay_to=PAYEE, x402_facilitator=where)
     store = SqliteStorage.open(Path(db), catalog.COLLECTIONS, epoch=bytes(8))
-    service = app.build(
+    service = application.build(
         chosen,
         store,
         closing=[store.close],

@@ -32,7 +32,7 @@ from svc_core.operation.context import Context
 from svc_core.operation.facts import SourceRef
 from svc_core.operation.ports import SYSTEM, Transaction
 from svc_core.testing.clock import CountingIds, FrozenClock
-from svc_http import stores as storage
+from svc_http import stores
 
 GOAL_MS = 50
 NODES, EDGES = 20_000, 100_000
@@ -118,7 +118,7 @@ async def timed(store: Any, run: Any, request: Any, clocked: Any) -> tuple[float
 
 async def measured(place: str, clocked: Any, world: str, nodes: int, edges: int) -> str:
     """A line about the graphs of one world."""
-    store = await storage.open(place, catalog.COLLECTIONS)
+    store = await stores.open(place, catalog.COLLECTIONS)
     try:
         await fill(store, world, nodes, edges)
         chance = random.Random(3)

@@ -25,7 +25,7 @@ from svc_core.base.seals import Keyring
 from svc_core.catalog import COLLECTIONS, OPERATIONS
 from svc_core.contract import idempotency
 from svc_core.contract.idempotency import Answer
-from svc_core.operation import parsing as reading
+from svc_core.operation import parsing
 from svc_core.operation.caller import Actor
 from svc_core.operation.executor import Execution
 from svc_core.operation.parsing import Site, prepare
@@ -49,7 +49,7 @@ BODY = json.dumps(REQUEST).encode()
 def created() -> bytes:
     """The body of a real answer to the request."""
     sent = {"content-type": "application/json", "idempotency-key": "the-first-one"}
-    prepared = prepare(CREATE, reading.Call({}, "", sent.get, BODY), Site("https://api.example"))
+    prepared = prepare(CREATE, parsing.Call({}, "", sent.get, BODY), Site("https://api.example"))
     store, keyring = MemoryStorage(COLLECTIONS), Keyring({1: bytes(32)}, 1)
     units = Units(store, SystemIds(), lambda: NOW, keyring)
     return drive.run(Execution(prepared, Actor(TENANT), NOW, units).reply()).body

@@ -44,7 +44,7 @@ from svc_core.payments.challenge import offer
 from svc_core.payments.evm import Judge
 from svc_http import system
 from svc_http.outside.facilitators.x402 import paying
-from svc_http.service.runtime import application as app
+from svc_http.service.runtime import application
 from svc_http.settings import Settings
 from svc_http.stores import SqliteStorage
 
@@ -148,7 +148,7 @@ async def requests(folder: Path, count: int) -> tuple[dict[str, list[float]], li
     clock = Stopwatch()
     paid = attrs.evolve(paid, asked=clock.of(paid.asked, "verify", "settle"))
     timed = clock.of(store, "write")
-    service = app.build(given, timed, plan_table=PLANS, paying=paid, closing=[store.close])
+    service = application.build(given, timed, plan_table=PLANS, paying=paid, closing=[store.close])
     await service.runtime.start()
     key = await a_key(store)
     clock.taken.clear()

@@ -39,7 +39,7 @@ from svc_core.operation.ports import SYSTEM, Transaction
 from svc_core.reports.model import REPORTS
 from svc_http import system
 from svc_http.adapter.page_cache import PageCache
-from svc_http.exchange import answers as respond
+from svc_http.exchange import answers
 from svc_http.exchange.exchange import Exchange
 from svc_http.exchange.load import Load
 from svc_http.service.runtime import application as app
@@ -223,7 +223,7 @@ async def parts(store: Store) -> dict[str, Work]:
         "scan of 20 rows in memory": lambda: store.storage.read(grant.tenant, scan),
         "envelope": plain(lambda: envelope.page(page, next_link="https://x/", aliases=True)),
         "use case, page and envelope": execution.reply,
-        "constant header fields": plain(lambda: respond.ready(LIST, reply)),
+        "constant header fields": plain(lambda: answers.ready(LIST, reply)),
     }
 
 

@@ -47,7 +47,7 @@ from svc_core.text.query import Query
 from svc_core.text.ranking import rank
 from svc_http import system
 from svc_http.service.service import Service
-from svc_http.service.workers import intake as ingest
+from svc_http.service.workers import intake
 from svc_http.stores import SqliteStorage
 from svc_http.stores.postgres import PostgresStorage
 
@@ -125,7 +125,7 @@ async def filled(storage: Storage, numbers: range, language: Language) -> Servic
     for at in range(0, len(numbers), 200):
         batch = [item(number, language) for number in numbers[at : at + 200]]
         await service.system(partial(written, batch=batch))
-    await ingest.tidy(service)
+    await intake.tidy(service)
     return service
 
 

@@ -77,7 +77,7 @@ async def serve_ours(port: int) -> None:
     from svc_core.agent.ports import Backend, Toolbox, Turn  # noqa: PLC0415
     from svc_http import settings  # noqa: PLC0415
     from svc_http.run.server import hypercorn  # noqa: PLC0415
-    from svc_http.service.runtime import application as app  # noqa: PLC0415
+    from svc_http.service.runtime import application  # noqa: PLC0415
     from svc_http.stores import SqliteStorage  # noqa: PLC0415
 
     class Words:
@@ -100,7 +100,7 @@ async def serve_ours(port: int) -> None:
         db=f"{folder}/svc.db", secret="0123456789abcdef" * 4, port=port, rate_limits=False
     )
     store = SqliteStorage.open(Path(chosen.db), catalog.COLLECTIONS, epoch=bytes(8))
-    service = app.build(chosen, store, closing=[store.close])
+    service = application.build(chosen, store, closing=[store.close])
     runtime = service.runtime
     runtime.host = attrs.evolve(runtime.host, lends={**runtime.host.lends, Backend: Words()})
 

@@ -39,8 +39,7 @@ from svc_http.run.control.services import operator
 from svc_http.service.runtime.parts import Runtime
 from svc_http.service.runtime.tasks import purge_answers
 from svc_http.service.secret import secured
-from svc_http.service.workers import intake as ingest
-from svc_http.service.workers import schedules as schedule
+from svc_http.service.workers import intake, schedules
 from svc_http.service.workers.deliveries import purge_deliveries, take_over
 from svc_http.service.workers.reports import make_report
 from svc_http.service.workers.retention import forget
@@ -332,7 +331,7 @@ async def publish(bench: Bench) -> None:
     material = await bench.service.read(bench.workspace, lambda ctx: gather(ctx, bench.profiles[2]))
     compose(material, bench.service.now())
     await make_report(bench.service, bench.workspace, bench.profiles[2])
-    await schedule.run_due(bench.service)
+    await schedules.run_due(bench.service)
 
 
 async def accounts(bench: Bench) -> None:
@@ -356,7 +355,7 @@ async def sources(bench: Bench) -> None:
     )
     await bench.run("pullSources", {"sourceIds": [row["id"] for row in added["data"][:64]]})
     async with bench_fetcher(bench) as fetcher:
-        await ingest.pull_due(bench.service, fetcher)
+        await intake.pull_due(bench.service, fetcher)
     ids = [row["id"] for row in added["data"]]
     await bench.run("removeSources", {"sourceIds": ids})
 

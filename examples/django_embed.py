@@ -33,11 +33,11 @@ from svc_core.contract import problem
 from svc_core.operation.executor import Execution
 from svc_core.operation.parsing import Call, Site, prepare
 from svc_core.operation.reply import Reply
-from svc_http import stores as storage
+from svc_http import stores
 from svc_http.system import SystemIds, new_request_id, now
 
 SITE = Site(base_url="http://127.0.0.1:8000")
-STORE = storage.threaded(os.environ.get("SVC_DB", ":memory:"))
+STORE = stores.threaded(os.environ.get("SVC_DB", ":memory:"))
 IDS = SystemIds()
 UNITS = Units(STORE, IDS, now, Keyring({1: IDS.random(32)}, 1))  # a project keeps its 32 bytes
 

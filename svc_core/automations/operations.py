@@ -26,7 +26,7 @@ from svc_core.base.unset import UNSET, Maybe, named
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Accepted, Created, One, Page
-from svc_core.operation import crud as personal
+from svc_core.operation import crud
 from svc_core.operation.context import Context
 from svc_core.operation.crud import changed
 from svc_core.operation.declaration import BODY, PATH, QUERY, Operation
@@ -102,10 +102,10 @@ async def list_automations(ctx: Context, request: ListAutomations) -> Page[Autom
 
 async def create_automation(ctx: Context, request: CreateAutomation) -> Created[Automation]:
     """Begin an automation of the caller's own."""
-    automation = personal.made(ctx, AUTOMATIONS, **named(request.body, AutomationInput))
+    automation = crud.made(ctx, AUTOMATIONS, **named(request.body, AutomationInput))
     await _check(ctx, automation, None)
     automation = rules.replanned(automation, ctx.now)
-    answer = await personal.keep(ctx, AUTOMATIONS, automation, AUTOMATIONS_MAX)
+    answer = await crud.keep(ctx, AUTOMATIONS, automation, AUTOMATIONS_MAX)
     await running.plan(ctx, automation)
     return answer
 
@@ -208,7 +208,7 @@ _EXAMPLE = {
     "schedule": {"frequency": "weekdays", "timeOfDay": "07:30", "timezone": "Europe/Paris"},
 }
 _READ, _WRITE = frozenset({"automations:read"}), frozenset({"automations:write"})
-_ROWS = personal.Rows(AUTOMATIONS, "automation_id", _READ, _WRITE, idempotency="optional")
+_ROWS = crud.Rows(AUTOMATIONS, "automation_id", _READ, _WRITE, idempotency="optional")
 _ONE, _AGAIN = "/automations/{automationId}", " Where it is so already, nothing is written."
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (

@@ -14,7 +14,7 @@ from attrs import frozen
 from svc_core.base.unset import UNSET, Maybe, Unset, named
 from svc_core.contract import problem
 from svc_core.contract.result import Created, One, Page
-from svc_core.operation import crud as personal
+from svc_core.operation import crud
 from svc_core.operation.context import Context
 from svc_core.operation.crud import changed
 from svc_core.operation.declaration import BODY, PATH, QUERY, Operation
@@ -89,8 +89,8 @@ async def create_project(ctx: Context, request: CreateProject) -> Created[Projec
     """Begin a project of the caller's own."""
     members = named(request.body, ProjectInput)
     await _check(ctx, members)
-    project = personal.made(ctx, PROJECTS, **members)
-    return await personal.keep(ctx, PROJECTS, project, PROJECTS_MAX)
+    project = crud.made(ctx, PROJECTS, **members)
+    return await crud.keep(ctx, PROJECTS, project, PROJECTS_MAX)
 
 
 async def change_project(ctx: Context, request: ReplaceProject | PatchProject) -> One[Project]:
@@ -140,7 +140,7 @@ _EXAMPLE = {
     "notes": "Ask the port authority for its figures.",
 }
 _READ, _WRITE = frozenset({"projects:read"}), frozenset({"projects:write"})
-_ROWS = personal.Rows(PROJECTS, "project_id", _READ, _WRITE, idempotency="optional")
+_ROWS = crud.Rows(PROJECTS, "project_id", _READ, _WRITE, idempotency="optional")
 _ONE, _AGAIN = "/projects/{projectId}", " Where it is so already, nothing is written."
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (

@@ -18,7 +18,7 @@ from svc_core.base.unset import UNSET, Maybe, Unset, given
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Bare, Content, One, Page, Redirect
-from svc_core.operation import crud as personal
+from svc_core.operation import crud
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import (
     HTML,
@@ -226,7 +226,7 @@ async def _with_facets(ctx: Context, request: GetFacet) -> tuple[Document[Report
 # -- declarations ------------------------------------------------------------------------------
 
 _EXAMPLES = json.loads(data.read("report_examples.json"))
-_sold = partial(personal.Rows(REPORTS, "report_id", READ, READ).operation, auth="bearer-or-x402")
+_sold = partial(crud.Rows(REPORTS, "report_id", READ, READ).operation, auth="bearer-or-x402")
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _sold(

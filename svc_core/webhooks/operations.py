@@ -11,7 +11,7 @@ from svc_core.base.unset import UNSET, Maybe, named
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Created, Empty, One, Page
-from svc_core.operation import crud as personal
+from svc_core.operation import crud
 from svc_core.operation.context import Context
 from svc_core.operation.crud import changed
 from svc_core.operation.declaration import BODY, PATH, QUERY, Operation
@@ -198,7 +198,7 @@ async def create_webhook(ctx: Context, request: CreateWebhook) -> Created[Webhoo
     """Register an address and what its deliveries are signed by."""
     members = named(request.body, WebhookInput)
     key = secret_key(members.pop("secret"))
-    webhook = personal.made(ctx, WEBHOOKS, **members)
+    webhook = crud.made(ctx, WEBHOOKS, **members)
     rules.check_url(webhook.url, loopback=ctx.host.is_development)
     await _check(ctx, members)
     held = await ctx.tx.documents.scan(WEBHOOKS, limit=WEBHOOKS_MAX)
@@ -324,7 +324,7 @@ def _deliveries(webhook_id: str, event_id: str) -> str:
 # -- declarations ------------------------------------------------------------------------------
 
 _ONE = "/webhooks/{webhookId}"
-_ROWS = personal.Rows(WEBHOOKS, "webhook_id", MANAGE, MANAGE)
+_ROWS = crud.Rows(WEBHOOKS, "webhook_id", MANAGE, MANAGE)
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _ROWS.operation(

@@ -10,7 +10,7 @@ from svc_core import wire
 from svc_core.base import canonical
 from svc_core.base.unset import UNSET, Maybe, named
 from svc_core.contract.result import Created, Empty, One, Page
-from svc_core.operation import crud as personal
+from svc_core.operation import crud
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import BODY, PATH, QUERY, Operation
 from svc_core.operation.members import Cursor, Limit, ProfileId
@@ -112,10 +112,10 @@ async def list_profiles(
 async def create_profile(ctx: Context, request: CreateProfile) -> Created[ProfileDetail]:
     """Create the profile and its active subscription."""
     members = named(request.body, ProfileInput)
-    profile = personal.made(ctx, PROFILES, status="active", **members)
+    profile = crud.made(ctx, PROFILES, status="active", **members)
     rules.check(profile)
     subscription = rules.subscribe(ctx.ids.new("sub"), profile, ctx.now)
-    made = await personal.created(ctx, PROFILES, profile)
+    made = await crud.created(ctx, PROFILES, profile)
     await ctx.create(SUBSCRIPTIONS, subscription.id, subscription)
     await plan(ctx, profile, subscription)
     return Created(await _shown(ctx, profile), made.tag, made.location)
@@ -218,7 +218,7 @@ _EXAMPLE = {
     "keywords": ["Rotterdam", "dockworkers"],
 }
 _ONE = "/profiles/{profileId}"
-_ROWS = personal.Rows(PROFILES, "profile_id", READ, WRITE, shows=ProfileRow, foreign=FOLLOWS)
+_ROWS = crud.Rows(PROFILES, "profile_id", READ, WRITE, shows=ProfileRow, foreign=FOLLOWS)
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _ROWS.operation(

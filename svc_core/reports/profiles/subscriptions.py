@@ -15,7 +15,7 @@ from svc_core.base.unset import UNSET
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Created, Empty, One, Page
-from svc_core.operation import crud as personal
+from svc_core.operation import crud
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import BODY, PATH, Operation, Unit
 from svc_core.operation.members import Cursor, Limit, SubscriptionId
@@ -114,9 +114,9 @@ async def create_subscription(ctx: Context, request: CreateSubscription) -> Crea
         detail = f"The plan has {most} subscriptions to profiles of other workspaces."
         raise Problem(problem.RESOURCE_CONFLICT, detail)
     members = {"profile_id": id_, "status": "active", "delivery": delivery}
-    subscription = personal.made(ctx, SUBSCRIPTIONS, **members)
+    subscription = crud.made(ctx, SUBSCRIPTIONS, **members)
     await ctx.create(FOLLOWS, id_, Follow(id_, tenant, subscription.id))
-    return await personal.created(ctx, SUBSCRIPTIONS, subscription)
+    return await crud.created(ctx, SUBSCRIPTIONS, subscription)
 
 
 async def delete_subscription(ctx: Context, request: OneSubscription) -> Empty:
@@ -136,7 +136,7 @@ async def delete_subscription(ctx: Context, request: OneSubscription) -> Empty:
 
 # -- declarations ------------------------------------------------------------------------------
 
-_ROWS = personal.Rows(SUBSCRIPTIONS, "subscription_id", READ, WRITE)
+_ROWS = crud.Rows(SUBSCRIPTIONS, "subscription_id", READ, WRITE)
 _ONE = "/subscriptions/{subscriptionId}"
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (

@@ -21,10 +21,12 @@ def openapi(
     """Print the OpenAPI 3.1 document of a server with these settings; it is JSON in any case."""
     from svc_core import catalog  # noqa: PLC0415 - help is shown without it
     from svc_http.pages import documents as pages  # noqa: PLC0415
-    from svc_http.service.runtime import application as app  # noqa: PLC0415
+    from svc_http.service.runtime import application  # noqa: PLC0415
 
     settings = load(config, {})
-    show.as_json(pages.description(app.chosen(catalog.OPERATIONS, settings), settings, flat=flat))
+    show.as_json(
+        pages.description(application.chosen(catalog.OPERATIONS, settings), settings, flat=flat)
+    )
 
 
 def version(*, answer: Answer = Answer()) -> None:  # noqa: B008 - frozen
