@@ -230,6 +230,8 @@ def _bear(listening: socket.socket) -> dict[str, Any] | None:
                 if pid == 0:
                     signal.set_wakeup_fd(-1)
                     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                    # Whoever runs the tests in the background has it ignored.
+                    signal.signal(signal.SIGINT, signal.default_int_handler)
                     for number, fd in enumerate(fds):
                         os.dup2(fd, number)
                         os.close(fd)
