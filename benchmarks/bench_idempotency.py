@@ -24,7 +24,7 @@ from svc_core.base import drive
 from svc_core.base.seals import Keyring
 from svc_core.catalog import COLLECTIONS, OPERATIONS
 from svc_core.contract import idempotency
-from svc_core.contract.idempotency import Answer
+from svc_core.contract.answer import Answer
 from svc_core.operation import parsing
 from svc_core.operation.caller import Actor
 from svc_core.operation.executor import Execution

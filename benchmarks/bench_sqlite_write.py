@@ -21,7 +21,7 @@ from attrs import frozen
 
 from svc_core.base.seals import Keyring
 from svc_core.catalog import COLLECTIONS, OPERATIONS
-from svc_core.contract.idempotency import Answer
+from svc_core.contract.answer import Answer
 from svc_core.operation.caller import Actor
 from svc_core.operation.executor import Execution
 from svc_core.operation.parsing import Call, Site, prepare

@@ -22,7 +22,7 @@ from typing import Any
 import attrs
 
 from svc_core import catalog, wire
-from svc_core.contract.idempotency import Answer
+from svc_core.contract.answer import Answer
 from svc_core.ledger.append.append import append
 from svc_core.ledger.append.entries import Entry
 from svc_core.operation.caller import Actor

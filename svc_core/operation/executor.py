@@ -27,7 +27,7 @@ from attrs import frozen
 
 from svc_core.base import seals
 from svc_core.contract import etag, idempotency, problem
-from svc_core.contract.idempotency import Answer
+from svc_core.contract.answer import Answer
 from svc_core.contract.problem import Problem
 from svc_core.operation.caller import Actor, CallContext
 from svc_core.operation.context import Context

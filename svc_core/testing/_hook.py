@@ -6,7 +6,7 @@ made by `conforming.conforming`; the values that stores handle are known by thei
 
 from hypothesis import strategies as st
 
-from svc_core.contract.idempotency import Answer
+from svc_core.contract.answer import Answer
 from svc_core.operation.ports import FeedPosition, Position
 from svc_core.testing import strategies
 from svc_core.testing.sample import Note

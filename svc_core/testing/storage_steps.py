@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from svc_core.contract.idempotency import Answer
+from svc_core.contract.answer import Answer
 from svc_core.operation.ports import (
     SYSTEM,
     Change,

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from hypothesis import strategies as st
 
-from svc_core.contract.idempotency import Answer
+from svc_core.contract.answer import Answer
 from svc_core.operation.ports import Change
 from svc_core.testing.sample import Note
 

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Protocol
 
 from svc_core.contract import problem
-from svc_core.contract.idempotency import Answer
+from svc_core.contract.answer import Answer
 from svc_core.operation.ports import SYSTEM, Ids, Storage, Transaction
 from svc_http.exchange.exchange import RETRY_SECONDS, busy
 

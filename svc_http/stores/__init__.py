@@ -1,9 +1,24 @@
-"""Where units of work run: in memory, in one SQLite file, or in a PostgreSQL database."""
+"""Where units of work run: in memory, in one SQLite file, or in a PostgreSQL database.
 
-from svc_http.stores.errors import Newer, StoreBusy, Unusable
-from svc_http.stores.memory.storage import MemoryStorage
-from svc_http.stores.opening import Store, Threaded, open, threaded
-from svc_http.stores.sqlite import SqliteStorage
+The names below are loaded when they are first used, so that one backend costs no more than itself.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from svc_http.stores.errors import Newer, StoreBusy, Unusable
+    from svc_http.stores.memory.storage import MemoryStorage
+    from svc_http.stores.opening import Store, Threaded, open, threaded
+    from svc_http.stores.sqlite import SqliteStorage
+
+_NAMES = {
+    "errors": "Newer StoreBusy Unusable",
+    "memory.storage": "MemoryStorage",
+    "opening": "Store Threaded open threaded",
+    "sqlite": "SqliteStorage",
+}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
     "MemoryStorage",
@@ -16,3 +31,10 @@ __all__ = [
     "open",
     "threaded",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name from the module that declares it."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'svc_http.stores' has no attribute {name!r}")
+    return getattr(import_module(f"svc_http.stores.{_HOMES[name]}"), name)

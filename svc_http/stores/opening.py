@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, Unpack
 
-from svc_core import catalog
 from svc_core.contract import cursor
 from svc_core.operation.ports import (
     Collection,
@@ -65,13 +64,14 @@ class Opening:
 
 def open(
     place: Path | str,
-    collections: Iterable[Collection[Any]] = catalog.COLLECTIONS,
+    collections: Iterable[Collection[Any]] | None = None,
     *,
     signals: Signals | None = None,
 ) -> Opening:
     """The store at `place`, made or migrated where that is due: `async with` it, or await it.
 
     `place` is what the setting `db` takes: a file, a `postgresql://` address, or `:memory:`.
+    Without `collections` they are those of the catalogue, which is loaded for that.
     `signals` is where processes of one PostgreSQL database tell each other of commits; without it
     that is the database.
 
@@ -81,7 +81,14 @@ def open(
         Unusable: the file cannot be read or made, or there is no such PostgreSQL database.
         DriverMissing: PostgreSQL needs a package that is not installed.
     """
-    return Opening(lambda: _opened(str(place), tuple(collections), signals))
+    rows = _of_the_catalogue() if collections is None else tuple(collections)
+    return Opening(lambda: _opened(str(place), rows, signals))
+
+
+def _of_the_catalogue() -> tuple[Collection[Any], ...]:
+    from svc_core.catalog import COLLECTIONS  # noqa: PLC0415 - who brings others needs no catalogue
+
+    return COLLECTIONS
 
 
 async def _opened(
@@ -145,9 +152,7 @@ def _postgres_fault(failure: BaseException) -> str:
 # -- for hosts of every kind -------------------------------------------------------------------
 
 
-def threaded(
-    place: Path | str, collections: Iterable[Collection[Any]] = catalog.COLLECTIONS
-) -> "Threaded":
+def threaded(place: Path | str, collections: Iterable[Collection[Any]] | None = None) -> "Threaded":
     """The store at `place` in a thread of its own, for threads and event loops alike.
 
     Open it in the process that uses it: after a server has forked, not before.

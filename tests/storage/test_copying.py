@@ -16,7 +16,7 @@ from attrs import evolve
 from hypothesis import HealthCheck
 from hypothesis.stateful import run_state_machine_as_test
 
-from svc_core.contract.idempotency import Answer
+from svc_core.contract.answer import Answer
 from svc_core.ledger.append.append import stored_line
 from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.records import Draft, encode_line, split

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from svc_core.base.drive import Suspended
-from svc_core.contract.idempotency import Answer
+from svc_core.contract.answer import Answer
 from svc_core.operation.ports import (
     FeedPosition,
     Overloaded,
@@ -79,7 +79,7 @@ async def main():
 asyncio.run(main())
 """
 CREATE = """
-from svc_core.contract.idempotency import Answer
+from svc_core.contract.answer import Answer
 from svc_core.testing.clock import START
 from svc_core.testing.sync_store import a_change
 from svc_core.testing.sample import NOTES, Note

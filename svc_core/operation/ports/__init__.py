@@ -26,7 +26,7 @@ from typing import Final, Generic, Literal, Protocol, TypeVar, Unpack
 
 from attrs import frozen
 
-from svc_core.contract.idempotency import Answer
+from svc_core.contract.answer import Answer
 from svc_core.operation.ports.documents import (
     BASE_V1,
     BASE_V2,

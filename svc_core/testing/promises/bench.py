@@ -4,7 +4,7 @@ from collections.abc import Coroutine, Sequence
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from svc_core.contract.idempotency import Answer
+from svc_core.contract.answer import Answer
 from svc_core.operation.ports import Transaction
 from svc_core.testing import rules
 from svc_core.testing.clock import START

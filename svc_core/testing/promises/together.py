@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
 
-from svc_core.contract.idempotency import Answer
+from svc_core.contract.answer import Answer
 from svc_core.operation.ports import SYSTEM, FeedPosition, StaleVersionError, Transaction
 from svc_core.testing.clock import START
 from svc_core.testing.promises.bench import ANN, BOB, Bench, Mishap, an_answer

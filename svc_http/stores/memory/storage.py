@@ -14,7 +14,7 @@ from typing import Any, TypeVar, Unpack
 
 from attrs import define, evolve, field, frozen
 
-from svc_core.contract.idempotency import Answer
+from svc_core.contract.answer import Answer
 from svc_core.operation.ports import (
     PURGED_BYTES,
     Change,

@@ -4,7 +4,7 @@ import json
 from datetime import datetime
 
 from svc_core.base import compact
-from svc_core.contract.idempotency import Answer
+from svc_core.contract.answer import Answer
 from svc_core.operation.ports import PURGED_BYTES
 from svc_http.stores import scopes
 from svc_http.stores.moments import from_stored, to_stored

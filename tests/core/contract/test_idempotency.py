@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from svc_core.contract.answer import Answer
 from svc_core.contract.idempotency import (
-    Answer,
     Conflict,
     Fresh,
     Replay,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from svc_core.base.ids import is_id
 from svc_core.base.unset import UNSET, Maybe
-from svc_core.contract.idempotency import Answer
+from svc_core.contract.answer import Answer
 from svc_core.operation.ports import FeedPosition, Position
 from svc_core.testing import _hook
 from svc_core.testing.clock import START, CountingIds, FrozenClock

@@ -19,7 +19,7 @@ import pytest
 from attrs import evolve
 
 from svc_core.access import operations
-from svc_core.contract.idempotency import Answer
+from svc_core.contract.answer import Answer
 from svc_core.operation.ports import SYSTEM, StorageUnavailable, Transaction
 from svc_http import system
 from svc_http.run import cli

@@ -13,7 +13,7 @@ from svc_core import catalog
 from svc_core.access import operations as accounts
 from svc_core.base.seals import Keyring
 from svc_core.contract import problem
-from svc_core.contract.idempotency import Answer
+from svc_core.contract.answer import Answer
 from svc_core.contract.problem import Problem
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
