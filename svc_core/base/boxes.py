@@ -86,8 +86,8 @@ class Box:
             rows = range(int((self.south + 90) // size), int((self.north + 90) // size) + 1)
             columns = range(first, last + 1)
             if len(columns) * len(rows) <= CELLS_MAX:
-                found = (_cell(size, column, row) for column in columns for row in rows)
-                return tuple(dict.fromkeys(found))
+                cells = (_cell(size, column, row) for column in columns for row in rows)
+                return tuple(dict.fromkeys(cells))
         return None
 
     def contains(self, longitude: float, latitude: float) -> bool:
@@ -99,7 +99,7 @@ class Box:
         return any(part.west <= name <= part.east for part in self.parts for name in names)
 
 
-def parse(text: str) -> Box:
+def parse_box(text: str) -> Box:
     """The box that `west,south,east,north` names.
 
     Raises:

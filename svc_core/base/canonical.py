@@ -63,7 +63,7 @@ def dumps_exactly(value: object) -> bytes:
     return _encode(_exact(value, DEPTH_MAX), "utf-8")
 
 
-def digest(value: object) -> bytes:
+def canonical_digest(value: object) -> bytes:
     """The SHA-256 of the canonical bytes, 32 bytes.
 
     Raises:
@@ -188,5 +188,5 @@ def _layout(digits: str, point: int) -> str:
 def _encode(text: str, encoding: str) -> bytes:
     try:
         return text.encode(encoding)
-    except UnicodeEncodeError as broken:
-        raise CanonicalError("Text with an unpaired surrogate has no UTF-8 form.") from broken
+    except UnicodeEncodeError as error:
+        raise CanonicalError("Text with an unpaired surrogate has no UTF-8 form.") from error

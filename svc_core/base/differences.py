@@ -18,16 +18,16 @@ def changed_fields(before: bytes, after: bytes) -> tuple[str, ...]:
     """
     if before == after:
         return ()
-    old, new = _counted(json.loads(before)), _counted(json.loads(after))
+    old, new = _comparable(json.loads(before)), _comparable(json.loads(after))
     names = sorted(old.keys() | new.keys())
     return tuple(n for n in names if not _is_same(old.get(n, _ABSENT), new.get(n, _ABSENT)))
 
 
-def _counted(row: dict[str, Any]) -> dict[str, Any]:
-    counted = {name: value for name, value in row.items() if name not in _SILENT}
+def _comparable(row: dict[str, Any]) -> dict[str, Any]:
+    members = {name: value for name, value in row.items() if name not in _SILENT}
     if isinstance(row.get("sources"), list):
-        counted["sources"] = sorted(map(_source, row["sources"]))
-    return counted
+        members["sources"] = sorted(map(_source, row["sources"]))
+    return members
 
 
 def _source(reference: Any) -> str:

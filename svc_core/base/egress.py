@@ -39,7 +39,7 @@ _DENIED_4 = _networks(
     "192.0.2.0/24 192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 "
     "198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4"
 )
-_GIVEN_OUT_6 = ip_network("2000::/3")
+_ALLOCATED_6 = ip_network("2000::/3")
 _DENIED_6 = _networks("2001::/23 2001:db8::/32 2002::/16 3fff::/20 2620:4f:8000::/48")
 
 _LOCAL_NAMES = re.compile(
@@ -74,7 +74,7 @@ def is_allowed(text: str, exceptions: Iterable[Network] = ()) -> bool:
     if any(address in network for network in exceptions):
         return True
     if isinstance(address, IPv6Address):
-        return address in _GIVEN_OUT_6 and not any(address in network for network in _DENIED_6)
+        return address in _ALLOCATED_6 and not any(address in network for network in _DENIED_6)
     return not any(address in network for network in _DENIED_4)
 
 

@@ -82,7 +82,7 @@ def new_id(prefix: str, seconds: int, random8: bytes) -> str:
         raise IdError(f"An id holds seconds from 0 to {SECONDS_MAX}, not {seconds}.")
     if len(random8) != RANDOM_BYTES:
         raise IdError(f"An id is made with {RANDOM_BYTES} random bytes, not {len(random8)}.")
-    return f"{_known(prefix)}_{seconds:08x}{random8.hex()}"
+    return f"{_checked_prefix(prefix)}_{seconds:08x}{random8.hex()}"
 
 
 def derived_id(prefix: str, kind: str, provider: str, natural_key: str) -> str:
@@ -99,7 +99,7 @@ def derived_id(prefix: str, kind: str, provider: str, natural_key: str) -> str:
         # Feeds contain unpaired surrogates; they too must have one id, and their own.
         data = part.encode("utf-8", "surrogatepass")
         hasher.update(b"%d:" % len(data) + data)
-    return f"{_known(prefix)}_{hasher.hexdigest()[:24]}"
+    return f"{_checked_prefix(prefix)}_{hasher.hexdigest()[:24]}"
 
 
 def is_id(prefix: str, text: str) -> bool:
@@ -119,7 +119,7 @@ def public_id(prefix: str, text: str) -> str | None:
     return None
 
 
-def _known(prefix: str) -> str:
+def _checked_prefix(prefix: str) -> str:
     if prefix not in PREFIXES:
         raise IdError(f"No resource has the id prefix {prefix!r}.")
     return prefix

@@ -57,8 +57,8 @@ class Interval:
 
 def span(text: str) -> timedelta | None:
     """The span of time that a text such as `90s`, `10m` or `7d` names; None where it names none."""
-    found = _SPAN.fullmatch(text)
-    return None if found is None else timedelta(**{_UNITS[found[2]]: int(found[1])})
+    match = _SPAN.fullmatch(text)
+    return None if match is None else timedelta(**{_UNITS[match[2]]: int(match[1])})
 
 
 def parse(text: str) -> datetime:
@@ -80,10 +80,10 @@ def parse(text: str) -> datetime:
         instant = datetime(year, month, day, hour, minute, min(second, 59), micros, UTC)
         if sign is not None:
             instant -= _offset(sign, int(offset_hours), int(offset_minutes))
-    except (ValueError, OverflowError) as outside:
+    except (ValueError, OverflowError) as error:
         raise InstantError(
             "The date-time names a day or time that does not exist in the years 0001 to 9999."
-        ) from outside
+        ) from error
     return instant if second <= 59 else _leap(instant, second)
 
 
@@ -127,8 +127,8 @@ def from_millis(millis: int) -> datetime:
     """
     try:
         return _EPOCH + timedelta(milliseconds=millis)
-    except OverflowError as outside:
-        raise InstantError("The instant lies outside the years 0001 to 9999 in UTC.") from outside
+    except OverflowError as error:
+        raise InstantError("The instant lies outside the years 0001 to 9999 in UTC.") from error
 
 
 def _offset(sign: str, hours: int, minutes: int) -> timedelta:
@@ -155,8 +155,8 @@ def _in_utc(instant: datetime) -> datetime:
         raise InstantError("An instant without an offset has no place on the time line.")
     try:
         return instant.astimezone(UTC)
-    except OverflowError as outside:
-        raise InstantError("The instant lies outside the years 0001 to 9999 in UTC.") from outside
+    except OverflowError as error:
+        raise InstantError("The instant lies outside the years 0001 to 9999 in UTC.") from error
 
 
 def _why_no_instant(text: str) -> str:

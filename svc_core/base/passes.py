@@ -48,26 +48,26 @@ class Pass:
 
 def issue(keyring: Keyring, name: str, now: datetime) -> Pass:
     """Permission to read the file of that name for at least an hour from now."""
-    expires = ends(now)
+    expires = expiry_of(now)
     return Pass(expires, keyring.current, _mark(keyring.keys[keyring.current], name, expires))
 
 
-def ends(now: datetime) -> int:
+def expiry_of(now: datetime) -> int:
     """When a pass that is given now ends, in seconds since 1970."""
     return (int(now.timestamp()) // STEP_SECONDS + 1) * STEP_SECONDS + LASTS_SECONDS
 
 
-def check(keyring: Keyring, given: Pass, name: str, now: datetime) -> None:
+def check(keyring: Keyring, permit: Pass, name: str, now: datetime) -> None:
     """Check that the pass opens the file now.
 
     Raises:
         PassError: it is not one for this file, its key is gone, or it has expired; which of these
             is not told.
     """
-    master = keyring.keys.get(given.key_id)
-    mark = _mark(master or bytes(32), name, given.expires)
-    is_ours = hmac.compare_digest(mark, given.mark) and master is not None
-    if not is_ours or now.timestamp() >= given.expires:
+    master = keyring.keys.get(permit.key_id)
+    mark = _mark(master or bytes(32), name, permit.expires)
+    is_ours = hmac.compare_digest(mark, permit.mark) and master is not None
+    if not is_ours or now.timestamp() >= permit.expires:
         raise PassError("The pass does not open this file, or has ended.")
 
 
@@ -91,8 +91,8 @@ def _is_number(text: str) -> bool:
 
 def _mark(master: bytes, name: str, expires: int) -> str:
     # The length in front keeps a name that ends in digits apart from the end of the pass.
-    said = b"%d:%s:%d" % (len(name.encode()), name.encode(), expires)
-    digest = hmac.digest(_key(master), said, sha256)
+    message = b"%d:%s:%d" % (len(name.encode()), name.encode(), expires)
+    digest = hmac.digest(_key(master), message, sha256)
     return urlsafe_b64encode(digest).rstrip(b"=").decode()
 
 

@@ -53,21 +53,21 @@ def parse(text: str, frequency: str | None = None) -> Period:
         raise ValueError("must be a date or a period such as 2024-Q3")
     year, unit, number, month, day, span = match.groups()
     first = int(year), int(month or 1), int(day or 1)
-    told = _SPANS.get(span or "") or unit or ("D" if day else "M" if month else "A")
+    kind = _SPANS.get(span or "") or unit or ("D" if day else "M" if month else "A")
     start = date(*first) if unit is None else _nth(first[0], unit, int(number))
-    if frequency is not None and FREQUENCIES.find(frequency) in range(FREQUENCIES.find(told)):
-        told = frequency
-    return containing(start, told)
+    if frequency is not None and FREQUENCIES.find(frequency) in range(FREQUENCIES.find(kind)):
+        kind = frequency
+    return containing(start, kind)
 
 
 def _nth(year: int, unit: str, number: int) -> date:
     if unit == "W":
         return date.fromisocalendar(year, number, 1)
     if unit == "D":
-        found = date.fromordinal(date(year, 1, 1).toordinal() + number - 1)
-        if found.year != year:
+        day = date.fromordinal(date(year, 1, 1).toordinal() + number - 1)
+        if day.year != year:
             raise ValueError("must name a day that the year has")
-        return found
+        return day
     return date(year, (number - 1) * _MONTHS[unit] + 1, 1)
 
 

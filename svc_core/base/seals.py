@@ -82,8 +82,10 @@ def lock(keyring: Keyring, secret: bytes, place: str, nonce: bytes) -> str:
     if len(nonce) != NONCE_BYTES:
         raise SealError(f"A secret is sealed with {NONCE_BYTES} random bytes, not {len(nonce)}.")
     head = bytes((keyring.current,))
-    sealed = _at_rest(keyring).cipher(keyring.current).encrypt(nonce, secret, head + place.encode())
-    return _PREFIX + urlsafe_b64encode(head + nonce + sealed).decode()
+    ciphertext = (
+        _at_rest(keyring).cipher(keyring.current).encrypt(nonce, secret, head + place.encode())
+    )
+    return _PREFIX + urlsafe_b64encode(head + nonce + ciphertext).decode()
 
 
 def unlock(keyring: Keyring, text: str, place: str) -> bytes:
@@ -96,8 +98,8 @@ def unlock(keyring: Keyring, text: str, place: str) -> bytes:
     try:
         cipher = _at_rest(keyring).cipher(data[0])
         return cipher.decrypt(data[1:_HEAD_BYTES], data[_HEAD_BYTES:], data[:1] + place.encode())
-    except (SealError, InvalidTag) as refused:
-        raise SealError("The secret cannot be opened.") from refused
+    except (SealError, InvalidTag) as error:
+        raise SealError("The secret cannot be opened.") from error
 
 
 def needs_new_seal(keyring: Keyring, text: str) -> bool:
@@ -121,8 +123,8 @@ def _at_rest(keyring: Keyring) -> Keyring:
 def _data(text: str) -> bytes:
     try:
         data = urlsafe_b64decode(text.removeprefix(_PREFIX))
-    except ValueError as garbled:
-        raise SealError("The secret cannot be opened.") from garbled
+    except ValueError as error:
+        raise SealError("The secret cannot be opened.") from error
     if not text.startswith(_PREFIX) or len(data) <= _HEAD_BYTES:
         raise SealError("The secret cannot be opened.")
     return data

@@ -65,8 +65,8 @@ def seal(keyring: Keyring, position: object, binding: bytes, nonce: bytes) -> st
         raise CursorError(f"A cursor is sealed with {NONCE_BYTES} random bytes, not {len(nonce)}.")
     head = bytes((VERSION, keyring.current))
     plain = _position_text(position).encode()
-    sealed = keyring.cipher(keyring.current).encrypt(nonce, plain, head + binding)
-    text = _to_text(head + nonce + sealed)
+    ciphertext = keyring.cipher(keyring.current).encrypt(nonce, plain, head + binding)
+    text = _to_text(head + nonce + ciphertext)
     if len(text) > LENGTH_MAX:
         raise CursorError(f"The position needs a cursor beyond {LENGTH_MAX} characters.")
     return text
@@ -84,8 +84,8 @@ def unseal(keyring: Keyring, text: str, binding: bytes) -> Any:
     try:
         cipher = keyring.cipher(data[1])
         plain = cipher.decrypt(data[2:_HEAD_BYTES], data[_HEAD_BYTES:], data[:2] + binding)
-    except (SealError, InvalidTag) as refused:
-        raise CursorError("The cursor cannot be opened.") from refused
+    except (SealError, InvalidTag) as error:
+        raise CursorError("The cursor cannot be opened.") from error
     return json.loads(plain.decode())
 
 
@@ -136,7 +136,10 @@ def open_watermark(text: str, tenant: str) -> Watermark:
     body, check = data[:-_CHECK_BYTES], data[-_CHECK_BYTES:]
     if len(data) != _WATERMARK_BYTES or check != _check(body, tenant):
         raise WatermarkError("The text is no watermark of this feed; pass it on unchanged.")
-    epoch, *positions = body[:8], *(int.from_bytes(body[at : at + 8], "big") for at in (8, 16))
+    epoch, *positions = (
+        body[:8],
+        *(int.from_bytes(body[start : start + 8], "big") for start in (8, 16)),
+    )
     return Watermark(epoch, *positions)
 
 

@@ -28,7 +28,7 @@ def make(*parts: str | int | bytes) -> str:
     hasher = sha256()
     for part in parts:
         # Kind and length first, so that ("a", "b") is not ("ab",) and "1" is not 1.
-        kind, data = _encoded(part)
+        kind, data = _encode_part(part)
         hasher.update(b"%b%d:%b" % (kind, len(data), data))
     return f'"{urlsafe_b64encode(hasher.digest()[:TAG_BYTES]).decode()}"'
 
@@ -55,19 +55,19 @@ def none_match(if_none_match: str, current: str | None) -> bool:
 
 def _tags(field: str) -> Iterator[tuple[str, bool]]:
     """Each tag of a list with whether it is weak; none at all where a part is no tag."""
-    found = []
+    tags = []
     position = 0
     while position < len(field):
         element = _ELEMENT.match(field, position)
         if element is None:
             return
         if element["tag"]:
-            found.append((element["opaque"], element["weak"] is not None))
+            tags.append((element["opaque"], element["weak"] is not None))
         position = element.end()
-    yield from found
+    yield from tags
 
 
-def _encoded(part: str | int | bytes) -> tuple[bytes, bytes]:
+def _encode_part(part: str | int | bytes) -> tuple[bytes, bytes]:
     if isinstance(part, bytes):
         return b"b", part
     if isinstance(part, str):

@@ -56,21 +56,21 @@ FRESH = Fresh()
 CONFLICT = Conflict()
 
 
-def repeated(stored: Answer | None, raw: bytes, now: datetime) -> Answer | None:
+def repeated(answer: Answer | None, raw: bytes, now: datetime) -> Answer | None:
     """The kept answer where the same bytes were sent to the same resource; `raw` is their digest.
 
     None says nothing: then `decide` finds out.
     """
-    if stored is None or not stored.fingerprint.startswith(raw) or now - stored.at >= RETENTION:
+    if answer is None or not answer.fingerprint.startswith(raw) or now - answer.at >= RETENTION:
         return None
-    return stored
+    return answer
 
 
-def decide(stored: Answer | None, fingerprint: bytes, now: datetime) -> Fresh | Replay | Conflict:
-    """What to do with a request whose key has `stored` as its answer; at 24 hours it is free."""
-    if stored is None or now - stored.at >= RETENTION:
+def decide(answer: Answer | None, fingerprint: bytes, now: datetime) -> Fresh | Replay | Conflict:
+    """What to do with a request whose key has `answer` as its answer; at 24 hours it is free."""
+    if answer is None or now - answer.at >= RETENTION:
         return FRESH
-    return Replay(stored) if stored.fingerprint.endswith(fingerprint) else CONFLICT
+    return Replay(answer) if answer.fingerprint.endswith(fingerprint) else CONFLICT
 
 
 def raw_digest(body: bytes, path_values: Mapping[str, str]) -> bytes:

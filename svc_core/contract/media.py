@@ -22,9 +22,9 @@ MEMBERS_MAX: Final = 64
 """Members beyond it are skipped. Clients send fewer than 20; each costs time for every offer."""
 
 _WORD = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-_QUOTED = r'"(?:[\t \x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t \x21-\x7e\x80-\xff])*"'
+_QUOTED_STRING = r'"(?:[\t \x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t \x21-\x7e\x80-\xff])*"'
 _RANGE = re.compile(rf"({_WORD})/({_WORD})")
-_PARAMETER = re.compile(rf"[ \t]*;[ \t]*(?:({_WORD})=({_WORD}|{_QUOTED}))?")
+_PARAMETER = re.compile(rf"[ \t]*;[ \t]*(?:({_WORD})=({_WORD}|{_QUOTED_STRING}))?")
 # What separates members is a comma outside quotes. A quote that is not closed takes the rest, so
 # the scan never turns back and stays linear.
 _MEMBER = re.compile(r'(?:[^",]|"(?:[^"\\]|\\.?)*+(?:"|\Z))++', re.DOTALL)
@@ -65,7 +65,7 @@ def negotiate(
         NotAcceptable: `Accept` excludes all of them.
     """
     if format is not None:
-        return _named(offers, format)
+        return _offer_of_format(offers, format)
     # The common cases: everything is welcome, or exactly what we prefer.
     if accept is None or accept in ("*/*", offers[0].media_type):
         return offers[0]
@@ -73,15 +73,15 @@ def negotiate(
     return choose(tuple(offers), accept)
 
 
-def is_content(sent: str, types: Collection[str]) -> bool:
+def is_content(content_type: str, types: Collection[str]) -> bool:
     """Whether a `Content-Type` names one of the types, in UTF-8, and says nothing else of it."""
-    if sent in types:
+    if content_type in types:
         return True
-    sent = sent.strip(" \t")
-    match = _RANGE.match(sent)
+    content_type = content_type.strip(" \t")
+    match = _RANGE.match(content_type)
     if match is None or match[0].lower() not in types:
         return False
-    parameters = _parameters(sent, match.end())
+    parameters = _parameters(content_type, match.end())
     if parameters is None:
         return False
     charset = parameters.pop("charset", "utf-8")
@@ -102,7 +102,7 @@ def is_coding_welcome(accept_encoding: str, coding: str) -> bool:
     return weight > 0 and weight >= weights.get("identity", 0.0)
 
 
-def _named(offers: Sequence[Representation], format_: str) -> Representation:
+def _offer_of_format(offers: Sequence[Representation], format_: str) -> Representation:
     for offer in offers:
         if offer.format == format_:
             return offer
@@ -123,24 +123,24 @@ class _Range:
     def _specificity(self) -> tuple[bool, bool, int]:
         return self.type != "*", self.subtype != "*", len(self.parameters)
 
-    def matches(self, offered: "_Range") -> bool:
+    def matches(self, offer: "_Range") -> bool:
         """Whether the offered type lies in this range."""
         return (
-            self.type in ("*", offered.type)
-            and self.subtype in ("*", offered.subtype)
-            and self.parameters <= offered.parameters
+            self.type in ("*", offer.type)
+            and self.subtype in ("*", offer.subtype)
+            and self.parameters <= offer.parameters
         )
 
 
-_ANYTHING = _Range("*", "*")
+_ANY_RANGE = _Range("*", "*")
 
 
 @lru_cache(CACHED_CHOICES)
 def _choose(offers: tuple[Representation, ...], accept: str) -> Representation:
-    ranges = _ranges(accept) or [_ANYTHING]
-    ranked = [(_rank(offer, ranges), offer) for offer in offers]
+    ranges = _ranges(accept) or [_ANY_RANGE]
+    ranking = [(_rank(offer, ranges), offer) for offer in offers]
     # `max` keeps the first of equals, which is the one preferred.
-    (quality, _), best = max(ranked, key=lambda one: one[0])
+    (quality, _), best = max(ranking, key=lambda pair: pair[0])
     if quality == 0:
         types = ", ".join(offer.media_type for offer in offers)
         raise NotAcceptable(f"The resource is available as: {types}.")
@@ -149,26 +149,26 @@ def _choose(offers: tuple[Representation, ...], accept: str) -> Representation:
 
 def _rank(offer: Representation, ranges: list[_Range]) -> tuple[float, tuple[bool, bool, int]]:
     """The quality of an offer and how specific the range is that gives it."""
-    offered = _offered(offer.media_type)
-    matching = [range_ for range_ in ranges if range_.matches(offered)]
+    offer_range = _offer_range(offer.media_type)
+    matching = [range_ for range_ in ranges if range_.matches(offer_range)]
     if not matching:
-        return 0.0, _ANYTHING.specificity
+        return 0.0, _ANY_RANGE.specificity
     decisive = max(matching, key=lambda range_: (range_.specificity, range_.quality))
     return decisive.quality, decisive.specificity
 
 
 @lru_cache(CACHED_CHOICES)
-def _offered(media_type: str) -> _Range:
-    read = _read(media_type)
-    if read is None:
+def _offer_range(media_type: str) -> _Range:
+    range_ = _read(media_type)
+    if range_ is None:
         raise MediaError(f"{media_type!r} cannot be offered; it is no media type.")
-    return read
+    return range_
 
 
 def _ranges(accept: str) -> list[_Range]:
     members = islice(_MEMBER.finditer(accept), MEMBERS_MAX)
-    read = (_read(member[0].strip(" \t")) for member in members)
-    return [range_ for range_ in read if range_ is not None]
+    ranges = (_read(member[0].strip(" \t")) for member in members)
+    return [range_ for range_ in ranges if range_ is not None]
 
 
 def _read(member: str) -> _Range | None:
@@ -192,16 +192,16 @@ def _read(member: str) -> _Range | None:
 
 def _parameters(member: str, position: int) -> dict[str, str] | None:
     """The parameters from `position` to the end; None where something else stands there."""
-    found: dict[str, str] = {}
+    parameters: dict[str, str] = {}
     while position < len(member):
         match = _PARAMETER.match(member, position)
-        if match is None or (match[1] and match[1].lower() in found):
+        if match is None or (match[1] and match[1].lower() in parameters):
             return None
         if match[1]:
-            found[match[1].lower()] = _unquoted(match[2])
+            parameters[match[1].lower()] = _unquote(match[2])
         position = match.end()
-    return found
+    return parameters
 
 
-def _unquoted(value: str) -> str:
+def _unquote(value: str) -> str:
     return re.sub(r"\\(.)", r"\1", value[1:-1]) if value.startswith('"') else value

@@ -84,9 +84,9 @@ FAULTS_MAX = 10  # enough to mend a form in one go, little enough for one log li
 
 def describe(faults: list[Fault]) -> str:
     """The `detail` of a validation problem: `pointer: reason` parts, ten at most."""
-    shown = "; ".join(str(fault) for fault in faults[:FAULTS_MAX])
-    hidden = len(faults) - FAULTS_MAX
-    return f"{shown}; and {hidden} more" if hidden > 0 else shown
+    text = "; ".join(str(fault) for fault in faults[:FAULTS_MAX])
+    surplus = len(faults) - FAULTS_MAX
+    return f"{text}; and {surplus} more" if surplus > 0 else text
 
 
 def foreign() -> Problem:

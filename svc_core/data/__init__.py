@@ -17,8 +17,8 @@ def read(name: str) -> bytes:
 
 def lines(name: str) -> list[str]:
     """The lines of a table, without blank ones and those that begin with `#`."""
-    told = read(name).decode().splitlines()
-    return [line for line in told if line and not line.startswith("#")]
+    text_lines = read(name).decode().splitlines()
+    return [line for line in text_lines if line and not line.startswith("#")]
 
 
 def rows(name: str) -> list[list[str]]:

@@ -18,12 +18,12 @@ from svc_core.text.sentences import breaks
 SENTENCE_CHARS_MAX: Final = 600
 """Longer runs are no sentence that anybody can check."""
 _MARK: Final = re.compile(r"\s*[\[【]\^?(\d{1,3}(?:\s*,\s*\d{1,3})*)(?:†[^\]】]*)?[\]】]")
-_LATE: Final = re.compile(rf"([.!?…。！？।۔]{{1,3}})((?:{_MARK.pattern})+)")
+_LATE_MARK: Final = re.compile(rf"([.!?…。！？।۔]{{1,3}})((?:{_MARK.pattern})+)")
 _PICTURE: Final = re.compile(r"!\[[^\[\]]*\](?:\([^()]*\)|(?=[^(]))|<[^<>]*>")
-_OPEN: Final = re.compile(r"!(?:\[[^\[\]]*(?:\](?:\([^()]*)?)?)?$|<[^<>]*$")
-_LINKED: Final = re.compile(r"\[\[?([^\[\]]*)\]?\]\([^()\s]*(?:\s[^()]*)?\)")
+_OPEN_PICTURE: Final = re.compile(r"!(?:\[[^\[\]]*(?:\](?:\([^()]*)?)?)?$|<[^<>]*$")
+_LINK: Final = re.compile(r"\[\[?([^\[\]]*)\]?\]\([^()\s]*(?:\s[^()]*)?\)")
 _MARKUP: Final = re.compile(r"\((?:https?://|www\.)[^\s)]+\)|_{2,}|[*`#|]+")
-_LEFT: Final = re.compile(r"[\[\]【】<>]|://|www\.|mailto:", re.IGNORECASE)
+_RESIDUE: Final = re.compile(r"[\[\]【】<>]|://|www\.|mailto:", re.IGNORECASE)
 _ITEM: Final = re.compile(r"\s*(?:[-*•+]|\d{1,2}[.)])\s+")
 _STOP: Final = re.compile(r"[.!?…。！？।۔]*$")
 
@@ -44,9 +44,9 @@ class Kept:
     def marked(self) -> str:
         """The sentence with its marks before its full stop."""
         stop = _STOP.search(self.text)
-        at = stop.start() if stop else len(self.text)
+        end = stop.start() if stop else len(self.text)
         marks = "".join(f"[{number}]" for number in self.citations)
-        return f"{self.text[:at]} {marks}{self.text[at:]}"
+        return f"{self.text[:end]} {marks}{self.text[end:]}"
 
 
 class Sieve:
@@ -57,75 +57,75 @@ class Sieve:
 
     def __init__(self, evidence: Mapping[int, Facts]) -> None:
         self._evidence = evidence
-        self._held = ""
+        self._pending = ""
         self._line = 0
         self._item = ""
 
     def feed(self, text: str) -> list[Kept]:
         """The sentences that are whole with these letters."""
-        *lines, self._held = SPACES.sub(" ", self._held + text).split("\n")
-        kept = [one for line in lines for one in self._through(line)]
-        return kept + self._begun()
+        *lines, self._pending = SPACES.sub(" ", self._pending + text).split("\n")
+        sentences = [sentence for line in lines for sentence in self._sift(line)]
+        return sentences + self._sift_pending()
 
     def end(self) -> list[Kept]:
         """The sentences of what is left."""
-        left, self._held = self._held, ""
-        return self._through(left)
+        rest, self._pending = self._pending, ""
+        return self._sift(rest)
 
-    def _through(self, line: str) -> list[Kept]:
-        line = _ordered(self._opened(line))
-        kept = [one for run in runs(line) if (one := self._judged(run))]
+    def _sift(self, line: str) -> list[Kept]:
+        line = _normalise(self._without_item(line))
+        sentences = [sentence for run in runs(line) if (sentence := self._judge(run))]
         self._line += 1
         self._item = ""
-        return kept
+        return sentences
 
-    def _begun(self) -> list[Kept]:
+    def _sift_pending(self) -> list[Kept]:
         """The sentences of a line that goes on, of which the last may yet get a mark."""
-        if len(self._held) > 2 * SENTENCE_CHARS_MAX:
-            self._held = ""
-        line, start, kept = _ordered(self._opened(self._held)), 0, []
-        opened = _OPEN.search(line)
+        if len(self._pending) > 2 * SENTENCE_CHARS_MAX:
+            self._pending = ""
+        line, start, sentences = _normalise(self._without_item(self._pending)), 0, []
+        picture = _OPEN_PICTURE.search(line)
         for end, after in breaks(line):
-            begins = line[after:].strip()[:1]
-            if begins in ("", "[", "【") or (opened and opened.start() < after):
+            initial = line[after:].strip()[:1]
+            if initial in ("", "[", "【") or (picture and picture.start() < after):
                 break
-            if (one := self._judged(line[start:end])) is not None:
-                kept.append(one)
+            if (sentence := self._judge(line[start:end])) is not None:
+                sentences.append(sentence)
             start = after
-        self._held = line[start:]
-        return kept
+        self._pending = line[start:]
+        return sentences
 
-    def _opened(self, line: str) -> str:
+    def _without_item(self, line: str) -> str:
         """A line without what opens it as one of a list."""
-        found = _ITEM.match(line)
-        if found is None or self._item:
+        match = _ITEM.match(line)
+        if match is None or self._item:
             return line
-        self._item = f"{found[0].strip()} "
-        return line[found.end() :]
+        self._item = f"{match[0].strip()} "
+        return line[match.end() :]
 
-    def _judged(self, run: str) -> Kept | None:
-        run = _LINKED.sub(lambda link: _words_of(link[1]), run)
-        cited = tuple(dict.fromkeys(_cited(run)))
+    def _judge(self, run: str) -> Kept | None:
+        run = _LINK.sub(lambda link: _link_words(link[1]), run)
+        numbers = tuple(dict.fromkeys(_citation_numbers(run)))
         text = " ".join(_MARKUP.sub("", _MARK.sub("", run)).split())
-        known = all(number in self._evidence for number in cited)
-        if not cited or not known or len(text) > SENTENCE_CHARS_MAX or _LEFT.search(text):
+        exist = all(number in self._evidence for number in numbers)
+        if not numbers or not exist or len(text) > SENTENCE_CHARS_MAX or _RESIDUE.search(text):
             return None
-        alone = tuple(number for number in cited if self._evidence[number].say(text))
-        if not alone and not Facts.all(self._evidence[number] for number in cited).say(text):
+        sufficient = tuple(number for number in numbers if self._evidence[number].say(text))
+        if not sufficient and not Facts.all(self._evidence[number] for number in numbers).say(text):
             return None
-        return Kept(text, alone or cited, self._line, self._item)
+        return Kept(text, sufficient or numbers, self._line, self._item)
 
 
-def _ordered(line: str) -> str:
+def _normalise(line: str) -> str:
     """A line without pictures and tags, its marks before the full stops."""
-    return _LATE.sub(r"\2\1", _PICTURE.sub("", line))
+    return _LATE_MARK.sub(r"\2\1", _PICTURE.sub("", line))
 
 
-def _words_of(link: str) -> str:
+def _link_words(link: str) -> str:
     """What a link leaves: its words; of a number, the mark that it is."""
     return f"[{link}]" if link.strip("^ ").isdigit() else link
 
 
-def _cited(run: str) -> Iterator[int]:
-    for found in _MARK.findall(run):
-        yield from map(int, found.split(","))
+def _citation_numbers(run: str) -> Iterator[int]:
+    for numbers in _MARK.findall(run):
+        yield from map(int, numbers.split(","))

@@ -15,15 +15,15 @@ Run = tuple[str, ...]
 _RUN_MAX = 3
 
 
-def same(asked: Sequence[str]) -> Iterator[tuple[Run, tuple[Run, ...]]]:
-    """Each run of `asked` that names a country, the longest first, and its other names."""
-    known, at = _names(), 0
-    while at < len(asked):
-        tried = (tuple(asked[at : at + size]) for size in range(_RUN_MAX, 0, -1))
-        run = next((run for run in tried if run in known), None)
+def same(subject: Sequence[str]) -> Iterator[tuple[Run, tuple[Run, ...]]]:
+    """Each run of `subject` that names a country, the longest first, and its other names."""
+    names, start = _names(), 0
+    while start < len(subject):
+        candidates = (tuple(subject[start : start + size]) for size in range(_RUN_MAX, 0, -1))
+        run = next((run for run in candidates if run in names), None)
         if run is not None:
-            yield run, tuple(name for name in known[run] if name != run)
-        at += len(run or "1")
+            yield run, tuple(name for name in names[run] if name != run)
+        start += len(run or "1")
 
 
 @cache
@@ -32,8 +32,8 @@ def _names() -> Mapping[Run, tuple[Run, ...]]:
     rows = [line.split("\t")[1].split("|") for line in data.lines("country_names.tsv")]
     countries = [dict.fromkeys(tuple(terms(name)) for name in row) for row in rows]
     owners = Counter(run for runs in countries for run in runs)
-    alone = [
+    unique = [
         tuple(run for run in runs if owners[run] == 1 and 0 < len(run) <= _RUN_MAX)
         for runs in countries
     ]
-    return {run: runs for runs in alone for run in runs}
+    return {run: runs for runs in unique for run in runs}

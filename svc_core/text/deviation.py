@@ -30,9 +30,9 @@ class Spread:
         """The standard deviation of the sample; 0 of fewer than two."""
         return sqrt(self.squares / (self.count - 1)) if self.count > 1 else 0.0
 
-    def z_score(self, number: float, of: int = 1) -> float | None:
+    def z_score(self, number: float, sample_size: int = 1) -> float | None:
         """How many standard deviations the mean of so many numbers is off; None without any."""
-        error = self.deviation / sqrt(of)
+        error = self.deviation / sqrt(sample_size)
         # What is left of equal numbers by rounding is no deviation.
         return None if error <= abs(self.mean) * 1e-12 else (number - self.mean) / error
 
@@ -42,36 +42,36 @@ def spread(numbers: Iterable[float]) -> Spread:
     count, mean, squares = 0, 0.0, 0.0
     for number in numbers:
         count += 1
-        off = number - mean
-        mean += off / count
-        squares += off * (number - mean)
+        offset = number - mean
+        mean += offset / count
+        squares += offset * (number - mean)
     return Spread(count, mean, squares)
 
 
 def reached(thresholds: Sequence[float], z_score: float | None) -> float | None:
     """The highest of the thresholds that a deviation reaches; None for none."""
-    return max((one for one in thresholds if z_score and abs(z_score) >= one), default=None)
+    return max((level for level in thresholds if z_score and abs(z_score) >= level), default=None)
 
 
-def apart(told: Iterable[tuple[str, str]]) -> set[str]:
+def apart(reports: Iterable[tuple[str, str]]) -> set[str]:
     """As many names as can each be told by another teller: one article tells of one event.
 
     A largest matching of names and tellers, by augmenting paths (Berge, 1957).
     """
-    tellers: dict[str, set[str]] = {}
-    for name, teller in told:
-        tellers.setdefault(name, set()).add(teller)
-    chosen: dict[str, str] = {}
+    sources: dict[str, set[str]] = {}
+    for name, source in reports:
+        sources.setdefault(name, set()).add(source)
+    matching: dict[str, str] = {}
 
     def is_placed(name: str, seen: set[str]) -> bool:
-        for teller in sorted(tellers[name] - seen):
-            seen.add(teller)
-            if teller not in chosen or is_placed(chosen[teller], seen):
-                chosen[teller] = name
+        for source in sorted(sources[name] - seen):
+            seen.add(source)
+            if source not in matching or is_placed(matching[source], seen):
+                matching[source] = name
                 return True
         return False
 
-    return {name for name in sorted(tellers) if is_placed(name, set())}
+    return {name for name in sorted(sources) if is_placed(name, set())}
 
 
 def moved(points: Sequence[Point], last: Point, window: timedelta) -> Point | None:
@@ -80,13 +80,13 @@ def moved(points: Sequence[Point], last: Point, window: timedelta) -> Point | No
     The window holds its beginning. Of equally far ones it is the earliest.
     """
     since = last[0] - window // _MICRO
-    known = sorted(one for one in points if since <= one[0] < last[0])
-    return max(known, key=lambda one: abs(last[1] - one[1]), default=None)
+    candidates = sorted(point for point in points if since <= point[0] < last[0])
+    return max(candidates, key=lambda point: abs(last[1] - point[1]), default=None)
 
 
 def thinned(points: Sequence[Point], last: Point) -> tuple[Point, ...]:
     """The points and one more: the older ones lie `POINT_GAP` apart, and reach back a day."""
-    kept = [one for one in points if one[0] != last[0]]
-    if len(kept) > 1 and kept[-1][0] - kept[-2][0] < POINT_GAP:
-        kept.pop()
-    return tuple(sorted([*kept, last]))[-POINTS_MAX:]
+    history = [point for point in points if point[0] != last[0]]
+    if len(history) > 1 and history[-1][0] - history[-2][0] < POINT_GAP:
+        history.pop()
+    return tuple(sorted([*history, last]))[-POINTS_MAX:]

@@ -26,11 +26,11 @@ VULNERABILITY, OTHER = "vulnerability", "other"
 
 _MEMBERS_MAX = 12  # read of one story, so that the largest costs no more than others
 _SENTENCES_MAX = 6  # of an item: whom it is about stands in its first paragraphs
-_REMEMBERED = 65_536  # words and runs of about ten thousand items
+_CACHE_SIZE = 65_536  # words and runs of about ten thousand items
 _NAME_WORDS_MAX = 5
 _NAME_SHARE = 0.8  # of a word's telling mentions that are capitalised; below, it is a common word
 _TITLE_CASE_SHARE = 0.75  # of the long words of a line; above, its capitals tell nothing
-_LONG = 4  # letters of a word that title case gives a capital
+_LONG_WORD = 4  # letters of a word that title case gives a capital
 _STEM_LETTERS_MIN = 4  # that an adjective shares with its country: "Syrian", "British"
 _ADJECTIVE = re.compile(r"(?:n|ns|i|is|ish|ese)$")
 
@@ -71,51 +71,51 @@ class Case:
         lower: Counter[str] = Counter()
         for reading in readings:
             for text in _lines(reading):
-                tells = reading.tongue != "de" and not _is_shouted(text)
+                is_informative = reading.tongue != "de" and not _is_shouted(text)
                 for match in _WORD.finditer(text):
                     word = match[0]
                     if word[0].islower():
                         lower[_plain(word)] += 1
-                    elif tells and not _is_start(text, match.start()):
+                    elif is_informative and not _is_start(text, match.start()):
                         capital[_plain(word)] += 1
         return cls(capital, lower)
 
     def is_name(self, word: str) -> bool:
         """Whether a word stands with a capital, and hardly ever without."""
-        held = self.capital.get(_plain(word), 0)
-        return held > 0 and not self.is_common(word)
+        capitals = self.capital.get(_plain(word), 0)
+        return capitals > 0 and not self.is_common(word)
 
     def is_common(self, word: str) -> bool:
         """Whether a word stands without its capital more than now and then."""
-        held, without = self.capital.get(_plain(word), 0), self.lower.get(_plain(word), 0)
-        return without > (1 - _NAME_SHARE) * (held + without)
+        capitals, lowers = self.capital.get(_plain(word), 0), self.lower.get(_plain(word), 0)
+        return lowers > (1 - _NAME_SHARE) * (capitals + lowers)
 
 
 def names_of(stories: Sequence[Story]) -> dict[str, tuple[Mention, ...]]:
     """The names of each story by its key, from its first items; their case is that of all."""
-    read = {
+    readings = {
         story.key: [member.reading for member in story.members[:_MEMBERS_MAX]] for story in stories
     }
-    case = Case.of(chain.from_iterable(read.values()))
-    return {key: mentions(held, case) for key, held in read.items()}
+    case = Case.of(chain.from_iterable(readings.values()))
+    return {key: mentions_in(items, case) for key, items in readings.items()}
 
 
-def mentions(readings: Iterable[Reading], case: Case | None = None) -> tuple[Mention, ...]:
+def mentions_in(readings: Iterable[Reading], case: Case | None = None) -> tuple[Mention, ...]:
     """The names in some items, most frequent first, then by key.
 
     `case` are the statistics of more items than these, of a report for one of its stories.
     """
-    held = list(readings)
-    case = case or Case.of(held)
+    items = list(readings)
+    case = case or Case.of(items)
     counts: Counter[str] = Counter()
     names: dict[str, Mention] = {}
-    for reading in held:
-        for mention in _of(reading, case):
+    for reading in items:
+        for mention in _mentions_of(reading, case):
             counts[mention.key] += 1
             names.setdefault(mention.key, mention)
-    folded = _fold_surnames(counts, names)
-    found = [evolve(names[key], count=count) for key, count in folded.items()]
-    return tuple(sorted(found, key=lambda mention: (-mention.count, mention.key)))
+    totals = _fold_surnames(counts, names)
+    mentions = [evolve(names[key], count=count) for key, count in totals.items()]
+    return tuple(sorted(mentions, key=lambda mention: (-mention.count, mention.key)))
 
 
 def is_place(name: str) -> bool:
@@ -123,17 +123,19 @@ def is_place(name: str) -> bool:
     return fold(name) in _places()
 
 
-def _of(reading: Reading, case: Case) -> Iterator[Mention]:
+def _mentions_of(reading: Reading, case: Case) -> Iterator[Mention]:
     for text in _lines(reading):
         for match in _CVE.finditer(text):
             yield Mention(match[0].casefold(), match[0].upper(), VULNERABILITY, 1)
-        telling = reading.tongue != "de" and not _is_shouted(text)
+        is_informative = reading.tongue != "de" and not _is_shouted(text)
         for start, run in _runs(text):
             mention = None if run.isupper() and " " in run else _mention(run, reading.tongue)
-            at = start + max(run.find(mention.name.split()[0]), 0) if mention else start
-            if mention and _is_sure(mention, case, telling and not _is_start(text, at)):
+            name_start = start + max(run.find(mention.name.split()[0]), 0) if mention else start
+            if mention and _is_sure(
+                mention, case, is_informative and not _is_start(text, name_start)
+            ):
                 yield mention
-            elif not telling:
+            elif not is_informative:
                 yield from _parts(run, case, reading.tongue)
 
 
@@ -141,28 +143,28 @@ def _lines(reading: Reading) -> tuple[str, ...]:
     return reading.headline, *reading.sentences[:_SENTENCES_MAX]
 
 
-def _is_sure(mention: Mention, case: Case, telling: bool) -> bool:
+def _is_sure(mention: Mention, case: Case, is_informative: bool) -> bool:
     """Whether a run is a name: by its case here or elsewhere, or because it is known."""
     words = [word for word in _WORD.findall(mention.name) if word[0].isupper()]
     if any(map(case.is_common, words)):
         return False
-    return telling or all(map(case.is_name, words)) or _is_listed(mention)
+    return is_informative or all(map(case.is_name, words)) or _is_listed(mention)
 
 
 def _parts(run: str, case: Case, language: str | None) -> Iterator[Mention]:
     """The known names inside a run of capitals that is no name as a whole."""
     words = run.split()
-    at = 0
-    while at < len(words):
+    index = 0
+    while index < len(words):
         for size in (3, 2, 1):
-            part = " ".join(words[at : at + size])
-            mention = _mention(part, language) if at + size <= len(words) else None
+            part = " ".join(words[index : index + size])
+            mention = _mention(part, language) if index + size <= len(words) else None
             fits = mention and mention.kind != PERSON and len(mention.name.split()) >= size
-            if mention and fits and _is_sure(mention, case, telling=False):
+            if mention and fits and _is_sure(mention, case, is_informative=False):
                 yield mention
-                at += size - 1
+                index += size - 1
                 break
-        at += 1
+        index += 1
 
 
 def _runs(text: str) -> Iterator[tuple[int, str]]:
@@ -174,24 +176,24 @@ def _runs(text: str) -> Iterator[tuple[int, str]]:
             yield start, owner
             start += len(owner) + 3
         while " of " in run:
-            left, right = run.split(" of ", 1)
-            if fold(left.split()[-1]) in _words("of"):
+            head, tail = run.split(" of ", 1)
+            if fold(head.split()[-1]) in _words("of"):
                 break
-            yield start, left
-            start, run = start + len(left) + 4, right
+            yield start, head
+            start, run = start + len(head) + 4, tail
         yield start, run
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_CACHE_SIZE)
 def _mention(run: str, language: str | None) -> Mention | None:
     """The name in a run of capitalised words, or `None` where nothing is left of it."""
     parts = [_POSSESSIVE.sub("", part) for part in _DOTS.sub("", run).split()]
     parts = [_TAIL.sub("", part) for part in parts if len(part.strip(".")) > 1] or parts
     if fold(" ".join(parts)) in _places():
-        return _typed(" ".join(parts), titled=False)
-    titled = False
+        return _classify(" ".join(parts), has_title=False)
+    has_title = False
     while parts and (_is_filler(parts, language) or _plain(parts[0]) in _words("title")):
-        titled = titled or _plain(parts[0]) in _words("title")
+        has_title = has_title or _plain(parts[0]) in _words("title")
         parts = parts[1:]
     while parts and _is_filler(parts[-1:], language):
         parts = parts[:-1]
@@ -200,7 +202,7 @@ def _mention(run: str, language: str | None) -> Mention | None:
         return None
     if len(name) < 2 or len(parts) > _NAME_WORDS_MAX or _CVE.fullmatch(name):
         return None
-    return _typed(name, titled=titled)
+    return _classify(name, has_title=has_title)
 
 
 def _is_filler(parts: Sequence[str], language: str | None) -> bool:
@@ -213,18 +215,18 @@ def _is_filler(parts: Sequence[str], language: str | None) -> bool:
     return parts[0].islower() or is_label or (before_title and _is_adjective(plain))
 
 
-def _typed(name: str, *, titled: bool) -> Mention | None:
+def _classify(name: str, *, has_title: bool) -> Mention | None:
     key = fold(name)
     if key in _words("organisation"):
         return Mention(key, name, ORGANISATION, 1)
     if key in _places():
         full, code = _places()[key]
         return Mention(fold(full), full, PLACE, 1, code)
-    kind = _kind(key, titled=titled)
+    kind = _kind(key, has_title=has_title)
     return Mention(key, name, kind, 1) if kind else None
 
 
-def _kind(key: str, *, titled: bool) -> str | None:
+def _kind(key: str, *, has_title: bool) -> str | None:
     """What the words of an unlisted name say of it."""
     first, *rest = key.split()
     last = rest[-1] if rest else first
@@ -232,7 +234,7 @@ def _kind(key: str, *, titled: bool) -> str | None:
         return ORGANISATION
     if rest and (last in _words("area") or first in _words("area_first")):
         return PLACE
-    if titled or (rest and first.split("-")[0] in _given_names()):
+    if has_title or (rest and first.split("-")[0] in _given_names()):
         return PERSON
     is_part = not rest and first in _words("body") | _words("area") | _words("part")
     return None if is_part or _is_adjective(last) else OTHER
@@ -240,33 +242,33 @@ def _kind(key: str, *, titled: bool) -> str | None:
 
 def _is_listed(mention: Mention) -> bool:
     first, *rest = mention.key.split()
-    named = len(rest) == 1 and first.split("-")[0] in _given_names() and mention.kind == PERSON
-    return named or mention.key in _places() or mention.key in _words("organisation")
+    is_person = len(rest) == 1 and first.split("-")[0] in _given_names() and mention.kind == PERSON
+    return is_person or mention.key in _places() or mention.key in _words("organisation")
 
 
 def _is_adjective(key: str) -> bool:
     """Whether a word is of a country or a language: "Syrian", "French"."""
     if key in _words("adjective") or key in _names("calendar.tsv", "language"):
         return True
-    begins = any(key[:size] in _stems() for size in range(_STEM_LETTERS_MIN, len(key)))
-    return begins and bool(_ADJECTIVE.search(key)) and key not in _given_names()
+    has_stem = any(key[:size] in _stems() for size in range(_STEM_LETTERS_MIN, len(key)))
+    return has_stem and bool(_ADJECTIVE.search(key)) and key not in _given_names()
 
 
-def _is_start(text: str, at: int) -> bool:
+def _is_start(text: str, start: int) -> bool:
     """Whether a word would have a capital there anyhow: nothing but a mark goes before it."""
-    before = text[:at].rstrip()
+    before = text[:start].rstrip()
     return not before or not (before[-1].isalnum() or before[-1] in ",%)’'")
 
 
 def _is_shouted(text: str) -> bool:
     """Whether a line is in capitals or in title case, as hardly a line with a full stop is."""
-    words = [word for word in _WORD.findall(text) if len(word) >= _LONG]
+    words = [word for word in _WORD.findall(text) if len(word) >= _LONG_WORD]
     capitals = sum(word[0].isupper() for word in words)
     share = 1.0 if text.endswith((".", "!", "?", "…")) else _TITLE_CASE_SHARE
     return len(words) > 2 and capitals >= share * len(words)
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_CACHE_SIZE)
 def _plain(word: str) -> str:
     return _POSSESSIVE.sub("", fold(word)).strip(".")
 
@@ -277,18 +279,18 @@ def _fold_surnames(counts: Mapping[str, int], names: Mapping[str, Mention]) -> C
     for key, mention in names.items():
         if " " in key and mention.kind in (PERSON, OTHER):
             full.setdefault(key.rsplit(" ", 1)[1], set()).add(key)
-    folded: Counter[str] = Counter()
+    totals: Counter[str] = Counter()
     for key, count in counts.items():
         owners = full.get(key, set())
-        folded[next(iter(owners)) if len(owners) == 1 else key] += count
-    return folded
+        totals[next(iter(owners)) if len(owners) == 1 else key] += count
+    return totals
 
 
 @cache
 def _words(role: str) -> frozenset[str]:
     rows = (line.split("\t") for line in data.lines("name_words.tsv"))
     return frozenset(
-        word.replace("_", " ") for kind, held in rows if kind == role for word in held.split()
+        word.replace("_", " ") for kind, words in rows if kind == role for word in words.split()
     )
 
 
@@ -313,11 +315,13 @@ def _labels() -> frozenset[str]:
 @cache
 def _places() -> Mapping[str, tuple[str, str | None]]:
     """The name and country of each place by each of its names; a country wins, then a region."""
-    found: dict[str, tuple[str, str | None]] = {key: (key.title(), None) for key in _words("place")}
+    places: dict[str, tuple[str, str | None]] = {
+        key: (key.title(), None) for key in _words("place")
+    }
     for _, code, names in reversed(data.rows("places.tsv")):
-        first, *_ = held = names.split("|")
-        found |= {fold(name): (first, code or None) for name in held}
-    return found
+        first, *_ = spellings = names.split("|")
+        places |= {fold(name): (first, code or None) for name in spellings}
+    return places
 
 
 @cache
@@ -325,5 +329,5 @@ def _stems() -> frozenset[str]:
     """How the English names of countries and continents begin, as their adjectives do."""
     rows = (line.split("\t") for line in data.lines("places.tsv"))
     firsts = (fold(row[2].split("|")[0]) for row in rows if row[0] != "city")
-    alone = {name for name in firsts if name.isalpha() and len(name) >= _STEM_LETTERS_MIN}
-    return frozenset(name[: max(_STEM_LETTERS_MIN, len(name) - 3)] for name in alone)
+    stems = {name for name in firsts if name.isalpha() and len(name) >= _STEM_LETTERS_MIN}
+    return frozenset(name[: max(_STEM_LETTERS_MIN, len(name) - 3)] for name in stems)

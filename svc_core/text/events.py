@@ -18,7 +18,7 @@ from attrs import evolve, frozen
 from svc_core import data
 from svc_core.text.evidence import Reading
 from svc_core.text.stories import Story
-from svc_core.text.tables import either
+from svc_core.text.tables import alternation
 from svc_core.text.words import fold
 
 _STRONG, _WEAK, _CONTEXT, _RIVAL = "strong", "weak", "context", "rival"
@@ -46,7 +46,7 @@ _STEM_LETTERS = 5  # of a word: two cues that share them are one
 
 
 @frozen
-class Kind:
+class EventKind:
     """A kind of event: the way it usually points, its field, the senses that rival its cues."""
 
     name: str
@@ -60,7 +60,7 @@ class Kind:
 class Event:
     """What happened: its kind, how surely (0..1), and what tells it, the plainest first."""
 
-    kind: Kind
+    kind: EventKind
     strength: float
     told_by: tuple[Reading, ...]
 
@@ -77,7 +77,7 @@ class _Cue:
 @frozen
 class _Hit:
     cue: _Cue
-    at: int
+    start: int
     words: tuple[str, ...]
 
     @property
@@ -95,44 +95,44 @@ class _Lexicon:
 
 def event_of(story: Story) -> Event | None:
     """The event that a story tells, or `None`."""
-    told: dict[str, dict[Reading, float]] = {}
+    tallies: dict[str, dict[Reading, float]] = {}
     members = story.members[:_MEMBERS_MAX]
     for member in members:
-        for name, points in _told(member.reading).items():
-            told.setdefault(name, {})[member.reading] = points
+        for name, points in _kind_points(member.reading).items():
+            tallies.setdefault(name, {})[member.reading] = points
     sums = {
-        name: max(found.values()) + _MEMBER_POINTS * min(len(found) - 1, _MEMBERS_COUNTED)
-        for name, found in told.items()
-        if len(found) >= _SHARE_MIN * len(members)
+        name: max(tally.values()) + _MEMBER_POINTS * min(len(tally) - 1, _MEMBERS_COUNTED)
+        for name, tally in tallies.items()
+        if len(tally) >= _SHARE_MIN * len(members)
     }
     kinds = _kinds()
     best = max(sums, key=lambda name: (sums[name], -kinds[name].rank), default="")
     if not best or sums[best] < _CUT:
         return None
-    by_points = sorted(told[best], key=lambda reading: -told[best][reading])
+    by_points = sorted(tallies[best], key=lambda reading: -tallies[best][reading])
     return Event(kinds[best], round(min(sums[best] / _CERTAIN, 1.0), 3), tuple(by_points))
 
 
-def _told(reading: Reading) -> Mapping[str, float]:
+def _kind_points(reading: Reading) -> Mapping[str, float]:
     """The points of each kind of which one item has cues; none for a question or an opinion."""
     lead = " ".join(reading.sentences[:_LEAD_SENTENCES])[:_LEAD_CHARS]
     headline, lead = (reading.headline, lead) if reading.headline else (lead, "")
     language = reading.tongue or "en"
     in_headline = list(_hits(headline, language))
     if headline.rstrip("\"'”’» ").endswith("?") or any(
-        hit.cue.role == _OPEN and hit.at == 0 for hit in in_headline
+        hit.cue.role == _OPEN and hit.start == 0 for hit in in_headline
     ):
         return {}
-    places = [_said(in_headline), _said(list(_hits(lead, language)))]
+    places = [_asserted_hits(in_headline), _asserted_hits(list(_hits(lead, language)))]
     rivals = {(hit.cue.owner, hit.stems) for hits in places for hit in hits}
-    found: dict[str, float] = {}
+    points_by_kind: dict[str, float] = {}
     for name in {hit.cue.owner for hits in places for hit in hits} & _kinds().keys():
-        against = sum(owner in _kinds()[name].rivals for owner, _ in rivals)
-        points = _sum(name, places) - _RIVAL_POINTS * min(against, _RIVALS_MAX)
-        own = [{hit.cue.role for hit in hits if hit.cue.owner == name} for hits in places]
-        if own[0] & {_STRONG, _WEAK}:
-            found[name] = points - (_STRONG not in own[0] | own[1]) * _WEAK_ONLY_POINTS
-    return found
+        rival_count = sum(owner in _kinds()[name].rivals for owner, _ in rivals)
+        points = _sum(name, places) - _RIVAL_POINTS * min(rival_count, _RIVALS_MAX)
+        roles = [{hit.cue.role for hit in hits if hit.cue.owner == name} for hits in places]
+        if roles[0] & {_STRONG, _WEAK}:
+            points_by_kind[name] = points - (_STRONG not in roles[0] | roles[1]) * _WEAK_ONLY_POINTS
+    return points_by_kind
 
 
 def _sum(name: str, places: Sequence[Sequence[_Hit]]) -> float:
@@ -140,45 +140,47 @@ def _sum(name: str, places: Sequence[Sequence[_Hit]]) -> float:
     used: set[str] = set()
     points, contexts = 0.0, 0
     for role, per_place in _POINTS.items():
-        for hits, worth in zip(places, per_place, strict=True):
-            fresh = [h for h in hits if h.cue.owner == name and h.cue.role == role]
-            for hit in fresh:
+        for hits, weight in zip(places, per_place, strict=True):
+            own_hits = [h for h in hits if h.cue.owner == name and h.cue.role == role]
+            for hit in own_hits:
                 if role != _STRONG and (hit.stems & used or contexts == _CONTEXTS_MAX):
                     continue
                 used |= hit.stems
-                points += worth
+                points += weight
                 contexts += role == _CONTEXT
                 if role != _CONTEXT:
                     break
     return points
 
 
-def _said(hits: list[_Hit]) -> list[_Hit]:
+def _asserted_hits(hits: list[_Hit]) -> list[_Hit]:
     """The cues that are asserted; a strong one that is only looked back at is a weak one."""
-    unsaid = [hit.at for hit in hits if hit.cue.role == _UNSAID]
-    doubts = {hit.at for hit in hits if hit.cue.role == _DOUBT}
-    past = [hit.at + len(hit.words) for hit in hits if hit.cue.role == _PAST]
-    kept: list[_Hit] = []
+    negations = [hit.start for hit in hits if hit.cue.role == _UNSAID]
+    doubts = {hit.start for hit in hits if hit.cue.role == _DOUBT}
+    past = [hit.start + len(hit.words) for hit in hits if hit.cue.role == _PAST]
+    assertions: list[_Hit] = []
     for hit in hits:
         if hit.cue.role in (_STRONG, _WEAK):
-            end = hit.at + len(hit.words)
-            if end in doubts or any(hit.at - _UNSAID_REACH <= at < end - 1 for at in unsaid):
+            end = hit.start + len(hit.words)
+            if end in doubts or any(
+                hit.start - _UNSAID_REACH <= start < end - 1 for start in negations
+            ):
                 continue
-            if any(hit.at - _PAST_REACH < at <= hit.at for at in past):
+            if any(hit.start - _PAST_REACH < start <= hit.start for start in past):
                 hit = evolve(hit, cue=evolve(hit.cue, role=_WEAK))  # noqa: PLW2901
-        kept.append(hit)
-    return kept
+        assertions.append(hit)
+    return assertions
 
 
 def _hits(text: str, language: str) -> Iterator[_Hit]:
     """Every cue in a text, in order. A mark of punctuation is a word that no cue crosses."""
     tokens = _TOKEN.findall(fold(_DOTS.sub("", text)))
     line, start = " ".join(tokens) + " ", 0
-    for at, token in enumerate(tokens):
-        for cue in _starting(token, language):
-            match = _compiled(cue.expression).match(line, start)
+    for index, token in enumerate(tokens):
+        for cue in _candidate_cues(token, language):
+            match = _compile(cue.expression).match(line, start)
             if match:
-                yield _Hit(cue, at, tuple(match[0].split()))
+                yield _Hit(cue, index, tuple(match[0].split()))
         start += len(token) + 1
 
 
@@ -188,10 +190,10 @@ def _rows() -> tuple[tuple[str, ...], ...]:
 
 
 @cache
-def _kinds() -> Mapping[str, Kind]:
+def _kinds() -> Mapping[str, EventKind]:
     rows = [row[1:] for row in _rows() if row[0] == "kind"]
     return {
-        name: Kind(name, direction, tag, frozenset(rivals.split()), rank)
+        name: EventKind(name, direction, tag, frozenset(rivals.split()), rank)
         for rank, (name, direction, tag, rivals) in enumerate(rows)
     }
 
@@ -207,25 +209,25 @@ def _lexicons() -> Mapping[str, _Lexicon]:
         if role == "kind":
             owner = cells[0]
         elif role != "class":
-            of = cells[0] if role == _RIVAL else owner if role in _POINTS else role
+            cue_owner = cells[0] if role == _RIVAL else owner if role in _POINTS else role
             for phrase in fold(phrases).split(","):
                 elements = [_words(element, classes) for element in phrase.split()]
-                cue = _Cue(role, of, _pattern(elements))
+                cue = _Cue(role, cue_owner, _pattern(elements))
                 for head in {words[0] for words in elements[0]}:
                     heads.setdefault(cells[-1], {}).setdefault(head, []).append(cue)
-    return {language: _lexicon(found) for language, found in heads.items()}
+    return {language: _lexicon(cues) for language, cues in heads.items()}
 
 
 def _lexicon(heads: Mapping[str, Sequence[_Cue]]) -> _Lexicon:
-    begun: dict[str, list[_Cue]] = {}
+    beginnings: dict[str, list[_Cue]] = {}
     for head, cues in heads.items():
         if "*" in head:
-            begun.setdefault(head.split("*")[0], []).extend(cues)
-    return _Lexicon(heads, begun)
+            beginnings.setdefault(head.split("*")[0], []).extend(cues)
+    return _Lexicon(heads, beginnings)
 
 
 @lru_cache(maxsize=_WORDS_REMEMBERED)
-def _starting(word: str, language: str) -> tuple[_Cue, ...]:
+def _candidate_cues(word: str, language: str) -> tuple[_Cue, ...]:
     """The cues of a language that may begin with a word."""
     lexicon = _lexicons().get(language)
     if lexicon is None:
@@ -237,8 +239,8 @@ def _starting(word: str, language: str) -> tuple[_Cue, ...]:
 
 def _words(element: str, classes: Mapping[str, Sequence[str]]) -> list[list[str]]:
     """The alternatives of one place of a phrase, each a run of words."""
-    found = classes.get(element, element.split("/"))
-    return [alternative.split("_") for alternative in found]
+    choices = classes.get(element, element.split("/"))
+    return [alternative.split("_") for alternative in choices]
 
 
 def _pattern(elements: Sequence[Sequence[Sequence[str]]]) -> str:
@@ -251,7 +253,7 @@ def _pattern(elements: Sequence[Sequence[Sequence[str]]]) -> str:
 
 
 @cache
-def _compiled(expression: str) -> re.Pattern[str]:
+def _compile(expression: str) -> re.Pattern[str]:
     return re.compile(expression)  # on first use: most cues of a language are seldom met
 
 
@@ -273,16 +275,20 @@ def stated_day(story: Story) -> date | None:
     return None
 
 
-def _day(match: re.Match[str], at: datetime) -> date | None:
+def _day(match: re.Match[str], published_at: datetime) -> date | None:
     number = int(match["d1"] or match["d2"])
     month = _months()[fold(match["m1"] or match["m2"])]
-    years = [int(match["y"])] if match["y"] else [at.year, at.year - 1, at.year + 1]
+    years = (
+        [int(match["y"])]
+        if match["y"]
+        else [published_at.year, published_at.year - 1, published_at.year + 1]
+    )
     for year in years:
         try:
             day = datetime(year, month, number, tzinfo=UTC)
         except ValueError:
             continue
-        if abs(day - at) <= _DATE_SLACK:
+        if abs(day - published_at) <= _DATE_SLACK:
             return day.date()
     return None
 
@@ -292,14 +298,17 @@ def _months() -> Mapping[str, int]:
     """The number of each month by its folded names."""
     rows = (line.split("\t") for line in data.lines("calendar.tsv"))
     return {
-        fold(name): int(n) for kind, n, held in rows if kind == "month" for name in held.split("|")
+        fold(name): int(n)
+        for kind, n, names in rows
+        if kind == "month"
+        for name in names.split("|")
     }
 
 
 @cache
 def _dates() -> re.Pattern[str]:
     """A day of a month in folded text, with or without its year."""
-    month = either(_months())
+    month = alternation(_months())
     return re.compile(
         rf"\b(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s(?:de\s)?(?P<m1>{month})\b\.?"
         rf"|(?P<m2>{month})\.?\s(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b)(?:,?\s(?:de\s)?(?P<y>\d{{4}}))?"

@@ -93,9 +93,9 @@ class Reading:
         if any(term not in self.counts for term in run):
             return False
         return len(run) == 1 or any(
-            tuple(place[at : at + len(run)]) == tuple(run)
+            tuple(place[start : start + len(run)]) == tuple(run)
             for place in (self.title, self.lead + self.rest)
-            for at in range(len(place) - len(run) + 1)
+            for start in range(len(place) - len(run) + 1)
         )
 
     @cached_property
@@ -129,22 +129,22 @@ def places(title: str, text: str, language: str | None) -> str:
     """
     tongue = guess(f"{title} {text}", language)
     body = terms(text[:TEXT_MAX], tongue)
-    held = terms(headline(title), tongue), body[:LEAD_TERMS], body[LEAD_TERMS:]
-    return "\n".join(map(" ".join, held))
+    groups = terms(headline(title), tongue), body[:LEAD_TERMS], body[LEAD_TERMS:]
+    return "\n".join(map(" ".join, groups))
 
 
 def read(evidence: Evidence) -> Reading:
     """The reading of one item."""
-    kept = evidence.terms
-    if kept is None:
-        kept = places(evidence.title, evidence.text, evidence.language)
-    title, lead, rest = kept.split("\n")
+    lines = evidence.terms
+    if lines is None:
+        lines = places(evidence.title, evidence.text, evidence.language)
+    title, lead, rest = lines.split("\n")
     return Reading(evidence, tuple(title.split()), tuple(lead.split()), tuple(rest.split()))
 
 
 def readings(evidence: Iterable[Evidence]) -> list[Reading]:
     """The readings of some items, by id; of those with one id the first in canonical order."""
     unique: dict[str, Evidence] = {}
-    for item in sorted(evidence, key=lambda one: (one.id, one.title, one.text)):
+    for item in sorted(evidence, key=lambda item: (item.id, item.title, item.text)):
         unique.setdefault(item.id, item)
     return [read(item) for item in unique.values()]

@@ -21,7 +21,7 @@ SENTENCES_MAX = 30
 SAME_MIN = 0.6
 """Cosine from which two sentences say the same: of pairs of headlines that people judged to say
 the same (STS, 4 of 5 and more), 0.6 finds 72 % at a precision of 54 %, the best sum of both."""
-RETOLD_MIN = 0.25
+SAME_EVENT_MIN = 0.25
 """Cosine from which two items of one event tell the same (ECB+): 36 % of the pairs of their first
 sentences are caught, and 10 % of the pairs of sentences of one article are."""
 
@@ -54,21 +54,21 @@ class Extract:
 
     def repeats(self, other: "Extract") -> bool:
         """Whether it tells what another sentence of the same event does."""
-        cut = SAME_MIN if self.item is other.item else RETOLD_MIN
+        cut = SAME_MIN if self.item is other.item else SAME_EVENT_MIN
         return likeness(self.vector, other.vector) >= cut
 
 
 def extracts(items: Sequence[Scored], headline: Vector, frequencies: Frequencies) -> list[Extract]:
     """The whole sentences of some items, item by item, scored among each other."""
-    drawn = [
+    candidates = [
         (text, item, place, vector_of(text, item.reading.tongue, frequencies))
         for item in items
         for place, text in enumerate(item.reading.sentences[:SENTENCES_MAX])
         if is_whole(text)
     ]
-    centre = _sum(vector for *_, vector in drawn)
-    found = []
-    for text, item, place, vector in drawn:
+    centre = _sum(vector for *_, vector in candidates)
+    sentences = []
+    for text, item, place, vector in candidates:
         language = item.reading.tongue
         words = len(text.split()) if " " in text else len(text) / 2
         near = likeness(vector, headline)
@@ -80,10 +80,10 @@ def extracts(items: Sequence[Scored], headline: Vector, frequencies: Frequencies
             - _FAULT * is_faulty(text, language)
         )
         about = near >= ABOUT_MIN
-        known = place == 0 or about or names_subjects(language)
-        alone = known and stands_alone(text, language)
-        found.append(Extract(text, item, place, alone, about, round(score, 9), vector))
-    return found
+        has_subject = place == 0 or about or names_subjects(language)
+        alone = has_subject and stands_alone(text, language)
+        sentences.append(Extract(text, item, place, alone, about, round(score, 9), vector))
+    return sentences
 
 
 def vector_of(text: str, language: str | None, frequencies: Frequencies) -> Vector:

@@ -18,15 +18,15 @@ from svc_core import data
 from svc_core.text.frequencies import shares
 from svc_core.text.language import guess
 from svc_core.text.sentences import breaks
-from svc_core.text.words import fold, stop_words, terms, words, written
+from svc_core.text.words import fold, raw_words, stop_words, terms, words
 
-WORDS_PER_NEW_ONE: Final = 8
+WORDS_PER_NEW_WORD: Final = 8
 """Of fewer words one tells too much to be new (`svc_core.text.marks`)."""
 REACH: Final = 3
 """How many terms behind a name a word may stand that is said of it."""
 _LABEL_TERMS: Final = 4  # of a line that names what all is about: "cve id: CVE-2024-3400"
 _COMMON_STEP: Final = 15  # of the table of frequencies: the 170 commonest words of a language
-_DENIED: Final = re.compile(r"n['’]t\b", re.IGNORECASE)
+_NEGATION: Final = re.compile(r"n['’]t\b", re.IGNORECASE)
 _SCALES: Final = {"thousand": 3, "million": 6, "m": 6, "billion": 9, "bn": 9, "trillion": 12}
 _NUMERIC: Final = re.compile(r"\d+(?:\.\d+)*")
 _NOISE: Final = re.compile(r"(?:https?://|www\.)\S+|\b[a-z]{3}_[0-9a-f]{24}\b")
@@ -34,7 +34,7 @@ SPACES: Final = re.compile(r"[^\S\n]{2,}")
 
 
 @cache
-def _kept(kind: str) -> Mapping[str, int]:
+def _word_places(kind: str) -> Mapping[str, int]:
     """The words of a kind in the table of sentences, and the place of each."""
     rows = (row for row in data.rows("sentences.tsv") if row[0] == kind)
     return {word: place for _, _, line in rows for place, word in enumerate(line.split())}
@@ -47,7 +47,7 @@ def months() -> Mapping[str, int]:
     return {fold(name): int(number) for _, number, names in rows for name in names.split("|")}
 
 
-def _names_of(date: str) -> set[str]:
+def _month_names(date: str) -> set[str]:
     """The names of the month of a date that has one and no year."""
     month, _, day = date.partition("-")
     return {name for name, number in months().items() if day and month == str(number)}
@@ -71,12 +71,12 @@ def _date() -> re.Pattern[str]:
     )
 
 
-def _dates(found: re.Match[str]) -> list[str]:
+def _date_forms(match: re.Match[str]) -> list[str]:
     """A date in all forms that it implies, the most exact first."""
-    told = {name[0]: part for name, part in found.groupdict().items() if part}
-    month = int(told["m"]) if told["m"].isdigit() else months()[fold(told["m"])]
-    day, year = f"{month}-{int(told.get('d', 0))}", told.get("y")
-    if "d" not in told:
+    parts = {name[0]: part for name, part in match.groupdict().items() if part}
+    month = int(parts["m"]) if parts["m"].isdigit() else months()[fold(parts["m"])]
+    day, year = f"{month}-{int(parts.get('d', 0))}", parts.get("y")
+    if "d" not in parts:
         return [f"{year}-{month}"]
     return [day] if year is None else [f"{year}-{day}", day, f"{year}-{month}", year]
 
@@ -93,30 +93,30 @@ class _Passage:
 
     @classmethod
     def of(cls, text: str, tongue: str | None) -> "_Passage":
-        held = set(words(text))
+        vocabulary = set(words(text))
         order = tuple(next(_numbers([term]), term) for term in terms(text, tongue))
         return cls(
             order,
             frozenset(order),
-            bool(_DENIED.search(text)) or not held.isdisjoint(_kept("denial")),
-            not held.isdisjoint(_kept("hedge")),
+            bool(_NEGATION.search(text)) or not vocabulary.isdisjoint(_word_places("denial")),
+            not vocabulary.isdisjoint(_word_places("hedge")),
             len(order) <= _LABEL_TERMS and not text.rstrip().endswith((".", "!", "?")),
         )
 
-    def near(self) -> Iterator[tuple[str, str, int]]:
+    def neighbours(self) -> Iterator[tuple[str, str, int]]:
         """Which terms stand behind each other; those of a label also stand for themselves."""
-        for at, term in enumerate(self.order):
+        for index, term in enumerate(self.order):
             if self.is_label:
                 yield term, term, 0
-            for steps, other in enumerate(self.order[at + 1 : at + 1 + REACH], 1):
-                yield term, other, steps
+            for steps, neighbour in enumerate(self.order[index + 1 : index + 1 + REACH], 1):
+                yield term, neighbour, steps
 
 
 @frozen
 class Facts:
     """What of a text is compared; `numbers` are also those of dates, `passages` its sentences.
 
-    `near` are terms behind each other, with how many steps lie between them; a term of a passage of
+    `neighbours` are terms behind each other, with how many steps lie between them; a term of a passage of
     a few is near to itself: it is what all is about.
     """
 
@@ -124,119 +124,127 @@ class Facts:
     terms: frozenset[str] = field(repr=False)
     numbers: frozenset[str] = field(repr=False)
     passages: frozenset["_Passage"] = field(repr=False)
-    near: frozenset[tuple[str, str, int]] = field(repr=False)
+    neighbours: frozenset[tuple[str, str, int]] = field(repr=False)
 
     @classmethod
     def of(cls, text: str) -> "Facts":
         """The facts of a text, each line of which is a paragraph."""
         text = SPACES.sub(" ", _NOISE.sub(" ", text))
         tongue = guess(text)
-        dates = {form for found in _date().finditer(text) for form in _dates(found)}
+        dates = {form for match in _date().finditer(text) for form in _date_forms(match)}
         bare = _date().sub(" ", text)
-        folded = words(bare)
+        folded_words = words(bare)
         passages = frozenset(_Passage.of(run, tongue) for run in runs(bare))
         return cls(
-            frozenset(folded).union(*map(_names_of, dates)),
-            frozenset().union(*(one.terms for one in passages)),
-            frozenset(dates.union(_numbers(folded))),
+            frozenset(folded_words).union(*map(_month_names, dates)),
+            frozenset().union(*(passage.terms for passage in passages)),
+            frozenset(dates.union(_numbers(folded_words))),
             passages,
-            frozenset(pair for one in passages for pair in one.near()),
+            frozenset(pair for passage in passages for pair in passage.neighbours()),
         )
 
     @classmethod
-    def all(cls, some: Iterable["Facts"]) -> "Facts":
+    def all(cls, facts: Iterable["Facts"]) -> "Facts":
         """The facts of several texts, of one at least."""
-        held = [attrs.astuple(one, recurse=False) for one in some]
-        return cls(*(part.union(*parts) for part, *parts in zip(*held, strict=True)))
+        rows = [attrs.astuple(item, recurse=False) for item in facts]
+        return cls(*(part.union(*parts) for part, *parts in zip(*rows, strict=True)))
 
     def say(self, sentence: str) -> bool:
         """Whether they say all that a sentence says. Linear in its length."""
         tongue = guess(sentence)
         bare = _date().sub(" ", sentence)
-        said = _Passage.of(bare, tongue)
-        capitals = (t for w in written(bare) if w[0].isupper() for t in terms(w, tongue))
-        names = _telling(capitals, tongue)
-        telling = {term for term in _telling(said.terms, tongue) if not _is_number(term)}
+        claim = _Passage.of(bare, tongue)
+        capitals = (t for w in raw_words(bare) if w[0].isupper() for t in terms(w, tongue))
+        names = _content_terms(capitals, tongue)
+        content = {term for term in _content_terms(claim.terms, tongue) if not _is_number(term)}
         return (
-            not said.terms.isdisjoint(self.terms)
-            and _kept("binding").keys() & words(bare) <= self.words
-            and all(_dates(found)[0] in self.numbers for found in _date().finditer(sentence))
+            not claim.terms.isdisjoint(self.terms)
+            and _word_places("binding").keys() & words(bare) <= self.words
+            and all(_date_forms(match)[0] in self.numbers for match in _date().finditer(sentence))
             and self._has_exactly(bare, tongue)
-            and len(telling - self.terms - self.words) <= len(telling) // WORDS_PER_NEW_ONE
-            and self._agrees(said)
-            and all(self._ties(said.order, at, names) for at in range(len(said.order)))
+            and len(content - self.terms - self.words) <= len(content) // WORDS_PER_NEW_WORD
+            and self._agrees(claim)
+            and all(
+                self._has_neighbour(claim.order, index, names) for index in range(len(claim.order))
+            )
         )
 
     def _has_exactly(self, bare: str, tongue: str | None) -> bool:
         """Whether every number, name and identifier is theirs, and the first word if it may be."""
-        held = written(bare)
-        if not set(_numbers(map(fold, held))) <= self.numbers:
+        tokens = raw_words(bare)
+        if not set(_numbers(map(fold, tokens))) <= self.numbers:
             return False
-        for place, word in enumerate(held):
-            folded = fold(word)
+        for place, word in enumerate(tokens):
+            folded_word = fold(word)
             is_exact = word[0].isupper() or any(letter.isdigit() for letter in word)
-            if not is_exact or folded in self.words or _is_number(folded):
+            if not is_exact or folded_word in self.words or _is_number(folded_word):
                 continue
-            loose = _telling(terms(word, tongue), tongue)
-            if (place > 0 and tongue != "de") or not loose <= self.terms:
+            content = _content_terms(terms(word, tongue), tongue)
+            if (place > 0 and tongue != "de") or not content <= self.terms:
                 return False
         return True
 
-    def _ties(self, order: tuple[str, ...], at: int, names: set[str]) -> bool:
+    def _has_neighbour(self, order: tuple[str, ...], index: int, names: set[str]) -> bool:
         """Whether a number or name of a sentence stands beside the same words there.
 
         A number has a neighbour in common; a name a word before it or behind it.
         """
-        term, before, after = order[at], order[max(at - 2, 0) : at], order[at + 1 : at + 3]
+        term, before, after = (
+            order[index],
+            order[max(index - 2, 0) : index],
+            order[index + 1 : index + 3],
+        )
         if term not in self.terms:  # it stands in a date there, or in another form
             return True
         if _NUMERIC.fullmatch(term):
-            beside = (*before[-1:], *after[:1])
-            return not beside or any({(one, term, 1), (term, one, 1)} & self.near for one in beside)
-        if term not in names or (term, term, 0) in self.near:
+            neighbours = (*before[-1:], *after[:1])
+            return not neighbours or any(
+                {(word, term, 1), (term, word, 1)} & self.neighbours for word in neighbours
+            )
+        if term not in names or (term, term, 0) in self.neighbours:
             return True
-        pairs = [(one, term) for one in before if one not in names]
-        pairs += [(term, one) for one in after if one not in names]
+        pairs = [(word, term) for word in before if word not in names]
+        pairs += [(term, word) for word in after if word not in names]
         return not pairs or any(
-            (*pair, d) in self.near for pair in pairs for d in range(1, REACH + 1)
+            (*pair, d) in self.neighbours for pair in pairs for d in range(1, REACH + 1)
         )
 
-    def _agrees(self, said: "_Passage") -> bool:
+    def _agrees(self, claim: "_Passage") -> bool:
         """Whether a passage as near as any to what is said denies it as well, or neither does.
 
         What is told as likely must not be said as sure.
         """
-        shared = {one: len(said.terms & one.terms) for one in self.passages}
-        most = max(shared.values(), default=0)
+        shared = {passage: len(claim.terms & passage.terms) for passage in self.passages}
+        largest = max(shared.values(), default=0)
         return any(
-            count == most and one.denies == said.denies and one.hedges <= said.hedges
-            for one, count in shared.items()
+            count == largest and passage.denies == claim.denies and passage.hedges <= claim.hedges
+            for passage, count in shared.items()
         )
 
 
 @cache
-def _common(language: str) -> frozenset[str]:
+def _common_terms(language: str) -> frozenset[str]:
     """The terms of a language's commonest words, which tell nothing of their own."""
-    found: set[str] = set()
-    for known, step, held in shares():
-        if known == language and step <= _COMMON_STEP:
-            found.update(held)
-    return frozenset(found | stop_words(language))
+    vocabulary: set[str] = set()
+    for tag, step, frequent in shares():
+        if tag == language and step <= _COMMON_STEP:
+            vocabulary.update(frequent)
+    return frozenset(vocabulary | stop_words(language))
 
 
-def _telling(some: Iterable[str], tongue: str | None) -> set[str]:
+def _content_terms(candidates: Iterable[str], tongue: str | None) -> set[str]:
     """Those of some terms that tell something of their own."""
-    return set(some) - _common(tongue or "en") - _kept("telling").keys()
+    return set(candidates) - _common_terms(tongue or "en") - _word_places("telling").keys()
 
 
-def _is_number(folded: str) -> bool:
-    return bool(_NUMERIC.fullmatch(folded)) or folded in _kept("count")
+def _is_number(word: str) -> bool:
+    return bool(_NUMERIC.fullmatch(word)) or word in _word_places("count")
 
 
-def _numbers(folded: Iterable[str]) -> Iterator[str]:
+def _numbers(words: Iterable[str]) -> Iterator[str]:
     """The numbers among some words, with `1.2 million` as one and `two` as 2."""
-    counts = _kept("count")
-    for word, after in pairwise([*folded, ""]):
+    counts = _word_places("count")
+    for word, after in pairwise([*words, ""]):
         number = str(counts[word] + 2) if word in counts else word
         if _NUMERIC.fullmatch(number):
             yield _plain(number, _SCALES.get(after, 0))

@@ -22,7 +22,7 @@ BACKGROUND_ITEMS = 500  # with 2,000 paraphrases gain 0.02 and Time loses 0.02 (
 BACKGROUND_WORDS = 300  # of an item
 
 
-def _behind() -> "Frequencies | None":
+def _default_base() -> "Frequencies | None":
     return background()
 
 
@@ -36,21 +36,21 @@ class Frequencies:
     total: int = 0
     counts: Mapping[str, int] = field(factory=dict, repr=False)
     version: str = "0"
-    behind: "Frequencies | None" = field(factory=_behind, repr=False)
+    behind: "Frequencies | None" = field(factory=_default_base, repr=False)
     weights: Mapping[str, float] = field(init=False, repr=False, eq=False)
     """How telling each term is (`idf`); those of its own are remembered with the table."""
 
     @weights.default
-    def _remembered(self) -> Mapping[str, float]:
+    def _make_weights(self) -> Mapping[str, float]:
         return _Weights(self)
 
     def idf(self, term: str) -> float:
         """How telling a term is: `ln(1 + (N - df + 0.5) / (df + 0.5))`, above 0."""
-        held, total = self.counts.get(term, 0), self.total
+        holders, total = self.counts.get(term, 0), self.total
         if self.behind is not None:
-            held += self.behind.counts.get(term, 0)
+            holders += self.behind.counts.get(term, 0)
             total += self.behind.total
-        return log(1 + (max(total, held) - held + 0.5) / (held + 0.5))
+        return log(1 + (max(total, holders) - holders + 0.5) / (holders + 0.5))
 
     @classmethod
     def of(cls, items: Iterable[Iterable[str]], version: str = "0") -> "Frequencies":
@@ -93,17 +93,17 @@ def background() -> Frequencies:
     outside English, those of any language: they would make acronyms common ("UN").
     """
     english: dict[str, float] = {}
-    others: dict[str, float] = {}
-    every = frozenset[str]().union(*stop_words_by_language().values())
+    foreign: dict[str, float] = {}
+    foreign_stops = frozenset[str]().union(*stop_words_by_language().values())
     for language, step, terms in shares():
-        held = 1 - (1 - 10 ** (-step / STEPS)) ** BACKGROUND_WORDS
-        table, stops = (english, stop_words("en")) if language == "en" else (others, every)
+        share = 1 - (1 - 10 ** (-step / STEPS)) ** BACKGROUND_WORDS
+        table, stops = (english, stop_words("en")) if language == "en" else (foreign, foreign_stops)
         for term in terms:
             if term not in stops:
-                table[term] = max(table.get(term, 0.0), held)
+                table[term] = max(table.get(term, 0.0), share)
     counts = {
-        term: round(BACKGROUND_ITEMS / 2 * (english.get(term, 0.0) + others.get(term, 0.0)))
-        for term in [*english, *others]
+        term: round(BACKGROUND_ITEMS / 2 * (english.get(term, 0.0) + foreign.get(term, 0.0)))
+        for term in [*english, *foreign]
     }
     return Frequencies(BACKGROUND_ITEMS, counts, behind=None)
 

@@ -50,80 +50,95 @@ common is not taken for what everything has. With 10 the same figures; with 30 a
 _TITLE = 2.0  # 1 loses .02 on ECB+, 3 loses .06 on the feeds
 _FADING = 20.0  # terms that more than a twentieth hold fade out; without: feeds .66 for .74
 _LONE = 0.5  # of a term that one item alone holds; 1 instead: feeds .65, UCI .81; 0.3: feeds .71
-_OWN, _BORROWED = 40, 60  # heaviest terms kept; 20 own ones lose .03 on ECB+, 40 in all .01-.03
+_OWN_TERMS, _BLEND_TERMS = (
+    40,
+    60,
+)  # heaviest terms kept; 20 own ones lose .03 on ECB+, 40 in all .01-.03
 _NEIGHBOURS = 6  # 5 loses .02 on ECB+, 8 gives .02 less precision with foreign headlines
 _LIKE_MIN = 0.1  # 0.15 instead: feeds .68 for .74
-_LOOKS = 200  # earlier items that an item is held against, half for developments; 150 lose .01
-_APART = 0.5  # of the cut: groups less alike are not held against each other again
+_COMPARISONS_MAX = (
+    200  # earlier items that an item is held against, half for developments; 150 lose .01
+)
+_RETRY_SHARE = 0.5  # of the cut: groups less alike are not held against each other again
 
 _Vector = Mapping[str, float]
 _Near = Sequence[tuple[float, int]]
 
 
-def grouped(held: Sequence[Reading], frequencies: Frequencies) -> list[list[list[Reading]]]:
+def grouped(items: Sequence[Reading], frequencies: Frequencies) -> list[list[list[Reading]]]:
     """The events of some items, each as its developments; every item is in exactly one.
 
     Events and developments are in the order of their first items' ids.
     """
-    copies = _copies(sorted(held, key=lambda one: one.evidence.id))
-    readings = [same[0] for same in copies]
-    counted = [_counts(one) for one in readings]
-    alone = [[at] for at in range(len(readings))]
-    vectors = _vectors(counted, alone, frequencies)
-    near = _neighbours(readings, vectors, _LOOKS // 2)
-    parts = _linked(vectors, near, DEVELOPMENT_CUT)
-    vectors = _vectors(counted, parts, frequencies)
-    near = _neighbours(readings, vectors, _LOOKS)
-    lent = [_lent(vectors, at, close) for at, close in enumerate(near)]
-    part_of = {at: number for number, part in enumerate(parts) for at in part}
+    copies = _copies(sorted(items, key=lambda item: item.evidence.id))
+    readings = [copy[0] for copy in copies]
+    term_counts = [_counts(reading) for reading in readings]
+    singletons = [[index] for index in range(len(readings))]
+    vectors = _vectors(term_counts, singletons, frequencies)
+    near = _neighbours(readings, vectors, _COMPARISONS_MAX // 2)
+    parts = _link(vectors, near, DEVELOPMENT_CUT)
+    vectors = _vectors(term_counts, parts, frequencies)
+    near = _neighbours(readings, vectors, _COMPARISONS_MAX)
+    blends = [_blend(vectors, index, neighbours) for index, neighbours in enumerate(near)]
+    part_of = {index: number for number, part in enumerate(parts) for index in part}
     return [
-        [[copy for at in part for copy in copies[at]] for part in _split(event, part_of)]
-        for event in _linked(lent, near, EVENT_CUT)
+        [
+            [copy for index in part for copy in copies[index]]
+            for part in _developments(event, part_of)
+        ]
+        for event in _link(blends, near, EVENT_CUT)
     ]
 
 
-def _copies(held: Iterable[Reading]) -> list[list[Reading]]:
+def _copies(readings: Iterable[Reading]) -> list[list[Reading]]:
     """Items that say the same in the same words at one time: one item, however many carry it."""
-    found: list[list[Reading]] = []
+    groups: list[list[Reading]] = []
     last: dict[tuple[tuple[str, ...], ...], int] = {}
-    for one in held:
-        words = (one.title, one.lead)
-        at = last.get(words, -1)
-        if at >= 0 and any(words) and _meets(found[at][0].evidence, one.evidence):
-            found[at].append(one)
+    for reading in readings:
+        words = (reading.title, reading.lead)
+        place = last.get(words, -1)
+        if place >= 0 and any(words) and _meets(groups[place][0].evidence, reading.evidence):
+            groups[place].append(reading)
         else:
-            last[words] = len(found)
-            found.append([one])
-    return found
+            last[words] = len(groups)
+            groups.append([reading])
+    return groups
 
 
-def _split(event: Iterable[int], part_of: Mapping[int, int]) -> list[list[int]]:
+def _developments(event: Iterable[int], part_of: Mapping[int, int]) -> list[list[int]]:
     """The developments of an event, in the order of their first items."""
     parts: dict[int, list[int]] = {}
-    for at in event:
-        parts.setdefault(part_of[at], []).append(at)
+    for index in event:
+        parts.setdefault(part_of[index], []).append(index)
     return list(parts.values())
 
 
 def _vectors(
-    counted: Sequence[Mapping[str, float]], groups: Sequence[Sequence[int]], store: Frequencies
+    term_counts: Sequence[Mapping[str, float]], groups: Sequence[Sequence[int]], store: Frequencies
 ) -> list[_Vector]:
     """The vectors of items by their counts, where those of one group count as one item."""
-    items = _holders(counted)
-    told = _holders(set().union(*(counted[at] for at in group)) for group in groups)
+    item_holders = _holders(term_counts)
+    group_holders = _holders(
+        set().union(*(term_counts[index] for index in group)) for group in groups
+    )
     total = len(groups) + SPREAD
-    again = len(counted) - len(groups)
-    counts = {term: max(0, store.counts.get(term, 0) - items[term] + told[term]) for term in told}
-    table = Frequencies(max(0, store.total - again), counts, behind=store.behind)
+    repeats = len(term_counts) - len(groups)
+    counts = {
+        term: max(0, store.counts.get(term, 0) - item_holders[term] + group_holders[term])
+        for term in group_holders
+    }
+    table = Frequencies(max(0, store.total - repeats), counts, behind=store.behind)
     weights = {
         term: table.idf(term)
         * min(1.0, log(total / holders) / log(_FADING))
-        * (_LONE if items[term] == 1 else 1.0)
-        for term, holders in told.items()
+        * (_LONE if item_holders[term] == 1 else 1.0)
+        for term, holders in group_holders.items()
     }
     return [
-        _unit({term: (1 + log(count)) * weights[term] for term, count in counts.items()}, _OWN)
-        for counts in counted
+        _unit(
+            {term: (1 + log(count)) * weights[term] for term, count in counts.items()}, _OWN_TERMS
+        )
+        for counts in term_counts
     ]
 
 
@@ -135,70 +150,70 @@ def _counts(reading: Reading) -> dict[str, float]:
     return counts
 
 
-def _unit(vector: _Vector, most: int) -> _Vector:
+def _unit(vector: _Vector, terms_max: int) -> _Vector:
     """The heaviest terms of a vector in the order of their weights, with length 1."""
-    kept = sorted(vector.items(), key=itemgetter(1), reverse=True)[:most]
-    length = sqrt(sum([weight * weight for _, weight in kept])) or 1.0
-    return {term: weight / length for term, weight in kept}
+    heaviest = sorted(vector.items(), key=itemgetter(1), reverse=True)[:terms_max]
+    length = sqrt(sum([weight * weight for _, weight in heaviest])) or 1.0
+    return {term: weight / length for term, weight in heaviest}
 
 
 def _neighbours(
-    held: Sequence[Reading], vectors: Sequence[_Vector], looks: int
+    readings: Sequence[Reading], vectors: Sequence[_Vector], comparisons_max: int
 ) -> list[list[tuple[float, int]]]:
     """For each item the nearest others with their likeness."""
     near: list[list[tuple[float, int]]] = [[] for _ in vectors]
     window = _holders(vectors)
     before: dict[str, list[tuple[int, float]]] = {}
-    for at, vector in enumerate(vectors):
-        like: dict[int, float] = {}
-        left = looks
+    for index, vector in enumerate(vectors):
+        likenesses: dict[int, float] = {}
+        budget = comparisons_max
         for term in sorted(vector, key=window.__getitem__):
-            found, mine = before.setdefault(term, []), vector[term]
-            if len(found) <= left:
-                left -= len(found)
-                for other, weight in found:
-                    like[other] = like.get(other, 0.0) + mine * weight
-            found.append((at, mine))
-        evidence = held[at].evidence
-        for other, likeness in like.items():
-            if likeness >= _LIKE_MIN and _meets(evidence, held[other].evidence):
-                near[at].append((likeness, other))
-                near[other].append((likeness, at))
-    return [nlargest(_NEIGHBOURS, close) for close in near]
+            postings, own_weight = before.setdefault(term, []), vector[term]
+            if len(postings) <= budget:
+                budget -= len(postings)
+                for neighbour, weight in postings:
+                    likenesses[neighbour] = likenesses.get(neighbour, 0.0) + own_weight * weight
+            postings.append((index, own_weight))
+        evidence = readings[index].evidence
+        for neighbour, likeness in likenesses.items():
+            if likeness >= _LIKE_MIN and _meets(evidence, readings[neighbour].evidence):
+                near[index].append((likeness, neighbour))
+                near[neighbour].append((likeness, index))
+    return [nlargest(_NEIGHBOURS, neighbours) for neighbours in near]
 
 
 def _holders(vectors: Iterable[Iterable[str]]) -> dict[str, int]:
     """How many items hold each term."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for vector in vectors:
         for term in vector:
-            found[term] = found.get(term, 0) + 1
-    return found
+            counts[term] = counts.get(term, 0) + 1
+    return counts
 
 
-def _meets(one: Evidence, other: Evidence) -> bool:
+def _meets(left: Evidence, right: Evidence) -> bool:
     """Whether two items are near enough in time to tell the same."""
-    if one.published_at is not None and other.published_at is not None:
-        return abs(one.published_at - other.published_at) <= SPAN
-    return abs(one.retrieved_at - other.retrieved_at) <= SPAN
+    if left.published_at is not None and right.published_at is not None:
+        return abs(left.published_at - right.published_at) <= SPAN
+    return abs(left.retrieved_at - right.retrieved_at) <= SPAN
 
 
-def _lent(vectors: Sequence[_Vector], at: int, near: _Near) -> _Vector:
+def _blend(vectors: Sequence[_Vector], index: int, near: _Near) -> _Vector:
     """An item's vector with what it borrows from its neighbours."""
-    total = dict(vectors[at])
-    for likeness, other in near:
-        for term, weight in vectors[other].items():
+    total = dict(vectors[index])
+    for likeness, neighbour in near:
+        for term, weight in vectors[neighbour].items():
             total[term] = total.get(term, 0.0) + likeness * weight
-    return _unit(total, _BORROWED)
+    return _unit(total, _BLEND_TERMS)
 
 
-def _linked(vectors: Sequence[_Vector], near: Sequence[_Near], cut: float) -> list[list[int]]:
+def _link(vectors: Sequence[_Vector], near: Sequence[_Near], cut: float) -> list[list[int]]:
     """The groups of vectors, joined along neighbours while they are alike in the mean."""
     groups = _Groups(list(vectors), cut)
-    for at, close in enumerate(near):
-        for _, other in close:
-            groups.compare(at, other)
-    return groups.joined()
+    for index, neighbours in enumerate(near):
+        for _, neighbour in neighbours:
+            groups.compare(index, neighbour)
+    return groups.join_all()
 
 
 @define(eq=False)
@@ -208,49 +223,51 @@ class _Groups:
     sums: list[_Vector]
     cut: float
     _members: list[list[int]] = field(init=False)
-    _beside: list[set[int]] = field(init=False)
-    _gone: set[int] = field(init=False, factory=set)
-    _alike: list[tuple[float, int, int]] = field(init=False, factory=list)
+    _partners: list[set[int]] = field(init=False)
+    _inactive: set[int] = field(init=False, factory=set)
+    _queue: list[tuple[float, int, int]] = field(init=False, factory=list)
 
     def __attrs_post_init__(self) -> None:
-        self._members = [[at] for at in range(len(self.sums))]
-        self._beside = [set() for _ in self.sums]
+        self._members = [[index] for index in range(len(self.sums))]
+        self._partners = [set() for _ in self.sums]
 
-    def compare(self, one: int, other: int) -> None:
+    def compare(self, left: int, right: int) -> None:
         """Note how alike two groups are, if they are."""
-        if other in self._beside[one]:
+        if right in self._partners[left]:
             return
-        size = len(self._members[one]) * len(self._members[other])
-        likeness = round(_dot(self.sums[one], self.sums[other]) / size, 9)
-        if likeness < self.cut * _APART:
+        size = len(self._members[left]) * len(self._members[right])
+        likeness = round(_dot(self.sums[left], self.sums[right]) / size, 9)
+        if likeness < self.cut * _RETRY_SHARE:
             return
-        self._beside[one].add(other)
-        self._beside[other].add(one)
+        self._partners[left].add(right)
+        self._partners[right].add(left)
         if likeness >= self.cut:
-            heappush(self._alike, (-likeness, min(one, other), max(one, other)))
+            heappush(self._queue, (-likeness, min(left, right), max(left, right)))
 
-    def joined(self) -> list[list[int]]:
+    def join_all(self) -> list[list[int]]:
         """Join the two that are most alike as long as there are any; what each group holds."""
-        while self._alike:
-            _, one, other = heappop(self._alike)
-            if one not in self._gone and other not in self._gone:
-                self._join(one, other)
-        whole = (held for at, held in enumerate(self._members) if at not in self._gone)
+        while self._queue:
+            _, left, right = heappop(self._queue)
+            if left not in self._inactive and right not in self._inactive:
+                self._join(left, right)
+        whole = (
+            members for index, members in enumerate(self._members) if index not in self._inactive
+        )
         return sorted(map(sorted, whole))
 
-    def _join(self, one: int, other: int) -> None:
-        few, many = sorted((self.sums[one], self.sums[other]), key=len)
-        total = dict(many)
-        for term, weight in few.items():
+    def _join(self, left: int, right: int) -> None:
+        small, large = sorted((self.sums[left], self.sums[right]), key=len)
+        total = dict(large)
+        for term, weight in small.items():
             total[term] = total.get(term, 0.0) + weight
         self.sums.append(total)
-        self._members.append(self._members[one] + self._members[other])
-        self._beside.append(set())
-        self._gone.update((one, other))
-        for third in sorted((self._beside[one] | self._beside[other]) - self._gone):
+        self._members.append(self._members[left] + self._members[right])
+        self._partners.append(set())
+        self._inactive.update((left, right))
+        for third in sorted((self._partners[left] | self._partners[right]) - self._inactive):
             self.compare(len(self.sums) - 1, third)
 
 
-def _dot(one: _Vector, other: _Vector) -> float:
-    few, many = (one, other) if len(one) <= len(other) else (other, one)
-    return sum([weight * many[term] for term, weight in few.items() if term in many])
+def _dot(left: _Vector, right: _Vector) -> float:
+    small, large = (left, right) if len(left) <= len(right) else (right, left)
+    return sum([weight * large[term] for term, weight in small.items() if term in large])

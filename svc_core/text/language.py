@@ -28,10 +28,10 @@ def primary(tag: str) -> str:
     return tag.replace("_", "-").split("-")[0].casefold()
 
 
-def guess(text: str, stated: str | None = None) -> str | None:
-    """The primary language subtag: of `stated` (BCP 47), else a guess, else `None`."""
-    if stated:
-        return primary(stated) or None
+def guess(text: str, tag: str | None = None) -> str | None:
+    """The primary language subtag: of `tag` (BCP 47), else a guess, else `None`."""
+    if tag:
+        return primary(tag) or None
     text = text[:CHARS_READ]
     for language, letters in _SCRIPTS:
         if len(letters.findall(text)) >= _SCRIPT_LETTERS_MIN:
@@ -41,22 +41,22 @@ def guess(text: str, stated: str | None = None) -> str | None:
 
 def _by_words(text: str) -> str | None:
     """The language whose common words weigh most: a word the more, the commoner it is there."""
-    known = _commonest()
+    languages = _common_terms()
     weights: dict[str, int] = defaultdict(int)
     for word in words(text):
-        for language, weight in known.get(cut(word), ()):
+        for language, weight in languages.get(cut(word), ()):
             weights[language] += weight
-    ranked = sorted(((weight, language) for language, weight in weights.items()), reverse=True)
-    (most, language), (second, _) = [*ranked, (0, ""), (0, "")][:2]
-    return language if most >= _WEIGHT_MIN and most - second >= _MARGIN_MIN else None
+    ranking = sorted(((weight, language) for language, weight in weights.items()), reverse=True)
+    (first, language), (second, _) = [*ranking, (0, ""), (0, "")][:2]
+    return language if first >= _WEIGHT_MIN and first - second >= _MARGIN_MIN else None
 
 
 @cache
-def _commonest() -> Mapping[str, tuple[tuple[str, int], ...]]:
+def _common_terms() -> Mapping[str, tuple[tuple[str, int], ...]]:
     """The languages that have a term often, and how much it tells of each."""
-    found: dict[str, tuple[tuple[str, int], ...]] = {}
+    weights: dict[str, tuple[tuple[str, int], ...]] = {}
     for language, step, terms in shares():
-        told = ((language, _RAREST + 1 - step),)
+        pairs = ((language, _RAREST + 1 - step),)
         for term in terms:
-            found[term] = found.get(term, ()) + told
-    return found
+            weights[term] = weights.get(term, ()) + pairs
+    return weights

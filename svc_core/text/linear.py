@@ -34,30 +34,30 @@ class Linear:
         if rows:
             share = self.scale / float(len(terms)) ** 0.5
             sums = map(sum, zip(*rows, strict=True))
-            totals = [bias + share * told for bias, told in zip(totals, sums, strict=True)]
+            totals = [bias + share * total for bias, total in zip(totals, sums, strict=True)]
         for cue, value in (cues or {}).items():
-            for at, weight in enumerate(self._row(cue) if cue in self.places else ()):
-                totals[at] += self.scale * weight * value
+            for column, weight in enumerate(self._row(cue) if cue in self.places else ()):
+                totals[column] += self.scale * weight * value
         return totals
 
     def _row(self, term: str) -> memoryview:
-        at = self.places[term]
-        return self.weights[at : at + len(self.columns)]
+        start = self.places[term]
+        return self.weights[start : start + len(self.columns)]
 
 
-def read(name: str) -> Linear:
+def load_model(name: str) -> Linear:
     """The model of a data file: a line of JSON, a line of terms parted by tabs, the bytes.
 
     Raises:
         FileNotFoundError: there is no such model.
     """
     head, terms, weights = zlib.decompress(data.read(name)).split(b"\n", 2)
-    told = json.loads(head)
-    width = len(told["columns"])
+    header = json.loads(head)
+    width = len(header["columns"])
     return Linear(
-        columns=tuple(told["columns"]),
-        biases=tuple(told["biases"]),
-        scale=told["scale"],
-        places={term: at * width for at, term in enumerate(terms.decode().split("\t"))},
+        columns=tuple(header["columns"]),
+        biases=tuple(header["biases"]),
+        scale=header["scale"],
+        places={term: row * width for row, term in enumerate(terms.decode().split("\t"))},
         weights=memoryview(weights).cast("b"),
     )

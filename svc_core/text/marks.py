@@ -11,7 +11,7 @@ import re
 
 from attrs import field, frozen
 
-from svc_core.text.words import UNSPACED
+from svc_core.text.words import UNSPACED_CHARS
 
 SHARE_MIN = 0.75
 """Share of the words. Of two reports of one event (ECB+), 57-67 % of the headlines are held by
@@ -23,7 +23,7 @@ LETTERS_MIN = 4
 _RUN = re.compile(r"\w+")
 _STOPS = ".…。।۔"
 _NUMBER = re.compile(r"\d+")
-_UNSPACED = re.compile(f"[{UNSPACED}]")
+_UNSPACED_SCRIPT = re.compile(f"[{UNSPACED_CHARS}]")
 
 
 @frozen
@@ -32,36 +32,36 @@ class Words:
 
     words: frozenset[str] = field(repr=False)
     numbers: frozenset[str] = field(repr=False)
-    folded: str
+    line: str
 
     @classmethod
     def of(cls, text: str) -> "Words":
         """The words of a text. Linear in its length."""
-        folded = " ".join(text.casefold().split())
+        line = " ".join(text.casefold().split())
         words: set[str] = set()
-        for run in _RUN.findall(folded):
-            if _UNSPACED.search(run):
+        for run in _RUN.findall(line):
+            if _UNSPACED_SCRIPT.search(run):
                 words.update(_pairs(run))
             elif len(run) >= LETTERS_MIN:
                 words.add(run)
-        numbered = frozenset(word for word in _RUN.findall(folded) if _is_numbered(word))
-        digits = frozenset(_NUMBER.findall(folded))
-        return cls(frozenset(words) - numbered, numbered | digits, folded)
+        codes = frozenset(word for word in _RUN.findall(line) if _has_digit(word))
+        digits = frozenset(_NUMBER.findall(line))
+        return cls(frozenset(words) - codes, codes | digits, line)
 
-    def holds(self, said: "Words") -> bool:
+    def holds(self, sentence: "Words") -> bool:
         """Whether these words hold those of a sentence."""
-        if not said.words:
-            return said.folded.rstrip(_STOPS) in self.folded
-        if not said.numbers <= self.numbers:
+        if not sentence.words:
+            return sentence.line.rstrip(_STOPS) in self.line
+        if not sentence.numbers <= self.numbers:
             return False
-        share = SHARE_MIN if len(said.words) >= FEW_WORDS else 1
-        return len(said.words & self.words) >= share * len(said.words)
+        share = SHARE_MIN if len(sentence.words) >= FEW_WORDS else 1
+        return len(sentence.words & self.words) >= share * len(sentence.words)
 
 
-def _is_numbered(word: str) -> bool:
-    return _NUMBER.search(word) is not None and not _UNSPACED.search(word)
+def _has_digit(word: str) -> bool:
+    return _NUMBER.search(word) is not None and not _UNSPACED_SCRIPT.search(word)
 
 
 def _pairs(run: str) -> list[str]:
     """Each character of the run with the next one; digits and Latin letters among them, too."""
-    return [run[at : at + 2] for at in range(max(len(run) - 1, 1))]
+    return [run[start : start + 2] for start in range(max(len(run) - 1, 1))]

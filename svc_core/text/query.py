@@ -12,11 +12,11 @@ from svc_core.text.language import guess
 from svc_core.text.words import terms
 
 OTHER = 0.5  # what is not asked itself counts as so many where candidates are sought
-NAME = 1.75  # a capitalised word of a subject counts as so many (ADR 24)
+NAME_FACTOR = 1.75  # a capitalised word of a subject counts as so many (ADR 24)
 
-_QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|«([^»]+)»|„([^“”]+)[“”]')
-_EXCLUDED = re.compile(r'(?:^|(?<=\s))-(?:"([^"]+)"|([^\W\d_][\w-]*))')
-_LISTED = re.compile(r"[;\n]+")
+_QUOTATION = re.compile(r'"([^"]+)"|“([^”]+)”|«([^»]+)»|„([^“”]+)[“”]')
+_EXCLUSION = re.compile(r'(?:^|(?<=\s))-(?:"([^"]+)"|([^\W\d_][\w-]*))')
+_LIST_BREAK = re.compile(r"[;\n]+")
 _PARTS_MAX = 12  # subjects that one topic lists: each is looked for by itself
 _SENTENCE_ENDS = ".!?:"
 _OPENERS = "\"'“«„(["
@@ -40,9 +40,9 @@ class Query:
     @property
     def terms(self) -> Mapping[str, float]:
         """Every term of which what is sought holds at least one, with a factor on its weight."""
-        named = (term for _, runs in self.others for run in runs for term in run)
-        raising = (term for run in self.phrases for term in run)
-        return dict.fromkeys([*self.asked, *raising, *named], OTHER) | dict(self.asked)
+        equivalents = (term for _, runs in self.others for run in runs for term in run)
+        phrase_terms = (term for run in self.phrases for term in run)
+        return dict.fromkeys([*self.asked, *phrase_terms, *equivalents], OTHER) | dict(self.asked)
 
     @classmethod
     def of(
@@ -59,29 +59,31 @@ class Query:
         that semicolons or lines part are looked for each by itself. The words of a `whole` reading
         are not cut.
         """
-        subject = _EXCLUDED.sub(" ", topic)
+        subject = _EXCLUSION.sub(" ", topic)
         tongue = guess(subject) or language
-        read = partial(terms, language=tongue, whole=whole)
-        asked = dict.fromkeys(read(subject), 1.0)
-        asked |= dict.fromkeys((t for t in read(_names(subject)) if t in asked), NAME)
-        raising = [_either(found) for found in _QUOTED.finditer(subject)] + list(keywords)
-        phrases = _runs(map(read, raising))
+        terms_of = partial(terms, language=tongue, whole=whole)
+        factors = dict.fromkeys(terms_of(subject), 1.0)
+        factors |= dict.fromkeys(
+            (t for t in terms_of(_names(subject)) if t in factors), NAME_FACTOR
+        )
+        boosts = [_group_text(match) for match in _QUOTATION.finditer(subject)] + list(keywords)
+        phrases = _runs(map(terms_of, boosts))
         return cls(
-            asked,
-            () if whole else tuple(same(read(subject))),
+            factors,
+            () if whole else tuple(same(terms_of(subject))),
             phrases,
-            _runs(read(_either(found)) for found in _EXCLUDED.finditer(topic)),
+            _runs(terms_of(_group_text(match)) for match in _EXCLUSION.finditer(topic)),
             () if whole else _parts(subject, phrases, tongue),
         )
 
 
 def _parts(subject: str, phrases: Iterable[Run], language: str | None) -> tuple[Query, ...]:
     """The questions of a list, each with the phrases that share a term with it."""
-    listed = [part for part in _LISTED.split(subject) if terms(part, language)][:_PARTS_MAX]
-    asked = [Query.of(part, (), language) for part in listed if len(listed) > 1]
+    subjects = [part for part in _LIST_BREAK.split(subject) if terms(part, language)][:_PARTS_MAX]
+    queries = [Query.of(part, (), language) for part in subjects if len(subjects) > 1]
     return tuple(
         evolve(part, phrases=tuple(run for run in phrases if not part.asked.keys().isdisjoint(run)))
-        for part in asked
+        for part in queries
     )
 
 
@@ -95,8 +97,8 @@ def _names(subject: str) -> str:
     )
 
 
-def _either(found: re.Match[str]) -> str:
-    return str(next(filter(None, found.groups())))
+def _group_text(match: re.Match[str]) -> str:
+    return str(next(filter(None, match.groups())))
 
 
 def _runs(phrases: Iterable[Sequence[str]]) -> tuple[Run, ...]:

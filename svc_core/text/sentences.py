@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from svc_core import data
-from svc_core.text.tables import either
+from svc_core.text.tables import alternation
 
 _SENTENCE_LENGTH_MAX = 600  # a stored text is at most 600 characters long (Spec: News item)
 _WORDS_MIN = 4
@@ -19,20 +19,20 @@ _SEPARATORS = ("|", "•", "·")
 
 @cache
 def _table() -> dict[tuple[str, str], list[str]]:
-    found: dict[tuple[str, str], list[str]] = {}
+    table: dict[tuple[str, str], list[str]] = {}
     for kind, language, words in data.rows("sentences.tsv"):
-        found.setdefault((kind, language), []).append(words)
-    return found
+        table.setdefault((kind, language), []).append(words)
+    return table
 
 
-def _kept(kind: str, language: str = "*") -> Sequence[str]:
+def _phrases(kind: str, language: str = "*") -> Sequence[str]:
     """What the table has of a kind."""
     return _table().get((kind, language), ())
 
 
 @cache
 def _words(kind: str, language: str = "*") -> frozenset[str]:
-    return frozenset(word for line in _kept(kind, language) for word in line.split())
+    return frozenset(word for line in _phrases(kind, language) for word in line.split())
 
 
 _SPACE = re.compile(r"\s+")
@@ -44,21 +44,21 @@ _BREAK = re.compile(
     r"""|\s+[|•·]\s+"""
 )
 _ABBREVIATION = re.compile(
-    rf"(?:^|[\s(\"'“‘«])(?:[A-ZÀ-Þ]\.(?:[A-ZÀ-Þ]\.)*|(?:{either(_words('abbreviation'))})\.)$"
+    rf"(?:^|[\s(\"'“‘«])(?:[A-ZÀ-Þ]\.(?:[A-ZÀ-Þ]\.)*|(?:{alternation(_words('abbreviation'))})\.)$"
 )
 _ORDINAL = re.compile(r"(?:^|\s)\d{1,2}\.$")
 _ENDING_CHARS = 40  # that tell an abbreviation; a run of abbreviations may be as long as its text
 _BOILERPLATE = re.compile(
-    rf"(?:{'|'.join(_kept('boilerplate'))}|[\[<].{{0,80}}[\]>]$)", re.IGNORECASE
+    rf"(?:{'|'.join(_phrases('boilerplate'))}|[\[<].{{0,80}}[\]>]$)", re.IGNORECASE
 )
-_CAPTION = re.compile("|".join(_kept("caption")), re.IGNORECASE)
+_CAPTION = re.compile("|".join(_phrases("caption")), re.IGNORECASE)
 _MARKUP = re.compile(r"<!--(?:(?!<!--).)*?-->|</?[a-zA-Z][^<>]{0,200}>")
 _TAIL = re.compile(
     r"\s*(?:\[\s*(?:…|\.\.\.|&hellip;|\?|link|\d+ comments?)\s*\]|\(more…?\)"
     r"|(?:read more|continue reading|lire la suite|weiterlesen|leer más)\W*)\s*$",
     re.IGNORECASE,
 )
-_AGENCIES = either(_words("agency"))
+_AGENCIES = alternation(_words("agency"))
 _DATELINE = re.compile(
     rf"^(?:[A-ZÀ-Ž][\w.'’ ,/-]{{1,60}}\s)?\((?:{_AGENCIES})\)\s*[-–—:]+\s+"
     r"|^(?:EFE|EP|AFP|AP|EUROPA PRESS|AGENCIAS|REUTERS|20MINUTOS\.ES"
@@ -67,15 +67,15 @@ _DATELINE = re.compile(
     r"|^(?:[A-ZÀ-Þ][A-ZÀ-Þ0-9'’ /-]{3,40})(?:, [\w. ]{2,30})?\s+[-–—]\s+(?=\S)"
 )
 _SECTION = re.compile(
-    rf"^(?:[A-Z][\w ]{{2,24}}\s(?:[›»|]|â€º)\s+)|^(?:{'|'.join(_kept('label'))})\s*[:|–-]\s+",
+    rf"^(?:[A-Z][\w ]{{2,24}}\s(?:[›»|]|â€º)\s+)|^(?:{'|'.join(_phrases('label'))})\s*[:|–-]\s+",
     re.IGNORECASE,
 )
-_FINISHED = re.compile(r"(?<!\.\.)[.!?。！？।۔][^\w.…[]{0,12}$")  # marks and symbols may follow
+_FULL_STOP = re.compile(r"(?<!\.\.)[.!?。！？।۔][^\w.…[]{0,12}$")  # marks and symbols may follow
 _LETTERS = re.compile(r"[^\W\d_]")
-_UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
+_UNSPACED_SCRIPT = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
 
 
-def sentences(text: str, least: int = _WORDS_MIN, *, tails: bool = False) -> list[str]:
+def sentences(text: str, words_min: int = _WORDS_MIN, *, tails: bool = False) -> list[str]:
     """The quotable sentences of `text`, in order, without repeats.
 
     They have at least so many words. What has no full stop is left out unless `tails` are wanted.
@@ -85,20 +85,20 @@ def sentences(text: str, least: int = _WORDS_MIN, *, tails: bool = False) -> lis
     A text that is one unfinished run keeps it: a truncated lead is better than no lead.
     """
     lines = _MARKUP.sub(" ", text).splitlines()
-    found = [_clean(run) for line in lines for run in _split(_fold_space(line))]
-    kept = list(dict.fromkeys(run for run in found if _is_quotable(run, least)))
-    finished = [run for run in kept if _FINISHED.search(run)]
-    whole = [run for run in kept if not run.endswith(("...", "…"))]
+    runs = [_clean(run) for line in lines for run in _runs(_fold_space(line))]
+    quotable = list(dict.fromkeys(run for run in runs if _is_quotable(run, words_min)))
+    complete = [run for run in quotable if _FULL_STOP.search(run)]
+    whole = [run for run in quotable if not run.endswith(("...", "…"))]
     if tails:
-        finished = [run for run in whole if run in finished or len(run.split()) >= _WORDS_MIN]
-    return finished or whole or kept
+        complete = [run for run in whole if run in complete or len(run.split()) >= _WORDS_MIN]
+    return complete or whole or quotable
 
 
 def headline(title: str) -> str:
     """`title` with white space folded and a feed's section label ("World › ") dropped."""
-    folded = _fold_space(_MARKUP.sub(" ", title))
-    bare = _SECTION.sub("", folded, count=1)
-    return bare if len(bare.split()) >= 2 else folded
+    line = _fold_space(_MARKUP.sub(" ", title))
+    bare = _SECTION.sub("", line, count=1)
+    return bare if len(bare.split()) >= 2 else line
 
 
 def _fold_space(text: str) -> str:
@@ -117,7 +117,7 @@ def breaks(text: str) -> Iterator[tuple[int, int]]:
             start = match.end()
 
 
-def _split(text: str) -> list[str]:
+def _runs(text: str) -> list[str]:
     runs: list[str] = []
     start = 0
     for end, after in breaks(text):
@@ -131,13 +131,13 @@ def _clean(run: str) -> str:
     return _DATELINE.sub("", run, count=1).strip(" |•·")
 
 
-def _is_quotable(run: str, least: int) -> bool:
+def _is_quotable(run: str, words_min: int) -> bool:
     if len(run) > _SENTENCE_LENGTH_MAX or _BOILERPLATE.match(run) or _CAPTION.search(run):
         return False
-    if _UNSPACED.search(run):
+    if _UNSPACED_SCRIPT.search(run):
         return len(run) >= 8
     words = [word for word in run.split() if _LETTERS.search(word)]
-    return len(words) >= least and not run.isupper()
+    return len(words) >= words_min and not run.isupper()
 
 
 # -- how well a sentence or headline can speak --------------------------------------------------
@@ -148,11 +148,13 @@ _BEGINNING = 80  # characters that surely hold two words
 _HEADLINE_WORDS_MIN = 3
 _ALONE_WORDS_MAX = 45
 _DOUBLE_QUOTES = '"„“”«»'
-_BROKEN = re.compile("Ã[\u0080-\u00bf ]|â€|Â[\u00a0-\u00bf]")  # UTF-8 read as Latin-1 by the source
-_ASIDE = re.compile("|".join(_kept("aside")), re.IGNORECASE)
+_MOJIBAKE = re.compile(
+    "Ã[\u0080-\u00bf ]|â€|Â[\u00a0-\u00bf]"
+)  # UTF-8 read as Latin-1 by the source
+_ASIDE = re.compile("|".join(_phrases("aside")), re.IGNORECASE)
 _PLACE_ONLY = re.compile(r"(?:in|at|near|on|outside)(?:\s\S+){1,5}$", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
-_QUOTED = re.compile('["“„«][^"“”„«»]*["”“»]')
+_QUOTATION = re.compile('["“„«][^"“”„«»]*["”“»]')
 _STOPS = (
     (re.compile("[\u3040-\u30ff\u3400-\u9fff]$"), "。"),
     (re.compile("[\u0900-\u097f]$"), "।"),
@@ -166,25 +168,27 @@ def is_whole(text: str) -> bool:
         return False
     if text.count("(") != text.count(")") or sum(map(text.count, _DOUBLE_QUOTES)) % 2:
         return False
-    return bool(_FINISHED.search(text)) and not text.lstrip(_QUOTES)[:1].islower()
+    return bool(_FULL_STOP.search(text)) and not text.lstrip(_QUOTES)[:1].islower()
 
 
 def is_broken(text: str) -> bool:
     """Whether its letters were spoilt on their way."""
-    return bool(_BROKEN.search(text))
+    return bool(_MOJIBAKE.search(text))
 
 
 def is_aside(headline: str) -> bool:
     """Whether a headline asks, comments, shows or only names a day, where another one tells."""
-    named = len(_WORD.findall(headline)) < _HEADLINE_WORDS_MIN and not _UNSPACED.search(headline)
-    return named or bool(_ASIDE.search(headline))
+    is_label = len(_WORD.findall(headline)) < _HEADLINE_WORDS_MIN and not _UNSPACED_SCRIPT.search(
+        headline
+    )
+    return is_label or bool(_ASIDE.search(headline))
 
 
 def is_faulty(text: str, language: str | None) -> bool:
     """Whether a sentence asks, is very short, or has no verb as far as the language is known."""
     if text.rstrip(_QUOTES + "”’»)").endswith(("?", "？", "؟")):
         return True
-    if _UNSPACED.search(text):
+    if _UNSPACED_SCRIPT.search(text):
         return False
     words = _WORD.findall(text)
     return len(words) < _FAULTLESS_WORDS_MIN or not _has_verb(words, language)
@@ -200,34 +204,34 @@ def leans(text: str, language: str | None) -> bool:
 
 def names_subjects(language: str | None) -> bool:
     """Whether a sentence that leans is known by its words: not where verbs say who acts."""
-    return bool(_kept("leaning", language or "")) and language not in _words("subjectless")
+    return bool(_phrases("leaning", language or "")) and language not in _words("subjectless")
 
 
 def stands_alone(text: str, language: str | None) -> bool:
     """Whether a whole sentence is understood, and read with ease, without the one before it."""
-    short = len(text.split()) <= _ALONE_WORDS_MAX
-    return short and not (
+    is_short = len(text.split()) <= _ALONE_WORDS_MAX
+    return is_short and not (
         is_faulty(text, language)
         or leans(text, language)
-        or _is_own(text, language)
+        or _is_first_person(text, language)
         or _is_clause(text, language)
     )
 
 
-def _first(text: str) -> str:
-    found = _WORD.match(text.lstrip(_QUOTES))
-    return found[0].casefold() if found else ""
+def _first_word(text: str) -> str:
+    match = _WORD.match(text.lstrip(_QUOTES))
+    return match[0].casefold() if match else ""
 
 
-def _is_own(text: str, language: str | None) -> bool:
+def _is_first_person(text: str, language: str | None) -> bool:
     """Whether the writer speaks of himself; people who are quoted may."""
-    said = _WORD.findall(_QUOTED.sub(" ", text).casefold())
-    return not _words("own", language or "en").isdisjoint(said)
+    words = _WORD.findall(_QUOTATION.sub(" ", text).casefold())
+    return not _words("own", language or "en").isdisjoint(words)
 
 
 def _is_clause(text: str, language: str | None) -> bool:
     """Whether a subordinate clause is all there is: no part behind a comma has a verb."""
-    if _first(text) not in _words("subordinate", language or "en"):
+    if _first_word(text) not in _words("subordinate", language or "en"):
         return False
     _, _, rest = text.partition(",")
     return not _has_verb(_WORD.findall(rest), language, surely=True)
@@ -235,10 +239,10 @@ def _is_clause(text: str, language: str | None) -> bool:
 
 def ended(text: str) -> str:
     """A headline as a sentence: with the full stop of its script, unless it has an end."""
-    if _FINISHED.search(text) or text.endswith(("...", "…")):
+    if _FULL_STOP.search(text) or text.endswith(("...", "…")):
         return text
     bare = text.rstrip(" ,;:|–-") or text
-    return bare + next((stop for last, stop in _STOPS if last.search(bare)), ".")
+    return bare + next((stop for script, stop in _STOPS if script.search(bare)), ".")
 
 
 def _has_verb(words: Sequence[str], language: str | None, *, surely: bool = False) -> bool:

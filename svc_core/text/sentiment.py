@@ -23,7 +23,7 @@ from svc_core.text.language import primary
 NEUTRAL_BELOW = 0.35  # chosen on the development halves, see ADR 27
 _LEAD = 1_000  # characters
 _REACH = 3  # words from a negation to what it turns round
-_TURNED = 0.74  # of VADER: what is left of a word that a negation turns round
+_NEGATION_FACTOR = 0.74  # of VADER: what is left of a word that a negation turns round
 _STEP = 0.293  # of VADER: a strengthening or weakening word
 _SQUEEZE = 15.0  # of VADER: x / sqrt(x² + 15)
 _NEAR = 8  # words from a move to what moves
@@ -33,20 +33,20 @@ _STEM = 6
 _WORD = re.compile(r"[a-z]+(?:[-'][a-z]+)*|\d+(?:[.,]\d+)*")
 _NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 _MONEY = re.compile(r"[%$€£]|\b(?:EUR|USD|GBP|Rs|mln|mn|bn)\b")
-_AGAINST = re.compile(
+_COMPARISON = re.compile(
     r"\b(?:from|compared (?:to|with)|versus|vs|against)\b[^.;]{0,60}?(\d+(?:,\d{3})*(?:\.\d+)?)"
 )
 
 
 @frozen
-class Sentiment:
+class Tone:
     """`label` is positive, neutral or negative; `value` is -1..1, to three places."""
 
     label: str
     value: float
 
 
-def sentiment(title: str, text: str = "", language: str | None = "en") -> Sentiment | None:
+def sentiment(title: str, text: str = "", language: str | None = "en") -> Tone | None:
     """The tone of an item, or `None` where `language` (BCP 47) is unknown or not English."""
     if language is None or primary(language) != "en":
         return None
@@ -54,24 +54,24 @@ def sentiment(title: str, text: str = "", language: str | None = "en") -> Sentim
     total = sum(weight * _value(part) for weight, part in parts)
     value = round(total / max(1, sum(weight for weight, _ in parts)), 3) + 0.0
     if abs(value) < NEUTRAL_BELOW:
-        return Sentiment("neutral", value)
-    return Sentiment("positive" if value > 0 else "negative", value)
+        return Tone("neutral", value)
+    return Tone("positive" if value > 0 else "negative", value)
 
 
 def _value(text: str) -> float:
-    told = read(text)
-    scores = _model().scores(terms(told), cues(told))
-    pair = scores[:2] if told.is_trade else scores[2:]
+    reading = read(text)
+    scores = _model().scores(terms(reading), cues(reading))
+    pair = scores[:2] if reading.is_trade else scores[2:]
     up, down = (math.exp(min(_SCORE_MAX, score)) for score in pair)
-    learnt = (up - down) / (1.0 + up + down)
-    if told.is_trade:
-        return learnt
-    total = told.good - told.bad
-    return (learnt + total / math.sqrt(total * total + _SQUEEZE)) / 2
+    model_score = (up - down) / (1.0 + up + down)
+    if reading.is_trade:
+        return model_score
+    total = reading.good - reading.bad
+    return (model_score + total / math.sqrt(total * total + _SQUEEZE)) / 2
 
 
 @frozen
-class Read:
+class ToneText:
     """A text: its words in order (a figure is `0`), the valences of good and bad ones summed up."""
 
     text: str
@@ -81,85 +81,85 @@ class Read:
     bad: float
 
 
-def read(text: str) -> Read:
+def read(text: str) -> ToneText:
     """Read a text for its tone."""
-    found = _WORD.findall(text.casefold().replace("’", "'"))
+    tokens = _WORD.findall(text.casefold().replace("’", "'"))
     words = tuple(
-        "0" if word[0].isdigit() else word.removesuffix("'s").replace("'", "") for word in found
+        "0" if word[0].isdigit() else word.removesuffix("'s").replace("'", "") for word in tokens
     )
-    return Read(text, words, _is_trade(text, words), *_sums(words))
+    return ToneText(text, words, _is_trade(text, words), *_sums(words))
 
 
-def terms(told: Read) -> set[str]:
+def terms(reading: ToneText) -> set[str]:
     """What the model weighs: the beginnings of words, and pairs of neighbours."""
-    cut = [word[:_STEM] for word in told.words]
-    return {*cut, *(f"{left} {right}" for left, right in pairwise(cut))}
+    stems = [word[:_STEM] for word in reading.words]
+    return {*stems, *(f"{left} {right}" for left, right in pairwise(stems))}
 
 
-def cues(told: Read) -> dict[str, float]:
+def cues(reading: ToneText) -> dict[str, float]:
     """What tells the tone beside the words themselves, by name."""
-    place = "trade" if told.is_trade else "other"
-    sums = {f"#good {place}": math.sqrt(told.good), f"#bad {place}": math.sqrt(told.bad)}
-    return {**sums, **_moves(told.words), **_against(told)}
+    place = "trade" if reading.is_trade else "other"
+    sums = {f"#good {place}": math.sqrt(reading.good), f"#bad {place}": math.sqrt(reading.bad)}
+    return {**sums, **_movement_cues(reading.words), **_comparison_cues(reading)}
 
 
 def _is_trade(text: str, words: Sequence[str]) -> bool:
     """Whether a text speaks of money, or of something that rises or falls."""
     if _MONEY.search(text):
         return True
-    held = {kind for kind, known in _kinds().items() if not known.isdisjoint(words)}
-    return bool(held & {"gain", "burden"} and held & {"up", "down"})
+    kinds = {kind for kind, members in _kinds().items() if not members.isdisjoint(words)}
+    return bool(kinds & {"gain", "burden"} and kinds & {"up", "down"})
 
 
 def _sums(words: Sequence[str]) -> tuple[float, float]:
     """The valences of good and of bad words."""
     kinds, valences = _kinds(), _valences()
     good = bad = 0.0
-    for at, word in enumerate(words):
+    for index, word in enumerate(words):
         if word not in valences:
             continue
-        before = words[max(0, at - _REACH) : at]
+        before = words[max(0, index - _REACH) : index]
         size = abs(valences[word])
         if before:
             step = (before[-1] in kinds["stronger"]) - (before[-1] in kinds["weaker"])
             size = max(0.0, size + _STEP * step)
         is_plain = kinds["not"].isdisjoint(before)
         if (valences[word] > 0) is is_plain:
-            good += size if is_plain else _TURNED * size
+            good += size if is_plain else _NEGATION_FACTOR * size
         else:
-            bad += size if is_plain else _TURNED * size
+            bad += size if is_plain else _NEGATION_FACTOR * size
     return good, bad
 
 
-def _moves(words: Sequence[str]) -> dict[str, float]:
+def _movement_cues(words: Sequence[str]) -> dict[str, float]:
     """Which way something moves, and whether that is good: sales rise, costs fall."""
     kinds = _kinds()
-    found: dict[str, float] = {}
-    burdens = [at for at, word in enumerate(words) if word in kinds["burden"]]
-    gains = [at for at, word in enumerate(words) if word in kinds["gain"]]
-    for at, word in enumerate(words):
-        way = (word in kinds["up"]) - (word in kinds["down"])
-        if not way:
+    features: dict[str, float] = {}
+    burdens = [index for index, word in enumerate(words) if word in kinds["burden"]]
+    gains = [index for index, word in enumerate(words) if word in kinds["gain"]]
+    for index, word in enumerate(words):
+        direction = (word in kinds["up"]) - (word in kinds["down"])
+        if not direction:
             continue
-        burden = sum(abs(at - other) <= _NEAR for other in burdens)
-        gain = sum(abs(at - other) <= _NEAR for other in gains)
+        burden = sum(abs(index - position) <= _NEAR for position in burdens)
+        gain = sum(abs(index - position) <= _NEAR for position in gains)
         sign = 0 if not burden + gain else -1 if burden >= max(1, gain) else 1
-        found[f"#moves {way} {sign}"] = 1.0
+        features[f"#moves {direction} {sign}"] = 1.0
         if sign:
-            found[f"#turns {way * sign}"] = 1.0
-    return found
+            features[f"#turns {direction * sign}"] = 1.0
+    return features
 
 
-def _against(told: Read) -> dict[str, float]:
+def _comparison_cues(reading: ToneText) -> dict[str, float]:
     """Whether a figure is more than the one it is set against."""
-    text = told.text.casefold()
-    match = _AGAINST.search(text)
-    before = [_figure(found) for found in _NUMBER.findall(text[: match.start()])] if match else []
+    text = reading.text.casefold()
+    match = _COMPARISON.search(text)
+    before = [_figure(digits) for digits in _NUMBER.findall(text[: match.start()])] if match else []
     figures = [figure for figure in before if not 1990 <= figure <= 2050]  # years
-    if not match or not figures or 1990 <= (then := _figure(match[1])) <= 2050:
+    if not match or not figures or 1990 <= (base := _figure(match[1])) <= 2050:
         return {}
-    is_burden = not _kinds()["burden"].isdisjoint(told.words)
-    return {f"#against {(figures[-1] > then) - (figures[-1] < then)} {is_burden}": 1.0}
+    is_burden = not _kinds()["burden"].isdisjoint(reading.words)
+    return {f"#against {(figures[-1] > base) - (figures[-1] < base)} {is_burden}": 1.0}
 
 
 def _figure(digits: str) -> float:
@@ -168,7 +168,7 @@ def _figure(digits: str) -> float:
 
 @cache
 def _model() -> linear.Linear:
-    return linear.read("sentiment.en.z")
+    return linear.load_model("sentiment.en.z")
 
 
 @cache

@@ -30,7 +30,7 @@ class Story:
     @property
     def best(self) -> Reading:
         """The most relevant of the items, as it was read."""
-        return max(self.members, key=lambda one: (one.score, one.evidence.id)).reading
+        return max(self.members, key=lambda member: (member.score, member.evidence.id)).reading
 
     @property
     def is_dated(self) -> bool:
@@ -58,38 +58,38 @@ class Story:
         return tuple(sorted({member.evidence.publisher for member in self.members}))
 
 
-def stories(chosen: Iterable[Scored], frequencies: Frequencies | None = None) -> list[Story]:
+def stories(items: Iterable[Scored], frequencies: Frequencies | None = None) -> list[Story]:
     """The stories of some items, best first (score, then newest, then key).
 
     Items that were joined when they were stored stay together; the others are grouped now, by how
     common their words are in the store, or among themselves.
     """
-    by_id = {one.evidence.id: one for one in chosen}
+    by_id = {item.evidence.id: item for item in items}
     pools: dict[str | None, list[Reading]] = {}
-    for one in by_id.values():
-        pools.setdefault(one.evidence.story, []).append(one.reading)
-    table = frequencies or Frequencies.of(one.reading.counts for one in by_id.values())
-    found: list[Story] = []
+    for item in by_id.values():
+        pools.setdefault(item.evidence.story, []).append(item.reading)
+    table = frequencies or Frequencies.of(item.reading.counts for item in by_id.values())
+    stories: list[Story] = []
     for key, pool in pools.items():
         events = grouped(pool, table)
         if key is not None:
             events = [[part for event in events for part in event]]
-        found.extend(_story(key, event, by_id) for event in events)
-    return sorted(found, key=lambda story: (-story.score, -story.last_at.timestamp(), story.key))
+        stories.extend(_story(key, event, by_id) for event in events)
+    return sorted(stories, key=lambda story: (-story.score, -story.last_at.timestamp(), story.key))
 
 
 def _story(
     key: str | None, parts: Iterable[Iterable[Reading]], by_id: Mapping[str, Scored]
 ) -> Story:
     developments = sorted(
-        (_in_time(by_id[one.evidence.id] for one in part) for part in parts), key=_moment
+        (_by_time(by_id[reading.evidence.id] for reading in part) for part in parts), key=_moment
     )
-    members = _in_time(one for part in developments for one in part)
+    members = _by_time(member for part in developments for member in part)
     return Story(key or members[0].evidence.id, members, tuple(developments))
 
 
-def _in_time(items: Iterable[Scored]) -> tuple[Scored, ...]:
-    return tuple(sorted(items, key=lambda one: (one.evidence.at, one.evidence.id)))
+def _by_time(items: Iterable[Scored]) -> tuple[Scored, ...]:
+    return tuple(sorted(items, key=lambda item: (item.evidence.at, item.evidence.id)))
 
 
 def _moment(part: tuple[Scored, ...]) -> tuple[datetime, str]:

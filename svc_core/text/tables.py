@@ -4,17 +4,17 @@ import re
 from collections.abc import Iterable
 
 
-def words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
     """The words of a list."""
     return frozenset(text.split())
 
 
 def pairs(table: str) -> dict[str, str]:
     """What is written `short:long`, parted by white space; an underscore stands for a space."""
-    split = (pair.replace("_", " ").partition(":") for pair in table.split())
-    return {short: long for short, _, long in split}
+    parts = (pair.replace("_", " ").partition(":") for pair in table.split())
+    return {short: long for short, _, long in parts}
 
 
-def either(names: Iterable[str]) -> str:
+def alternation(names: Iterable[str]) -> str:
     """An expression for any of the names, the longest first."""
     return "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))

@@ -36,12 +36,14 @@ class Templates:
         """Whether a sentence is of a template of its source."""
         if source_id not in self._counts:
             texts = self._texts.get(source_id, {})
-            self._counts[source_id] = Counter(run for one in texts.values() for run in _runs(one))
+            self._counts[source_id] = Counter(
+                run for item_text in texts.values() for run in _runs(item_text)
+            )
         counts, runs = self._counts[source_id], _runs(text)
         return sum(counts[run] >= ITEMS_MIN for run in runs) >= SHARE_MIN * len(runs)
 
 
 def _runs(text: str) -> set[_Run]:
     """The runs of three words of a text; a number is one whatever it says."""
-    words = ["#" if found[1] else found[0] for found in _WORD.finditer(text.casefold())]
-    return {tuple(words[at : at + _RUN]) for at in range(max(len(words) - _RUN, 0) + 1)}
+    words = ["#" if match[1] else match[0] for match in _WORD.finditer(text.casefold())]
+    return {tuple(words[start : start + _RUN]) for start in range(max(len(words) - _RUN, 0) + 1)}

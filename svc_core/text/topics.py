@@ -23,9 +23,9 @@ LANGUAGES = frozenset({"de", "en", "es", "fr", "it", "nl", "pt"})  # with a mode
 _LEAD = 1_000  # characters: the rest of a long text strays from its topic
 # How much surer a headline must be than headline and lead together: 0.5 costs 10kGNAD 0.03 of its
 # precision, without headlines AG News loses 0.03 of what is found.
-_ALONE = 1.0
-_SETTLED, _IN_TITLE, _IN_TEXT = 3, 2, 1
-_LEAST = 2  # of these points: with 3, a tenth less of our own items has its topic
+_HEADLINE_MARGIN = 1.0
+_DECISIVE, _IN_TITLE, _IN_TEXT = 3, 2, 1
+_POINTS_MIN = 2  # of these points: with 3, a tenth less of our own items has its topic
 _SINGULAR_MIN = 4  # letters of a word that may be a plural
 
 
@@ -62,72 +62,72 @@ def assign(
     `categories` are the feed's own labels, `defaults` the topics of its source; those unknown to
     the catalogue are ignored. `language` is a BCP 47 tag; where none is given it is guessed.
     """
-    given = {name for name in defaults if name in TOPIC_IDS} | named(categories)
+    labels = {name for name in defaults if name in TOPIC_IDS} | named(categories)
     lead = text[:_LEAD]
-    chosen = given | {*_told(title, lead, language), *_worded(title, lead)}
-    return tuple(topic.id for topic in TOPICS if topic.id in chosen)
+    ids = labels | {*_model_topics(title, lead, language), *_phrase_topics(title, lead)}
+    return tuple(topic.id for topic in TOPICS if topic.id in ids)
 
 
 def named(categories: Iterable[str]) -> set[str]:
     """The topics whose id or name these labels are, however they are written."""
-    known = _labels()
-    return {id_ for label in categories for id_ in known.get(" ".join(terms(label)), ())}
+    by_label = _labels()
+    return {id_ for label in categories for id_ in by_label.get(" ".join(terms(label)), ())}
 
 
 @cache
 def _labels() -> Mapping[str, frozenset[str]]:
     """Which topics the feeds' own labels name: by their names and by their ids."""
-    found: dict[str, set[str]] = {}
+    ids_by_label: dict[str, set[str]] = {}
     for topic in TOPICS:
         for name in (topic.name, topic.id):
-            found.setdefault(" ".join(terms(name)), set()).add(topic.id)
-    return {label: frozenset(ids) for label, ids in found.items()}
+            ids_by_label.setdefault(" ".join(terms(name)), set()).add(topic.id)
+    return {label: frozenset(ids) for label, ids in ids_by_label.items()}
 
 
-def _told(title: str, text: str, stated: str | None) -> list[str]:
+def _model_topics(title: str, text: str, tag: str | None) -> list[str]:
     """The topics that the words tell, the surest first."""
-    language = guess(f"{title}\n{text}", stated)
+    language = guess(f"{title}\n{text}", tag)
     if language not in LANGUAGES:
         return []
     model = _model(language)
-    whole, alone = (
+    full, title_only = (
         model.scores(set(terms(part, language))) for part in (f"{title}\n{text}", title)
     )
-    scored = zip(model.columns, whole, alone, strict=True)
-    scores = ((max(score, headline - _ALONE), id_) for id_, score, headline in scored)
+    columns = zip(model.columns, full, title_only, strict=True)
+    scores = ((max(score, headline - _HEADLINE_MARGIN), id_) for id_, score, headline in columns)
     sure = sorted((-score, id_) for score, id_ in scores if score > 0)
     return [id_ for _, id_ in sure[:TOPICS_PER_ITEM_MAX]]
 
 
-def _worded(title: str, text: str) -> list[str]:
+def _phrase_topics(title: str, text: str) -> list[str]:
     """The topic that the words which stand for topics tell most plainly, if any."""
-    known = _phrases()
-    told: dict[str, int] = {}
+    phrases = _phrases()
+    points: dict[str, int] = {}
     seen: set[tuple[str, ...]] = set()
-    for part, worth in ((title, _IN_TITLE), (text, _IN_TEXT)):
-        held = _singular(part)
-        for at, word in enumerate(held):
-            for phrase, settled in known.get(word, ()):
-                if phrase not in seen and tuple(held[at : at + len(phrase)]) == phrase:
+    for part, weight in ((title, _IN_TITLE), (text, _IN_TEXT)):
+        words = _singular(part)
+        for index, word in enumerate(words):
+            for phrase, topics in phrases.get(word, ()):
+                if phrase not in seen and tuple(words[index : index + len(phrase)]) == phrase:
                     seen.add(phrase)
-                    for id_, settles in settled.items():
-                        told[id_] = told.get(id_, 0) + (_SETTLED if settles else worth)
-    plainest = min(told, key=lambda id_: (-told[id_], id_), default="")
-    return [plainest] if told.get(plainest, 0) >= _LEAST else []
+                    for id_, is_decisive in topics.items():
+                        points[id_] = points.get(id_, 0) + (_DECISIVE if is_decisive else weight)
+    plainest = min(points, key=lambda id_: (-points[id_], id_), default="")
+    return [plainest] if points.get(plainest, 0) >= _POINTS_MIN else []
 
 
 @cache
 def _phrases() -> Mapping[str, list[tuple[tuple[str, ...], dict[str, bool]]]]:
     """By its first word each phrase that stands for topics, and whether it settles them."""
-    found: dict[tuple[str, ...], dict[str, bool]] = {}
+    by_phrase: dict[tuple[str, ...], dict[str, bool]] = {}
     for line in data.lines("topic_seeds.tsv"):
-        id_, _, written = line.partition("\t")
-        for seed in written.split():
+        id_, _, seeds = line.partition("\t")
+        for seed in seeds.split():
             phrase = tuple(_singular(seed.lstrip("+").replace("_", " ")))
-            found.setdefault(phrase, {}).setdefault(id_, seed.startswith("+"))
+            by_phrase.setdefault(phrase, {}).setdefault(id_, seed.startswith("+"))
     by_word: dict[str, list[tuple[tuple[str, ...], dict[str, bool]]]] = {}
-    for phrase, settled in found.items():
-        by_word.setdefault(phrase[0], []).append((phrase, settled))
+    for phrase, topics in by_phrase.items():
+        by_word.setdefault(phrase[0], []).append((phrase, topics))
     return by_word
 
 
@@ -140,4 +140,4 @@ def _singular(text: str) -> list[str]:
 
 @cache
 def _model(language: str) -> linear.Linear:
-    return linear.read(f"topics.{language}.z")
+    return linear.load_model(f"topics.{language}.z")

@@ -27,13 +27,13 @@ class Wording:
         """The words of a name."""
         return self.texts[name]
 
-    def say(self, name: str, **given: object) -> str:
+    def say(self, name: str, **places: object) -> str:
         """The words of a name with what is given in its places."""
-        return self.texts[name].format(**given)
+        return self.texts[name].format(**places)
 
     def day(self, at: date) -> str:
         """A date in the order of the language, its month in words."""
-        return self._dated("date", at)
+        return self._format_date("date", at)
 
     def span(self, first: date, last: date) -> str:
         """The days from the first to the last; what both share is said once."""
@@ -43,24 +43,24 @@ class Wording:
         if first.year != last.year:
             return f"{self.day(first)} – {ends}"
         if first.month != last.month:
-            return f"{self._dated('date_in_year', first)} – {ends}"
-        return f"{self._dated('date_in_month', first)}–{ends}"
+            return f"{self._format_date('date_in_year', first)} – {ends}"
+        return f"{self._format_date('date_in_month', first)}–{ends}"
 
     def moment(self, at: datetime) -> str:
         """A date with its time of day."""
         return f"{self.day(at)}, {at:%H:%M} UTC"
 
-    def _dated(self, name: str, at: date) -> str:
+    def _format_date(self, name: str, at: date) -> str:
         day = self["first"] if at.day == 1 else at.day
         return self.say(name, day=day, month=self["months"].split()[at.month - 1], year=at.year)
 
 
 @cache
 def _wordings() -> Mapping[str, Wording]:
-    found: dict[str, dict[str, str]] = {}
+    texts_by_language: dict[str, dict[str, str]] = {}
     for language, name, text in data.rows("frame.tsv"):
-        found.setdefault(language, {})[name] = text
-    return {language: Wording(language, texts) for language, texts in found.items()}
+        texts_by_language.setdefault(language, {})[name] = text
+    return {language: Wording(language, texts) for language, texts in texts_by_language.items()}
 
 
 def wording(language: str) -> Wording | None:

@@ -20,8 +20,8 @@ _LENGTH_MAX = 64  # longer runs are encoded data, not words
 _PLURAL = re.compile(r"(?<=[a-z]{2}[^sui])s$")  # ports, but not virus, paris, glass, gas
 _CAPITALS_SHARE, _SHOUTED_MIN = 0.5, 4  # words: fewer in capitals may all be acronyms
 
-_DOTTED = re.compile(r"\b(?:[^\W\d_]\.){2,}")
-_CONTRACTED = re.compile(r"(?:n['’]t|['’](?:s|d|m|ll|re|ve))\b", re.IGNORECASE)
+_INITIALISM = re.compile(r"\b(?:[^\W\d_]\.){2,}")
+_CONTRACTION = re.compile(r"(?:n['’]t|['’](?:s|d|m|ll|re|ve))\b", re.IGNORECASE)
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
 _MARKS = re.compile(
     r"(?<=[a-z\u03b1-\u03c9])[\u0300-\u036f]+|[\u064b-\u065f\u0670\u0640\u200b-\u200f]"
@@ -29,16 +29,16 @@ _MARKS = re.compile(
 _LIGATURES = str.maketrans(
     {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ё": "е"}
 )
-UNSPACED = (
+UNSPACED_CHARS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 )
 _WORD = re.compile(
     r"[Cc][Vv][Ee]-\d{4}-\d{4,}"
-    rf"|[{UNSPACED}]+"
+    rf"|[{UNSPACED_CHARS}]+"
     r"|\d+(?:\.\d+)+"
-    rf"|(?:(?![{UNSPACED}])[^\W_]|[\u0300-\u036f\u0900-\u0963\u0966-\u0dff])+"
+    rf"|(?:(?![{UNSPACED_CHARS}])[^\W_]|[\u0300-\u036f\u0900-\u0963\u0966-\u0dff])+"
 )
-_UNSPACED_START = re.compile(rf"[{UNSPACED}]")
+_UNSPACED_START = re.compile(rf"[{UNSPACED_CHARS}]")
 
 
 def fold(text: str) -> str:
@@ -55,19 +55,21 @@ def terms(text: str, language: str | None = None, *, whole: bool = False) -> lis
     `language` is a BCP 47 tag; its stop words are dropped, those of English where it is unknown.
     Of a `whole` reading the words are not cut, as names are compared.
     """
-    found: list[str] = []
+    tokens: list[str] = []
     stops = stop_words(language)
-    held = written(text)
-    shouted = _is_shouted(held)
-    for word in held:
+    spellings = raw_words(text)
+    is_shouted = _is_shouted(spellings)
+    for word in spellings:
         if _UNSPACED_START.match(word):
-            found.extend(_pairs(fold(word)))
+            tokens.extend(_pairs(fold(word)))
             continue
-        folded = fold(word)
-        is_acronym = not shouted and len(word) > 1 and word.isupper()
-        if is_acronym or (folded not in stops and (len(folded) > 1 or folded.isdigit())):
-            found.append(folded[:_LENGTH_MAX] if whole else cut(folded))
-    return found
+        folded_word = fold(word)
+        is_acronym = not is_shouted and len(word) > 1 and word.isupper()
+        if is_acronym or (
+            folded_word not in stops and (len(folded_word) > 1 or folded_word.isdigit())
+        ):
+            tokens.append(folded_word[:_LENGTH_MAX] if whole else cut(folded_word))
+    return tokens
 
 
 def spans(text: str) -> Iterator[tuple[int, int, str]]:
@@ -75,22 +77,24 @@ def spans(text: str) -> Iterator[tuple[int, int, str]]:
 
     What only punctuation splits (`U.S.`, `12,000`) is not mended.
     """
-    for found in _WORD.finditer(text):
-        start, end = found.span()
-        if _UNSPACED_START.match(found[0]) and end - start > 2:
-            yield from ((at, at + 2, fold(text[at : at + 2])) for at in range(start, end - 1))
+    for match in _WORD.finditer(text):
+        start, end = match.span()
+        if _UNSPACED_START.match(match[0]) and end - start > 2:
+            yield from (
+                (index, index + 2, fold(text[index : index + 2])) for index in range(start, end - 1)
+            )
         else:
-            yield start, end, cut(fold(found[0]))
+            yield start, end, cut(fold(match[0]))
 
 
-def written(text: str) -> list[str]:
+def raw_words(text: str) -> list[str]:
     """The words of `text` as they are written, whole."""
-    return _WORD.findall(_joined(text))
+    return _WORD.findall(_rejoin(text))
 
 
 def words(text: str) -> list[str]:
     """The words of `text`, folded and whole."""
-    return [fold(word) for word in written(text)]
+    return [fold(word) for word in raw_words(text)]
 
 
 def cut(word: str) -> str:
@@ -102,22 +106,22 @@ def cut(word: str) -> str:
 
 def stop_words(language: str | None) -> frozenset[str]:
     """The stop words of a language (BCP 47); those of English where none are known."""
-    known = stop_words_by_language()
-    return known.get((language or "en").split("-")[0].lower(), known["en"])
+    lists = stop_words_by_language()
+    return lists.get((language or "en").split("-")[0].lower(), lists["en"])
 
 
 @cache
 def stop_words_by_language() -> Mapping[str, frozenset[str]]:
     """Every list of stop words by its language."""
-    split = (line.split("\t") for line in data.lines("stopwords.tsv"))
-    return {language: frozenset(words.split()) for language, words in split}
+    rows = (line.split("\t") for line in data.lines("stopwords.tsv"))
+    return {language: frozenset(words.split()) for language, words in rows}
 
 
-def _joined(text: str) -> str:
+def _rejoin(text: str) -> str:
     """Mend what punctuation splits: `U.S.`, `China's`, `isn't`, `12,000`."""
-    text = _DOTTED.sub(lambda match: match[0].replace(".", ""), text)
+    text = _INITIALISM.sub(lambda match: match[0].replace(".", ""), text)
     if "'" in text or "’" in text:
-        text = _CONTRACTED.sub("", text)
+        text = _CONTRACTION.sub("", text)
     return _THOUSANDS.sub("", text)
 
 
@@ -128,4 +132,4 @@ def _is_shouted(words: list[str]) -> bool:
 
 
 def _pairs(run: str) -> list[str]:
-    return [run] if len(run) < 3 else [run[at : at + 2] for at in range(len(run) - 1)]
+    return [run] if len(run) < 3 else [run[start : start + 2] for start in range(len(run) - 1)]

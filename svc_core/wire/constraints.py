@@ -46,20 +46,20 @@ class Pattern:
 
     regex: str
     text: str = ""
-    _compiled: re.Pattern[str] = field(init=False, repr=False, eq=False)
+    _expression: re.Pattern[str] = field(init=False, repr=False, eq=False)
 
-    @_compiled.default
+    @_expression.default
     def _compile(self) -> re.Pattern[str]:
         return re.compile(self.regex, re.ASCII)
 
     @property
-    def anchored(self) -> str:
+    def anchored_regex(self) -> str:
         """The expression for JSON Schema, whose patterns match anywhere unless anchored."""
         return f"^(?:{self.regex})$" if "|" in self.regex else f"^{self.regex}$"
 
     def matches(self, value: str) -> bool:
         """Whether the whole of `value` matches; a newline at its end is not overlooked."""
-        return self._compiled.fullmatch(value) is not None
+        return self._expression.fullmatch(value) is not None
 
 
 @frozen(init=False)
@@ -169,7 +169,11 @@ def check(constraint: object, value: object) -> str | None:
 def _pattern(constraint: Pattern, value: object) -> str | None:
     if not isinstance(value, str) or constraint.matches(value):
         return None
-    return f"must be {constraint.text}" if constraint.text else f"must match {constraint.anchored}"
+    return (
+        f"must be {constraint.text}"
+        if constraint.text
+        else f"must match {constraint.anchored_regex}"
+    )
 
 
 def _at_least(constraint: Ge, value: Any) -> str | None:

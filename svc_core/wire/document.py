@@ -57,14 +57,14 @@ def read_json(body: bytes, *, exact: bool = False) -> Json:
     """
     try:
         text = body.removeprefix(b"\xef\xbb\xbf").decode()
-    except UnicodeDecodeError as broken:
-        raise JsonError("encoding", "The body is not UTF-8") from broken
+    except UnicodeDecodeError as error:
+        raise JsonError("encoding", "The body is not UTF-8") from error
     _check_depth(text)
     try:
-        value = _decoded(text, exact=exact)
-    except json.JSONDecodeError as broken:
-        place = f"line {broken.lineno}, column {broken.colno}"
-        raise JsonError("malformed", f"The body is not JSON at {place}") from broken
+        value = _decode(text, exact=exact)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise JsonError("malformed", f"The body is not JSON at {place}") from error
     # A raw NUL is refused by the parser and raw surrogates are not UTF-8: only escapes are left.
     if "\\u" in text and any(map(_UNSTORABLE.search, _strings(value))):
         place = next(
@@ -77,13 +77,13 @@ def read_json(body: bytes, *, exact: bool = False) -> Json:
     return value
 
 
-def _decoded(text: str, *, exact: bool) -> Json:
+def _decode(text: str, *, exact: bool) -> Json:
     try:
         value: Json = _DECODERS[exact].decode(text)
     except JsonError:
-        marked = _MARKING[exact].decode(text)
+        marks = _MARKING[exact].decode(text)
         raise next(
-            fault.at(pointer) for pointer, fault in _places(marked) if isinstance(fault, JsonError)
+            fault.at(pointer) for pointer, fault in _places(marks) if isinstance(fault, JsonError)
         ) from None
     return value
 
@@ -128,10 +128,10 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(members) == len(pairs):
         return members
     # Each name found takes its member away, so the first that finds none is a repeated one.
-    repeated = next(name for name, _ in pairs if members.pop(name, _ABSENT) is _ABSENT)
+    duplicate = next(name for name, _ in pairs if members.pop(name, _ABSENT) is _ABSENT)
     # Written as JSON in ASCII, for the name may hold what no answer can carry.
-    shown = json.dumps(repeated[:_NAME_SHOWN_MAX])
-    raise JsonError("duplicate", f"the member {shown} is sent more than once")
+    text = json.dumps(duplicate[:_NAME_SHOWN_MAX])
+    raise JsonError("duplicate", f"the member {text} is sent more than once")
 
 
 def _integer(digits: str) -> int:
@@ -170,22 +170,22 @@ def _as_it_is(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def _marking(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Reads, and puts the fault in the place of what is at fault."""
 
-    def marked(found: Any) -> Any:
+    def read_or_fault(source: Any) -> Any:
         try:
-            return read(found)
+            return read(source)
         except JsonError as fault:
             return fault
 
-    return marked
+    return read_or_fault
 
 
 def _decoder(
-    exact: bool, reading: Callable[[Callable[[Any], Any]], Callable[[Any], Any]]
+    exact: bool, wrap: Callable[[Callable[[Any], Any]], Callable[[Any], Any]]
 ) -> json.JSONDecoder:
     return json.JSONDecoder(
-        object_pairs_hook=reading(_members),
-        parse_int=reading(_integer),
-        parse_float=reading(_exact_decimal if exact else _decimal),
+        object_pairs_hook=wrap(_members),
+        parse_int=wrap(_integer),
+        parse_float=wrap(_exact_decimal if exact else _decimal),
         parse_constant=_constant,
     )
 

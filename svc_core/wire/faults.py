@@ -31,7 +31,7 @@ class WireError(ValueError):
         self.faults = faults
 
 
-def flatten(error: Exception, where: str = "") -> Iterator[Fault]:
+def flatten(error: Exception, place: str = "") -> Iterator[Fault]:
     """The faults in the nested groups that structuring raises.
 
     Raises:
@@ -39,30 +39,30 @@ def flatten(error: Exception, where: str = "") -> Iterator[Fault]:
     """
     match error:
         case ClassValidationError():
-            noted, bare = error.group_exceptions()
-            for inner, note in noted:
-                yield from flatten(inner, f"{where}/{camel(note.name)}")
+            members, bare = error.group_exceptions()
+            for inner, note in members:
+                yield from flatten(inner, f"{place}/{camel(note.name)}")
         case IterableValidationError():
             items, bare = error.group_exceptions()
             for inner, item in items:
-                yield from flatten(inner, f"{where}/{escape(str(item.index))}")
+                yield from flatten(inner, f"{place}/{escape(str(item.index))}")
         case ForbiddenExtraKeysError():
             bare = []
             for name in sorted(error.extra_fields)[:FAULTS_KEPT_MAX]:
-                yield Fault(f"{where}/{escape(name)}", "is not a known member")
+                yield Fault(f"{place}/{escape(name)}", "is not a known member")
         case KeyError():
             bare = []
-            yield Fault(where, "is required")
+            yield Fault(place, "is required")
         case ValueError():
             bare = []
-            yield Fault(where, str(error))
+            yield Fault(place, str(error))
         case _:
             raise error
     for inner in bare:
-        yield from flatten(inner, where)
+        yield from flatten(inner, place)
 
 
 def escape(name: str) -> str:
     """One step of a JSON Pointer (RFC 6901, 3), cut where it is absurdly long."""
-    shown = name if len(name) <= NAME_SHOWN_MAX else f"{name[:NAME_SHOWN_MAX]}…"
-    return shown.replace("~", "~0").replace("/", "~1")
+    text = name if len(name) <= NAME_SHOWN_MAX else f"{name[:NAME_SHOWN_MAX]}…"
+    return text.replace("~", "~0").replace("/", "~1")

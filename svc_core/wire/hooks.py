@@ -25,7 +25,7 @@ _WORDS = {
 }
 
 
-def renamed(class_: Any) -> dict[str, Any]:
+def field_overrides(class_: Any) -> dict[str, Any]:
     """The wire name of every field, and that an `UNSET` default is not written."""
     fields = attrs.fields(get_origin(class_) or class_)
     return {
@@ -34,7 +34,7 @@ def renamed(class_: Any) -> dict[str, Any]:
     }
 
 
-def as_it_is(value: Any, _: Any) -> Any:
+def pass_through(value: Any, _: Any) -> Any:
     """The value itself."""
     return value
 
@@ -46,25 +46,25 @@ def union_hook(annotation: Any, converter: Converter) -> Hook:
         TypeError: two members cannot be told apart.
     """
     if Unset in get_args(annotation):
-        return always(shapes.without(annotation, Unset), converter)
+        return inner_hook(shapes.without(annotation, Unset), converter)
     if type(None) in get_args(annotation):
         return _nullable(shapes.without(annotation, type(None)), converter)
     return _by_kind(annotation, converter)
 
 
-def always(inner: Any, converter: Converter) -> Hook:
+def inner_hook(inner: Any, converter: Converter) -> Hook:
     """The hook of what stands inside an annotation, which it is not told of."""
     hook = converter.get_structure_hook(inner)
-    if hook is as_it_is:
-        return as_it_is
+    if hook is pass_through:
+        return pass_through
     # The hook of a container reads the type that it is called with, which is the outer one here.
     return lambda value, _: hook(value, inner)
 
 
 def _nullable(inner: Any, converter: Converter) -> Hook:
     hook = converter.get_structure_hook(inner)
-    if hook is as_it_is:
-        return as_it_is
+    if hook is pass_through:
+        return pass_through
 
     def read(value: Any, _: Any) -> Any:
         return None if value is None else hook(value, inner)
@@ -97,19 +97,19 @@ def _one_of(choices: list[Any], converter: Converter) -> Hook:
     name, tags = discriminator(choices)
     hooks = {tag: (converter.get_structure_hook(choice), choice) for tag, choice in tags.items()}
     words = f"must be one of: {', '.join(map(str, tags))}"
-    unsaid = _unsaid(name, choices)
+    default = _default_tag(name, choices)
 
     def read(value: Any, _: Any) -> Any:
-        tag = value.get(name, unsaid)
+        tag = value.get(name, default)
         if not isinstance(tag, str) or tag not in hooks:
-            raise _unfit(name, words if name in value else "is required")
+            raise _member_fault(name, words if name in value else "is required")
         hook, choice = hooks[tag]
         return hook(value, choice)
 
     return read
 
 
-def _unsaid(name: str, choices: list[Any]) -> Any:
+def _default_tag(name: str, choices: list[Any]) -> Any:
     """The tag of an object that does not say it: the default of the one class that has one."""
     fields = (
         field
@@ -121,7 +121,7 @@ def _unsaid(name: str, choices: list[Any]) -> Any:
     return next((field.default for field in fields if field.default is not attrs.NOTHING), None)
 
 
-def _unfit(name: str, words: str) -> ClassValidationError:
+def _member_fault(name: str, words: str) -> ClassValidationError:
     """The fault of one member of an object."""
     error = ValueError(words)
     error.add_note(AttributeValidationNote("", name, str))
@@ -134,15 +134,15 @@ def discriminator(choices: list[Any]) -> tuple[str, dict[str, Any]]:
     Raises:
         TypeError: they have no such member in common.
     """
-    tagged = [shapes.literals(choice) for choice in choices]
-    for name in tagged[0]:
+    tables = [shapes.literals(choice) for choice in choices]
+    for name in tables[0]:
         tags = {
             tag: choice
-            for choice, literals in zip(choices, tagged, strict=True)
+            for choice, literals in zip(choices, tables, strict=True)
             for tag in literals.get(name, ())
         }
-        if all(name in literals for literals in tagged) and len(tags) == sum(
-            len(literals[name]) for literals in tagged
+        if all(name in literals for literals in tables) and len(tags) == sum(
+            len(literals[name]) for literals in tables
         ):
             return name, tags
     raise TypeError(f"{choices!r} cannot be told apart in JSON.")

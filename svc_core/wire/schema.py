@@ -79,13 +79,13 @@ class Schemas:
     def __init__(self, root: str = "#/components/schemas/") -> None:
         """Start with nothing; `root` is what references begin with."""
         self._root = root
-        self._named: dict[str, Schema] = {}
+        self._schemas: dict[str, Schema] = {}
         self._owners: dict[str, Any] = {}
 
     @property
     def components(self) -> dict[str, Schema]:
         """The named schemas met so far, by name."""
-        return {name: self._named[name] for name in sorted(self._named)}
+        return {name: self._schemas[name] for name in sorted(self._schemas)}
 
     def add(self, name: str, schema: Schema) -> Schema:
         """Name a schema made by hand, and return the reference to it.
@@ -93,7 +93,7 @@ class Schemas:
         Raises:
             TypeError: another schema has the name.
         """
-        if self._named.setdefault(name, schema) != schema:
+        if self._schemas.setdefault(name, schema) != schema:
             raise TypeError(f"Two schemas are called {name}.")
         return {"$ref": self._root + name}
 
@@ -106,13 +106,13 @@ class Schemas:
         inner, metadata = shapes.split(annotation)
         name = next((item.name for item in metadata if isinstance(item, Named)), None)
         if name is not None:
-            return self._shared(_directed(name, direction), annotation, direction)
+            return self._shared(_direction_name(name, direction), annotation, direction)
         if metadata:
-            return _described(self.of(inner, direction), metadata)
+            return _describe(self.of(inner, direction), metadata)
         if inner in _PLAIN:
             return dict(_PLAIN[inner])
         makers = (
-            (shapes.is_json, self._anything),
+            (shapes.is_json, self._json),
             (shapes.is_union, self._union),
             (shapes.is_literal, self._literal),
             (shapes.is_tuple, self._array),
@@ -124,12 +124,12 @@ class Schemas:
                 return make(inner, direction)
         raise TypeError(f"{annotation!r} has no JSON form.")
 
-    def widened(self, name: str, annotation: Any, more: Mapping[str, Schema]) -> Schema:
-        """A reference to the schema of a class that is sent, with `more` members than it has."""
+    def widened(self, name: str, annotation: Any, members: Mapping[str, Schema]) -> Schema:
+        """A reference to the schema of a class that is sent, with `members` members than it has."""
         schema = self._object(annotation, "input")
-        return self.add(name, {**schema, "properties": {**schema["properties"], **more}})
+        return self.add(name, {**schema, "properties": {**schema["properties"], **members}})
 
-    def _anything(self, _: Any, __: Direction) -> Schema:
+    def _json(self, _: Any, __: Direction) -> Schema:
         return {}
 
     def _literal(self, annotation: Any, _: Direction) -> Schema:
@@ -165,23 +165,25 @@ class Schemas:
 
     def _is_required(self, name: str, schemas: list[Schema]) -> bool:
         """Whether all of these objects have the member, as a discriminator has to be there."""
-        named = (self._named[schema["$ref"].removeprefix(self._root)] for schema in schemas)
+        objects = (self._schemas[schema["$ref"].removeprefix(self._root)] for schema in schemas)
         return all(
-            self._is_required(name, one["oneOf"]) if "oneOf" in one else name in one["required"]
-            for one in named
+            self._is_required(name, schema["oneOf"])
+            if "oneOf" in schema
+            else name in schema["required"]
+            for schema in objects
         )
 
     def _shared(self, name: str, annotation: Any, direction: Direction) -> Schema:
         """A reference to the schema of a union that has a name of its own."""
         union, metadata = shapes.split(annotation)
-        return self.add(name, _described(self._union(union, direction), metadata))
+        return self.add(name, _describe(self._union(union, direction), metadata))
 
     def _array(self, annotation: Any, direction: Direction) -> Schema:
-        fixed = shapes.items_of(annotation)
-        if not fixed:
+        item_types = shapes.items_of(annotation)
+        if not item_types:
             return {"type": "array", "items": self.of(get_args(annotation)[0], direction)}
-        schemas = [self.of(item, direction) for item in fixed]
-        bounds = {"minItems": len(fixed), "maxItems": len(fixed)}
+        schemas = [self.of(item, direction) for item in item_types]
+        bounds = {"minItems": len(item_types), "maxItems": len(item_types)}
         if all(schema == schemas[0] for schema in schemas):
             return {"type": "array", "items": schemas[0], **bounds}
         return {"type": "array", "prefixItems": schemas, "items": False, **bounds}
@@ -191,9 +193,9 @@ class Schemas:
         owner = self._owners.setdefault(name, annotation)
         if owner != annotation:
             raise TypeError(f"{owner!r} and {annotation!r} are both called {name}.")
-        if name not in self._named:
-            self._named[name] = {}  # a class may hold itself
-            self._named[name] = self._object(annotation, direction)
+        if name not in self._schemas:
+            self._schemas[name] = {}  # a class may hold itself
+            self._schemas[name] = self._object(annotation, direction)
         return {"$ref": self._root + name}
 
     def _object(self, annotation: Any, direction: Direction) -> Schema:
@@ -201,17 +203,17 @@ class Schemas:
         properties, required = {}, []
         # For an optional member `audio` a Go client gets a method `HasAudio`; a member `hasAudio`
         # beside it, which says the same, would keep the client from compiling.
-        hidden = {
+        redundant = {
             f"has{field.name.capitalize()}"
             for field in attrs.fields(class_)
             if shapes.may_be_unset(field.type)
         }
         for field in attrs.fields(class_):
-            type_ = _substituted(field.type, annotation)
+            type_ = _substitute(field.type, annotation)
             name = wire.camel(field.name)
             if direction == "input" and type_ == Unset | None:
                 continue  # It may be left out as well, and generators of clients stumble over it.
-            if name in hidden:
+            if name in redundant:
                 continue
             properties[name] = self.of(type_, direction)
             if direction == "output":
@@ -249,10 +251,10 @@ def name_of(annotation: Any, direction: Direction) -> str:
     arguments = "".join(name_of(arg, "output") for arg in get_args(annotation))
     plain = getattr(get_origin(annotation) or annotation, "__name__", "Value")
     plain = "" if shapes.is_union(annotation) else plain
-    return _directed(plain[:1].upper() + plain[1:] + arguments, direction)
+    return _direction_name(plain[:1].upper() + plain[1:] + arguments, direction)
 
 
-def _directed(name: str, direction: Direction) -> str:
+def _direction_name(name: str, direction: Direction) -> str:
     if direction == "output" or name.endswith(INPUT_ENDINGS):
         return name
     return f"{name}Input"
@@ -264,7 +266,7 @@ def summary_of(class_: type[Any]) -> str:
     return " ".join(text.split())
 
 
-def _substituted(annotation: Any, owner: Any) -> Any:
+def _substitute(annotation: Any, owner: Any) -> Any:
     """The type of a field with the type arguments of its generic class put in."""
     origin = get_origin(owner)
     if origin is None:
@@ -298,16 +300,16 @@ def _optional(schema: Schema, default: Any) -> Schema:
     return {**schema, "description": " ".join(filter(None, (schema.get("description"), words)))}
 
 
-def _described(schema: Schema, metadata: Iterable[Any]) -> Schema:
+def _describe(schema: Schema, metadata: Iterable[Any]) -> Schema:
     """The schema with what its annotation says; places and prefixes say nothing about values."""
     result = dict(schema)
     for item in metadata:
         match item:
             case IdOf():
-                result |= {"pattern": item.anchored, "description": item.doc}
+                result |= {"pattern": item.anchored_regex, "description": item.doc}
                 result["examples"] = [item.example]
             case Pattern():
-                result["pattern"] = item.anchored
+                result["pattern"] = item.anchored_regex
             case Ge():
                 result["minimum"] = item.ge
             case Le():

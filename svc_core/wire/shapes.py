@@ -91,8 +91,8 @@ def may_be_unset(annotation: Any) -> bool:
 
 def without(annotation: Any, member: Any) -> Any:
     """The union without `member`; what remains of `Maybe[int]` without `Unset` is `int`."""
-    kept = tuple(arg for arg in get_args(annotation) if arg is not member)
-    return Union[kept]  # noqa: UP007 - made of a tuple
+    rest = tuple(arg for arg in get_args(annotation) if arg is not member)
+    return Union[rest]  # noqa: UP007 - made of a tuple
 
 
 def json_types(annotation: Any) -> tuple[type, ...]:
@@ -125,10 +125,10 @@ def literals(annotation: Any) -> dict[str, tuple[Any, ...]]:
     """The values of each literal member that a class has, or that all classes of a union have."""
     inner, _ = split(annotation)
     if is_union(inner):
-        found = [literals(member) for member in get_args(inner)]
-        common = [name for name in found[0] if all(name in each for each in found)]
+        tables = [literals(member) for member in get_args(inner)]
+        common = [name for name in tables[0] if all(name in table for table in tables)]
         return {
-            name: tuple(dict.fromkeys(value for each in found for value in each[name]))
+            name: tuple(dict.fromkeys(value for table in tables for value in table[name]))
             for name in common
         }
     if not is_model(inner):

@@ -18,7 +18,7 @@ from svc_core.base import compact, instants
 from svc_core.base.unset import Unset
 from svc_core.wire import shapes
 from svc_core.wire.document import Json
-from svc_core.wire.hooks import Hook, always, as_it_is, renamed, union_hook
+from svc_core.wire.hooks import Hook, field_overrides, inner_hook, pass_through, union_hook
 
 T = TypeVar("T")
 
@@ -74,23 +74,23 @@ _text = compact.encoder(default=_plain)
 
 
 def _read_model(class_: Any, converter: Converter) -> Hook:
-    return cast(Hook, make_dict_structure_fn(class_, converter, **renamed(class_)))
+    return cast(Hook, make_dict_structure_fn(class_, converter, **field_overrides(class_)))
 
 
 def _write_model(class_: Any, converter: Converter) -> Writer:
-    return make_dict_unstructure_fn(class_, converter, **renamed(class_))
+    return make_dict_unstructure_fn(class_, converter, **field_overrides(class_))
 
 
 def _read_annotated(annotation: Any, converter: Converter) -> Hook:
-    return always(shapes.split(annotation)[0], converter)
+    return inner_hook(shapes.split(annotation)[0], converter)
 
 
 def _read_tuple(annotation: Any, converter: Converter) -> Hook:
     inner = get_args(annotation)[0]
     hook = converter.get_structure_hook(inner)
-    if hook is as_it_is:
+    if hook is pass_through:
         return lambda value, _: tuple(value)
-    return lambda value, _: tuple([hook(one, inner) for one in value])
+    return lambda value, _: tuple([hook(item, inner) for item in value])
 
 
 def _is_run(annotation: Any) -> bool:
@@ -115,10 +115,10 @@ def _make() -> Converter:
     converter.register_structure_hook_factory(shapes.is_union, union_hook)
     converter.register_structure_hook_factory(shapes.is_annotated, _read_annotated)
     converter.register_structure_hook_factory(_is_run, _read_tuple)
-    converter.register_structure_hook_func(shapes.is_literal, as_it_is)
-    converter.register_structure_hook_func(shapes.is_json, as_it_is)
+    converter.register_structure_hook_func(shapes.is_literal, pass_through)
+    converter.register_structure_hook_func(shapes.is_json, pass_through)
     for type_ in (str, bool, int, float, type(None)):  # a whole number stays exact: no float()
-        converter.register_structure_hook(type_, as_it_is)
+        converter.register_structure_hook(type_, pass_through)
     converter.register_structure_hook(datetime, lambda text, _: datetime.fromisoformat(text))
     converter.register_structure_hook(date, lambda text, _: date.fromisoformat(text))
     converter.register_unstructure_hook_factory(shapes.is_model, _write_model)

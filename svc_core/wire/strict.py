@@ -20,7 +20,7 @@ from svc_core.base import instants
 from svc_core.wire import constraints, shapes
 from svc_core.wire.document import Json
 from svc_core.wire.faults import FAULTS_KEPT_MAX, WireError, flatten
-from svc_core.wire.hooks import Hook, as_it_is, renamed, union_hook
+from svc_core.wire.hooks import Hook, field_overrides, pass_through, union_hook
 
 T = TypeVar("T")
 
@@ -40,7 +40,7 @@ def structure(class_: type[T], value: Json) -> T:
         raise WireError(list(flatten(error))) from error
 
 
-def exact(expected: type, words: str) -> Hook:
+def exact_hook(expected: type, words: str) -> Hook:
     """Pass values of exactly this type."""
 
     def read(value: Any, _: Any) -> Any:
@@ -64,10 +64,10 @@ def read_instant(value: Any, _: Any = datetime) -> datetime:
         raise ValueError("must be a string")
     try:
         return instants.parse(value)
-    except instants.InstantError as unfit:
+    except instants.InstantError as error:
         raise ValueError(
             "must be an RFC 3339 timestamp with an offset, such as 2026-01-31T09:30:00Z"
-        ) from unfit
+        ) from error
 
 
 def read_date(value: Any, _: Any = date) -> date:
@@ -76,25 +76,25 @@ def read_date(value: Any, _: Any = date) -> date:
         raise ValueError("must be a date, such as 2026-01-31")
     try:
         return date.fromisoformat(value)
-    except ValueError as unfit:
-        raise ValueError("must be a day that exists") from unfit
+    except ValueError as error:
+        raise ValueError("must be a day that exists") from error
 
 
 def literal_hook(annotation: Any) -> Hook:
     """One of the listed values, of the listed type."""
-    allowed = get_args(annotation)
-    kinds = {type(value) for value in allowed}
-    shown = ", ".join(value if isinstance(value, str) else json.dumps(value) for value in allowed)
+    choices = get_args(annotation)
+    kinds = {type(value) for value in choices}
+    listing = ", ".join(value if isinstance(value, str) else json.dumps(value) for value in choices)
 
     def read(value: Any, _: Any) -> Any:
-        if type(value) not in kinds or value not in allowed:
-            raise ValueError(f"must be one of: {shown}")
+        if type(value) not in kinds or value not in choices:
+            raise ValueError(f"must be one of: {listing}")
         return value
 
     return read
 
 
-def constrained(annotation: Any, hook: Hook) -> Hook:
+def constrained_hook(annotation: Any, hook: Hook) -> Hook:
     """Read by `hook`, then hold the value against what the annotation says."""
     inner, metadata = shapes.split(annotation)
     # Words and places are sorted out here, once, for asking each time what they are is slow.
@@ -113,7 +113,7 @@ def constrained(annotation: Any, hook: Hook) -> Hook:
 
 def _annotated_hook(annotation: Any, converter: Converter) -> Hook:
     inner, _ = shapes.split(annotation)
-    return constrained(annotation, converter.get_structure_hook(inner))
+    return constrained_hook(annotation, converter.get_structure_hook(inner))
 
 
 def _model_hook(class_: Any, converter: Converter) -> Hook:
@@ -123,24 +123,24 @@ def _model_hook(class_: Any, converter: Converter) -> Hook:
             class_,
             converter,
             _cattrs_forbid_extra_keys=not shapes.is_open(class_),
-            **renamed(class_),
+            **field_overrides(class_),
         ),
     )
-    return _guarded(dict, "must be an object", read)
+    return _typed_hook(dict, "must be an object", read)
 
 
 def _tuple_hook(annotation: Any, converter: Converter) -> Hook:
-    fixed = shapes.items_of(annotation)
-    types = fixed or (get_args(annotation)[0],)
+    item_types = shapes.items_of(annotation)
+    types = item_types or (get_args(annotation)[0],)
     hooks = [(converter.get_structure_hook(type_), type_) for type_ in types]
 
     def read(values: Any, _: Any) -> Any:
-        if fixed and len(values) != len(fixed):
-            raise ValueError(f"must have exactly {len(fixed)} items")
-        readers = hooks if fixed else repeat(hooks[0])
+        if item_types and len(values) != len(item_types):
+            raise ValueError(f"must have exactly {len(item_types)} items")
+        readers = hooks if item_types else repeat(hooks[0])
         return tuple(_read_all(enumerate(values), readers, annotation))
 
-    return _guarded(list, "must be an array", read)
+    return _typed_hook(list, "must be an array", read)
 
 
 def _mapping_hook(annotation: Any, converter: Converter) -> Hook:
@@ -151,7 +151,7 @@ def _mapping_hook(annotation: Any, converter: Converter) -> Hook:
         values = _read_all(members.items(), repeat((hook, type_)), annotation)
         return dict(zip(members, values, strict=True))
 
-    return _guarded(dict, "must be an object", read)
+    return _typed_hook(dict, "must be an object", read)
 
 
 def _read_all(
@@ -172,7 +172,7 @@ def _read_all(
     return result
 
 
-def _guarded(expected: type, words: str, hook: Callable[..., Any]) -> Hook:
+def _typed_hook(expected: type, words: str, hook: Callable[..., Any]) -> Hook:
     def read(value: Any, annotation: Any) -> Any:
         if type(value) is not expected:
             raise ValueError(words)
@@ -189,11 +189,11 @@ def _make() -> Converter:
     converter.register_structure_hook_factory(shapes.is_union, union_hook)
     converter.register_structure_hook_factory(shapes.is_literal, literal_hook)
     converter.register_structure_hook_factory(shapes.is_annotated, _annotated_hook)
-    converter.register_structure_hook_func(shapes.is_json, as_it_is)
-    converter.register_structure_hook(type(None), exact(type(None), "must be null"))
-    converter.register_structure_hook(str, exact(str, "must be a string"))
-    converter.register_structure_hook(bool, exact(bool, "must be a boolean"))
-    converter.register_structure_hook(int, exact(int, "must be an integer"))
+    converter.register_structure_hook_func(shapes.is_json, pass_through)
+    converter.register_structure_hook(type(None), exact_hook(type(None), "must be null"))
+    converter.register_structure_hook(str, exact_hook(str, "must be a string"))
+    converter.register_structure_hook(bool, exact_hook(bool, "must be a boolean"))
+    converter.register_structure_hook(int, exact_hook(int, "must be an integer"))
     converter.register_structure_hook(float, read_number)
     converter.register_structure_hook(datetime, read_instant)
     converter.register_structure_hook(date, read_date)

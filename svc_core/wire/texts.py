@@ -13,9 +13,9 @@ from svc_core.base import boxes, instants
 from svc_core.base.unset import Unset
 from svc_core.wire import shapes
 from svc_core.wire.document import NUMBER_MAX
-from svc_core.wire.strict import constrained, literal_hook, read_date, read_instant
+from svc_core.wire.strict import constrained_hook, literal_hook, read_date, read_instant
 
-Read = Callable[[str], Any]
+TextReader = Callable[[str], Any]
 
 _INTEGER = re.compile(r"-?0*[0-9]{1,16}")
 _NUMBER = re.compile(r"-?[0-9]{1,16}(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,3})?")
@@ -23,7 +23,7 @@ _BOOLEANS = {"true": True, "false": False}
 
 
 @cache  # Bounded: one for each declared parameter, and those are written in the source.
-def reader(annotation: Any) -> Read:
+def reader(annotation: Any) -> TextReader:
     """A function from the text of a parameter to its value.
 
     It knows `str`, `int`, `float`, `bool`, `datetime`, `date`, `Interval`, `Box`, `Literal`,
@@ -36,8 +36,8 @@ def reader(annotation: Any) -> Read:
     inner, metadata = shapes.split(annotation)
     if metadata:
         read = reader(inner)
-        checked = constrained(annotation, lambda text, _: read(text))
-        return lambda text: checked(text, inner)
+        hook = constrained_hook(annotation, lambda text, _: read(text))
+        return lambda text: hook(text, inner)
     if shapes.is_union(annotation) and Unset in get_args(annotation):
         return reader(shapes.without(annotation, Unset))
     if shapes.is_literal(annotation):
@@ -50,7 +50,7 @@ def reader(annotation: Any) -> Read:
     raise TypeError(f"{annotation!r} cannot travel as text.")
 
 
-def _list_of(read: Read) -> Read:
+def _list_of(read: TextReader) -> TextReader:
     def read_list(text: str) -> tuple[Any, ...]:
         parts = text.split(",")
         if "" in parts:
@@ -93,13 +93,13 @@ def _interval(text: str) -> instants.Interval:
     _check_plus(text)
     try:
         return instants.parse_interval(text)
-    except instants.InstantError as unfit:
+    except instants.InstantError as error:
         raise ValueError(
             "must be an instant or an interval of two, such as ../2026-01-31T00:00:00Z"
-        ) from unfit
+        ) from error
 
 
-_READERS: dict[Any, Read] = {
+_READERS: dict[Any, TextReader] = {
     str: str,
     int: _integer,
     float: _number,
@@ -107,5 +107,5 @@ _READERS: dict[Any, Read] = {
     datetime: _instant,
     date: read_date,
     instants.Interval: _interval,
-    boxes.Box: boxes.parse,
+    boxes.Box: boxes.parse_box,
 }

@@ -2,7 +2,7 @@
 
 import re
 
-from svc_core.text.tables import either, pairs
+from svc_core.text.tables import alternation, pairs
 from svc_core.text.wording import MONTHS
 
 _BEFORE_NAME = pairs("""
@@ -28,19 +28,19 @@ _ONLY_BEFORE_NUMBER = pairs("""
     approx.:approximately min.:minimum §:section §§:sections
 """)
 _MONTHS = {month[:3]: month for month in MONTHS} | {"Sept": "September"}
-_MONTH_NAME = f"({either(_MONTHS)})"
+_MONTH_NAME = f"({alternation(_MONTHS)})"
 
-_DOTTED = re.compile(r"(?<![\w.])(?:[A-Za-z]\.){2,8}(?![a-z0-9])")
-_TITLE = re.compile(rf"\b({either(_BEFORE_NAME)})\.\s?(?=[^\W\d_])")
+_INITIALISM = re.compile(r"(?<![\w.])(?:[A-Za-z]\.){2,8}(?![a-z0-9])")
+_TITLE = re.compile(rf"\b({alternation(_BEFORE_NAME)})\.\s?(?=[^\W\d_])")
 _STREET = re.compile(r"(?<=[a-z] )St\.(?!\s?[A-Z])")
-_NUMBERED = re.compile(
-    rf"(?<![\w.])({either(_ONLY_BEFORE_NUMBER)})\s?(?=[0-9]|(?<=[. ])[IVXL]{{2,}}\b)"
+_NUMBER_LABEL = re.compile(
+    rf"(?<![\w.])({alternation(_ONLY_BEFORE_NUMBER)})\s?(?=[0-9]|(?<=[. ])[IVXL]{{2,}}\b)"
 )
 _MONTH = re.compile(
     rf"(?<=[0-9] ){_MONTH_NAME}\b\.?(?!\w)|(?<=[0-9]-){_MONTH_NAME}(?=-[0-9])"
     rf"|\b{_MONTH_NAME}\b\.?(?=\s[0-9])|(?<=\b[Ii]n ){_MONTH_NAME}\b(?![\w.'-])"
 )
-_WORD = re.compile(rf"(?<![\w./])({either(_ANYWHERE)})(?!\w)")
+_WORD = re.compile(rf"(?<![\w./])({alternation(_ANYWHERE)})(?!\w)")
 _COMPASS = {"N": "North", "S": "South", "E": "East", "W": "West"}
 _SIDE = re.compile(
     r"(?<![\w.])([NSEW])\. ?(?=(?:Africa|America|Asia|Bank|Carolina|China Sea|Dakota|Ireland|"
@@ -56,23 +56,23 @@ _ENDS = re.compile(rf"\s*\Z|['\")]*\s+(?:{_STARTERS})\b")
 
 def expand(text: str) -> str:
     """The text with every unambiguous abbreviation in full."""
-    text = _DOTTED.sub(_undotted, _SIDE.sub(lambda found: f"{_COMPASS[found[1]]} ", text))
-    text = _TITLE.sub(lambda found: f"{_BEFORE_NAME[found[1]]} ", _STREET.sub("Street", text))
-    text = _NUMBERED.sub(lambda found: f"{_ONLY_BEFORE_NUMBER[found[1]]} ", text)
-    text = _MONTH.sub(lambda found: _MONTHS[str(found[found.lastindex or 0])], text)
-    text = _WORD.sub(lambda found: _ANYWHERE[found[1]] + _ending(found), text)
+    text = _INITIALISM.sub(_initialism, _SIDE.sub(lambda match: f"{_COMPASS[match[1]]} ", text))
+    text = _TITLE.sub(lambda match: f"{_BEFORE_NAME[match[1]]} ", _STREET.sub("Street", text))
+    text = _NUMBER_LABEL.sub(lambda match: f"{_ONLY_BEFORE_NUMBER[match[1]]} ", text)
+    text = _MONTH.sub(lambda match: _MONTHS[str(match[match.lastindex or 0])], text)
+    text = _WORD.sub(lambda match: _ANYWHERE[match[1]] + _ending(match), text)
     return _WITH.sub("with ", text)
 
 
-def _ending(found: re.Match[str]) -> str:
+def _ending(match: re.Match[str]) -> str:
     """A full stop, where that of the abbreviation ends the sentence as well."""
-    ends = found[0].endswith(".") and _ENDS.match(found.string, found.end())
+    ends = match[0].endswith(".") and _ENDS.match(match.string, match.end())
     return "." if ends else ""
 
 
-def _undotted(found: re.Match[str]) -> str:
+def _initialism(match: re.Match[str]) -> str:
     """`U.S.` is `US`, `p.m.` is `P-M`; others in lower case are words of their own, as `e.g.`."""
-    letters = found[0].replace(".", "").upper()
+    letters = match[0].replace(".", "").upper()
     if letters in ("AM", "PM"):
-        return "-".join(letters) + _ending(found)
-    return found[0] if found[0].islower() else letters + _ending(found)
+        return "-".join(letters) + _ending(match)
+    return match[0] if match[0].islower() else letters + _ending(match)

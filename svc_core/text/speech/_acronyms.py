@@ -8,9 +8,9 @@ Rule 3: a paragraph in capitals throughout is emphasis; only what is surely spel
 
 import re
 
-from svc_core.text.tables import words
+from svc_core.text.tables import word_set
 
-_AS_WORDS = words("""
+_AS_WORDS = word_set("""
     AIDS ALBA ANZUS ARPA ASAP ASEAN ASEM ATACMS AUKUS AWACS BAFTA BAME BENELUX BIMSTEC BREXIT BRICS
     CAPTCHA CARICOM CENTCOM CEPI CERN CERT CISA COBRA COMESA COP COVAX COVID DARPA DAX DEFCON DEFRA
     ECOWAS EFTA EMEA ENISA ERASMUS ESMA EURATOM EURIBOR EUROPOL FAANG FATF FEMA FERPA FICO
@@ -22,7 +22,7 @@ _AS_WORDS = words("""
     STIX SWAT SWIFT TALIS TASER TASS TAXII TEPCO THAAD TRIPS UEFA UNAIDS UNCTAD UNEP UNESCO UNICEF
     UNIFIL UNITAID UNOSOM UNRWA USAID USMCA VAT WADA WAN WASP YUKOS ZIP
 """)
-_SPELLED = words("""
+_SPELLED_OUT = word_set("""
     ABC AFP AI API BBC BP CBS CDC CEO CFO CIA CNN COO CPI CPU CTO CVE DDOS DHS DNA DNS DOE DOJ ECB
     EPA ESG ETF EU FAA FAO FBI FCC FDA FDIC FOIA FSB FTC FX GCC GDP GDPR GMO GPS GPU HIV HR IAEA
     IATA IBM ICBM ICC ICJ ICU IDF IDP IEA IED ILO IMF IMO IOC IOM IPCC IPO IRA IRGC IRS ISP IT ITV
@@ -30,7 +30,7 @@ _SPELLED = words("""
     OSCE PC PKK PLA PLO PM PPI PR QE RAF RNA RSF SEC SUV TB TV UAE UAV UCLA UFO UK UN UNDP UNHCR
     UNSC UPS URL US USA USB USDA USSR VIP VPN WFP WHO WTO XML YPG
 """)
-_EMPHASIS = words("""
+_EMPHASIS = word_set("""
     ACT ADD AGE AGO AIR ALL AM AN AND ANY ARE ART AS AT BAD BAN BE BIG BUT BUY BY CAN DAY DID DO
     END FED FEW FOR GET GO GOT HAD HAS HE HER HIM HIS HOT HOW IF IN IS ITS LAW LET LOT LOW MAN MAX
     MAY ME MEN MY NEW NO NOR NOT NOW OF OFF OH OIL OK OLD ON ONE OR OUR OUT OWN PAY PER PUT RED RUN
@@ -42,8 +42,8 @@ _CAPITALS = re.compile(
 )
 _APOSTROPHE_S = "'s"  # of a plural as well: `A-P-Is` would be read as a word
 _DOLLARS = re.compile(r" dollars?\b")
-_JOINED = re.compile(r"\b([A-Z]{1,4})\s?&\s?([A-Z]{1,4})\b")
-_NUMBERED = re.compile(r"(?<![\w-])([A-Z]{1,5})-?([0-9]{1,4})([A-Z]?)([0-9]{0,2})(?![\w])")
+_PAIR = re.compile(r"\b([A-Z]{1,4})\s?&\s?([A-Z]{1,4})\b")
+_NUMBERED_NAME = re.compile(r"(?<![\w-])([A-Z]{1,5})-?([0-9]{1,4})([A-Z]?)([0-9]{0,2})(?![\w])")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _UNSAYABLE = re.compile(
     r"^(?:(?=.{4,5}$)(?:.*(?:[^AEIOUY]{4}|[AEIOU]{3}|[^AEIOUY]{3}$|Q(?!U))"
@@ -58,10 +58,10 @@ def say_capitals(text: str) -> str:
     """Acronyms letter by letter, or as the word that they are."""
     if text.islower():
         return text
-    text = _JOINED.sub(lambda at: f"{'-'.join(at[1])} and {'-'.join(at[2])}", text)
-    text = _NUMBERED.sub(_numbered, text)
-    shouted = _is_shouted(text)
-    return _CAPITALS.sub(lambda at: _said(at, shouted=shouted), text)
+    text = _PAIR.sub(lambda match: f"{'-'.join(match[1])} and {'-'.join(match[2])}", text)
+    text = _NUMBERED_NAME.sub(_say_numbered, text)
+    is_shouted = _is_shouted(text)
+    return _CAPITALS.sub(lambda match: _say_acronym(match, is_shouted=is_shouted), text)
 
 
 def _is_shouted(text: str) -> bool:
@@ -70,31 +70,31 @@ def _is_shouted(text: str) -> bool:
     return loud >= _SHOUTED_MIN and loud * 2 > len(words)
 
 
-def _said(at: re.Match[str], *, shouted: bool) -> str:
-    word, ending = at[2], at[3] or ""
-    before, after = (" " if at[1] else ""), (" " if at[4] else "")
-    if word == "US" and not ending and _DOLLARS.match(at.string, at.end()):
-        return at[0]
-    if _is_spelled(word, shouted=shouted):
+def _say_acronym(match: re.Match[str], *, is_shouted: bool) -> str:
+    word, ending = match[2], match[3] or ""
+    before, after = (" " if match[1] else ""), (" " if match[4] else "")
+    if word == "US" and not ending and _DOLLARS.match(match.string, match.end()):
+        return match[0]
+    if _is_spelled(word, is_shouted=is_shouted):
         return f"{before}{'-'.join(word)}{_APOSTROPHE_S if ending else ''}{after}"
-    if shouted and word not in _AS_WORDS:
-        return at[0].replace(word, word.capitalize())
-    return at[0]
+    if is_shouted and word not in _AS_WORDS:
+        return match[0].replace(word, word.capitalize())
+    return match[0]
 
 
-def _is_spelled(word: str, *, shouted: bool) -> bool:
-    if word in _SPELLED:
-        return not (shouted and word in ("IT", "WHO"))
+def _is_spelled(word: str, *, is_shouted: bool) -> bool:
+    if word in _SPELLED_OUT:
+        return not (is_shouted and word in ("IT", "WHO"))
     if word in _AS_WORDS or word in _EMPHASIS:
         return False
-    if shouted:
+    if is_shouted:
         return len(word) >= _SHOUTED_MIN and word != "MRS" and _NO_VOWEL.fullmatch(word) is not None
     return len(word) <= _LETTERS_SPELLED_MAX or _UNSAYABLE.search(word) is not None
 
 
-def _numbered(at: re.Match[str]) -> str:
+def _say_numbered(match: re.Match[str]) -> str:
     """`G7` is `G-7`, `H5N1` is `H-5-N-1`, `CO2` is `C-O-2`; `F-16` and `COVID-19` stand."""
-    letters, digits, letter, more = at.groups()
-    if len(letters) > 1 and not _is_spelled(letters, shouted=False):
-        return at[0]
-    return "-".join(part for part in ("-".join(letters), digits, letter, more) if part)
+    letters, digits, letter, suffix = match.groups()
+    if len(letters) > 1 and not _is_spelled(letters, is_shouted=False):
+        return match[0]
+    return "-".join(part for part in ("-".join(letters), digits, letter, suffix) if part)

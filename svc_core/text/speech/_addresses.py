@@ -20,7 +20,7 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9]{2})")
 _CVE = re.compile(r"\b(CVE|CAN)[- ]([0-9]{4})-([0-9]{4,9})\b", re.IGNORECASE)
 _GROUPS_IN_DOTS = re.compile(r"(?<![\w.])[1-9][0-9]{0,2}(?:\.[0-9]{3}){2,4}(?![\w.]|,[0-9])")
 _VERSION = re.compile(r"(?<![\w.])[vV]\.?([0-9]{1,6}(?:\.[0-9]{1,6}){0,4})(?![\w]|\.\w)")
-_PARTED = re.compile(  # no day
+_DOTTED_NUMBER = re.compile(  # no day
     r"(?<![\w.])(?![0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}(?![\w.]))"
     r"[0-9]{1,6}(?:\.[0-9]{1,6}){2,4}(?![\w]|\.\w)"
 )
@@ -39,24 +39,26 @@ _ENDING = re.compile(r"[.,;:!?'\")\]]+\Z")
 def say_addresses(text: str, dot: str = " dot ", at: str = " at ") -> str:
     """Links as their host and mail addresses, with what the language says for `.` and `@`."""
     if "." in text or ":" in text:
-        text = _LINK.sub(lambda found: _host(found[1], dot), text)
+        text = _LINK.sub(lambda match: _host(match[1], dot), text)
     if "@" in text:
-        text = _MAIL.sub(lambda found: _dotted(found[1], dot) + at + _dotted(found[2], dot), text)
-    return _HOST.sub(lambda found: _host(found[0], dot), text) if "." in text else text
+        text = _MAIL.sub(
+            lambda match: _say_dots(match[1], dot) + at + _say_dots(match[2], dot), text
+        )
+    return _HOST.sub(lambda match: _host(match[0], dot), text) if "." in text else text
 
 
 def say_codes(text: str) -> str:
     """Hashtags, handles, CVE ids, versions, network addresses and tickers in English."""
     if "#" in text:
-        text = _HASHTAG.sub(lambda found: f"hashtag {_CAMEL.sub(' ', found[1])}", text)
+        text = _HASHTAG.sub(lambda match: f"hashtag {_CAMEL.sub(' ', match[1])}", text)
     if "@" in text:
         text = _HANDLE.sub(r"at \1", text)
-    text = _CVE.sub(lambda found: f"{found[1].upper()} {found[2]}, {' '.join(found[3])}", text)
-    text = _GROUPS_IN_DOTS.sub(lambda found: found[0].replace(".", ","), text)
-    text = _PARTED.sub(_parted, _VERSION.sub(r"version \1", text))
-    text = _EXCHANGE.sub(lambda found: f"{found[1]}, ticker {'-'.join(found[2])}", text)
-    text = _INSTRUMENT.sub(lambda found: f"(ticker {'-'.join(found[1])})", text)
-    return _CASHTAG.sub(lambda found: f"ticker {'-'.join(found[1])}", text)
+    text = _CVE.sub(lambda match: f"{match[1].upper()} {match[2]}, {' '.join(match[3])}", text)
+    text = _GROUPS_IN_DOTS.sub(lambda match: match[0].replace(".", ","), text)
+    text = _DOTTED_NUMBER.sub(_say_dotted_number, _VERSION.sub(r"version \1", text))
+    text = _EXCHANGE.sub(lambda match: f"{match[1]}, ticker {'-'.join(match[2])}", text)
+    text = _INSTRUMENT.sub(lambda match: f"(ticker {'-'.join(match[1])})", text)
+    return _CASHTAG.sub(lambda match: f"ticker {'-'.join(match[1])}", text)
 
 
 def _host(address: str, dot: str) -> str:
@@ -65,16 +67,16 @@ def _host(address: str, dot: str) -> str:
     authority = _AUTHORITY_END.split(address, maxsplit=1)[0]
     host = authority.rpartition("@")[2].partition(":")[0]
     host = host.removeprefix("www.").rstrip(".,;:!?'\")]")
-    said = _dotted(host, dot) if 0 < len(host) <= _HOST_CHARS_MAX else ""
-    return f"{said}{ending[0] if ending else ''}"
+    name = _say_dots(host, dot) if 0 < len(host) <= _HOST_CHARS_MAX else ""
+    return f"{name}{ending[0] if ending else ''}"
 
 
-def _dotted(name: str, dot: str) -> str:
+def _say_dots(name: str, dot: str) -> str:
     return name.strip(".").replace(".", dot).replace("_", " ")
 
 
-def _parted(found: re.Match[str]) -> str:
+def _say_dotted_number(match: re.Match[str]) -> str:
     """Four small parts are a network address, other numbers in dots a version."""
-    parts = found[0].split(".")
+    parts = match[0].split(".")
     is_network = len(parts) == 4 and all(int(part) < 256 for part in parts)
     return (" dot " if is_network else " point ").join(parts)

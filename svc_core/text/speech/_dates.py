@@ -22,7 +22,7 @@ _ISO_SPAN = re.compile(r"(?<=[0-9])/(?=[0-9]{4}-[0-9]{2}-[0-9]{2})")
 _MONTH_OF = re.compile(rf"(?<![\w.-]){_YEAR}-(0[1-9]|1[0-2])(?![\w.-])")
 _UTC = re.compile(r"(?<=:[0-9]{2})Z\b")
 _IN_DOTS = re.compile(rf"(?<![\w.])({_NUMBER})\.(0?[1-9]|1[0-2])\.{_YEAR}(?![\w.]\w)")
-_HYPHENED = re.compile(rf"(?<=[0-9])-{_MONTH}-(?=[0-9])")
+_HYPHENATED_MONTH = re.compile(rf"(?<=[0-9])-{_MONTH}-(?=[0-9])")
 _ACROSS = re.compile(
     rf"(?<=[0-9])\s?[–-]\s?(?={_MONTH} [0-9])"
     rf"|(?<=[a-z])\s?–\s?(?=[0-9]{{1,2}} (?:{'|'.join(MONTHS)})\b)"
@@ -40,11 +40,11 @@ _MONTH_FIRST = re.compile(
 def say_dates(text: str) -> str:
     """Days, spans of days and months in words."""
     text = _ISO.sub(_iso, _ISO_SPAN.sub(" to ", _UTC.sub(" UTC", text)))
-    text = _MONTH_OF.sub(lambda at: f"{MONTHS[int(at[2]) - 1]} {at[1]}", text)
-    text = _IN_DOTS.sub(lambda at: day(int(at[3]), int(at[2]), int(at[1])), text)
-    text = _ACROSS.sub(" to ", _HYPHENED.sub(r" \1 ", text))
-    text = _DAY_FIRST.sub(_said, text)
-    return _MONTH_FIRST.sub(_said, text)
+    text = _MONTH_OF.sub(lambda match: f"{MONTHS[int(match[2]) - 1]} {match[1]}", text)
+    text = _IN_DOTS.sub(lambda match: day(int(match[3]), int(match[2]), int(match[1])), text)
+    text = _ACROSS.sub(" to ", _HYPHENATED_MONTH.sub(r" \1 ", text))
+    text = _DAY_FIRST.sub(_say_date, text)
+    return _MONTH_FIRST.sub(_say_date, text)
 
 
 def day(year: int, month: int, day_: int) -> str:
@@ -52,11 +52,11 @@ def day(year: int, month: int, day_: int) -> str:
     return f"{MONTHS[month - 1]} {nth(day_)}, {year}"
 
 
-def _said(at: re.Match[str]) -> str:
-    last, year = at["last"], at["year"]
+def _say_date(match: re.Match[str]) -> str:
+    last, year = match["last"], match["year"]
     span = f" to {nth(int(last))}" if last else ""
-    return f"{at['month']} {nth(int(at['first']))}{span}{f', {year}' if year else ''}"
+    return f"{match['month']} {nth(int(match['first']))}{span}{f', {year}' if year else ''}"
 
 
-def _iso(at: re.Match[str]) -> str:
-    return f"{day(int(at[1]), int(at[3]), int(at[4]))}{' at ' if at[5] else ''}"
+def _iso(match: re.Match[str]) -> str:
+    return f"{day(int(match[1]), int(match[3]), int(match[4]))}{' at ' if match[5] else ''}"

@@ -17,7 +17,7 @@ _SILENT = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _COMMENT = re.compile(r"<!--(?:(?!-->).)*+(?:-->|\Z)|<[!?][^<>]*+>", re.DOTALL)
-_SQUARED = re.compile(r"(?<=m)<sup>([23])</sup>", re.IGNORECASE)
+_POWER = re.compile(r"(?<=m)<sup>([23])</sup>", re.IGNORECASE)
 _NOTE = re.compile(
     r"(?<![0-9])<sup(?=[\s>])[^<>]*+>(?:\s*+<a\s[^<>]*+>)?\s*+[0-9]{1,3}\s*+(?:</a>)?\s*+</sup>",
     re.IGNORECASE,
@@ -34,8 +34,8 @@ _TAG = re.compile(r"</?[A-Za-z]" + _REST)
 # -- Markdown ----------------------------------------------------------------------------------
 
 _BLOCKS = tuple(
-    (re.compile(expression, re.MULTILINE | re.DOTALL), parted)
-    for expression, parted in (
+    (re.compile(expression, re.MULTILINE | re.DOTALL), replacement)
+    for expression, replacement in (
         (r"^ {0,3}(`{3}|~{3})(?:(?!^ {0,3}\1).)*+^ {0,3}\1[^\n]*", "\n\n"),  # code
         (r"^(?:[ \t]*+>(?![0-9]))++", ""),  # a quotation
         (r"^[ \t]*+(?:[-*_=][ \t]*+){2,}+$", "\n\n"),  # a rule
@@ -47,7 +47,7 @@ _BLOCKS = tuple(
         (r"^[ \t]*+([0-9]{1,3})[.)][ \t]++", r"\n\n\1, "),  # a counted one
     )
 )
-_PARTED = re.compile(r"\n[ \t\f]*+\n\s*+")
+_PARAGRAPH_BREAK = re.compile(r"\n[ \t\f]*+\n\s*+")
 _LINK = re.compile(
     r"!?\[([^\[\]]*+)\]\((?:\s*+<[^<>\n]*+>)?(?:[^()\n]|\([^()\n]*+\))*+\)"
     r"|!?\[([^\[\]]++)\]\[[^\[\]]*+\]"
@@ -71,9 +71,9 @@ def paragraphs(text: str) -> list[str]:
     Headings, list items and table rows are paragraphs of their own; blocks of code are left out.
     """
     text = _LINE_ENDS.sub("\n", _without_tags(text))
-    for expression, parted in _BLOCKS:
-        text = expression.sub(parted, text)
-    return [words for words in map(_inline, _PARTED.split(text)) if words]
+    for expression, replacement in _BLOCKS:
+        text = expression.sub(replacement, text)
+    return [words for words in map(_inline, _PARAGRAPH_BREAK.split(text)) if words]
 
 
 def _without_tags(text: str) -> str:
@@ -85,14 +85,14 @@ def _without_tags(text: str) -> str:
 
 
 def _cut(text: str) -> str:
-    text = _COMMENT.sub("", _SILENT.sub(_silenced, text))
-    text = _NOTE.sub("", _SQUARED.sub(lambda found: "²³"[int(found[1]) - 2], text))
+    text = _COMMENT.sub("", _SILENT.sub(_silence, text))
+    text = _NOTE.sub("", _POWER.sub(lambda match: "²³"[int(match[1]) - 2], text))
     return _TAG.sub("", _BLOCK.sub("\n\n", _CELL.sub(" | ", text)))
 
 
-def _silenced(found: re.Match[str]) -> str:
+def _silence(match: re.Match[str]) -> str:
     """Nothing; but of an element that never ends only the tag is markup, and is cut as one."""
-    return " " if found[2] else found[0]
+    return " " if match[2] else match[0]
 
 
 def _inline(words: str) -> str:
@@ -102,6 +102,6 @@ def _inline(words: str) -> str:
     return _BLANK.sub(" ", _MARKS.sub("", _ESCAPE.sub(r"\1", words))).strip()
 
 
-def _link_text(found: re.Match[str]) -> str:
-    text = found[1] if found[1] is not None else found[2]
+def _link_text(match: re.Match[str]) -> str:
+    text = match[1] if match[1] is not None else match[2]
     return "" if _NUMBERS.match(text.strip()) else text

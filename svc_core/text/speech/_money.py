@@ -9,10 +9,10 @@ from svc_core.text.speech._numbers import (
     START,
     is_attribute,
     is_one,
-    scaled,
-    signed,
+    scale_words,
+    sign_words,
 )
-from svc_core.text.tables import either
+from svc_core.text.tables import alternation
 
 # `one/many:signs and codes`; the plural only where it is not the singular and an `s`.
 _CURRENCIES = """
@@ -31,13 +31,13 @@ _CURRENCIES = """
 """
 
 _NAMES = {
-    mark: (one, many or f"{one}s")
+    mark: (name, plural or f"{name}s")
     for names, _, marks in (entry.replace("_", " ").partition(":") for entry in _CURRENCIES.split())
-    for one, _, many in [names.partition("/")]
+    for name, _, plural in [names.partition("/")]
     for mark in marks.split(",")
 }
-_CODE = either(mark for mark in _NAMES if len(mark) == 3 and mark.isalpha() and mark.isupper())
-_MARK = either(_NAMES.keys() - set(_CODE.split("|")))
+_CODE = alternation(mark for mark in _NAMES if len(mark) == 3 and mark.isalpha() and mark.isupper())
+_MARK = alternation(_NAMES.keys() - set(_CODE.split("|")))
 
 _BEFORE = re.compile(
     rf"(?:(?<![\w)])(?P<sign>[+-]))?"
@@ -59,21 +59,21 @@ _LONE = re.compile(r"(?<!\w)[€£¥₹₽₩₺₴₪₦฿₫₱₸$](?=\W|\Z)
 def say_money(text: str) -> str:
     """Sums with their currency after the number, in words."""
     text = _AFTER.sub(_sum, _BEFORE.sub(_sum, _POINT.sub("0.", text)))
-    return _CENTS.sub(lambda at: f"{at[1]} {'cent' if is_one(at[1]) else 'cents'}", text)
+    return _CENTS.sub(lambda match: f"{match[1]} {'cent' if is_one(match[1]) else 'cents'}", text)
 
 
 def say_currencies(text: str) -> str:
     """A currency's sign that has no number, as in `the €`, by its name."""
-    return _LONE.sub(lambda at: f" {_NAMES[at[0]][1]} ", text)
+    return _LONE.sub(lambda match: f" {_NAMES[match[0]][1]} ", text)
 
 
-def _sum(at: re.Match[str]) -> str:
-    parts = at.groupdict()
-    one, many = _NAMES[at["mark"] or at["code"]]
-    amount = at["first"] + scaled(at["scale"])
-    if at["second"]:
-        amount += f" to {at['second']}{scaled(at['scale2'])}"
-    is_joined = bool(parts.get("hyphen")) and not at.string.startswith("a-", at.end())
-    single = is_joined or is_attribute(at) or (amount == at["first"] and is_one(amount))
-    said = f"{signed(at['sign'] or parts.get('minus'))}{amount} {one if single else many}"
-    return f"{said} " if parts.get("hyphen") else said
+def _sum(match: re.Match[str]) -> str:
+    parts = match.groupdict()
+    name, plural = _NAMES[match["mark"] or match["code"]]
+    amount = match["first"] + scale_words(match["scale"])
+    if match["second"]:
+        amount += f" to {match['second']}{scale_words(match['scale2'])}"
+    is_joined = bool(parts.get("hyphen")) and not match.string.startswith("a-", match.end())
+    single = is_joined or is_attribute(match) or (amount == match["first"] and is_one(amount))
+    text = f"{sign_words(match['sign'] or parts.get('minus'))}{amount} {name if single else plural}"
+    return f"{text} " if parts.get("hyphen") else text

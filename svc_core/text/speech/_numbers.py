@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from svc_core.text.tables import either, pairs
+from svc_core.text.tables import alternation, pairs
 
 NUMBER = (
     r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,5}|[0-9]{1,2}(?:,[0-9]{2}){1,5},[0-9]{3}|[0-9]{1,15})"
@@ -21,16 +21,16 @@ SCALES = pairs("""
     BN:billion bln:billion billion:billion t:trillion T:trillion tn:trillion tln:trillion
     trn:trillion trillion:trillion lakh:lakh cr:crore crore:crore lakh_crore:lakh_crore
 """)
-SCALE = either(SCALES)
+SCALE = alternation(SCALES)
 
 _ARTICLE = re.compile(r"(?:.*[^\w-])?[Aa]n?\s", re.DOTALL)
-_ONE = re.compile(r"1(?:\.0+)?")
+_SINGULAR = re.compile(r"1(?:\.0+)?")
 _PARTS = pairs("2:half 3:third 4:quarter 5:fifth 6:sixth 7:seventh 8:eighth 9:ninth 10:tenth")
 _VULGAR = re.compile("([0-9])?([¼-¾⅐-⅞])")
 _FRACTION = re.compile(
     r"(?<![\w./,-])(?:([0-9]{1,4})(?: and)? )?([1-9])/([2-9]|10)(?:ths?|rds?)?(?![\w/]|[.,][0-9])"
 )
-_SCALED = re.compile(
+_SCALED_NUMBER = re.compile(
     rf"{START}(?:({NUMBER}){DASH})?({NUMBER})-?((?!T\b)(?:{SCALE}))(?![\w/'²³]|-[A-Z])(-(?=[a-z]))?"
 )
 _APOSTROPHES = re.compile(r"(?<![\w.,'])[0-9]{1,3}(?:'[0-9]{3}){1,4}(?![\w'])")
@@ -42,32 +42,32 @@ _SPAN = re.compile(
 _AIRLINER = re.compile(r"(?<![\w.,-])(7[0-8]7)-(?=(?:[1-9]00|8|9|10)(?:ER|LR|F)?\b)")
 _CHAIN = re.compile(r"(?<=[0-9])-(?=[0-9])")
 _TIMES = re.compile(r"(?<=[0-9])(?:\s?[*×]\s?|(?<!\b0)x)(?=[0-9])|(?<=[0-9])[x×](?!\w)")
-_SIGNED = re.compile(rf"(?:{SIGN}){NUMBER}")
-_NUMBERED = re.compile(r"(?<![\w&])#\s?(?=[0-9])")
-_COMPARED = pairs(
+_SIGNED_NUMBER = re.compile(rf"(?:{SIGN}){NUMBER}")
+_NUMBER_SIGN = re.compile(r"(?<![\w&])#\s?(?=[0-9])")
+_COMPARISONS = pairs(
     "~:about ≈:about ±:plus_or_minus +/-:plus_or_minus <:less_than >:more_than ≤:at_most ≥:at_least"
     " <=:at_most >=:at_least"
 )
-_COMPARE = re.compile(rf"({either(_COMPARED)})\s?(?=[+-]?[$€£¥]?[0-9])")
+_COMPARE = re.compile(rf"({alternation(_COMPARISONS)})\s?(?=[+-]?[$€£¥]?[0-9])")
 
 
 def is_one(number: str) -> bool:
     """Whether a noun after the number stands in the singular."""
-    return _ONE.fullmatch(number) is not None
+    return _SINGULAR.fullmatch(number) is not None
 
 
-def is_attribute(found: re.Match[str]) -> bool:
+def is_attribute(match: re.Match[str]) -> bool:
     """Whether the quantity describes a noun and so is singular, as in `a $5m deal`."""
-    at = found.start()
-    return _ARTICLE.fullmatch(found.string[max(at - 4, 0) : at]) is not None
+    start = match.start()
+    return _ARTICLE.fullmatch(match.string[max(start - 4, 0) : start]) is not None
 
 
-def signed(sign: str | None) -> str:
+def sign_words(sign: str | None) -> str:
     """The words of a sign before a number."""
     return {"+": "plus ", "-": "minus "}.get(sign or "", "")
 
 
-def scaled(scale: str | None) -> str:
+def scale_words(scale: str | None) -> str:
     """The words of a scale after a number."""
     return f" {SCALES[scale]}" if scale else ""
 
@@ -80,37 +80,41 @@ def nth(number: int) -> str:
 
 def say_comparisons(text: str) -> str:
     """`>5` is `more than 5`, `#1` is `number 1`, `3x5` is `3 times 5`, `12'500` has a comma."""
-    text = _APOSTROPHES.sub(lambda at: at[0].replace("'", ","), text)
-    text = _COMPARE.sub(lambda at: f" {_COMPARED[at[1]]} ", text)
-    return _TIMES.sub(" times ", _NUMBERED.sub("number ", text))
+    text = _APOSTROPHES.sub(lambda match: match[0].replace("'", ","), text)
+    text = _COMPARE.sub(lambda match: f" {_COMPARISONS[match[1]]} ", text)
+    return _TIMES.sub(" times ", _NUMBER_SIGN.sub("number ", text))
 
 
 def say_fractions(text: str) -> str:
     """`1/2` is `1 half`, `2½` is `2 and a half`; `24/7` and `9/11` are no fractions."""
     text = _VULGAR.sub(
-        lambda at: f"{at[1] or ''} {unicodedata.normalize('NFKC', at[2]).replace('⁄', '/')} ", text
+        lambda match: (
+            f"{match[1] or ''} {unicodedata.normalize('NFKC', match[2]).replace('⁄', '/')} "
+        ),
+        text,
     )
     return _FRACTION.sub(_fraction, text)
 
 
 def say_counts(text: str) -> str:
     """Scales, spans and signs."""
-    text = _SPAN.sub(r"\1 to \2", _AIRLINER.sub(r"\1 ", _SCALED.sub(_scale, text)))
-    text = _SIGNED.sub(lambda at: signed(at["sign"]) + at[0].lstrip("+-"), text)
+    text = _SPAN.sub(r"\1 to \2", _AIRLINER.sub(r"\1 ", _SCALED_NUMBER.sub(_scale, text)))
+    text = _SIGNED_NUMBER.sub(lambda match: sign_words(match["sign"]) + match[0].lstrip("+-"), text)
     return _CHAIN.sub(" ", text)
 
 
-def _scale(at: re.Match[str]) -> str:
+def _scale(match: re.Match[str]) -> str:
     """A scale in words; a capital behind a whole number may be a name: `gate 12B`, `3M said`."""
-    if len(at[3]) == 1 and at[3].isupper() and "." not in at[2]:
-        return at[0]
-    return f"{f'{at[1]} to ' if at[1] else ''}{at[2]}{scaled(at[3])}{' ' if at[4] else ''}"
+    if len(match[3]) == 1 and match[3].isupper() and "." not in match[2]:
+        return match[0]
+    span, gap = f"{match[1]} to " if match[1] else "", " " if match[4] else ""
+    return f"{span}{match[2]}{scale_words(match[3])}{gap}"
 
 
-def _fraction(at: re.Match[str]) -> str:
-    whole, over, part = at[1], at[2], _PARTS[at[3]]
-    if int(over) >= int(at[3]):
-        return at[0]
+def _fraction(match: re.Match[str]) -> str:
+    whole, over, part = match[1], match[2], _PARTS[match[3]]
+    if int(over) >= int(match[3]):
+        return match[0]
     if over == "1":
         return f"{whole} and a {part}" if whole else f"1 {part}"
     return f"{f'{whole} and ' if whole else ''}{over} {part}s"

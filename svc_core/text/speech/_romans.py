@@ -4,7 +4,7 @@ import re
 
 from svc_core.text.speech._numbers import nth
 
-_COUNTED = (
+_SERIES = (
     "Part|Chapter|Book|Volume|Act|Article|Annex|Appendix|Section|Title|Phase|Stage|Level|Tier|Type|"
     "Class|Category|Group|Round|Schedule|Mark|Basel|Minsk|Astana|Camp David|Geneva|Vatican|"
     "World War|Super Bowl|Apollo|Oslo|Division|Region|Block|Generation|Solvency|Pillar|START|SALT|"
@@ -18,7 +18,7 @@ _RULERS = (
     "Selim|Tawadros|Tupou|Urban|Victoria|Wilhelm|William|Xavier"
 )
 _ROMAN = r"((?:XL|L?X{0,3})(?:IX|IV|V?I{0,3}))(?<=[IVXL])\b(?!-|['’.](?!s\b)\w)"
-_PART = re.compile(rf"\b({_COUNTED}) {_ROMAN}")
+_PART = re.compile(rf"\b({_SERIES}) {_ROMAN}")
 _RULER = re.compile(rf"\b({_RULERS}) {_ROMAN}(?<=[IVXL]{{2}})")  # one letter may be an initial
 _CENTURY = re.compile(rf"(?<!\w){_ROMAN}(?= [Cc]entury\b)")
 _VALUES = {"I": 1, "V": 5, "X": 10, "L": 50}
@@ -26,16 +26,20 @@ _VALUES = {"I": 1, "V": 5, "X": 10, "L": 50}
 
 def say_romans(text: str) -> str:
     """`World War II` is `World War 2`, `Charles III` is `Charles the 3rd`."""
-    text = _CENTURY.sub(lambda at: nth(_value(at[1])), _PART.sub(_part, text))
-    return _RULER.sub(lambda at: f"{at[1]} the {nth(_value(at[2]))}", text)
+    text = _CENTURY.sub(lambda match: nth(_value(match[1])), _PART.sub(_part, text))
+    return _RULER.sub(lambda match: f"{match[1]} the {nth(_value(match[2]))}", text)
 
 
-def _part(at: re.Match[str]) -> str:
+def _part(match: re.Match[str]) -> str:
     """A part's number; after small letters a single one may be a word: `section I saw`."""
-    return f"{at[1]} {_value(at[2])}" if len(at[2]) > 1 or at[1][0].isupper() else at[0]
+    return (
+        f"{match[1]} {_value(match[2])}" if len(match[2]) > 1 or match[1][0].isupper() else match[0]
+    )
 
 
 def _value(roman: str) -> int:
     values = [_VALUES[letter] for letter in roman]
     larger = [*values[1:], 0]
-    return sum(-one if one < two else one for one, two in zip(values, larger, strict=True))
+    return sum(
+        -number if number < after else number for number, after in zip(values, larger, strict=True)
+    )

@@ -4,15 +4,15 @@ import re
 import unicodedata
 from functools import lru_cache
 
-_KEPT = frozenset(".,;:!?'-。、，；：！？「」·؟،؛۔।॥¿¡…・")
-_KEPT_ELSEWHERE = frozenset("%€$£¥°")  # a voice of that language has words for them
+_PUNCTUATION = frozenset(".,;:!?'-。、，；：！？「」·؟،؛۔।॥¿¡…・")
+_FOREIGN_SIGNS = frozenset("%€$£¥°")  # a voice of that language has words for them
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F) if chr(code) not in "，；：！？"}
-_SAME = _WIDE | str.maketrans(
+_EQUIVALENTS = _WIDE | str.maketrans(
     dict.fromkeys("’‘‛ʼ′＇", "'") | dict.fromkeys("‐‑⁃﹣－−", "-") | dict.fromkeys("‒–⸺", "–")
     | dict.fromkeys("—―⸻", "—") | {"℃": "°C", "℉": "°F", "№": "No. "}
 )  # fmt: skip
-_GROUPED = re.compile("(?<=[0-9])[\u00a0\u2009\u202f](?=[0-9]{3}(?![0-9]))")
-_REMEMBERED = 8_192  # different characters in use at once; a page of Chinese has hundreds
+_DIGIT_GAP = re.compile("(?<=[0-9])[\u00a0\u2009\u202f](?=[0-9]{3}(?![0-9]))")
+_CACHE_SIZE = 8_192  # different characters in use at once; a page of Chinese has hundreds
 
 _BETWEEN = {"&": " and ", "=": " equals ", "+": " plus ", "%": " percent ", "→": " to ",
             "@": " at ", "°": " degrees "}  # fmt: skip
@@ -24,9 +24,9 @@ _DASH = re.compile(r"\s+[–-]+\s+|\s?[–—]\s?|-{2,}")
 _LINE_OF = re.compile(r"={2,}")  # drawn, not said
 _INNER_DOT = re.compile(r"(?<=[a-z0-9])\.(?=[a-z])")
 _MISSING_SPACE = re.compile(r"(?<=[a-z])([.!?])(?=[A-Z][a-z])")
-_QUOTED = re.compile(r"(?<!\w)'|'(?!\w)")
+_QUOTE_MARK = re.compile(r"(?<!\w)'|'(?!\w)")
 _SPACE_BEFORE = re.compile(r"\s+(?=[.,;:!?。、，；：！？])")
-_REPEATED = re.compile(r"[.,;:!?](?:\s?[.,;:!?])+")
+_MARK_RUN = re.compile(r"[.,;:!?](?:\s?[.,;:!?])+")
 _SPACE = re.compile(r"\s+")
 _LEADING = re.compile(r"\A[\s.,;:!?'-]+(?=\S)")
 _TAIL = re.compile(r"[\s,;:'-]+\Z")
@@ -34,21 +34,21 @@ _IDEOGRAPH = re.compile("[\u3040-\u9fff]")
 _ENDS = tuple(".!?…。！？।۔؟")
 
 
-def alike(text: str) -> str:
+def normalise_characters(text: str) -> str:
     """The text with one character for each of the many that look and mean the same."""
     if not text.isascii():
-        text = _GROUPED.sub(",", unicodedata.normalize("NFC", text)).translate(_SAME)
+        text = _DIGIT_GAP.sub(",", unicodedata.normalize("NFC", text)).translate(_EQUIVALENTS)
     return _SPACE.sub(" ", text)
 
 
-def speakable(text: str, *, is_english: bool) -> str:
+def speakable_text(text: str, *, is_english: bool) -> str:
     """The text with everything that nobody says turned into space."""
-    return "".join(_spoken(character, is_english) for character in text)
+    return "".join(_speakable_character(character, is_english) for character in text)
 
 
-@lru_cache(maxsize=_REMEMBERED)
-def _spoken(character: str, is_english: bool) -> str:
-    if character in _KEPT or (character in _KEPT_ELSEWHERE and not is_english):
+@lru_cache(maxsize=_CACHE_SIZE)
+def _speakable_character(character: str, is_english: bool) -> str:
+    if character in _PUNCTUATION or (character in _FOREIGN_SIGNS and not is_english):
         return character
     category = unicodedata.category(character)
     if "\ufe00" <= character <= "\ufe0f" or category in ("Me", "Cf"):
@@ -67,18 +67,18 @@ def say_signs(text: str) -> str:
     """Signs between words, in English."""
     text = _MISSING_SPACE.sub(r"\1 ", text)
     text = _INNER_DOT.sub(" dot ", _LINE_OF.sub(" ", text))
-    return _SIGN.sub(lambda at: _BETWEEN[at[0]], text)
+    return _SIGN.sub(lambda match: _BETWEEN[match[0]], text)
 
 
-def _aside(at: re.Match[str]) -> str:
+def _aside(match: re.Match[str]) -> str:
     """What stood in brackets between pauses; the last pause is the mark that follows anyway."""
-    return f", {at[1]}{at[2].strip() if at[2] else ','} "
+    return f", {match[1]}{match[2].strip() if match[2] else ','} "
 
 
 def tidy(text: str) -> str:
     """One paragraph, single-spaced and ended by a mark; empty where no word is left."""
-    text = _SPACE_BEFORE.sub("", _SPACE.sub(" ", _QUOTED.sub("", text)))
-    text = _REPEATED.sub(lambda at: _strongest(at[0]), text)
+    text = _SPACE_BEFORE.sub("", _SPACE.sub(" ", _QUOTE_MARK.sub("", text)))
+    text = _MARK_RUN.sub(lambda match: _strongest_mark(match[0]), text)
     text = _TAIL.sub("", _LEADING.sub("", _SPACE.sub(" ", text)))
     if not any(map(str.isalnum, text)):
         return ""
@@ -87,6 +87,6 @@ def tidy(text: str) -> str:
     return f"{text}。" if _IDEOGRAPH.search(text) else f"{text}."
 
 
-def _strongest(marks: str) -> str:
+def _strongest_mark(marks: str) -> str:
     """The one mark that several in a row come to."""
     return next(mark for mark in "?!.;:," if mark in marks)

@@ -10,12 +10,12 @@ from svc_core.text.speech._numbers import (
     START,
     is_attribute,
     is_one,
-    scaled,
-    signed,
+    scale_words,
+    sign_words,
 )
-from svc_core.text.tables import either, pairs
+from svc_core.text.tables import alternation, pairs
 
-_COUNTED = pairs(  # in the plural with an `s`
+_COUNT_UNITS = pairs(  # in the plural with an `s`
     """
     km:kilometre cm:centimetre mm:millimetre µm:micrometre kg:kilogram mg:milligram g:gram
     µg:microgram t:tonne kt:kilotonne Mt:megatonne Gt:gigatonne ha:hectare km²:square_kilometre
@@ -31,7 +31,7 @@ _COUNTED = pairs(  # in the plural with an `s`
     %_points:percentage_point %pts:percentage_point
     """
 )
-_ALWAYS = pairs("""
+_FIXED_UNITS = pairs("""
     %:percent pc:percent ‰:per_thousand mph:miles_per_hour kph:kilometres_per_hour
     kmh:kilometres_per_hour m/s:metres_per_second Hz:hertz kHz:kilohertz MHz:megahertz
     GHz:gigahertz °C:degrees_Celsius °F:degrees_Fahrenheit °:degrees °N:degrees_north
@@ -42,17 +42,19 @@ _ALWAYS = pairs("""
     kbps:kilobits_per_second Gbit/s:gigabits_per_second Mbit/s:megabits_per_second
     ppm:parts_per_million ppb:parts_per_billion dB:decibels hPa:hectopascals kPa:kilopascals ft:feet
 """)
-_PER = pairs("""
+_PER_UNITS = pairs("""
     bbl:barrel barrel:barrel tonne:tonne ton:ton ounce:ounce s:second hour:hour d:day day:day
     week:week month:month year:year head:head share:share litre:litre liter:litre l:litre L:litre
     gallon:gallon gal:gallon GJ:gigajoule MMBtu:million_British_thermal_units unit:unit
 """)
-_RATES = _PER | _COUNTED
-_RATE = re.compile(rf"(?:(?<=[sen0-9])|(?<=dollar)|(?<=pound))\s?/\s?({either(_RATES)})(?![\w²³])")
+_RATES = _PER_UNITS | _COUNT_UNITS
+_RATE = re.compile(
+    rf"(?:(?<=[sen0-9])|(?<=dollar)|(?<=pound))\s?/\s?({alternation(_RATES)})(?![\w²³])"
+)
 _MEASURE = re.compile(
     rf"(?:{SIGN}{START}|(?<=[a-z] )(?P<about>~|≈)|{START})(?:(?P<first>{NUMBER})%?{DASH})?"
     rf"(?P<number>{NUMBER})(?:[ -]?(?P<scale>{SCALE}) )?(?P<gap>[ -]?)"
-    rf"(?P<unit>{either(_COUNTED | _ALWAYS)})(?![\w²³]|-[A-Z])(?P<hyphen>-(?=[a-z]))?"
+    rf"(?P<unit>{alternation(_COUNT_UNITS | _FIXED_UNITS)})(?![\w²³]|-[A-Z])(?P<hyphen>-(?=[a-z]))?"
 )
 _METRES = re.compile(  # without a gap it is millions, unless it is told what is measured
     rf"{START}(?P<number>{NUMBER})(?:(?P<gap>[ -])m|m(?=[ -](?:tall|high|deep|wide|long|away|above|"
@@ -69,20 +71,20 @@ def say_units(text: str) -> str:
 
 def say_rates(text: str) -> str:
     """What a sum or a quantity is for: `/bbl` is `per barrel`."""
-    return _RATE.sub(lambda at: f" per {_RATES[at[1]]}", text)
+    return _RATE.sub(lambda match: f" per {_RATES[match[1]]}", text)
 
 
-def _measure(at: re.Match[str]) -> str:
-    unit, number = at["unit"], at["number"]
-    span = f"{at['first']} to " if at["first"] else ""
-    scale = scaled(at["scale"])
-    single = (is_one(number) and not span + scale) or at["gap"] == "-" or bool(at["hyphen"])
-    single = single or is_attribute(at)
-    name = _ALWAYS.get(unit) or _COUNTED[unit] + ("" if single else "s")
-    about = "about " if at["about"] else ""
-    return f"{about}{signed(at['sign'])}{span}{number}{scale} {name}{' ' if at['hyphen'] else ''}"
+def _measure(match: re.Match[str]) -> str:
+    unit, number = match["unit"], match["number"]
+    span = f"{match['first']} to " if match["first"] else ""
+    scale = scale_words(match["scale"])
+    single = (is_one(number) and not span + scale) or match["gap"] == "-" or bool(match["hyphen"])
+    single = single or is_attribute(match)
+    name = _FIXED_UNITS.get(unit) or _COUNT_UNITS[unit] + ("" if single else "s")
+    about, gap = "about " if match["about"] else "", " " if match["hyphen"] else ""
+    return f"{about}{sign_words(match['sign'])}{span}{number}{scale} {name}{gap}"
 
 
-def _metres(at: re.Match[str]) -> str:
-    single = is_one(at["number"]) or at["gap"] == "-"
-    return f"{at['number']} {'metre' if single else 'metres'}"
+def _metres(match: re.Match[str]) -> str:
+    single = is_one(match["number"]) or match["gap"] == "-"
+    return f"{match['number']} {'metre' if single else 'metres'}"

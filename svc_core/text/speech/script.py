@@ -8,7 +8,7 @@ from attrs import field, frozen
 
 from svc_core.text.speech._dates import day
 from svc_core.text.speech._signs import tidy
-from svc_core.text.speech.spoken import spoken
+from svc_core.text.speech.spoken import speech_text
 from svc_core.text.wording import Wording, days, frame
 
 WORDS_PER_MINUTE = 150  # news read aloud; two engines took 22 and 24 seconds for 60 words
@@ -43,16 +43,21 @@ def narrate(script: Script) -> str:
     It has at most `CHARS_MAX` characters: a longer report is told up to there, then the outro.
     """
     words = frame(script.language)
-    named = script.title[:_TITLE_CHARS_MAX]
+    heading = script.title[:_TITLE_CHARS_MAX]
     if words.language != "en":  # where the days of a title are not put into words
-        named = _RANGE.sub(f" {words['to']} ", named)
-    title = " ".join(spoken(named, script.language).split())
-    facts = _covered(script, words), _drawn(script.sources, script.publishers, words)
+        heading = _RANGE.sub(f" {words['to']} ", heading)
+    title = " ".join(speech_text(heading, script.language).split())
+    facts = (
+        _period_sentence(script, words),
+        _source_sentence(script.sources, script.publishers, words),
+    )
     intro = " ".join(part for part in (title, *facts) if part)
     outro = tidy(words.say("outro", title=title.rstrip(".")))
-    told = (part for text in script.told for part in spoken(text, script.language).split("\n\n"))
+    paragraphs = (
+        part for text in script.told for part in speech_text(text, script.language).split("\n\n")
+    )
     room = CHARS_MAX - len(intro) - len(outro) - len("\n\n\n")
-    return "\n\n".join([intro, *_bounded(told, room), outro]) + "\n"
+    return "\n\n".join([intro, *_fitting(paragraphs, room), outro]) + "\n"
 
 
 def seconds(word_count: int) -> int:
@@ -60,7 +65,7 @@ def seconds(word_count: int) -> int:
     return -(-word_count * 60 // WORDS_PER_MINUTE)
 
 
-def _covered(script: Script, words: Wording) -> str:
+def _period_sentence(script: Script, words: Wording) -> str:
     start, end = (_day(at, words) for at in days(script.start, script.end))
     if start == end:
         return words.say("covers_day", day=start)
@@ -72,7 +77,7 @@ def _day(at: datetime, words: Wording) -> str:
     return day(at.year, at.month, at.day) if words.language == "en" else words.day(at)
 
 
-def _drawn(sources: int, publishers: int | None, words: Wording) -> str:
+def _source_sentence(sources: int, publishers: int | None, words: Wording) -> str:
     """How many items are cited, and of how many publishers."""
     if sources == 0:
         return words["no_source"]
@@ -84,9 +89,9 @@ def _drawn(sources: int, publishers: int | None, words: Wording) -> str:
     return words.say(name, sources=sources, publishers=publishers)
 
 
-def _bounded(told: Iterable[str], room: int) -> Iterator[str]:
+def _fitting(paragraphs: Iterable[str], room: int) -> Iterator[str]:
     """The paragraphs that fit, and no part of one that does not."""
-    for paragraph in told:
+    for paragraph in paragraphs:
         room -= len(paragraph) + len("\n\n")
         if room < 0:
             return

@@ -16,7 +16,13 @@ from svc_core.text.speech._dates import say_dates
 from svc_core.text.speech._money import say_currencies, say_money
 from svc_core.text.speech._numbers import say_comparisons, say_counts, say_fractions
 from svc_core.text.speech._romans import say_romans
-from svc_core.text.speech._signs import alike, say_pauses, say_signs, speakable, tidy
+from svc_core.text.speech._signs import (
+    normalise_characters,
+    say_pauses,
+    say_signs,
+    speakable_text,
+    tidy,
+)
 from svc_core.text.speech._units import say_rates, say_units
 from svc_core.text.wording import wording
 
@@ -26,27 +32,27 @@ READ_MAX = 200_000
 """Characters of one text that are looked at: twice a whole script, as markup takes its part."""
 
 
-def spoken(text: str, language: str = "en") -> str:
+def speech_text(text: str, language: str = "en") -> str:
     """The text as paragraphs of speech, parted by an empty line; of too long a text the beginning.
 
     Applied to its own result it changes nothing. An empty text gives an empty one.
     """
-    tell = _in_english if primary(language) == "en" else _elsewhere
-    found = _markup.paragraphs(text[:READ_MAX])
-    told = [tell(alike(paragraph), language) for paragraph in found]
-    return "\n\n".join(paragraph for paragraph in told if paragraph)
+    say = _say_english if primary(language) == "en" else _say_foreign
+    paragraphs = _markup.paragraphs(text[:READ_MAX])
+    lines = [say(normalise_characters(paragraph), language) for paragraph in paragraphs]
+    return "\n\n".join(paragraph for paragraph in lines if paragraph)
 
 
-def _in_english(text: str, _language: str) -> str:
+def _say_english(text: str, _language: str) -> str:
     text = expand(say_codes(say_addresses(text)).replace("_", " "))
     if _NUMERIC.search(text):
         text = say_money(say_dates(say_comparisons(text)))
         text = say_counts(say_rates(say_units(say_fractions(text))))
     text = say_capitals(say_romans(say_currencies(text)))
-    return tidy(speakable(say_signs(say_pauses(text)), is_english=True))
+    return tidy(speakable_text(say_signs(say_pauses(text)), is_english=True))
 
 
-def _elsewhere(text: str, language: str) -> str:
+def _say_foreign(text: str, language: str) -> str:
     """Another language: links by their host, percentages and `&` in its own words if known."""
     words = wording(language)
     if words is None:
@@ -54,4 +60,4 @@ def _elsewhere(text: str, language: str) -> str:
     else:
         text = say_addresses(text, f" {words['dot']} ", f" {words['at']} ")
         text = _PERCENT.sub(f" {words['percent']}", text).replace("&", f" {words['and']} ")
-    return tidy(speakable(say_pauses(text), is_english=False))
+    return tidy(speakable_text(say_pauses(text), is_english=False))

@@ -31,8 +31,8 @@ BOXES = st.builds(
     ],
 )
 def test_four_degrees_are_read(text, box):
-    assert boxes.parse(text) == box
-    assert str(boxes.parse("-0.0,-0,0,0").west) == "0.0"
+    assert boxes.parse_box(text) == box
+    assert str(boxes.parse_box("-0.0,-0,0,0").west) == "0.0"
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_four_degrees_are_read(text, box):
 )  # fmt: skip
 def test_everything_else_is_refused_with_the_reason(text, why):
     with pytest.raises(BoxError, match=why):
-        boxes.parse(text)
+        boxes.parse_box(text)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_positions_lie_inside_or_outside(box, inside, outside):
 
 @given(BOXES)
 def test_a_box_is_what_its_text_says(box):
-    assert boxes.parse(f"{box.west},{box.south},{box.east},{box.north}") == box
+    assert boxes.parse_box(f"{box.west},{box.south},{box.east},{box.north}") == box
 
 
 @given(BOXES, LONGITUDES, LATITUDES)
@@ -113,7 +113,7 @@ def test_parts_never_cross_and_are_as_wide_as_the_whole(box):
 @given(st.text(alphabet="0123456789.,-+eE naif", max_size=30))
 def test_a_text_is_a_box_on_the_globe_or_refused(text):
     try:
-        box = boxes.parse(text)
+        box = boxes.parse_box(text)
     except BoxError:
         return
     assert -180 <= min(box.west, box.east) <= max(box.west, box.east) <= 180
@@ -140,7 +140,7 @@ def test_what_lies_in_a_box_lies_in_one_of_its_cells(
     ],
 )
 def test_a_box_needs_few_cells(text: str, count: int | None) -> None:
-    cells = boxes.parse(text).cells
+    cells = boxes.parse_box(text).cells
     assert (cells and len(cells)) == count
 
 

@@ -180,5 +180,5 @@ def test_both_paths_refuse_the_same_values(value):
 def test_the_digest_is_that_of_the_bytes():
     value = {"b": [1, "é"], "a": None}
     bytes_ = '{"a":null,"b":[1,"é"]}'.encode()
-    assert canonical.digest(value) == sha256(bytes_).digest()
+    assert canonical.canonical_digest(value) == sha256(bytes_).digest()
     assert canonical.hex_digest(value) == sha256(bytes_).hexdigest()

@@ -204,7 +204,7 @@ def test_a_run_without_end_is_let_go() -> None:
     sieve = Sieve(EVIDENCE)
     for _ in range(30):
         assert sieve.feed("word " * 100) == []
-    assert len(sieve._held) <= 2 * SENTENCE_CHARS_MAX
+    assert len(sieve._pending) <= 2 * SENTENCE_CHARS_MAX
     assert [one.text for one in [*sieve.feed("\nNo ships were damaged [1]."), *sieve.end()]] == [
         "No ships were damaged."
     ]

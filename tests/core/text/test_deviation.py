@@ -35,7 +35,7 @@ def test_numbers_that_do_not_differ_say_nothing_of_another(numbers: list[float])
 def test_the_mean_of_many_is_off_by_more_deviations_than_one() -> None:
     usual = spread([1.0, 2.0, 3.0])
     assert usual.z_score(4.0) == pytest.approx(2.0)
-    assert usual.z_score(4.0, of=4) == pytest.approx(4.0)
+    assert usual.z_score(4.0, sample_size=4) == pytest.approx(4.0)
 
 
 @pytest.mark.parametrize(

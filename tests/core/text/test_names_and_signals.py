@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from svc_core.reports.draft import Told, draft
 from svc_core.reports.graph import EDGES_MAX, NODES_MAX, build
 from svc_core.reports.signals import SIGNALS_MAX, extract
-from svc_core.text.entities import Case, mentions, names_of
+from svc_core.text.entities import Case, mentions_in, names_of
 from svc_core.text.events import event_of
 from svc_core.text.evidence import Scored, read, readings
 from svc_core.text.stories import Story
@@ -105,20 +105,20 @@ NAMES = [
 @pytest.mark.parametrize(("title", "text", "expected"), NAMES)
 def test_names_are_found_with_their_kind(make, title, text, expected) -> None:
     item = make(title, text, language="de" if text.startswith("Gestern") else "en")
-    assert {mention.name: mention.kind for mention in mentions([read(item)])} == expected
+    assert {mention.name: mention.kind for mention in mentions_in([read(item)])} == expected
 
 
 def test_a_country_has_its_code_and_counts_every_time(make) -> None:
     reading = read(make("Chile votes", "People in Chile vote. Others in Chile do not."))
-    (chile,) = mentions([reading])
+    (chile,) = mentions_in([reading])
     assert (chile.name, chile.country_code, chile.count) == ("Chile", "CL", 3)
 
 
 def test_a_capital_letter_proves_nothing_at_the_start_or_in_german(make) -> None:
-    assert mentions([read(make("", "Fjordline grew. Nobody saw it."))]) == ()
+    assert mentions_in([read(make("", "Fjordline grew. Nobody saw it."))]) == ()
     german = make("", "Gestern fuhr die Fähre. Alle sahen die Fähre im Hafen.", language="de")
-    assert mentions([read(german)]) == ()
-    known = mentions([read(make("Fjordline grew", "Last year Fjordline shrank by half."))])
+    assert mentions_in([read(german)]) == ()
+    known = mentions_in([read(make("Fjordline grew", "Last year Fjordline shrank by half."))])
     assert [mention.count for mention in known] == [2]
 
 
@@ -126,13 +126,13 @@ def test_what_other_items_show_of_a_word_counts(make) -> None:
     lone = read(make("", "Fjordline grew last year."))
     shown = read(make("", "Nobody saw how Fjordline grew."))
     denied = read(make("", "A fjordline and a fjordline grew on Fjordline."))
-    assert [one.name for one in mentions([lone], Case.of([lone, shown]))] == ["Fjordline"]
-    assert mentions([lone], Case.of([lone, denied])) == ()
+    assert [one.name for one in mentions_in([lone], Case.of([lone, shown]))] == ["Fjordline"]
+    assert mentions_in([lone], Case.of([lone, denied])) == ()
 
 
 @given(st.text(max_size=200))
 def test_any_text_has_names_with_positive_counts(make, text) -> None:
-    found = mentions([read(make(text[:60], text))])
+    found = mentions_in([read(make(text[:60], text))])
     assert all(mention.count > 0 and mention.key and mention.name for mention in found)
     assert len({mention.key for mention in found}) == len(found)
 

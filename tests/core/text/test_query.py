@@ -2,7 +2,7 @@
 
 import pytest
 
-from svc_core.text.query import NAME, OTHER, Query
+from svc_core.text.query import NAME_FACTOR, OTHER, Query
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_a_subject_asks_for_its_terms(topic: str, asked: list[str]) -> None:
 
 def test_a_name_counts_more_than_a_word_but_not_where_a_sentence_begins() -> None:
     query = Query.of("Strikes at ports of Zedland. Reports by “Acme” wanted", language="en")
-    names = dict.fromkeys(["zedlan", "acme"], NAME)
+    names = dict.fromkeys(["zedlan", "acme"], NAME_FACTOR)
     assert query.asked == dict.fromkeys(["strike", "port", "report", "wanted"], 1.0) | names
 
 

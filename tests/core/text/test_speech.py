@@ -2,7 +2,7 @@
 
 import pytest
 
-from svc_core.text.speech.spoken import spoken
+from svc_core.text.speech.spoken import speech_text
 
 # Written, said. Every case stands in a sentence of its own, without the full stop at its end.
 MONEY = [
@@ -316,9 +316,9 @@ CASES = [pytest.param(*case, id=f"{kind}: {case[0][:30]}") for kind in ALL for c
 
 @pytest.mark.parametrize(("written", "said"), CASES)
 def test_it_is_said_as_people_say_it(written: str, said: str) -> None:
-    told = spoken(written)
+    told = speech_text(written)
     assert told == (said if said.endswith(("?", "!")) or not said else f"{said}.")
-    assert spoken(told) == told
+    assert speech_text(told) == told
 
 
 @pytest.mark.parametrize(
@@ -342,7 +342,7 @@ def test_it_is_said_as_people_say_it(written: str, said: str) -> None:
     ],
 )  # fmt: skip
 def test_blocks_become_paragraphs(written: str, said: str) -> None:
-    assert spoken(written).split("\n\n") == said.split("|")
+    assert speech_text(written).split("\n\n") == said.split("|")
 
 
 @pytest.mark.parametrize(
@@ -363,5 +363,5 @@ def test_blocks_become_paragraphs(written: str, said: str) -> None:
 def test_other_languages_lose_their_markup_and_no_word(
     language: str, written: str, said: str
 ) -> None:
-    assert spoken(written, language) == said
-    assert spoken(said, language) == said
+    assert speech_text(written, language) == said
+    assert speech_text(said, language) == said

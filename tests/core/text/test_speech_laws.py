@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from svc_core.text.speech import script as speech
 from svc_core.text.speech.script import CHARS_MAX, Script, narrate
-from svc_core.text.speech.spoken import READ_MAX, spoken
+from svc_core.text.speech.spoken import READ_MAX, speech_text
 
 MARKUP = frozenset('<>*_`#|~[]{}\\^"&@')
 ENDS = (".", "!", "?", "…", "。", "！", "？", "।", "۔", "؟")
@@ -55,7 +55,7 @@ TEXTS = st.one_of(SENTENCES, SCRAPS, st.text(max_size=60))
 @example("\ud800 \udfff \x00", "en")
 @example("Part IIII 9999-99-99 31 February 99:99 0/0 1/0 -", "en")
 def test_no_markup_survives_and_every_paragraph_is_tidy(text: str, language: str) -> None:
-    told = spoken(text, language)
+    told = speech_text(text, language)
     assert not MARKUP & set(told)
     for paragraph in told.split("\n\n") if told else ():
         assert paragraph == " ".join(paragraph.split())
@@ -66,27 +66,27 @@ def test_no_markup_survives_and_every_paragraph_is_tidy(text: str, language: str
 
 @given(SENTENCES)
 def test_what_is_said_is_not_changed_by_being_said_again(text: str) -> None:
-    told = spoken(text)
-    assert spoken(told) == told
+    told = speech_text(text)
+    assert speech_text(told) == told
 
 
 @given(TEXTS, LANGUAGES)
 def test_a_second_telling_loses_no_paragraph(text: str, language: str) -> None:
-    told = spoken(text, language)
-    again = spoken(told, language)
+    told = speech_text(text, language)
+    again = speech_text(told, language)
     assert again.count("\n\n") == told.count("\n\n")
     assert bool(again) == bool(told)
 
 
 @given(st.lists(SENTENCES, max_size=4), LANGUAGES)
 def test_paragraphs_are_told_each_for_itself(texts: list[str], language: str) -> None:
-    apart = [told for told in (spoken(text, language) for text in texts) if told]
-    assert spoken("\n\n".join(texts), language) == "\n\n".join(apart)
+    apart = [told for told in (speech_text(text, language) for text in texts) if told]
+    assert speech_text("\n\n".join(texts), language) == "\n\n".join(apart)
 
 
 @given(st.text(st.characters(categories=("Lu", "Ll", "Lo", "Nd", "Zs")), max_size=40))
 def test_other_languages_keep_every_letter(text: str) -> None:
-    written, told = (unicodedata.normalize("NFKC", one) for one in (text, spoken(text, "xx")))
+    written, told = (unicodedata.normalize("NFKC", one) for one in (text, speech_text(text, "xx")))
     assert [c for c in told if c.isalnum()] == [c for c in written if c.isalnum()]
 
 
@@ -106,13 +106,13 @@ RUNS = [
 def test_no_run_of_anything_takes_more_than_its_length(run: str) -> None:
     text = run * (20_000 // len(run))  # a square of it would be 400 million steps, seconds
     started = process_time()
-    spoken(text)
+    speech_text(text)
     assert process_time() - started < 1
 
 
 def test_of_a_text_without_end_the_beginning_is_told() -> None:
-    told = spoken("word " * READ_MAX)
-    assert told == spoken(("word " * READ_MAX)[:READ_MAX])
+    told = speech_text("word " * READ_MAX)
+    assert told == speech_text(("word " * READ_MAX)[:READ_MAX])
     assert len(told) <= READ_MAX + 1
 
 
