@@ -17,6 +17,7 @@ from attrs import evolve, frozen
 
 from svc_core import data
 from svc_core.text.evidence import Reading
+from svc_core.text.facts import months
 from svc_core.text.stories import Story
 from svc_core.text.tables import alternation
 from svc_core.text.words import fold
@@ -155,7 +156,7 @@ def _sum(name: str, places: Sequence[Sequence[_Hit]]) -> float:
 
 def _asserted_hits(hits: list[_Hit]) -> list[_Hit]:
     """The cues that are asserted; a strong one that is only looked back at is a weak one."""
-    negations = [hit.start for hit in hits if hit.cue.role == _UNSAID]
+    denials = [hit.start for hit in hits if hit.cue.role == _UNSAID]
     doubts = {hit.start for hit in hits if hit.cue.role == _DOUBT}
     past = [hit.start + len(hit.words) for hit in hits if hit.cue.role == _PAST]
     assertions: list[_Hit] = []
@@ -163,7 +164,7 @@ def _asserted_hits(hits: list[_Hit]) -> list[_Hit]:
         if hit.cue.role in (_STRONG, _WEAK):
             end = hit.start + len(hit.words)
             if end in doubts or any(
-                hit.start - _UNSAID_REACH <= start < end - 1 for start in negations
+                hit.start - _UNSAID_REACH <= start < end - 1 for start in denials
             ):
                 continue
             if any(hit.start - _PAST_REACH < start <= hit.start for start in past):
@@ -275,40 +276,24 @@ def stated_day(story: Story) -> date | None:
     return None
 
 
-def _day(match: re.Match[str], published_at: datetime) -> date | None:
+def _day(match: re.Match[str], anchor: datetime) -> date | None:
     number = int(match["d1"] or match["d2"])
-    month = _months()[fold(match["m1"] or match["m2"])]
-    years = (
-        [int(match["y"])]
-        if match["y"]
-        else [published_at.year, published_at.year - 1, published_at.year + 1]
-    )
+    month = months()[fold(match["m1"] or match["m2"])]
+    years = [int(match["y"])] if match["y"] else [anchor.year, anchor.year - 1, anchor.year + 1]
     for year in years:
         try:
             day = datetime(year, month, number, tzinfo=UTC)
         except ValueError:
             continue
-        if abs(day - published_at) <= _DATE_SLACK:
+        if abs(day - anchor) <= _DATE_SLACK:
             return day.date()
     return None
 
 
 @cache
-def _months() -> Mapping[str, int]:
-    """The number of each month by its folded names."""
-    rows = (line.split("\t") for line in data.lines("calendar.tsv"))
-    return {
-        fold(name): int(n)
-        for kind, n, names in rows
-        if kind == "month"
-        for name in names.split("|")
-    }
-
-
-@cache
 def _dates() -> re.Pattern[str]:
     """A day of a month in folded text, with or without its year."""
-    month = alternation(_months())
+    month = alternation(months())
     return re.compile(
         rf"\b(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s(?:de\s)?(?P<m1>{month})\b\.?"
         rf"|(?P<m2>{month})\.?\s(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b)(?:,?\s(?:de\s)?(?P<y>\d{{4}}))?"

@@ -103,7 +103,7 @@ class _Passage:
             len(order) <= _LABEL_TERMS and not text.rstrip().endswith((".", "!", "?")),
         )
 
-    def neighbours(self) -> Iterator[tuple[str, str, int]]:
+    def pairs(self) -> Iterator[tuple[str, str, int]]:
         """Which terms stand behind each other; those of a label also stand for themselves."""
         for index, term in enumerate(self.order):
             if self.is_label:
@@ -114,17 +114,18 @@ class _Passage:
 
 @frozen
 class Facts:
-    """What of a text is compared; `numbers` are also those of dates, `passages` its sentences.
+    """The parts of a text that are compared with a sentence; see the rules of this module.
 
-    `neighbours` are terms behind each other, with how many steps lie between them; a term of a passage of
-    a few is near to itself: it is what all is about.
+    `numbers` holds plain numbers and dates in every form that they imply. `pairs` holds two terms
+    of one passage and how many terms the second stands behind the first, 1 to `REACH`. The terms
+    of a label (a passage of a few terms) are also paired with themselves, at distance 0.
     """
 
     words: frozenset[str] = field(repr=False)
     terms: frozenset[str] = field(repr=False)
     numbers: frozenset[str] = field(repr=False)
     passages: frozenset["_Passage"] = field(repr=False)
-    neighbours: frozenset[tuple[str, str, int]] = field(repr=False)
+    pairs: frozenset[tuple[str, str, int]] = field(repr=False)
 
     @classmethod
     def of(cls, text: str) -> "Facts":
@@ -140,7 +141,7 @@ class Facts:
             frozenset().union(*(passage.terms for passage in passages)),
             frozenset(dates.union(_numbers(folded_words))),
             passages,
-            frozenset(pair for passage in passages for pair in passage.neighbours()),
+            frozenset(pair for passage in passages for pair in passage.pairs()),
         )
 
     @classmethod
@@ -164,9 +165,7 @@ class Facts:
             and self._has_exactly(bare, tongue)
             and len(content - self.terms - self.words) <= len(content) // WORDS_PER_NEW_WORD
             and self._agrees(claim)
-            and all(
-                self._has_neighbour(claim.order, index, names) for index in range(len(claim.order))
-            )
+            and all(self._is_tied(claim.order, index, names) for index in range(len(claim.order)))
         )
 
     def _has_exactly(self, bare: str, tongue: str | None) -> bool:
@@ -184,29 +183,26 @@ class Facts:
                 return False
         return True
 
-    def _has_neighbour(self, order: tuple[str, ...], index: int, names: set[str]) -> bool:
+    def _is_tied(self, order: tuple[str, ...], index: int, names: set[str]) -> bool:
         """Whether a number or name of a sentence stands beside the same words there.
 
         A number has a neighbour in common; a name a word before it or behind it.
         """
-        term, before, after = (
-            order[index],
-            order[max(index - 2, 0) : index],
-            order[index + 1 : index + 3],
-        )
+        term = order[index]
+        before, after = order[max(index - 2, 0) : index], order[index + 1 : index + 3]
         if term not in self.terms:  # it stands in a date there, or in another form
             return True
         if _NUMERIC.fullmatch(term):
             neighbours = (*before[-1:], *after[:1])
             return not neighbours or any(
-                {(word, term, 1), (term, word, 1)} & self.neighbours for word in neighbours
+                {(word, term, 1), (term, word, 1)} & self.pairs for word in neighbours
             )
-        if term not in names or (term, term, 0) in self.neighbours:
+        if term not in names or (term, term, 0) in self.pairs:
             return True
-        pairs = [(word, term) for word in before if word not in names]
-        pairs += [(term, word) for word in after if word not in names]
-        return not pairs or any(
-            (*pair, d) in self.neighbours for pair in pairs for d in range(1, REACH + 1)
+        couples = [(word, term) for word in before if word not in names]
+        couples += [(term, word) for word in after if word not in names]
+        return not couples or any(
+            (*pair, d) in self.pairs for pair in couples for d in range(1, REACH + 1)
         )
 
     def _agrees(self, claim: "_Passage") -> bool:

@@ -50,15 +50,12 @@ common is not taken for what everything has. With 10 the same figures; with 30 a
 _TITLE = 2.0  # 1 loses .02 on ECB+, 3 loses .06 on the feeds
 _FADING = 20.0  # terms that more than a twentieth hold fade out; without: feeds .66 for .74
 _LONE = 0.5  # of a term that one item alone holds; 1 instead: feeds .65, UCI .81; 0.3: feeds .71
-_OWN_TERMS, _BLEND_TERMS = (
-    40,
-    60,
-)  # heaviest terms kept; 20 own ones lose .03 on ECB+, 40 in all .01-.03
+# The heaviest terms of a vector: with 20 own ones ECB+ loses .03, with 40 in all .01 to .03.
+_OWN_MAX, _BLEND_MAX = 40, 60
 _NEIGHBOURS = 6  # 5 loses .02 on ECB+, 8 gives .02 less precision with foreign headlines
 _LIKE_MIN = 0.1  # 0.15 instead: feeds .68 for .74
-_COMPARISONS_MAX = (
-    200  # earlier items that an item is held against, half for developments; 150 lose .01
-)
+# Earlier items that an item is compared with, half as many for developments; 150 lose .01.
+_COMPARISONS_MAX = 200
 _RETRY_SHARE = 0.5  # of the cut: groups less alike are not held against each other again
 
 _Vector = Mapping[str, float]
@@ -72,20 +69,17 @@ def grouped(items: Sequence[Reading], frequencies: Frequencies) -> list[list[lis
     """
     copies = _copies(sorted(items, key=lambda item: item.evidence.id))
     readings = [copy[0] for copy in copies]
-    term_counts = [_counts(reading) for reading in readings]
+    bags = [_bag(reading) for reading in readings]
     singletons = [[index] for index in range(len(readings))]
-    vectors = _vectors(term_counts, singletons, frequencies)
+    vectors = _vectors(bags, singletons, frequencies)
     near = _neighbours(readings, vectors, _COMPARISONS_MAX // 2)
     parts = _link(vectors, near, DEVELOPMENT_CUT)
-    vectors = _vectors(term_counts, parts, frequencies)
+    vectors = _vectors(bags, parts, frequencies)
     near = _neighbours(readings, vectors, _COMPARISONS_MAX)
     blends = [_blend(vectors, index, neighbours) for index, neighbours in enumerate(near)]
     part_of = {index: number for number, part in enumerate(parts) for index in part}
     return [
-        [
-            [copy for index in part for copy in copies[index]]
-            for part in _developments(event, part_of)
-        ]
+        [[copy for index in part for copy in copies[index]] for part in _parts(event, part_of)]
         for event in _link(blends, near, EVENT_CUT)
     ]
 
@@ -105,7 +99,7 @@ def _copies(readings: Iterable[Reading]) -> list[list[Reading]]:
     return groups
 
 
-def _developments(event: Iterable[int], part_of: Mapping[int, int]) -> list[list[int]]:
+def _parts(event: Iterable[int], part_of: Mapping[int, int]) -> list[list[int]]:
     """The developments of an event, in the order of their first items."""
     parts: dict[int, list[int]] = {}
     for index in event:
@@ -114,35 +108,28 @@ def _developments(event: Iterable[int], part_of: Mapping[int, int]) -> list[list
 
 
 def _vectors(
-    term_counts: Sequence[Mapping[str, float]], groups: Sequence[Sequence[int]], store: Frequencies
+    bags: Sequence[Mapping[str, float]], groups: Sequence[Sequence[int]], store: Frequencies
 ) -> list[_Vector]:
     """The vectors of items by their counts, where those of one group count as one item."""
-    item_holders = _holders(term_counts)
-    group_holders = _holders(
-        set().union(*(term_counts[index] for index in group)) for group in groups
-    )
+    items = _holders(bags)
+    units = _holders(set().union(*(bags[index] for index in group)) for group in groups)
     total = len(groups) + SPREAD
-    repeats = len(term_counts) - len(groups)
-    counts = {
-        term: max(0, store.counts.get(term, 0) - item_holders[term] + group_holders[term])
-        for term in group_holders
-    }
+    repeats = len(bags) - len(groups)
+    counts = {term: max(0, store.counts.get(term, 0) - items[term] + units[term]) for term in units}
     table = Frequencies(max(0, store.total - repeats), counts, behind=store.behind)
     weights = {
         term: table.idf(term)
         * min(1.0, log(total / holders) / log(_FADING))
-        * (_LONE if item_holders[term] == 1 else 1.0)
-        for term, holders in group_holders.items()
+        * (_LONE if items[term] == 1 else 1.0)
+        for term, holders in units.items()
     }
     return [
-        _unit(
-            {term: (1 + log(count)) * weights[term] for term, count in counts.items()}, _OWN_TERMS
-        )
-        for counts in term_counts
+        _unit({term: (1 + log(count)) * weights[term] for term, count in counts.items()}, _OWN_MAX)
+        for counts in bags
     ]
 
 
-def _counts(reading: Reading) -> dict[str, float]:
+def _bag(reading: Reading) -> dict[str, float]:
     counts: dict[str, float] = {}
     for terms, weight in ((reading.title, _TITLE), (reading.lead, 1.0)):
         for term in terms:
@@ -204,7 +191,7 @@ def _blend(vectors: Sequence[_Vector], index: int, near: _Near) -> _Vector:
     for likeness, neighbour in near:
         for term, weight in vectors[neighbour].items():
             total[term] = total.get(term, 0.0) + likeness * weight
-    return _unit(total, _BLEND_TERMS)
+    return _unit(total, _BLEND_MAX)
 
 
 def _link(vectors: Sequence[_Vector], near: Sequence[_Near], cut: float) -> list[list[int]]:
@@ -250,9 +237,7 @@ class _Groups:
             _, left, right = heappop(self._queue)
             if left not in self._inactive and right not in self._inactive:
                 self._join(left, right)
-        whole = (
-            members for index, members in enumerate(self._members) if index not in self._inactive
-        )
+        whole = (group for key, group in enumerate(self._members) if key not in self._inactive)
         return sorted(map(sorted, whole))
 
     def _join(self, left: int, right: int) -> None:

@@ -65,9 +65,7 @@ def rank(
     that it lacks was not looked at: it is judged by its words, with the cut that goes with them.
     What is near is what feedback begins with, as what holds the words is.
     """
-    candidates = [
-        reading for reading in readings if not any(reading.holds(run) for run in query.excluded)
-    ]
+    candidates = [item for item in readings if not any(map(item.holds, query.excluded))]
     candidates.sort(key=lambda reading: reading.evidence.id)
     best: dict[str, Hit] = {}
     for part in query.parts or (query,):
@@ -89,19 +87,11 @@ def _hits(
     shares = answers(query, candidates, frequencies)
     near = [likeness.get(reading.evidence.id) for reading in candidates]
     scores = [soft + _LIKENESS * (like or 0.0) for soft, like in zip(shares, near, strict=True)]
-    indexes = [index for index, share in enumerate(scores) if share > 0]
-    feedback = _feedback(
-        [candidates[index] for index in indexes], [scores[index] for index in indexes], frequencies
-    )
+    rows = [row for row in zip(candidates, scores, shares, near, strict=True) if row[1] > 0]
+    feedback = _feedback([row[0] for row in rows], [row[1] for row in rows], frequencies)
     return [
-        Hit(
-            candidates[index],
-            round(scores[index] + _FEEDBACK * like, 9),
-            shares[index],
-            like,
-            near[index],
-        )
-        for index, like in zip(indexes, feedback, strict=True)
+        Hit(reading, round(score + _FEEDBACK * cosine, 9), share, cosine, like)
+        for (reading, score, share, like), cosine in zip(rows, feedback, strict=True)
     ]
 
 
@@ -110,28 +100,24 @@ def answers(query: Query, readings: Sequence[Reading], frequencies: Frequencies)
     idf = {term: frequencies.idf(term) * factor for term, factor in query.asked.items()}
     phrase_weights = {run: _PHRASE_WEIGHT * sum(map(frequencies.idf, run)) for run in query.phrases}
     total = sum(idf.values()) or sum(phrase_weights.values())
-    synonym_terms = frozenset(term for _, runs in query.others for run in runs for term in run)
+    synonyms = frozenset(term for _, runs in query.others for run in runs for term in run)
     shares = []
     for reading in readings:
         norm = _K1 * (1 - _B + _B * reading.length / _USUAL_LENGTH)
-        counts = _counts(query, synonym_terms, reading.counts)
+        counts = _counts(query, synonyms, reading.counts)
         share = sum(idf[term] * count / (count + norm) for term, count in counts.items())
         share += sum(weight for run, weight in phrase_weights.items() if reading.holds(run))
         shares.append(min(1.0, share / total) if share else 0.0)
     return shares
 
 
-def _counts(
-    query: Query, synonym_terms: frozenset[str], counts: Mapping[str, int]
-) -> dict[str, float]:
+def _counts(query: Query, synonyms: frozenset[str], counts: Mapping[str, int]) -> dict[str, float]:
     """How often an item has what was asked, or what means the same."""
     tally: dict[str, float] = {t: counts[t] for t in query.asked if t in counts}
-    present = synonym_terms & counts.keys()
+    present = synonyms & counts.keys()
     if present:
-        for run, alternatives in query.others:
-            minima = (
-                min(counts[term] for term in name) for name in alternatives if present >= {*name}
-            )
+        for run, names in query.others:
+            minima = (min(counts[term] for term in name) for name in names if present >= {*name})
             weight = _SYNONYM_WEIGHT * max(minima, default=0)
             for term in run if weight else ():
                 tally[term] = max(weight, tally.get(term, 0))
@@ -143,13 +129,11 @@ def _feedback(
 ) -> list[float]:
     """The cosine of each item to the centroid of the best; 0 where nothing can be built on."""
     top = max(soft, default=0.0)
-    order = sorted(range(len(soft)), key=lambda index: -soft[index])
-    seeds = [index for index in order[:_SEEDS] if soft[index] >= max(_SEED_SHARE * top, 1e-9)]
+    order = sorted(range(len(soft)), key=lambda row: -soft[row])
+    seeds = [row for row in order[:_SEEDS] if soft[row] >= max(_SEED_SHARE * top, 1e-9)]
     weights = _Weights(frequencies)
-    vectors = {index: weights.vector(readings[index]) for index in seeds}
-    centroid = _centroid(
-        [((soft[index] / top) ** _POWER, vectors[index]) for index in seeds], readings
-    )
+    vectors = {row: weights.vector(readings[row]) for row in seeds}
+    centroid = _centroid([((soft[row] / top) ** _POWER, vectors[row]) for row in seeds], readings)
     trust = min(1.0, top / _TOP_FULL) ** _POWER
     return [trust * weights.cosine(reading, centroid) for reading in readings]
 
@@ -193,18 +177,16 @@ class _Weights:
         self._idf = frequencies.weights
         self._damping = _Memo[int](lambda count: 1 + log(count))
 
-    def vector(self, reading: Reading) -> dict[str, float]:
-        idf, damping, length = self._idf, self._damping, self._length(reading)
-        return {term: idf[term] * damping[count] / length for term, count in reading.counts.items()}
+    def vector(self, item: Reading) -> dict[str, float]:
+        idf, damping, length = self._idf, self._damping, self._length(item)
+        return {term: idf[term] * damping[count] / length for term, count in item.counts.items()}
 
-    def cosine(self, reading: Reading, unit: Mapping[str, float]) -> float:
-        idf, damping, counts = self._idf, self._damping, reading.counts
+    def cosine(self, item: Reading, unit: Mapping[str, float]) -> float:
+        idf, damping, counts = self._idf, self._damping, item.counts
         shared = ((term, weight) for term, weight in unit.items() if term in counts)
         product = sum(weight * idf[term] * damping[counts[term]] for term, weight in shared)
-        return product / self._length(reading) if product else 0.0
+        return product / self._length(item) if product else 0.0
 
-    def _length(self, reading: Reading) -> float:
+    def _length(self, item: Reading) -> float:
         idf, damping = self._idf, self._damping
-        return sqrt(
-            sum((idf[term] * damping[count]) ** 2 for term, count in reading.counts.items())
-        )
+        return sqrt(sum((idf[term] * damping[count]) ** 2 for term, count in item.counts.items()))

@@ -47,10 +47,7 @@ def narrate(script: Script) -> str:
     if words.language != "en":  # where the days of a title are not put into words
         heading = _RANGE.sub(f" {words['to']} ", heading)
     title = " ".join(speech_text(heading, script.language).split())
-    facts = (
-        _period_sentence(script, words),
-        _source_sentence(script.sources, script.publishers, words),
-    )
+    facts = _period(script, words), _sources(script.sources, script.publishers, words)
     intro = " ".join(part for part in (title, *facts) if part)
     outro = tidy(words.say("outro", title=title.rstrip(".")))
     paragraphs = (
@@ -65,7 +62,7 @@ def seconds(word_count: int) -> int:
     return -(-word_count * 60 // WORDS_PER_MINUTE)
 
 
-def _period_sentence(script: Script, words: Wording) -> str:
+def _period(script: Script, words: Wording) -> str:
     start, end = (_day(at, words) for at in days(script.start, script.end))
     if start == end:
         return words.say("covers_day", day=start)
@@ -77,7 +74,7 @@ def _day(at: datetime, words: Wording) -> str:
     return day(at.year, at.month, at.day) if words.language == "en" else words.day(at)
 
 
-def _source_sentence(sources: int, publishers: int | None, words: Wording) -> str:
+def _sources(sources: int, publishers: int | None, words: Wording) -> str:
     """How many items are cited, and of how many publishers."""
     if sources == 0:
         return words["no_source"]
