@@ -31,7 +31,7 @@ EVERYONE = "*"
 SUBSCRIBER_BITS = 64
 """The bits of an IPv6 address that tell subscribers apart: each chooses the rest at will."""
 
-_NAMED: dict[str, tuple[str, ...]] = {
+_GROUPS: dict[str, tuple[str, ...]] = {
     "loopback": ("127.0.0.0/8", "::1/128"),
     "private": (
         "10.0.0.0/8",  # RFC 1918
@@ -54,12 +54,12 @@ def _read(text: str) -> IPv4Address | IPv6Address:
     return address
 
 
-def normalise(text: str) -> str:
+def normalise_address(text: str) -> str:
     """The one spelling of an address: compressed, lower case, no zone, mapped IPv4 as IPv4.
 
     Raises: ValueError for anything but one address (networks, ports, leading zeros, names).
     """
-    return _certain(text).text
+    return _parsed_address(text).text
 
 
 @lru_cache(maxsize=8_192)
@@ -86,7 +86,7 @@ class ClientAddress(NamedTuple):
 # 8,192 callers keep the hot path at a dictionary look-up; a miss costs about 3 us. What raises
 # is not kept, so garbage cannot push callers out.
 @lru_cache(maxsize=8_192)
-def _certain(text: str) -> ClientAddress:
+def _parsed_address(text: str) -> ClientAddress:
     return ClientAddress(str(_read(text)), certain=True)
 
 
@@ -105,7 +105,7 @@ def parse_trusted(entries: Iterable[str]) -> Trusted:
     Raises: ValueError naming the entry that is none of these.
     """
     names = list(entries)
-    texts = [text for name in names if name != EVERYONE for text in _NAMED.get(name, (name,))]
+    texts = [text for name in names if name != EVERYONE for text in _GROUPS.get(name, (name,))]
     return Trusted(
         everyone=EVERYONE in names,
         local="loopback" in names,
@@ -117,8 +117,8 @@ def _network(text: str) -> Network:
     try:
         return ip_network(text)
     except ValueError as error:
-        allowed = "loopback, private, *, an address or a network"
-        raise ValueError(f"{text!r} is not one of {allowed}: {error}") from None
+        choices = "loopback, private, *, an address or a network"
+        raise ValueError(f"{text!r} is not one of {choices}: {error}") from None
 
 
 DEFAULT_TRUSTED = parse_trusted(["loopback", "private"])
@@ -137,7 +137,7 @@ class Forwarded(NamedTuple):
 
 
 def resolve(
-    peer: str | None, forwarded: Forwarded | None = None, trusted: Trusted = DEFAULT_TRUSTED
+    peer: str | None, fields: Forwarded | None = None, peers: Trusted = DEFAULT_TRUSTED
 ) -> ClientAddress:
     """The client address: `CF-Connecting-IP`, else the first `X-Forwarded-For` value, else
     `X-Real-IP`, else the peer; the headers only from a trusted peer.
@@ -145,36 +145,36 @@ def resolve(
     A peer that is no IP address (a unix socket, a call inside the process) is local: TCP cannot
     present one.
     """
-    direct, believed = _direct(peer or "", trusted)
-    if forwarded is None or not believed or (claimed := _claimed(forwarded)) is None:
+    direct, is_trusted = _peer_address(peer or "", peers)
+    if fields is None or not is_trusted or (text := _header_address(fields)) is None:
         return direct
     try:
-        return _certain(claimed)
+        return _parsed_address(text)
     except ValueError:
         return direct._replace(certain=False)
 
 
 @lru_cache(maxsize=8_192)
-def _direct(peer: str, trusted: Trusted) -> tuple[ClientAddress, bool]:
+def _peer_address(peer: str, peers: Trusted) -> tuple[ClientAddress, bool]:
     """The peer as an address, and whether its headers are believed."""
     try:
-        direct = _certain(peer)
+        direct = _parsed_address(peer)
     except ValueError:
-        return ClientAddress(peer, certain=False), trusted.everyone or trusted.local
+        return ClientAddress(peer, certain=False), peers.everyone or peers.local
     address = ip_address(direct.text)
-    return direct, trusted.everyone or any(address in network for network in trusted.networks)
+    return direct, peers.everyone or any(address in network for network in peers.networks)
 
 
-def _claimed(forwarded: Forwarded) -> str | None:
+def _header_address(fields: Forwarded) -> str | None:
     """The value of the first header present; a repeated single-valued header reads as ""."""
-    if forwarded.cf_connecting_ip:
-        return _only(forwarded.cf_connecting_ip)
-    if forwarded.x_forwarded_for:
-        return forwarded.x_forwarded_for[0].split(",", 1)[0].strip(" \t")
-    if forwarded.x_real_ip:
-        return _only(forwarded.x_real_ip)
+    if fields.cf_connecting_ip:
+        return _single_line(fields.cf_connecting_ip)
+    if fields.x_forwarded_for:
+        return fields.x_forwarded_for[0].split(",", 1)[0].strip(" \t")
+    if fields.x_real_ip:
+        return _single_line(fields.x_real_ip)
     return None
 
 
-def _only(lines: Sequence[str]) -> str:
+def _single_line(lines: Sequence[str]) -> str:
     return lines[0].strip(" \t") if len(lines) == 1 else ""

@@ -23,14 +23,14 @@ from attrs import field, frozen
 
 from svc_core.access import keys, lockout
 from svc_core.access.address import ClientAddress
-from svc_core.access.keys import ApiKey, Bearer, KeyState, Malformed
+from svc_core.access.keys import ApiKey, Bearer, KeyState, MalformedKey
 from svc_core.access.limits import Header, Meter, agent_meter, general_meter
 from svc_core.access.plans import Plan
-from svc_core.access.quotas import Gauge, MemoryCounters, judge, settle
+from svc_core.access.quotas import Gauge, MemoryCounters, judge, limit_headers
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem, ProblemType
 from svc_core.operation.caller import Actor
-from svc_core.operation.declaration import Counting
+from svc_core.operation.declaration import PoolName
 from svc_core.operation.ports import Counters, Failures
 
 CHALLENGE = 'Bearer realm="svc"'
@@ -50,7 +50,7 @@ class OperationAccess:
     scopes: frozenset[str] = frozenset()
     auth: Literal["bearer", "bearer-or-x402", "public"] = "bearer"
     binding: Literal["any", "workspace", "system"] = "any"
-    pool: Counting = "account"
+    pool: PoolName = "account"
 
 
 @frozen(eq=False)
@@ -64,7 +64,7 @@ class Principal:
 
     key: ApiKey
     plan: Plan
-    gauges: Mapping[Counting, Gauge]
+    gauges: Mapping[PoolName, Gauge]
     actor: Actor = field(init=False)
     addresses: frozenset[str] = field(init=False)
     active_until: datetime = field(init=False)
@@ -73,7 +73,7 @@ class Principal:
     def of(cls, key: ApiKey, plan: Plan, counters: MemoryCounters) -> "Principal":
         """The principal of `key` under `plan`, sharing counts with its account."""
         general = general_meter(key, plan)
-        meters: dict[Counting, Meter] = {"account": general, "agent": agent_meter(key, general)}
+        meters: dict[PoolName, Meter] = {"account": general, "agent": agent_meter(key, general)}
         return cls(key, plan, {pool: counters.gauge(meter) for pool, meter in meters.items()})
 
     @actor.default
@@ -107,7 +107,7 @@ class Facts(NamedTuple):
     operation has been verified. A named tuple, because one is made for every request.
     """
 
-    bearer: Bearer | Malformed | None = None
+    bearer: Bearer | MalformedKey | None = None
     principal: Principal | None = None
     address: ClientAddress = UNKNOWN_ADDRESS
     failures: Failures = ()
@@ -140,10 +140,10 @@ def authorize(access: OperationAccess, facts: Facts, now: datetime) -> Grant:
 
     Raises: Problem as `admit` and `settle` do.
     """
-    grant, gauge = admit(access, facts, now)
+    grant, gauge = admit_key(access, facts, now)
     if gauge is None:
         return grant
-    return Grant(grant.actor, settle(gauge.hit(int(now.timestamp()))))
+    return Grant(grant.actor, limit_headers(gauge.hit(int(now.timestamp()))))
 
 
 async def authorize_shared(
@@ -158,15 +158,15 @@ async def authorize_shared(
         Problem: as `admit` and `settle` do.
         SharedUnavailable: it would be admitted, and cannot be counted.
     """
-    grant, gauge = admit(access, facts, now)
+    grant, gauge = admit_key(access, facts, now)
     if gauge is None:
         return grant
     second, meter = int(now.timestamp()), gauge.meter
     used, minute, day = await counters.hit(meter.all_pools, second)
-    return Grant(grant.actor, settle(judge(meter, used, second, minute=minute, day=day)))
+    return Grant(grant.actor, limit_headers(judge(meter, used, second, minute=minute, day=day)))
 
 
-def admit(access: OperationAccess, facts: Facts, now: datetime) -> tuple[Grant, Gauge | None]:
+def admit_key(access: OperationAccess, facts: Facts, now: datetime) -> tuple[Grant, Gauge | None]:
     """Everything but the rate pools: whom it admits, and what is to count the request, if any.
 
     Raises: Problem MISSING_API_KEY, PAYMENT_REQUIRED, AUTH_LOCKED, INVALID_API_KEY,
@@ -187,15 +187,15 @@ def admit(access: OperationAccess, facts: Facts, now: datetime) -> tuple[Grant, 
         lockout.check(failures, now)
 
     if not isinstance(bearer, Bearer):  # 3
-        raise _unauthorised(problem.INVALID_API_KEY, _FORM)
+        raise _bearer_problem(problem.INVALID_API_KEY, _FORM)
     # A look-up that answers with another key than was asked for must not admit anybody.
     if principal is None or not compare_digest(principal.key.digest_hex, bearer.digest_hex):
-        raise _unauthorised(problem.INVALID_API_KEY, "No key like this exists.")
+        raise _bearer_problem(problem.INVALID_API_KEY, "No key like this exists.")
     if now >= principal.active_until:
-        raise _fallen(principal.key, keys.state(principal.key, principal.plan, now))
+        raise _invalid_key(principal.key, keys.state(principal.key, principal.plan, now))
 
     if access.scopes and principal.actor.scopes.isdisjoint(access.scopes):  # 4
-        raise _out_of_scope(access.scopes)
+        raise _scope_problem(access.scopes)
     if principal.addresses and not (address.certain and address.text in principal.addresses):
         raise Problem(problem.IP_NOT_ALLOWED, "The client address is not on the key's list.")
     if access.binding == "workspace" and principal.key.workspace_id is None:
@@ -208,7 +208,7 @@ def admit(access: OperationAccess, facts: Facts, now: datetime) -> tuple[Grant, 
 # -- what refusals say -------------------------------------------------------------------------
 
 _FORM: Final = "Authorization must be Bearer, one space, svc_ and 64 lowercase hexadecimal digits."
-_FALLEN: Mapping[KeyState, tuple[ProblemType, str]] = MappingProxyType(
+_INVALID_KEYS: Mapping[KeyState, tuple[ProblemType, str]] = MappingProxyType(
     {
         "inactive": (problem.API_KEY_REVOKED, "The key {prefix} was revoked."),
         "expired": (problem.API_KEY_EXPIRED, "The key {prefix} has expired."),
@@ -216,23 +216,23 @@ _FALLEN: Mapping[KeyState, tuple[ProblemType, str]] = MappingProxyType(
 )
 
 
-def _fallen(key: ApiKey, standing: KeyState) -> Problem:
+def _invalid_key(key: ApiKey, standing: KeyState) -> Problem:
     if standing == "plan-ineligible":
         return Problem(problem.PLAN_INELIGIBLE, "The plan of this account gives no key access.")
-    kind, detail = _FALLEN[standing]
-    return _unauthorised(kind, detail.format(prefix=key.prefix))
+    kind, detail = _INVALID_KEYS[standing]
+    return _bearer_problem(kind, detail.format(prefix=key.prefix))
 
 
-def _unauthorised(kind: ProblemType, detail: str) -> Problem:
+def _bearer_problem(kind: ProblemType, detail: str) -> Problem:
     return Problem(kind, detail, {"WWW-Authenticate": f'{CHALLENGE}, error="invalid_token"'})
 
 
-def _out_of_scope(scopes: frozenset[str]) -> Problem:
-    needed = sorted(scopes)
+def _scope_problem(scopes: frozenset[str]) -> Problem:
+    names = sorted(scopes)
     # RFC 6750 3.1: the scopes that would do are named in the challenge as well.
-    challenge = f'{CHALLENGE}, error="insufficient_scope", scope="{" ".join(needed)}"'
+    challenge = f'{CHALLENGE}, error="insufficient_scope", scope="{" ".join(names)}"'
     return Problem(
         problem.INSUFFICIENT_SCOPE,
-        f"The key has none of the scopes that suffice: {', '.join(needed)}.",
+        f"The key has none of the scopes that suffice: {', '.join(names)}.",
         {"WWW-Authenticate": challenge},
     )

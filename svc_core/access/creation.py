@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from attrs import evolve, frozen
 
-from svc_core.access.address import normalise
+from svc_core.access.address import normalise_address
 from svc_core.access.keys import ApiKey, NewKey, state
 from svc_core.access.plans import Plan
 from svc_core.access.scopes import unknown
@@ -40,7 +40,7 @@ AllowedOrigins = Annotated[
 ]
 
 
-Fewer = Annotated[int, Doc("Fewer requests than the plan's.")]
+LowerRate = Annotated[int, Doc("Fewer requests than the plan's.")]
 
 
 @frozen
@@ -54,8 +54,8 @@ class KeyMembers:
     expires_at: Annotated[
         datetime | None, Arg("expires", ahead=True), Doc("When it expires. Default: never.")
     ] = None
-    per_minute: Fewer | None = None
-    per_day: Fewer | None = None
+    per_minute: LowerRate | None = None
+    per_day: LowerRate | None = None
 
 
 @frozen
@@ -95,7 +95,7 @@ def create(wish: KeyWish, new: NewKey, *, id_: str, user_id: str, now: datetime)
         digest_hex=new.digest_hex,
         prefix=new.prefix,
         scopes=tuple(dict.fromkeys(wish.scopes)),
-        addresses=tuple(dict.fromkeys(map(normalise, wish.addresses))),
+        addresses=tuple(dict.fromkeys(map(normalise_address, wish.addresses))),
         allowed_origins=tuple(dict.fromkeys(wish.allowed_origins)),
         workspace_id=wish.workspace_id,
         user_id=user_id,
@@ -107,22 +107,22 @@ def create(wish: KeyWish, new: NewKey, *, id_: str, user_id: str, now: datetime)
     )
 
 
-def change(
-    key: ApiKey, sent: Mapping[str, Any], *, plan: Plan, others: Iterable[ApiKey], now: datetime
+def change_key(
+    key: ApiKey, edits: Mapping[str, Any], *, plan: Plan, siblings: Iterable[ApiKey], now: datetime
 ) -> ApiKey:
-    """The key with the members of a wish that are `sent`; the rest is not judged anew.
+    """The key with the members of a wish that `edits` names; the rest is not judged anew.
 
     Raises: Problem VALIDATION_FAILED (all faults), RESOURCE_CONFLICT (name taken).
     """
-    wish = KeyWish(**{"name": key.name, "scopes": key.scopes, **sent})
-    _check(wish, plan, others, now)
+    wish = KeyWish(**{"name": key.name, "scopes": key.scopes, **edits})
+    _check(wish, plan, siblings, now)
     whole = create(wish, NewKey("", key.digest_hex, key.prefix), id_="", user_id="", now=now)
-    return evolve(key, **{name: getattr(whole, name) for name in sent})
+    return evolve(key, **{name: getattr(whole, name) for name in edits})
 
 
-def _check(wish: KeyWish, plan: Plan, others: Iterable[ApiKey], now: datetime) -> None:
+def _check(wish: KeyWish, plan: Plan, siblings: Iterable[ApiKey], now: datetime) -> None:
     problem.refuse(list(_faults(wish, plan, now)))
-    if any(key.name == wish.name for key in others):
+    if any(key.name == wish.name for key in siblings):
         raise Problem(
             problem.RESOURCE_CONFLICT,
             "Another key has this name.",
@@ -158,11 +158,11 @@ def _address_faults(addresses: tuple[str, ...]) -> Iterable[Fault]:
         yield Fault("/addresses", f"must be at most {ADDRESSES_MAX}")
     for index, text in enumerate(addresses):
         try:
-            normalise(text)
+            normalise_address(text)
         except ValueError:
             yield Fault(f"/addresses/{index}", "must be one exact IPv4 or IPv6 address")
 
 
-def _rate_faults(where: str, asked: int | None, plan_rate: int) -> Iterable[Fault]:
-    if asked is not None and not 1 <= asked <= plan_rate:
-        yield Fault(where, f"must be 1 to {plan_rate}, the rate of the plan")
+def _rate_faults(pointer: str, rate: int | None, plan_rate: int) -> Iterable[Fault]:
+    if rate is not None and not 1 <= rate <= plan_rate:
+        yield Fault(pointer, f"must be 1 to {plan_rate}, the rate of the plan")

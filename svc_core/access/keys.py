@@ -68,14 +68,14 @@ class Bearer(NamedTuple):
 
 
 @frozen
-class Malformed:
+class MalformedKey:
     """`Authorization` begins with `Bearer`, but what follows is no key."""
 
 
-MALFORMED: Final = Malformed()
+MALFORMED_KEY: Final = MalformedKey()
 
 
-def parse_bearer(authorization: str | None) -> Bearer | Malformed | None:
+def parse_bearer(authorization: str | None) -> Bearer | MalformedKey | None:
     """What the `Authorization` field value says; None takes the path of a caller without key.
 
     `Bearer` is case-sensitive and anything that begins with it takes the key path, so that a
@@ -86,7 +86,7 @@ def parse_bearer(authorization: str | None) -> Bearer | Malformed | None:
         return None
     if _AUTHORIZATION.fullmatch(authorization):
         return Bearer(digest(authorization[len(_SCHEME) + 1 :]))
-    return MALFORMED if authorization.startswith(_SCHEME) else None
+    return MALFORMED_KEY if authorization.startswith(_SCHEME) else None
 
 
 # -- the record --------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ def active_until(key: ApiKey, plan: Plan) -> datetime:
     return key.expires_at or _NEVER
 
 
-def used(key: ApiKey, at: datetime) -> ApiKey:
+def mark_used(key: ApiKey, at: datetime) -> ApiKey:
     """The key after a use at `at`; the very same when it tells nothing new of this secret."""
     if at < key.issued_at or (key.last_used_at is not None and at <= key.last_used_at):
         return key
@@ -168,22 +168,23 @@ def revoke(key: ApiKey, now: datetime) -> ApiKey:
 
 
 def grandfather(
-    key: ApiKey, *, before: datetime | None, others: Iterable[ApiKey], most: int
+    key: ApiKey, *, before: datetime | None, siblings: Iterable[ApiKey], keys_max: int
 ) -> ApiKey:
     """The key, entitled under a plan that admits no new keys. Repeating it changes nothing.
 
-    It was made `before` the last day of such keys, and fewer than `most` of the `others` of its
-    account are of them, whatever their state: a revoked one may come back.
+    The key must be made `before` the last day of such keys, and fewer than `keys_max` of its
+    `siblings`, the other keys of the account, may be grandfathered, whatever their state: a
+    revoked key may come back.
 
     Raises: Problem RESOURCE_CONFLICT.
     """
     if key.grandfathered:
         return key
     if before is None or key.created_at >= before:
-        made, day = (instants.render(at) if at else "not set" for at in (key.created_at, before))
-        detail = f"The key was made on {made}, and lite_keys_before is {day}."
-    elif sum(other.grandfathered for other in others) >= most:
-        detail = f"Of one account {most} keys are grandfathered, and it has as many."
+        created, day = (instants.render(at) if at else "not set" for at in (key.created_at, before))
+        detail = f"The key was made on {created}, and lite_keys_before is {day}."
+    elif sum(key.grandfathered for key in siblings) >= keys_max:
+        detail = f"Of one account {keys_max} keys are grandfathered, and it has as many."
     else:
         return evolve(key, grandfathered=True)
     step = "Only keys of before, few of each account, go on under Lite; upgrade the plan for more."
@@ -202,13 +203,13 @@ def regenerate(key: ApiKey, new: NewKey, now: datetime) -> ApiKey:
         prefix=new.prefix,
         status="active",
         issued_at=now,
-        expires_at=_renewed(key, now),
+        expires_at=_next_expiry(key, now),
         revoked_at=None,
         last_used_at=None,
     )
 
 
-def _renewed(key: ApiKey, now: datetime) -> datetime | None:
+def _next_expiry(key: ApiKey, now: datetime) -> datetime | None:
     if key.expires_at is None or key.expires_at > now:
         return key.expires_at
     return now + (key.expires_at - key.issued_at)

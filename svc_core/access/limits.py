@@ -46,8 +46,8 @@ class Family:
     def pools(self, key: tuple[str, Rate], account: tuple[str, Rate]) -> tuple[Pool, ...]:
         """The four pools, key before account and minute before day."""
         return tuple(
-            Pool(f"{self.prefix}{who}-{span}", subject, limit, seconds)
-            for who, (subject, rate) in (("key", key), ("account", account))
+            Pool(f"{self.prefix}{holder}-{span}", subject, limit, seconds)
+            for holder, (subject, rate) in (("key", key), ("account", account))
             for span, limit, seconds in (
                 ("minute", rate.per_minute, MINUTE_SECONDS),
                 ("day", rate.per_day, DAY_SECONDS),
@@ -76,12 +76,12 @@ def of_account(tenant: str) -> tuple[Pool, ...]:
     return AGENT.pools(("", AGENT_KEY_RATE), (tenant, AGENT_ACCOUNT_RATE))[2:]
 
 
-def opens_at(pools: Sequence[Pool], counted: Counted, second: int) -> int | None:
+def opens_at(pools: Sequence[Pool], usage: Counted, second: int) -> int | None:
     """The Unix second at which the pools open that refused; None where none did."""
-    seen = {MINUTE_SECONDS: counted.minute, DAY_SECONDS: counted.day}
+    windows = {MINUTE_SECONDS: usage.minute, DAY_SECONDS: usage.day}
     ends = [
-        (max(seen[pool.seconds], second // pool.seconds) + 1) * pool.seconds
-        for pool, used in zip(pools, counted.used, strict=True)
+        (max(windows[pool.seconds], second // pool.seconds) + 1) * pool.seconds
+        for pool, used in zip(pools, usage.used, strict=True)
         if used >= pool.limit
     ]
     return max(ends, default=None)

@@ -106,7 +106,7 @@ class MemoryLockouts:
 
     async def clear(self, address: str | None) -> int:
         """Forget the failures of one address, or of all; of how many there were some."""
-        cleared = [other for other in self._failures if address in (None, other)]
-        for other in cleared:
-            del self._failures[other]
-        return len(cleared)
+        addresses = [key for key in self._failures if address in (None, key)]
+        for key in addresses:
+            del self._failures[key]
+        return len(addresses)

@@ -41,7 +41,7 @@ class ClearLockouts:
 
 
 @frozen
-class Cleared:
+class ClearedLockouts:
     """Of how many addresses failures were forgotten, locked or not."""
 
     cleared: int
@@ -53,14 +53,14 @@ async def list_lockouts(ctx: CallContext, _: ListLockouts) -> Page[LockoutRow]:
     return Page(tuple(wire.dumps(LockoutRow(*row)) for row in rows))
 
 
-async def clear_lockouts(ctx: CallContext, request: ClearLockouts) -> One[Cleared]:
+async def clear_lockouts(ctx: CallContext, request: ClearLockouts) -> One[ClearedLockouts]:
     """Forget failures, so that keys are taken from there again."""
     client = request.address
     if client is not None:
         # A peer without an IP address, such as one on a socket of this machine, is named as it is.
         with suppress(ValueError):
-            client = address.normalise(client)
-    return One(wire.dumps(Cleared(await ctx.borrow(Lockouts).clear(client))))
+            client = address.normalise_address(client)
+    return One(wire.dumps(ClearedLockouts(await ctx.borrow(Lockouts).clear(client))))
 
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (

@@ -38,7 +38,7 @@ class User:
 
 
 @frozen
-class Member:
+class Membership:
     """A person's role in a workspace; stored under `<workspace>:<user>`."""
 
     workspace_id: str
@@ -70,9 +70,9 @@ USERS: Collection[User] = Collection(
     keys={"email": lambda user: user.email},
 )
 
-MEMBERS: Collection[Member] = Collection(
+MEMBERS: Collection[Membership] = Collection(
     name="members",
-    model=Member,
+    model=Membership,
     prefix="",
     order=lambda member: micros(member.created_at),
     scope="system",

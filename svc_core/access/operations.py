@@ -14,7 +14,7 @@ from attrs import field, frozen
 from svc_core import wire
 from svc_core.access import creation
 from svc_core.access import keys as key_rules
-from svc_core.access.creation import Addresses, AllowedOrigins, Fewer, KeyMembers, KeyWish, Role
+from svc_core.access.creation import Addresses, AllowedOrigins, KeyMembers, KeyWish, LowerRate, Role
 from svc_core.access.keys import ApiKey, KeyFacts, KeyState
 from svc_core.access.model import (
     EMAIL_MAX,
@@ -22,7 +22,7 @@ from svc_core.access.model import (
     MEMBERS,
     USERS,
     WORKSPACES,
-    Member,
+    Membership,
     User,
     Workspace,
     plan_name,
@@ -39,7 +39,7 @@ from svc_core.operation.declaration import OPERATOR, Confidential, Operation, lo
 from svc_core.operation.ports import Collection, T, Transaction
 from svc_core.wire.constraints import Arg, Doc, IdOf
 
-CHOICES_TOLD = 10  # workspaces named to whoever has to say which one
+CHOICES_MAX = 10  # workspaces named to whoever has to say which one
 
 
 @frozen
@@ -63,10 +63,10 @@ class IssuedKey:
 
 async def find_key(tx: Transaction, digest_hex: str, plans: PlanTable) -> Admission | None:
     """The key with this digest and the plan of its account, asked anew (Spec: Plans)."""
-    found = await tx.documents.scan(KEYS, where={"digest": (digest_hex,)}, limit=1)
-    if not found.rows:
+    page = await tx.documents.scan(KEYS, where={"digest": (digest_hex,)}, limit=1)
+    if not page.rows:
         return None
-    key = KEYS.decode(found.rows[0].raw)
+    key = KEYS.decode(page.rows[0].raw)
     return Admission(key, plans.plan(await plan_name(tx, key.tenant) or "free"))
 
 
@@ -104,8 +104,8 @@ async def create_user(
     problem.refuse(list(creation.name_faults(name)))
     if email is not None:
         _check_email(email)
-        same = await ctx.tx.documents.scan(USERS, where={"email": (email,)}, limit=1)
-        if same.rows:
+        namesakes = await ctx.tx.documents.scan(USERS, where={"email": (email,)}, limit=1)
+        if namesakes.rows:
             raise Problem(
                 problem.RESOURCE_CONFLICT,
                 "Another user has this email address.",
@@ -116,22 +116,22 @@ async def create_user(
     return user
 
 
-async def add_member(ctx: Context, workspace_id: str, user_id: str, role: Role) -> Member:
+async def add_member(ctx: Context, workspace_id: str, user_id: str, role: Role) -> Membership:
     """Give a person a role in a workspace, replacing an earlier one."""
     await _workspace(ctx, workspace_id)
-    member = Member(workspace_id, user_id, role, ctx.now)
+    member = Membership(workspace_id, user_id, role, ctx.now)
     await ctx.save(MEMBERS, member.id, member)
     return member
 
 
 async def list_workspaces(ctx: Context) -> tuple[Workspace, ...]:
     """The workspaces, newest first."""
-    return await _every(ctx, WORKSPACES)
+    return await _all_rows(ctx, WORKSPACES)
 
 
 async def list_users(ctx: Context) -> tuple[User, ...]:
     """The people, newest first."""
-    return await _every(ctx, USERS)
+    return await _all_rows(ctx, USERS)
 
 
 async def set_plan(ctx: Context, workspace_id: str, plan: str, plans: PlanTable) -> Workspace:
@@ -158,8 +158,8 @@ async def create_key(ctx: Context, wish: KeyWish, *, plans: PlanTable) -> Issued
     Raises:
         Problem: NOT_FOUND, FORBIDDEN, PLAN_INELIGIBLE, VALIDATION_FAILED or RESOURCE_CONFLICT.
     """
-    user_id, role, sold = await _holder(ctx, wish)
-    existing, plan = await list_keys(ctx, wish.workspace_id or user_id), plans.plan(sold)
+    user_id, role, plan_name_ = await _holder(ctx, wish)
+    existing, plan = await list_keys(ctx, wish.workspace_id or user_id), plans.plan(plan_name_)
     creation.may_create(wish, role=role, plan=plan, existing=existing, now=ctx.now)
     new = key_rules.new_key(ctx.ids.random(key_rules.RANDOM_BYTES))
     id_ = ctx.ids.new("key")
@@ -182,7 +182,7 @@ async def _holder(ctx: Context, wish: KeyWish) -> tuple[str, str, str]:
 
 
 async def _roles(ctx: Context, workspace_id: str) -> dict[str, Role]:
-    members = await _every(ctx, MEMBERS, {"workspace_id": (workspace_id,)})
+    members = await _all_rows(ctx, MEMBERS, {"workspace_id": (workspace_id,)})
     return {member.user_id: member.role for member in members}
 
 
@@ -192,7 +192,7 @@ def _owner(roles: Mapping[str, Role]) -> str:
 
 async def list_keys(ctx: Context, account: str | None = None) -> tuple[ApiKey, ...]:
     """The kept keys of one account, or of all, newest first."""
-    return await _every(ctx, KEYS, {} if account is None else {"account": (account,)})
+    return await _all_rows(ctx, KEYS, {} if account is None else {"account": (account,)})
 
 
 async def show_key(ctx: Context, key_id: str) -> ApiKey:
@@ -210,19 +210,19 @@ async def show_key(ctx: Context, key_id: str) -> ApiKey:
 async def revoke_key(ctx: Context, key_id: str) -> ApiKey:
     """Take a key's power; repeating it is safe."""
     before = await show_key(ctx, key_id)
-    return await _saved(ctx, before, key_rules.revoke(before, ctx.now))
+    return await _save_key(ctx, before, key_rules.revoke(before, ctx.now))
 
 
-async def update_key(ctx: Context, key_id: str, sent: Mapping[str, Any]) -> ApiKey:
-    """Change the members of a key that are `sent`, as a `KeyWish` names them; its secret stays.
+async def update_key(ctx: Context, key_id: str, members: Mapping[str, Any]) -> ApiKey:
+    """Change the members of a key that are `members`, as a `KeyWish` names them; its secret stays.
 
     Raises:
         Problem: NOT_FOUND, VALIDATION_FAILED or RESOURCE_CONFLICT.
     """
-    before, others = await _among_others(ctx, key_id)
+    before, siblings = await _key_and_siblings(ctx, key_id)
     plan = ctx.borrow(PlanTable).plan(await plan_name(ctx.tx, before.tenant) or "free")
-    after = creation.change(before, sent, plan=plan, others=others, now=ctx.now)
-    return await _saved(ctx, before, after)
+    after = creation.change_key(before, members, plan=plan, siblings=siblings, now=ctx.now)
+    return await _save_key(ctx, before, after)
 
 
 async def grandfather_key(ctx: Context, key_id: str) -> ApiKey:
@@ -234,18 +234,18 @@ async def grandfather_key(ctx: Context, key_id: str) -> ApiKey:
     Raises:
         Problem: NOT_FOUND, or RESOURCE_CONFLICT for a key that is too new or one too many.
     """
-    key, others = await _among_others(ctx, key_id)
-    most, day = ctx.borrow(PlanTable).plan("lite").keys_max, ctx.host.lite_keys_before
-    after = key_rules.grandfather(key, before=day, others=others, most=most)
-    return await _saved(ctx, key, after)
+    key, siblings = await _key_and_siblings(ctx, key_id)
+    keys_max, day = ctx.borrow(PlanTable).plan("lite").keys_max, ctx.host.lite_keys_before
+    after = key_rules.grandfather(key, before=day, siblings=siblings, keys_max=keys_max)
+    return await _save_key(ctx, key, after)
 
 
-async def _among_others(ctx: Context, key_id: str) -> tuple[ApiKey, list[ApiKey]]:
+async def _key_and_siblings(ctx: Context, key_id: str) -> tuple[ApiKey, list[ApiKey]]:
     key = await show_key(ctx, key_id)
-    return key, [other for other in await list_keys(ctx, key.tenant) if other.id != key.id]
+    return key, [sibling for sibling in await list_keys(ctx, key.tenant) if sibling.id != key.id]
 
 
-async def _saved(ctx: Context, before: ApiKey, after: ApiKey) -> ApiKey:
+async def _save_key(ctx: Context, before: ApiKey, after: ApiKey) -> ApiKey:
     """What is as it was writes nothing."""
     if after != before:
         await ctx.save(KEYS, after.id, after)
@@ -279,24 +279,24 @@ async def note_use(ctx: Context, uses: Mapping[str, datetime]) -> int:
     is newer than its use, because regenerating resets what is known of it (Spec: States, API key).
     A later use that is kept already is not put back.
     """
-    written = 0
+    count = 0
     for key_id, before in (await ctx.find_many(KEYS, uses)).items():
-        after = key_rules.used(before, uses[key_id])
+        after = key_rules.mark_used(before, uses[key_id])
         if after is not before:
             await ctx.save(KEYS, key_id, after)
-            written += 1
-    return written
+            count += 1
+    return count
 
 
 # -- shared --------------------------------------------------------------------------------------
 
 
-async def _every(
-    ctx: Context, collection: Collection[T], where: Mapping[str, tuple[str, ...]] | None = None
+async def _all_rows(
+    ctx: Context, collection: Collection[T], filters: Mapping[str, tuple[str, ...]] | None = None
 ) -> tuple[T, ...]:
     """Every row, newest first: what is left out of these lists would be taken for missing."""
-    every = ctx.every(collection, where=where or {})
-    return tuple([collection.decode(row.raw) async for row in every])
+    rows = ctx.every(collection, where=filters or {})
+    return tuple([collection.decode(row.raw) async for row in rows])
 
 
 async def _workspace(ctx: Context, id_: str) -> Workspace:
@@ -309,8 +309,8 @@ async def _user(ctx: Context, id_: str) -> User:
 
 def _check_plan(plan: str, plans: PlanTable) -> None:
     if plan not in plans.plans:
-        known = ", ".join(plans.plans)
-        raise Problem(problem.VALIDATION_FAILED, f"/plan: must be one of: {known}")
+        names = ", ".join(plans.plans)
+        raise Problem(problem.VALIDATION_FAILED, f"/plan: must be one of: {names}")
 
 
 def _check_email(email: str) -> None:
@@ -325,25 +325,25 @@ def _check_email(email: str) -> None:
 # -- whose data is meant -----------------------------------------------------------------------
 
 
-async def find_workspace(ctx: Context, given: str | None) -> Workspace:
+async def find_workspace(ctx: Context, name: str | None) -> Workspace:
     """The workspace with this id or name; without one, the only one there is.
 
     Raises:
         Problem: NOT_FOUND, or VALIDATION_FAILED when there are several to choose from.
     """
-    found = await ctx.tx.documents.scan(
-        WORKSPACES, where=None if given is None else {"name": (given,)}, limit=CHOICES_TOLD
+    page = await ctx.tx.documents.scan(
+        WORKSPACES, where=None if name is None else {"name": (name,)}, limit=CHOICES_MAX
     )
-    named = [WORKSPACES.decode(row.raw) for row in found.rows]
-    meant = await ctx.find_many(WORKSPACES, () if given is None else (given,))
-    named += [one for one in meant.values() if one not in named]
-    if len(named) == 1:
-        return named[0]
-    if named:
-        shown = ", ".join(f"{one.id} ({one.name})" for one in named)
-        raise Problem(problem.VALIDATION_FAILED, f"/workspace: say which one: {shown}")
-    if given is not None and await _some_workspaces(ctx):
-        detail = f"There is no workspace {given!r}; see: svc workspaces list"
+    matches = [WORKSPACES.decode(row.raw) for row in page.rows]
+    by_id = await ctx.find_many(WORKSPACES, () if name is None else (name,))
+    matches += [row for row in by_id.values() if row not in matches]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        choices = ", ".join(f"{row.id} ({row.name})" for row in matches)
+        raise Problem(problem.VALIDATION_FAILED, f"/workspace: say which one: {choices}")
+    if name is not None and await _some_workspaces(ctx):
+        detail = f"There is no workspace {name!r}; see: svc workspaces list"
     else:
         detail = "There is no workspace yet; make one: svc workspaces create --name NAME"
     raise Problem(problem.NOT_FOUND, detail)
@@ -351,8 +351,8 @@ async def find_workspace(ctx: Context, given: str | None) -> Workspace:
 
 async def _some_workspaces(ctx: Context) -> list[Workspace]:
     """The two newest: whether there is none, one, or a choice."""
-    found = await ctx.tx.documents.scan(WORKSPACES, limit=2)
-    return [WORKSPACES.decode(row.raw) for row in found.rows]
+    page = await ctx.tx.documents.scan(WORKSPACES, limit=2)
+    return [WORKSPACES.decode(row.raw) for row in page.rows]
 
 
 async def acting(
@@ -439,7 +439,7 @@ class SetPlan:
 
 
 @frozen
-class Everything:
+class NoFilters:
     """No choice: all there are."""
 
 
@@ -481,8 +481,8 @@ class UpdateKey:
     name: Annotated[Maybe[str], Doc("Display name; unique in its workspace.")] = UNSET
     addresses: Maybe[Addresses | None] = UNSET
     allowed_origins: Maybe[AllowedOrigins | None] = UNSET
-    per_minute: Maybe[Fewer | None] = UNSET
-    per_day: Maybe[Fewer | None] = UNSET
+    per_minute: Maybe[LowerRate | None] = UNSET
+    per_day: Maybe[LowerRate | None] = UNSET
 
 
 @frozen
@@ -495,7 +495,7 @@ class PlacedWorkspace:
 
 
 @frozen
-class NewKey:
+class CreatedKey:
     """A key with its secret, which is told here and nowhere else."""
 
     id: str
@@ -516,7 +516,7 @@ class KeyRow(KeyFacts):
 
 
 @frozen
-class Deleted:
+class DeletedKey:
     """What is gone for good."""
 
     id: str
@@ -527,7 +527,7 @@ class Deleted:
 # -- use cases of the operations ---------------------------------------------------------------
 
 
-def _one(value: Any) -> One[Any]:
+def _one_row(value: Any) -> One[Any]:
     return One(wire.dumps(value))
 
 
@@ -537,47 +537,47 @@ def _page(rows: Sequence[Any]) -> Page[Any]:
 
 async def _create_workspace(ctx: Context, request: CreateWorkspace) -> One[PlacedWorkspace]:
     members = attrs.asdict(request)
-    made = await create_workspace(ctx, **members, plans=ctx.borrow(PlanTable))
-    return _one(PlacedWorkspace(made.id, made.name, made.plan))
+    workspace = await create_workspace(ctx, **members, plans=ctx.borrow(PlanTable))
+    return _one_row(PlacedWorkspace(workspace.id, workspace.name, workspace.plan))
 
 
-async def _list_workspaces(ctx: Context, _: Everything) -> Page[Workspace]:
+async def _list_workspaces(ctx: Context, _: NoFilters) -> Page[Workspace]:
     return _page(await list_workspaces(ctx))
 
 
 async def _create_user(ctx: Context, request: CreateUser) -> One[User]:
-    asked = attrs.asdict(request)
-    workspace, role = asked.pop("workspace"), asked.pop("role")
+    members = attrs.asdict(request)
+    workspace, role = members.pop("workspace"), members.pop("role")
     home = None if workspace is None else await find_workspace(ctx, workspace)
-    user = await create_user(ctx, **asked, plans=ctx.borrow(PlanTable))
+    user = await create_user(ctx, **members, plans=ctx.borrow(PlanTable))
     if home is not None:
         await add_member(ctx, home.id, user.id, role)
-    return _one(user)
+    return _one_row(user)
 
 
-async def _list_users(ctx: Context, _: Everything) -> Page[User]:
+async def _list_users(ctx: Context, _: NoFilters) -> Page[User]:
     return _page(await list_users(ctx))
 
 
-async def _list_plans(ctx: Context, _: Everything) -> Page[Plan]:
+async def _list_plans(ctx: Context, _: NoFilters) -> Page[Plan]:
     return _page(tuple(ctx.borrow(PlanTable).plans.values()))
 
 
 async def _set_plan(ctx: Context, request: SetPlan) -> One[PlacedWorkspace]:
     home = await find_workspace(ctx, request.workspace)
-    moved = await set_plan(ctx, home.id, request.plan, ctx.borrow(PlanTable))
-    return _one(PlacedWorkspace(moved.id, moved.name, moved.plan))
+    workspace = await set_plan(ctx, home.id, request.plan, ctx.borrow(PlanTable))
+    return _one_row(PlacedWorkspace(workspace.id, workspace.name, workspace.plan))
 
 
-async def _create_key(ctx: Context, request: CreateKey) -> One[NewKey]:
+async def _create_key(ctx: Context, request: CreateKey) -> One[CreatedKey]:
     home, user = None, request.user
     if request.personal:
         user = await _person(ctx, request)
     else:
         home = (await _home(ctx, request)).id
-    chosen = {"workspace_id": home, "user_id": user, "scopes": request.scopes or tuple(SCOPES)}
-    wish = KeyWish(**_shared(KeyWish, request) | chosen)
-    return _issued(await create_key(ctx, wish, plans=ctx.borrow(PlanTable)))
+    members = {"workspace_id": home, "user_id": user, "scopes": request.scopes or tuple(SCOPES)}
+    wish = KeyWish(**_common_members(KeyWish, request) | members)
+    return _secret_answer(await create_key(ctx, wish, plans=ctx.borrow(PlanTable)))
 
 
 async def _person(ctx: Context, request: CreateKey) -> str:
@@ -595,51 +595,51 @@ async def _person(ctx: Context, request: CreateKey) -> str:
 
 async def _home(ctx: Context, request: CreateKey) -> Workspace:
     """The workspace of a new key: the one that is named, the only one, or one made on its plan."""
-    known = await _some_workspaces(ctx)
-    if request.workspace is not None or (known and request.plan is None):
+    newest = await _some_workspaces(ctx)
+    if request.workspace is not None or (newest and request.plan is None):
         home = await find_workspace(ctx, request.workspace)
         if request.plan not in (None, home.plan):
             detail = f"/plan: the workspace is on {home.plan}; move it first: svc plans set "
             raise Problem(problem.VALIDATION_FAILED, f"{detail}{home.id} {request.plan}")
         return home
-    if len(known) == 1 and known[0].plan == request.plan:
-        return known[0]
-    name = request.plan if known and request.plan is not None else DEFAULT_NAME
-    named = await _every(ctx, WORKSPACES, {"name": (name,)})
-    same = [one for one in named if one.plan == request.plan]
-    if same:
-        return same[0]
+    if len(newest) == 1 and newest[0].plan == request.plan:
+        return newest[0]
+    name = request.plan if newest and request.plan is not None else DEFAULT_NAME
+    namesakes = await _all_rows(ctx, WORKSPACES, {"name": (name,)})
+    matches = [row for row in namesakes if row.plan == request.plan]
+    if matches:
+        return matches[0]
     plans = ctx.borrow(PlanTable)
     return await create_workspace(ctx, name=name, plan=request.plan or DEFAULT_PLAN, plans=plans)
 
 
-def _issued(made: IssuedKey) -> One[NewKey]:
-    return _one(NewKey(key=made.secret, **_shared(NewKey, made.key)))
+def _secret_answer(issue: IssuedKey) -> One[CreatedKey]:
+    return _one_row(CreatedKey(key=issue.secret, **_common_members(CreatedKey, issue.key)))
 
 
 async def _list_keys(ctx: Context, request: ListKeys) -> Page[KeyRow]:
     account = request.workspace
     if account is not None and not account.startswith("usr_"):
         account = (await find_workspace(ctx, account)).id
-    named: dict[str, str] = {one.id: one.plan for one in await list_workspaces(ctx)}
-    named |= {one.id: one.plan for one in await list_users(ctx)}
-    found = await list_keys(ctx, account)
-    return _page([_row(ctx, key, named.get(key.tenant)) for key in found])
+    plans: dict[str, str] = {account.id: account.plan for account in await list_workspaces(ctx)}
+    plans |= {account.id: account.plan for account in await list_users(ctx)}
+    keys = await list_keys(ctx, account)
+    return _page([_row(ctx, key, plans.get(key.tenant)) for key in keys])
 
 
 def _row(ctx: Context, key: ApiKey, plan: str | None) -> KeyRow:
     status = key_rules.state(key, ctx.borrow(PlanTable).plan(plan or "free"), ctx.now)
-    return KeyRow(**{**_shared(KeyRow, key), "plan": plan, "status": status})
+    return KeyRow(**{**_common_members(KeyRow, key), "plan": plan, "status": status})
 
 
-def _shared(row: type[Any], source: Any) -> dict[str, Any]:
+def _common_members(row: type[Any], source: Any) -> dict[str, Any]:
     """The members that a class has in common with a key, or with the request for one."""
-    kept = attrs.asdict(source, recurse=False)
-    return {name: kept[name] for name in attrs.fields_dict(row) if name in kept}
+    members = attrs.asdict(source, recurse=False)
+    return {name: members[name] for name in attrs.fields_dict(row) if name in members}
 
 
-async def _shown(ctx: Context, key: ApiKey) -> One[KeyRow]:
-    return _one(_row(ctx, key, await plan_name(ctx.tx, key.tenant)))
+async def _key_answer(ctx: Context, key: ApiKey) -> One[KeyRow]:
+    return _one_row(_row(ctx, key, await plan_name(ctx.tx, key.tenant)))
 
 
 def _on_key(
@@ -648,34 +648,34 @@ def _on_key(
     """The use case that changes a key, or only looks at it, and answers with its row."""
 
     async def run(ctx: Context, request: OneKey) -> One[KeyRow]:
-        return await _shown(ctx, await change(ctx, request.key_id))
+        return await _key_answer(ctx, await change(ctx, request.key_id))
 
     return run
 
 
 async def _update_key(ctx: Context, request: UpdateKey) -> One[KeyRow]:
-    sent = named(request, KeyWish)
-    return await _shown(ctx, await update_key(ctx, sent.pop("key_id"), sent))
+    members = named(request, KeyWish)
+    return await _key_answer(ctx, await update_key(ctx, members.pop("key_id"), members))
 
 
-async def _regenerate_key(ctx: Context, request: OneKey) -> One[NewKey]:
-    return _issued(await regenerate_key(ctx, request.key_id))
+async def _regenerate_key(ctx: Context, request: OneKey) -> One[CreatedKey]:
+    return _secret_answer(await regenerate_key(ctx, request.key_id))
 
 
-async def _delete_key(ctx: Context, request: OneKey) -> One[Deleted]:
-    gone = await delete_key(ctx, request.key_id)
-    return _one(Deleted(gone.id, gone.name))
+async def _delete_key(ctx: Context, request: OneKey) -> One[DeletedKey]:
+    key = await delete_key(ctx, request.key_id)
+    return _one_row(DeletedKey(key.id, key.name))
 
 
 # -- declarations ------------------------------------------------------------------------------
 
 
-def _local(*declared: Any, **members: Any) -> Operation[Any, Any]:
-    return local(*declared, **{"binding": "system", **members})
+def _local(*arguments: Any, **members: Any) -> Operation[Any, Any]:
+    return local(*arguments, **{"binding": "system", **members})
 
 
-_FOR_LIFE = "It is bound to its workspace for life. Its secret cannot be shown again."
-_GRANDFATHERED = (
+_BINDING_NOTE = "It is bound to its workspace for life. Its secret cannot be shown again."
+_GRANDFATHER_NOTE = (
     "For keys that were made before the setting `lite_keys_before`, and as many of a workspace as "
     "Lite has (two). Moving a workspace to such a plan grants nothing: its other keys stay, can be "
     "regenerated and revoked, and their requests are answered 403."
@@ -715,7 +715,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "keys create",
         "Create a key and print its secret",
         _create_key,
-        description=_FOR_LIFE,
+        description=_BINDING_NOTE,
         confidential=Confidential(),
     ),
     _local(
@@ -745,7 +745,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Let a key go on under a plan without new keys, such as Lite. Safe to repeat",
         _on_key(grandfather_key),
         id_="grandfatherKey",
-        description=_GRANDFATHERED,
+        description=_GRANDFATHER_NOTE,
     ),
     _local(
         "keys regenerate",

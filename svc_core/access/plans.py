@@ -72,9 +72,9 @@ class PlanTable:
         before: Any = wire.to_json(self.plans[name]) if name in self.plans else {"name": name}
         try:
             plan = wire.structure(Plan, before | members if isinstance(members, dict) else members)
-        except wire.WireError as unfit:
-            faults = [f"{name}{row.where.replace('/', '.')}: {row.reason}" for row in unfit.faults]
-            raise ValueError("; ".join(faults)) from unfit
+        except wire.WireError as error:
+            faults = [f"{name}{row.where.replace('/', '.')}: {row.reason}" for row in error.faults]
+            raise ValueError("; ".join(faults)) from error
         if plan.name != name:
             raise ValueError(f"{name}.name: must be left out, or {name}")
         if not min(plan.per_day, 1) <= plan.per_minute <= plan.per_day:

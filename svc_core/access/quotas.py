@@ -61,7 +61,7 @@ class Decision(NamedTuple):
         return tuple(self.meter.all_pools[i] for i in self.exhausted)
 
 
-def settle(decision: Decision) -> list[Header]:
+def limit_headers(decision: Decision) -> list[Header]:
     """The fields of the answer to a request that was counted.
 
     Raises: Problem RATE_LIMITED, or AGENT_RATE_LIMITED when only agent pools are exhausted.
@@ -71,7 +71,7 @@ def settle(decision: Decision) -> list[Header]:
         only_agent = all(name.startswith(AGENT.prefix) for name in names)
         kind = problem.AGENT_RATE_LIMITED if only_agent else problem.RATE_LIMITED
         detail = f"Used up until their windows end: {', '.join(names)}."
-        raise Problem(kind, detail, named(headers(decision)))
+        raise Problem(kind, detail, spelled_headers(headers(decision)))
     return headers(decision)
 
 
@@ -84,21 +84,21 @@ def judge(
     numbers of the latest windows the store has seen. The store then counts the request in all
     of the pools unless the decision names exhausted ones.
     """
-    left = [pool.limit - count for pool, count in zip(meter.all_pools, used, strict=True)]
-    exhausted = tuple([position for position, rest in enumerate(left) if rest <= 0])
-    taken = 0 if exhausted else 1
+    remaining = [pool.limit - count for pool, count in zip(meter.all_pools, used, strict=True)]
+    exhausted = tuple([position for position, rest in enumerate(remaining) if rest <= 0])
+    cost = 0 if exhausted else 1
     return Decision(
         meter,
         second,
         # A plan may have been lowered below what was used already: never a negative number.
-        tuple([max(rest - taken, 0) for rest in left]),
+        tuple([max(rest - cost, 0) for rest in remaining]),
         (max(minute, second // MINUTE_SECONDS) + 1) * MINUTE_SECONDS,
         (max(day, second // DAY_SECONDS) + 1) * DAY_SECONDS,
         exhausted,
     )
 
 
-class Window:
+class QuotaWindow:
     """What one subject has used of its current minute and day. Mutable: a slot, not a value."""
 
     __slots__ = ("__weakref__", "day", "day_used", "minute", "minute_used")
@@ -110,7 +110,7 @@ class Window:
         self.day_used = 0
 
 
-def count(windows: Sequence[Window]) -> None:
+def _count_request(windows: Sequence[QuotaWindow]) -> None:
     """Count one request in all of them."""
     for window in windows:
         window.minute_used += 1
@@ -122,13 +122,13 @@ class Gauge:
     """A meter with the windows that count it, held by a principal between requests."""
 
     meter: Meter
-    key: Window
-    account: Window
+    key: QuotaWindow
+    account: QuotaWindow
     beside: "Gauge | None"
     _counters: "MemoryCounters"
 
     @property
-    def windows(self) -> tuple[Window, ...]:
+    def windows(self) -> tuple[QuotaWindow, ...]:
         """Its windows, then those beside it, in the order of the decision's pools."""
         own = (self.key, self.account)
         return own if self.beside is None else own + self.beside.windows
@@ -159,10 +159,10 @@ class Gauge:
 
     def _hit(self, second: int, minute: int, day: int) -> Decision:
         windows = self.windows
-        counted = self._counters.turn(windows, minute, day)
-        decision = judge(self.meter, counted.used, second, minute=counted.minute, day=counted.day)
+        usage = self._counters.turn(windows, minute, day)
+        decision = judge(self.meter, usage.used, second, minute=usage.minute, day=usage.day)
         if not decision.exhausted:
-            count(windows)
+            _count_request(windows)
         return decision
 
 
@@ -177,8 +177,8 @@ class MemoryCounters:
     __slots__ = ("_latest_day", "_latest_windows", "_windows")
 
     def __init__(self) -> None:
-        self._windows: WeakValueDictionary[tuple[str, str], Window] = WeakValueDictionary()
-        self._latest_windows: set[Window] = set()
+        self._windows: WeakValueDictionary[tuple[str, str], QuotaWindow] = WeakValueDictionary()
+        self._latest_windows: set[QuotaWindow] = set()
         self._latest_day = -1
 
     def __len__(self) -> int:
@@ -193,12 +193,12 @@ class MemoryCounters:
     async def hit(self, pools: Sequence[Pool], second: int) -> Counted:
         """Count one request in all of the pools or in none: the port that processes may share."""
         windows = [self._window(pool) for pool in pools[::2]]
-        counted = self.turn(windows, second // MINUTE_SECONDS, second // DAY_SECONDS)
-        if all(used < pool.limit for used, pool in zip(counted.used, pools, strict=True)):
-            count(windows)
-        return counted
+        usage = self.turn(windows, second // MINUTE_SECONDS, second // DAY_SECONDS)
+        if all(used < pool.limit for used, pool in zip(usage.used, pools, strict=True)):
+            _count_request(windows)
+        return usage
 
-    def turn(self, windows: Sequence[Window], minute: int, day: int) -> Counted:
+    def turn(self, windows: Sequence[QuotaWindow], minute: int, day: int) -> Counted:
         """Open the minute and the day of the clock, unless later ones are open already."""
         for window in windows:
             if window.minute < minute:
@@ -214,16 +214,16 @@ class MemoryCounters:
             max([window.day for window in windows]),
         )
 
-    def _keep(self, window: Window) -> None:
+    def _keep(self, window: QuotaWindow) -> None:
         """Hold a window for as long as its day is the latest; let go of earlier days."""
         if window.day > self._latest_day:
             self._latest_day = window.day
             self._latest_windows.clear()
         self._latest_windows.add(window)
 
-    def _window(self, pool: Pool) -> Window:
+    def _window(self, pool: Pool) -> QuotaWindow:
         # The minute pool names the window; the day pool of the same subject shares it.
-        return self._windows.setdefault((pool.name, pool.subject), Window())
+        return self._windows.setdefault((pool.name, pool.subject), QuotaWindow())
 
 
 # -- header fields -----------------------------------------------------------------------------
@@ -244,14 +244,14 @@ def headers(decision: Decision) -> list[Header]:
     clock = _clock(second, reset_minute, reset_day)
     fields = _family_fields(meter, remaining[:4], clock)
     if meter.beside is not None:
-        fields = _joined(fields, _family_fields(meter.beside, remaining[4:], clock))
+        fields = _join_headers(fields, _family_fields(meter.beside, remaining[4:], clock))
     if exhausted:
         fields.append((RETRY_AFTER, b"%d" % decision.retry_after_seconds))
     fields += clock.reset_headers
     return fields
 
 
-def named(fields: list[Header]) -> dict[str, str]:
+def spelled_headers(fields: list[Header]) -> dict[str, str]:
     """The same fields as text, in the spelling of the documents: what a `Problem` carries."""
     return {SPELLING[name]: value.decode() for name, value in fields}
 
@@ -289,7 +289,7 @@ def _family_fields(meter: Meter, remaining: tuple[int, ...], clock: _Clock) -> l
     ]
 
 
-def _joined(first: list[Header], second: list[Header]) -> list[Header]:
+def _join_headers(first: list[Header], second: list[Header]) -> list[Header]:
     """Both lists; fields of one name become one comma-separated list (RFC 9110 5.3)."""
     fields: dict[bytes, bytes] = {}
     for name, value in (*first, *second):

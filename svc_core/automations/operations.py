@@ -96,17 +96,17 @@ class OneRun(OneAutomation):
 
 async def list_automations(ctx: Context, request: ListAutomations) -> Page[Automation]:
     """The caller's own automations."""
-    where = {"status": request.status}
-    return await ctx.page(AUTOMATIONS, where=where, after=request.cursor, limit=request.limit)
+    filters = {"status": request.status}
+    return await ctx.page(AUTOMATIONS, where=filters, after=request.cursor, limit=request.limit)
 
 
 async def create_automation(ctx: Context, request: CreateAutomation) -> Created[Automation]:
     """Begin an automation of the caller's own."""
     automation = crud.made(ctx, AUTOMATIONS, **named(request.body, AutomationInput))
     await _check(ctx, automation, None)
-    automation = rules.replanned(automation, ctx.now)
-    answer = await crud.keep(ctx, AUTOMATIONS, automation, AUTOMATIONS_MAX)
-    await running.plan(ctx, automation)
+    automation = rules.replan(automation, ctx.now)
+    answer = await crud.create_own(ctx, AUTOMATIONS, automation, AUTOMATIONS_MAX)
+    await running.plan_next(ctx, automation)
     return answer
 
 
@@ -115,26 +115,26 @@ async def change_automation(
 ) -> One[Automation]:
     """Change the members that are sent; a replacement sends its defaults too."""
     before = AUTOMATIONS.decode(ctx.row.raw)
-    after = rules.change(before, request.body, ctx.now)
+    after = rules.apply_change(before, request.body, ctx.now)
     await _check(ctx, after, before.project_id)
-    return await _write(ctx, rules.rescheduled(before, after, ctx.now))
+    return await _write(ctx, rules.reschedule(before, after, ctx.now))
 
 
 async def _write(ctx: Context, after: Automation) -> One[Automation]:
-    await running.plan(ctx, after)
+    await running.plan_next(ctx, after)
     return await ctx.rewrite(AUTOMATIONS, after)
 
 
-async def _check(ctx: Context, automation: Automation, known: str | None) -> None:
+async def _check(ctx: Context, automation: Automation, earlier: str | None) -> None:
     """Pass a whole schedule, and a project of the caller's own, or the one that was known before.
 
     Raises:
         Problem: VALIDATION_FAILED, naming every fault.
     """
-    faults, id_ = rules.faults(automation), automation.project_id
-    if id_ not in {None, known}:
+    faults, id_ = rules.timetable_faults(automation), automation.project_id
+    if id_ not in {None, earlier}:
         document = await ctx.tx.documents.get(PROJECTS, id_)
-        if document is None or not ctx.shows(PROJECTS, document):
+        if document is None or not ctx.is_visible(PROJECTS, document):
             faults.append(Fault("/projectId", "is no project of yours"))
     problem.refuse(faults)
 
@@ -152,7 +152,7 @@ async def restore_automation(ctx: Context, request: OneAutomation) -> One[Automa
     if before.status == "active":
         return await _write(ctx, before)
     after = changed(before, ctx.now, status="active")
-    return await _write(ctx, rules.replanned(after, ctx.now))
+    return await _write(ctx, rules.replan(after, ctx.now))
 
 
 async def run_automation(
@@ -172,15 +172,15 @@ async def run_automation(
         raise Problem(problem.RUN_IN_PROGRESS, f"{work.run_id} has not finished.")
     run = await running.queue(ctx, automation, "manual")
     document = await ctx.load(RUNS, run.id)
-    return Accepted(document.raw, document.tag, str(RUNS.home(run, run.id)))
+    return Accepted(document.raw, document.tag, str(RUNS.row_path(run, run.id)))
 
 
 async def list_automation_runs(ctx: Context, request: ListRuns) -> Page[AutomationRun]:
     """The runs of one automation of the caller's own."""
     await ctx.load(AUTOMATIONS, request.automation_id)
-    where = {"automation_id": request.automation_id, "status": request.status}
-    page = await ctx.page(RUNS, where=where, after=request.cursor, limit=request.limit)
-    return attrs.evolve(page, rows=tuple(_located(ctx, row) for row in page.rows))
+    filters = {"automation_id": request.automation_id, "status": request.status}
+    page = await ctx.page(RUNS, where=filters, after=request.cursor, limit=request.limit)
+    return attrs.evolve(page, rows=tuple(_visible_run(ctx, row) for row in page.rows))
 
 
 async def get_automation_run(ctx: Context, request: OneRun) -> One[AutomationRun]:
@@ -188,14 +188,14 @@ async def get_automation_run(ctx: Context, request: OneRun) -> One[AutomationRun
     document = await ctx.load(RUNS, request.run_id)
     if RUNS.decode(document.raw).automation_id != request.automation_id:
         raise Problem(problem.NOT_FOUND, "The automation has no such run.")
-    return One(_located(ctx, document.raw), document.tag)
+    return One(_visible_run(ctx, document.raw), document.tag)
 
 
-def _located(ctx: Context, raw: bytes) -> bytes:
+def _visible_run(ctx: Context, raw: bytes) -> bytes:
     """A run with the addresses that its sources have for the caller."""
     if ctx.origin == ctx.host.origin or (run := RUNS.decode(raw)).output is None:
         return raw
-    sources = (attrs.evolve(one, url=ctx.located(one.url)) for one in run.output.sources)
+    sources = (attrs.evolve(source, url=ctx.located(source.url)) for source in run.output.sources)
     output = attrs.evolve(run.output, sources=tuple(sources))
     return wire.dumps(attrs.evolve(run, output=output))
 
@@ -209,7 +209,7 @@ _EXAMPLE = {
 }
 _READ, _WRITE = frozenset({"automations:read"}), frozenset({"automations:write"})
 _ROWS = crud.Rows(AUTOMATIONS, "automation_id", _READ, _WRITE, idempotency="optional")
-_ONE, _AGAIN = "/automations/{automationId}", " Where it is so already, nothing is written."
+_PATH, _REPEAT = "/automations/{automationId}", " Where it is so already, nothing is written."
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _ROWS.operation(
@@ -236,57 +236,57 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _ROWS.show(
         "getAutomation",
         "automations show",
-        f"GET {_ONE}",
+        f"GET {_PATH}",
         "Read an automation",
         OneAutomation,
         description="One automation of the person behind the key.",
     ),
     _ROWS.operation(
         "automations replace",
-        f"PUT {_ONE}",
+        f"PUT {_PATH}",
         "Replace an automation",
         change_automation,
         id_="replaceAutomation",
         request=ReplaceAutomation,
         description=(
             "What is left out gets its default; `status` stays. Another schedule is counted from "
-            "now; a run that is under way goes on as it was asked." + _AGAIN
+            "now; a run that is under way goes on as it was asked." + _REPEAT
         ),
         examples={"body": _EXAMPLE},
     ),
     _ROWS.operation(
         "automations update",
-        f"PATCH {_ONE}",
+        f"PATCH {_PATH}",
         "Change an automation",
         change_automation,
         id_="updateAutomation",
         request=PatchAutomation,
         description=(
             "Changes the members that are sent (JSON Merge Patch, RFC 7396), inside `schedule` "
-            "too; null leaves it to be run by hand." + _AGAIN
+            "too; null leaves it to be run by hand." + _REPEAT
         ),
         examples={"body": {"schedule": {"frequency": "weekly", "timeOfDay": "07:30", "day": 1}}},
     ),
     _ROWS.operation(
         "automations archive",
-        f"POST {_ONE}/archive",
+        f"POST {_PATH}/archive",
         "Archive an automation",
         archive_automation,
         description=(
             "Stops its schedule and cancels a run that has not begun; one that has goes on to its "
-            "end." + _AGAIN
+            "end." + _REPEAT
         ),
     ),
     _ROWS.operation(
         "automations restore",
-        f"POST {_ONE}/restore",
+        f"POST {_PATH}/restore",
         "Restore an automation",
         restore_automation,
-        description="Takes it up again; its next run is counted from now." + _AGAIN,
+        description="Takes it up again; its next run is counted from now." + _REPEAT,
     ),
     _ROWS.operation(
         "automations run",
-        f"POST {_ONE}/run",
+        f"POST {_PATH}/run",
         "Run an automation now",
         run_automation,
         description=(
@@ -297,7 +297,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     _ROWS.operation(
         "automations runs",
-        f"GET {_ONE}/runs",
+        f"GET {_PATH}/runs",
         "List the runs of an automation",
         list_automation_runs,
         description="Its runs, newest first, with their outputs. They are kept for 90 days.",
@@ -305,7 +305,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     _ROWS.operation(
         "automations show-run",
-        f"GET {_ONE}/runs/{{runId}}",
+        f"GET {_PATH}/runs/{{runId}}",
         "Read a run",
         get_automation_run,
         description="One run with its output, or with the error that ended it.",

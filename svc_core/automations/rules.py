@@ -47,7 +47,7 @@ STEPS: Final[Mapping[tuple[RunStatus, Happening], RunStatus]] = {
 ENDS: Final = frozenset({"succeeded", "failed", "cancelled"})
 
 
-def after(
+def advance_run(
     run: AutomationRun, happening: Happening, now: datetime, **members: Any
 ) -> AutomationRun | None:
     """The run after that; None where it changes nothing."""
@@ -61,40 +61,40 @@ def after(
 # -- automations -------------------------------------------------------------------------------
 
 
-def planned(automation: Automation, now: datetime) -> datetime | None:
+def next_due(automation: Automation, now: datetime) -> datetime | None:
     """When an automation runs next by itself, after `now`."""
     if automation.schedule is None or automation.status == "archived":
         return None
     return schedule.next_run(automation.schedule.schedule, now)
 
 
-def change(
-    before: Automation, sent: AutomationInput | AutomationPatch, now: datetime
+def apply_change(
+    before: Automation, change: AutomationInput | AutomationPatch, now: datetime
 ) -> Automation:
     """The automation with the members that are sent.
 
     Raises:
         Problem: VALIDATION_FAILED, of a schedule nobody said how often.
     """
-    members = named(sent, AutomationInput)
-    if isinstance(sent, AutomationPatch) and isinstance(sent.schedule, TimetablePatch):
-        members["schedule"] = _merged(before.schedule, sent.schedule)
+    members = named(change, AutomationInput)
+    if isinstance(change, AutomationPatch) and isinstance(change.schedule, TimetablePatch):
+        members["schedule"] = _merge(before.schedule, change.schedule)
     return changed(before, now, **members)
 
 
-def rescheduled(before: Automation, after: Automation, now: datetime) -> Automation:
+def reschedule(before: Automation, after: Automation, now: datetime) -> Automation:
     """The automation, with its next run counted from now where its schedule is another."""
-    return after if after.schedule == before.schedule else replanned(after, now)
+    return after if after.schedule == before.schedule else replan(after, now)
 
 
-def replanned(automation: Automation, now: datetime) -> Automation:
+def replan(automation: Automation, now: datetime) -> Automation:
     """The automation with its next run counted from now."""
-    return attrs.evolve(automation, next_run_at=planned(automation, now))
+    return attrs.evolve(automation, next_run_at=next_due(automation, now))
 
 
-def _merged(before: Timetable | None, sent: TimetablePatch) -> Timetable:
+def _merge(before: Timetable | None, patch: TimetablePatch) -> Timetable:
     """The schedule with the members that are sent (RFC 7396)."""
-    members = named(sent, Timetable)
+    members = named(patch, Timetable)
     if before is not None:
         members = {**attrs.asdict(before), **members}
     if not isinstance(members.get("frequency"), str):
@@ -102,9 +102,9 @@ def _merged(before: Timetable | None, sent: TimetablePatch) -> Timetable:
     return Timetable(**members)
 
 
-def faults(automation: Automation) -> list[Fault]:
+def timetable_faults(automation: Automation) -> list[Fault]:
     """Where the members of its schedule do not fit each other."""
     if automation.schedule is None:
         return []
-    at, day, zone = (f"/schedule/{name}" for name in ("timeOfDay", "day", "timezone"))
-    return schedule.faults(automation.schedule.schedule, at=at, day=day, zone=zone)
+    time_of_day, day, zone = (f"/schedule/{name}" for name in ("timeOfDay", "day", "timezone"))
+    return schedule.faults(automation.schedule.schedule, at=time_of_day, day=day, zone=zone)

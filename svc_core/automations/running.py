@@ -35,7 +35,7 @@ from svc_core.outbox.model import RUN_FINISHED
 
 T = TypeVar("T")
 
-KEPT: Final = timedelta(days=90)
+RUN_RETENTION: Final = timedelta(days=90)
 """How long runs are kept: a quarter can be looked back on."""
 DROPPED_MAX: Final = 20
 """Old runs that go with one end of a run; more end than begin, so none stay for good."""
@@ -77,17 +77,17 @@ async def queue(ctx: Context, automation: Automation, trigger: Trigger) -> Autom
         updated_at=ctx.now,
     )
     if trigger == "schedule":
-        automation = rules.replanned(automation, ctx.now)
-    await _tell(ctx, automation, run)
+        automation = rules.replan(automation, ctx.now)
+    await _save_run(ctx, automation, run)
     await ctx.save(WORK, automation.id, Work(automation.id, ctx.now, run.id))
     return run
 
 
-async def _tell(ctx: Context, automation: Automation, run: AutomationRun) -> None:
+async def _save_run(ctx: Context, automation: Automation, run: AutomationRun) -> None:
     """Write a run, and in its automation that it is so far."""
     await ctx.save(RUNS, run.id, run)
-    told = attrs.evolve(automation, last_run=run.summary, updated_at=ctx.now)
-    await ctx.save(AUTOMATIONS, automation.id, told)
+    after = attrs.evolve(automation, last_run=run.summary, updated_at=ctx.now)
+    await ctx.save(AUTOMATIONS, automation.id, after)
 
 
 async def cancel_queued(ctx: Context, automation: Automation) -> Automation:
@@ -95,16 +95,16 @@ async def cancel_queued(ctx: Context, automation: Automation) -> Automation:
     work = await work_of(ctx, automation.id)
     if work.run_id is None:
         return automation
-    ended = rules.after(await _value(ctx, RUNS, work.run_id), "cancel", ctx.now)
-    if ended is None:
+    run = rules.advance_run(await _value(ctx, RUNS, work.run_id), "cancel", ctx.now)
+    if run is None:
         return automation
-    await ctx.save(RUNS, ended.id, ended)
+    await ctx.save(RUNS, run.id, run)
     await ctx.save(WORK, automation.id, Work(automation.id, automation.next_run_at))
-    await announce(ctx, automation, ended)
-    return attrs.evolve(automation, last_run=ended.summary)
+    await _announce(ctx, automation, run)
+    return attrs.evolve(automation, last_run=run.summary)
 
 
-async def plan(ctx: Context, automation: Automation) -> None:
+async def plan_next(ctx: Context, automation: Automation) -> None:
     """Have the next run begin when it is due, unless one is under way."""
     work = await work_of(ctx, automation.id)
     if work.run_id is None and work.due_at != automation.next_run_at:
@@ -128,14 +128,14 @@ async def take(ctx: Context, automation_id: str, holder: str, until: datetime) -
     return Task(run, holder, work.attempts)
 
 
-async def _held(ctx: Context, task: Task) -> Work | None:
+async def _own_work(ctx: Context, task: Task) -> Work | None:
     work = await work_of(ctx, task.automation_id)
     return work if (work.run_id, work.holder) == (task.run.id, task.holder) else None
 
 
 async def renew(ctx: Context, task: Task, until: datetime) -> bool:
     """Keep a run until then; whether it was still had."""
-    work = await _held(ctx, task)
+    work = await _own_work(ctx, task)
     if work is not None:
         await ctx.save(WORK, task.automation_id, attrs.evolve(work, due_at=until))
     return work is not None
@@ -143,7 +143,7 @@ async def renew(ctx: Context, task: Task, until: datetime) -> bool:
 
 async def release(ctx: Context, task: Task, until: datetime) -> None:
     """Leave a run to whoever comes then; beginnings that are given back do not count."""
-    work = await _held(ctx, task)
+    work = await _own_work(ctx, task)
     if work is not None:
         free = attrs.evolve(work, due_at=until, holder=None, attempts=task.attempts)
         await ctx.save(WORK, task.automation_id, free)
@@ -158,7 +158,7 @@ async def take_over(ctx: Context, automation_id: str) -> None:
 
 async def begin(ctx: Context, task: Task, **members: Any) -> AutomationRun | None:
     """Begin a run that was taken, or begin it again; None where there is no more to be done."""
-    work = await _held(ctx, task)
+    work = await _own_work(ctx, task)
     if work is None:
         return None
     if work.attempts >= rules.ATTEMPTS_MAX:
@@ -166,12 +166,12 @@ async def begin(ctx: Context, task: Task, **members: Any) -> AutomationRun | Non
         await end(ctx, task, "fail", error=RunError(problem.INTERNAL_ERROR.code, text))
         return None
     run = await _value(ctx, RUNS, task.run.id)
-    begun = rules.after(run, "begin", ctx.now, **members)
-    if begun is None:
+    after = rules.advance_run(run, "begin", ctx.now, **members)
+    if after is None:
         raise AssertionError("a run that is over is nobody's work")
-    await _tell(ctx, await _value(ctx, AUTOMATIONS, task.automation_id), begun)
+    await _save_run(ctx, await _value(ctx, AUTOMATIONS, task.automation_id), after)
     await ctx.save(WORK, task.automation_id, attrs.evolve(work, attempts=work.attempts + 1))
-    return begun
+    return after
 
 
 async def end(
@@ -183,34 +183,34 @@ async def end(
     error: RunError | None = None,
 ) -> bool:
     """Write how a run ended; False where somebody else has it."""
-    if await _held(ctx, task) is None:
+    if await _own_work(ctx, task) is None:
         return False
     run = await _value(ctx, RUNS, task.run.id)
     automation = await _value(ctx, AUTOMATIONS, task.automation_id)
-    ended = rules.after(run, happening, ctx.now, output=output, error=error)
-    if ended is None:
+    after = rules.advance_run(run, happening, ctx.now, output=output, error=error)
+    if after is None:
         raise AssertionError("a run that is over is nobody's work")
-    await _tell(ctx, automation, ended)
+    await _save_run(ctx, automation, after)
     await ctx.save(WORK, automation.id, Work(automation.id, automation.next_run_at))
-    await announce(ctx, automation, ended)
+    await _announce(ctx, automation, after)
     await _drop_old(ctx, automation.id)
     return True
 
 
 async def _drop_old(ctx: Context, automation_id: str) -> None:
-    where, end = {"automation_id": (automation_id,)}, micros(ctx.now - KEPT)
-    old = await ctx.tx.documents.scan(RUNS, where=where, end=end, limit=DROPPED_MAX)
+    filters, end = {"automation_id": (automation_id,)}, micros(ctx.now - RUN_RETENTION)
+    old = await ctx.tx.documents.scan(RUNS, where=filters, end=end, limit=DROPPED_MAX)
     for row in old.rows:
         await ctx.remove(RUNS, row.id)
 
 
-async def announce(ctx: Context, automation: Automation, run: AutomationRun) -> None:
-    """Tell webhooks that a run has ended; what it answered is read where the links lead."""
-    told = [one for one in await enabled_webhooks(ctx) if RUN_FINISHED in one.events]
-    if not told:
+async def _announce(ctx: Context, automation: Automation, run: AutomationRun) -> None:
+    """Tell hooks that a run has ended; what it answered is read where the links lead."""
+    hooks = [hook for hook in await enabled_webhooks(ctx) if RUN_FINISHED in hook.events]
+    if not hooks:
         return
     origin, times = ctx.host.origin, (run.started_at, run.finished_at)
-    started, finished = (None if at is None else instants.render(at) for at in times)
+    start, finish = (None if time is None else instants.render(time) for time in times)
     data = {
         "runId": run.id,
         "automationId": automation.id,
@@ -218,13 +218,13 @@ async def announce(ctx: Context, automation: Automation, run: AutomationRun) -> 
         "name": automation.name,
         "status": run.status,
         "trigger": run.trigger,
-        "startedAt": started,
-        "finishedAt": finished,
+        "startedAt": start,
+        "finishedAt": finish,
         "links": {
-            "self": f"{origin}{RUNS.home(run, run.id)}",
+            "self": f"{origin}{RUNS.row_path(run, run.id)}",
             "automation": f"{origin}{AUTOMATIONS.address(automation.id)}",
         },
     }
     id_ = ctx.ids.new("evt")
     event = cloud_event(id_, RUN_FINISHED, run.id, source=origin, at=ctx.now, data=data)
-    await publish(ctx, event, told)
+    await publish(ctx, event, hooks)

@@ -84,15 +84,15 @@ def by_tag(
     groups: dict[str, list[OperationWords]] = {}
     for operation in operations:
         groups.setdefault(operation.tag, []).append(_words(operation))
-    return tuple((tag, tuple(told)) for tag, told in groups.items())
+    return tuple((tag, tuple(group)) for tag, group in groups.items())
 
 
 def operations_page(operations: Iterable[Operation[Any, Any]]) -> str:
     """The Markdown page of all operations."""
     blocks = ["# Operations", "Every operation with its inputs, its answers and its failures."]
-    for tag, told in by_tag(operations):
+    for tag, group in by_tag(operations):
         blocks.append(f"## {tag}")
-        for words in told:
+        for words in group:
             blocks += _operation(words)
     return "\n\n".join(blocks) + "\n"
 
@@ -116,7 +116,7 @@ def _row(item: InputWords) -> str:
 
 
 def _words(operation: Operation[Any, Any]) -> OperationWords:
-    sent = operation.examples.get("body")
+    body = operation.examples.get("body")
     return OperationWords(
         id=operation.id,
         method=operation.method,
@@ -125,7 +125,7 @@ def _words(operation: Operation[Any, Any]) -> OperationWords:
         description=operation.description,
         facts=tuple(_facts(operation)),
         inputs=tuple(map(_input, inputs(operation.request))),
-        body=None if sent is None else _indented(wire.to_json(sent)),
+        body=None if body is None else _pretty_json(wire.to_json(body)),
         failures=tuple(failures(operation)),
     )
 
@@ -181,11 +181,11 @@ def _kind(schema: Mapping[str, Any]) -> str:
 
 # -- deprecations ------------------------------------------------------------------------------
 
-_INSTEAD: Final = re.compile(r"Deprecated: (?:use )?`?([^`]+?)`?(?:\. .*|\.?)", re.DOTALL)
+_REPLACEMENT: Final = re.compile(r"Deprecated: (?:use )?`?([^`]+?)`?(?:\. .*|\.?)", re.DOTALL)
 
 
 @frozen
-class Deprecated:
+class Deprecation:
     """A name that should no longer be used, of what, and what to use in its place."""
 
     name: str
@@ -193,11 +193,11 @@ class Deprecated:
     instead: str
 
 
-def deprecated_inputs(operations: Iterable[Operation[Any, Any]]) -> tuple[Deprecated, ...]:
+def deprecated_inputs(operations: Iterable[Operation[Any, Any]]) -> tuple[Deprecation, ...]:
     """The deprecated inputs of all operations."""
     return tuple(
-        Deprecated(
-            item.name, f"{operation.method} {operation.address}", _instead(_input(item).meaning)
+        Deprecation(
+            item.name, f"{operation.method} {operation.address}", _replacement(_input(item).meaning)
         )
         for operation in operations
         for item in inputs(operation.request)
@@ -205,20 +205,20 @@ def deprecated_inputs(operations: Iterable[Operation[Any, Any]]) -> tuple[Deprec
     )
 
 
-def deprecated_members(operations: Iterable[Operation[Any, Any]]) -> tuple[Deprecated, ...]:
+def deprecated_members(operations: Iterable[Operation[Any, Any]]) -> tuple[Deprecation, ...]:
     """The deprecated members of what operations answer, by the schema that has them."""
-    described = openapi.document(tuple(operations), base_url=EXAMPLE_ORIGIN, flat=True)
+    description = openapi.document(tuple(operations), base_url=EXAMPLE_ORIGIN, flat=True)
     return tuple(
-        Deprecated(name, place, _instead(member.get("description", "")))
-        for place, schema in described["components"]["schemas"].items()
+        Deprecation(name, place, _replacement(member.get("description", "")))
+        for place, schema in description["components"]["schemas"].items()
         for name, member in schema.get("properties", {}).items()
         if member.get("deprecated")
     )
 
 
-def _instead(text: str) -> str:
-    found = _INSTEAD.fullmatch(text)
-    return found[1] if found else ""
+def _replacement(text: str) -> str:
+    match = _REPLACEMENT.fullmatch(text)
+    return match[1] if match else ""
 
 
 # -- problems ----------------------------------------------------------------------------------
@@ -244,12 +244,12 @@ def problems_page() -> str:
 
 def example(kind: ProblemType, *, base_url: str = EXAMPLE_ORIGIN) -> str:
     """The body of a problem of this type as its page shows it."""
-    return _indented(_body(kind, base_url))
+    return _pretty_json(_body(kind, base_url))
 
 
 def _body(kind: ProblemType, base_url: str) -> Any:
     return json.loads(problem.body(Problem(kind), base_url=base_url, request_id=EXAMPLE_REQUEST_ID))
 
 
-def _indented(value: Any) -> str:
+def _pretty_json(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)

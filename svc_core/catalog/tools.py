@@ -30,14 +30,14 @@ from svc_core.wire import shapes
 from svc_core.wire.schema import Schema, Schemas
 
 _OPERATIONS: Final = {operation.id: operation for operation in OPERATIONS}
-_NOT_ASKED: Final = frozenset({"tail", "Last-Event-ID"})
+_HIDDEN_INPUTS: Final = frozenset({"tail", "Last-Event-ID"})
 _FIELDS: Final = {"content-type": JSON.media_type}
 _TITLES: Final = ("title", "name", "question", "label", "cveId", "id")
 
 
 @frozen(eq=False)
 class Tool:
-    """A name for an operation; `given` are inputs that it always has.
+    """A name for an operation; `constants` are inputs that it always has.
 
     Where `only` is told, no others than these inputs are asked for. `kind` is what its rows are,
     where their ids tell it not.
@@ -45,7 +45,7 @@ class Tool:
 
     name: str
     operation_id: str
-    given: Mapping[str, str] = attrs.field(factory=dict, hash=False)
+    constants: Mapping[str, str] = attrs.field(factory=dict, hash=False)
     only: tuple[str, ...] = ()
     kind: str | None = None
 
@@ -57,9 +57,9 @@ class Tool:
     @property
     def inputs(self) -> tuple[Input, ...]:
         """What it takes: where that is a body, the members of it."""
-        taken = inputs(self.operation.request)
-        body = next((item for item in taken if item.place == "body"), None)
-        return taken if body is None else inputs(shapes.split(body.annotation)[0])
+        items = inputs(self.operation.request)
+        body = next((item for item in items if item.place == "body"), None)
+        return items if body is None else inputs(shapes.split(body.annotation)[0])
 
 
 TOOLS: tuple[Tool, ...] = (
@@ -93,23 +93,23 @@ TOOLS: tuple[Tool, ...] = (
 def spec(tool: Tool) -> ToolSpec:
     """What a model is told of a tool."""
     operation, schemas = tool.operation, Schemas("#/$defs/")
-    asked = [item for item in tool.inputs if _is_asked(tool, item.name)]
-    properties = {item.name: _described(schemas, item) for item in asked}
+    items = [item for item in tool.inputs if _is_open(tool, item.name)]
+    properties = {item.name: _input_schema(schemas, item) for item in items}
     parameters: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
-    required = [item.name for item in asked if item.required]
+    required = [item.name for item in items if item.required]
     if required:
         parameters["required"] = required
     if schemas.components:
         parameters["$defs"] = schemas.components
-    told = f"{operation.summary}. {operation.description}"
-    return ToolSpec(tool.name, told, parameters)
+    text = f"{operation.summary}. {operation.description}"
+    return ToolSpec(tool.name, text, parameters)
 
 
-def _is_asked(tool: Tool, name: str) -> bool:
-    return name in tool.only or not (tool.only or name in _NOT_ASKED or name in tool.given)
+def _is_open(tool: Tool, name: str) -> bool:
+    return name in tool.only or not (tool.only or name in _HIDDEN_INPUTS or name in tool.constants)
 
 
-def _described(schemas: Schemas, item: Any) -> Schema:
+def _input_schema(schemas: Schemas, item: Any) -> Schema:
     schema = schemas.of(item.annotation, "input")
     return {"description": item.doc, **schema} if item.doc else schema
 
@@ -125,8 +125,8 @@ async def reply(
     Raises:
         Problem: whatever the operation refuses with.
     """
-    prepared = prepare(tool.operation, call(tool, arguments), site)
-    return await Execution(prepared, actor, work.now(), work).reply()
+    invocation = prepare(tool.operation, call(tool, arguments), site)
+    return await Execution(invocation, actor, work.now(), work).reply()
 
 
 def call(tool: Tool, arguments: Mapping[str, Any]) -> Call:
@@ -136,26 +136,26 @@ def call(tool: Tool, arguments: Mapping[str, Any]) -> Call:
         Problem: VALIDATION_FAILED, one is unknown, or is no text, number, truth value or list.
     """
     places = {item.name: item.place for item in tool.inputs}
-    asked = {name: value for name, value in arguments.items() if value is not None}
-    unknown = [name for name in asked if name not in places or not _is_asked(tool, name)]
+    members = {name: value for name, value in arguments.items() if value is not None}
+    unknown = [name for name in members if name not in places or not _is_open(tool, name)]
     if unknown:
         raise Problem(problem.VALIDATION_FAILED, f"Not known here: {', '.join(unknown)[:200]}.")
-    missing = [name for name in spec(tool).parameters.get("required", ()) if name not in asked]
+    missing = [name for name in spec(tool).parameters.get("required", ()) if name not in members]
     if missing:
         raise Problem(problem.VALIDATION_FAILED, f"Needed: {', '.join(missing)}.")
-    body = {name: asked.pop(name) for name in [*asked] if places[name] == "member"}
-    texts = {**{name: _text(value) for name, value in asked.items()}, **tool.given}
+    body = {name: members.pop(name) for name in [*members] if places[name] == "member"}
+    texts = {**{name: _text(value) for name, value in members.items()}, **tool.constants}
     path = {name: text for name, text in texts.items() if places[name] == "path"}
     query = {name: text for name, text in texts.items() if places[name] == "query"}
     try:
         return Call(path, urlencode(query), _FIELDS.get, json.dumps(body).encode())
-    except UnicodeEncodeError as wrong:
-        raise Problem(problem.INVALID_ENCODING, "A text holds half of a character.") from wrong
+    except UnicodeEncodeError as error:
+        raise Problem(problem.INVALID_ENCODING, "A text holds half of a character.") from error
 
 
-def given(made: Call) -> dict[str, str]:
+def given(request: Call) -> dict[str, str]:
     """The parameters in the query of a request."""
-    return dict(parse_qsl(made.query, keep_blank_values=True))
+    return dict(parse_qsl(request.query, keep_blank_values=True))
 
 
 def _text(value: Any) -> str:
@@ -176,21 +176,21 @@ _PLACES: Final = {collection.prefix: collection for collection in COLLECTIONS if
 _KINDS: Final = {collection.kind: collection for collection in COLLECTIONS}
 
 
-def found(tool: Tool, arguments: Mapping[str, Any], body: Mapping[str, Any]) -> Answered:
+def tool_answer(tool: Tool, arguments: Mapping[str, Any], body: Mapping[str, Any]) -> Answered:
     """What an answer's body holds: its rows, or the one that it is."""
     data = body.get("data", body)
     rows = data if isinstance(data, list) else [data]
     page = body.get("meta", {}).get("page", {})
     path = _address(tool, arguments)
     return Answered(
-        tuple(_found(tool, row, path) for row in rows if isinstance(row, dict) and "id" in row),
+        tuple(_tool_row(tool, row, path) for row in rows if isinstance(row, dict) and "id" in row),
         page.get("nextCursor") is not None,
         body,
         path,
     )
 
 
-def _found(tool: Tool, row: Mapping[str, Any], path: str) -> Found:
+def _tool_row(tool: Tool, row: Mapping[str, Any], path: str) -> Found:
     title = next((str(row[name]) for name in _TITLES if row.get(name)), "")
     prefix = row["id"].partition("_")[0]
     place = _KINDS[tool.kind] if tool.kind else _PLACES.get(prefix)
@@ -203,9 +203,9 @@ def _found(tool: Tool, row: Mapping[str, Any], path: str) -> Found:
 
 def _address(tool: Tool, arguments: Mapping[str, Any]) -> str:
     """Where the service answers a call."""
-    made = call(tool, arguments)
-    path = tool.operation.address.format_map(made.path_values)
-    return f"{path}?{made.query}" if made.query else path
+    request = call(tool, arguments)
+    path = tool.operation.address.format_map(request.path_values)
+    return f"{path}?{request.query}" if request.query else path
 
 
 # -- the agent's -------------------------------------------------------------------------------
@@ -220,8 +220,8 @@ class CatalogueTools:
     def of(self, work: Units, actor: Actor, now: datetime) -> "CallersTools":  # noqa: ARG002
         """Those of one caller; what needs a workspace is left out for a person's own key."""
         has = actor.workspace_id is not None
-        tools = (one for one in TOOLS if has or one.operation.binding != "workspace")
-        return CallersTools({one.name: one for one in tools}, work, actor, self.site)
+        tools = (tool for tool in TOOLS if has or tool.operation.binding != "workspace")
+        return CallersTools({tool.name: tool for tool in tools}, work, actor, self.site)
 
 
 @frozen
@@ -253,4 +253,4 @@ class CallersTools:
             raise Problem(problem.VALIDATION_FAILED, f"There is no tool {name[:64]!r}.")
         tool = self._tools[name]
         answer = await reply(tool, arguments, self._work, self._actor, self._site)
-        return found(tool, arguments, json.loads(answer.body))
+        return tool_answer(tool, arguments, json.loads(answer.body))

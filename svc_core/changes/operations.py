@@ -9,7 +9,14 @@ from attrs import evolve, frozen
 from svc_core import wire
 from svc_core.base.ids import EXAMPLE_DIGITS
 from svc_core.base.unset import UNSET, Maybe, Unset
-from svc_core.changes.render import ChangeRow, Place, ResourceType, dumps, shown, tail
+from svc_core.changes.render import (
+    ChangeRow,
+    ResourceType,
+    TailPosition,
+    dump_change,
+    read_visible,
+    tail,
+)
 from svc_core.contract import cursor, envelope, problem
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Content, One, Page
@@ -83,7 +90,7 @@ async def list_changes(ctx: Context, request: ListChanges) -> Page[ChangeRow] | 
     """One page of the feed, or the feed from there on."""
     if request.tail:
         return await _tail(ctx, request)
-    return await page(ctx, request)
+    return await _list_page(ctx, request)
 
 
 async def _tail(ctx: Context, request: ListChanges) -> Stream:
@@ -91,46 +98,46 @@ async def _tail(ctx: Context, request: ListChanges) -> Stream:
         request = evolve(request, after=request.last_event_id, cursor=UNSET)
     epoch = await ctx.tx.changes.epoch()
     types = () if isinstance(request.types, Unset) else request.types
-    return tail(Place(epoch, await _start(ctx, request, epoch), frozenset(types)))
+    return tail(TailPosition(epoch, await _start(ctx, request, epoch), frozenset(types)))
 
 
-async def page(ctx: Context, request: ListChanges) -> Page[ChangeRow]:
+async def _list_page(ctx: Context, request: ListChanges) -> Page[ChangeRow]:
     """One page of the feed; the watermark is there even when the page is empty."""
     epoch = await ctx.tx.changes.epoch()
     after = await _start(ctx, request, epoch)
     types = None if isinstance(request.types, Unset) else request.types
-    found = await shown(ctx, after, types=types, limit=request.limit)
-    reached = cursor.Watermark(epoch, found.position.everybody, found.position.own)
-    watermark = cursor.seal_watermark(reached, ctx.actor.tenant)
+    changes = await read_visible(ctx, after, types=types, limit=request.limit)
+    mark = cursor.Watermark(epoch, changes.position.everybody, changes.position.own)
+    watermark = cursor.seal_watermark(mark, ctx.actor.tenant)
     return Page(
-        tuple(map(dumps, found.changes)),
-        next_cursor=watermark if found.more else None,
+        tuple(map(dump_change, changes.changes)),
+        next_cursor=watermark if changes.more else None,
         next_parameter="after" if isinstance(request.cursor, Unset) else "cursor",
         meta={"watermark": watermark},
     )
 
 
 @frozen
-class ReadHead:
+class ReadFeedHead:
     """The end of the feed."""
 
 
 @frozen
-class Head:
+class FeedHead:
     """The watermark after the newest change."""
 
     workspace_id: str
     watermark: str
 
 
-async def read_head(ctx: Context, _: ReadHead) -> One[Head] | Content:
+async def read_feed_head(ctx: Context, _: ReadFeedHead) -> One[FeedHead] | Content:
     """The watermark after the newest change: where a consumer that wants no past begins."""
     position = await ctx.tx.changes.head()
-    reached = cursor.Watermark(await ctx.tx.changes.epoch(), position.everybody, position.own)
-    watermark = cursor.seal_watermark(reached, ctx.actor.tenant)
+    mark = cursor.Watermark(await ctx.tx.changes.epoch(), position.everybody, position.own)
+    watermark = cursor.seal_watermark(mark, ctx.actor.tenant)
     if ctx.format == TEXT.format:
         return Content(UTF8_TEXT, f"{watermark}\n".encode())
-    return One(wire.dumps(Head(ctx.actor.tenant, watermark)))
+    return One(wire.dumps(FeedHead(ctx.actor.tenant, watermark)))
 
 
 async def _start(ctx: Context, request: ListChanges, epoch: bytes) -> FeedPosition:
@@ -153,8 +160,8 @@ async def _start(ctx: Context, request: ListChanges, epoch: bytes) -> FeedPositi
         return FeedPosition()
     try:
         mark = cursor.open_watermark(token, ctx.actor.tenant)
-    except cursor.WatermarkError as refused:
-        raise Problem(refusal, "This is not a watermark of this feed.") from refused
+    except cursor.WatermarkError as error:
+        raise Problem(refusal, "This is not a watermark of this feed.") from error
     head = await ctx.tx.changes.head()
     position = FeedPosition(mark.global_position, mark.tenant_position)
     if mark.epoch != epoch or position.everybody > head.everybody or position.own > head.own:
@@ -165,16 +172,16 @@ async def _start(ctx: Context, request: ListChanges, epoch: bytes) -> FeedPositi
 _NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
 
-def _shown(
+def _example_row(
     kind: ChangeType, noun: str, id_: str, version: int, fields: tuple[str, ...] | None = None
 ) -> bytes:
     own, path = f"chg_{EXAMPLE_DIGITS[:-1]}{version}", f"{BASE_V1}/{noun}s/{id_}"
-    return dumps(Change(own, kind, noun, id_, version, _NOON, path, False, fields))
+    return dump_change(Change(own, kind, noun, id_, version, _NOON, path, False, fields))
 
 
 _ROWS = (
-    _shown("updated", "profile", f"prf_{EXAMPLE_DIGITS}", 2, ("keywords", "name")),
-    _shown("deleted", "report", f"rpt_{EXAMPLE_DIGITS}", 3),
+    _example_row("updated", "profile", f"prf_{EXAMPLE_DIGITS}", 2, ("keywords", "name")),
+    _example_row("deleted", "report", f"rpt_{EXAMPLE_DIGITS}", 3),
 )
 _PAGE = Page[object](_ROWS, meta={"watermark": _WATERMARK})
 _EXAMPLES = {
@@ -228,7 +235,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     local(
         "changes head",
         "Print the watermark after the newest change",
-        read_head,
+        read_feed_head,
         id_="getChangesHead",
         method="GET",
         roles=MANAGERS,

@@ -89,7 +89,7 @@ class ChangeRow:
     links: ChangeLinks
 
 
-def dumps(change: Change) -> bytes:
+def dump_change(change: Change) -> bytes:
     """The wire bytes of a `ChangeRow`, made by hand at a third of the cost: a feed is all rows."""
     state = change.last_state
     members = {
@@ -110,22 +110,22 @@ def dumps(change: Change) -> bytes:
 
 # -- whose rows they are -----------------------------------------------------------------------
 
-LOOKS_MAX: Final = 10
+READS_MAX: Final = 10
 """Reads for one page; one that holds little but other people's rows is shorter than was asked."""
 
 
-async def shown(
+async def read_visible(
     ctx: Context, after: FeedPosition, *, types: tuple[str, ...] | None, limit: int
 ) -> ChangeSlice:
     """At most `limit` entries after the position that the caller is shown; others advance it."""
     changes: list[Change] = []
-    for _ in range(LOOKS_MAX):
-        found = await ctx.tx.changes.read(after, types=types, limit=limit - len(changes))
-        after = found.position
-        changes += (change for change in found.changes if _is_for(ctx, change))
-        if not found.more or len(changes) == limit:
+    for _ in range(READS_MAX):
+        page = await ctx.tx.changes.read(after, types=types, limit=limit - len(changes))
+        after = page.position
+        changes += (change for change in page.changes if _is_for(ctx, change))
+        if not page.more or len(changes) == limit:
             break
-    return ChangeSlice(tuple(changes), after, found.more)
+    return ChangeSlice(tuple(changes), after, page.more)
 
 
 def _is_for(ctx: Context, change: Change) -> bool:
@@ -141,7 +141,7 @@ RETRY_MILLISECONDS: Final = 1_000
 
 
 @frozen
-class Place:
+class TailPosition:
     """Where a reader stands, and which rows it wants; no types are all."""
 
     epoch: bytes
@@ -149,40 +149,40 @@ class Place:
     types: frozenset[str] = frozenset()
 
 
-def tail(place: Place) -> Stream:
+def tail(place: TailPosition) -> Stream:
     """The rows after a place, and those to come."""
     # Without it a proxy may hold back what is small (the field is nginx's and widely known).
     fields = (("X-Accel-Buffering", "no"),)
     return Stream(SSE.media_type, partial(_parts, place), stream.HEARTBEAT, _farewell, fields)
 
 
-async def _parts(place: Place, watch: Watch) -> AsyncIterator[bytes]:
+async def _parts(place: TailPosition, watch: Watch) -> AsyncIterator[bytes]:
     yield stream.retry(RETRY_MILLISECONDS)
     while True:
-        frames, place, more = await watch.read(partial(_page, place))
+        frames, place, has_more = await watch.read(partial(_page, place))
         if frames:
             yield frames
-        if not more:
+        if not has_more:
             await watch.news()
 
 
-async def _page(place: Place, ctx: Context) -> tuple[bytes, Place, bool]:
+async def _page(place: TailPosition, ctx: Context) -> tuple[bytes, TailPosition, bool]:
     # All types are read, because only so does the count of rows tell the watermark of each.
-    found = await ctx.tx.changes.read(place.position, limit=PAGE_ROWS)
-    frames = b"".join(_frames(place, found.changes, ctx))
-    return frames, evolve(place, position=found.position), found.more
+    page = await ctx.tx.changes.read(place.position, limit=PAGE_ROWS)
+    frames = b"".join(_frames(place, page.changes, ctx))
+    return frames, evolve(place, position=page.position), page.more
 
 
-def _frames(place: Place, changes: Sequence[Change], ctx: Context) -> list[bytes]:
+def _frames(place: TailPosition, changes: Sequence[Change], ctx: Context) -> list[bytes]:
     frames = []
-    everybody, own = place.position.everybody, place.position.own
+    shared, own = place.position.everybody, place.position.own
     for change in changes:
-        everybody, own = everybody + change.everybody, own + (not change.everybody)
+        shared, own = shared + change.everybody, own + (not change.everybody)
         if not _is_for(ctx, change):
             continue
         if not place.types or change.resource_type in place.types:
-            mark = cursor.Watermark(place.epoch, everybody, own)
-            data, id_ = dumps(change), cursor.seal_watermark(mark, ctx.actor.tenant)
+            mark = cursor.Watermark(place.epoch, shared, own)
+            data, id_ = dump_change(change), cursor.seal_watermark(mark, ctx.actor.tenant)
             frames.append(stream.event("change", data, id_))
     return frames
 

@@ -76,11 +76,11 @@ class CallContext:
         Raises:
             Problem: SERVICE_UNAVAILABLE where it lends nothing.
         """
-        lent = self.host.lends.get(port)
-        if lent is None:
-            wanted = (port.__doc__ or port.__name__).partition(".")[0]
-            raise Problem(problem.SERVICE_UNAVAILABLE, f"This host does not have it: {wanted}.")
-        return lent  # type: ignore[no-any-return]
+        provider = self.host.lends.get(port)
+        if provider is None:
+            summary = (port.__doc__ or port.__name__).partition(".")[0]
+            raise Problem(problem.SERVICE_UNAVAILABLE, f"This host does not have it: {summary}.")
+        return provider  # type: ignore[no-any-return]
 
     @property
     def row(self) -> Document[Any]:
@@ -100,8 +100,8 @@ class CallContext:
         """What the cursors of one list are bound to: tenant, operation, filters and order."""
         filters = sorted((name, tuple(sorted(values))) for name, values in where.items())
         ranges, words = bounds.get("ranges") or {}, bounds.get("words") or ()
-        narrowed = (tuple(sorted(ranges.items())), bounds.get("box"), tuple(sorted(words)))
-        limits = (bounds.get("start"), bounds.get("end"), narrowed)
+        selection = (tuple(sorted(ranges.items())), bounds.get("box"), tuple(sorted(words)))
+        limits = (bounds.get("start"), bounds.get("end"), selection)
         return _binding(self.actor.tenant, self.operation, tuple(filters), limits, order)
 
     def open_cursor(self, token: Maybe[str], binding: bytes) -> Position | None:
@@ -123,19 +123,19 @@ class CallContext:
         """
         try:
             return list(cursor.unseal(self.keyring, token, binding))
-        except cursor.CursorError as refused:
+        except cursor.CursorError as error:
             raise Problem(
                 problem.INVALID_CURSOR, "The cursor is not one that this listing gave out."
-            ) from refused
+            ) from error
 
     def seal_cursor(
-        self, position: Position | None, binding: bytes, more: Sequence[int] = ()
+        self, position: Position | None, binding: bytes, extra: Sequence[int] = ()
     ) -> str | None:
-        """The opaque token of a position, and of what its list needs `more`."""
+        """The opaque token of a position, and of what its list needs `extra`."""
         if position is None:
             return None
-        sealed = [position.order, position.id, *more]
-        return cursor.seal(self.keyring, sealed, binding, self.ids.random(12))
+        members = [position.order, position.id, *extra]
+        return cursor.seal(self.keyring, members, binding, self.ids.random(12))
 
 
 @lru_cache(maxsize=1024)  # lists being walked at once; a digest costs more than to remember it
@@ -146,5 +146,5 @@ def _binding(
     limits: tuple[object, ...],
     order: str | None,
 ) -> bytes:
-    bound = dict(zip(("start", "end", "narrowed"), limits, strict=True))
-    return cursor.binding(tenant, operation, {**dict(filters), **bound}, order or "desc")
+    bounds = dict(zip(("start", "end", "narrowed"), limits, strict=True))
+    return cursor.binding(tenant, operation, {**dict(filters), **bounds}, order or "desc")

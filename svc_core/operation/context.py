@@ -57,11 +57,11 @@ class Context(CallContext):
                 not told.
         """
         document = await self.tx.documents.get(collection, id_)
-        if document is None or not self.shows(collection, document):
+        if document is None or not self.is_visible(collection, document):
             raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
         return document
 
-    def shows(self, collection: Collection[T], document: Document[T]) -> bool:
+    def is_visible(self, collection: Collection[T], document: Document[T]) -> bool:
         """Whether the row is one that the caller is shown."""
         if not collection.owner:
             return True
@@ -73,8 +73,8 @@ class Context(CallContext):
         Raises:
             Problem: NOT_FOUND.
         """
-        found = await self.tx.documents.scan(collection, where={"key": (id_,)}, limit=1)
-        return found.rows[0] if found.rows else await self.load(collection, id_)
+        page = await self.tx.documents.scan(collection, where={"key": (id_,)}, limit=1)
+        return page.rows[0] if page.rows else await self.load(collection, id_)
 
     async def value(self, collection: Collection[T], id_: str) -> T:
         """What the row holds.
@@ -91,28 +91,28 @@ class Context(CallContext):
 
     async def find_many(self, collection: Collection[T], ids: Iterable[str]) -> dict[str, T]:
         """What the rows hold that are there, by their identifiers."""
-        found = await self.tx.documents.get_many(collection, list(dict.fromkeys(ids)))
-        return {id_: collection.decode(document.raw) for id_, document in found.items()}
+        rows = await self.tx.documents.get_many(collection, list(dict.fromkeys(ids)))
+        return {id_: collection.decode(document.raw) for id_, document in rows.items()}
 
     async def every(
-        self, collection: Collection[T], most: int | None = None, **filters: Any
+        self, collection: Collection[T], rows_max: int | None = None, **filters: Any
     ) -> AsyncIterator[Document[T]]:
         """All rows that the filters of `Documents.scan` leave, or the first of them."""
-        left, after = most, None
-        while left is None or left > 0:
-            limit = ROWS_AT_ONCE if left is None else min(left, ROWS_AT_ONCE)
+        remaining, after = rows_max, None
+        while remaining is None or remaining > 0:
+            limit = ROWS_AT_ONCE if remaining is None else min(remaining, ROWS_AT_ONCE)
             page = await self.tx.documents.scan(collection, after=after, limit=limit, **filters)
             for row in page.rows:
                 yield row
             after = page.end
             if after is None:
                 return
-            left = None if left is None else left - len(page.rows)
+            remaining = None if remaining is None else remaining - len(page.rows)
 
-    async def unchanged(self, collection: Collection[T], seen: Document[T]) -> T | None:
+    async def unchanged(self, collection: Collection[T], snapshot: Document[T]) -> T | None:
         """What a row holds that a worker acted on; None once anybody has changed it since."""
-        document = await self.tx.documents.get(collection, seen.id)
-        if document is None or document.version != seen.version:
+        document = await self.tx.documents.get(collection, snapshot.id)
+        if document is None or document.version != snapshot.version:
             return None
         return collection.decode(document.raw)
 
@@ -128,12 +128,12 @@ class Context(CallContext):
 
         `known` ones were accepted before and may be gone since.
         """
-        found = await self.tx.documents.get_many(collection, ids)
-        there = {id_ for id_, document in found.items() if self.shows(collection, document)}
+        rows = await self.tx.documents.get_many(collection, ids)
+        visible = {id_ for id_, document in rows.items() if self.is_visible(collection, document)}
         return [
-            Fault(f"{pointer}/{at}", f"is no {collection.kind} of this workspace")
-            for at, id_ in enumerate(ids)
-            if id_ not in known and id_ not in there
+            Fault(f"{pointer}/{index}", f"is no {collection.kind} of this workspace")
+            for index, id_ in enumerate(ids)
+            if id_ not in known and id_ not in visible
         ]
 
     async def create(self, collection: Collection[T], id_: str, value: T) -> Document[T]:
@@ -232,7 +232,8 @@ class Context(CallContext):
             return
         path = collection.address(id_)
         if collection.owner and value is not None:
-            path, details["owner"] = collection.home(value, id_), collection.owner_of(value)
+            path = collection.row_path(value, id_)
+            details["owner"] = collection.owner_of(value)
         change = Change(
             id=self.ids.new("chg"),
             change_type=change_type,

@@ -45,15 +45,15 @@ def _once(members: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-async def keep(ctx: Context, collection: Collection[T], row: Any, most: int) -> Created[T]:
+async def create_own(ctx: Context, collection: Collection[T], row: Any, limit: int) -> Created[T]:
     """Write a new row of the caller's own.
 
     Raises:
         Problem: RESOURCE_CONFLICT where its owner has as many already.
     """
-    where = {collection.owner: (ctx.actor.user_id or "",)}
-    if await ctx.tx.documents.count(collection, where=where, limit=most) == most:
-        detail = f"A person has at most {most} {collection.name}."
+    filters = {collection.owner: (ctx.actor.user_id or "",)}
+    if await ctx.tx.documents.count(collection, where=filters, limit=limit) == limit:
+        detail = f"A person has at most {limit} {collection.name}."
         raise Problem(problem.RESOURCE_CONFLICT, detail)
     return await created(ctx, collection, row)
 
@@ -101,20 +101,20 @@ class Rows(Generic[T]):
         _, request, response = run.__annotations__.values()
         group, _, verb = command.partition(" ")
         method, _, path = address.partition(" ")
-        known: Any = {"method": method, "path": path, "group": group, "verb": verb}
-        usual: dict[str, Any] = {
+        address_members: Any = {"method": method, "path": path, "group": group, "verb": verb}
+        defaults: dict[str, Any] = {
             "request": request,
             "response": response,
             "personal": bool(self.collection.owner),
         }
         if method == "GET":
-            usual |= {"scopes": self.read, "timeless": True}
+            defaults |= {"scopes": self.read, "timeless": True}
         else:
-            usual |= {"scopes": self.write, "idempotency": self.idempotency}
+            defaults |= {"scopes": self.write, "idempotency": self.idempotency}
             target = Target(self.collection, self.param, self.shows, self.foreign)
-            usual["target"] = target if "{" in path else None
-        known["id"] = id_ or camel(run.__name__)
-        return Operation(summary=summary, run=run, **known, **{**usual, **members})
+            defaults["target"] = target if "{" in path else None
+        address_members["id"] = id_ or camel(run.__name__)
+        return Operation(summary=summary, run=run, **address_members, **{**defaults, **members})
 
     def show(
         self, id_: str, command: str, address: str, summary: str, request: type[Any], **members: Any
@@ -126,5 +126,5 @@ class Rows(Generic[T]):
             document = await ctx.load(self.collection, getattr(request, self.param))
             return One(document.raw, document.tag)
 
-        told = {"request": request, "response": response, **members}
-        return self.operation(command, address, summary, run, id_=id_, **told)
+        overrides = {"request": request, "response": response, **members}
+        return self.operation(command, address, summary, run, id_=id_, **overrides)

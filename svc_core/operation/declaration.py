@@ -85,7 +85,7 @@ def header(name: str) -> In:
 UseCase = Callable[[Context, Req], Awaitable[Res]] | Callable[[WorkContext, Req], Awaitable[Res]]
 """What is run: in one unit of work, or with as many as it needs."""
 
-Counting = Literal["account", "agent", "address", "none"]
+PoolName = Literal["account", "agent", "address", "none"]
 """What requests are counted in."""
 
 
@@ -113,14 +113,14 @@ TIERS = (T3_ENRICHED, T4_PREMIUM_LIST, T4_PREMIUM_SINGLE, T4_PREMIUM_AUDIO)
 class Target:
     """The row that a mutation is about: loaded and compared with `If-Match` before the body.
 
-    `shows` is the model of its rows in lists, where these show more than the answer does. `foreign`
-    says of an id without such a row whether the caller may read what it names: then he is told
-    that he may not change it.
+    `list_model` is the model of its rows in lists, where these show more than the answer does.
+    `foreign` is a collection whose rows the caller may read and not change: an id that names one
+    of them is answered 403 instead of 404.
     """
 
     collection: Collection[Any]
     param: str
-    shows: type[Any] | None = None
+    list_model: type[Any] | None = None
     foreign: Collection[Any] | None = None
 
 
@@ -194,7 +194,7 @@ class Operation(Generic[Req, Res]):
     auth: Literal["bearer", "bearer-or-x402", "public"] = "bearer"
     tier: Tier | None = None
     binding: Literal["any", "workspace", "system"] = "any"
-    pool: Counting = "account"
+    pool: PoolName = "account"
     media: tuple[Representation, ...] = (JSON,)
     target: Target | None = None
     idempotency: Literal["required", "optional", "none"] = "none"
@@ -216,13 +216,13 @@ class Operation(Generic[Req, Res]):
     unit: Unit = field()
 
     @tag.default
-    def _of_the_group(self) -> str:
+    def _default_tag(self) -> str:
         return self.group.capitalize()
 
     @unit.default
-    def _of_the_context(self) -> Unit:
-        taken = getattr(self.run, "__annotations__", {}).values()
-        if CallContext in taken or WorkContext in taken:
+    def _default_unit(self) -> Unit:
+        parameters = getattr(self.run, "__annotations__", {}).values()
+        if CallContext in parameters or WorkContext in parameters:
             return Unit("several")
         return Unit("read" if self.method == "GET" else "write")
 
@@ -231,7 +231,7 @@ class Operation(Generic[Req, Res]):
         """The classes of its results, each with the model inside it or None."""
         members = get_args(self.response) if is_union(self.response) else (self.response,)
         return tuple(
-            (get_origin(each) or each, next(iter(get_args(each)), None)) for each in members
+            (get_origin(member) or member, next(iter(get_args(member)), None)) for member in members
         )
 
     @property

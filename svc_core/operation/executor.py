@@ -34,7 +34,7 @@ from svc_core.operation.context import Context
 from svc_core.operation.declaration import JSON, Operation
 from svc_core.operation.parsing import Prepared, Site
 from svc_core.operation.ports import Transaction
-from svc_core.operation.reply import Reply, is_unchanged, rendered, tag_of, unmet
+from svc_core.operation.reply import Reply, is_unchanged, mismatch, render_result, tag_of
 from svc_core.operation.units import Units, WorkContext
 
 
@@ -57,10 +57,10 @@ class Execution:
         if operation.local:
             check_role(operation, self.actor)
         if operation.unit.kind == "several":
-            return await _run(self.prepared, WorkContext(**self._known(), work=self.units))
-        look, ahead = _ahead(self.prepared), None
-        if look is not None:
-            ahead = await storage.read(tenant, lambda tx: look(self.context(tx)))
+            return await _run(self.prepared, WorkContext(**self._call_members(), work=self.units))
+        read_ahead, ahead = _ahead(self.prepared), None
+        if read_ahead is not None:
+            ahead = await storage.read(tenant, lambda tx: read_ahead(self.context(tx)))
 
         async def unit(tx: Transaction) -> Reply:
             return await _perform(self.prepared, self.context(tx, ahead))
@@ -78,27 +78,27 @@ class Execution:
         """
 
         async def unit(tx: Transaction) -> Context:
-            return await _examined(self.prepared, self.context(tx))
+            return await _examine(self.prepared, self.context(tx))
 
         await self.units.storage.read(self.actor.tenant, unit)
 
     def context(self, tx: Transaction, ahead: Any = None) -> Context:
         """What the use case is given within one unit of work."""
-        return Context(**self._known(), tx=tx, ahead=ahead)
+        return Context(**self._call_members(), tx=tx, ahead=ahead)
 
-    def _known(self) -> dict[str, Any]:
-        prepared, units = self.prepared, self.units
+    def _call_members(self) -> dict[str, Any]:
+        invocation, units = self.prepared, self.units
         return {
             "now": self.now,
             "ids": units.ids,
             "actor": self.actor,
-            "operation": prepared.operation.id,
+            "operation": invocation.operation.id,
             "keyring": units.keyring,
-            "format": prepared.representation.format,
-            "aliases": prepared.site.aliases,
-            "if_match": prepared.if_match,
+            "format": invocation.representation.format,
+            "aliases": invocation.site.aliases,
+            "if_match": invocation.if_match,
             "host": units.host,
-            "origin": prepared.site.base_url,
+            "origin": invocation.site.base_url,
         }
 
 
@@ -109,94 +109,94 @@ def check_role(operation: Operation[Any, Any], actor: Actor) -> None:
         Problem: FORBIDDEN.
     """
     if operation.roles.isdisjoint(actor.roles):
-        allowed = ", ".join(sorted(operation.roles))
-        raise Problem(problem.FORBIDDEN, f"This is for: {allowed}.")
+        roles = ", ".join(sorted(operation.roles))
+        raise Problem(problem.FORBIDDEN, f"This is for: {roles}.")
 
 
 # -- within the unit of work -------------------------------------------------------------------
 
 
-def _ahead(prepared: Prepared) -> Callable[[Context], Awaitable[Any]] | None:
+def _ahead(invocation: Prepared) -> Callable[[Context], Awaitable[Any]] | None:
     """What is to be read on a snapshot, as `Context.ahead`; None for nothing.
 
     Whatever is wrong with the request is said in its turn.
     """
-    ahead = prepared.operation.unit.ahead
+    ahead = invocation.operation.unit.ahead
     if ahead is None:
         return None
     try:
-        return ahead(prepared.request)
+        return ahead(invocation.request)
     except Problem:
         return None
 
 
-async def _perform(prepared: Prepared, context: Context) -> Reply:
-    context = await _examined(prepared, context)
-    if prepared.key is not None:
-        return await _once(prepared, prepared.key, context)
-    return await _run(prepared, context)
+async def _perform(invocation: Prepared, context: Context) -> Reply:
+    context = await _examine(invocation, context)
+    if invocation.key is not None:
+        return await _run_once(invocation, invocation.key, context)
+    return await _run(invocation, context)
 
 
-async def _run(prepared: Prepared, context: CallContext) -> Reply:
+async def _run(invocation: Prepared, context: CallContext) -> Reply:
     target = context.target
-    request = prepared.request if target is None else prepared.about(target)
-    run: Callable[..., Awaitable[Any]] = prepared.operation.run
-    return rendered(prepared, context, await run(context, request))
+    request = invocation.request if target is None else invocation.request_for(target)
+    run: Callable[..., Awaitable[Any]] = invocation.operation.run
+    return render_result(invocation, context, await run(context, request))
 
 
-async def _examined(prepared: Prepared, context: Context) -> Context:
+async def _examine(invocation: Prepared, context: Context) -> Context:
     """The context with the resource that a write is about, where it is about any."""
-    target = prepared.operation.target
+    target = invocation.operation.target
     if target is None:
         return context
-    id_ = prepared.values[target.param]
+    id_ = invocation.values[target.param]
     if target.foreign is not None and await context.find(target.foreign, id_) is not None:
         raise problem.foreign()
     document = await context.load(target.collection, id_)
     current = tag_of(context, JSON, document.tag)
-    stale = prepared.if_match is not None and not etag.matches(prepared.if_match, current)
-    if stale or is_unchanged(prepared, current):
-        raise unmet(current)
+    stale = invocation.if_match is not None and not etag.matches(invocation.if_match, current)
+    if stale or is_unchanged(invocation, current):
+        raise mismatch(current)
     return attrs.evolve(context, target=document)
 
 
-async def _once(prepared: Prepared, key: str, context: Context) -> Reply:
+async def _run_once(invocation: Prepared, key: str, context: Context) -> Reply:
     """The answer kept under the key, or the work and its answer, kept from now on."""
-    raw = idempotency.raw_digest(prepared.body, prepared.path_values)
-    answers, kind = context.tx.answers, _kind(prepared.operation, context)
-    stored = await answers.get(kind, key)
-    answer = idempotency.repeated(stored, raw, context.now)
+    raw = idempotency.raw_digest(invocation.body, invocation.path_values)
+    answers, kind = context.tx.answers, _answer_kind(invocation.operation, context)
+    previous = await answers.get(kind, key)
+    answer = idempotency.repeated(previous, raw, context.now)
     if answer is not None:
-        return await _replayed(prepared, context, answer, key)
-    fingerprint = idempotency.fingerprint(prepared.json, prepared.path_values)
-    match idempotency.decide(stored, fingerprint, context.now):
+        return await _replay(invocation, context, answer, key)
+    fingerprint = idempotency.fingerprint(invocation.json, invocation.path_values)
+    match idempotency.decide(previous, fingerprint, context.now):
         case idempotency.Replay(answer):
-            return await _replayed(prepared, context, answer, key)
+            return await _replay(invocation, context, answer, key)
         case idempotency.Conflict():
             raise Problem(problem.IDEMPOTENCY_CONFLICT, "The key was used for another request.")
-    reply = await _run(prepared, context)
-    kept = Answer(raw + fingerprint, reply.status, reply.headers, reply.body, context.now)
-    if prepared.operation.confidential is not None:
-        kept = _sealed(context, key, kept)
-    await answers.put(kind, key, kept)
+    reply = await _run(invocation, context)
+    record = Answer(raw + fingerprint, reply.status, reply.headers, reply.body, context.now)
+    if invocation.operation.confidential is not None:
+        record = _seal(context, key, record)
+    await answers.put(kind, key, record)
     return attrs.evolve(reply, headers=(*reply.headers, ("Idempotency-Key", key)))
 
 
-def _kind(operation: Operation[Any, Any], context: Context) -> str:
+def _answer_kind(operation: Operation[Any, Any], context: Context) -> str:
     """What keys are told apart by besides the tenant."""
     return f"{operation.id} {context.actor.user_id}" if operation.personal else operation.id
 
 
-async def _replayed(prepared: Prepared, context: Context, answer: Answer, key: str) -> Reply:
-    body, confidential = answer.body, prepared.operation.confidential
+async def _replay(invocation: Prepared, context: Context, answer: Answer, key: str) -> Reply:
+    body, confidential = answer.body, invocation.operation.confidential
     if confidential is not None:
-        body = _opened(context, key, answer)
+        body = _unseal(context, key, answer)
         if confidential.replay is not None:
             body = await confidential.replay(context, body)
-    replayed = (("Idempotency-Key", key), ("Idempotency-Replayed", "true"))
+    marks = (("Idempotency-Key", key), ("Idempotency-Replayed", "true"))
     media_type = JSON.media_type if body else None
-    headers = (_at_site(prepared.site, *pair) for pair in answer.headers)
-    return Reply(answer.status, media_type, body, (*headers, *replayed))
+    headers = (_at_site(invocation.site, *pair) for pair in answer.headers)
+    return Reply(answer.status, media_type, body, (*headers, *marks))
 
 
 def _at_site(site: Site, name: str, value: str) -> tuple[str, str]:
@@ -206,20 +206,20 @@ def _at_site(site: Site, name: str, value: str) -> tuple[str, str]:
     return name, site.base_url + value[value.rindex("/api/v") :]
 
 
-def _sealed(context: Context, key: str, answer: Answer) -> Answer:
+def _seal(context: Context, key: str, answer: Answer) -> Answer:
     """An answer that holds what is shown only once, as it is kept."""
-    place, nonce = _place(context, key), context.ids.random(seals.NONCE_BYTES)
-    sealed = seals.lock(context.keyring, answer.body, place, nonce)
-    return answer._replace(body=sealed.encode())
+    place, nonce = _seal_place(context, key), context.ids.random(seals.NONCE_BYTES)
+    token = seals.lock(context.keyring, answer.body, place, nonce)
+    return answer._replace(body=token.encode())
 
 
-def _opened(context: Context, key: str, answer: Answer) -> bytes:
+def _unseal(context: Context, key: str, answer: Answer) -> bytes:
     try:
-        return seals.unlock(context.keyring, answer.body.decode(), _place(context, key))
-    except seals.SealError as shut:
+        return seals.unlock(context.keyring, answer.body.decode(), _seal_place(context, key))
+    except seals.SealError as error:
         detail = "The answer under this key cannot be opened any more; use another key."
-        raise Problem(problem.IDEMPOTENCY_CONFLICT, detail) from shut
+        raise Problem(problem.IDEMPOTENCY_CONFLICT, detail) from error
 
 
-def _place(context: Context, key: str) -> str:
+def _seal_place(context: Context, key: str) -> str:
     return f"answer {context.actor.tenant} {context.operation} {key}"

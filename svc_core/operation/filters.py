@@ -62,10 +62,10 @@ _FORMS = {
 
 def sent(request: object, *names: str) -> dict[str, tuple[str, ...]]:
     """The filters of these names that were sent, as rows write their values."""
-    asked = {name: getattr(request, name) for name in names if hasattr(request, name)}
+    filters = {name: getattr(request, name) for name in names if hasattr(request, name)}
     return {
         name: tuple(map(_FORMS.get(name, str), values))
-        for name, values in asked.items()
+        for name, values in filters.items()
         if not isinstance(values, Unset)
     }
 
@@ -77,7 +77,7 @@ def at_least(value: Maybe[float], steps: int = 1) -> Range | None:
 
 def narrowed(**ranges: Any) -> dict[str, Range]:
     """The ranges that there are."""
-    return {name: one for name, one in ranges.items() if one is not None}
+    return {name: bounds for name, bounds in ranges.items() if bounds is not None}
 
 
 def reading(

@@ -49,20 +49,20 @@ def inputs(request_class: type[Any]) -> tuple[Input, ...]:
         TypeError: the type of a field cannot travel in its place.
     """
     class_: Any = request_class
-    return _read(class_)
+    return _inputs_of(class_)
 
 
 @cache  # Bounded: one entry for each request class in the source.
-def _read(class_: Any) -> tuple[Input, ...]:
+def _inputs_of(class_: Any) -> tuple[Input, ...]:
     return tuple(map(_input, attrs.fields(class_)))
 
 
 def _input(field: "attrs.Attribute[Any]") -> Input:
-    said = shapes.said(field.type)
-    place = next((item for item in said if isinstance(item, In)), MEMBER)
+    notes = shapes.said(field.type)
+    place = next((item for item in notes if isinstance(item, In)), MEMBER)
     annotation = _without_place(field.type)
-    words = (item.text for item in said if isinstance(item, Doc))
-    id_of = next((item for item in said if isinstance(item, IdOf)), None)
+    words = (item.text for item in notes if isinstance(item, Doc))
+    id_of = next((item for item in notes if isinstance(item, IdOf)), None)
     return Input(
         attribute=field.name,
         name=place.name or wire.camel(field.name),
@@ -73,15 +73,15 @@ def _input(field: "attrs.Attribute[Any]") -> Input:
         read=_no_text if place.place in {"body", "member"} else wire.reader(annotation),
         id_of=id_of,
         doc=next(words, id_of.doc if id_of else ""),
-        refusal=next((i.kind for i in said if isinstance(i, Refused)), INVALID_PARAMETER),
-        traits=frozenset(item for item in said if isinstance(item, Trait)),
+        refusal=next((item.kind for item in notes if isinstance(item, Refused)), INVALID_PARAMETER),
+        traits=frozenset(item for item in notes if isinstance(item, Trait)),
     )
 
 
 def _without_place(annotation: Any) -> Any:
     inner, metadata = shapes.split(annotation)
-    kept = tuple(item for item in metadata if not isinstance(item, In | Refused | Trait))
-    return Annotated[(inner, *kept)] if kept else inner
+    constraints = tuple(item for item in metadata if not isinstance(item, In | Refused | Trait))
+    return Annotated[(inner, *constraints)] if constraints else inner
 
 
 def _no_text(_: str) -> NoReturn:

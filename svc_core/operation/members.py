@@ -58,8 +58,8 @@ T = TypeVar("T")
 
 def revised(row: T, now: datetime, **members: Any) -> T:
     """The next revision of a row, with these members."""
-    told: Any = row
-    after: T = attrs.evolve(told, updated_at=now, revision=told.revision + 1, **members)
+    revisable: Any = row
+    after: T = attrs.evolve(revisable, updated_at=now, revision=revisable.revision + 1, **members)
     return after
 
 

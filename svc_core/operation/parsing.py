@@ -80,10 +80,10 @@ class Prepared:
         Raises:
             Problem: it is no JSON, or could not be kept as it is.
         """
-        declared = declaration(self.operation)
-        if not declared.reads_body:
+        shape = declaration(self.operation)
+        if not shape.reads_body:
             return None
-        return read_json(self.body, exact=declared.has(Trait.EXACT))
+        return read_json(self.body, exact=shape.has(Trait.EXACT))
 
     @cached_property
     def request(self) -> Any:
@@ -92,9 +92,9 @@ class Prepared:
         Raises:
             Problem: the body is no JSON, or has not the form that it should have.
         """
-        return self.about(None)
+        return self.request_for(None)
 
-    def about(self, target: Document[Any] | None) -> Any:
+    def request_for(self, target: Document[Any] | None) -> Any:
         """What the use case is asked for of the stored row that it is about.
 
         Raises:
@@ -102,26 +102,26 @@ class Prepared:
         """
         operation = self.operation
         item = declaration(operation).body
-        body, faults = readonly.parted(operation, target, self.json)
+        body, faults = readonly.split_body(operation, target, self.json)
         try:
             if operation.local:
                 return wire.structure(operation.request, body)
             if item is None:
                 return operation.request(**self.values)
-            sent = wire.structure(item.annotation, body)
-        except wire.WireError as fault:
-            faults += fault.faults
-            cure = "" if item is None else _cure(item.annotation, {one.where for one in faults})
-            raise Problem(problem.VALIDATION_FAILED, describe(faults), resolution=cure) from fault
+            body_model = wire.structure(item.annotation, body)
+        except wire.WireError as error:
+            faults += error.faults
+            cure = "" if item is None else _cure(item.annotation, {fault.where for fault in faults})
+            raise Problem(problem.VALIDATION_FAILED, describe(faults), resolution=cure) from error
         problem.refuse(faults)
-        return operation.request(**{**self.values, item.attribute: sent})
+        return operation.request(**{**self.values, item.attribute: body_model})
 
 
 def _cure(body: Any, pointers: set[str]) -> str:
     """What a member that is refused says of how to make a good one; nothing where none does."""
     members = inputs(body) if shapes.is_model(body) else ()
-    said = [shapes.said(item.annotation) for item in members if f"/{item.name}" in pointers]
-    return next((one.cure for one in chain(*said) if isinstance(one, WriteOnly)), "")
+    notes = [shapes.said(item.annotation) for item in members if f"/{item.name}" in pointers]
+    return next((note.cure for note in chain(*notes) if isinstance(note, WriteOnly)), "")
 
 
 def read_json(body: bytes, *, exact: bool) -> wire.Json:
@@ -142,11 +142,11 @@ def prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared:
     Raises:
         Problem: 400, 404 (an identifier that cannot be one), 406 or 415.
     """
-    declared = declaration(operation)
-    if declared.reads_body or operation.idempotency != "none":
+    shape = declaration(operation)
+    if shape.reads_body or operation.idempotency != "none":
         return _prepare(operation, call, site)
-    sent = tuple(map(call.header, declared.fields))
-    return _prepare_read(operation, tuple(call.path_values.items()), call.query, sent, site)
+    fields = tuple(map(call.header, shape.fields))
+    return _prepare_read(operation, tuple(call.path_values.items()), call.query, fields, site)
 
 
 @lru_cache(maxsize=1024)  # clients read the same again and again; a reading takes about 2 kB
@@ -154,25 +154,25 @@ def _prepare_read(
     operation: Operation[Any, Any],
     path_values: tuple[tuple[str, str], ...],
     query: str,
-    sent: tuple[str | None, ...],
+    fields: tuple[str | None, ...],
     site: Site,
 ) -> Prepared:
     """The reading of a request without a body, which depends on nothing but these."""
-    header = dict(zip(declaration(operation).fields, sent, strict=True)).get
+    header = dict(zip(declaration(operation).fields, fields, strict=True)).get
     return _prepare(operation, Call(dict(path_values), query, header), site)
 
 
 def _prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared:
-    declared = declaration(operation)
-    query, unread = _query(call.query)
-    accept = None if declared.has(Trait.FOREIGN) else call.header("accept")
+    shape = declaration(operation)
+    query, query_problem = _query(call.query)
+    accept = None if shape.has(Trait.FOREIGN) else call.header("accept")
     representation = _represent(operation, accept, query.given)
-    if declared.reads_body and not declared.has(Trait.FOREIGN):
+    if shape.reads_body and not shape.has(Trait.FOREIGN):
         _check_content(operation, call.header)
-    values = _path_values(declared, call.path_values, site)
-    if unread is not None:
-        raise unread
-    values |= _parameters(declared, query.given, call.header, site)
+    values = _path_values(shape, call.path_values, site)
+    if query_problem is not None:
+        raise query_problem
+    values |= _parameters(shape, query.given, call.header, site)
     key = None
     if operation.idempotency != "none":
         key = idempotency.check_key(
@@ -196,18 +196,18 @@ def _query(text: str) -> tuple[QueryString, Problem | None]:
     """The query as far as the choice of a representation needs it, and why it is refused later."""
     try:
         return parse_query(text), None
-    except Problem as unread:
-        return NO_QUERY, unread
+    except Problem as error:
+        return NO_QUERY, error
 
 
 @frozen
-class Declared:
+class RequestShape:
     """The inputs of an operation by their place, the query names that it knows, and the header
     fields that a request without a body is read from; `traits` are the inputs with each."""
 
     body: Input | None
     path: tuple[Input, ...]
-    other: tuple[Input, ...]
+    parameters: tuple[Input, ...]
     names: frozenset[str]
     fields: tuple[str, ...]
     reads_body: bool
@@ -219,48 +219,48 @@ class Declared:
 
 
 @lru_cache(maxsize=1024)  # more than a catalogue has operations
-def declaration(operation: Operation[Any, Any]) -> Declared:
+def declaration(operation: Operation[Any, Any]) -> RequestShape:
     """The inputs of an operation, found once."""
-    found = inputs(operation.request)
-    names = {item.name for item in found if item.place == "query"}
-    return Declared(
-        body=next((item for item in found if item.place == "body"), None),
-        path=tuple(item for item in found if item.place == "path"),
-        other=tuple(item for item in found if item.place in {"query", "header"}),
+    items = inputs(operation.request)
+    names = {item.name for item in items if item.place == "query"}
+    return RequestShape(
+        body=next((item for item in items if item.place == "body"), None),
+        path=tuple(item for item in items if item.place == "path"),
+        parameters=tuple(item for item in items if item.place in {"query", "header"}),
         names=frozenset(names | {"format"} if len(operation.media) > 1 else names),
         fields=(
             *("accept", "if-match", "if-none-match"),
-            *(item.name.lower() for item in found if item.place == "header"),
+            *(item.name.lower() for item in items if item.place == "header"),
         ),
-        reads_body=operation.local or any(item.place == "body" for item in found),
+        reads_body=operation.local or any(item.place == "body" for item in items),
         traits={
-            trait: frozenset(item.name for item in found if trait in item.traits) for trait in Trait
+            trait: frozenset(item.name for item in items if trait in item.traits) for trait in Trait
         },
     )
 
 
-def offers(operation: Operation[Any, Any], given: Mapping[str, str]) -> tuple[Representation, ...]:
+def offers(operation: Operation[Any, Any], query: Mapping[str, str]) -> tuple[Representation, ...]:
     """The representations that a request with this query may choose from."""
     live = declaration(operation).traits[Trait.LIVE]
     if not live:
         return operation.media
-    is_live = any(given.get(name) == "true" for name in live)
+    is_live = any(query.get(name) == "true" for name in live)
     return tuple(offer for offer in operation.media if (offer == SSE) == is_live)
 
 
 def _represent(
-    operation: Operation[Any, Any], accept: str | None, given: Mapping[str, str]
+    operation: Operation[Any, Any], accept: str | None, parameters: Mapping[str, str]
 ) -> Representation:
-    wanted = given.get("format") if len(operation.media) > 1 else None
-    offered = offers(operation, given)
+    format_ = parameters.get("format") if len(operation.media) > 1 else None
+    choices = offers(operation, parameters)
     try:
-        return media.negotiate(offered, accept, wanted)
+        return media.negotiate(choices, accept, format_)
     except media.UnknownFormat as unknown:
-        formats = ", ".join(offer.format for offer in offered)
+        formats = ", ".join(offer.format for offer in choices)
         raise Problem(problem.INVALID_PARAMETER, f"format: must be one of: {formats}") from unknown
-    except media.NotAcceptable as refused:
-        types = ", ".join(offer.media_type for offer in offered)
-        raise Problem(problem.NOT_ACCEPTABLE, f"This operation offers: {types}.") from refused
+    except media.NotAcceptable as error:
+        types = ", ".join(offer.media_type for offer in choices)
+        raise Problem(problem.NOT_ACCEPTABLE, f"This operation offers: {types}.") from error
 
 
 def _check_content(operation: Operation[Any, Any], header: Callable[[str], str | None]) -> None:
@@ -271,43 +271,43 @@ def _check_content(operation: Operation[Any, Any], header: Callable[[str], str |
             "Content codings are not supported here.",
             {"Accept-Encoding": "identity"},
         )
-    allowed = (
+    types = (
         ("application/json", MERGE_PATCH) if operation.method == "PATCH" else ("application/json",)
     )
-    if media.is_content(header("content-type") or "", allowed):
+    if media.is_content(header("content-type") or "", types):
         return
     name = "Accept-Patch" if operation.method == "PATCH" else "Accept"
     raise Problem(
         problem.UNSUPPORTED_MEDIA_TYPE,
-        f"The body must be {' or '.join(allowed)} in UTF-8.",
-        {name: ", ".join(reversed(allowed))},
+        f"The body must be {' or '.join(types)} in UTF-8.",
+        {name: ", ".join(reversed(types))},
     )
 
 
-def _path_values(declared: Declared, sent: Mapping[str, str], site: Site) -> dict[str, Any]:
+def _path_values(shape: RequestShape, texts: Mapping[str, str], site: Site) -> dict[str, Any]:
     """Path values; one that cannot name a resource names none, so every fault is 404."""
     values = {}
-    for item in declared.path:
+    for item in shape.path:
         try:
-            values[item.attribute] = _read(item, sent[item.name], site)
+            values[item.attribute] = _read(item, texts[item.name], site)
         except ValueError as fault:
             raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.") from fault
     return values
 
 
 def _parameters(
-    declared: Declared,
-    given: Mapping[str, str],
+    shape: RequestShape,
+    query: Mapping[str, str],
     header: Callable[[str], str | None],
     site: Site,
 ) -> dict[str, Any]:
-    unknown = [name for name in given if name not in declared.names]
+    unknown = [name for name in query if name not in shape.names]
     if unknown and site.unknown_query == "reject":
-        raise _unknown_parameters(unknown, declared.names)
+        raise _unknown_parameters(unknown, shape.names)
     values: dict[str, Any] = {}
     faults: dict[ProblemType, list[Fault]] = {}
-    for item in declared.other:
-        text = given.get(item.name) if item.place == "query" else header(item.name.lower())
+    for item in shape.parameters:
+        text = query.get(item.name) if item.place == "query" else header(item.name.lower())
         if text is None:
             if item.required:
                 faults.setdefault(problem.INVALID_PARAMETER, []).append(
@@ -320,16 +320,16 @@ def _parameters(
             faults.setdefault(item.refusal, []).append(Fault(item.name, str(fault)))
     if faults:
         kind = next(iter(faults)) if len(faults) == 1 else problem.INVALID_PARAMETER
-        raise Problem(kind, describe([fault for each in faults.values() for fault in each]))
+        raise Problem(kind, describe([fault for group in faults.values() for fault in group]))
     return values
 
 
 def _unknown_parameters(unknown: list[str], names: frozenset[str]) -> Problem:
-    supported = ", ".join(sorted(names)) or "none"
-    shown = ", ".join(repr(name[:40]) for name in unknown[:FAULTS_MAX])
+    known_names = ", ".join(sorted(names)) or "none"
+    first_names = ", ".join(repr(name[:40]) for name in unknown[:FAULTS_MAX])
     return Problem(
         problem.UNKNOWN_PARAMETER,
-        f"Not known here: {shown}. Supported: {supported}.",
+        f"Not known here: {first_names}. Supported: {known_names}.",
     )
 
 

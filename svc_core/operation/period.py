@@ -73,9 +73,9 @@ Moment = Annotated[
 ALL_TIMES = Interval(None, None)
 
 
-def bounds(when: Maybe[Interval]) -> Bounds:
+def bounds(interval: Maybe[Interval]) -> Bounds:
     """The bounds of a list that is ordered by instants, for `Context.page`."""
-    span = given(when, ALL_TIMES)
+    span = given(interval, ALL_TIMES)
     return {
         "start": None if span.start is None else micros(span.start),
         "end": None if span.end is None else micros(span.end),
@@ -86,8 +86,8 @@ def cells(area: Maybe[Box]) -> Maybe[tuple[str, ...]]:
     """The values of a filter by cells that hold an area: of rows anywhere, those nearby alone."""
     if isinstance(area, Unset):
         return UNSET
-    found = area.cells
-    return UNSET if found is None else found
+    cells_ = area.cells
+    return UNSET if cells_ is None else cells_
 
 
 def lying(area: Maybe[Box]) -> ports.Box | None:
@@ -120,8 +120,8 @@ def moment(name: str, text: Maybe[str]) -> date | None:
     try:
         is_day = len(text) == len("2026-01-31")
         return date.fromisoformat(text) if is_day else instants.parse(text)
-    except ValueError as none:
-        raise Problem(problem.INVALID_PARAMETER, f"{name}: names no day or time") from none
+    except ValueError as error:
+        raise Problem(problem.INVALID_PARAMETER, f"{name}: names no day or time") from error
 
 
 def spanned(name: str, text: Maybe[str]) -> periods.Period | None:
@@ -134,11 +134,11 @@ def spanned(name: str, text: Maybe[str]) -> periods.Period | None:
         return None
     try:
         return periods.parse(text)
-    except ValueError as none:
-        raise Problem(problem.INVALID_PARAMETER, f"{name}: names no period that exists") from none
+    except ValueError as error:
+        raise Problem(problem.INVALID_PARAMETER, f"{name}: names no period that exists") from error
 
 
-def period(when: Maybe[Interval], since: Maybe[int], until: Maybe[int]) -> Interval:
+def period(interval: Maybe[Interval], since: Maybe[int], until: Maybe[int]) -> Interval:
     """The period that a request asks for, in either spelling; all times where it asks for none.
 
     Raises:
@@ -147,7 +147,7 @@ def period(when: Maybe[Interval], since: Maybe[int], until: Maybe[int]) -> Inter
     """
     start = None if isinstance(since, Unset) else instants.from_millis(since)
     end = None if isinstance(until, Unset) else instants.from_millis(until)
-    if isinstance(when, Unset):
+    if isinstance(interval, Unset):
         if start is not None and end is not None and start > end:
             raise Problem(problem.INVALID_PARAMETER, "since: must not be later than until")
         return Interval(start, end)
@@ -157,4 +157,4 @@ def period(when: Maybe[Interval], since: Maybe[int], until: Maybe[int]) -> Inter
             "datetime: cannot be combined with since or until, which it replaces",
             resolution="Use datetime or since/until, not both.",
         )
-    return when
+    return interval

@@ -24,11 +24,11 @@ class QueryString:
     parts: tuple[str, ...]
     given: Mapping[str, str]
 
-    def having(self, name: str, value: str) -> "QueryString":
+    def with_parameter(self, name: str, value: str) -> "QueryString":
         """The same query with this value of one parameter, which needs no escaping."""
-        parts = [part for part, of in zip(self.parts, self.given, strict=True) if of != name]
-        others = {of: text for of, text in self.given.items() if of != name}
-        return QueryString((*parts, f"{name}={value}"), {**others, name: value})
+        parts = [part for part, key in zip(self.parts, self.given, strict=True) if key != name]
+        remaining = {key: text for key, text in self.given.items() if key != name}
+        return QueryString((*parts, f"{name}={value}"), {**remaining, name: value})
 
     def __str__(self) -> str:
         return "&".join(self.parts)
@@ -45,16 +45,16 @@ def parse_query(query: str) -> QueryString:
         Problem: DUPLICATE_PARAMETER, or INVALID_PARAMETER for a broken escape, bytes that are not
             UTF-8 or a control character.
     """
-    sent = [part for part in query.split("&") if part]
-    pairs = [_decode_pair(part) for part in sent]
+    raw_parts = [part for part in query.split("&") if part]
+    pairs = [_decode_pair(part) for part in raw_parts]
     # Counted in one pass: a target has room for thousands of names.
     times = Counter(name for name, _ in pairs)
-    repeated = sorted(name for name, count in times.items() if count > 1)
-    if repeated:
-        faults = [Fault(name, "is repeated") for name in repeated]
+    duplicates = sorted(name for name, count in times.items() if count > 1)
+    if duplicates:
+        faults = [Fault(name, "is repeated") for name in duplicates]
         raise Problem(problem.DUPLICATE_PARAMETER, describe(faults))
     # A link repeats what was sent; characters that no URL holds (RFC 3986) are escaped in it.
-    parts = tuple(quote(part, safe=_URL) for part in sent)
+    parts = tuple(quote(part, safe=_URL) for part in raw_parts)
     return QueryString(parts, MappingProxyType(dict(pairs)))
 
 
@@ -77,9 +77,9 @@ def _decode(text: str, name: str) -> str:
             raise Problem(problem.INVALID_PARAMETER, f"{name}: holds a broken percent escape")
         raw.append(int(pair, 16))
     try:
-        decoded = raw.decode()
-    except UnicodeDecodeError as broken:
-        raise Problem(problem.INVALID_PARAMETER, f"{name}: is not UTF-8") from broken
-    if any(character < " " or character == "\x7f" for character in decoded):
+        text_ = raw.decode()
+    except UnicodeDecodeError as error:
+        raise Problem(problem.INVALID_PARAMETER, f"{name}: is not UTF-8") from error
+    if any(character < " " or character == "\x7f" for character in text_):
         raise Problem(problem.INVALID_PARAMETER, f"{name}: holds a control character")
-    return decoded
+    return text_

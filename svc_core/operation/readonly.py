@@ -33,36 +33,36 @@ def members(operation: Operation[Any, Any]) -> Mapping[str, "attrs.Attribute[Any
         return {}
     body = next(item.annotation for item in inputs(operation.request) if item.place == "body")
     own = {member.name for member in attrs.fields(body)}
-    shown = attrs.fields(operation.target.shows or operation.results[0][1])
-    return {wire.camel(each.name): each for each in shown if each.name not in own}
+    fields = attrs.fields(operation.target.list_model or operation.results[0][1])
+    return {wire.camel(item.name): item for item in fields if item.name not in own}
 
 
-def words(name: str) -> str:
+def readonly_description(name: str) -> str:
     """What documents say of such a member."""
     return f"May be sent{' as it stands' if name in STANDING else ''}; it is not changed here."
 
 
-def parted(
-    operation: Operation[Any, Any], stored: Document[Any] | None, body: wire.Json
+def split_body(
+    operation: Operation[Any, Any], document: Document[Any] | None, body: wire.Json
 ) -> tuple[wire.Json, list[Fault]]:
     """The body without those members, and where one of them is not as it stands in the row."""
-    known = members(operation)
-    if operation.target is None or stored is None or not isinstance(body, dict):
+    fields = members(operation)
+    if operation.target is None or document is None or not isinstance(body, dict):
         return body, []
-    row = operation.target.collection.decode(stored.raw)
-    standing = [name for name in body if name in known and known[name].name in STANDING]
+    row = operation.target.collection.decode(document.raw)
+    fixed_names = [name for name in body if name in fields and fields[name].name in STANDING]
     faults = [
-        Fault(f"/{name}", f"stays as it is: {wire.dumps(getattr(row, known[name].name)).decode()}")
-        for name in standing
-        if not _is(known[name], row, body[name])
+        Fault(f"/{name}", f"stays as it is: {wire.dumps(getattr(row, fields[name].name)).decode()}")
+        for name in fixed_names
+        if not _has_value(fields[name], row, body[name])
     ]
-    return {name: value for name, value in body.items() if name not in known}, faults
+    return {name: value for name, value in body.items() if name not in fields}, faults
 
 
-def _is(member: "attrs.Attribute[Any]", row: Any, value: wire.Json) -> bool:
+def _has_value(member: "attrs.Attribute[Any]", row: Any, value: wire.Json) -> bool:
     """Whether a value means what the row has; a time may be written in any of its forms."""
     try:
-        sent: Any = wire.structure(member.type, value)  # type: ignore[arg-type]
+        body_value: Any = wire.structure(member.type, value)  # type: ignore[arg-type]
     except wire.WireError:
         return False
-    return bool(sent == getattr(row, member.name))
+    return bool(body_value == getattr(row, member.name))

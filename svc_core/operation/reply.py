@@ -52,7 +52,7 @@ def tag_of(context: CallContext, representation: Representation, tag: Tag) -> st
     return etag.make(context.actor.tenant, representation.format, *tag)
 
 
-def rendered(prepared: Prepared, context: CallContext, result: Any) -> Reply:
+def render_result(invocation: Prepared, context: CallContext, result: Any) -> Reply:
     """The answer that a use case's result makes.
 
     Raises:
@@ -60,12 +60,12 @@ def rendered(prepared: Prepared, context: CallContext, result: Any) -> Reply:
     """
     match result:
         case Page():
-            return _of_page(prepared, context, result)
+            return _page_reply(invocation, context, result)
         case Created() | Accepted():
-            location = ("Location", prepared.site.base_url + result.location)
-            tagged = ("ETag", tag_of(context, JSON, result.tag))
+            location = ("Location", invocation.site.base_url + result.location)
+            etag_ = ("ETag", tag_of(context, JSON, result.tag))
             body = envelope.one(result.raw)
-            return Reply(prepared.operation.success, JSON.media_type, body, (location, tagged))
+            return Reply(invocation.operation.success, JSON.media_type, body, (location, etag_))
         case Empty():
             return Reply(204)
         case Stream():
@@ -74,11 +74,11 @@ def rendered(prepared: Prepared, context: CallContext, result: Any) -> Reply:
         case Redirect():
             return Reply(302, None, b"", (("Location", result.location),))
         case _:
-            return _of_resource(prepared, context, result)
+            return _resource_reply(invocation, context, result)
 
 
-def _of_resource(prepared: Prepared, context: CallContext, result: Any) -> Reply:
-    operation = prepared.operation
+def _resource_reply(invocation: Prepared, context: CallContext, result: Any) -> Reply:
+    operation = invocation.operation
     media_type, fields = JSON.media_type, _NO_FIELDS
     match result:
         case One():
@@ -93,43 +93,44 @@ def _of_resource(prepared: Prepared, context: CallContext, result: Any) -> Reply
     failed = isinstance(result, One) and result.failed
     if result.tag is None:
         return Reply(200, media_type, body, fields, failed=failed)
-    tag = tag_of(context, prepared.representation, result.tag)
+    tag = tag_of(context, invocation.representation, result.tag)
     headers = (*fields, ("ETag", tag))
     if operation.method == "GET":
         # RFC 9110 13.2.2: If-Match first, and for reads as well.
-        if prepared.if_match is not None and not etag.matches(prepared.if_match, tag):
-            raise unmet(tag)
-        if is_unchanged(prepared, tag):
+        if invocation.if_match is not None and not etag.matches(invocation.if_match, tag):
+            raise mismatch(tag)
+        if is_unchanged(invocation, tag):
             return Reply(304, None, b"", headers, fleeting)
     return Reply(200, media_type, body, headers, fleeting)
 
 
-def unmet(current: str) -> Problem:
+def mismatch(current: str) -> Problem:
     """The refusal of a precondition, with the tag as it is."""
     detail = "The resource's current ETag does not meet the precondition."
     return Problem(problem.PRECONDITION_FAILED, detail, {"ETag": current})
 
 
-def is_unchanged(prepared: Prepared, tag: str) -> bool:
+def is_unchanged(invocation: Prepared, tag: str) -> bool:
     """Whether a tag is one that the caller has already."""
-    return prepared.if_none_match is not None and not etag.none_match(prepared.if_none_match, tag)
+    condition = invocation.if_none_match
+    return condition is not None and not etag.none_match(condition, tag)
 
 
-def _of_page(prepared: Prepared, context: CallContext, result: Page[Any]) -> Reply:
+def _page_reply(invocation: Prepared, context: CallContext, result: Page[Any]) -> Reply:
     link = None
     headers = result.fields
-    form = prepared.representation.format
+    form = invocation.representation.format
     is_map = form == GEOJSON.format
-    query = prepared.query.having("format", form) if is_map else prepared.query
+    query = invocation.query.with_parameter("format", form) if is_map else invocation.query
     if result.next_cursor is not None:
-        next_query = query.having(result.next_parameter, result.next_cursor)
-        link = _address(prepared, next_query)
+        next_query = query.with_parameter(result.next_parameter, result.next_cursor)
+        link = _address(invocation, next_query)
         headers = (*headers, ("Link", f'<{link}>; rel="next"'))
     if form == NDJSON.format:
         return Reply(200, NDJSON.media_type, envelope.lines(result), headers)
-    aliases = prepared.site.aliases and prepared.operation.version == "1.0"
+    aliases = invocation.site.aliases and invocation.operation.version == "1.0"
     if is_map:
-        own = _address(prepared, query)
+        own = _address(invocation, query)
         links = {"self": own} if link is None else {"self": own, "next": link}
         body = envelope.features(result, links=links, at=context.now, aliases=aliases)
         return Reply(200, GEOJSON.media_type, body, headers, fleeting=True)
@@ -137,6 +138,6 @@ def _of_page(prepared: Prepared, context: CallContext, result: Page[Any]) -> Rep
     return Reply(200, JSON.media_type, body, headers, failed=result.failed)
 
 
-def _address(prepared: Prepared, query: QueryString) -> str:
-    path = prepared.operation.address.format(**prepared.path_values)
-    return f"{prepared.site.base_url}{path}?{query}"
+def _address(invocation: Prepared, query: QueryString) -> str:
+    path = invocation.operation.address.format(**invocation.path_values)
+    return f"{invocation.site.base_url}{path}?{query}"

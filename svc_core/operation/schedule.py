@@ -28,7 +28,7 @@ TIMED: frozenset[str] = frozenset({"daily", "weekdays", "weekly", "monthly"})
 EVERY_DAY: frozenset[str] = frozenset({"daily", "weekdays"})
 """Frequencies whose next run is at most a few days away."""
 
-_OWN = frozenset({"localtime", "posixrules", "Factory"})  # what a machine calls its own zone
+_LOCAL_ZONES = frozenset({"localtime", "posixrules", "Factory"})  # names of a machine's own zone
 
 _DAY_MAX = {"weekly": 7, "monthly": 28}
 
@@ -51,7 +51,7 @@ class Schedule:
 
 def is_zone(name: str) -> bool:
     """Whether `name` is an IANA time zone that means the same on every machine."""
-    if name in _OWN or name.startswith(("posix/", "right/")):
+    if name in _LOCAL_ZONES or name.startswith(("posix/", "right/")):
         return False
     try:
         ZoneInfo(name)
@@ -65,15 +65,16 @@ def faults(schedule: Schedule, *, at: str, day: str, zone: str) -> list[Fault]:
 
     A timed frequency needs a time of day, and only a weekly or monthly one takes a day.
     """
-    told, how = [], schedule.frequency
-    if how in TIMED and schedule.time_of_day is None:
-        told.append(Fault(at, f"is required when it is {how}"))
-    if schedule.day is not None and schedule.day > _DAY_MAX.get(how, 0):
-        most = f"must be at most {_DAY_MAX[how]}" if how in _DAY_MAX else "has no meaning"
-        told.append(Fault(day, f"{most} when it is {how}"))
+    problems, frequency = [], schedule.frequency
+    if frequency in TIMED and schedule.time_of_day is None:
+        problems.append(Fault(at, f"is required when it is {frequency}"))
+    if schedule.day is not None and schedule.day > _DAY_MAX.get(frequency, 0):
+        limit = _DAY_MAX.get(frequency)
+        reason = "has no meaning" if limit is None else f"must be at most {limit}"
+        problems.append(Fault(day, f"{reason} when it is {frequency}"))
     if not is_zone(schedule.zone):
-        told.append(Fault(zone, "must be an IANA time zone such as Europe/Paris"))
-    return told
+        problems.append(Fault(zone, "must be an IANA time zone such as Europe/Paris"))
+    return problems
 
 
 def next_run(schedule: Schedule, after: datetime) -> datetime | None:
@@ -144,12 +145,12 @@ def _falls_on(schedule: Schedule, day: date) -> bool:
 
 
 def _exists(local: datetime) -> bool:
-    shown = local.astimezone(UTC).astimezone(local.tzinfo)
-    return shown.replace(tzinfo=None) == local.replace(tzinfo=None)
+    round_trip = local.astimezone(UTC).astimezone(local.tzinfo)
+    return round_trip.replace(tzinfo=None) == local.replace(tzinfo=None)
 
 
-def _instant(day: date, at: time, zone: ZoneInfo) -> datetime:
-    local = datetime.combine(day, at, zone)
+def _instant(day: date, clock_time: time, zone: ZoneInfo) -> datetime:
+    local = datetime.combine(day, clock_time, zone)
     if _exists(local):
         return local.astimezone(UTC)
     # In a gap the two readings of the local time lie on either side of the change, and the

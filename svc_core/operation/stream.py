@@ -32,7 +32,7 @@ class Watch(Protocol):
         """Return once something was committed since the last `read` began, or after a while."""
 
 
-async def nothing() -> None:
+async def no_settlement() -> None:
     """Settle nothing."""
 
 
@@ -54,7 +54,7 @@ class Stream:
     fields: Fields = ()
     patience_seconds: float = 0.0
     seconds_max: float | None = None
-    settle: Callable[[], Awaitable[None]] = nothing
+    settle: Callable[[], Awaitable[None]] = no_settlement
 
 
 # -- server-sent events ------------------------------------------------------------------------

@@ -45,18 +45,18 @@ class Units:
     def context(self, actor: Actor) -> "WorkContext":
         """The context of a use case of several units that no request asked for."""
         now = self.now()
-        has_aliases, known = self.host.has_aliases(now), (now, self.ids, actor, "", self.keyring)
-        return WorkContext(*known, aliases=has_aliases, host=self.host, work=self)
+        has_aliases, members = self.host.has_aliases(now), (now, self.ids, actor, "", self.keyring)
+        return WorkContext(*members, aliases=has_aliases, host=self.host, work=self)
 
     def _unit(
         self, tenant: str, usecase: Callable[[Context], Awaitable[R]]
     ) -> Callable[[Transaction], Awaitable[R]]:
         now = self.now()
         has_aliases = self.host.has_aliases(now)
-        known = now, self.ids, Actor(tenant), "", self.keyring
+        members = now, self.ids, Actor(tenant), "", self.keyring
 
         async def unit(tx: Transaction) -> R:
-            return await usecase(Context(*known, aliases=has_aliases, host=self.host, tx=tx))
+            return await usecase(Context(*members, aliases=has_aliases, host=self.host, tx=tx))
 
         return unit
 

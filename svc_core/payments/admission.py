@@ -40,7 +40,7 @@ class Limits:
     address_minute: int = 120
 
 
-def reserved(wallet: Wallet, payment: Payment, limits: Limits, now: datetime) -> Wallet:
+def count_reservation(wallet: Wallet, payment: Payment, limits: Limits, now: datetime) -> Wallet:
     """The wallet after a payment was reserved.
 
     Raises:
@@ -62,16 +62,16 @@ def reserved(wallet: Wallet, payment: Payment, limits: Limits, now: datetime) ->
     )
 
 
-def moved(wallet: Wallet, before: Payment, after: Payment, now: datetime) -> Wallet:
+def count_move(wallet: Wallet, before: Payment, after: Payment, now: datetime) -> Wallet:
     """The wallet after its payment moved on: what was given up is not spent."""
     current = _current(wallet, now)
-    change = _counted(after) - _counted(before)
+    change = _spent_units(after) - _spent_units(before)
     if day_of(before.reserved_at) != current.day:
         change = 0
     return attrs.evolve(current, spent=max(0, current.spent + change))
 
 
-def rejected(wallet: Wallet, limits: Limits, now: datetime) -> Wallet:
+def count_rejection(wallet: Wallet, limits: Limits, now: datetime) -> Wallet:
     """The wallet after a payment of it could not be settled."""
     current = _current(wallet, now)
     newest = (*current.rejections, now)[-limits.wallet_rejections :]
@@ -93,9 +93,9 @@ def _current(wallet: Wallet, now: datetime) -> Wallet:
         requests=wallet.requests if minute == wallet.minute else 0,
         day=day,
         spent=wallet.spent if day == wallet.day else 0,
-        rejections=tuple(at for at in wallet.rejections if now < at + REJECTION_WINDOW),
+        rejections=tuple(time for time in wallet.rejections if now < time + REJECTION_WINDOW),
     )
 
 
-def _counted(payment: Payment) -> int:
+def _spent_units(payment: Payment) -> int:
     return 0 if payment.state is State.RELEASED else payment.amount

@@ -62,9 +62,9 @@ class Offer:
 
         `error` says why the request was not served, in words for people.
         """
-        shown = _text(named(url))
-        said = f'{{"x402Version":{VERSION},"error":{_text(error)},"resource":{{"url":{shown},'
-        return b64encode((said + self._rest).encode()).decode("ascii")
+        name = _text(resource_url(url))
+        head = f'{{"x402Version":{VERSION},"error":{_text(error)},"resource":{{"url":{name},'
+        return b64encode((head + self._rest).encode()).decode("ascii")
 
 
 def offer(operation: Operation[Any, Any], terms: Terms) -> Offer | None:
@@ -72,12 +72,12 @@ def offer(operation: Operation[Any, Any], terms: Terms) -> Offer | None:
     if operation.tier is None or operation.auth != "bearer-or-x402":
         return None
     resource = _text({"description": operation.summary, "mimeType": operation.media[0].media_type})
-    wanted = requirements(operation.tier, terms)
-    accepts, extensions = _text([wire.to_json(wanted)]), _text(EXTENSIONS)
-    return Offer(wanted, f'{resource[1:]},"accepts":{accepts},"extensions":{extensions}}}')
+    way = requirements(operation.tier, terms)
+    accepts, extensions = _text([wire.to_json(way)]), _text(EXTENSIONS)
+    return Offer(way, f'{resource[1:]},"accepts":{accepts},"extensions":{extensions}}}')
 
 
-def named(url: str) -> str:
+def resource_url(url: str) -> str:
     """The address by which a challenge names a resource."""
     return url if len(url) <= URL_LENGTH_MAX else url.partition("?")[0]
 

@@ -25,9 +25,9 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem, ProblemType
 from svc_core.payments import admission, records
 from svc_core.payments.admission import Limits
-from svc_core.payments.challenge import Offer, named
+from svc_core.payments.challenge import Offer, resource_url
 from svc_core.payments.evm import Judge
-from svc_core.payments.header import Received
+from svc_core.payments.header import ReceivedPayment
 from svc_core.payments.messages import (
     PAYMENT_REQUIRED,
     PAYMENT_RESPONSE,
@@ -89,7 +89,7 @@ class Attempt:
     """A request together with the payment that it brings."""
 
     purchase: Purchase
-    received: Received
+    payment: ReceivedPayment
 
     @property
     def requirements(self) -> PaymentRequirements:
@@ -102,35 +102,35 @@ class Attempt:
         return records.fingerprint(self.purchase.method, self.purchase.url)
 
     @property
-    def place(self) -> Place:
+    def keys(self) -> Place:
         """Where the rows of it are."""
-        signed, wanted = self.received.payload.payload.authorization, self.requirements
-        id_ = payment_id(wanted.network, wanted.asset, signed.from_, signed.nonce)
-        return Place(id_, signed.from_.lower(), self.received.identifier)
+        transfer, terms = self.payment.payload.payload.authorization, self.requirements
+        id_ = payment_id(terms.network, terms.asset, transfer.from_, transfer.nonce)
+        return Place(id_, transfer.from_.lower(), self.payment.identifier)
 
 
 def reservation(attempt: Attempt, receipt_id: str, lease: Lease, now: datetime) -> Payment:
     """The record of an attempt whose signature proves the payer."""
-    wanted, received, place = attempt.requirements, attempt.received, attempt.place
-    authorization = received.payload.payload.authorization
+    terms, sent_payment, keys = attempt.requirements, attempt.payment, attempt.keys
+    authorization = sent_payment.payload.payload.authorization
     return Payment(
-        id=place.id,
+        id=keys.id,
         receipt_id=receipt_id,
-        network=wanted.network,
-        asset=wanted.asset,
-        pay_to=wanted.pay_to,
-        payer=place.payer,
+        network=terms.network,
+        asset=terms.asset,
+        pay_to=terms.pay_to,
+        payer=keys.payer,
         nonce=authorization.nonce.lower(),
-        amount=int(wanted.amount),
+        amount=int(terms.amount),
         valid_before=min(int(authorization.valid_before), SECOND_MAX),
         operation=attempt.purchase.operation,
         tier=attempt.purchase.tier,
         price=attempt.purchase.price,
-        url=named(attempt.purchase.url),
+        url=resource_url(attempt.purchase.url),
         fingerprint=attempt.fingerprint,
-        payload=received.text,
-        payload_digest=received.digest,
-        identifier=place.identifier,
+        payload=sent_payment.text,
+        payload_digest=sent_payment.digest,
+        identifier=keys.identifier,
         state=State.RESERVED,
         lease=lease,
         reserved_at=now,
@@ -142,7 +142,7 @@ def reservation(attempt: Attempt, receipt_id: str, lease: Lease, now: datetime) 
 
 
 @define
-class Kept(Exception):  # noqa: N818 - says what there is instead
+class PriorAnswer(Exception):  # noqa: N818 - says what there is instead
     """The payment was made before, and its answer is there: it was sent, is owed, or waits for the
     payment to be settled, as the state of the payment says."""
 
@@ -150,7 +150,7 @@ class Kept(Exception):  # noqa: N818 - says what there is instead
     answer: KeptAnswer
 
 
-def recall(known: Known, attempt: Attempt, now: datetime) -> None:
+def recall(rows: Known, attempt: Attempt, now: datetime) -> None:
     """Pass what was not sent before, byte for byte; nobody is proven to be the payer.
 
     It comes before all other checks, because a payment in doubt is to be resumed after its
@@ -160,93 +160,93 @@ def recall(known: Known, attempt: Attempt, now: datetime) -> None:
         Kept: its answer is there.
         Problem: PAYMENT_IN_PROGRESS, PAYMENT_REPLAYED or PAYMENT_IDENTIFIER_CONFLICT.
     """
-    for payment in (known.namesake, known.payment):
-        if payment is None or payment.payload_digest != attempt.received.digest:
+    for payment in (rows.namesake, rows.payment):
+        if payment is None or payment.payload_digest != attempt.payment.digest:
             continue
         if payment.fingerprint == attempt.fingerprint:
-            _check_free(payment, known, attempt, now)
+            _check_free(payment, rows, attempt, now)
             return
         if payment.identifier is not None and payment.state is not State.RELEASED:
             raise Problem(problem.PAYMENT_IDENTIFIER_CONFLICT)
 
 
-def is_doubtful(known: Known, attempt: Attempt) -> bool:
+def is_doubtful(rows: Known, attempt: Attempt) -> bool:
     """Whether the request may have been paid for with the authorization already, in other bytes: a
     facilitator would find that used, and the payer would be asked to pay again."""
-    payment = known.payment
+    payment = rows.payment
     if payment is None or payment.fingerprint != attempt.fingerprint:
         return False
     return payment.state in IN_DOUBT or payment.state is State.OWED
 
 
-def claim(known: Known, attempt: Attempt, now: datetime) -> None:
+def check_claim(rows: Known, attempt: Attempt, now: datetime) -> None:
     """Pass a payer, whose signature was found good, where nobody has the payment.
 
     Raises:
         Kept: its answer is there.
         Problem: PAYMENT_IN_PROGRESS, PAYMENT_REPLAYED or PAYMENT_IDENTIFIER_CONFLICT.
     """
-    namesake, payment = known.namesake, known.payment
+    namesake, payment = rows.namesake, rows.payment
     if namesake is not None and namesake.fingerprint != attempt.fingerprint:
         raise Problem(problem.PAYMENT_IDENTIFIER_CONFLICT)
-    if namesake is not None and namesake.id != attempt.place.id:
-        _check_free(namesake, known, attempt, now)
+    if namesake is not None and namesake.id != attempt.keys.id:
+        _check_free(namesake, rows, attempt, now)
         # One that was given up is not free for another authorization before it is released: whoever
         # had it might still come back, and then two would be settled.
         raise in_progress()
     if payment is not None:
-        same = (attempt.fingerprint, attempt.received.identifier)
-        is_same = (payment.fingerprint, payment.identifier) == same
-        _check_free(payment, known, attempt, now, is_same=is_same)
+        request = (attempt.fingerprint, attempt.payment.identifier)
+        is_same = (payment.fingerprint, payment.identifier) == request
+        _check_free(payment, rows, attempt, now, is_same=is_same)
 
 
 def _check_free(
-    payment: Payment, known: Known, attempt: Attempt, now: datetime, *, is_same: bool = True
+    payment: Payment, rows: Known, attempt: Attempt, now: datetime, *, is_same: bool = True
 ) -> None:
     """Pass a payment that nobody has; it comes for the same request or for another."""
     if payment.state in IN_FLIGHT and payment.is_worked_on(now):
         raise in_progress()
     if payment.state in (State.RELEASED, State.RESERVED):
         return
-    answer = known.answers.get(payment.id)
+    answer = rows.answers.get(payment.id)
     is_public = payment.state is State.SETTLED and payment.identifier is None
     if answer is None or is_public or not is_same:
-        raise used(payment, attempt.purchase)
-    raise Kept(payment, answer)
+        raise replay_refusal(payment, attempt.purchase)
+    raise PriorAnswer(payment, answer)
 
 
 def fault(attempt: Attempt, judge: Judge, now: datetime) -> str | Literal[False] | None:
     """Why the payment is not taken, in the words of the standard; None where it is good, and False
     where a facilitator has to judge its signature."""
-    payload, wanted = attempt.received.payload, attempt.requirements
-    accepted = payload.accepted
-    if accepted.scheme != wanted.scheme:
+    payload, terms = attempt.payment.payload, attempt.requirements
+    offer = payload.accepted
+    if offer.scheme != terms.scheme:
         return SCHEME
-    if accepted.network != wanted.network:
+    if offer.network != terms.network:
         return NETWORK
-    if _plain(accepted) != _plain(wanted):
+    if _lower_case(offer) != _lower_case(terms):
         return REQUIREMENTS
     # The signature does not cover it, and it need not be sent; clients echo what they were told.
-    if payload.resource is not None and payload.resource.url != named(attempt.purchase.url):
+    if payload.resource is not None and payload.resource.url != resource_url(attempt.purchase.url):
         return RESOURCE
     return judge.fault(
         payload.payload.authorization,
         payload.payload.signature,
-        pay_to=wanted.pay_to,
-        amount=wanted.amount,
+        pay_to=terms.pay_to,
+        amount=terms.amount,
         now=int(now.timestamp()),
     )
 
 
-def _plain(wanted: PaymentRequirements) -> PaymentRequirements:
+def _lower_case(terms: PaymentRequirements) -> PaymentRequirements:
     """The requirements with addresses in one case: capitals in them are a checksum."""
-    return attrs.evolve(wanted, asset=wanted.asset.lower(), pay_to=wanted.pay_to.lower())
+    return attrs.evolve(terms, asset=terms.asset.lower(), pay_to=terms.pay_to.lower())
 
 
 # -- what is kept ------------------------------------------------------------------------------
 
 
-def reserve(known: Known, attempt: Attempt, payment: Payment, limits: Limits) -> Writes:
+def reserve_payment(rows: Known, attempt: Attempt, payment: Payment, limits: Limits) -> Writes:
     """The reservation of a payment, as `reservation` made it, if it is still to be had.
 
     Raises:
@@ -254,17 +254,17 @@ def reserve(known: Known, attempt: Attempt, payment: Payment, limits: Limits) ->
         Problem: PAYMENT_RATE_LIMITED, or as `claim`.
     """
     now = payment.reserved_at
-    claim(known, attempt, now)
-    wallet, before = known.wallet or Wallet(payment.payer), known.payment
+    check_claim(rows, attempt, now)
+    wallet, before = rows.wallet or Wallet(payment.payer), rows.payment
     if before is not None:
-        given_up = before.moved(Event.LAPSE, now)
-        wallet = admission.moved(wallet, before, given_up, now)
-        payment = attrs.evolve(payment, revision=given_up.revision + 1)
-    return Writes(payment, admission.reserved(wallet, payment, limits, now))
+        lapsed_payment = before.moved(Event.LAPSE, now)
+        wallet = admission.count_move(wallet, before, lapsed_payment, now)
+        payment = attrs.evolve(payment, revision=lapsed_payment.revision + 1)
+    return Writes(payment, admission.count_reservation(wallet, payment, limits, now))
 
 
 def move(
-    known: Known,
+    rows: Known,
     outcome: Outcome,
     now: datetime,
     limits: Limits,
@@ -280,7 +280,7 @@ def move(
     Raises:
         Superseded: the payment is another's, or not in a state in which this can happen.
     """
-    before, event = known.payment, outcome.event
+    before, event = rows.payment, outcome.event
     is_paid = event in (Event.CONFIRM, Event.OBSERVE)
     if before is None or (holder not in (None, before.holder) and not is_paid):
         raise Superseded("Another has the payment.")
@@ -290,27 +290,27 @@ def move(
         reason=outcome.reason if outcome.reason is not None else after.reason,
         transaction=outcome.transaction or before.transaction,
     )
-    wallet = admission.moved(known.wallet or Wallet(before.payer), before, after, now)
+    wallet = admission.count_move(rows.wallet or Wallet(before.payer), before, after, now)
     if event is Event.REJECT:
-        wallet = admission.rejected(wallet, limits, now)
+        wallet = admission.count_rejection(wallet, limits, now)
     return Writes(after, wallet, answer, forget=after.state is State.RELEASED)
 
 
 # -- refusals ----------------------------------------------------------------------------------
 
 
-def refusal(
+def payment_refusal(
     kind: ProblemType,
     reason: str,
     purchase: Purchase,
-    said: SettlementResponse | None = None,
-    told: str = "",
+    response: SettlementResponse | None = None,
+    note: str = "",
 ) -> Problem:
-    """The payment is not taken: its reason stands in a new challenge, beside what was `said`."""
+    """The refusal of a payment: its reason stands in a new challenge, beside the `response`."""
     fields = {PAYMENT_REQUIRED: purchase.offer.header(purchase.url, reason)}
-    if said is not None:
-        fields[PAYMENT_RESPONSE] = said.header()
-    return Problem(kind, f"{reason}.{told}", fields)
+    if response is not None:
+        fields[PAYMENT_RESPONSE] = response.header()
+    return Problem(kind, f"{reason}.{note}", fields)
 
 
 def in_progress() -> Problem:
@@ -318,7 +318,7 @@ def in_progress() -> Problem:
     return Problem(problem.PAYMENT_IN_PROGRESS, headers={"Retry-After": BUSY_SECONDS})
 
 
-def used(payment: Payment, purchase: Purchase) -> Problem:
+def replay_refusal(payment: Payment, purchase: Purchase) -> Problem:
     """The authorization bought something already."""
-    told = f" Its receipt: {RECEIPTS_PATH}{payment.receipt_id}" if payment.settled_at else ""
-    return refusal(problem.PAYMENT_REPLAYED, NONCE_USED, purchase, told=told)
+    note = f" Its receipt: {RECEIPTS_PATH}{payment.receipt_id}" if payment.settled_at else ""
+    return payment_refusal(problem.PAYMENT_REPLAYED, NONCE_USED, purchase, note=note)

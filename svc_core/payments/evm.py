@@ -67,7 +67,7 @@ class Judge:
     def signer(self, authorization: Authorization, signature: bytes) -> str | None:
         """The address, in lower case, whose key made the signature of 65 bytes; None where the
         contract would take it from nobody."""
-        r, s = (int.from_bytes(signature[at : at + WORD_BYTES]) for at in (0, WORD_BYTES))
+        r, s = (int.from_bytes(signature[start : start + WORD_BYTES]) for start in (0, WORD_BYTES))
         recovery = signature[-1] - V_LEAST
         if recovery not in (0, 1) or not 0 < r < ORDER or not 0 < s <= ORDER // 2:
             return None
@@ -88,10 +88,10 @@ class Judge:
             return VALID_BEFORE
         if int(authorization.valid_after) > now:
             return VALID_AFTER
-        signed = bytes.fromhex(signature[2:])
-        if len(signed) != SIGNATURE_BYTES:
+        raw = bytes.fromhex(signature[2:])
+        if len(raw) != SIGNATURE_BYTES:
             return False
-        is_theirs = self.signer(authorization, signed) == authorization.from_.lower()
+        is_theirs = self.signer(authorization, raw) == authorization.from_.lower()
         return None if is_theirs else SIGNATURE
 
 

@@ -38,12 +38,12 @@ class _Info(Open):
 
 
 @frozen
-class _Named(Open):
+class _Extension(Open):
     info: _Info
 
 
 @frozen
-class Received:
+class ReceivedPayment:
     """What a client sent: read, and as it was.
 
     `text` is the JSON, for a facilitator; `digest` the SHA-256 of its bytes in hex; `identifier`
@@ -56,34 +56,34 @@ class Received:
     identifier: str | None
 
 
-def read(values: Sequence[str]) -> Received:
+def read(values: Sequence[str]) -> ReceivedPayment:
     """The payment that the values of the field, one for each time it was sent, hold.
 
     Raises:
         Problem: INVALID_PAYMENT, which says what is wrong with it.
     """
     if len(values) != 1:
-        raise _malformed("is to be sent once")
+        raise _payment_problem("is to be sent once")
     (value,) = values
     if not 0 < len(value) <= LENGTH_MAX:
-        raise _malformed(f"has {len(value):,} characters, not 1 to {LENGTH_MAX:,}")
+        raise _payment_problem(f"has {len(value):,} characters, not 1 to {LENGTH_MAX:,}")
     try:
         raw = b64decode(value, validate=True)
         if b64encode(raw).decode("ascii") != value:
-            raise _malformed("is not base64 in its one form")
+            raise _payment_problem("is not base64 in its one form")
         payload = wire.structure(PaymentPayload, wire.read_json(raw))
-        named = (payload.extensions or {}).get(IDENTIFIER)
-        identifier = None if named is None else wire.structure(_Named, named).info.id
-    except WireError as broken:
-        raise _malformed("; ".join(map(str, broken.faults[:FAULTS_SHOWN_MAX]))) from broken
-    except ValueError as broken:  # of base64, of UTF-8 and of JSON
-        raise _malformed(str(broken)) from broken
-    signed = payload.payload.authorization
+        extension = (payload.extensions or {}).get(IDENTIFIER)
+        identifier = None if extension is None else wire.structure(_Extension, extension).info.id
+    except WireError as error:
+        raise _payment_problem("; ".join(map(str, error.faults[:FAULTS_SHOWN_MAX]))) from error
+    except ValueError as error:  # of base64, of UTF-8 and of JSON
+        raise _payment_problem(str(error)) from error
+    transfer = payload.payload.authorization
     # 78 digits may be somewhat more than 256 bits hold.
-    if max(map(int, (signed.value, signed.valid_after, signed.valid_before))) > UINT256_MAX:
-        raise _malformed("holds a number of more than 256 bits")
-    return Received(payload, raw.decode("utf-8-sig"), sha256(raw).hexdigest(), identifier)
+    if max(map(int, (transfer.value, transfer.valid_after, transfer.valid_before))) > UINT256_MAX:
+        raise _payment_problem("holds a number of more than 256 bits")
+    return ReceivedPayment(payload, raw.decode("utf-8-sig"), sha256(raw).hexdigest(), identifier)
 
 
-def _malformed(words: str) -> Problem:
+def _payment_problem(words: str) -> Problem:
     return Problem(problem.INVALID_PAYMENT, f"{PAYMENT_SIGNATURE}: {words}.")

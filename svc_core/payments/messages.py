@@ -67,7 +67,7 @@ class PaymentRequirements(Open):
 
 
 @frozen
-class Resource(Open):
+class PaidResource(Open):
     """What is paid for, by its address; the rest is for people."""
 
     url: Url
@@ -95,7 +95,7 @@ class Authorization:
 
 
 @frozen
-class Signed:
+class SignedTransfer:
     """The authorization and its signature, as the scheme `exact` has them on EVM chains."""
 
     signature: Signature
@@ -108,8 +108,8 @@ class PaymentPayload(Open):
 
     x402_version: Version
     accepted: PaymentRequirements
-    payload: Signed
-    resource: Resource | None = None
+    payload: SignedTransfer
+    resource: PaidResource | None = None
     extensions: Mapping[str, Json] | None = None
 
 

@@ -35,7 +35,7 @@ from svc_core.wire.constraints import Arg, Doc, Example, Ge, Le
 
 BY_HAND = "said by the operator"
 
-Named = Literal["released", "reserved", "settling", "pending", "unknown", "owed", "settled"]
+StateName = Literal["released", "reserved", "settling", "pending", "unknown", "owed", "settled"]
 
 
 class Receipts(Protocol):
@@ -64,8 +64,8 @@ async def get_receipt(ctx: CallContext, request: GetReceipt) -> One[Receipt]:
         Problem: RECEIPT_NOT_FOUND, the same whatever the reason.
     """
     reference = receipts.reference(request.receipt_id, of_all=ctx.host.receipts_by_transaction)
-    held = ctx.host.lends.get(Receipts)
-    payment: Payment | None = None if held is None else await held.receipt(reference)
+    store_ = ctx.host.lends.get(Receipts)
+    payment: Payment | None = None if store_ is None else await store_.receipt(reference)
     return One(wire.dumps(receipts.public(payment)))
 
 
@@ -76,7 +76,7 @@ async def get_receipt(ctx: CallContext, request: GetReceipt) -> One[Receipt]:
 class ListPayments:
     """Which payments."""
 
-    state: Annotated[Named | None, Doc("Those in this state alone.")] = None
+    state: Annotated[StateName | None, Doc("Those in this state alone.")] = None
     limit: Annotated[int, Ge(1), Le(1_000), Doc("At most so many.")] = 100
     older_than: Annotated[str | None, Doc("Those that follow this payment in the list.")] = None
 
@@ -123,8 +123,9 @@ class RevenueRow:
 async def list_payments(ctx: Context, request: ListPayments) -> Page[PaymentRow]:
     """Payments, newest first."""
     states = frozenset({State(request.state)} if request.state else ())
-    found = await store.listed(ctx.tx, states=states, limit=request.limit, after=request.older_than)
-    return _page(found)
+    limit, after = request.limit, request.older_than
+    payments = await store.scan_payments(ctx.tx, states=states, limit=limit, after=after)
+    return _page(payments)
 
 
 async def show_payment(ctx: Context, request: ShowPayment) -> One[PaymentRow]:
@@ -133,7 +134,7 @@ async def show_payment(ctx: Context, request: ShowPayment) -> One[PaymentRow]:
     Raises:
         Problem: NOT_FOUND.
     """
-    return One(wire.dumps((await _payment(ctx, request.id)).shown))
+    return One(wire.dumps((await _payment(ctx, request.id)).row))
 
 
 async def reconcile_payments(ctx: WorkContext, request: ReconcilePayments) -> Page[PaymentRow]:
@@ -143,27 +144,27 @@ async def reconcile_payments(ctx: WorkContext, request: ReconcilePayments) -> Pa
         Problem: NOT_FOUND; VALIDATION_FAILED for half an order; RESOURCE_CONFLICT where the payment
             is not in doubt; SERVICE_UNAVAILABLE where this host takes no payments.
     """
-    paid = transaction_of(request.settled or "")
+    hash_ = transaction_of(request.settled or "")
     if request.id is None and not request.settled and not request.failed:
         if Checkout not in ctx.host.lends:
             raise Problem(problem.SERVICE_UNAVAILABLE, "This service takes no payments.")
         return _page(await ctx.borrow(Checkout).reconcile(at_once=True))
-    if request.id is None or bool(paid) is request.failed:
-        told = "/: name one payment with either --settled TRANSACTION or --failed"
-        raise Problem(problem.VALIDATION_FAILED, told)
-    outcome = Outcome(Event.OBSERVE, None, paid) if paid else Outcome(Event.REJECT, BY_HAND)
-    moved = await ctx.work.write(SYSTEM, partial(_resolve, id_=request.id, outcome=outcome))
-    return _page((moved,))
+    if request.id is None or bool(hash_) is request.failed:
+        detail = "/: name one payment with either --settled TRANSACTION or --failed"
+        raise Problem(problem.VALIDATION_FAILED, detail)
+    outcome = Outcome(Event.OBSERVE, None, hash_) if hash_ else Outcome(Event.REJECT, BY_HAND)
+    payment = await ctx.work.write(SYSTEM, partial(_resolve, id_=request.id, outcome=outcome))
+    return _page((payment,))
 
 
 async def _resolve(ctx: Context, *, id_: str, outcome: Outcome) -> Payment:
     payment = await _payment(ctx, id_)
     if payment.state not in IN_DOUBT:
-        told = f"The payment is {payment.state}, so there is nothing to say of it."
-        raise Problem(problem.RESOURCE_CONFLICT, told)
+        detail = f"The payment is {payment.state}, so there is nothing to say of it."
+        raise Problem(problem.RESOURCE_CONFLICT, detail)
     limits = Limits()  # of them a rejection needs how many are remembered
     _, after = await store.update(
-        ctx.tx, payment.place, lambda known: decisions.move(known, outcome, ctx.now, limits)
+        ctx.tx, payment.place, lambda rows: decisions.move(rows, outcome, ctx.now, limits)
     )
     return after
 
@@ -171,23 +172,23 @@ async def _resolve(ctx: Context, *, id_: str, outcome: Outcome) -> Payment:
 async def list_revenue(ctx: Context, request: ListRevenue) -> Page[RevenueRow]:
     """What was paid by day and operation, the newest day first."""
     rows = [REVENUE.decode(row.raw) async for row in ctx.every(REVENUE, request.limit)]
-    told = [
+    revenue = [
         RevenueRow(row.day, row.operation, row.payments, str(Decimal(row.units) / USD_UNITS))
         for row in rows
     ]
-    return Page(tuple(map(wire.dumps, told)))
+    return Page(tuple(map(wire.dumps, revenue)))
 
 
 async def _payment(ctx: Context, id_: str) -> Payment:
     """Raises: Problem NOT_FOUND."""
-    found = await ctx.find(PAYMENTS, id_) or await store.receipt(ctx.tx, id_.lower())
-    if found is None:
+    payment = await ctx.find(PAYMENTS, id_) or await store.receipt(ctx.tx, id_.lower())
+    if payment is None:
         raise Problem(problem.NOT_FOUND, "There is no such payment.")
-    return found
+    return payment
 
 
-def _page(found: tuple[Payment, ...]) -> Page[PaymentRow]:
-    return Page(tuple(wire.dumps(payment.shown) for payment in found))
+def _page(payments: tuple[Payment, ...]) -> Page[PaymentRow]:
+    return Page(tuple(wire.dumps(payment.row) for payment in payments))
 
 
 # -- declarations ------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ EXPIRED: Final = "invalid_exact_evm_payload_authorization_valid_before"
 
 EXPIRY_MARGIN_SECONDS: Final = 60
 """How long after its end an authorization that was not used counts as one that never will be."""
-CLOCKS: Final = timedelta(seconds=300)
+CLOCK_SKEW_MAX: Final = timedelta(seconds=300)
 """How far the clocks of this service and of the chain may be apart."""
 
 _HASH = re.compile("0x[0-9a-f]{64}")
@@ -62,30 +62,30 @@ def judge(response: SettlementResponse | None, payment: Payment, *, is_first: bo
         # Who named a transfer that is under way, and says nothing now, took nothing back.
         is_under_way = payment.reason == PENDING
         return Outcome(Event.PEND, PENDING) if is_under_way else Outcome(Event.LOSE, UNKNOWN)
-    found = transaction_of(response.transaction)
+    transaction = transaction_of(response.transaction)
     if response.success:
         payer = response.payer or payment.payer
         is_ours = response.network == payment.network and payer.lower() == payment.payer
-        if is_ours and found is not None:
-            return Outcome(Event.OBSERVE, None, found)
-        return Outcome(Event.LOSE, UNKNOWN, found)
+        if is_ours and transaction is not None:
+            return Outcome(Event.OBSERVE, None, transaction)
+        return Outcome(Event.LOSE, UNKNOWN, transaction)
     if response.error_reason == PENDING:
-        return Outcome(Event.PEND, PENDING, found)
+        return Outcome(Event.PEND, PENDING, transaction)
     reason = response.error_reason or UNKNOWN
     if is_first and not response.transaction and _BEFORE_SENDING.fullmatch(reason):
         return Outcome(Event.REJECT, reason)
-    return Outcome(Event.LOSE, reason, found)
+    return Outcome(Event.LOSE, reason, transaction)
 
 
-def seen(sighting: Sighting, transfer: Transfer | None, payment: Payment) -> Outcome | None:
+def judge_chain(sighting: Sighting, transfer: Transfer | None, payment: Payment) -> Outcome | None:
     """What the chain says; None where it says nothing yet. `transfer` was looked for after an
     authorization was seen to be used."""
     if not sighting.is_used:
-        ended = payment.valid_before + EXPIRY_MARGIN_SECONDS <= sighting.at.timestamp()
-        return Outcome(Event.REJECT, EXPIRED) if ended else None
+        is_over = payment.valid_before + EXPIRY_MARGIN_SECONDS <= sighting.at.timestamp()
+        return Outcome(Event.REJECT, EXPIRED) if is_over else None
     if transfer is None:
         return Outcome(Event.REJECT, CANCELLED)
-    if transfer.at < payment.reserved_at - CLOCKS:
+    if transfer.at < payment.reserved_at - CLOCK_SKEW_MAX:
         return Outcome(Event.REJECT, NONCE_USED)
     return Outcome(Event.OBSERVE, None, transfer.transaction)
 

@@ -30,20 +30,20 @@ def priced(
     Raises:
         ValueError: one is for neither a tier nor an operation that can be paid for.
     """
-    every = tuple(operations)
-    payable = {operation.id for operation in every if operation.tier is not None}
+    catalogue = tuple(operations)
+    payable = {operation.id for operation in catalogue if operation.tier is not None}
     for name in cents:
         if name not in payable and all(name != tier.name for tier in TIERS):
             raise ValueError(f"{name!r} is neither a tier nor an operation that can be paid for")
-    return tuple([_priced(operation, cents) for operation in every])
+    return tuple([_apply_price(operation, cents) for operation in catalogue])
 
 
-def _priced(operation: Operation[Any, Any], cents: Mapping[str, int]) -> Operation[Any, Any]:
+def _apply_price(operation: Operation[Any, Any], cents: Mapping[str, int]) -> Operation[Any, Any]:
     tier = operation.tier
     if tier is None:
         return unsold(operation)
-    asked = Tier(tier.name, cents.get(operation.id, cents.get(tier.name, tier.cents)))
-    return operation if asked == tier else attrs.evolve(operation, tier=asked)
+    current = Tier(tier.name, cents.get(operation.id, cents.get(tier.name, tier.cents)))
+    return operation if current == tier else attrs.evolve(operation, tier=current)
 
 
 def unsold(operation: Operation[Any, Any]) -> Operation[Any, Any]:

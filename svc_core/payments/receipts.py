@@ -58,11 +58,11 @@ def reference(text: str, *, of_all: bool = True) -> str:
     Raises:
         Problem: RECEIPT_NOT_FOUND, for it is neither.
     """
-    found = transaction_of(text) if of_all else None
-    found = text if ids.is_id(RECEIPT_PREFIX, text) else found
-    if found is None:
+    key = transaction_of(text) if of_all else None
+    key = text if ids.is_id(RECEIPT_PREFIX, text) else key
+    if key is None:
         raise Problem(problem.RECEIPT_NOT_FOUND)
-    return found
+    return key
 
 
 def public(payment: Payment | None) -> Receipt:
@@ -120,9 +120,9 @@ class Signing:
             "transaction": payment.transaction,
         }
         head = _base64url(canonical.dumps({"alg": "EdDSA", "kid": self.kid}))
-        signed = f"{head}.{_base64url(canonical.dumps(members))}"
-        signature = _base64url(self.signer.sign(signed.encode("ascii")))
-        jws = {"format": "jws", "signature": f"{signed}.{signature}"}
+        message = f"{head}.{_base64url(canonical.dumps(members))}"
+        signature = _base64url(self.signer.sign(message.encode("ascii")))
+        jws = {"format": "jws", "signature": f"{message}.{signature}"}
         return {RECEIPT: {"info": {"receipt": jws}, "schema": {}}}
 
     def document(self) -> dict[str, Any]:
@@ -142,9 +142,9 @@ def response(
 ) -> SettlementResponse:
     """What `PAYMENT-RESPONSE` says of a settled payment to its `payer`, by the address as it is
     shown to people."""
-    signed = None if signing is None else signing.receipt(payment, now)
-    said = SettlementResponse(True, payment.transaction or "", payment.network, payer)
-    return attrs.evolve(said, amount=str(payment.amount), extensions=signed)
+    extensions = None if signing is None else signing.receipt(payment, now)
+    answer = SettlementResponse(True, payment.transaction or "", payment.network, payer)
+    return attrs.evolve(answer, amount=str(payment.amount), extensions=extensions)
 
 
 def _base64url(data: bytes) -> str:

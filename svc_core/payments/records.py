@@ -84,7 +84,7 @@ class Payment(PaymentRow):
     revision: int = 1
 
     @property
-    def shown(self) -> PaymentRow:
+    def row(self) -> PaymentRow:
         """It without what was signed."""
         members = [item.name for item in attrs.fields(PaymentRow)]
         return PaymentRow(**{name: getattr(self, name) for name in members})
@@ -110,16 +110,16 @@ class Payment(PaymentRow):
             Superseded: the event cannot happen in its state.
         """
         state = step(self.state, event)
-        paid = event in (Event.CONFIRM, Event.OBSERVE)
-        sent = state is State.SETTLED
+        is_paid = event in (Event.CONFIRM, Event.OBSERVE)
+        is_sent = state is State.SETTLED
         return attrs.evolve(
             self,
             state=state,
             lease=lease if state in WATCHED else None,
             updated_at=now,
-            settled_at=(self.settled_at or now) if paid else self.settled_at,
-            delivered_at=now if sent else self.delivered_at,
-            reason=None if paid or sent else self.reason,
+            settled_at=(self.settled_at or now) if is_paid else self.settled_at,
+            delivered_at=now if is_sent else self.delivered_at,
+            reason=None if is_paid or is_sent else self.reason,
             attempts=self.attempts + (event is Event.SETTLE),
             revision=self.revision + 1,
         )

@@ -112,7 +112,7 @@ def step(state: State, event: Event) -> State:
     Raises:
         Superseded: it has none.
     """
-    found = TABLE[state][event]
-    if found is None:
+    state_ = TABLE[state][event]
+    if state_ is None:
         raise Superseded(f"A payment that is {state} takes no {event}.")
-    return found
+    return state_

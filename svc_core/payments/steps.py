@@ -27,7 +27,7 @@ from svc_core.contract.problem import Problem
 from svc_core.operation.ports import Ids
 from svc_core.payments import decisions, header, outcomes, receipts
 from svc_core.payments.admission import Limits
-from svc_core.payments.decisions import Attempt, Kept, Purchase, in_progress, refusal
+from svc_core.payments.decisions import Attempt, PriorAnswer, Purchase, in_progress, payment_refusal
 from svc_core.payments.evm import Judge, checksummed
 from svc_core.payments.messages import PAYMENT_RESPONSE, SettlementResponse
 from svc_core.payments.outcomes import Outcome
@@ -49,7 +49,7 @@ Work = Callable[[], Awaitable[KeptAnswer]]
 Gate = Callable[[str], Awaitable[None]]
 """Counts a paid request of an operation; raises PAYMENT_RATE_LIMITED where it is one too many."""
 
-REFUSED: Final = 400
+ERROR_STATUS_MIN: Final = 400
 """From this status on an answer is not paid for."""
 DOUBT_SECONDS: Final = "5"
 HOLDER_BYTES: Final = 12
@@ -116,15 +116,15 @@ class Checkout:
             Abandoned: nobody waits for the answer.
         """
         attempt = Attempt(purchase, header.read(purchase.values))
-        known = await self.store.look(attempt.place)
+        rows = await self.store.look(attempt.keys)
         try:
-            decisions.recall(known, attempt, self.clock())
-            payment = await self._reserve(attempt, known)
-        except Kept as kept:
-            return await self._given(kept.payment, kept.answer, purchase)
+            decisions.recall(rows, attempt, self.clock())
+            payment = await self._reserve(attempt, rows)
+        except PriorAnswer as prior:
+            return await self._repeat(prior.payment, prior.answer, purchase)
         return await self._work(payment, purchase, work)
 
-    async def _given(self, payment: Payment, answer: KeptAnswer, purchase: Purchase) -> Served:
+    async def _repeat(self, payment: Payment, answer: KeptAnswer, purchase: Purchase) -> Served:
         """The answer that is there already."""
         if payment.state is State.SETTLED:
             return Served(answer, payment.receipt_id)
@@ -132,29 +132,30 @@ class Checkout:
             return await self._send(payment, answer, Outcome(Event.DELIVER), purchase)
         return await self._settle(payment, answer, purchase, is_first=False)
 
-    async def _reserve(self, attempt: Attempt, known: Known) -> Payment:
+    async def _reserve(self, attempt: Attempt, rows: Known) -> Payment:
         reason = decisions.fault(attempt, self.judge, self.clock())
         if reason:
-            raise refusal(problem.PAYMENT_INVALID, reason, attempt.purchase)
+            raise payment_refusal(problem.PAYMENT_INVALID, reason, attempt.purchase)
         is_delegated = reason is False
         if is_delegated:
-            if decisions.is_doubtful(known, attempt):
-                told = "Send the payment as it was, byte for byte."
-                raise Problem(problem.SETTLEMENT_UNKNOWN, told, {"Retry-After": DOUBT_SECONDS})
+            if decisions.is_doubtful(rows, attempt):
+                detail = "Send the payment as it was, byte for byte."
+                raise Problem(problem.SETTLEMENT_UNKNOWN, detail, {"Retry-After": DOUBT_SECONDS})
             await self._verify(attempt)
         await self.gate(attempt.purchase.operation)
         now = self.clock()
         lease = self._lease(now, self.policy.lease)
         fresh = decisions.reservation(attempt, self.ids.new(RECEIPT_PREFIX), lease, now)
-        rule = partial(decisions.reserve, attempt=attempt, payment=fresh, limits=self.policy.limits)
-        payment = await self.store.update(attempt.place, rule)
+        reserve = partial(decisions.reserve_payment, attempt=attempt, payment=fresh)
+        rule = partial(reserve, limits=self.policy.limits)
+        payment = await self.store.update(attempt.keys, rule)
         if self.policy.verifies and not is_delegated:
             try:
                 await self._verify(attempt)
-            except Problem as refused:
-                is_refused = refused.type is problem.PAYMENT_INVALID
-                event = Event.REJECT if is_refused else Event.FAIL
-                await self._give_up(payment, Outcome(event, refused.detail.rstrip(".")))
+            except Problem as error:
+                is_invalid = error.type is problem.PAYMENT_INVALID
+                event = Event.REJECT if is_invalid else Event.FAIL
+                await self._give_up(payment, Outcome(event, error.detail.rstrip(".")))
                 raise
         return payment
 
@@ -165,28 +166,28 @@ class Checkout:
             Problem: PAYMENT_INVALID, or SERVICE_UNAVAILABLE where there is no answer.
         """
         try:
-            verdict = await self.facilitator.verify(wire.read_json(attempt.received.text.encode()))
-        except Unavailable as silent:
-            told = "Payments cannot be checked at present; nothing was charged."
+            verdict = await self.facilitator.verify(wire.read_json(attempt.payment.text.encode()))
+        except Unavailable as error:
+            detail = "Payments cannot be checked at present; nothing was charged."
             retry = {"Retry-After": DOUBT_SECONDS}
-            raise Problem(problem.SERVICE_UNAVAILABLE, told, retry) from silent
-        payer, network = attempt.place.payer, attempt.requirements.network
+            raise Problem(problem.SERVICE_UNAVAILABLE, detail, retry) from error
+        payer, network = attempt.keys.payer, attempt.requirements.network
         if not verdict.is_valid or (verdict.payer or payer).lower() != payer:
             reason = verdict.invalid_reason or "unexpected_verify_error"
-            said = SettlementResponse(False, "", network, payer, reason)
-            raise refusal(problem.PAYMENT_INVALID, reason, attempt.purchase, said)
+            response = SettlementResponse(False, "", network, payer, reason)
+            raise payment_refusal(problem.PAYMENT_INVALID, reason, attempt.purchase, response)
 
     async def _work(self, payment: Payment, purchase: Purchase, work: Work) -> Served:
-        failed = Outcome(Event.FAIL, "request_failed")
+        outcome = Outcome(Event.FAIL, "request_failed")
         try:
             answer = await work()
         except Exception:
-            await self._give_up(payment, failed)
+            await self._give_up(payment, outcome)
             raise
-        is_good = answer.status < REFUSED
+        is_good = answer.status < ERROR_STATUS_MIN
         if is_good and purchase.is_awaited():
             return await self._settle(payment, answer, purchase, is_first=True)
-        await self._give_up(payment, failed)
+        await self._give_up(payment, outcome)
         if is_good:
             raise Abandoned
         return Served(answer)
@@ -202,20 +203,20 @@ class Checkout:
     ) -> Served:
         try:
             payment = await self._begin(payment, answer if is_first else None)
-        except Superseded as taken:
-            raise in_progress() from taken
-        outcome = await self._ask(payment, is_first=is_first)
+        except Superseded as error:
+            raise in_progress() from error
+        outcome = await self._ask_until_certain(payment, is_first=is_first)
         is_paid = outcome.event is Event.OBSERVE
         if is_paid and purchase.is_awaited():
-            confirmed = attrs.evolve(outcome, event=Event.CONFIRM)
-            return await self._send(payment, answer, confirmed, purchase)
+            outcome_ = attrs.evolve(outcome, event=Event.CONFIRM)
+            return await self._send(payment, answer, outcome_, purchase)
         try:
             await self.resolve(payment, outcome, holder=payment.holder)
         except Superseded:
             outcome = Outcome(Event.LOSE, outcomes.UNKNOWN, outcome.transaction)
         if is_paid:
             raise Abandoned
-        raise _unpaid(payment, outcome, purchase)
+        raise _settlement_problem(payment, outcome, purchase)
 
     async def _begin(self, payment: Payment, answer: KeptAnswer | None) -> Payment:
         """Keep that a facilitator is going to be asked, and the answer if it is a new one.
@@ -226,30 +227,30 @@ class Checkout:
         now, is_first = self.clock(), answer is not None
         holder = payment.holder if is_first else None
         lease = self._lease(now, self.policy.lease)
-        move = self._moving(Outcome(Event.SETTLE), holder=holder, lease=lease, answer=answer)
-        rule = move if is_first else lambda known: move(_in_doubt(known, payment, now))
+        move = self._move_rule(Outcome(Event.SETTLE), holder=holder, lease=lease, answer=answer)
+        rule = move if is_first else lambda rows: move(_in_doubt(rows, payment, now))
         return await self.store.update(payment.place, rule)
 
-    async def _ask(self, payment: Payment, *, is_first: bool) -> Outcome:
+    async def _ask_until_certain(self, payment: Payment, *, is_first: bool) -> Outcome:
         """What the facilitator says, asked once more in doubt, and then the chain."""
-        outcome = await self._asked(payment, is_first=is_first)
+        outcome = await self._settle_once(payment, is_first=is_first)
         if outcome.event in _DOUBTS:
-            again = await self._asked(payment, is_first=False)
+            again = await self._settle_once(payment, is_first=False)
             # A transfer that was named stays the one to look for.
             if again.event is not Event.LOSE or outcome.event is Event.LOSE:
                 outcome = again
         if outcome.event in _DOUBTS:
-            outcome = await self._seen(payment) or outcome
+            outcome = await self._chain_outcome(payment) or outcome
         return outcome
 
-    async def _asked(self, payment: Payment, *, is_first: bool) -> Outcome:
+    async def _settle_once(self, payment: Payment, *, is_first: bool) -> Outcome:
         try:
             response = await self.facilitator.settle(wire.read_json(payment.payload.encode()))
         except Unavailable:
             response = None
         return outcomes.judge(response, payment, is_first=is_first)
 
-    async def _seen(self, payment: Payment) -> Outcome | None:
+    async def _chain_outcome(self, payment: Payment) -> Outcome | None:
         """What the chain says, where there is a view of it and it can be read."""
         if self.chain is None:
             return None
@@ -258,34 +259,34 @@ class Checkout:
             transfer = await self.chain.transfer(payment) if sighting.is_used else None
         except Unavailable:
             return None
-        return outcomes.seen(sighting, transfer, payment)
+        return outcomes.judge_chain(sighting, transfer, payment)
 
     async def _send(
         self, payment: Payment, answer: KeptAnswer, outcome: Outcome, purchase: Purchase
     ) -> Served:
         """The answer, once it is kept that it is sent; that of another who was first to send it."""
-        now, move = self.clock(), self._moving(outcome)
+        now, move = self.clock(), self._move_rule(outcome)
 
-        def receipted(paid: Payment) -> KeptAnswer:
-            payer = checksummed(paid.payer, self.judge.crypto)
-            said = receipts.response(paid, payer, self.signing, now)
-            return attrs.evolve(answer, payment_response=said.header())
+        def with_receipt(payment: Payment) -> KeptAnswer:
+            payer = checksummed(payment.payer, self.judge.crypto)
+            response = receipts.response(payment, payer, self.signing, now)
+            return attrs.evolve(answer, payment_response=response.header())
 
-        def rule(known: Known) -> Writes:
-            writes = move(known)
+        def rule(rows: Known) -> Writes:
+            writes = move(rows)
             if writes.payment.identifier is None:
                 return attrs.evolve(writes, forget=True)
-            return attrs.evolve(writes, answer=receipted(writes.payment))
+            return attrs.evolve(writes, answer=with_receipt(writes.payment))
 
         try:
-            paid = await self.store.update(payment.place, rule)
+            settled_payment = await self.store.update(payment.place, rule)
         except Superseded:
-            known = await self.store.look(payment.place)
-            kept = known.answers.get(payment.id)
-            if payment.identifier is None or kept is None:
-                raise decisions.used(known.payment or payment, purchase) from None
-            return Served(kept, payment.receipt_id)
-        return Served(receipted(paid), paid.receipt_id)
+            rows = await self.store.look(payment.place)
+            answer_ = rows.answers.get(payment.id)
+            if payment.identifier is None or answer_ is None:
+                raise decisions.replay_refusal(rows.payment or payment, purchase) from None
+            return Served(answer_, payment.receipt_id)
+        return Served(with_receipt(settled_payment), settled_payment.receipt_id)
 
     # -- what was cut off ----------------------------------------------------------------------
 
@@ -296,9 +297,9 @@ class Checkout:
         Without a view of the chain, what is unknown stays so until its client comes back, or the
         operator says what became of it (`resolve`).
         """
-        found = await self.store.due(_LAST if at_once else self.clock(), limit=limit)
-        moved = [await self.recover(payment, at_once=at_once) for payment in found]
-        return tuple(payment for payment in moved if payment is not None)
+        payments = await self.store.due(_LAST if at_once else self.clock(), limit=limit)
+        results = [await self.recover(payment, at_once=at_once) for payment in payments]
+        return tuple(payment for payment in results if payment is not None)
 
     async def resolve(
         self,
@@ -315,22 +316,23 @@ class Checkout:
         Raises:
             Superseded: it is not the holder's any more, or not in doubt.
         """
-        rule = self._moving(outcome, holder=holder, lease=lease)
+        rule = self._move_rule(outcome, holder=holder, lease=lease)
         return await self.store.update(payment.place, rule)
 
     async def recover(self, payment: Payment, *, at_once: bool = False) -> Payment | None:
         """Look after one payment that nobody works on; what it is now, if it moved on."""
         now = self.clock()
-        move = self._moving(Outcome(Event.LAPSE), lease=self._pause(payment))
-        held = IN_FLIGHT if at_once else WATCHED  # of one in doubt the lease is but a pause
+        move = self._move_rule(Outcome(Event.LAPSE), lease=self._pause(payment))
+        # The lease of a payment in doubt is only a pause, which `at_once` cuts short.
+        leased_states = IN_FLIGHT if at_once else WATCHED
 
-        def rule(known: Known) -> Writes:
-            found = known.payment
-            if found is None or found.state not in WATCHED:
+        def rule(rows: Known) -> Writes:
+            current = rows.payment
+            if current is None or current.state not in WATCHED:
                 raise Superseded("There is nothing to look after.")
-            if found.state in held and found.is_worked_on(now):
+            if current.state in leased_states and current.is_worked_on(now):
                 raise Superseded("Another looks after the payment.")
-            return move(known)
+            return move(rows)
 
         outcome = None
         try:
@@ -338,9 +340,9 @@ class Checkout:
             if current.state is State.PENDING and self.chain is None:
                 # The facilitator said that a transfer is under way.
                 current = await self._begin(current, None)
-                outcome = await self._asked(current, is_first=False)
+                outcome = await self._settle_once(current, is_first=False)
             elif current.state in IN_DOUBT:
-                outcome = await self._seen(current)
+                outcome = await self._chain_outcome(current)
             if outcome is not None:
                 lease = self._pause(current)
                 return await self.resolve(current, outcome, holder=current.holder, lease=lease)
@@ -348,7 +350,7 @@ class Checkout:
             return None
         return current if current.state is not payment.state else None
 
-    def _moving(self, outcome: Outcome, **how: Any) -> Rule:
+    def _move_rule(self, outcome: Outcome, **how: Any) -> Rule:
         """What `decisions.move` makes of the outcome now."""
         now, limits = self.clock(), self.policy.limits
         return partial(decisions.move, outcome=outcome, now=now, limits=limits, **how)
@@ -362,13 +364,13 @@ class Checkout:
         return Lease(self.ids.random(HOLDER_BYTES).hex(), now + length)
 
 
-def _in_doubt(known: Known, payment: Payment, now: datetime) -> Known:
+def _in_doubt(rows: Known, payment: Payment, now: datetime) -> Known:
     """What is known, where the payment is in doubt and nobody is at it any more.
 
     Raises:
         Superseded: it is not.
     """
-    current = known.payment
+    current = rows.payment
     # A reservation has its own receipt: another one was made since, perhaps for something else.
     if current is None or current.receipt_id != payment.receipt_id:
         raise Superseded("Another reservation was made since.")
@@ -376,15 +378,15 @@ def _in_doubt(known: Known, payment: Payment, now: datetime) -> Known:
         current = current.moved(Event.LAPSE, now)
     if current.state not in IN_DOUBT:
         raise Superseded("The payment is not in doubt.")
-    return attrs.evolve(known, payment=current)
+    return attrs.evolve(rows, payment=current)
 
 
-def _unpaid(payment: Payment, outcome: Outcome, purchase: Purchase) -> Problem:
+def _settlement_problem(payment: Payment, outcome: Outcome, purchase: Purchase) -> Problem:
     """The payment was not settled, or whether it was is not known; then no new one is asked for."""
     reason, kind = outcome.reason or outcomes.UNKNOWN, _DOUBTS.get(outcome.event)
     transaction = outcome.transaction or payment.transaction or ""
-    said = SettlementResponse(False, transaction, payment.network, payment.payer, reason)
+    response = SettlementResponse(False, transaction, payment.network, payment.payer, reason)
     if kind is None:
-        return refusal(problem.SETTLEMENT_FAILED, reason, purchase, said)
-    fields = {PAYMENT_RESPONSE: said.header(), "Retry-After": DOUBT_SECONDS}
+        return payment_refusal(problem.SETTLEMENT_FAILED, reason, purchase, response)
+    fields = {PAYMENT_RESPONSE: response.header(), "Retry-After": DOUBT_SECONDS}
     return Problem(kind, f"{reason}.", fields)

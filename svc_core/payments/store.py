@@ -42,7 +42,7 @@ def _looked_at(payment: Payment) -> int | None:
     return -micros(payment.updated_at if payment.lease is None else payment.lease.until)
 
 
-def _named(payment: Payment) -> str | None:
+def _identifier_key(payment: Payment) -> str | None:
     if payment.identifier is None or payment.state is State.RELEASED:
         return None
     return identifier_key(payment.payer, payment.identifier)
@@ -58,7 +58,7 @@ PAYMENTS: Collection[Payment] = Collection(
         "state": lambda payment: payment.state,
         "receipt": lambda payment: payment.receipt_id,
         "transaction": lambda payment: payment.transaction,
-        "named": _named,
+        "named": _identifier_key,
     },
     numbers={
         "looked_at": _looked_at,
@@ -82,7 +82,7 @@ PAID_ANSWERS: Collection[PaidAnswer] = Collection(
     name="paid_answers",
     model=PaidAnswer,
     prefix=PREFIX,
-    order=lambda kept: _NEVER if kept.delivered_at is None else micros(kept.delivered_at),
+    order=lambda row: _NEVER if row.delivered_at is None else micros(row.delivered_at),
     scope="system",
 )
 
@@ -113,11 +113,11 @@ REVENUE: Collection[Revenue] = Collection(
 COLLECTIONS: tuple[Collection[Any], ...] = (PAYMENTS, PAID_ANSWERS, WALLETS, REVENUE)
 
 
-Heard = Callable[[Payment | None, Payment], None]
+PaymentListener = Callable[[Payment | None, Payment], None]
 """Hears of a payment that was written: what it was, and what it is."""
 
 
-def _nobody(_before: Payment | None, _after: Payment) -> None:
+def _ignore(_before: Payment | None, _after: Payment) -> None:
     pass
 
 
@@ -126,16 +126,16 @@ class StoredPayments:
     """`PaymentStore`, whose promises it keeps because the store keeps its own."""
 
     storage: Storage
-    heard: Heard = _nobody
+    listener: PaymentListener = _ignore
 
     async def look(self, place: Place) -> Known:
         """The rows of a place, as of one moment."""
-        return await self.storage.read(SYSTEM, lambda tx: _known(tx, place))
+        return await self.storage.read(SYSTEM, lambda tx: _rows(tx, place))
 
     async def update(self, place: Place, rule: Rule) -> Payment:
         """Read the rows of the place, ask the rule, and keep what it says; the payment then."""
         before, after = await self.storage.write(SYSTEM, lambda tx: update(tx, place, rule))
-        self.heard(before, after)
+        self.listener(before, after)
         return after
 
     async def receipt(self, reference: str) -> Payment | None:
@@ -147,8 +147,8 @@ class StoredPayments:
     ) -> tuple[Payment, ...]:
         """Payments in one of the states, of those `WATCHED`, that no running lease covers, those
         first that have waited longest to be looked at."""
-        until, where = {"looked_at": (-micros(now), None)}, {"state": tuple(states)}
-        scan = partial(_scan, order="looked_at", ranges=until, where=where, limit=limit)
+        ranges, filters = {"looked_at": (-micros(now), None)}, {"state": tuple(states)}
+        scan = partial(_scan, order="looked_at", ranges=ranges, where=filters, limit=limit)
         return await self.storage.read(SYSTEM, scan)
 
     async def listed(
@@ -157,7 +157,7 @@ class StoredPayments:
         """Payments, newest reservation first, of these states or of all; `after` is the identifier
         of the last one of the page before."""
 
-        scan = partial(listed, states=states, limit=limit, after=after)
+        scan = partial(scan_payments, states=states, limit=limit, after=after)
         return await self.storage.read(SYSTEM, scan)
 
     async def forget(self, before: datetime, *, limit: int) -> int:
@@ -165,20 +165,20 @@ class StoredPayments:
         no longer valid then, and wallets whose day ended before; how many rows went, `limit` at
         most. Settled payments stay for ever."""
         end, day = micros(before) - 1, int(before.timestamp()) - DAY_SECONDS
-        gone: tuple[tuple[Collection[Any], dict[str, Any]], ...] = (
+        expired_rows: tuple[tuple[Collection[Any], dict[str, Any]], ...] = (
             (PAID_ANSWERS, {"end": end}),
             (PAYMENTS, {"order": "lapses_at", "ranges": {"lapses_at": (0, end)}}),
             (WALLETS, {"end": day}),
         )
 
         async def unit(tx: Transaction) -> int:
-            left = limit
-            for rows, bounds in gone:
-                found = await tx.documents.scan(rows, limit=left or 1, **bounds)
-                for row in found.rows[:left]:
+            room = limit
+            for rows, bounds in expired_rows:
+                page = await tx.documents.scan(rows, limit=room or 1, **bounds)
+                for row in page.rows[:room]:
                     await tx.documents.delete(rows, row.id)
-                    left -= 1
-            return limit - left
+                    room -= 1
+            return limit - room
 
         return await self.storage.write(SYSTEM, unit)
 
@@ -188,9 +188,9 @@ class StoredPayments:
 
 async def update(tx: Transaction, place: Place, rule: Rule) -> tuple[Payment | None, Payment]:
     """Keep what a rule says of the rows of a place; the payment as it was and as it is."""
-    known = await _known(tx, place)
-    writes = rule(known)
-    before, after = known.payment, writes.payment
+    current = await _rows(tx, place)
+    writes = rule(current)
+    before, after = current.payment, writes.payment
     if before is None and await receipt(tx, after.receipt_id) is not None:
         raise AssertionError("two payments have one receipt identifier")
     await tx.documents.put(PAYMENTS, after.id, after)
@@ -200,7 +200,7 @@ async def update(tx: Transaction, place: Place, rule: Rule) -> tuple[Payment | N
         await _add_revenue(tx, after, after.settled_at.astimezone(UTC).date())
     answer = writes.answer
     if answer is None and after.delivered_at is not None:
-        answer = known.answers.get(after.id)  # from now on it may be forgotten
+        answer = current.answers.get(after.id)  # from now on it may be forgotten
     if writes.forget:
         await tx.documents.delete(PAID_ANSWERS, after.id)
     elif answer is not None:
@@ -214,35 +214,35 @@ async def receipt(tx: Transaction, reference: str) -> Payment | None:
     return await _first(tx, "transaction" if reference.startswith("0x") else "receipt", reference)
 
 
-async def listed(
+async def scan_payments(
     tx: Transaction, *, states: frozenset[State], limit: int, after: str | None
 ) -> tuple[Payment, ...]:
     """Payments, newest reservation first, of these states or of all; `after` is the last one of
     the page before."""
-    where = {"state": tuple(states)} if states else {}
+    filters = {"state": tuple(states)} if states else {}
     last = None if after is None else await tx.documents.get(PAYMENTS, after)
     place = None if last is None else Position(last.order, last.id)
-    return await _scan(tx, where=where, after=place, limit=limit)
+    return await _scan(tx, where=filters, after=place, limit=limit)
 
 
-async def _scan(tx: Transaction, *, limit: int, **how: Any) -> tuple[Payment, ...]:
-    found = await tx.documents.scan(PAYMENTS, limit=limit, **how)
-    return tuple(PAYMENTS.decode(row.raw) for row in found.rows)
+async def _scan(tx: Transaction, *, limit: int, **bounds: Any) -> tuple[Payment, ...]:
+    page = await tx.documents.scan(PAYMENTS, limit=limit, **bounds)
+    return tuple(PAYMENTS.decode(row.raw) for row in page.rows)
 
 
 async def _first(tx: Transaction, key: str, value: str) -> Payment | None:
     return next(iter(await _scan(tx, where={key: (value,)}, limit=1)), None)
 
 
-async def _known(tx: Transaction, place: Place) -> Known:
+async def _rows(tx: Transaction, place: Place) -> Known:
     document = await tx.documents.get(PAYMENTS, place.id)
     payment = None if document is None else PAYMENTS.decode(document.raw)
     namesake = None
     if place.identifier is not None:
         namesake = await _first(tx, "named", identifier_key(place.payer, place.identifier))
-    kept = await tx.documents.get(WALLETS, place.payer)
-    wallet = None if kept is None else WALLETS.decode(kept.raw)
-    ids = tuple(dict.fromkeys(each.id for each in (payment, namesake) if each is not None))
+    wallet_row = await tx.documents.get(WALLETS, place.payer)
+    wallet = None if wallet_row is None else WALLETS.decode(wallet_row.raw)
+    ids = tuple(dict.fromkeys(row.id for row in (payment, namesake) if row is not None))
     rows = await tx.documents.get_many(PAID_ANSWERS, ids)
     answers = {id_: bodies.unpack(PAID_ANSWERS.decode(row.raw).packed) for id_, row in rows.items()}
     return Known(payment, namesake, wallet, answers)

@@ -78,11 +78,11 @@ class PatchProject(OneProject):
 async def list_projects(ctx: Context, request: ListProjects) -> Page[Project]:
     """The caller's own projects."""
     pinned = request.pinned
-    where = {
+    filters = {
         "status": request.status,
         "pinned": UNSET if isinstance(pinned, Unset) else str(pinned).lower(),
     }
-    return await ctx.page(PROJECTS, where=where, after=request.cursor, limit=request.limit)
+    return await ctx.page(PROJECTS, where=filters, after=request.cursor, limit=request.limit)
 
 
 async def create_project(ctx: Context, request: CreateProject) -> Created[Project]:
@@ -90,7 +90,7 @@ async def create_project(ctx: Context, request: CreateProject) -> Created[Projec
     members = named(request.body, ProjectInput)
     await _check(ctx, members)
     project = crud.made(ctx, PROJECTS, **members)
-    return await crud.keep(ctx, PROJECTS, project, PROJECTS_MAX)
+    return await crud.create_own(ctx, PROJECTS, project, PROJECTS_MAX)
 
 
 async def change_project(ctx: Context, request: ReplaceProject | PatchProject) -> One[Project]:
@@ -102,7 +102,7 @@ async def change_project(ctx: Context, request: ReplaceProject | PatchProject) -
 
 async def _check(
     ctx: Context,
-    sent: Mapping[str, Any],
+    members: Mapping[str, Any],
     reports: tuple[str, ...] = (),
     subjects: tuple[str, ...] = (),
 ) -> None:
@@ -111,18 +111,18 @@ async def _check(
     Raises:
         Problem: VALIDATION_FAILED, naming every one that is not.
     """
-    ids, asked = sent.get("report_ids", ()), sent.get("subject_ids", ())
+    ids, subject_ids = members.get("report_ids", ()), members.get("subject_ids", ())
     faults = await ctx.missing(REPORTS, ids, pointer="/reportIds", known=reports)
-    there = {*subjects, *await ctx.tx.ledger.get_many(asked)}
+    visible = {*subjects, *await ctx.tx.ledger.get_many(subject_ids)}
     faults += [
-        Fault(f"/subjectIds/{at}", "is no subject of this workspace")
-        for at, id_ in enumerate(asked)
-        if id_ not in there
+        Fault(f"/subjectIds/{index}", "is no subject of this workspace")
+        for index, id_ in enumerate(subject_ids)
+        if id_ not in visible
     ]
     problem.refuse(faults)
 
 
-def _having(**members: Any) -> Callable[[Context, OneProject], Awaitable[One[Project]]]:
+def _set_members(**members: Any) -> Callable[[Context, OneProject], Awaitable[One[Project]]]:
     """The use case that gives a project these members."""
 
     async def run(ctx: Context, request: OneProject) -> One[Project]:  # noqa: ARG001
@@ -141,7 +141,7 @@ _EXAMPLE = {
 }
 _READ, _WRITE = frozenset({"projects:read"}), frozenset({"projects:write"})
 _ROWS = crud.Rows(PROJECTS, "project_id", _READ, _WRITE, idempotency="optional")
-_ONE, _AGAIN = "/projects/{projectId}", " Where it is so already, nothing is written."
+_PATH, _REPEAT = "/projects/{projectId}", " Where it is so already, nothing is written."
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _ROWS.operation(
@@ -164,39 +164,39 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _ROWS.show(
         "getProject",
         "projects show",
-        f"GET {_ONE}",
+        f"GET {_PATH}",
         "Read a project",
         OneProject,
         description="One project of the person behind the key.",
     ),
     _ROWS.operation(
         "projects replace",
-        f"PUT {_ONE}",
+        f"PUT {_PATH}",
         "Replace a project",
         change_project,
         id_="replaceProject",
         request=ReplaceProject,
-        description="What is left out gets its default; `status` and `pinned` stay." + _AGAIN,
+        description="What is left out gets its default; `status` and `pinned` stay." + _REPEAT,
         examples={"body": _EXAMPLE},
     ),
     _ROWS.operation(
         "projects update",
-        f"PATCH {_ONE}",
+        f"PATCH {_PATH}",
         "Change a project",
         change_project,
         id_="updateProject",
         request=PatchProject,
-        description="Changes the members that are sent (JSON Merge Patch, RFC 7396)." + _AGAIN,
+        description="Changes the members that are sent (JSON Merge Patch, RFC 7396)." + _REPEAT,
         examples={"body": {"notes": "The authority has answered."}},
     ),
     *(
         _ROWS.operation(
             f"projects {verb}",
-            f"POST {_ONE}/{verb}",
+            f"POST {_PATH}/{verb}",
             f"{verb.capitalize()} a project",
-            _having(**members),
+            _set_members(**members),
             id_=f"{verb}Project",
-            description=description + _AGAIN,
+            description=description + _REPEAT,
         )
         for verb, description, members in (
             ("archive", "Puts it aside; it is kept.", {"status": "archived"}),

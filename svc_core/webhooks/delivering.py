@@ -42,7 +42,7 @@ KEPT: Final = timedelta(days=30)
 """How long deliveries and their events are kept; long enough to repair a holiday's loss."""
 SKIPPED_AT_ONCE: Final = 200
 """Waiting deliveries that one unit of work takes off a disabled webhook's queue."""
-SHUT: Final = timedelta(minutes=5)
+SEALED_PAUSE: Final = timedelta(minutes=5)
 """How long a webhook is left alone whose secret cannot be opened; only a person can mend that."""
 
 
@@ -84,7 +84,7 @@ async def take(
     if webhook is None:
         await _forget(ctx, queue)
         return ()
-    queue = await _put_back(ctx, queue, rules.expired(queue, ctx.now))
+    queue = await _put_back(ctx, queue, rules.expired_holds(queue, ctx.now))
     if webhook.status == "disabled":
         await _skip(ctx, queue)
         return ()
@@ -94,11 +94,12 @@ async def take(
     try:
         signing = await keys.signing_keys(ctx, webhook_id)
     except SealError:
-        await ctx.save(QUEUES, webhook_id, attrs.evolve(queue, wake_at=ctx.now + SHUT))
+        await ctx.save(QUEUES, webhook_id, attrs.evolve(queue, wake_at=ctx.now + SEALED_PAUSE))
         return ()
     tasks = await _begin(ctx, webhook, due, signing)
     until = ctx.now + rules.HOLD
-    queue = rules.held(queue, [Hold(task.delivery_id, task.attempt_id, until) for task in tasks])
+    holds = [Hold(task.delivery_id, task.attempt_id, until) for task in tasks]
+    queue = rules.add_holds(queue, holds)
     await _save(ctx, queue, waiting[len(due) :])
     return tuple(tasks)
 
@@ -120,9 +121,11 @@ async def give_back(ctx: Context, webhook_id: str, attempt_ids: Collection[str])
     For a worker that is told to end: what became of them it does not know.
     """
     queue = await ctx.find(QUEUES, webhook_id)
-    held = () if queue is None else [one for one in queue.holds if one.attempt_id in attempt_ids]
-    if queue is not None and held:
-        queue = await _put_back(ctx, queue, held)
+    if queue is None:
+        return
+    holds = [hold for hold in queue.holds if hold.attempt_id in attempt_ids]
+    if holds:
+        queue = await _put_back(ctx, queue, holds)
         await ctx.save(QUEUES, webhook_id, attrs.evolve(queue, wake_at=ctx.now))
 
 
@@ -131,17 +134,17 @@ async def conclude(ctx: Context, task: Task, result: Outcome) -> Webhook | None:
 
     None when it was not held any more, or its webhook is gone: then it counts for nothing.
     """
-    held = rules.released(await queue_of(ctx, task.webhook_id), task.attempt_id)
+    remaining = rules.drop_hold(await queue_of(ctx, task.webhook_id), task.attempt_id)
     before = await ctx.find(WEBHOOKS, task.webhook_id)
-    if held is None or before is None:
+    if remaining is None or before is None:
         return None
     delivery = await ctx.find(DELIVERIES, task.delivery_id)
     if delivery is not None:  # else it was forgotten meanwhile, as old ones are
-        ended = rules.ended(delivery, task.attempt_id, result, ctx.now)
-        await ctx.save(DELIVERIES, task.delivery_id, ended)
+        after = rules.end_attempt(delivery, task.attempt_id, result, ctx.now)
+        await ctx.save(DELIVERIES, task.delivery_id, after)
     if result.is_success and task.event.type == REPORT_GENERATED:
         await _remember(ctx, json.loads(task.event.body)["data"])
-    queue = rules.counted(held, task.event.id, result, ctx.now)
+    queue = rules.count_outcome(remaining, task.event.id, result, ctx.now)
     webhook = rules.after_attempt(before, queue, ctx.now)
     if webhook is not before:
         await ctx.save(WEBHOOKS, webhook.id, webhook)
@@ -149,7 +152,7 @@ async def conclude(ctx: Context, task: Task, result: Outcome) -> Webhook | None:
         await _skip(ctx, queue)
     else:
         await _save(ctx, queue, await _waiting(ctx, webhook.id, 1))
-    return rules.shown(webhook, queue)
+    return rules.webhook_view(webhook, queue)
 
 
 async def _remember(ctx: Context, data: Mapping[str, Any]) -> None:
@@ -163,24 +166,24 @@ async def _remember(ctx: Context, data: Mapping[str, Any]) -> None:
 
 async def purge(ctx: Context, ids: Sequence[str]) -> None:
     """Forget deliveries that are older than they are kept, each with its event."""
-    events = {each.event_id for each in (await ctx.find_many(DELIVERIES, ids)).values()}
+    events = {delivery.event_id for delivery in (await ctx.find_many(DELIVERIES, ids)).values()}
     for id_ in ids:
         await ctx.tx.documents.delete(DELIVERIES, id_)
         await ctx.tx.documents.delete(WAITING, id_)
-    for id_ in sorted(events - await _told_later(ctx, events)):
+    for id_ in sorted(events - await _still_pending(ctx, events)):
         await ctx.tx.documents.delete(EVENTS, id_)
 
 
-async def _told_later(ctx: Context, events: set[str]) -> set[str]:
+async def _still_pending(ctx: Context, events: set[str]) -> set[str]:
     """Those of the events that have deliveries left: few, as they are made at the same time."""
-    found: set[str] = set()
+    pending: set[str] = set()
     has_more = True
     while has_more:
-        where = {"event_id": tuple(sorted(events - found))}
-        left = await ctx.tx.documents.scan(DELIVERIES, where=where, limit=SKIPPED_AT_ONCE)
-        found |= {DELIVERIES.decode(row.raw).event_id for row in left.rows}
-        has_more = left.more
-    return found
+        filters = {"event_id": tuple(sorted(events - pending))}
+        page = await ctx.tx.documents.scan(DELIVERIES, where=filters, limit=SKIPPED_AT_ONCE)
+        pending |= {DELIVERIES.decode(row.raw).event_id for row in page.rows}
+        has_more = page.more
+    return pending
 
 
 # -- steps -------------------------------------------------------------------------------------
@@ -190,11 +193,11 @@ async def _begin(
     ctx: Context, webhook: StoredWebhook, waiting: Sequence[Waiting], signing: tuple[bytes, ...]
 ) -> list[Task]:
     pending = await ctx.find_many(DELIVERIES, [line.delivery_id for line in waiting])
-    events = await ctx.find_many(EVENTS, [each.event_id for each in pending.values()])
+    events = await ctx.find_many(EVENTS, [delivery.event_id for delivery in pending.values()])
     tasks: list[Task] = []
     for id_, before in pending.items():
         attempt_id = ctx.ids.new("att")
-        delivery = rules.begun(before, attempt_id, ctx.now)
+        delivery = rules.begin_attempt(before, attempt_id, ctx.now)
         await ctx.save(DELIVERIES, id_, delivery)
         await ctx.remove(WAITING, id_)
         event = events.get(delivery.event_id)
@@ -206,28 +209,28 @@ async def _begin(
 
 
 async def _waiting(ctx: Context, webhook_id: str, limit: int) -> tuple[Waiting, ...]:
-    where = {"webhook_id": (webhook_id,)}
-    found = await ctx.tx.documents.scan(WAITING, where=where, limit=limit)
-    return tuple(WAITING.decode(row.raw) for row in found.rows)
+    filters = {"webhook_id": (webhook_id,)}
+    page = await ctx.tx.documents.scan(WAITING, where=filters, limit=limit)
+    return tuple(WAITING.decode(row.raw) for row in page.rows)
 
 
-async def _put_back(ctx: Context, queue: Queue, lost: Sequence[Hold]) -> Queue:
+async def _put_back(ctx: Context, queue: Queue, holds: Sequence[Hold]) -> Queue:
     """The queue without what dead workers held, which waits again at its old place in front."""
-    known = await ctx.find_many(DELIVERIES, [hold.delivery_id for hold in lost])
-    for hold in lost:
-        delivery = known.get(hold.delivery_id)
+    deliveries = await ctx.find_many(DELIVERIES, [hold.delivery_id for hold in holds])
+    for hold in holds:
+        delivery = deliveries.get(hold.delivery_id)
         if delivery is None:
             continue  # It was forgotten meanwhile, as old ones are.
         pending = attrs.evolve(delivery, status="pending", updated_at=ctx.now)
         await ctx.save(DELIVERIES, hold.delivery_id, pending)
         waiting = Waiting(hold.delivery_id, queue.webhook_id, delivery.created_at)
         await ctx.save(WAITING, hold.delivery_id, waiting)
-    return attrs.evolve(queue, holds=tuple(hold for hold in queue.holds if hold not in lost))
+    return attrs.evolve(queue, holds=tuple(hold for hold in queue.holds if hold not in holds))
 
 
 async def _save(ctx: Context, queue: Queue, waiting: Sequence[Waiting]) -> None:
     upcoming = waiting[0].queued_at if waiting and rules.attempts_left(queue) else None
-    awake = rules.waking(queue, ctx.now, upcoming)
+    awake = rules.with_wake_time(queue, ctx.now, upcoming)
     await ctx.save(QUEUES, queue.webhook_id, awake)
 
 
@@ -236,11 +239,11 @@ async def _skip(ctx: Context, queue: Queue) -> None:
     waiting = await _waiting(ctx, queue.webhook_id, SKIPPED_AT_ONCE)
     pending = await ctx.find_many(DELIVERIES, [line.delivery_id for line in waiting])
     for id_, delivery in pending.items():
-        skipped = attrs.evolve(delivery, status="skipped", updated_at=ctx.now)
-        await ctx.save(DELIVERIES, id_, skipped)
+        after = attrs.evolve(delivery, status="skipped", updated_at=ctx.now)
+        await ctx.save(DELIVERIES, id_, after)
         await ctx.remove(WAITING, id_)
     upcoming = ctx.now if len(waiting) == SKIPPED_AT_ONCE else None
-    awake = rules.waking(queue, ctx.now, upcoming)
+    awake = rules.with_wake_time(queue, ctx.now, upcoming)
     await ctx.save(QUEUES, queue.webhook_id, awake)
 
 

@@ -20,19 +20,19 @@ OVERLAP: Final = timedelta(hours=24)
 """How long a rotated secret still signs beside the new one."""
 
 
-async def keep(ctx: Context, webhook_id: str, key: bytes) -> None:
+async def store_secret(ctx: Context, webhook_id: str, key: bytes) -> None:
     """Keep the first secret of a webhook."""
-    sealed = WebhookSecrets(webhook_id, _locked(ctx, webhook_id, key))
-    await ctx.create(WEBHOOK_SECRETS, webhook_id, sealed)
+    secrets = WebhookSecrets(webhook_id, _seal(ctx, webhook_id, key))
+    await ctx.create(WEBHOOK_SECRETS, webhook_id, secrets)
 
 
 async def rotate(ctx: Context, webhook_id: str, key: bytes) -> None:
     """Keep a new secret; the one before it signs beside it for a day."""
     before = await ctx.value(WEBHOOK_SECRETS, webhook_id)
     former = (FormerSecret(before.current, ctx.now + OVERLAP), *_signing(ctx, before))
-    sealed = _locked(ctx, webhook_id, key)
-    rotated = WebhookSecrets(webhook_id, sealed, former[:FORMER_MAX])
-    await ctx.save(WEBHOOK_SECRETS, webhook_id, rotated)
+    current = _seal(ctx, webhook_id, key)
+    secrets = WebhookSecrets(webhook_id, current, former[:FORMER_MAX])
+    await ctx.save(WEBHOOK_SECRETS, webhook_id, secrets)
 
 
 async def replace(ctx: Context, webhook_id: str, key: bytes) -> bool:
@@ -56,7 +56,7 @@ async def signing_keys(ctx: Context, webhook_id: str) -> tuple[bytes, ...]:
         SealError: the present one cannot be opened.
     """
     secrets = await ctx.value(WEBHOOK_SECRETS, webhook_id)
-    present = _unlocked(ctx, webhook_id, secrets.current)
+    present = _unseal(ctx, webhook_id, secrets.current)
     return (present, *(key for _, key in _former(ctx, secrets) if key != present))
 
 
@@ -70,8 +70,8 @@ def under_earlier(keyring: Keyring) -> Mapping[str, tuple[str, ...]]:
 
 def under_unknown(keyring: Keyring) -> Mapping[str, tuple[str, ...]]:
     """Finds the secrets that are sealed with a master key that is not listed."""
-    others = (id_ for id_ in range(KEY_ID_MAX + 1) if id_ not in keyring.keys)
-    return {"sealed_with": tuple(map(str, others))}
+    ids = (id_ for id_ in range(KEY_ID_MAX + 1) if id_ not in keyring.keys)
+    return {"sealed_with": tuple(map(str, ids))}
 
 
 async def renew(ctx: Context, webhook_id: str) -> None:
@@ -85,9 +85,9 @@ async def renew(ctx: Context, webhook_id: str) -> None:
     secrets = await ctx.find(WEBHOOK_SECRETS, webhook_id)
     if secrets is None:
         return  # The webhook was deleted since somebody looked.
-    present = _locked(ctx, webhook_id, _unlocked(ctx, webhook_id, secrets.current))
+    present = _seal(ctx, webhook_id, _unseal(ctx, webhook_id, secrets.current))
     former = tuple(
-        FormerSecret(_locked(ctx, webhook_id, key), secret.until)
+        FormerSecret(_seal(ctx, webhook_id, key), secret.until)
         for secret, key in _former(ctx, secrets)
     )
     await ctx.save(WEBHOOK_SECRETS, webhook_id, WebhookSecrets(webhook_id, present, former))
@@ -103,16 +103,16 @@ def _signing(ctx: Context, secrets: WebhookSecrets) -> Iterator[FormerSecret]:
 def _former(ctx: Context, secrets: WebhookSecrets) -> Iterator[tuple[FormerSecret, bytes]]:
     for secret in _signing(ctx, secrets):
         with suppress(SealError):
-            yield secret, _unlocked(ctx, secrets.webhook_id, secret.sealed)
+            yield secret, _unseal(ctx, secrets.webhook_id, secret.sealed)
 
 
-def _locked(ctx: Context, webhook_id: str, key: bytes) -> str:
+def _seal(ctx: Context, webhook_id: str, key: bytes) -> str:
     nonce = ctx.ids.random(NONCE_BYTES)
     return seals.lock(ctx.keyring, key, _place(ctx, webhook_id), nonce)
 
 
-def _unlocked(ctx: Context, webhook_id: str, sealed: str) -> bytes:
-    return seals.unlock(ctx.keyring, sealed, _place(ctx, webhook_id))
+def _unseal(ctx: Context, webhook_id: str, token: str) -> bytes:
+    return seals.unlock(ctx.keyring, token, _place(ctx, webhook_id))
 
 
 def _place(ctx: Context, webhook_id: str) -> str:

@@ -188,7 +188,7 @@ async def list_webhooks(ctx: Context, request: ListWebhooks) -> Page[Webhook]:
     webhooks = [WEBHOOKS.decode(raw) for raw in page.rows]
     queues = await ctx.find_many(QUEUES, [webhook.id for webhook in webhooks])
     rows = [
-        rules.shown(webhook, queues.get(webhook.id, Queue(webhook.id, None)))
+        rules.webhook_view(webhook, queues.get(webhook.id, Queue(webhook.id, None)))
         for webhook in webhooks
     ]
     return Page(tuple(map(wire.dumps, rows)), page.next_cursor)
@@ -201,39 +201,39 @@ async def create_webhook(ctx: Context, request: CreateWebhook) -> Created[Webhoo
     webhook = crud.made(ctx, WEBHOOKS, **members)
     rules.check_url(webhook.url, loopback=ctx.host.is_development)
     await _check(ctx, members)
-    held = await ctx.tx.documents.scan(WEBHOOKS, limit=WEBHOOKS_MAX)
-    if len(held.rows) == WEBHOOKS_MAX:
+    page = await ctx.tx.documents.scan(WEBHOOKS, limit=WEBHOOKS_MAX)
+    if len(page.rows) == WEBHOOKS_MAX:
         raise Problem(
             problem.RESOURCE_CONFLICT,
             f"A workspace has at most {WEBHOOKS_MAX}.",
             resolution="Delete a webhook first.",
         )
     document = await ctx.create(WEBHOOKS, webhook.id, webhook)
-    await keys.keep(ctx, webhook.id, key)
-    shown = rules.shown(webhook, Queue(webhook.id, None))
-    return Created(wire.dumps(shown), document.tag, str(WEBHOOKS.address(webhook.id)))
+    await keys.store_secret(ctx, webhook.id, key)
+    view = rules.webhook_view(webhook, Queue(webhook.id, None))
+    return Created(wire.dumps(view), document.tag, str(WEBHOOKS.address(webhook.id)))
 
 
-async def _check(ctx: Context, sent: Mapping[str, Any], known: Sequence[str] = ()) -> None:
+async def _check(ctx: Context, members: Mapping[str, Any], earlier: Sequence[str] = ()) -> None:
     """Pass profiles to which the workspace subscribes, or that were known before.
 
     Raises:
         Problem: VALIDATION_FAILED, naming each that is not.
     """
-    ids = sent.get("profile_ids", ())
-    known = [*known, *await ctx.tx.documents.get_many(FOLLOWS, ids)]
-    problem.refuse(await ctx.missing(PROFILES, ids, pointer="/profileIds", known=known))
+    ids = members.get("profile_ids", ())
+    earlier = [*earlier, *await ctx.tx.documents.get_many(FOLLOWS, ids)]
+    problem.refuse(await ctx.missing(PROFILES, ids, pointer="/profileIds", known=earlier))
 
 
 async def get_webhook(ctx: Context, request: OneWebhook) -> One[Webhook]:
     """One webhook, without its secret."""
-    return await _one(ctx, await ctx.load(WEBHOOKS, request.webhook_id))
+    return await _answer(ctx, await ctx.load(WEBHOOKS, request.webhook_id))
 
 
-async def _one(ctx: Context, stored: Document[StoredWebhook] | One[StoredWebhook]) -> One[Webhook]:
+async def _answer(ctx: Context, row: Document[StoredWebhook] | One[StoredWebhook]) -> One[Webhook]:
     """The webhook with how its deliveries go, of which its tag knows nothing."""
-    webhook = WEBHOOKS.decode(stored.raw)
-    return One(wire.dumps(rules.shown(webhook, await queue_of(ctx, webhook.id))), stored.tag)
+    webhook = WEBHOOKS.decode(row.raw)
+    return One(wire.dumps(rules.webhook_view(webhook, await queue_of(ctx, webhook.id))), row.tag)
 
 
 async def change_webhook(
@@ -255,7 +255,7 @@ async def change_webhook(
     document = ctx.row
     if after is not before:
         document = await ctx.save(WEBHOOKS, after.id, after, expect=document.version)
-    return await _one(ctx, document)
+    return await _answer(ctx, document)
 
 
 async def delete_webhook(ctx: Context, request: OneWebhook) -> Empty:
@@ -272,15 +272,15 @@ async def enable_webhook(ctx: Context, request: OneWebhook) -> One[Webhook]:
     queue = await queue_of(ctx, request.webhook_id)
     if queue.consecutive_failures:
         await ctx.save(QUEUES, queue.webhook_id, attrs.evolve(queue, consecutive_failures=0))
-    enabled = rules.enabled(WEBHOOKS.decode(ctx.row.raw), ctx.now)
-    return await _one(ctx, await ctx.rewrite(WEBHOOKS, enabled))
+    webhook = rules.enable(WEBHOOKS.decode(ctx.row.raw), ctx.now)
+    return await _answer(ctx, await ctx.rewrite(WEBHOOKS, webhook))
 
 
 async def test_webhook(ctx: Context, request: OneWebhook) -> Created[Delivery]:
     """Queue a test event, signed and counted like any other."""
     webhook = await ctx.value(WEBHOOKS, request.webhook_id)
     if webhook.status == "disabled":
-        raise rules.disabled()
+        raise rules.disabled_problem()
     event = rules.trial(ctx.ids.new("evt"), webhook, ctx.host.origin, ctx.now)
     await publish(ctx, event, (webhook,))
     return await _delivery(ctx, webhook.id, event)
@@ -323,7 +323,7 @@ def _deliveries(webhook_id: str, event_id: str) -> str:
 
 # -- declarations ------------------------------------------------------------------------------
 
-_ONE = "/webhooks/{webhookId}"
+_PATH = "/webhooks/{webhookId}"
 _ROWS = crud.Rows(WEBHOOKS, "webhook_id", MANAGE, MANAGE)
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
@@ -357,7 +357,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     _ROWS.operation(
         "webhooks show",
-        f"GET {_ONE}",
+        f"GET {_PATH}",
         "Read a webhook",
         get_webhook,
         description=(
@@ -367,7 +367,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     _ROWS.operation(
         "webhooks replace",
-        f"PUT {_ONE}",
+        f"PUT {_PATH}",
         "Replace a webhook",
         change_webhook,
         id_="replaceWebhook",
@@ -381,7 +381,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     _ROWS.operation(
         "webhooks update",
-        f"PATCH {_ONE}",
+        f"PATCH {_PATH}",
         "Change a webhook",
         change_webhook,
         id_="updateWebhook",
@@ -395,21 +395,21 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     _ROWS.operation(
         "webhooks delete",
-        f"DELETE {_ONE}",
+        f"DELETE {_PATH}",
         "Delete a webhook",
         delete_webhook,
         description="Deletes the webhook and its secret; what still waits for it is never sent.",
     ),
     _ROWS.operation(
         "webhooks enable",
-        f"POST {_ONE}/enable",
+        f"POST {_PATH}/enable",
         "Enable a webhook",
         enable_webhook,
         description="Notifies it of events again and sets its failure count back to 0.",
     ),
     _ROWS.operation(
         "webhooks rotate-secret",
-        f"POST {_ONE}/rotate-secret",
+        f"POST {_PATH}/rotate-secret",
         "Rotate a webhook's secret",
         change_webhook,
         id_="rotateWebhookSecret",
@@ -424,7 +424,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     _ROWS.operation(
         "webhooks test",
-        f"POST {_ONE}/test",
+        f"POST {_PATH}/test",
         "Send a test event",
         test_webhook,
         description=(
@@ -437,7 +437,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     _ROWS.operation(
         "webhooks deliveries",
-        f"GET {_ONE}/deliveries",
+        f"GET {_PATH}/deliveries",
         "List deliveries",
         list_deliveries,
         columns=("eventId", "eventType", "subject", "status", "updatedAt"),
@@ -445,7 +445,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     _ROWS.operation(
         "webhooks redeliver",
-        f"POST {_ONE}/deliveries/{{eventId}}/redeliver",
+        f"POST {_PATH}/deliveries/{{eventId}}/redeliver",
         "Send an event again",
         redeliver,
         id_="redeliverEvent",

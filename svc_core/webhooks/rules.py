@@ -68,23 +68,23 @@ def check_url(url: str, *, loopback: bool) -> None:
     """
     try:
         check_callback(url, loopback=loopback)
-    except EgressError as refused:
-        raise Problem(problem.WEBHOOK_URL_NOT_ALLOWED, f"/url: {refused}") from refused
+    except EgressError as error:
+        raise Problem(problem.WEBHOOK_URL_NOT_ALLOWED, f"/url: {error}") from error
 
 
 # -- the webhook -------------------------------------------------------------------------------
 
 
-def shown(webhook: StoredWebhook, queue: Queue) -> Webhook:
+def webhook_view(webhook: StoredWebhook, queue: Queue) -> Webhook:
     """The webhook as it is answered: what people set, and how its deliveries go."""
     return Webhook(
-        **{name.name: getattr(webhook, name.name) for name in attrs.fields(StoredWebhook)},
+        **{item.name: getattr(webhook, item.name) for item in attrs.fields(StoredWebhook)},
         consecutive_failures=queue.consecutive_failures,
         last_delivery=queue.last_delivery,
     )
 
 
-def enabled(webhook: StoredWebhook, now: datetime) -> StoredWebhook:
+def enable(webhook: StoredWebhook, now: datetime) -> StoredWebhook:
     """The webhook, notified of events again."""
     return changed(webhook, now, status="enabled", disabled_at=None)
 
@@ -99,12 +99,12 @@ def after_attempt(webhook: StoredWebhook, queue: Queue, now: datetime) -> Stored
 # -- its queue ---------------------------------------------------------------------------------
 
 
-def expired(queue: Queue, now: datetime) -> tuple[Hold, ...]:
+def expired_holds(queue: Queue, now: datetime) -> tuple[Hold, ...]:
     """The attempts whose worker is presumed dead."""
     return tuple(hold for hold in queue.holds if hold.until <= now)
 
 
-def counted(queue: Queue, event_id: str, result: Outcome, now: datetime) -> Queue:
+def count_outcome(queue: Queue, event_id: str, result: Outcome, now: datetime) -> Queue:
     """The queue with the outcome of an attempt in its count."""
     newest = LastDelivery(
         event_id=event_id,
@@ -121,18 +121,18 @@ def attempts_left(queue: Queue) -> int:
     return max(0, FAILURES_MAX - queue.consecutive_failures - len(queue.holds))
 
 
-def held(queue: Queue, holds: Sequence[Hold]) -> Queue:
+def add_holds(queue: Queue, holds: Sequence[Hold]) -> Queue:
     """The queue with these attempts under way as well."""
     return attrs.evolve(queue, holds=(*queue.holds, *holds))
 
 
-def released(queue: Queue, attempt_id: str) -> Queue | None:
+def drop_hold(queue: Queue, attempt_id: str) -> Queue | None:
     """The queue without the attempt; None when it is not held, and so belongs to nobody."""
     rest = tuple(hold for hold in queue.holds if hold.attempt_id != attempt_id)
     return None if len(rest) == len(queue.holds) else attrs.evolve(queue, holds=rest)
 
 
-def waking(queue: Queue, now: datetime, upcoming: datetime | None) -> Queue:
+def with_wake_time(queue: Queue, now: datetime, upcoming: datetime | None) -> Queue:
     """The queue with the time when somebody has to look at it again.
 
     `upcoming` is from when the first of what waits may be taken; None where nothing waits, or
@@ -153,14 +153,14 @@ def trial(id_: str, webhook: StoredWebhook, origin: str, now: datetime) -> Event
 # -- a delivery --------------------------------------------------------------------------------
 
 
-def begun(delivery: Delivery, attempt_id: str, now: datetime) -> Delivery:
+def begin_attempt(delivery: Delivery, attempt_id: str, now: datetime) -> Delivery:
     """The delivery with one more attempt, which is under way."""
     number = delivery.attempts[-1].number + 1 if delivery.attempts else 1
     attempts = (*delivery.attempts, Attempt(attempt_id, number, now))[-ATTEMPTS_KEPT:]
     return attrs.evolve(delivery, status="delivering", attempts=attempts, updated_at=now)
 
 
-def ended(delivery: Delivery, attempt_id: str, result: Outcome, now: datetime) -> Delivery:
+def end_attempt(delivery: Delivery, attempt_id: str, result: Outcome, now: datetime) -> Delivery:
     """The delivery with the end of one of its attempts."""
     attempts = tuple(
         attrs.evolve(
@@ -178,7 +178,7 @@ def ended(delivery: Delivery, attempt_id: str, result: Outcome, now: datetime) -
     return attrs.evolve(delivery, status=status, attempts=attempts, updated_at=now)
 
 
-def disabled() -> Problem:
+def disabled_problem() -> Problem:
     """The refusal of what only an enabled webhook does."""
     return Problem(
         problem.RESOURCE_CONFLICT,
@@ -194,7 +194,7 @@ def check_redeliverable(webhook: StoredWebhook, delivery: Delivery) -> None:
         Problem: RESOURCE_CONFLICT.
     """
     if webhook.status == "disabled":
-        raise disabled()
+        raise disabled_problem()
     if delivery.status in {"pending", "delivering"}:
         raise Problem(
             problem.RESOURCE_CONFLICT,

@@ -22,9 +22,9 @@ CONTENT_TYPE: Final = "application/cloudevents+json"
 SECRET_BYTES: Final = 32
 _PREFIX: Final = "whsec_"
 _CHAR: Final = "[A-Za-z0-9+/]"
-_ONE, _TWO = f"{_CHAR}[AQgw]==", f"{_CHAR}{{2}}[AEIMQUYcgkosw048]="
+_ONE_BYTE, _TWO_BYTES = f"{_CHAR}[AQgw]==", f"{_CHAR}{{2}}[AEIMQUYcgkosw048]="
 SECRET_PATTERN: Final = (  # the form of one: eight to 21 groups of three bytes, and what is left
-    f"whsec_(?:{_CHAR}{{4}}){{8,20}}(?:{_CHAR}{{4}}(?:{_ONE})?|{_TWO}|{_ONE})?"
+    f"whsec_(?:{_CHAR}{{4}}){{8,20}}(?:{_CHAR}{{4}}(?:{_ONE_BYTE})?|{_TWO_BYTES}|{_ONE_BYTE})?"
 )
 """Standard Webhooks, "Signature scheme": a secret has 24 to 64 bytes. It has one spelling here, so
 that no two libraries read two keys in it."""
@@ -62,7 +62,7 @@ def fields(
     """The header fields of one attempt; `keys` sign, the present one first."""
     body = event.body.encode()
     seconds = str(int(at.timestamp()))
-    signed = b".".join((event.id.encode(), seconds.encode(), body))
+    message = b".".join((event.id.encode(), seconds.encode(), body))
     return {
         "Content-Type": CONTENT_TYPE,
         "Idempotency-Key": event.id,
@@ -73,12 +73,12 @@ def fields(
         "X-Svc-Signature": "sha256=" + hmac.new(keys[0], body, sha256).hexdigest(),
         "webhook-id": event.id,
         "webhook-timestamp": seconds,
-        "webhook-signature": " ".join(f"v1,{_standard(key, signed)}" for key in keys),
+        "webhook-signature": " ".join(f"v1,{_standard_signature(key, message)}" for key in keys),
     }
 
 
-def _standard(key: bytes, signed: bytes) -> str:
-    return b64encode(hmac.new(key, signed, sha256).digest()).decode()
+def _standard_signature(key: bytes, message: bytes) -> str:
+    return b64encode(hmac.new(key, message, sha256).digest()).decode()
 
 
 def verify(headers: Mapping[str, str], body: bytes, key: bytes, now: datetime) -> None:
@@ -89,12 +89,12 @@ def verify(headers: Mapping[str, str], body: bytes, key: bytes, now: datetime) -
     """
     try:
         id_, seconds = headers["webhook-id"], headers["webhook-timestamp"]
-        given = headers["webhook-signature"].split(" ")
+        signatures = headers["webhook-signature"].split(" ")
         age = abs(now.timestamp() - int(seconds))
-    except (KeyError, ValueError) as missing:
-        raise SignatureError("A signature field is missing or cannot be read.") from missing
+    except (KeyError, ValueError) as error:
+        raise SignatureError("A signature field is missing or cannot be read.") from error
     if age > TOLERANCE_SECONDS:
         raise SignatureError("The delivery is older than five minutes, or from the future.")
-    wanted = "v1," + _standard(key, b".".join((id_.encode(), seconds.encode(), body)))
-    if not any(hmac.compare_digest(wanted.encode(), text.encode()) for text in given):
+    signature = "v1," + _standard_signature(key, b".".join((id_.encode(), seconds.encode(), body)))
+    if not any(hmac.compare_digest(signature.encode(), text.encode()) for text in signatures):
         raise SignatureError("No signature is by this secret.")

@@ -7,7 +7,7 @@ from attrs import frozen
 
 from svc_core import data
 from svc_core.catalog.openapi import headers
-from svc_core.catalog.openapi.operations import Writer
+from svc_core.catalog.openapi.operations import OperationWriter
 from svc_core.contract.problem import CATALOGUE
 from svc_core.contract.result import Created
 from svc_core.operation.declaration import Operation
@@ -83,13 +83,13 @@ def document(
         TypeError: two operations claim one method and path, or two models one name.
     """
     catalogue = tuple(operations)
-    writer = Writer(base_url, Schemas(), flat, unsent)
+    writer = OperationWriter(base_url, Schemas(), flat, unsent)
     is_sold = any(operation.auth == "bearer-or-x402" for operation in catalogue)
     writer.schemas.of(Problem, "output")
     paths = _paths(catalogue, writer, flat=flat)
     schemas = writer.schemas.components
     if flat:
-        schemas = _unnested(schemas)
+        schemas = _flatten_choices(schemas)
     return {
         "openapi": VERSION,
         "info": {
@@ -104,8 +104,8 @@ def document(
         "paths": paths,
         "components": {
             "schemas": schemas,
-            "headers": _referred(headers.HEADERS, paths, "headers"),
-            "examples": _referred(
+            "headers": _used_components(headers.HEADERS, paths, "headers"),
+            "examples": _used_components(
                 {code: writer.example(kind) for code, kind in CATALOGUE.items()}, paths, "examples"
             ),
             "securitySchemes": _SECURITY if is_sold else {"bearerAuth": _SECURITY["bearerAuth"]},
@@ -113,20 +113,20 @@ def document(
     }
 
 
-def _unnested(schemas: Mapping[str, Schema]) -> dict[str, Schema]:
+def _flatten_choices(schemas: Mapping[str, Schema]) -> dict[str, Schema]:
     """The components with one choice in the place of a choice between choices."""
     root = "#/components/schemas/"
-    found, gone = dict(schemas), set()
+    flattened, inlined = dict(schemas), set()
     for name, schema in schemas.items():
-        chosen = [one["$ref"].removeprefix(root) for one in schema.get("oneOf", ())]
-        inner = {one for one in chosen if "oneOf" in schemas[one]}
+        names = [choice["$ref"].removeprefix(root) for choice in schema.get("oneOf", ())]
+        inner = {name for name in names if "oneOf" in schema}
         if inner:
-            parts = [schemas[one].get("oneOf", [{"$ref": root + one}]) for one in chosen]
+            parts = [schema.get("oneOf", [{"$ref": root + name}]) for name in names]
             # No member tells them apart by itself any more; their constants together do.
-            kept = {word: said for word, said in schema.items() if word != "discriminator"}
-            found[name] = {**kept, "oneOf": [one for part in parts for one in part]}
-            gone |= inner
-    return {name: schema for name, schema in found.items() if name not in gone}
+            members = {word: text for word, text in schema.items() if word != "discriminator"}
+            flattened[name] = {**members, "oneOf": [choice for part in parts for choice in part]}
+            inlined |= inner
+    return {name: schema for name, schema in flattened.items() if name not in inlined}
 
 
 def _servers(base_url: str, data_url: str | None, *, flat: bool) -> list[dict[str, str]]:
@@ -144,7 +144,7 @@ def _tags(operations: tuple[Operation[Any, Any], ...]) -> list[dict[str, str]]:
 
 
 def _paths(
-    operations: tuple[Operation[Any, Any], ...], writer: Writer, *, flat: bool
+    operations: tuple[Operation[Any, Any], ...], writer: OperationWriter, *, flat: bool
 ) -> dict[str, Any]:
     paths: dict[str, Any] = {}
     for operation in operations:
@@ -163,7 +163,7 @@ def _paths(
     return paths
 
 
-def _referred(parts: Mapping[str, Schema], paths: Any, kind: str) -> dict[str, Schema]:
+def _used_components(parts: Mapping[str, Schema], paths: Any, kind: str) -> dict[str, Schema]:
     """Those of the components that the paths refer to: linters object to the others."""
     root = f"#/components/{kind}/"
     names = {ref.removeprefix(root) for ref in _references(paths)}
@@ -190,11 +190,11 @@ def _links(
     if all(kind is not Created for kind, _ in operation.results):
         return {}
     return {
-        other.id: {"operationId": other.id, "parameters": {names[0]: "$response.body#/data/id"}}
-        for other in operations
-        if (names := _path_names(other))
-        and other.version == operation.version
-        and other.path == f"{operation.path}/{{{names[0]}}}"
+        target.id: {"operationId": target.id, "parameters": {names[0]: "$response.body#/data/id"}}
+        for target in operations
+        if (names := _path_names(target))
+        and target.version == operation.version
+        and target.path == f"{operation.path}/{{{names[0]}}}"
     }
 
 

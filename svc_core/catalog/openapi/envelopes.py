@@ -99,18 +99,18 @@ class FeatureCollection:
     meta: PageMeta
 
 
-_AROUND = {"meta": PageMeta, "links": PageLinks}
+_PAGE_MEMBERS = {"meta": PageMeta, "links": PageLinks}
 
 
-def content(operation: Operation[Any, Any], schemas: Schemas) -> dict[str, Schema]:
+def success_bodies(operation: Operation[Any, Any], schemas: Schemas) -> dict[str, Schema]:
     """The schema of the body for each media type that the operation offers; empty for 204."""
-    found = operation.results
-    if all(kind is Empty for kind, _ in found):
+    results = operation.results
+    if all(kind is Empty for kind, _ in results):
         return {}
     json = _any_of(list(_json_bodies(operation, schemas)))
-    rows = next((model for kind, model in found if kind is Page), None)
+    rows = next((model for kind, model in results if kind is Page), None)
     return {
-        offer.media_type: json if offer == JSON else _other(offer, rows, schemas)
+        offer.media_type: json if offer == JSON else _other_media(offer, rows, schemas)
         for offer in operation.media
     }
 
@@ -129,37 +129,37 @@ def _any_of(schemas: list[Schema]) -> Schema:
 def _json_bodies(operation: Operation[Any, Any], schemas: Schemas) -> Iterator[Schema]:
     for kind, model in operation.results:
         if kind is Page:
-            yield _page(model, schemas)
+            yield _page_envelope(model, schemas)
         elif kind is Paged:
-            yield _paged(model, schemas)
+            yield _paged_envelope(model, schemas)
         elif kind in (One, Created, Accepted):
-            yield _one(model, schemas)
+            yield _one_envelope(model, schemas)
         elif kind is Bare:
             yield schemas.of(model, "output")
         elif kind not in (Content, Empty, Redirect, Stream):
             raise TypeError(f"{operation.id} answers with {kind!r}, which is no result.")
 
 
-def _page(model: Any, schemas: Schemas) -> Schema:
-    around = {name: schemas.of(part, "output") for name, part in _AROUND.items()}
+def _page_envelope(model: Any, schemas: Schemas) -> Schema:
+    around = {name: schemas.of(part, "output") for name, part in _PAGE_MEMBERS.items()}
     rows = _array("The rows of this page.", model, schemas)
     return _envelope("Page", "One page of rows.", model, schemas, {"data": rows, **around})
 
 
-def _paged(model: Any, schemas: Schemas) -> Schema:
-    around = {name: schemas.of(part, "output") for name, part in _AROUND.items()}
+def _paged_envelope(model: Any, schemas: Schemas) -> Schema:
+    around = {name: schemas.of(part, "output") for name, part in _PAGE_MEMBERS.items()}
     members = {"data": schemas.of(model, "output"), **around}
     return _envelope("Page", "One page of a resource.", model, schemas, members)
 
 
-def _one(model: Any, schemas: Schemas) -> Schema:
+def _one_envelope(model: Any, schemas: Schemas) -> Schema:
     if shapes.is_tuple(model):
         (item, _) = get_args(model)
         words = "Several resources, in the order in which they were asked for."
         several = _array("The resources.", item, schemas)
         return _envelope("List", words, item, schemas, {"data": several})
-    one = schemas.of(model, "output")
-    return _envelope("One", "One resource.", model, schemas, {"data": one})
+    member = schemas.of(model, "output")
+    return _envelope("One", "One resource.", model, schemas, {"data": member})
 
 
 def _array(words: str, model: Any, schemas: Schemas) -> Schema:
@@ -173,7 +173,7 @@ def _envelope(
     return schemas.add(f"{name_of(model, 'output')}{ending}", whole | {"required": list(members)})
 
 
-def _other(offer: Representation, rows: Any, schemas: Schemas) -> Schema:
+def _other_media(offer: Representation, rows: Any, schemas: Schemas) -> Schema:
     media_type = offer.media_type
     if offer == GEOJSON:
         return schemas.of(FeatureCollection, "output")

@@ -34,7 +34,7 @@ KEY = (
     problem.IP_NOT_ALLOWED,
     problem.AUTH_LOCKED,
 )
-STANDING = (
+SCOPE = (
     problem.MISSING_API_KEY,
     problem.INSUFFICIENT_SCOPE,
     problem.WORKSPACE_KEY_REQUIRED,
@@ -61,11 +61,11 @@ _ALWAYS = (
 
 def failures(operation: Operation[Any, Any]) -> tuple[ProblemType, ...]:
     """Every problem type of an operation, in the order of the catalogue."""
-    found = {kind.code for kind in _derived(operation)}
-    return tuple(kind for code, kind in problem.CATALOGUE.items() if code in found)
+    codes = {kind.code for kind in _problem_types(operation)}
+    return tuple(kind for code, kind in problem.CATALOGUE.items() if code in codes)
 
 
-def _derived(operation: Operation[Any, Any]) -> Iterator[ProblemType]:
+def _problem_types(operation: Operation[Any, Any]) -> Iterator[ProblemType]:
     yield from _ALWAYS
     yield from operation.fails
     yield from _of_inputs(operation)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from svc_core.catalog.openapi import words
-from svc_core.catalog.openapi.failures import KEY, PAYMENT, STANDING
+from svc_core.catalog.openapi.failures import KEY, PAYMENT, SCOPE
 from svc_core.contract import problem
 from svc_core.contract.problem import ProblemType
 from svc_core.contract.result import Accepted, Created, Page, Paged
@@ -23,10 +23,10 @@ def _header(description: str, schema: Schema = _TEXT) -> Schema:
     return {"description": description, "schema": schema}
 
 
-def _limits(form: str, whose: str) -> dict[str, Schema]:
+def _limits(form: str, owner: str) -> dict[str, Schema]:
     """The four fields of one pool, named by `form` with kind and window."""
     return {
-        form.format(kind, window): _header(f"{words} {span}, {whose}.", _COUNT)
+        form.format(kind, window): _header(f"{words} {span}, {owner}.", _COUNT)
         for window, span in _WINDOWS.items()
         for kind, words in (("Limit", "Requests allowed"), ("Remaining", "Requests left"))
     }
@@ -81,22 +81,22 @@ HEADERS: dict[str, Schema] = {
 }
 
 
-_OWN = {401: "WWW-Authenticate", 412: "ETag"} | dict.fromkeys((409, 429, 503), "Retry-After")
+_HEADER_OF = {401: "WWW-Authenticate", 412: "ETag"} | dict.fromkeys((409, 429, 503), "Retry-After")
 
 
-_UNSETTLED = frozenset({"SETTLEMENT_FAILED", "SETTLEMENT_PENDING", "SETTLEMENT_UNKNOWN"})
+_SETTLEMENT_CODES = frozenset({"SETTLEMENT_FAILED", "SETTLEMENT_PENDING", "SETTLEMENT_UNKNOWN"})
 
 
-UNCOUNTED = frozenset({*KEY, *PAYMENT, *STANDING, problem.URI_TOO_LONG, problem.SHUTTING_DOWN})
+UNCOUNTED = frozenset({*KEY, *PAYMENT, *SCOPE, problem.URI_TOO_LONG, problem.SHUTTING_DOWN})
 """The refusals of requests that were not let in, which tell nothing of limits."""
 
 
-def referred(names: Iterable[str]) -> dict[str, Schema]:
+def header_references(names: Iterable[str]) -> dict[str, Schema]:
     """References to header components."""
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
-def every(operation: Operation[Any, Any]) -> list[str]:
+def common_headers(operation: Operation[Any, Any]) -> list[str]:
     """What every answer of an operation carries."""
     version = ["X-Svc-Schema-Version"] if operation.version == "1.0" else []
     return ["X-Request-Id", "X-Svc-API-Version", *version]
@@ -109,20 +109,20 @@ def _limits_of(operation: Operation[Any, Any]) -> tuple[str, ...]:
     return (*ACCOUNT_LIMITS, *(AGENT_LIMITS if operation.pool == "agent" else ()))
 
 
-def of_redirect(operation: Operation[Any, Any]) -> list[str]:
+def for_redirect(operation: Operation[Any, Any]) -> list[str]:
     """What an answer of 3xx carries beside its own; the fields of the draft are not for it."""
     limits = [name for name in _limits_of(operation) if name.startswith("X-")]
-    return [*every(operation), *limits]
+    return [*common_headers(operation), *limits]
 
 
-def of_payment(operation: Operation[Any, Any]) -> tuple[str, ...]:
+def for_payment(operation: Operation[Any, Any]) -> tuple[str, ...]:
     """What the answer to a request that was paid for carries."""
     return () if operation.tier is None else ("PAYMENT-RESPONSE", "X-Svc-Payment-Receipt")
 
 
-def of_success(operation: Operation[Any, Any], results: Iterable[type]) -> list[str]:
+def for_success(operation: Operation[Any, Any], results: Iterable[type]) -> list[str]:
     """What a success carries; `results` are the result classes that it may have."""
-    names = [*every(operation), *_limits_of(operation)]
+    names = [*common_headers(operation), *_limits_of(operation)]
     if Created in results or Accepted in results:
         names.append("Location")
     if Page in results or Paged in results:
@@ -134,20 +134,20 @@ def of_success(operation: Operation[Any, Any], results: Iterable[type]) -> list[
         names += ["Idempotency-Key", "Idempotency-Replayed"]
     if declaration(operation).has(Trait.DEPRECATED):
         names += ["Deprecation", "Sunset"]
-    names += of_payment(operation)
+    names += for_payment(operation)
     return [*names, *operation.fields]
 
 
-def of_failure(operation: Operation[Any, Any], kinds: Collection[ProblemType]) -> list[str]:
+def for_failure(operation: Operation[Any, Any], kinds: Collection[ProblemType]) -> list[str]:
     """What the problem answers of one status carry."""
-    needed = {_OWN[kind.status] for kind in kinds if kind.status in _OWN}
+    names = {_HEADER_OF[kind.status] for kind in kinds if kind.status in _HEADER_OF}
     if all(kind.status == 409 and not kind.retryable for kind in kinds):
-        needed.clear()
+        names.clear()
     if problem.INSUFFICIENT_SCOPE in kinds:
-        needed.add("WWW-Authenticate")
+        names.add("WWW-Authenticate")
     if problem.PAYMENT_REQUIRED in kinds:  # other kinds of 402 never offer to be paid
-        needed.add("PAYMENT-REQUIRED")
-    if not _UNSETTLED.isdisjoint(kind.code for kind in kinds):
-        needed.add("PAYMENT-RESPONSE")
+        names.add("PAYMENT-REQUIRED")
+    if not _SETTLEMENT_CODES.isdisjoint(kind.code for kind in kinds):
+        names.add("PAYMENT-RESPONSE")
     limits = () if UNCOUNTED.issuperset(kinds) else _limits_of(operation)
-    return [*every(operation), *limits, *sorted(needed)]
+    return [*common_headers(operation), *limits, *sorted(names)]

@@ -9,7 +9,7 @@ from attrs import frozen
 from svc_core import wire
 from svc_core.base.unset import UNSET
 from svc_core.catalog.openapi import headers, words
-from svc_core.catalog.openapi.envelopes import content
+from svc_core.catalog.openapi.envelopes import success_bodies
 from svc_core.catalog.openapi.failures import failures
 from svc_core.catalog.openapi.samples import NoSampleError, sample
 from svc_core.contract import idempotency, problem
@@ -43,7 +43,7 @@ _PAYMENT: Schema = {
 
 
 @frozen(eq=False)
-class Writer:
+class OperationWriter:
     """What the descriptions of all operations share."""
 
     base_url: str
@@ -51,13 +51,13 @@ class Writer:
     flat: bool = False
     unsent: frozenset[str] = frozenset()
 
-    def sent(self, names: Iterable[str]) -> dict[str, Schema]:
+    def headers(self, names: Iterable[str]) -> dict[str, Schema]:
         """References to the header fields of an answer."""
-        return headers.referred(name for name in names if name not in self.unsent)
+        return headers.header_references(name for name in names if name not in self.unsent)
 
     def operation(self, operation: Operation[Any, Any]) -> dict[str, Any]:
         """The operation object, without servers and links."""
-        described: dict[str, Any] = {
+        item: dict[str, Any] = {
             "operationId": operation.id,
             "summary": operation.summary,
             "description": words.description(operation),
@@ -66,32 +66,32 @@ class Writer:
         }
         body = next((item for item in inputs(operation.request) if item.place == "body"), None)
         if body is not None:
-            described["requestBody"] = self.request_body(operation, body)
-        described["responses"] = self.responses(operation)
-        described["security"] = _security(operation)
+            item["requestBody"] = self.request_body(operation, body)
+        item["responses"] = self.responses(operation)
+        item["security"] = _security(operation)
         if operation.scopes:
-            described["x-required-scopes"] = sorted(operation.scopes)
+            item["x-required-scopes"] = sorted(operation.scopes)
         if operation.tier is not None:
-            described |= _for_sale(operation.tier)
-        return described | _pagination(operation)
+            item |= _for_sale(operation.tier)
+        return item | _pagination(operation)
 
     def parameters(self, operation: Operation[Any, Any]) -> list[dict[str, Any]]:
         """Path, query and header inputs, with those that the declaration implies."""
-        declared = inputs(operation.request)
-        named = [self.parameter(item) for item in declared if item.place != "body"]
-        taken = {parameter["name"] for parameter in named}
-        return named + [item for item in _implied(operation) if item["name"] not in taken]
+        items = inputs(operation.request)
+        parameters = [self.parameter(item) for item in items if item.place != "body"]
+        names = {parameter["name"] for parameter in parameters}
+        return parameters + [item for item in _implicit(operation) if item["name"] not in names]
 
     def parameter(self, item: Input) -> dict[str, Any]:
         """One declared input outside the body."""
         schema = self.schemas.of(item.annotation, "input")
-        described: dict[str, Any] = {"name": item.name, "in": item.place}
-        said = schema.pop("description", item.doc)
-        if said:
-            described["description"] = said
-        described["required"] = item.required
+        parameter: dict[str, Any] = {"name": item.name, "in": item.place}
+        text = schema.pop("description", item.doc)
+        if text:
+            parameter["description"] = text
+        parameter["required"] = item.required
         if Trait.DEPRECATED in item.traits:
-            described["deprecated"] = True
+            parameter["deprecated"] = True
         if item.default is not UNSET:
             schema["default"] = wire.to_json(item.default)
         if schema.get("type") == "integer":
@@ -99,13 +99,13 @@ class Writer:
         if schema.get("type") == "array":
             # A list without items is not sent at all: an empty text is an empty item.
             schema["minItems"] = 1
-            described |= {"style": "form" if item.place == "query" else "simple", "explode": False}
-        return described | {"schema": schema}
+            parameter |= {"style": "form" if item.place == "query" else "simple", "explode": False}
+        return parameter | {"schema": schema}
 
     def request_body(self, operation: Operation[Any, Any], body: Input) -> dict[str, Any]:
         """The body in the media types in which it may be sent."""
         schema = self.body_schema(operation, body)
-        said = {"description": schema.pop("description")} if "description" in schema else {}
+        summary = {"description": schema.pop("description")} if "description" in schema else {}
         several = operation.examples.get("bodies")
         if self.flat and "anyOf" in schema:
             schema = _list_of(schema["anyOf"])
@@ -116,23 +116,23 @@ class Writer:
         entry = (
             self.media(schema, operation.examples, "body")
             if several is None
-            else {"schema": schema, "examples": _named(several)}
+            else {"schema": schema, "examples": _example_objects(several)}
         )
         types = ["application/json"]
         if operation.method == "PATCH":
             types.append(MERGE_PATCH)
-        return said | {"required": body.required, "content": dict.fromkeys(types, entry)}
+        return summary | {"required": body.required, "content": dict.fromkeys(types, entry)}
 
     def body_schema(self, operation: Operation[Any, Any], body: Input) -> Schema:
         """The schema of a body, with the members of the answer that it may repeat."""
-        repeated: dict[str, Schema] = {
-            name: {"readOnly": True, "description": readonly.words(each.name)}
-            for name, each in readonly.members(operation).items()
+        members: dict[str, Schema] = {
+            name: {"readOnly": True, "description": readonly.readonly_description(member.name)}
+            for name, member in readonly.members(operation).items()
         }
-        if not repeated:
+        if not members:
             return self.schemas.of(body.annotation, "input")
         name = f"{operation.id[:1].upper()}{operation.id[1:]}Input"
-        return self.schemas.widened(name, body.annotation, repeated)
+        return self.schemas.widened(name, body.annotation, members)
 
     def media(self, schema: Schema, examples: Mapping[str, Any], name: str) -> dict[str, Any]:
         """A media type object: the schema with the declared example, or one made from it."""
@@ -145,30 +145,32 @@ class Writer:
 
     def responses(self, operation: Operation[Any, Any]) -> dict[str, Any]:
         """Every documented answer by its status."""
-        described = {str(operation.success): self.success(operation)}
+        answers = {str(operation.success): self.success(operation)}
         if any(kind is Redirect for kind, _ in operation.results):
-            described["302"] = {
+            answers["302"] = {
                 "description": "Redirect to the address in `Location`.",
-                "headers": self.sent(
-                    [*headers.of_redirect(operation), "Location", *headers.of_payment(operation)]
+                "headers": self.headers(
+                    [*headers.for_redirect(operation), "Location", *headers.for_payment(operation)]
                 ),
             }
         if words.is_tagged(operation):
-            described["304"] = {
+            answers["304"] = {
                 "description": "Not modified: `If-None-Match` names the current ETag.",
-                "headers": self.sent([*headers.of_redirect(operation), "ETag", *operation.fields]),
+                "headers": self.headers(
+                    [*headers.for_redirect(operation), "ETag", *operation.fields]
+                ),
             }
-        found = failures(operation)
-        for status in sorted({kind.status for kind in found}):
-            same = [kind for kind in found if kind.status == status]
-            described[str(status)] = self.failure(operation, same)
-        return described
+        kinds = failures(operation)
+        for status in sorted({kind.status for kind in kinds}):
+            group = [kind for kind in kinds if kind.status == status]
+            answers[str(status)] = self.failure(operation, group)
+        return answers
 
     def failure(self, operation: Operation[Any, Any], kinds: list[ProblemType]) -> dict[str, Any]:
         """The refusals of one status."""
         return {
             "description": "; ".join(f"{kind.title} (`{kind.code}`)" for kind in kinds) + ".",
-            "headers": self.sent(headers.of_failure(operation, kinds)),
+            "headers": self.headers(headers.for_failure(operation, kinds)),
             "content": {
                 problem.MEDIA_TYPE: {
                     "schema": {"$ref": "#/components/schemas/Problem"},
@@ -182,33 +184,33 @@ class Writer:
     def success(self, operation: Operation[Any, Any]) -> dict[str, Any]:
         """The successful answer in all its representations."""
         kinds = [kind for kind, _ in operation.results]
-        described: dict[str, Any] = {
+        answer: dict[str, Any] = {
             "description": _SUCCESS.get(operation.success, "Success."),
-            "headers": self.sent(headers.of_success(operation, kinds)),
+            "headers": self.headers(headers.for_success(operation, kinds)),
         }
-        bodies = content(operation, self.schemas)
+        bodies = success_bodies(operation, self.schemas)
         if bodies:
-            described["content"] = self.answers(operation, bodies)
-        return described
+            answer["content"] = self.answers(operation, bodies)
+        return answer
 
     def answers(
         self, operation: Operation[Any, Any], bodies: Mapping[str, Schema]
     ) -> dict[str, Any]:
         """Every representation with an example, the same rows in JSON and in lines of it."""
-        described: dict[str, Any] = {}
+        contents: dict[str, Any] = {}
         for media_type, schema in bodies.items():
-            described[media_type] = {"schema": schema}
+            contents[media_type] = {"schema": schema}
             if media_type == JSON.media_type:
-                described[media_type] = self.media(schema, operation.examples, "response")
+                contents[media_type] = self.media(schema, operation.examples, "response")
             elif media_type == GEOJSON.media_type:
-                described[media_type] = self.media(schema, operation.examples, media_type)
+                contents[media_type] = self.media(schema, operation.examples, media_type)
             elif media_type in operation.examples:
-                described[media_type]["example"] = operation.examples[media_type]
-        rows = described.get(JSON.media_type, {}).get("example", {}).get("data")
-        if NDJSON.media_type in described and rows is not None:
+                contents[media_type]["example"] = operation.examples[media_type]
+        rows = contents.get(JSON.media_type, {}).get("example", {}).get("data")
+        if NDJSON.media_type in contents and rows is not None:
             lines = b"".join(wire.dumps(row) + b"\n" for row in rows)
-            described[NDJSON.media_type]["example"] = lines.decode()
-        return described
+            contents[NDJSON.media_type]["example"] = lines.decode()
+        return contents
 
     def example(self, kind: ProblemType) -> dict[str, Any]:
         """The example of one problem type, rendered by the code that renders the real ones."""
@@ -222,31 +224,33 @@ def _list_of(kinds: list[Schema]) -> Schema:
     return next(kind for kind in kinds if kind.get("type") == "array")
 
 
-def _named(examples: Mapping[str, Any]) -> dict[str, Any]:
+def _example_objects(examples: Mapping[str, Any]) -> dict[str, Any]:
     return {name: {"value": wire.to_json(example)} for name, example in examples.items()}
 
 
-def _implied(operation: Operation[Any, Any]) -> list[dict[str, Any]]:
+def _implicit(operation: Operation[Any, Any]) -> list[dict[str, Any]]:
     """The parameters that no request class names, because the declaration says them."""
-    found = []
+    parameters = []
     if len(operation.media) > 1:
         formats = [offer.format for offer in operation.media]
         schema = {"type": "string", "enum": formats, "default": formats[0]}
-        found.append(_parameter("query", "format", "Representation; it beats `Accept`.", schema))
+        parameters.append(
+            _parameter("query", "format", "Representation; it beats `Accept`.", schema)
+        )
     if operation.takes_if_match:
-        said = "ETag of the version that may be changed; any other answers 412."
-        found.append(_parameter("header", "If-Match", said, _TAG))
+        text = "ETag of the version that may be changed; any other answers 412."
+        parameters.append(_parameter("header", "If-Match", text, _TAG))
     if words.is_tagged(operation):
-        said = "ETag of the version at hand; while it is current the answer is 304."
-        found.append(_parameter("header", "If-None-Match", said, _TAG))
+        text = "ETag of the version at hand; while it is current the answer is 304."
+        parameters.append(_parameter("header", "If-None-Match", text, _TAG))
     if operation.tier is not None:
-        said = "A signed payment for this request, in answer to `PAYMENT-REQUIRED`; base64 JSON."
-        found.append(_parameter("header", messages.PAYMENT_SIGNATURE, said, _PAYMENT))
+        text = "A signed payment for this request, in answer to `PAYMENT-REQUIRED`; base64 JSON."
+        parameters.append(_parameter("header", messages.PAYMENT_SIGNATURE, text, _PAYMENT))
     if operation.idempotency != "none":
-        said = "A key of your own making; sending it again replays the first answer for 24 hours."
-        key = _parameter("header", "Idempotency-Key", said, _KEY_BOUNDS)
-        found.append(key | {"required": operation.idempotency == "required"})
-    return found
+        text = "A key of your own making; sending it again replays the first answer for 24 hours."
+        key = _parameter("header", "Idempotency-Key", text, _KEY_BOUNDS)
+        parameters.append(key | {"required": operation.idempotency == "required"})
+    return parameters
 
 
 def _parameter(place: str, name: str, description: str, schema: Schema) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def sample(schema: Schema, components: Mapping[str, Schema]) -> Any:
     return _sample(schema, components, ())
 
 
-def _sample(schema: Schema, components: Mapping[str, Schema], above: tuple[str, ...]) -> Any:
+def _sample(schema: Schema, components: Mapping[str, Schema], path: tuple[str, ...]) -> Any:
     for word in ("examples", "enum"):
         if word in schema:
             return schema[word][0]
@@ -34,40 +34,40 @@ def _sample(schema: Schema, components: Mapping[str, Schema], above: tuple[str, 
         if word in schema:
             return schema[word]
     if "$ref" in schema:
-        return _referred(schema["$ref"], components, above)
+        return _of_reference(schema["$ref"], components, path)
     if "oneOf" in schema or "anyOf" in schema:
-        return _sample((schema.get("oneOf") or schema["anyOf"])[0], components, above)
-    return _typed(schema, components, above)
+        return _sample((schema.get("oneOf") or schema["anyOf"])[0], components, path)
+    return _of_type(schema, components, path)
 
 
-def _referred(reference: str, components: Mapping[str, Schema], above: tuple[str, ...]) -> Any:
+def _of_reference(reference: str, components: Mapping[str, Schema], path: tuple[str, ...]) -> Any:
     name = reference.rpartition("/")[2]
-    if name in above:
+    if name in path:
         raise NoSampleError(name)
-    return _sample(components[name], components, (*above, name))
+    return _sample(components[name], components, (*path, name))
 
 
-def _typed(schema: Schema, components: Mapping[str, Schema], above: tuple[str, ...]) -> Any:
+def _of_type(schema: Schema, components: Mapping[str, Schema], path: tuple[str, ...]) -> Any:
     types = schema.get("type", "object")
     type_ = types if isinstance(types, str) else types[0]
     match type_:
         case "object":
             properties = schema.get("properties", {})
-            wanted = schema.get("required", ())
-            return {name: _sample(properties[name], components, above) for name in wanted}
+            names = schema.get("required", ())
+            return {name: _sample(properties[name], components, path) for name in names}
         case "array":
-            return _array(schema, components, above)
+            return _array(schema, components, path)
         case "string":
             return _string(schema)
         case _:
             return schema.get("minimum", _LEAVES[type_])
 
 
-def _array(schema: Schema, components: Mapping[str, Schema], above: tuple[str, ...]) -> list[Any]:
+def _array(schema: Schema, components: Mapping[str, Schema], path: tuple[str, ...]) -> list[Any]:
     if "prefixItems" in schema:
-        return [_sample(item, components, above) for item in schema["prefixItems"]]
+        return [_sample(item, components, path) for item in schema["prefixItems"]]
     try:
-        return [_sample(schema["items"], components, above)] * schema.get("minItems", 1)
+        return [_sample(schema["items"], components, path)] * schema.get("minItems", 1)
     except NoSampleError:
         if schema.get("minItems", 0) > 0:
             raise

@@ -13,7 +13,7 @@ from svc_core.operation.declaration import Operation
 from svc_core.operation.inputs import inputs
 
 CURSOR = "cursor"
-TAGGED = frozenset({One, Bare, Content})
+TAG_KINDS = frozenset({One, Bare, Content})
 """The results that have an ETag when they are read."""
 
 _HOURS = int(idempotency.RETENTION.total_seconds() // 3600)
@@ -38,9 +38,8 @@ def cursor_of(operation: Operation[Any, Any]) -> str | None:
 
 def is_tagged(operation: Operation[Any, Any]) -> bool:
     """Whether `If-None-Match` revalidates its answer: not where several units make it."""
-    return (operation.method, operation.unit.kind) == ("GET", "read") and not TAGGED.isdisjoint(
-        kind for kind, _ in operation.results
-    )
+    is_read = (operation.method, operation.unit.kind) == ("GET", "read")
+    return is_read and any(kind in TAG_KINDS for kind, _ in operation.results)
 
 
 def _promises(operation: Operation[Any, Any]) -> Iterator[str]:
@@ -87,9 +86,9 @@ def _of_versions(operation: Operation[Any, Any]) -> Iterator[str]:
 
 def _of_repetition(operation: Operation[Any, Any]) -> Iterator[str]:
     if operation.idempotency != "none":
-        needed = "is required" if operation.idempotency == "required" else "may be sent"
+        duty = "is required" if operation.idempotency == "required" else "may be sent"
         yield (
-            f"**Safe to repeat.** An `Idempotency-Key` {needed}. The same key with the same body "
+            f"**Safe to repeat.** An `Idempotency-Key` {duty}. The same key with the same body "
             f"gives the first answer again for {_HOURS} hours, marked "
             "`Idempotency-Replayed: true`, and does nothing twice; with another body it answers "
             "409 `IDEMPOTENCY_CONFLICT`. A refusal is not kept: fix the request and send it with "
@@ -109,8 +108,8 @@ def _of_access(operation: Operation[Any, Any]) -> Iterator[str]:
         return
     if operation.scopes:
         scopes = " or ".join(f"`{scope}`" for scope in sorted(operation.scopes))
-        bound = " that is bound to a workspace" if operation.binding == "workspace" else ""
-        yield f"**Access.** A key{bound} with the scope {scopes}."
+        binding = " that is bound to a workspace" if operation.binding == "workspace" else ""
+        yield f"**Access.** A key{binding} with the scope {scopes}."
     if operation.tier is not None:
         yield (
             f"**Without a key** the answer is 402: one request costs {operation.tier.price_usd} US "

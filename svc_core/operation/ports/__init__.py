@@ -271,8 +271,8 @@ class Storage(Protocol):
     def version(self) -> int:
         """A number that has grown when a commit, by anybody, may have changed an answer."""
 
-    def watch(self, heard: Heard) -> None:
-        """Have `heard` called after every commit that wrote, once `version` has grown.
+    def watch(self, listener: Heard) -> None:
+        """Have `listener` called after every commit that wrote, once `version` has grown.
 
         It is called on whatever thread commits, before whoever wrote is told, and must neither
         wait nor raise. Of a commit in another process it hears soon after, and within a second

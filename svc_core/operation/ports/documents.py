@@ -92,19 +92,19 @@ class Collection(Generic[T]):
         )
 
     def _numbers(self, value: T) -> dict[str, int]:
-        read = {name: read(value) for name, read in self.numbers.items()}
-        found = {name: NO_NUMBER if number is None else number for name, number in read.items()}
+        values = {name: read(value) for name, read in self.numbers.items()}
+        numbers = {name: NO_NUMBER if number is None else number for name, number in values.items()}
         if self.place is not None:
             point = self.place(value) or (None, None)
             for name, degrees in zip((LONGITUDE, LATITUDE), point, strict=True):
-                found[name] = NO_NUMBER if degrees is None else round(degrees * DEGREE)
-        return found
+                numbers[name] = NO_NUMBER if degrees is None else round(degrees * DEGREE)
+        return numbers
 
     def address(self, id_: str) -> str | None:
         """The path of the row `id_` under the origin; None where changes are not published."""
         return None if self.kind is None else f"{self.base}{self.path or '/' + self.name}/{id_}"
 
-    def home(self, value: T, id_: str) -> str | None:
+    def row_path(self, value: T, id_: str) -> str | None:
         """The path of the row `id_` that holds `value`."""
         path = self.address(id_)
         if path is None or self.parent is None:

@@ -143,8 +143,8 @@ class Signals(Protocol):
             SharedUnavailable: the place does not answer; nobody may have heard.
         """
 
-    async def hear(self, heard: Heard) -> None:
-        """Have `heard` called with the names of what is told from the return of this call on.
+    async def hear(self, listener: Heard) -> None:
+        """Have `listener` called with the names of what is told from the return of this call on.
 
         It is called on the event loop, and must neither wait nor raise. After a time without the
         place it is called with `EVERYTHING`. Where the place is down this returns soon, and what

@@ -9,7 +9,7 @@ from svc_core.access.address import (
     ClientAddress,
     Forwarded,
     block,
-    normalise,
+    normalise_address,
     parse_trusted,
     resolve,
 )
@@ -30,8 +30,8 @@ SPELLINGS = [
 
 @pytest.mark.parametrize(("text", "spelling"), SPELLINGS)
 def test_an_address_has_one_spelling(text, spelling):
-    assert normalise(text) == spelling
-    assert normalise(spelling) == spelling
+    assert normalise_address(text) == spelling
+    assert normalise_address(spelling) == spelling
 
 
 REFUSED = [
@@ -62,20 +62,24 @@ REFUSED = [
 @pytest.mark.parametrize("text", REFUSED)
 def test_anything_but_one_exact_address_is_refused(text):
     with pytest.raises(ValueError, match=" "):
-        normalise(text)
+        normalise_address(text)
 
 
 @given(st.ip_addresses())
 def test_equal_addresses_have_equal_spellings_and_no_others(address):
-    assert normalise(str(address)) == normalise(address.exploded)
+    assert normalise_address(str(address)) == normalise_address(address.exploded)
     if address.version == 4:
-        assert normalise(f"::ffff:{address}") == normalise(str(address)) == str(address)
+        assert (
+            normalise_address(f"::ffff:{address}")
+            == normalise_address(str(address))
+            == str(address)
+        )
 
 
 @given(st.text(max_size=70))
 def test_what_is_read_is_an_address_and_stays_itself(text):
     try:
-        spelling = normalise(text)
+        spelling = normalise_address(text)
     except ValueError:
         return
     assert str(ipaddress.ip_address(spelling)) == spelling

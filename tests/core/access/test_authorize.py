@@ -12,13 +12,13 @@ from svc_core.access.authorize import (
     Grant,
     OperationAccess,
     Principal,
-    admit,
+    admit_caller,
     authorize,
 )
-from svc_core.access.keys import MALFORMED, Bearer
+from svc_core.access.keys import MALFORMED_KEY, Bearer
 from svc_core.access.lockout import MemoryLockouts
 from svc_core.access.plans import DEFAULT_PLANS
-from svc_core.access.quotas import MemoryCounters, judge, settle
+from svc_core.access.quotas import MemoryCounters, judge, limit_headers
 from svc_core.access.scopes import SCOPES
 from svc_core.contract.problem import Problem
 
@@ -76,7 +76,7 @@ def test_a_personal_key_is_admitted_as_its_user(make_facts, now):
 
 
 @pytest.mark.parametrize(
-    "facts", [Facts(), Facts(MALFORMED), Facts(Bearer("0" * 64)), Facts(is_paid=True)]
+    "facts", [Facts(), Facts(MALFORMED_KEY), Facts(Bearer("0" * 64)), Facts(is_paid=True)]
 )
 def test_a_public_operation_asks_nothing(now, facts):
     assert authorize(OperationAccess(auth="public"), facts, now) is ANONYMOUS
@@ -150,8 +150,8 @@ def test_a_spoilt_or_unknown_key_is_invalid_and_never_offered_a_payment(make_fac
     access = OperationAccess(READ.scopes, auth=auth)
     known = make_facts().principal
     for facts in (
-        Facts(MALFORMED),
-        Facts(MALFORMED, known),
+        Facts(MALFORMED_KEY),
+        Facts(MALFORMED_KEY, known),
         Facts(Bearer("0" * 64)),
         Facts(Bearer("0" * 64), known),
         Facts(Bearer("0" * 64), is_paid=True),
@@ -286,7 +286,7 @@ def faulty(make_key, now):
         if "RATE_LIMITED" in faults:
             for _ in range(30):
                 principal.gauges["account"].hit(int(now.timestamp()))
-        bearer = MALFORMED if "INVALID_API_KEY" in faults else Bearer(key.digest_hex)
+        bearer = MALFORMED_KEY if "INVALID_API_KEY" in faults else Bearer(key.digest_hex)
         failures = (now,) * 5 if "AUTH_LOCKED" in faults else (now,) * 4
         return Facts(bearer, principal, HOME, failures)
 
@@ -339,7 +339,7 @@ def call(book, facts, now, access=READ):
 def test_five_unknown_keys_lock_out_the_valid_key_too_but_only_there(make_facts, now):
     book, good = MemoryLockouts(), make_facts()
     for n in range(5):
-        bad = Facts(Bearer("0" * 64) if n % 2 else MALFORMED, address=HOME)
+        bad = Facts(Bearer("0" * 64) if n % 2 else MALFORMED_KEY, address=HOME)
         assert call(book, bad, now) == "INVALID_API_KEY"
     assert call(book, good, now) == "AUTH_LOCKED"
     elsewhere = good._replace(address=ClientAddress("198.51.100.2", certain=True))
@@ -426,14 +426,14 @@ def test_only_agent_pools_used_up_is_told_as_such(make_facts, now):
 
 def test_a_host_that_counts_elsewhere_decides_the_same(make_facts, now):
     facts, second = make_facts(), int(now.timestamp())
-    grant, gauge = admit(READ, facts, now)
+    grant, gauge = admit_caller(READ, facts, now)
     assert gauge is facts.principal.gauges["account"]
-    fields = settle(judge(gauge.meter, [0, 0, 0, 0], second))
+    fields = limit_headers(judge(gauge.meter, [0, 0, 0, 0], second))
     assert Grant(grant.actor, fields) == authorize(READ, facts, now)
     with pytest.raises(Problem) as refused:
-        settle(judge(gauge.meter, [30, 30, 30, 30], second))
+        limit_headers(judge(gauge.meter, [30, 30, 30, 30], second))
     assert refused.value.type.code == "RATE_LIMITED"
-    assert admit(OperationAccess(auth="public"), facts, now) == (ANONYMOUS, None)
+    assert admit_caller(OperationAccess(auth="public"), facts, now) == (ANONYMOUS, None)
 
 
 def test_keys_of_one_account_share_its_quota_through_their_principals(make_key, now):

@@ -4,7 +4,7 @@ import pytest
 from attrs import evolve, frozen
 
 from svc_core import wire
-from svc_core.access.creation import AllowedOrigins, KeyWish, change, create, may_create
+from svc_core.access.creation import AllowedOrigins, KeyWish, change_key, create, may_create
 from svc_core.access.keys import new_key, revoke, state
 from svc_core.access.plans import DEFAULT_PLANS, Plan
 from svc_core.contract.problem import Problem
@@ -150,7 +150,7 @@ def test_a_created_key_is_active_with_one_spelling_of_each_address(now):
 def changed(key, now, *, others=(), plan=PRO, **sent):
     """The key with what is sent, or the code that refuses."""
     try:
-        return change(key, sent, plan=plan, others=others, now=now)
+        return change_key(key, sent, plan=plan, siblings=others, now=now)
     except Problem as refused:
         return refused.type.code
 

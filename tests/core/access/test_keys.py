@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.access.keys import (
-    MALFORMED,
+    MALFORMED_KEY,
     Bearer,
     active_until,
     digest,
@@ -93,7 +93,7 @@ SPOILT = [
 
 @pytest.mark.parametrize("value", SPOILT)
 def test_a_spoilt_key_is_malformed_and_never_counts_as_no_key(value):
-    assert parse_bearer(value) is MALFORMED
+    assert parse_bearer(value) is MALFORMED_KEY
 
 
 @given(st.text(string.ascii_letters + "0123456789_ \t\n:svBearr", max_size=80))
@@ -104,7 +104,7 @@ def test_a_credential_is_read_only_when_every_character_is_right(text):
         and all(letter in "0123456789abcdef" for letter in text[4:])
     )
     parsed = parse_bearer(f"Bearer {text}")
-    assert parsed == (Bearer(digest(text)) if wanted else MALFORMED)
+    assert parsed == (Bearer(digest(text)) if wanted else MALFORMED_KEY)
 
 
 @given(st.integers(0, 67), st.characters())
@@ -207,7 +207,7 @@ def test_regenerating_voids_the_old_secret_and_resets_usage(make_key, now):
 
 
 def _grandfathered(key, *, before=None, others=(), most=2):
-    return grandfather(key, before=before or key.created_at + DAY, others=others, most=most)
+    return grandfather(key, before=before or key.created_at + DAY, siblings=others, keys_max=most)
 
 
 def test_a_grandfathered_key_is_served_by_a_plan_without_new_keys_and_stays_one(make_key, now):
@@ -216,7 +216,7 @@ def test_a_grandfathered_key_is_served_by_a_plan_without_new_keys_and_stays_one(
     kept = _grandfathered(key)
     assert kept == evolve(key, grandfathered=True)
     assert state(kept, lite, now) == "active"
-    assert grandfather(kept, before=None, others=(), most=0) is kept
+    assert grandfather(kept, before=None, siblings=(), keys_max=0) is kept
     again = regenerate(kept, new_key(b"\x09" * 32), now)
     assert (again.grandfathered, state(again, lite, now)) == (True, "active")
 
@@ -235,7 +235,7 @@ def test_only_a_key_made_before_the_last_day_of_such_keys_is_grandfathered(
     key = make_key(created_at=now)
     day = None if before is None else now + before
     with pytest.raises(Problem) as refused:
-        grandfather(key, before=day, others=(), most=2)
+        grandfather(key, before=day, siblings=(), keys_max=2)
     assert refused.value.type is problem.RESOURCE_CONFLICT
     assert told in refused.value.detail
     assert "upgrade the plan" in refused.value.resolution
@@ -280,4 +280,4 @@ def test_the_tenant_is_the_workspace_else_the_user(make_key):
 
 @pytest.mark.parametrize("near_miss", ["Bearer " * 8_000, "Bearer svc_" + "a" * 50_000])
 def test_a_long_near_miss_is_malformed(near_miss):
-    assert parse_bearer(near_miss) is MALFORMED
+    assert parse_bearer(near_miss) is MALFORMED_KEY

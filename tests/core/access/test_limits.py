@@ -16,7 +16,7 @@ from svc_core.access.limits import (
     Pool,
     Rate,
 )
-from svc_core.access.quotas import MemoryCounters, headers, judge, named
+from svc_core.access.quotas import MemoryCounters, headers, judge, spelled_headers
 
 MIDNIGHT = 1_800_057_600
 NOON = MIDNIGHT + 43_200
@@ -318,9 +318,9 @@ def test_the_fields_of_an_admitted_request():
 
 def test_a_refused_request_carries_all_fields_and_retry_after():
     gauge = MemoryCounters().gauge(general())
-    admitted = named(headers(gauge.hit(NOON + 12)))
+    admitted = spelled_headers(headers(gauge.hit(NOON + 12)))
     hit_times(gauge, NOON, 29)
-    refused = named(headers(gauge.hit(NOON + 12)))
+    refused = spelled_headers(headers(gauge.hit(NOON + 12)))
     assert refused.keys() - admitted.keys() == {"Retry-After"}
     assert refused["Retry-After"] == "48"
     assert refused["X-RateLimit-Remaining-Minute"] == "0"
@@ -330,7 +330,7 @@ def test_a_refused_request_carries_all_fields_and_retry_after():
 def test_an_agent_answer_carries_both_families_and_no_name_twice():
     meter = general()
     decision = MemoryCounters().gauge(agent(meter)).hit(NOON)
-    fields = named(headers(decision))
+    fields = spelled_headers(headers(decision))
     assert len(headers(decision)) == len(fields)
     assert set(fields) == set(SPEC_NAMES) - {"Retry-After"}
     assert fields["X-Svc-Agent-RateLimit-Remaining-Minute"] == "4"
@@ -377,7 +377,7 @@ def test_the_fields_repeat_the_verdict_whatever_it_is(meter, counts, second, ahe
 def test_every_remainder_is_written_in_decimal(number):
     limits = (number + 1, number + 1)
     decision = judge(general(own=limits, plan=limits), [0, 0, 0, 0], NOON)
-    fields = named(headers(decision))
+    fields = spelled_headers(headers(decision))
     for name in SPEC_NAMES[4:8]:
         assert fields[name] == str(number)
 

@@ -23,7 +23,7 @@ from svc_core.automations.model import (
     Timetable,
 )
 from svc_core.automations.rules import ENDS, Happening
-from svc_core.automations.running import DROPPED_MAX, KEPT, Task
+from svc_core.automations.running import DROPPED_MAX, RUN_RETENTION, Task
 from svc_core.outbox.model import EVENTS, RUN_FINISHED
 from svc_core.testing.clock import START
 
@@ -61,7 +61,7 @@ def run_in(status: Any) -> AutomationRun:
 )
 def test_every_happening_in_every_state_is_decided(status: Any, happening: Any) -> None:
     before = run_in(status)
-    after = rules.after(before, happening, BEGUN)
+    after = rules.advance_run(before, happening, BEGUN)
     expected = STATES[status][happening]
     if expected is None:
         assert after is None
@@ -187,11 +187,11 @@ def test_the_next_run_lies_ahead_and_follows_from_any_moment_before_it(
 ) -> None:
     timetable = Timetable(frequency, f"{time:%H:%M}", zone)
     automation = attrs.evolve(_automation(), schedule=timetable)
-    upcoming = rules.planned(automation, now)
+    upcoming = rules.next_due(automation, now)
     assert upcoming is not None
     assert now < upcoming <= now + timedelta(days=62)
-    assert rules.planned(automation, upcoming - timedelta(microseconds=1)) == upcoming
-    assert rules.planned(attrs.evolve(automation, status="archived"), now) is None
+    assert rules.next_due(automation, upcoming - timedelta(microseconds=1)) == upcoming
+    assert rules.next_due(attrs.evolve(automation, status="archived"), now) is None
 
 
 def _automation() -> Automation:
@@ -427,7 +427,7 @@ def test_old_runs_go_with_the_end_of_a_new_one(desk: Any) -> None:
     for _ in range(DROPPED_MAX + 1):
         desk.ask("runAutomation", id_)
         assert finish(desk, begin(desk, id_))
-    desk.house.clock.advance(KEPT.total_seconds() + 1)
+    desk.house.clock.advance(RUN_RETENTION.total_seconds() + 1)
     for left in (2, 2):
         desk.ask("runAutomation", id_)
         assert finish(desk, begin(desk, id_))

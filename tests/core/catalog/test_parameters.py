@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from svc_core.base.boxes import Box
 from svc_core.base.instants import Interval
 from svc_core.catalog import OPERATIONS
-from svc_core.catalog.openapi.operations import Writer
+from svc_core.catalog.openapi.operations import OperationWriter
 from svc_core.contract.problem import Problem
 from svc_core.operation.inputs import Input, inputs
 from svc_core.operation.query_string import parse_query
 from svc_core.wire import shapes
 from svc_core.wire.schema import Schemas
 
-WRITER = Writer("https://api.svc.test", Schemas())
+WRITER = OperationWriter("https://api.svc.test", Schemas())
 PARAMETERS = {
     f"{operation.id} {item.name}": item
     for operation in OPERATIONS

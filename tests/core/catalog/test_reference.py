@@ -12,7 +12,7 @@ from svc_core import catalog
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.catalog.openapi.failures import failures
 from svc_core.catalog.reference import (
-    Deprecated,
+    Deprecation,
     deprecated_inputs,
     deprecated_members,
     operations_page,
@@ -99,6 +99,6 @@ def test_a_deprecated_input_leads_from_its_operation_to_the_new_spelling() -> No
     one = next(one for one in catalog.OPERATIONS if one.id == "listNews")
     old = attrs.evolve(one, request=Request)
     assert deprecated_inputs([one, old]) == (
-        Deprecated("since", "GET /api/v1/news", "datetime=START/.."),
-        Deprecated("old", "GET /api/v1/news", ""),
+        Deprecation("since", "GET /api/v1/news", "datetime=START/.."),
+        Deprecation("old", "GET /api/v1/news", ""),
     )

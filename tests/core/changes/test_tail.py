@@ -9,7 +9,7 @@ from attrs import evolve
 
 from svc_core import wire
 from svc_core.base import drive
-from svc_core.changes.render import ChangeRow, dumps
+from svc_core.changes.render import ChangeRow, dump_change
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.context import Context
@@ -108,7 +108,7 @@ def test_the_quick_form_of_a_row_is_the_form_of_its_model(house: Any) -> None:
     assert len(recorded.changes) == 4
     for change in recorded.changes:
         for one in (change, evolve(change, path=None, resource_id='"\u2028é')):
-            raw = dumps(one)
+            raw = dump_change(one)
             assert wire.dumps(wire.loads(ChangeRow, raw)) == raw
 
 

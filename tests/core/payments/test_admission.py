@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from svc_core.base import drive
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.payments.admission import Limits, limited, moved, rejected, reserved
+from svc_core.payments.admission import (
+    Limits,
+    count_move,
+    count_rejection,
+    count_reservation,
+    limited,
+)
 from svc_core.payments.records import Payment, Wallet, day_of, minute_of
 from svc_core.payments.states import State
 from tests.paying import WANTED, World, purchase
@@ -36,14 +42,14 @@ def released() -> Payment:
 
 def wait(purse: Wallet, now: datetime, limits: Limits = LIMITS) -> str:
     with pytest.raises(Problem) as caught:
-        reserved(purse, paid(), limits, now)
+        count_reservation(purse, paid(), limits, now)
     assert caught.value.type is problem.PAYMENT_RATE_LIMITED
     return caught.value.headers["Retry-After"]
 
 
 def after(purse: Wallet, times: int, now: datetime = NOON, limits: Limits = LIMITS) -> Wallet:
     for _ in range(times):
-        purse = reserved(purse, paid(), limits, now)
+        purse = count_reservation(purse, paid(), limits, now)
     return purse
 
 
@@ -68,22 +74,22 @@ def test_a_day_ends_at_midnight() -> None:
 
 
 def test_payments_that_do_not_settle_stop_a_wallet_for_a_while() -> None:
-    once = rejected(NEW, LIMITS, NOON)
-    twice = rejected(once, LIMITS, NOON + timedelta(minutes=5))
+    once = count_rejection(NEW, LIMITS, NOON)
+    twice = count_rejection(once, LIMITS, NOON + timedelta(minutes=5))
     assert after(once, 1).requests == 1
     assert wait(twice, NOON + timedelta(minutes=6)) == str(9 * 60)
-    assert wait(rejected(twice, LIMITS, NOON + timedelta(minutes=10)), NOON) == str(20 * 60)
+    assert wait(count_rejection(twice, LIMITS, NOON + timedelta(minutes=10)), NOON) == str(20 * 60)
     assert after(twice, 1, NOON + timedelta(minutes=15)).rejections == twice.rejections[1:]
 
 
 def test_what_is_given_up_is_not_spent() -> None:
     purse = after(NEW, 2)
-    assert moved(purse, paid(), released(), NOON).spent == 250_000
-    assert moved(purse, paid(), paid(), NOON).spent == 500_000
-    assert moved(purse, released(), paid(), NOON).spent == 750_000
+    assert count_move(purse, paid(), released(), NOON).spent == 250_000
+    assert count_move(purse, paid(), paid(), NOON).spent == 500_000
+    assert count_move(purse, released(), paid(), NOON).spent == 750_000
     # What was spent yesterday is not counted today, so neither is what comes back of it.
-    assert moved(purse, paid(), released(), NOON + timedelta(days=1)).spent == 0
-    assert moved(NEW, paid(), released(), NOON).spent == 0
+    assert count_move(purse, paid(), released(), NOON + timedelta(days=1)).spent == 0
+    assert count_move(NEW, paid(), released(), NOON).spent == 0
 
 
 def test_a_clock_that_goes_back_opens_no_window_again() -> None:
@@ -102,7 +108,7 @@ def test_no_window_admits_more_than_its_limit(gaps: list[int]) -> None:
     for gap in gaps:
         now += timedelta(seconds=gap)
         try:
-            purse = reserved(purse, paid(), LIMITS, now)
+            purse = count_reservation(purse, paid(), LIMITS, now)
         except Problem:
             continue
         minutes[minute_of(now)] = minutes.get(minute_of(now), 0) + 1

@@ -12,13 +12,13 @@ from svc_core.payments.admission import Limits
 from svc_core.payments.decisions import (
     SECOND_MAX,
     Attempt,
-    Kept,
-    claim,
+    PriorAnswer,
+    check_claim,
     fault,
     move,
     recall,
     reservation,
-    reserve,
+    reserve_payment,
 )
 from svc_core.payments.outcomes import Outcome
 from svc_core.payments.records import Known, Lease, Payment
@@ -52,7 +52,7 @@ def payment(of: Attempt, state: State, lease: Lease | None = None) -> Payment:
 
 def known(of: Attempt, state: State, lease: Lease | None = None, *, kept: bool = True) -> Known:
     found = payment(of, state, lease)
-    is_namesake = of.received.identifier is not None and state is not State.RELEASED
+    is_namesake = of.payment.identifier is not None and state is not State.RELEASED
     answers = {found.id: KEPT} if kept else {}
     return Known(found, found if is_namesake else None, None, answers)
 
@@ -63,7 +63,7 @@ def decided(decide: Any, found: Known, of: Attempt, now: datetime = NOW) -> str:
         decide(found, of, now)
     except Problem as refused:
         return refused.type.code
-    except Kept as kept:
+    except PriorAnswer as kept:
         return GIVEN.get(kept.payment.state, RESUME)
     return FREE
 
@@ -90,7 +90,7 @@ SAME = [
 
 
 @pytest.mark.parametrize(("state", "lease", "plain", "named"), SAME)
-@pytest.mark.parametrize("decide", [recall, claim])
+@pytest.mark.parametrize("decide", [recall, check_claim])
 def test_the_same_request_with_the_same_payment(
     decide: Any, state: State, lease: Lease | None, plain: str, named: str
 ) -> None:
@@ -104,12 +104,12 @@ def test_another_request_with_the_same_payment(state: State, lease: Lease | None
     is_live = lease is not None and state in (State.RESERVED, State.SETTLING)
     plain = attempt(url=OTHER)
     assert decided(recall, known(PLAIN, state, lease), plain) == FREE
-    found = decided(claim, known(PLAIN, state, lease), plain)
+    found = decided(check_claim, known(PLAIN, state, lease), plain)
     assert found == (FREE if is_free else BUSY if is_live else USED)
     named = attempt(url=OTHER, identifier=NAME)
     expected = FREE if state is State.RELEASED else CONFLICT
     assert decided(recall, known(NAMED, state, lease), named) == expected
-    assert decided(claim, known(NAMED, state, lease), named) == expected
+    assert decided(check_claim, known(NAMED, state, lease), named) == expected
 
 
 @pytest.mark.parametrize(("state", "lease", "_", "named"), SAME[1:])
@@ -120,26 +120,26 @@ def test_a_new_payment_under_the_same_name_stands_for_the_first(
     found = Known(None, payment(NAMED, state, lease), None, {payment(NAMED, state).id: KEPT})
     assert decided(recall, found, again) == FREE
     # What was given up is not yet released: whoever had it may come back.
-    assert decided(claim, found, again) == (BUSY if named is FREE else named)
-    assert decided(claim, found, attempt(1, OTHER, identifier=NAME)) == CONFLICT
+    assert decided(check_claim, found, again) == (BUSY if named is FREE else named)
+    assert decided(check_claim, found, attempt(1, OTHER, identifier=NAME)) == CONFLICT
 
 
 def test_the_authorization_under_another_name_or_none_gives_nothing() -> None:
     for of, other in ((NAMED, PLAIN), (PLAIN, NAMED)):
         for state in (State.OWED, State.SETTLED, State.UNKNOWN):
             found = attrs.evolve(known(of, state), namesake=None)
-            assert decided(claim, found, other) == USED
+            assert decided(check_claim, found, other) == USED
 
 
 def test_a_payment_without_its_answer_is_used_up() -> None:
     for state in (State.SETTLED, State.OWED):
-        assert decided(claim, known(NAMED, state, kept=False), NAMED) == USED
+        assert decided(check_claim, known(NAMED, state, kept=False), NAMED) == USED
 
 
 def test_a_lease_ends_at_its_end() -> None:
     found = known(PLAIN, State.RESERVED, LEASE)
-    assert decided(claim, found, PLAIN, LATER - timedelta(microseconds=1)) == BUSY
-    assert decided(claim, found, PLAIN, LATER) == FREE
+    assert decided(check_claim, found, PLAIN, LATER - timedelta(microseconds=1)) == BUSY
+    assert decided(check_claim, found, PLAIN, LATER) == FREE
 
 
 # -- the fault ---------------------------------------------------------------------------------
@@ -164,9 +164,9 @@ def test_a_lease_ends_at_its_end() -> None:
 def test_what_was_accepted_is_what_was_offered(
     changes: dict[str, Any], expected: str | None
 ) -> None:
-    received = PLAIN.received
+    received = PLAIN.payment
     payload = attrs.evolve(received.payload, accepted=attrs.evolve(WANTED, **changes))
-    other = attrs.evolve(PLAIN, received=attrs.evolve(received, payload=payload))
+    other = attrs.evolve(PLAIN, payment=attrs.evolve(received, payload=payload))
     assert fault(other, JUDGE, NOW) == expected
 
 
@@ -179,7 +179,7 @@ def test_the_resource_is_the_one_that_is_asked_for() -> None:
 
 def _for(url: str) -> Attempt:
     payload = wallet().payment(WANTED, WORLD.second, url=url)
-    return attrs.evolve(PLAIN, received=header.read([field(payload)]))
+    return attrs.evolve(PLAIN, payment=header.read([field(payload)]))
 
 
 def test_the_signature_is_judged_last() -> None:
@@ -195,34 +195,34 @@ def test_a_reservation_has_what_was_sent() -> None:
     made = reservation(NAMED, "rct_1", LEASE, NOW)
     assert (
         made.id
-        == NAMED.place.id
+        == NAMED.keys.id
         == records.payment_id(WANTED.network, WANTED.asset, made.payer, made.nonce)
     )
     assert (made.state, made.lease, made.identifier) == (State.RESERVED, LEASE, NAME)
     assert made.payer == wallet().address.lower()
-    assert made.payload == NAMED.received.text
+    assert made.payload == NAMED.payment.text
     far = attempt(validBefore=str(2**256 - 1))
     assert reservation(far, "rct_1", LEASE, NOW).valid_before == SECOND_MAX
 
 
 def test_a_reservation_takes_what_is_free_and_nothing_else() -> None:
     fresh = reservation(PLAIN, "rct_2", LEASE, NOW)
-    writes = reserve(Known(), PLAIN, fresh, Limits())
+    writes = reserve_payment(Known(), PLAIN, fresh, Limits())
     assert writes.payment == fresh
     assert writes.wallet is not None
     assert writes.wallet.spent == fresh.amount
     for state in (State.RELEASED, State.RESERVED):
         found = attrs.evolve(known(PLAIN, state), wallet=writes.wallet)
-        again = reserve(found, PLAIN, fresh, Limits())
+        again = reserve_payment(found, PLAIN, fresh, Limits())
         assert again.payment == attrs.evolve(fresh, revision=3)
         # The one that was given up is counted no more.
         assert again.wallet is not None
         spent = {State.RELEASED: 2, State.RESERVED: 1}[state] * fresh.amount
         assert again.wallet.spent == spent
     with pytest.raises(Problem, match=USED):
-        reserve(known(PLAIN, State.SETTLED), PLAIN, fresh, Limits())
-    with pytest.raises(Kept):
-        reserve(known(PLAIN, State.OWED), PLAIN, fresh, Limits())
+        reserve_payment(known(PLAIN, State.SETTLED), PLAIN, fresh, Limits())
+    with pytest.raises(PriorAnswer):
+        reserve_payment(known(PLAIN, State.OWED), PLAIN, fresh, Limits())
 
 
 def moved(

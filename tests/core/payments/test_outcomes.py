@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from svc_core.base import drive
 from svc_core.payments import outcomes
 from svc_core.payments.messages import SettlementResponse
-from svc_core.payments.outcomes import CLOCKS, Outcome, judge, seen, transaction_of
+from svc_core.payments.outcomes import (
+    CLOCK_SKEW_MAX,
+    Outcome,
+    judge,
+    judge_chain,
+    transaction_of,
+)
 from svc_core.payments.ports import Sighting, Transfer
 from svc_core.payments.records import Payment
 from svc_core.payments.states import Event
@@ -156,13 +162,13 @@ TICK = timedelta(seconds=1)
         (Sighting(True, END), Transfer(HASH, END), Outcome(Event.OBSERVE, None, HASH)),
         (
             Sighting(True, END),
-            Transfer(HASH, PAYMENT.reserved_at - CLOCKS),
+            Transfer(HASH, PAYMENT.reserved_at - CLOCK_SKEW_MAX),
             Outcome(Event.OBSERVE, None, HASH),
         ),
         # It was paid with for something else.
         (
             Sighting(True, END),
-            Transfer(HASH, PAYMENT.reserved_at - CLOCKS - TICK),
+            Transfer(HASH, PAYMENT.reserved_at - CLOCK_SKEW_MAX - TICK),
             Outcome(Event.REJECT, outcomes.NONCE_USED),
         ),
     ],
@@ -171,7 +177,7 @@ def test_the_chain_shows_what_it_shows(
     sighting: Sighting, transfer: Transfer | None, expected: Outcome | None
 ) -> None:
     payment = attrs.evolve(PAYMENT, valid_before=int(END.timestamp()))
-    assert seen(sighting, transfer, payment) == expected
+    assert judge_chain(sighting, transfer, payment) == expected
 
 
 @pytest.mark.parametrize("text", ["", "0x", NO_HASH, HASH[:-1], HASH + "0", HASH + "\n", "x" * 66])

@@ -124,7 +124,7 @@ class Yard:
 
     def state(self, webhook_id: str) -> Webhook:
         stored = WEBHOOKS.decode(self.run(lambda ctx: ctx.load(WEBHOOKS, webhook_id)).raw)
-        return rules.shown(stored, self.queue(webhook_id))
+        return rules.webhook_view(stored, self.queue(webhook_id))
 
     def queue(self, webhook_id: str) -> Queue:
         found: Queue = self.run(lambda ctx: queue_of(ctx, webhook_id))

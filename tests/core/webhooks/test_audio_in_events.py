@@ -369,7 +369,7 @@ def test_a_waiting_delivery_wakes_its_queue_when_it_may_be_taken(stage: Stage) -
     now = stage.house.clock.now()
     queue = stage.yard.queue(stage.hook)
     later = now + timedelta(seconds=5)
-    assert rules.waking(queue, now, later).wake_at == later
-    assert rules.waking(queue, later, now).wake_at == later
-    assert rules.waking(queue, now, None).wake_at is None
+    assert rules.with_wake_time(queue, now, later).wake_at == later
+    assert rules.with_wake_time(queue, later, now).wake_at == later
+    assert rules.with_wake_time(queue, now, None).wake_at is None
     assert outcome(410, 1).error == "HTTP 410"

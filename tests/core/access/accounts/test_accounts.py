@@ -9,7 +9,7 @@ from attrs import evolve
 from svc_core import wire
 from svc_core.access import keys as rules
 from svc_core.access import operations as accounts
-from svc_core.access.model import KEYS, MEMBERS, USERS, WORKSPACES, Member
+from svc_core.access.model import KEYS, MEMBERS, USERS, WORKSPACES, Membership
 from svc_core.access.operations import add_member
 from svc_core.operation.context import ROWS_AT_ONCE
 from svc_core.operation.ports import Transaction
@@ -471,7 +471,7 @@ def test_no_list_ends_before_its_last_row(office: Any) -> None:
                 digest_hex=f"{number:064x}",
                 created_at=at,
             )
-            member = Member(oldest.id, person.id, "member", at)
+            member = Membership(oldest.id, person.id, "member", at)
             await ctx.create(WORKSPACES, home.id, home)
             await ctx.create(USERS, person.id, person)
             await ctx.create(KEYS, key.id, key)
