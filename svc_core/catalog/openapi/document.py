@@ -119,9 +119,9 @@ def _flatten_choices(schemas: Mapping[str, Schema]) -> dict[str, Schema]:
     flattened, inlined = dict(schemas), set()
     for name, schema in schemas.items():
         names = [choice["$ref"].removeprefix(root) for choice in schema.get("oneOf", ())]
-        inner = {name for name in names if "oneOf" in schema}
+        inner = {choice for choice in names if "oneOf" in schemas[choice]}
         if inner:
-            parts = [schema.get("oneOf", [{"$ref": root + name}]) for name in names]
+            parts = [schemas[part].get("oneOf", [{"$ref": root + part}]) for part in names]
             # No member tells them apart by itself any more; their constants together do.
             members = {word: text for word, text in schema.items() if word != "discriminator"}
             flattened[name] = {**members, "oneOf": [choice for part in parts for choice in part]}

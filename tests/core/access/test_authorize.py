@@ -12,7 +12,7 @@ from svc_core.access.authorize import (
     Grant,
     OperationAccess,
     Principal,
-    admit_caller,
+    admit_key,
     authorize,
 )
 from svc_core.access.keys import MALFORMED_KEY, Bearer
@@ -426,14 +426,14 @@ def test_only_agent_pools_used_up_is_told_as_such(make_facts, now):
 
 def test_a_host_that_counts_elsewhere_decides_the_same(make_facts, now):
     facts, second = make_facts(), int(now.timestamp())
-    grant, gauge = admit_caller(READ, facts, now)
+    grant, gauge = admit_key(READ, facts, now)
     assert gauge is facts.principal.gauges["account"]
     fields = limit_headers(judge(gauge.meter, [0, 0, 0, 0], second))
     assert Grant(grant.actor, fields) == authorize(READ, facts, now)
     with pytest.raises(Problem) as refused:
         limit_headers(judge(gauge.meter, [30, 30, 30, 30], second))
     assert refused.value.type.code == "RATE_LIMITED"
-    assert admit_caller(OperationAccess(auth="public"), facts, now) == (ANONYMOUS, None)
+    assert admit_key(OperationAccess(auth="public"), facts, now) == (ANONYMOUS, None)
 
 
 def test_keys_of_one_account_share_its_quota_through_their_principals(make_key, now):
