@@ -16,26 +16,24 @@ def excerpt(text: str, terms: Collection[str]) -> Excerpt:
     """The window of a text with most of these terms; of equal ones that with more matches, then
     the first. Without any the text's beginning.
     """
-    found = [span for span in spans(text) if span[2] in terms]
-    start = _start(text, _best(found))
+    hits = [span for span in spans(text) if span[2] in terms]
+    start = _start(text, _best(hits))
     end = _end(text, start)
-    held = [
-        (one - start, other - start) for one, other, _ in found if start <= one and other <= end
-    ]
-    return Excerpt(text[start:end], tuple(Highlight(*span) for span in _apart(held)))
+    runs = [(low - start, high - start) for low, high, _ in hits if start <= low and high <= end]
+    return Excerpt(text[start:end], tuple(Highlight(*span) for span in _merge_runs(runs)))
 
 
-def _best(found: Sequence[_Span]) -> int:
+def _best(hits: Sequence[_Span]) -> int:
     """Where the window with most begins to match."""
-    best, where, after = (0, 0), 0, 0
-    for at, (start, _, _) in enumerate(found):
-        while after < len(found) and found[after][1] <= start + EXCERPT_MAX - _BEFORE:
+    best, begin, after = (0, 0), 0, 0
+    for at, (start, _, _) in enumerate(hits):
+        while after < len(hits) and hits[after][1] <= start + EXCERPT_MAX - _BEFORE:
             after += 1
-        held = found[at:after]
-        many = len({term for _, _, term in held}), len(held)
-        if many > best:
-            best, where = many, start
-    return where
+        window = hits[at:after]
+        score = len({term for _, _, term in window}), len(window)
+        if score > best:
+            best, begin = score, start
+    return begin
 
 
 def _start(text: str, match: int) -> int:
@@ -43,8 +41,8 @@ def _start(text: str, match: int) -> int:
     if match <= _BEFORE or len(text) <= EXCERPT_MAX:
         return 0
     before = text[match - _BEFORE : match]
-    opened = max(before.rfind(". "), before.rfind("\n")) + 1
-    at = match - _BEFORE + (opened or before.find(" ") + 1)
+    sentence = max(before.rfind(". "), before.rfind("\n")) + 1
+    at = match - _BEFORE + (sentence or before.find(" ") + 1)
     return at + len(text[at:match]) - len(text[at:match].lstrip())
 
 
@@ -56,12 +54,12 @@ def _end(text: str, start: int) -> int:
     return start + len(text[start:end].rstrip())
 
 
-def _apart(held: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def _merge_runs(runs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Runs without those that overlap: pairs of characters become one."""
-    apart: list[tuple[int, int]] = []
-    for start, end in held:
-        if apart and start < apart[-1][1]:
-            apart[-1] = apart[-1][0], end
+    disjoint: list[tuple[int, int]] = []
+    for start, end in runs:
+        if disjoint and start < disjoint[-1][1]:
+            disjoint[-1] = disjoint[-1][0], end
         else:
-            apart.append((start, end))
-    return apart
+            disjoint.append((start, end))
+    return disjoint

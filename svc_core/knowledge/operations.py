@@ -9,7 +9,7 @@ from svc_core.base.unset import given
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Page
-from svc_core.knowledge.retrieving import bounds, retrieve
+from svc_core.knowledge.retrieving import retrieval_bounds, retrieve
 from svc_core.knowledge.rows import KnowledgeQuery, KnowledgeRow, RetrievalPeriod
 from svc_core.operation.declaration import BODY, Operation
 from svc_core.operation.units import WorkContext
@@ -28,9 +28,9 @@ async def retrieve_knowledge(ctx: WorkContext, request: RetrieveKnowledge) -> Pa
     if period is not None and not _is_period(period):
         detail = "/period/end: must be after the start"
         raise Problem(problem.VALIDATION_FAILED, detail)
-    found = await retrieve(ctx, request.body)
-    told = {"mode": found.mode, "bounds": wire.to_json(bounds(request.body))}
-    return Page(tuple(map(wire.dumps, found.rows)), meta=told)
+    retrieval = await retrieve(ctx, request.body)
+    meta = {"mode": retrieval.mode, "bounds": wire.to_json(retrieval_bounds(request.body))}
+    return Page(tuple(map(wire.dumps, retrieval.rows)), meta=meta)
 
 
 def _is_period(period: RetrievalPeriod) -> bool:

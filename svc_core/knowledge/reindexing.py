@@ -41,9 +41,9 @@ BATCHES_MAX: Final = 16
 
 async def begin(ctx: Context, index: Index, model: str, *, again: bool) -> None:
     """Have a whole index looked at, unless that is under way or, but for `again`, was done."""
-    known = await ctx.find(index.due, ALL)
-    is_known = known is not None and (known.model, known.form) == (model, FORM)
-    if not is_known or (again and known is not None and known.is_done):
+    due = await ctx.find(index.due, ALL)
+    is_current = due is not None and (due.model, due.form) == (model, FORM)
+    if not is_current or (again and due is not None and due.is_done):
         await ctx.save(index.due, ALL, IndexDue(ALL, model=model, form=FORM))
 
 
@@ -53,26 +53,26 @@ async def tend(work: Units, tenant: str, index: Index, embedder: Embedder | None
     Raises:
         NotEmbedded: the model gives no vectors.
     """
-    known = await work.read(tenant, lambda ctx: ctx.find(index.due, ALL))
-    is_whole = known is None or known.is_done
+    due = await work.read(tenant, lambda ctx: ctx.find(index.due, ALL))
+    is_whole = due is None or due.is_done
     rows = 0 if is_whole else await work.write(tenant, partial(_walk, index=index))
     for _ in range(BATCHES_MAX):
-        seen = await work.read(tenant, partial(_waiting, index=index))
-        if not seen:
+        batch = await work.read(tenant, partial(_waiting, index=index))
+        if not batch:
             break
-        await _vectors(work, tenant, index, embedder, seen)
+        await _vectors(work, tenant, index, embedder, batch)
     while merge := await work.read(tenant, partial(corpus.to_merge, corpus=index.corpus)):
         lines = await work.aside(merge.made)
         await work.write(tenant, partial(corpus.merged, merge=merge, lines=lines))
-    return None if is_whole and len(seen) < BATCH else rows
+    return None if is_whole and len(batch) < BATCH else rows
 
 
 async def _walk(ctx: Context, index: Index) -> int:
     """Index a page of older rows, the newest first; how many."""
-    known = await ctx.find(index.due, ALL)
-    if known is None or known.is_done:
+    due = await ctx.find(index.due, ALL)
+    if due is None or due.is_done:
         return 0
-    after = Position(*known.after) if known.after else None
+    after = Position(*due.after) if due.after else None
     if index is REPORT_INDEX:
         page: Any = await ctx.tx.documents.scan(REPORTS, after=after, limit=REPORTS_AT_ONCE)
         reports = {row.id: REPORTS.decode(row.raw) for row in page.rows}
@@ -83,30 +83,30 @@ async def _walk(ctx: Context, index: Index) -> int:
         page = await ctx.tx.documents.scan(SIGNALS, after=after, limit=SIGNALS_AT_ONCE)
         await index_signals(ctx, [SIGNALS.decode(row.raw) for row in page.rows])
         ids = [row.id for row in page.rows]
-    if known.model:
-        await _want(ctx, index, known.model, ids)
+    if due.model:
+        await _queue_vectors(ctx, index, due.model, ids)
     end = page.end
     place = end and (end.order, end.id)
-    told = attrs.evolve(known, after=place, is_done=end is None)
-    await ctx.save(index.due, ALL, told)
+    progress = attrs.evolve(due, after=place, is_done=end is None)
+    await ctx.save(index.due, ALL, progress)
     return len(page.rows)
 
 
-async def _want(ctx: Context, index: Index, model: str, ids: Sequence[str]) -> None:
+async def _queue_vectors(ctx: Context, index: Index, model: str, ids: Sequence[str]) -> None:
     """Have those wait for a vector that have none of this model."""
     texts = await ctx.tx.documents.get_many(index.texts, ids)
-    made = await ctx.find_many(index.vectors, texts)
+    vectors = await ctx.find_many(index.vectors, texts)
     for id_ in texts:
-        if id_ not in made or made[id_].model != model:
+        if id_ not in vectors or vectors[id_].model != model:
             await ctx.save(index.due, id_, IndexDue(id_, micros(ctx.now)))
 
 
 # -- vectors -----------------------------------------------------------------------------------
 
-_Seen = tuple[Document[IndexDue], Document[IndexedText] | None]
+_WaitingText = tuple[Document[IndexDue], Document[IndexedText] | None]
 
 
-async def _waiting(ctx: Context, index: Index) -> list[_Seen]:
+async def _waiting(ctx: Context, index: Index) -> list[_WaitingText]:
     """Some words that wait for a vector, the newest first."""
     page = await ctx.tx.documents.scan(index.due, start=1, end=NEVER - 1, limit=BATCH)
     texts = await ctx.tx.documents.get_many(index.texts, [row.id for row in page.rows])
@@ -114,25 +114,25 @@ async def _waiting(ctx: Context, index: Index) -> list[_Seen]:
 
 
 async def _vectors(
-    work: Units, tenant: str, index: Index, embedder: Embedder | None, seen: Sequence[_Seen]
+    work: Units, tenant: str, index: Index, embedder: Embedder | None, batch: Sequence[_WaitingText]
 ) -> None:
     """Make the vectors of some words, and have these wait no more."""
-    made: list[IndexedVector] = []
+    vectors: list[IndexedVector] = []
     if embedder is not None:
-        texts = [index.texts.decode(row.raw) for _, row in seen if row is not None]
-        wanted = [passage(one.title, one.text) for one in texts]
-        for one, data in zip(texts, await vectors_of(embedder, wanted), strict=True):
-            packed = b64encode(data).decode()
-            told = one.id, one.occurred_at, embedder.model, 1, packed
-            made.append(IndexedVector(*told, one.kind, one.profile_id))
-    due = [row for row, _ in seen]
-    await work.write(tenant, partial(_keep, index=index, due=due, made=made))
+        texts = [index.texts.decode(row.raw) for _, row in batch if row is not None]
+        passages = [passage(text.title, text.text) for text in texts]
+        for text, data in zip(texts, await vectors_of(embedder, passages), strict=True):
+            base64 = b64encode(data).decode()
+            head = text.id, text.occurred_at, embedder.model, 1, base64
+            vectors.append(IndexedVector(*head, text.kind, text.profile_id))
+    due = [row for row, _ in batch]
+    await work.write(tenant, partial(_save_batch, index=index, due=due, batch=vectors))
 
 
-async def _keep(
-    ctx: Context, index: Index, due: Sequence[Document[IndexDue]], made: Sequence[IndexedVector]
+async def _save_batch(
+    ctx: Context, index: Index, due: Sequence[Document[IndexDue]], batch: Sequence[IndexedVector]
 ) -> None:
-    vectors = {one.id: one for one in made}
+    vectors = {vector.id: vector for vector in batch}
     for row in due:
         if await ctx.unchanged(index.due, row) is not None:
             await ctx.tx.documents.delete(index.due, row.id)
@@ -169,12 +169,12 @@ async def reindex_knowledge(ctx: WorkContext, request: ReindexKnowledge) -> One[
     for at, (tenant, index) in enumerate(places):
         await work.write(tenant, partial(begin, index=index, model=model, again=True))
         try:
-            while (more := await tend(work, tenant, index, embedder)) is not None:
-                rows += more
+            while (count := await tend(work, tenant, index, embedder)) is not None:
+                rows += count
                 work.tell(Progress(at, len(places), f"{rows} rows", "indexes"))
         except NotEmbedded as failure:
-            told = f"The model of meaning gives no vectors: {failure}. Repeat to go on."
-            raise Problem(problem.SERVICE_UNAVAILABLE, told) from failure
+            detail = f"The model of meaning gives no vectors: {failure}. Repeat to go on."
+            raise Problem(problem.SERVICE_UNAVAILABLE, detail) from failure
         work.tell(Progress(at + 1, len(places), f"{rows} rows", "indexes"))
     return One(wire.dumps(Reindexed(rows, model or None)))
 

@@ -39,7 +39,7 @@ from svc_core.reports.indexing import REPORT_INDEX
 from svc_core.reports.model import REPORTS
 from svc_core.search import corpus
 from svc_core.search.corpus import Corpus
-from svc_core.search.embeddings import DOUBTED, Embedder, NotEmbedded, cosines
+from svc_core.search.embeddings import COSINE_FLOOR, Embedder, NotEmbedded, cosines_by_id
 from svc_core.search.indexing import Index, IndexedText, IndexedVector
 from svc_core.text.evidence import Evidence, Reading, read
 from svc_core.text.frequencies import Frequencies
@@ -69,34 +69,34 @@ class TimeLimit(Protocol):
 
 
 @frozen
-class Retrieved:
+class Retrieval:
     """The rows of an answer, the best first, and how they were found."""
 
     rows: tuple[KnowledgeRow, ...]
     mode: Mode
 
 
-async def retrieve(ctx: WorkContext, wanted: KnowledgeQuery) -> Retrieved:
+async def retrieve(ctx: WorkContext, query: KnowledgeQuery) -> Retrieval:
     """The rows that answer a question best.
 
     Raises:
         Problem: INVALID_PARAMETER where meaning alone is asked for and there is no model;
             SERVICE_UNAVAILABLE where that model, or the store, does not answer in time.
     """
-    meant = None if wanted.mode == "lexical" else await _meant(ctx, wanted)
-    mode = wanted.mode if meant is not None else "lexical"
-    asked = _Asked(wanted, Query.of(wanted.query), meant)
+    meaning = None if query.mode == "lexical" else await _meaning_of(ctx, query)
+    mode = query.mode if meaning is not None else "lexical"
+    search = _Search(query, Query.of(query.query), meaning)
     try:
-        found = await _within(ctx, READ_SECONDS, _found(ctx, asked))
+        pool = await _within(ctx, READ_SECONDS, _pool_of(ctx, search))
     except TimeoutError as late:
         raise Problem(problem.SERVICE_UNAVAILABLE, "The rows could not be read in time.") from late
-    return Retrieved(await ctx.work.aside(lambda: _rows(found, asked)), mode)
+    return Retrieval(await ctx.work.aside(lambda: _rows(pool, search)), mode)
 
 
-def bounds(wanted: KnowledgeQuery) -> RetrievalBounds:
+def retrieval_bounds(query: KnowledgeQuery) -> RetrievalBounds:
     """What an answer looks at, at most."""
     milliseconds = round(1_000 * (MODEL_SECONDS + READ_SECONDS))
-    return RetrievalBounds(wanted.limit, CANDIDATES_MAX, BYTES_MAX, milliseconds)
+    return RetrievalBounds(query.limit, CANDIDATES_MAX, BYTES_MAX, milliseconds)
 
 
 async def _within(ctx: CallContext, seconds: float, work: Awaitable[T]) -> T:
@@ -105,41 +105,41 @@ async def _within(ctx: CallContext, seconds: float, work: Awaitable[T]) -> T:
 
 
 @frozen
-class _Meant:
+class _Meaning:
     """The vector of a question, by a model."""
 
     embedder: Embedder
     vector: bytes
 
 
-async def _meant(ctx: CallContext, wanted: KnowledgeQuery) -> _Meant | None:
+async def _meaning_of(ctx: CallContext, query: KnowledgeQuery) -> _Meaning | None:
     """The meaning of a question; None where words have to do."""
     embedder: Embedder | None = ctx.host.lends.get(Embedder)
     if embedder is None:
-        if wanted.mode == "semantic":
+        if query.mode == "semantic":
             detail = "/mode: semantic needs a model of meaning, and none is configured here"
             raise Problem(problem.INVALID_PARAMETER, detail)
         return None
     try:
-        vectors = await _within(ctx, MODEL_SECONDS, embedder.embed([wanted.query]))
+        vectors = await _within(ctx, MODEL_SECONDS, embedder.embed([query.query]))
     except (NotEmbedded, TimeoutError) as failure:  # whoever asked the model has told of it
-        if wanted.mode == "semantic":
+        if query.mode == "semantic":
             detail = "The model of meaning gives no answer now."
             raise Problem(problem.SERVICE_UNAVAILABLE, detail) from failure
         return None
-    return _Meant(embedder, vectors[0])
+    return _Meaning(embedder, vectors[0])
 
 
 # -- finding -----------------------------------------------------------------------------------
 
 
 @frozen
-class _Asked:
+class _Search:
     """A question as it was sent, as words, and as its meaning."""
 
-    wanted: KnowledgeQuery
+    request: KnowledgeQuery
     query: Query
-    meant: _Meant | None
+    meaning: _Meaning | None
 
 
 @frozen
@@ -160,21 +160,21 @@ class _Place:
         return SIGNAL_INDEX.corpus if self.profiles else self.index.corpus
 
 
-async def _places(ctx: Context, wanted: KnowledgeQuery) -> list[_Place]:
+async def _places(ctx: Context, query: KnowledgeQuery) -> list[_Place]:
     """Where rows may be."""
-    ids = given(wanted.profile_ids, None)
+    ids = given(query.profile_ids, None)
     places = [_Place(REPORT_INDEX, ctx)]
-    if ids is None and "signal" in wanted.kinds:
+    if ids is None and "signal" in query.kinds:
         places.append(_Place(SIGNAL_INDEX, ctx))
-    for other, profiles in await publications.of_everybody(ctx):
-        named = tuple(id_ for id_ in profiles if ids is None or id_ in ids)
-        if named and other.tx.tenant != ctx.actor.tenant:
-            places.append(_Place(REPORT_INDEX, other, named))
+    for guest, profiles in await publications.of_everybody(ctx):
+        matches = tuple(id_ for id_ in profiles if ids is None or id_ in ids)
+        if matches and guest.tx.tenant != ctx.actor.tenant:
+            places.append(_Place(REPORT_INDEX, guest, matches))
     return places
 
 
 @define
-class _Found:
+class _Pool:
     """Texts by id, each with the table of its index and whether it is another tenant's, and how
     near which come by meaning."""
 
@@ -184,85 +184,85 @@ class _Found:
     near: Mapping[str, float] = field(factory=dict)
 
 
-async def _found(ctx: WorkContext, asked: _Asked) -> _Found:
-    work, tenant, meant = ctx.work, ctx.actor.tenant, asked.meant
-    found = await work.read(tenant, partial(_look, asked=asked))
-    if meant is not None:
-        found.near = await work.aside(lambda: _near(meant, found.vectors))
-        await work.read(tenant, partial(_complete, found=found, wanted=asked.wanted))
-    return found
+async def _pool_of(ctx: WorkContext, search: _Search) -> _Pool:
+    work, tenant, meaning = ctx.work, ctx.actor.tenant, search.meaning
+    pool = await work.read(tenant, partial(_look, search=search))
+    if meaning is not None:
+        pool.near = await work.aside(lambda: _near(meaning, pool.vectors))
+        await work.read(tenant, partial(_complete, pool=pool, query=search.request))
+    return pool
 
 
-def _filters(place: _Place, wanted: KnowledgeQuery) -> Filters:
-    where: dict[str, tuple[str, ...]] = {}
-    if place.index is REPORT_INDEX and set(wanted.kinds) != set(KINDS):
-        where["kind"] = wanted.kinds
-    if place.profiles or not isinstance(wanted.profile_ids, Unset):
-        where["profile"] = place.profiles or given(wanted.profile_ids, ())
-    period = given(wanted.period, None)
+def _filters(place: _Place, query: KnowledgeQuery) -> Filters:
+    keys: dict[str, tuple[str, ...]] = {}
+    if place.index is REPORT_INDEX and set(query.kinds) != set(KINDS):
+        keys["kind"] = query.kinds
+    if place.profiles or not isinstance(query.profile_ids, Unset):
+        keys["profile"] = place.profiles or given(query.profile_ids, ())
+    period = given(query.period, None)
     start, end = (None, None) if period is None else (period.start, period.end)
     return {
-        "where": where or None,
+        "where": keys or None,
         "start": None if isinstance(start, Unset | None) else micros(start),
         "end": None if isinstance(end, Unset | None) else micros(end) - 1,
     }
 
 
-async def _look(ctx: Context, asked: _Asked) -> _Found:
+async def _look(ctx: Context, search: _Search) -> _Pool:
     """On one snapshot: the candidates by words, and the vectors."""
-    found, wanted, places = _Found(), asked.wanted, await _places(ctx, asked.wanted)
-    others = sum(bool(place.profiles) for place in places)
+    pool, query, places = _Pool(), search.request, await _places(ctx, search.request)
+    guests = sum(bool(place.profiles) for place in places)
     for place in places:
-        index, filters = place.index, _filters(place, wanted)
-        shares = (len(places) - others + bool(others)) * (others if place.profiles else 1)
+        index, filters = place.index, _filters(place, query)
+        shares = (len(places) - guests + bool(guests)) * (guests if place.profiles else 1)
         table = await corpus.frequencies(place.ctx, place.corpus)
-        if wanted.mode != "semantic":
-            most = max(CANDIDATES_MAX // shares, 1)
-            among: Any = {"texts": index.texts, "limit": most, **filters}
-            left = BYTES_MAX // shares
-            for row in await corpus.candidates(place.ctx, asked.query.terms, table, **among):
-                left -= len(row.raw)
-                if left >= 0:
+        if query.mode != "semantic":
+            limit = max(CANDIDATES_MAX // shares, 1)
+            among: Any = {"texts": index.texts, "limit": limit, **filters}
+            budget = BYTES_MAX // shares
+            for row in await corpus.candidates(place.ctx, search.query.terms, table, **among):
+                budget -= len(row.raw)
+                if budget >= 0:
                     text = index.texts.decode(row.raw)
-                    found.texts[row.id] = text, table, bool(place.profiles)
-        if asked.meant is not None:
-            most = asked.meant.embedder.compared_max // shares
-            vectors = place.ctx.every(index.vectors, most, **filters)
-            found.vectors += [index.vectors.decode(row.raw) async for row in vectors]
-    await _leave_out(found, places)
-    found.by_words = set(found.texts)
-    return found
+                    pool.texts[row.id] = text, table, bool(place.profiles)
+        if search.meaning is not None:
+            limit = search.meaning.embedder.compared_max // shares
+            vectors = place.ctx.every(index.vectors, limit, **filters)
+            pool.vectors += [index.vectors.decode(row.raw) async for row in vectors]
+    await _leave_out(pool, places)
+    pool.by_words = set(pool.texts)
+    return pool
 
 
-def _near(asked: _Meant, vectors: Iterable[IndexedVector]) -> dict[str, float]:
+def _near(meaning: _Meaning, vectors: Iterable[IndexedVector]) -> dict[str, float]:
     """The nearest, the nearest first."""
-    held = cosines(asked.embedder, asked.vector, vectors)
-    near = [id_ for id_, value in held.items() if value >= DOUBTED]
-    near.sort(key=lambda id_: (-held[id_], id_))
-    return {id_: held[id_] for id_ in near[:CANDIDATES_MAX]}
+    scores = cosines_by_id(meaning.embedder, meaning.vector, vectors)
+    near = [id_ for id_, value in scores.items() if value >= COSINE_FLOOR]
+    near.sort(key=lambda id_: (-scores[id_], id_))
+    return {id_: scores[id_] for id_ in near[:CANDIDATES_MAX]}
 
 
-async def _complete(ctx: Context, found: _Found, wanted: KnowledgeQuery) -> None:
+async def _complete(ctx: Context, pool: _Pool, query: KnowledgeQuery) -> None:
     """Read what is near and was not found by words."""
-    places = await _places(ctx, wanted)
+    places = await _places(ctx, query)
     for place in places:
-        lacking = [id_ for id_ in found.near if id_ not in found.texts]
-        texts = await place.ctx.find_many(place.index.texts, lacking)
+        missing = [id_ for id_ in pool.near if id_ not in pool.texts]
+        texts = await place.ctx.find_many(place.index.texts, missing)
         table = await corpus.frequencies(place.ctx, place.corpus)
-        found.texts |= {id_: (text, table, bool(place.profiles)) for id_, text in texts.items()}
-    await _leave_out(found, places)
+        pool.texts |= {id_: (text, table, bool(place.profiles)) for id_, text in texts.items()}
+    await _leave_out(pool, places)
 
 
-async def _leave_out(found: _Found, places: Sequence[_Place]) -> None:
+async def _leave_out(pool: _Pool, places: Sequence[_Place]) -> None:
     """Leave out the reports that the caller may not read now, and their signals."""
-    owners = sorted({text.profile_id for text, *_ in found.texts.values() if text.profile_id})
-    gone, public = await recordings.leaving(places[0].ctx, owners), set[str | None]()
+    owners = sorted({text.profile_id for text, *_ in pool.texts.values() if text.profile_id})
+    leavers, public = await recordings.leaving(places[0].ctx, owners), set[str | None]()
     for place in places:
-        named = [id_ for id_ in owners if id_ in place.profiles]
-        public |= (await publications.public(place.ctx, named)).keys() if named else set()
-    for id_, (text, _, is_foreign) in list(found.texts.items()):
-        if text.profile_id in gone or (is_foreign and text.profile_id not in public):
-            del found.texts[id_]
+        ids = [id_ for id_ in owners if id_ in place.profiles]
+        public |= (await publications.public(place.ctx, ids)).keys() if ids else set()
+    for id_, (text, _, is_foreign) in list(pool.texts.items()):
+        if text.profile_id in leavers or (is_foreign and text.profile_id not in public):
+            del pool.texts[id_]
 
 
 # -- ranking -----------------------------------------------------------------------------------
@@ -282,46 +282,46 @@ class _Hit:
         return -micros(self.text.occurred_at), self.text.id
 
 
-def _rows(found: _Found, asked: _Asked) -> tuple[KnowledgeRow, ...]:
-    question, text = asked.query, asked.wanted.query
-    hits = list(_hits(found, question))
-    fused: dict[str, float] = {}
+def _rows(pool: _Pool, search: _Search) -> tuple[KnowledgeRow, ...]:
+    question, text = search.query, search.request.query
+    hits = list(_hits(pool, question))
+    scores: dict[str, float] = {}
     for name in ("lexical", "semantic"):
-        ranked = [hit for hit in hits if getattr(hit, name) is not None]
-        ranked.sort(key=lambda hit: (-getattr(hit, name), hit.place))
-        for rank, hit in enumerate(ranked, 1):
-            fused[hit.text.id] = fused.get(hit.text.id, 0.0) + 1 / (FUSION + rank)
-    best = [hit for hit in hits if hit.text.id in fused]
-    best.sort(key=lambda hit: (-fused[hit.text.id], hit.place))
+        ranking = [hit for hit in hits if getattr(hit, name) is not None]
+        ranking.sort(key=lambda hit: (-getattr(hit, name), hit.place))
+        for rank, hit in enumerate(ranking, 1):
+            scores[hit.text.id] = scores.get(hit.text.id, 0.0) + 1 / (FUSION + rank)
+    best = [hit for hit in hits if hit.text.id in scores]
+    best.sort(key=lambda hit: (-scores[hit.text.id], hit.place))
     terms = {term: term for term in question.terms}
     terms |= {term: text[start:end] for start, end, term in spans(text) if term in terms}
     return tuple(
-        _row(hit, question, terms, fused[hit.text.id]) for hit in best[: asked.wanted.limit]
+        _row(hit, question, terms, scores[hit.text.id]) for hit in best[: search.request.limit]
     )
 
 
-def _hits(found: _Found, question: Query) -> Iterable[_Hit]:
-    for id_, (text, table, _) in found.texts.items():
+def _hits(pool: _Pool, question: Query) -> Iterable[_Hit]:
+    for id_, (text, table, _) in pool.texts.items():
         reading = read(_evidence(text))
         if any(reading.holds(run) for run in question.excluded):
             continue
         (share,) = answers(question, [reading], table)
-        lexical = round(share, DIGITS) if share and id_ in found.by_words else None
-        near = found.near.get(id_)
+        lexical = round(share, DIGITS) if share and id_ in pool.by_words else None
+        near = pool.near.get(id_)
         yield _Hit(text, reading, table, lexical, None if near is None else round(near, DIGITS))
 
 
 def _evidence(text: IndexedText) -> Evidence:
-    at, nobody = text.occurred_at, ("", "", "", "")
-    told = text.id, text.title, text.text, *nobody, at, at, text.language
-    return Evidence(*told, terms=text.terms)
+    at, blank = text.occurred_at, ("", "", "", "")
+    head = text.id, text.title, text.text, *blank, at, at, text.language
+    return Evidence(*head, terms=text.terms)
 
 
-def _row(hit: _Hit, question: Query, terms: Mapping[str, str], fused: float) -> KnowledgeRow:
+def _row(hit: _Hit, question: Query, terms: Mapping[str, str], score: float) -> KnowledgeRow:
     """One row; `terms` are those of the question by how they are compared, as they are written."""
-    text, asked = hit.text, question.terms
-    matched = [term for term in terms if term in hit.reading.counts]
-    matched.sort(key=lambda term: (-hit.table.idf(term) * asked[term], term))
+    text, weights = hit.text, question.terms
+    matches = [term for term in terms if term in hit.reading.counts]
+    matches.sort(key=lambda term: (-hit.table.idf(term) * weights[term], term))
     report = text.report_id and REPORTS.address(text.report_id)
     is_report = text.kind == "report"
     own = report if is_report else f"{report}/signals"
@@ -331,7 +331,7 @@ def _row(hit: _Hit, question: Query, terms: Mapping[str, str], fused: float) -> 
         title=text.title,
         excerpt=excerpt(text.text, terms),
         occurred_at=text.occurred_at,
-        scores=RetrievalScores(hit.lexical, hit.semantic, round(fused, DIGITS)),
-        matched_terms=tuple(dict.fromkeys(terms[term] for term in matched)),
+        scores=RetrievalScores(hit.lexical, hit.semantic, round(score, DIGITS)),
+        matched_terms=tuple(dict.fromkeys(terms[term] for term in matches)),
         links=RetrievalLinks(str(own if report else SIGNALS.address(text.id)), report or None),
     )

@@ -65,11 +65,11 @@ async def publish(ctx: Context, event: Event, webhooks: Iterable[StoredWebhook])
 
     They take them when the event has waited, where it waits.
     """
-    told = tuple(webhooks)
-    if not told:
+    receivers = tuple(webhooks)
+    if not receivers:
         return
     await ctx.save(EVENTS, event.id, event)
-    for webhook in told:
+    for webhook in receivers:
         delivery = Delivery(
             event_id=event.id,
             webhook_id=webhook.id,
@@ -99,11 +99,11 @@ async def release(ctx: Context, subject: str, amend: Amend | None) -> None:
 
     `amend` puts that into the members of the event; None where there will be none.
     """
-    found = await ctx.tx.documents.scan(EVENTS, where={"waits_for": (subject,)}, limit=1)
-    for row in found.rows:
-        event, where = EVENTS.decode(row.raw), {"event_id": (row.id,)}
-        ours = await ctx.tx.documents.scan(DELIVERIES, where=where, limit=WEBHOOKS_MAX)
-        deliveries = [DELIVERIES.decode(delivery.raw) for delivery in ours.rows]
+    page = await ctx.tx.documents.scan(EVENTS, where={"waits_for": (subject,)}, limit=1)
+    for row in page.rows:
+        event, filters = EVENTS.decode(row.raw), {"event_id": (row.id,)}
+        batch = await ctx.tx.documents.scan(DELIVERIES, where=filters, limit=WEBHOOKS_MAX)
+        deliveries = [DELIVERIES.decode(delivery.raw) for delivery in batch.rows]
         is_open = event.waits_until is not None and ctx.now < event.waits_until
         if amend and is_open and not any(delivery.attempts for delivery in deliveries):
             event = attrs.evolve(event, body=_text(amend(json.loads(event.body))))
@@ -120,6 +120,6 @@ async def queue_of(ctx: Context, webhook_id: str) -> Queue:
 
 async def enabled_webhooks(ctx: Context) -> tuple[StoredWebhook, ...]:
     """The enabled webhooks of the tenant."""
-    found = await ctx.tx.documents.scan(WEBHOOKS, limit=WEBHOOKS_MAX)
-    webhooks = (WEBHOOKS.decode(row.raw) for row in found.rows)
+    page = await ctx.tx.documents.scan(WEBHOOKS, limit=WEBHOOKS_MAX)
+    webhooks = (WEBHOOKS.decode(row.raw) for row in page.rows)
     return tuple(webhook for webhook in webhooks if webhook.status == "enabled")

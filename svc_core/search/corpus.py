@@ -43,7 +43,7 @@ _STATE: Final = "terms"
 
 
 @frozen
-class Segment:
+class TermSegment:
     """A part of a table: where its counts are, and how often it was merged."""
 
     id: str
@@ -58,14 +58,14 @@ class TermState:
     """
 
     id: str = _STATE
-    segments: tuple[Segment, ...] = ()
+    segments: tuple[TermSegment, ...] = ()
     total: int = 0
     mark: str = "0" * 16
     made: int = 0
 
-    def segment(self, what: str, level: int = 0) -> Segment:
+    def segment(self, seed: str, level: int = 0) -> TermSegment:
         """The next segment; its name is its own, also after a unit that was undone."""
-        return Segment(sha256(f"{self.made} {what}".encode()).hexdigest()[:24], level)
+        return TermSegment(sha256(f"{self.made} {seed}".encode()).hexdigest()[:24], level)
 
 
 @frozen
@@ -89,10 +89,10 @@ class Corpus:
     @classmethod
     def of(cls, scope: Scope, prefix: str = "") -> "Corpus":
         """The corpus whose collections have names with this prefix."""
-        made: Any = partial(Collection, prefix="", order=lambda _: 0, scope=scope)
+        table: Any = partial(Collection, prefix="", order=lambda _: 0, scope=scope)
         return cls(
-            made(name=f"{prefix}terms", model=TermState),
-            made(name=f"{prefix}term_counts", model=TermCounts),
+            table(name=f"{prefix}terms", model=TermState),
+            table(name=f"{prefix}term_counts", model=TermCounts),
         )
 
 
@@ -100,7 +100,7 @@ class Corpus:
 
 
 @frozen
-class Change:
+class TermChange:
     """The terms of one item before and after; None where it had or has none."""
 
     id: str
@@ -108,7 +108,7 @@ class Change:
     after: str | None
 
 
-async def count(ctx: Context, changes: Sequence[Change], corpus: Corpus) -> None:
+async def count(ctx: Context, changes: Sequence[TermChange], corpus: Corpus) -> None:
     """Count what changed, in the unit of work that changes it."""
     total, marks = 0, 0
     counts: dict[str, int] = {}
@@ -144,9 +144,9 @@ def _mark(id_: str, terms: str) -> int:
 def _lines(counts: Mapping[str, int]) -> str:
     """The stored form of counts; terms without one are left out."""
     by_count: dict[int, list[str]] = {}
-    for term, held in sorted(counts.items()):
-        if held:
-            by_count.setdefault(held, [str(held)]).append(term)
+    for term, number in sorted(counts.items()):
+        if number:
+            by_count.setdefault(number, [str(number)]).append(term)
     return "\n".join(" ".join(line) for _, line in sorted(by_count.items()))
 
 
@@ -170,7 +170,7 @@ def _add(counts: dict[str, int], lines: str, sign: int = 1) -> None:
 class Merge:
     """Segments of one level, and, once it is made, the one that takes their place."""
 
-    parts: tuple[Segment, ...]
+    parts: tuple[TermSegment, ...]
     lines: tuple[str, ...] = field(repr=False)
     corpus: Corpus
 
@@ -188,8 +188,8 @@ async def to_merge(ctx: Context, corpus: Corpus) -> Merge | None:
     for level in sorted({segment.level for segment in state.segments}):
         parts = tuple(part for part in state.segments if part.level == level)[:MERGED_MAX]
         if len(parts) >= FAN:
-            found = await ctx.find_many(corpus.counts, [part.id for part in parts])
-            return Merge(parts, tuple(one.lines for one in found.values()), corpus)
+            counts = await ctx.find_many(corpus.counts, [part.id for part in parts])
+            return Merge(parts, tuple(part.lines for part in counts.values()), corpus)
     return None
 
 
@@ -201,10 +201,10 @@ async def merged(ctx: Context, merge: Merge, lines: str) -> bool:
         return False
     for part in merge.parts:
         await ctx.tx.documents.delete(corpus.counts, part.id)
-    whole = state.segment(" ".join(part.id for part in merge.parts), merge.parts[0].level + 1)
-    await ctx.save(corpus.counts, whole.id, TermCounts(whole.id, lines))
-    others = (segment for segment in state.segments if segment not in merge.parts)
-    after = attrs.evolve(state, segments=(whole, *others), made=state.made + 1)
+    target = state.segment(" ".join(part.id for part in merge.parts), merge.parts[0].level + 1)
+    await ctx.save(corpus.counts, target.id, TermCounts(target.id, lines))
+    rest = (segment for segment in state.segments if segment not in merge.parts)
+    after = attrs.evolve(state, segments=(target, *rest), made=state.made + 1)
     await ctx.save(corpus.state, _STATE, after)
     return True
 
@@ -219,7 +219,7 @@ class Tables:
     A table is never changed once it is given out, so it may be used by any thread.
     """
 
-    held: dict[tuple[str, str], tuple[Mapping[str, str], Frequencies]] = field(factory=dict)
+    by_owner: dict[tuple[str, str], tuple[Mapping[str, str], Frequencies]] = field(factory=dict)
 
 
 _TABLES_MAX: Final = 16
@@ -231,22 +231,22 @@ async def frequencies(ctx: Context, corpus: Corpus) -> Frequencies:
     state = await ctx.find(corpus.state, _STATE) or TermState()
     tables: Tables = ctx.host.lends.get(Tables) or Tables()
     owner = (corpus.state.name, ctx.actor.tenant if corpus.state.scope == "tenant" else "")
-    known, table = tables.held.get(owner, ({}, Frequencies(version=state.mark)))
-    new = [segment.id for segment in state.segments if segment.id not in known]
-    found = {id_: one.lines for id_, one in (await ctx.find_many(corpus.counts, new)).items()}
-    lines = {**known, **found}
-    held = {segment.id: lines[segment.id] for segment in state.segments}
-    if held.keys() != known.keys():
+    before, table = tables.by_owner.get(owner, ({}, Frequencies(version=state.mark)))
+    missing = [segment.id for segment in state.segments if segment.id not in before]
+    fresh = {id_: part.lines for id_, part in (await ctx.find_many(corpus.counts, missing)).items()}
+    lines = {**before, **fresh}
+    current = {segment.id: lines[segment.id] for segment in state.segments}
+    if current.keys() != before.keys():
         counts = dict(table.counts)
-        for text in found.values():
+        for text in fresh.values():
             _add(counts, text)
-        for id_ in known.keys() - held.keys():
-            _add(counts, known[id_], -1)
+        for id_ in before.keys() - current.keys():
+            _add(counts, before[id_], -1)
         table = Frequencies(state.total, counts, state.mark)
-        tables.held.pop(owner, None)
-        for oldest in list(tables.held)[: len(tables.held) - _TABLES_MAX + 1]:
-            tables.held.pop(oldest, None)
-        tables.held[owner] = held, table
+        tables.by_owner.pop(owner, None)
+        for oldest in list(tables.by_owner)[: len(tables.by_owner) - _TABLES_MAX + 1]:
+            tables.by_owner.pop(oldest, None)
+        tables.by_owner[owner] = current, table
     return table
 
 
@@ -268,14 +268,14 @@ async def candidates(
     """
     documents = ctx.tx.documents
     items, share = table.total, 1.0
-    if any(bound is not None for bound in filters.values()):
+    if any(edge is not None for edge in filters.values()):
         items = await documents.count(texts, limit=WINDOW_MAX, **filters)
         share = 1.0 if items >= WINDOW_MAX else items / max(items, table.total, 1)
     if items >= WINDOW_MAX:
         limit = min(limit, BEST_MAX)
-    weights = weighed(_telling(terms, table, share), table)
-    found = await documents.search(texts, weights, limit=limit, **filters)
-    return found.rows
+    weights = weighed(_rarest(terms, table, share), table)
+    page = await documents.search(texts, weights, limit=limit, **filters)
+    return page.rows
 
 
 def weighed(terms: Mapping[str, float], table: Frequencies) -> dict[str, int]:
@@ -286,17 +286,17 @@ def weighed(terms: Mapping[str, float], table: Frequencies) -> dict[str, int]:
     }
 
 
-def _telling(terms: Mapping[str, float], table: Frequencies, share: float) -> Mapping[str, float]:
+def _rarest(terms: Mapping[str, float], table: Frequencies, share: float) -> Mapping[str, float]:
     """The terms that candidates are sought by: the rarest, until the index has enough of them.
 
     `share` is the part of all items that is looked at. An item that holds none but the commonest
     words of a question is not about it where the rarer ones have thousands of items.
     """
-    kept: dict[str, float] = {}
-    walked = 0.0
-    for term in sorted(terms, key=lambda each: (table.counts.get(each, 0), each)):
-        walked += share * table.counts.get(term, 0)
-        if kept and walked > POSTINGS_MAX:
+    choice: dict[str, float] = {}
+    postings = 0.0
+    for term in sorted(terms, key=lambda term: (table.counts.get(term, 0), term)):
+        postings += share * table.counts.get(term, 0)
+        if choice and postings > POSTINGS_MAX:
             break
-        kept[term] = terms[term]
-    return kept
+        choice[term] = terms[term]
+    return choice

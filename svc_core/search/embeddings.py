@@ -31,7 +31,7 @@ USUAL_COUNT: Final = 300
 about the question are not told apart from each other but from news."""
 FREE: Final = 2.0
 """Standard deviations above the mean that tell nothing: of 869 items some are always there."""
-DOUBTED, TRUSTED = 0.2, 0.4
+COSINE_FLOOR, COSINE_FULL = 0.2, 0.4
 """Below the first cosine nothing is like a question, however far the others are; from the second
 on the likeness is trusted whole."""
 
@@ -83,8 +83,8 @@ class Vector:
     data: str = field(repr=False)
 
     @property
-    def packed(self) -> bytes:
-        """As `packed` made it."""
+    def raw(self) -> bytes:
+        """As `raw` made it."""
         return b64decode(self.data)
 
 
@@ -100,9 +100,9 @@ def packed(values: Sequence[float]) -> bytes:
     return array("b", [round(value / top * 127) for value in values]).tobytes()
 
 
-def cosine(one: bytes, other: bytes) -> float:
+def cosine(first: bytes, second: bytes) -> float:
     """The cosine of two packed vectors of one length, -1..1."""
-    left, right = array("b", one), array("b", other)
+    left, right = array("b", first), array("b", second)
     lengths = sum(map(mul, left, left)) * sum(map(mul, right, right))
     return float(sum(map(mul, left, right)) / sqrt(lengths))
 
@@ -123,14 +123,14 @@ async def vectors_of(embedder: Embedder, batch: Sequence[str]) -> Sequence[bytes
     """
     texts = list(filter(None, batch))
     try:
-        made = iter(await embedder.embed(texts) if texts else ())
+        vectors = iter(await embedder.embed(texts) if texts else ())
     except NotEmbedded as failure:
         if not failure.is_refusal:
             raise
         if len(batch) == 1:
             return [b""]
-        return [vector for one in batch for vector in await vectors_of(embedder, [one])]
-    return [next(made) if one else b"" for one in batch]
+        return [vector for text in batch for vector in await vectors_of(embedder, [text])]
+    return [next(vectors) if text else b"" for text in batch]
 
 
 # -- asking them -------------------------------------------------------------------------------
@@ -160,26 +160,26 @@ def compared(cosines: Sequence[float]) -> list[float]:
 
 
 def _trust(cosine: float) -> float:
-    return min(1.0, max(0.0, (cosine - DOUBTED) / (TRUSTED - DOUBTED)))
+    return min(1.0, max(0.0, (cosine - COSINE_FLOOR) / (COSINE_FULL - COSINE_FLOOR)))
 
 
 def nearest(
-    embedder: Embedder, asked: bytes, vectors: Iterable[Vector], named: frozenset[str]
+    embedder: Embedder, query: bytes, vectors: Iterable[Vector], ids: frozenset[str]
 ) -> Likeness:
-    """How near the items of those vectors come to a question, beyond the `named` the nearest."""
-    near = cosines(embedder, asked, vectors)
+    """How near the items of those vectors come to a question, beyond the `ids` the nearest."""
+    near = cosines_by_id(embedder, query, vectors)
     values = dict(zip(near, compared(list(near.values())), strict=True))
-    others = [id_ for id_, value in values.items() if id_ not in named and value > 0]
-    others = sorted(others, key=lambda id_: (-values[id_], id_))[:NEAR_MAX]
-    kept = {id_: values[id_] for id_ in (*named, *others) if id_ in values}
-    return Likeness(embedder.model, kept, tuple(others))
+    rest = [id_ for id_, value in values.items() if id_ not in ids and value > 0]
+    rest = sorted(rest, key=lambda id_: (-values[id_], id_))[:NEAR_MAX]
+    likeness = {id_: values[id_] for id_ in (*ids, *rest) if id_ in values}
+    return Likeness(embedder.model, likeness, tuple(rest))
 
 
-def cosines(embedder: Embedder, asked: bytes, vectors: Iterable[Vector]) -> dict[str, float]:
+def cosines_by_id(embedder: Embedder, query: bytes, vectors: Iterable[Vector]) -> dict[str, float]:
     """How near those vectors come to a question, by id, that its model made."""
-    fitting = {
+    raws = {
         vector.id: data
         for vector in vectors
-        if vector.model == embedder.model and len(data := vector.packed) == len(asked)
+        if vector.model == embedder.model and len(data := vector.raw) == len(query)
     }
-    return dict(zip(fitting, embedder.cosines(asked, [*fitting.values()]), strict=True))
+    return dict(zip(raws, embedder.cosines(query, [*raws.values()]), strict=True))

@@ -17,7 +17,7 @@ from attrs import field, frozen
 from svc_core.operation.context import Context
 from svc_core.operation.members import ProfileId, ReportId, micros
 from svc_core.operation.ports import Collection, Scope
-from svc_core.search.corpus import Change, Corpus, count
+from svc_core.search.corpus import Corpus, TermChange, count
 from svc_core.search.embeddings import Vector
 from svc_core.text.evidence import TEXT_MAX, places
 
@@ -83,23 +83,23 @@ class Index:
     @classmethod
     def of(cls, scope: Scope, name: str) -> "Index":
         """The index whose collections have names that begin so."""
-        made: Any = partial(Collection, prefix="", scope=scope)
+        table: Any = partial(Collection, prefix="", scope=scope)
         keys = {"kind": lambda row: row.kind, "profile": lambda row: row.profile_id}
         return cls(
-            made(
+            table(
                 name=f"{name}_texts",
                 model=IndexedText,
                 order=lambda text: micros(text.occurred_at),
                 keys={**keys, "report": lambda text: text.report_id},
                 search=lambda text: " ".join(dict.fromkeys(text.terms.split())),
             ),
-            made(
+            table(
                 name=f"{name}_vectors",
                 model=IndexedVector,
                 order=lambda vector: micros(vector.taken_at),
                 keys=keys,
             ),
-            made(
+            table(
                 name=f"{name}_due",
                 model=IndexDue,
                 order=lambda due: NEVER if due.is_done else due.at,
@@ -113,18 +113,18 @@ class Index:
         return (self.texts, self.vectors, self.due, self.corpus.state, self.corpus.counts)
 
     async def write(
-        self, ctx: Context, texts: Iterable[IndexedText], replaced: Iterable[str]
+        self, ctx: Context, texts: Iterable[IndexedText], old_ids: Iterable[str]
     ) -> None:
-        """Write these texts, and remove those of `replaced` that are not among them."""
+        """Write these texts, and remove those of `old_ids` that are not among them."""
         after = {text.id: text for text in texts}
-        ids = list(dict.fromkeys([*after, *replaced]))
+        ids = list(dict.fromkeys([*after, *old_ids]))
         before = await ctx.find_many(self.texts, ids)
         changes = []
         for id_ in ids:
             old, new = before.get(id_), after.get(id_)
             if old == new:
                 continue
-            changes.append(Change(id_, old.terms if old else None, new.terms if new else None))
+            changes.append(TermChange(id_, old.terms if old else None, new.terms if new else None))
             if new is None:
                 for collection in self.collections[:3]:
                     await ctx.tx.documents.delete(collection, id_)
@@ -134,8 +134,8 @@ class Index:
         await count(ctx, changes, self.corpus)
 
 
-def indexed(kind: str, id_: str, words: tuple[str, str], at: datetime, **whose: str) -> IndexedText:
-    """The title and text of a row, with their terms; `whose` are its members of those names."""
+def indexed(kind: str, id_: str, words: tuple[str, str], at: datetime, **owner: str) -> IndexedText:
+    """The title and text of a row, with their terms; `owner` are its members of those names."""
     title, text = words[0], words[1].strip()[:TEXT_MAX]
-    terms = places(title, text, whose.get("language"))
-    return IndexedText(id_, kind, title, text, at, terms, **whose)
+    terms = places(title, text, owner.get("language"))
+    return IndexedText(id_, kind, title, text, at, terms, **owner)

@@ -28,52 +28,52 @@ _WHOLE = 0.4  # of a term's weight is that of the word as it was written
 
 
 @frozen
-class Sought:
+class TokenQuery:
     """A question: tokens with their shares of a term's weight, and those of what means the same.
 
-    Rows must hold one of `phrases`, as runs of words side by side, and none of `excluded`. Where it
-    `is_headed`, a heading counts twice.
+    Rows must hold one of `phrases`, as runs of words side by side, and none of `exclusions`. Where
+    it `is_headed`, a heading counts twice.
     """
 
     tokens: Mapping[str, float]
-    others: Mapping[str, float] = field(factory=dict)
+    synonyms: Mapping[str, float] = field(factory=dict)
     phrases: tuple[Run, ...] = ()
-    excluded: tuple[Run, ...] = ()
+    exclusions: tuple[Run, ...] = ()
     is_headed: bool = True
 
     @property
-    def every(self) -> dict[str, float]:
+    def shares(self) -> dict[str, float]:
         """All its tokens."""
-        return {**self.others, **self.tokens}
+        return {**self.synonyms, **self.tokens}
 
 
 @frozen
-class Asked:
+class WeightedQuery:
     """A question with the weights of its tokens, which depend on how many rows hold each.
 
     Tokens without a weight are not asked for. One that `is_common` has none that tells rows apart.
     """
 
-    sought: Sought
+    query: TokenQuery
     weights: Mapping[str, int]
     is_common: bool = False
 
     @property
-    def wanted(self) -> dict[str, int]:
+    def store_tokens(self) -> dict[str, int]:
         """What a store looks for: the tokens, and each of them in a heading."""
-        if not self.sought.is_headed:
+        if not self.query.is_headed:
             return dict(self.weights)
         return {**self.weights, **{_HEADING + token: n for token, n in self.weights.items()}}
 
     @property
-    def least(self) -> float:
+    def threshold(self) -> float:
         """What the tokens of a row that is about the question weigh more than, headings aside."""
-        return CUT * sum(self.weights.get(token, 0) for token in self.sought.tokens)
+        return CUT * sum(self.weights.get(token, 0) for token in self.query.tokens)
 
     @property
-    def most(self) -> float:
+    def weight_max(self) -> float:
         """What the tokens of a row that holds all that was asked weigh."""
-        return (1 + self.sought.is_headed) * self.least / CUT
+        return (1 + self.query.is_headed) * self.threshold / CUT
 
 
 @frozen
@@ -108,102 +108,110 @@ class Indexed(Generic[T]):
     """How rows are found by words: their texts by the names of fields, the first the heading.
 
     Of names, what `bare` leaves out is not asked for beside other words: legal forms. Of rows whose
-    terms are `kept`, by the same fields, words are compared as those and headings count once.
+    terms are `terms`, by the same fields, words are compared as those and headings count once.
     """
 
     fields: Callable[[T], Mapping[str, Iterable[str]]]
     is_names: bool = False
     bare: Callable[[str], str] = str
-    kept: Callable[[T], Mapping[str, Sequence[str]]] | None = None
+    terms: Callable[[T], Mapping[str, Sequence[str]]] | None = None
 
     def __call__(self, row: T) -> str:
         """The tokens of a row, as a collection keeps them."""
-        return " ".join(dict.fromkeys(token for held in self._held(row).values() for token in held))
+        return " ".join(dict.fromkeys(token for run in self._fields(row).values() for token in run))
 
-    def sought(self, asked: str) -> Sought:
+    def query(self, question: str) -> TokenQuery:
         """What a question asks of these rows; nothing where it has no word."""
-        written = Query.of(asked, whole=True)
+        literal = Query.of(question, whole=True)
         if self.is_names:
-            bare = set(words(self.bare(asked)))
-            telling = [word for word in written.asked if word in bare]
-            tokens = dict.fromkeys(telling or written.asked or words(asked), 1.0)
-            return Sought(_some(tokens), {}, written.phrases, written.excluded)
-        query = Query.of(asked)
-        same = dict.fromkeys(run[0] for _, runs in query.others for run in runs if len(run) == 1)
-        others = dict.fromkeys((term for term in same if term not in query.asked), OTHER)
-        if self.kept is not None:
+            bare = set(words(self.bare(question)))
+            core = [word for word in literal.asked if word in bare]
+            tokens = dict.fromkeys(core or literal.asked or words(question), 1.0)
+            return TokenQuery(_first_tokens(tokens), {}, literal.phrases, literal.excluded)
+        query = Query.of(question)
+        singles = dict.fromkeys(run[0] for _, runs in query.others for run in runs if len(run) == 1)
+        synonyms = dict.fromkeys((term for term in singles if term not in query.asked), OTHER)
+        if self.terms is not None:
             tokens = dict.fromkeys(query.asked, 1.0)
-            return Sought(_some(tokens), _some(others), written.phrases, written.excluded, False)
-        tokens = dict(_shares(query.asked, written.asked))
-        return Sought(_some(tokens), _some(others), written.phrases, written.excluded)
+            return TokenQuery(
+                _first_tokens(tokens),
+                _first_tokens(synonyms),
+                literal.phrases,
+                literal.excluded,
+                False,
+            )
+        tokens = dict(_shares(query.asked, literal.asked))
+        return TokenQuery(
+            _first_tokens(tokens), _first_tokens(synonyms), literal.phrases, literal.excluded
+        )
 
-    def rank(self, row: T, asked: Asked) -> int:
+    def rank(self, row: T, question: WeightedQuery) -> int:
         """What a row weighs, as the store ranks it."""
-        return sum(_found(self._held(row), asked).values())
+        return sum(_hits(self._fields(row), question).values())
 
-    def match(self, row: T, asked: Asked) -> Match | None:
+    def match(self, row: T, question: WeightedQuery) -> Match | None:
         """Why a row is about a question; None where it is not."""
-        held = self._held(row)
-        found = _found(held, asked)
-        told = sum(weight for token, weight in found.items() if token in asked.weights)
-        if told <= asked.least or not self._keeps(row, asked.sought):
+        fields = self._fields(row)
+        hits = _hits(fields, question)
+        total = sum(weight for token, weight in hits.items() if token in question.weights)
+        if total <= question.threshold or not self._has_phrases(row, question.query):
             return None
         weights: dict[str, int] = {}
-        for token, weight in found.items():
+        for token, weight in hits.items():
             bare = token.removeprefix(_HEADING)
             weights[bare] = weights.get(bare, 0) + weight
-        ranked = sorted(weights.items(), key=lambda each: (-each[1], each[0]))
+        ranking = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
         return Match(
-            round(min(1.0, sum(found.values()) / asked.most), 6),
-            tuple(MatchedTerm(term, weight / WEIGHT) for term, weight in ranked),
-            tuple(name for name, tokens in held.items() if not found.keys().isdisjoint(tokens)),
+            round(min(1.0, sum(hits.values()) / question.weight_max), 6),
+            tuple(MatchedTerm(term, weight / WEIGHT) for term, weight in ranking),
+            tuple(name for name, tokens in fields.items() if not hits.keys().isdisjoint(tokens)),
         )
 
-    def _keeps(self, row: T, sought: Sought) -> bool:
-        if not sought.phrases and not sought.excluded:
+    def _has_phrases(self, row: T, query: TokenQuery) -> bool:
+        if not query.phrases and not query.exclusions:
             return True
-        texts = [terms(text, whole=True) for held in self.fields(row).values() for text in held]
-        return not any(_holds(texts, run) for run in sought.excluded) and (
-            not sought.phrases or any(_holds(texts, run) for run in sought.phrases)
+        texts = [terms(text, whole=True) for parts in self.fields(row).values() for text in parts]
+        return not any(_contains(texts, run) for run in query.exclusions) and (
+            not query.phrases or any(_contains(texts, run) for run in query.phrases)
         )
 
-    def _held(self, row: T) -> Mapping[str, Sequence[str]]:
+    def _fields(self, row: T) -> Mapping[str, Sequence[str]]:
         """The tokens of each field."""
-        if self.kept is not None:
-            return self.kept(row)
-        held = {
+        if self.terms is not None:
+            return self.terms(row)
+        fields = {
             name: [token for text in texts for token in self._tokens(text)]
             for name, texts in self.fields(row).items()
         }
-        for heading in list(held)[:1]:
-            held[heading] += [_HEADING + token for token in held[heading]]
-        return held
+        for heading in list(fields)[:1]:
+            fields[heading] += [_HEADING + token for token in fields[heading]]
+        return fields
 
     def _tokens(self, text: str) -> list[str]:
         whole = terms(text, whole=True)
         return [*(words(text) if self.is_names else map(cut, whole)), *whole]
 
 
-def _found(held: Mapping[str, Iterable[str]], asked: Asked) -> dict[str, int]:
-    every = {token for tokens in held.values() for token in tokens}
-    return {token: weight for token, weight in asked.wanted.items() if token in every}
+def _hits(fields: Mapping[str, Iterable[str]], question: WeightedQuery) -> dict[str, int]:
+    row_tokens = {token for tokens in fields.values() for token in tokens}
+    return {token: weight for token, weight in question.store_tokens.items() if token in row_tokens}
 
 
 def _shares(
-    asked: Mapping[str, float], written: Mapping[str, float]
+    stems: Mapping[str, float], literals: Mapping[str, float]
 ) -> Iterator[tuple[str, float]]:
     """The terms of a question, and its words as they were written where they are longer."""
-    for term in asked:
-        longer = [word for word in written if word != term and cut(word) == term]
+    for term in stems:
+        longer = [word for word in literals if word != term and cut(word) == term]
         yield term, 1 - _WHOLE if longer else 1.0
         yield from ((word, _WHOLE / len(longer)) for word in longer)
 
 
-def _some(tokens: Mapping[str, float]) -> dict[str, float]:
+def _first_tokens(tokens: Mapping[str, float]) -> dict[str, float]:
     return dict(list(tokens.items())[:TOKENS_MAX])
 
 
-def _holds(texts: Iterable[Sequence[str]], run: Run) -> bool:
+def _contains(texts: Iterable[Sequence[str]], run: Run) -> bool:
     """Whether words stand side by side in one of the texts, stop words between them aside."""
     return any(
         tuple(text[at : at + len(run)]) == run

@@ -91,17 +91,17 @@ def by_name(name: str) -> int:
     """A sort key by which names come in the order of the alphabet where the highest is first."""
     letters = fold(name)[:_LETTERS].ljust(_LETTERS)
     places = [ord(letter) - 96 if "a" <= letter <= "z" else 0 for letter in letters]
-    return -sum(place << 5 * at for at, place in enumerate(reversed(places)))
+    return -sum(place << 5 * index for index, place in enumerate(reversed(places)))
 
 
-def named(row: CountryData) -> set[str]:
+def _prefixes(row: CountryData) -> set[str]:
     """The beginnings of the words by which it is found."""
-    told = (row.name, row.official_name, row.country_code, row.alpha3)
-    whole = " ".join(map(str, filter(None, (*told, *(row.native_names or {}).values()))))
+    names = (row.name, row.official_name, row.country_code, row.alpha3)
+    whole = " ".join(map(str, filter(None, (*names, *(row.native_names or {}).values()))))
     return {word[:end] for word in words(whole) for end in range(1, len(word) + 1)}
 
 
-def _folded(name: str | None) -> str | None:
+def _casefold(name: str | None) -> str | None:
     return None if name is None else name.casefold()
 
 
@@ -116,14 +116,14 @@ COUNTRIES: Collection[CountryData] = Collection(
     order=lambda row: by_name(row.name or row.country_code),
     scope="global",
     keys={
-        "region": lambda row: _folded(row.region),
-        "subregion": lambda row: _folded(row.subregion),
+        "region": lambda row: _casefold(row.region),
+        "subregion": lambda row: _casefold(row.subregion),
     },
     numbers={
         "population": lambda row: _whole(row.population),
         "area": lambda row: _whole(row.area),
     },
-    search=lambda row: " ".join(sorted(named(row))),
+    search=lambda row: " ".join(sorted(_prefixes(row))),
     kind="country",
     path="/osint/countries",
 )

@@ -91,13 +91,13 @@ async def get_country(ctx: Context, request: GetCountry) -> One[CountryData]:
         Problem: NOT_FOUND.
     """
     document = await ctx.load(COUNTRIES, country(request.code) or request.code.upper())
-    wanted = given(request.include, ())
-    if not wanted:
+    parts = given(request.include, ())
+    if not parts:
         return One(document.raw, document.tag)
     row = COUNTRIES.decode(document.raw)
-    if "indicators" in wanted:
+    if "indicators" in parts:
         row = attrs.evolve(row, indicators=await _indicators(ctx, row.country_code))
-    if "risk" in wanted:
+    if "risk" in parts:
         row = attrs.evolve(row, risk=await _risk(ctx, row.country_code))
     raw = wire.dumps(row)
     return One(raw, (*document.tag, sha256(raw).hexdigest()[:16]))
@@ -112,23 +112,23 @@ async def _risk(ctx: Context, code: str) -> CountryRisk:
     if not (await ctx.tx.documents.scan(OSINT_EVENTS, limit=1)).rows:
         return CountryRisk(None, None, None)
     span: Bounds = {"start": micros(ctx.now - RISK_DAYS), "end": micros(ctx.now)}
-    where: dict[str, tuple[str, ...]] = {"country": (code,)}
-    every = await ctx.tx.documents.count(OSINT_EVENTS, where=where, limit=EVENTS_COUNTED, **span)
+    scope: dict[str, tuple[str, ...]] = {"country": (code,)}
+    total = await ctx.tx.documents.count(OSINT_EVENTS, where=scope, limit=EVENTS_COUNTED, **span)
     by_severity: dict[str, int] = {
         severity: await ctx.tx.documents.count(
-            OSINT_EVENTS, where={**where, "severity": (severity,)}, limit=EVENTS_COUNTED, **span
+            OSINT_EVENTS, where={**scope, "severity": (severity,)}, limit=EVENTS_COUNTED, **span
         )
         for severity in SEVERITIES
     }
-    by_severity["unknown"] = every - sum(by_severity.values())
-    read = await ctx.tx.documents.scan(OSINT_EVENTS, where=where, limit=EVENTS_READ, **span)
-    deaths = None if read.more else sum(_deaths(OSINT_EVENTS.decode(row.raw)) for row in read.rows)
-    return CountryRisk(every, deaths, by_severity)
+    by_severity["unknown"] = total - sum(by_severity.values())
+    page = await ctx.tx.documents.scan(OSINT_EVENTS, where=scope, limit=EVENTS_READ, **span)
+    deaths = None if page.more else sum(_deaths(OSINT_EVENTS.decode(row.raw)) for row in page.rows)
+    return CountryRisk(total, deaths, by_severity)
 
 
 def _deaths(event: OsintEvent) -> int:
-    told = (one.value for one in event.measurements or () if one.metric == "deathsBest")
-    return round(next((value for value in told if value is not None), 0))
+    counts = (item.value for item in event.measurements or () if item.metric == "deathsBest")
+    return round(next((value for value in counts if value is not None), 0))
 
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (

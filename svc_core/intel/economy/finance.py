@@ -74,21 +74,21 @@ async def list_financial_observations(
     Raises:
         Problem: NOT_FOUND, INVALID_PARAMETER for a date that does not exist, INVALID_CURSOR.
     """
-    asked = request.entity_id
-    entity = await directory.one(ctx, asked)
+    entity_id = request.entity_id
+    entity = await directory.one(ctx, entity_id)
     page = await ctx.page(
         OBSERVATIONS,
-        where=_where(request) | {"entity": await directory.keys(ctx, [asked])},
+        where=_filters(request) | {"entity": await directory.keys(ctx, [entity_id])},
         order="filed" if request.sort == "filedDate" else None,
         after=request.cursor,
         limit=request.limit,
         **_bounds(request),
     )
-    rows = tuple(shown(raw, entity.id) for raw in page.rows)
+    rows = tuple(public_row(raw, entity.id) for raw in page.rows)
     return Page[FinancialObservation](rows, page.next_cursor)
 
 
-def shown(raw: bytes, entity_id: str) -> bytes:
+def public_row(raw: bytes, entity_id: str) -> bytes:
     """A stored row as readers see it: of this entity, without what it is found by."""
     before, name, after = raw[: raw.rindex(b',"fact":')].partition(b'"entityId":"')
     return before + name + entity_id.encode() + after[after.index(b'"') :] + b"}"
@@ -97,23 +97,23 @@ def shown(raw: bytes, entity_id: str) -> bytes:
 # -- rules -------------------------------------------------------------------------------------
 
 
-def _where(request: ListFinancialObservations) -> dict[str, tuple[str, ...]]:
-    where = sent(request, "metric")
+def _filters(request: ListFinancialObservations) -> dict[str, tuple[str, ...]]:
+    filters = sent(request, "metric")
     if not isinstance(request.concept, Unset):
-        where["concept"] = tuple(
+        filters["concept"] = tuple(
             name
-            for asked in request.concept
-            for name in ([asked] if ":" in asked else [f"{one}:{asked}" for one in TAXONOMIES])
+            for code in request.concept
+            for name in ([code] if ":" in code else [f"{scheme}:{code}" for scheme in TAXONOMIES])
         )
     lengths = {"instant", *SPANS}
     if not isinstance(request.period_type, Unset):
         kinds = {"instant": {"instant"}, "duration": set(SPANS)}
-        lengths &= set().union(*(kinds[one] for one in request.period_type))
+        lengths &= set().union(*(kinds[kind] for kind in request.period_type))
     if not isinstance(request.months, Unset):
         lengths &= set(request.months)
     if len(lengths) <= len(SPANS):
-        where["length"] = tuple(sorted(lengths))
-    return where
+        filters["length"] = tuple(sorted(lengths))
+    return filters
 
 
 def _bounds(request: ListFinancialObservations) -> Bounds:
@@ -122,10 +122,10 @@ def _bounds(request: ListFinancialObservations) -> Bounds:
     return {
         "start": None if first is None else first.start.toordinal(),
         "end": None if last is None else last.end.toordinal(),
-        "ranges": known(
+        "ranges": filing_ranges(
             day.date() if isinstance(day, datetime) else day,
             is_whole=request.include_superseded,
-            of="repeated" if _is_of_concepts(request) else "superseded",
+            column="repeated" if _is_of_concepts(request) else "superseded",
         ),
     }
 
@@ -134,14 +134,16 @@ def _is_of_concepts(request: ListFinancialObservations) -> bool:
     return isinstance(request.metric, Unset) and not isinstance(request.concept, Unset)
 
 
-def known(day: date | None, *, is_whole: bool = False, of: str = "superseded") -> dict[str, Range]:
+def filing_ranges(
+    day: date | None, *, is_whole: bool = False, column: str = "superseded"
+) -> dict[str, Range]:
     """What was known at the end of a day, None for today: the newest rows, or the `is_whole` of it.
 
     Of a metric that is asked for by its concept, what counts is when that was `repeated`.
     """
     if day is None:
-        return {} if is_whole else {of: (NEVER, None)}
-    later: dict[str, Range] = {} if is_whole else {of: (min(day.toordinal() + 1, NEVER), None)}
+        return {} if is_whole else {column: (NEVER, None)}
+    later: dict[str, Range] = {} if is_whole else {column: (min(day.toordinal() + 1, NEVER), None)}
     return {"filed": (None, day.toordinal()), **later}
 
 
@@ -155,20 +157,20 @@ async def filings(
     since: date | None = None,
     until: date | None = None,
     limit: int,
-    **where: tuple[str, ...],
+    **filters: tuple[str, ...],
 ) -> list[Filing]:
     """The newest filings of what these ids mean, which were filed in these days.
 
     `form` and `item` name forms (`8-K`, `8-K/A`) and items of an 8-K, of which one must match.
     """
-    found = await ctx.tx.documents.scan(
+    page = await ctx.tx.documents.scan(
         FILINGS,
-        where={**where, "entity": await directory.keys(ctx, entity_ids)},
+        where={**filters, "entity": await directory.keys(ctx, entity_ids)},
         start=None if since is None else since.toordinal(),
         end=None if until is None else until.toordinal(),
         limit=limit,
     )
-    return [FILINGS.decode(row.raw) for row in found.rows]
+    return [FILINGS.decode(row.raw) for row in page.rows]
 
 
 # -- declarations ------------------------------------------------------------------------------

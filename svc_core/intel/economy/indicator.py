@@ -71,31 +71,31 @@ class Indicator:
     @property
     def series(self) -> str:
         """What the values of its series have in common."""
-        told = (self.provider, self.dataset_id, self.indicator_code, self.area.code, self.frequency)
-        return "|".join(part or "" for part in told)
+        key = (self.provider, self.dataset_id, self.indicator_code, self.area.code, self.frequency)
+        return "|".join(part or "" for part in key)
 
     @property
     def days(self) -> tuple[int | None, int | None]:
         """The first and the last day of its vintage, counted from the year 1."""
-        told = self.vintage
-        if told is None:
+        span = self.vintage
+        if span is None:
             return None, None
-        return told.start.toordinal(), (told.end or date.max).toordinal()
+        return span.start.toordinal(), (span.end or date.max).toordinal()
 
 
-def at_day(day: date) -> int:
+def first_sort_key(day: date) -> int:
     """The sort key of what begins on this day, before every vintage of it."""
     return day.toordinal() << _DAY_BITS
 
 
-def to_day(day: date) -> int:
+def last_sort_key(day: date) -> int:
     """The last sort key of what begins on this day."""
-    return at_day(day) + (1 << _DAY_BITS) - 1
+    return first_sort_key(day) + (1 << _DAY_BITS) - 1
 
 
 def _order(row: Indicator) -> int:
     """By period, and within one by vintage."""
-    return at_day(row.period_start) + (row.days[0] or 0)
+    return first_sort_key(row.period_start) + (row.days[0] or 0)
 
 
 _OF_SERIES: Mapping[str, Callable[[Any], str | None]] = {

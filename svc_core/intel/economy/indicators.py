@@ -25,8 +25,8 @@ from svc_core.intel.economy.indicator import (
     Frequency,
     Indicator,
     IndicatorId,
-    at_day,
-    to_day,
+    first_sort_key,
+    last_sort_key,
 )
 from svc_core.intel.folding.declaration import FININT as FININT_SCOPES
 from svc_core.intel.folding.declaration import osint, reading
@@ -39,9 +39,9 @@ from svc_core.operation.ports import Position
 from svc_core.operation.ports.documents import Bounds
 from svc_core.wire.constraints import Doc, Example
 
-LOOKED_BACK = 10  # earlier rows looked at for one with a value: markets close for a week at most
+LOOKBACK_ROWS = 10  # earlier rows looked at for one with a value: markets close for a week at most
 PERCENT_DIGITS = 6
-SERIES_LOOKED_AT = 200  # for one page: some 20 ms
+SERIES_SCAN_MAX = 200  # for one page: some 20 ms
 
 Include = Annotated[Listed[Literal["change"]], Doc("`change` adds the value before it.")]
 
@@ -93,7 +93,7 @@ async def list_indicators(ctx: Context, request: ListIndicators) -> Page[Indicat
         Problem: INVALID_PARAMETER for a period that is none; CONFLICTING_PARAMETERS for `sort`
             with `latest`.
     """
-    where, bounds = sent(request, *_FILTERS), _bounds(request)
+    filters, bounds = sent(request, *_FILTERS), _bounds(request)
     order = {"updatedAt": "updated"}.get(given(request.sort, ""))
     if request.latest:
         if not isinstance(request.sort, Unset):
@@ -102,21 +102,21 @@ async def list_indicators(ctx: Context, request: ListIndicators) -> Page[Indicat
                 "sort: cannot be combined with latest",
                 resolution="Use sort or latest, not both.",
             )
-        binding = ctx.list_binding(where, "series", **bounds)
+        binding = ctx.list_binding(filters, "series", **bounds)
         after = ctx.open_cursor(request.cursor, binding)
-        found, end = await newest(ctx, where, bounds, after=after, limit=request.limit)
-        page = Page[Indicator](found, ctx.seal_cursor(end, binding))
+        latest, end = await newest(ctx, filters, bounds, after=after, limit=request.limit)
+        page = Page[Indicator](latest, ctx.seal_cursor(end, binding))
     else:
         if not isinstance(request.vintage, Unset):
-            where["vintage"] = ("yes",)
+            filters["vintage"] = ("yes",)
         page = await ctx.page(
-            FININT, where=where, order=order, after=request.cursor, limit=request.limit, **bounds
+            FININT, where=filters, order=order, after=request.cursor, limit=request.limit, **bounds
         )
     if isinstance(request.include, Unset):
         return page
     rows = [FININT.decode(raw) for raw in page.rows]
-    told = [wire.dumps(await _with_change(ctx, row)) for row in rows]
-    return attrs.evolve(page, rows=tuple(told))
+    lines = [wire.dumps(await _with_change(ctx, row)) for row in rows]
+    return attrs.evolve(page, rows=tuple(lines))
 
 
 async def get_indicator(ctx: Context, request: GetIndicator) -> One[Indicator]:
@@ -134,7 +134,7 @@ async def get_indicator(ctx: Context, request: GetIndicator) -> One[Indicator]:
 
 async def newest(
     ctx: Context,
-    where: Mapping[str, tuple[str, ...]],
+    filters: Mapping[str, tuple[str, ...]],
     bounds: Bounds,
     *,
     after: Position | None = None,
@@ -145,15 +145,15 @@ async def newest(
     There may be fewer than there are, as only so many series are looked at for one page.
     """
     rows: list[bytes] = []
-    for _ in range(0, SERIES_LOOKED_AT, limit):
-        some = await ctx.tx.documents.scan(
-            FININT_SERIES, where=where, after=after, limit=limit - len(rows)
+    for _ in range(0, SERIES_SCAN_MAX, limit):
+        page = await ctx.tx.documents.scan(
+            FININT_SERIES, where=filters, after=after, limit=limit - len(rows)
         )
-        for found in some.rows:
-            of_it = {"series": (FININT_SERIES.decode(found.raw).series,)}
-            last = await ctx.tx.documents.scan(FININT, where=of_it, limit=1, **bounds)
+        for series in page.rows:
+            key = {"series": (FININT_SERIES.decode(series.raw).series,)}
+            last = await ctx.tx.documents.scan(FININT, where=key, limit=1, **bounds)
             rows += [row.raw for row in last.rows]
-        after = some.end
+        after = page.end
         if after is None or len(rows) == limit:
             break
     return tuple(rows), after
@@ -167,8 +167,8 @@ def _bounds(request: ListIndicators) -> Bounds:
     until = spanned("periodTo", request.period_to)
     day = given(request.vintage, None)
     return {
-        "start": None if since is None else at_day(since.start),
-        "end": None if until is None else to_day(until.end),
+        "start": None if since is None else first_sort_key(since.start),
+        "end": None if until is None else last_sort_key(until.end),
         "ranges": narrowed(
             period_end=until and (None, until.end.toordinal()),
             vintage_start=day and (None, day.toordinal()),
@@ -185,15 +185,15 @@ async def _with_change(ctx: Context, row: Indicator) -> Indicator:
     earlier = await ctx.tx.documents.scan(
         FININT,
         where={"series": (row.series,)},
-        end=at_day(row.period_start) - 1,
+        end=first_sort_key(row.period_start) - 1,
         ranges=by_then,
-        limit=LOOKED_BACK,
+        limit=LOOKBACK_ROWS,
     )
     values = (FININT.decode(document.raw).value for document in earlier.rows)
-    return changed(row, next((value for value in values if value is not None), None))
+    return with_previous_value(row, next((value for value in values if value is not None), None))
 
 
-def changed(row: Indicator, previous: float | None) -> Indicator:
+def with_previous_value(row: Indicator, previous: float | None) -> Indicator:
     """The row with what changed since the previous value, exactly as far as both are written."""
     change = percent = None
     if row.value is not None and previous is not None:
@@ -206,7 +206,7 @@ def changed(row: Indicator, previous: float | None) -> Indicator:
 
 # -- declarations ------------------------------------------------------------------------------
 
-_LISTED: dict[str, Any] = {
+_LIST: dict[str, Any] = {
     "columns": ("id", "provider", "indicatorCode", "area.code", "period", "value", "name"),
     "summary": "List financial and economic indicators",
     "description": (
@@ -228,7 +228,7 @@ OSINT_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         list_indicators,
         media=(JSON, NDJSON),
         timeless=True,
-        **_LISTED,
+        **_LIST,
     ),
     osint("finint show", "/osint/finint/{indicatorId}", get_indicator, timeless=True, **_READ),
 )
@@ -241,7 +241,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         list_indicators,
         id_="listFinancialIndicators",
         scopes=FININT_SCOPES,
-        **_LISTED,
+        **_LIST,
     ),
     reading(
         "indicators show",

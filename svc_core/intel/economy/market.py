@@ -82,36 +82,36 @@ class Market:
     match: Matched = UNSET
 
 
-def steps(volume: float) -> int:
+def volume_steps(volume: float) -> int:
     """A volume as it is kept."""
     return round(min(volume * VOLUME_STEPS, _VOLUME_MAX))
 
 
 def _volume(market: Market) -> int | None:
-    told = None if market.volume is None else market.volume.value
-    return None if told is None else steps(told)
+    volume = None if market.volume is None else market.volume.value
+    return None if volume is None else volume_steps(volume)
 
 
-def named(label: str) -> str:
+def label_key(label: str) -> str:
     """A label as outcomes are found by it."""
     return label.casefold()[:LABEL_CHARS]
 
 
 def _labels(market: Market) -> tuple[str, ...]:
-    return tuple(named(one.label) for one in market.outcomes or () if one.label)
+    return tuple(label_key(outcome.label) for outcome in market.outcomes or () if outcome.label)
 
 
 WORDS: Indexed[Market] = Indexed(
     lambda market: {
         "question": [market.question],
-        "outcomes": [one.label or "" for one in market.outcomes or ()],
+        "outcomes": [outcome.label or "" for outcome in market.outcomes or ()],
         "category": [market.category or ""],
         "rules": [market.rules or ""],
     }
 )
 
 
-def references(market: Market) -> dict[str, str]:
+def question_references(market: Market) -> dict[str, str]:
     """Whom its question names, with the names there; as of the day when it was first asked."""
     return of_text(market.question, (market.opens_at or market.created_at).date())
 
@@ -127,7 +127,7 @@ MARKETS: Collection[Market] = Collection(
         "provider": lambda market: market.provider,
         "category": lambda market: market.category and market.category.casefold(),
     },
-    facets={"key": keys_of, "label": _labels, "entity": references},
+    facets={"key": keys_of, "label": _labels, "entity": question_references},
     numbers={
         "volume": _volume,
         "closes": lambda market: None if market.closes_at is None else micros(market.closes_at),

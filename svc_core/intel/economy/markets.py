@@ -18,9 +18,9 @@ from svc_core.intel.economy.market import (
     Market,
     MarketId,
     MarketStatus,
-    named,
-    references,
-    steps,
+    label_key,
+    question_references,
+    volume_steps,
 )
 from svc_core.intel.entities import directory, render
 from svc_core.intel.folding.declaration import FININT, reading
@@ -73,13 +73,15 @@ class GetMarket:
 # -- rules -------------------------------------------------------------------------------------
 
 
-def has_share(label: str | None, least: Maybe[float], most: Maybe[float], market: Market) -> bool:
+def has_share(label: str | None, low: Maybe[float], high: Maybe[float], market: Market) -> bool:
     """Whether an outcome is as probable as asked: that of a label, else the first."""
     outcomes = market.outcomes or ()
-    asked = [one for one in outcomes if one.label and named(one.label) == named(label or "")]
-    shares = [one.probability for one in (outcomes[:1] if label is None else asked)]
+    matches = [
+        item for item in outcomes if item.label and label_key(item.label) == label_key(label or "")
+    ]
+    shares = [item.probability for item in (outcomes[:1] if label is None else matches)]
     return any(
-        share is not None and given(least, 0.0) <= share <= given(most, 1.0) for share in shares
+        share is not None and given(low, 0.0) <= share <= given(high, 1.0) for share in shares
     )
 
 
@@ -88,7 +90,7 @@ def _bounds(request: ListMarkets) -> Bounds:
     return {
         "start": (after(request.updated_since) or (None,))[0],
         "ranges": narrowed(
-            volume=None if least is None else (steps(least), None),
+            volume=None if least is None else (volume_steps(least), None),
             closes=None if before is None else (None, micros(before) - 1),
         ),
     }
@@ -101,21 +103,21 @@ async def list_markets(ctx: Context, request: ListMarkets) -> Page[Market]:
     """A page of markets."""
     shares = (request.min_probability, request.max_probability)
     has_shares = any(not isinstance(share, Unset) for share in shares)
-    label, asked = given(request.label, None), given(request.entity_id, None)
-    wanted = Wanted[Market](
+    label, entity_ids = given(request.label, None), given(request.entity_id, None)
+    query = Wanted[Market](
         where={
             **sent(request, "status", "provider", "category"),
-            "label": UNSET if label is None else named(label),
-            "entity": UNSET if asked is None else await directory.references(ctx, asked),
+            "label": UNSET if label is None else label_key(label),
+            "entity": UNSET if entity_ids is None else await directory.references(ctx, entity_ids),
         },
         order=_ORDERS.get(given(request.sort, "")),
         is_sorted=not isinstance(request.sort, Unset),
         keep=partial(has_share, label, *shares) if has_shares else None,
-        asked={"entity": asked or (), "shares": tuple(map(str, shares))},
+        asked={"entity": entity_ids or (), "shares": tuple(map(str, shares))},
         bounds=_bounds(request),
     )
-    page = await lists.page(ctx, MARKETS, WORDS, request, wanted)
-    return evolve(page, rows=tuple(await told(ctx, page.rows)))
+    page = await lists.page(ctx, MARKETS, WORDS, request, query)
+    return evolve(page, rows=tuple(await markets_with_entities(ctx, page.rows)))
 
 
 async def get_market(ctx: Context, request: GetMarket) -> One[Market]:
@@ -124,14 +126,14 @@ async def get_market(ctx: Context, request: GetMarket) -> One[Market]:
     Raises:
         Problem: NOT_FOUND.
     """
-    found = await ctx.answering(MARKETS, request.market_id)
-    (row,) = await told(ctx, [found.raw])
-    return One(row, render.tag(found.id, row))
+    document = await ctx.answering(MARKETS, request.market_id)
+    (row,) = await markets_with_entities(ctx, [document.raw])
+    return One(row, render.tag(document.id, row))
 
 
-async def told(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
+async def markets_with_entities(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
     """Rows with the entities that their questions name, as far as they are known now."""
-    named_in = [references(MARKETS.decode(row)) for row in rows]
+    named_in = [question_references(MARKETS.decode(row)) for row in rows]
     return await directory.telling(ctx, rows, named_in, blank=b"[]")
 
 

@@ -8,12 +8,12 @@ from svc_core.intel.folding.kind import Written
 from svc_core.operation.context import Context
 
 
-async def follow(ctx: Context, written: Sequence[Written]) -> None:
+async def follow(ctx: Context, rows: Sequence[Written]) -> None:
     """Note the series of these rows that are not known yet."""
-    told = {one.id: one for one in (series_of(row.after) for row in written if row.after)}
-    known = await ctx.tx.documents.get_many(FININT_SERIES, list(told))
-    for id_ in told.keys() - known.keys():
-        await ctx.tx.documents.put(FININT_SERIES, id_, told[id_])
+    series = {item.id: item for item in (series_of(row.after) for row in rows if row.after)}
+    present = await ctx.tx.documents.get_many(FININT_SERIES, list(series))
+    for id_ in series.keys() - present.keys():
+        await ctx.tx.documents.put(FININT_SERIES, id_, series[id_])
 
 
 def asked_again(names: Sequence[str], before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
@@ -21,5 +21,5 @@ def asked_again(names: Sequence[str], before: Mapping[str, Any], after: Mapping[
 
     `names` are the members that differ. A vintage of more days tells that the value held then.
     """
-    told = [row.get("vintage") or {"start": 0, "end": 1} for row in (before, after)]
-    return names == ("vintage",) and all(each["start"] == each["end"] for each in told)
+    spans = [row.get("vintage") or {"start": 0, "end": 1} for row in (before, after)]
+    return names == ("vintage",) and all(span["start"] == span["end"] for span in spans)

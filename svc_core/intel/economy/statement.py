@@ -94,7 +94,7 @@ class StoredObservation(FinancialObservation):
     repeated_date: date | None = None
 
 
-def _filed(row: StoredObservation) -> int | None:
+def _filing_day(row: StoredObservation) -> int | None:
     day = row.filing.filed_date
     return None if day is None else day.toordinal()
 
@@ -117,7 +117,7 @@ OBSERVATIONS: Collection[StoredObservation] = Collection(
         "length": lambda row: "instant" if row.period_start is None else str(row.period_months),
     },
     numbers={
-        "filed": _filed,
+        "filed": _filing_day,
         "superseded": lambda row: _day(row.superseded_date),
         "repeated": lambda row: _day(row.repeated_date),
     },

@@ -40,8 +40,8 @@ def observed(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, An
     """The members of the row of one fact."""
     entity, concept = id_of(members["entity"]), members["concept"]
     name = f"{concept['taxonomy']}:{concept['name']}"
-    apart = (entity, xbrl.metrics().get(name, name), members.get("currency"), members.get("unit"))
-    fact = (*apart, members.get("periodStart"), members["periodEnd"])
+    base = (entity, xbrl.metrics().get(name, name), members.get("currency"), members.get("unit"))
+    fact = (*base, members.get("periodStart"), members["periodEnd"])
     return members | {"entityId": entity, "fact": "|".join(part or "" for part in fact)}
 
 
@@ -55,44 +55,44 @@ def filed(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, Any] 
 # -- what supersedes what ----------------------------------------------------------------------
 
 
-def chained(rows: Iterable[StoredObservation]) -> Iterator[StoredObservation]:
+def succession(rows: Iterable[StoredObservation]) -> Iterator[StoredObservation]:
     """The rows of one fact as they stand to each other, in the order of filing."""
-    ordered = sorted(rows, key=_place)
-    lines = [row.metric or row.concept_name for row in ordered]
-    before, after = _before(ordered, lines), _before(ordered[::-1], lines[::-1])[::-1]
-    names = [row.concept_name for row in ordered]
-    again = _before(ordered[::-1], names[::-1])[::-1]
-    restated: dict[str, bool] = {}
-    for row, earlier, later, repeat in zip(ordered, before, after, again, strict=True):
-        is_other = earlier is not None and (restated[earlier.id] or earlier.value != row.value)
-        restated[row.id] = is_other
+    history = sorted(rows, key=_place)
+    lines = [row.metric or row.concept_name for row in history]
+    before, after = _predecessors(history, lines), _predecessors(history[::-1], lines[::-1])[::-1]
+    names = [row.concept_name for row in history]
+    repeats = _predecessors(history[::-1], names[::-1])[::-1]
+    restatements: dict[str, bool] = {}
+    for row, earlier, later, repeat in zip(history, before, after, repeats, strict=True):
+        is_other = earlier is not None and (restatements[earlier.id] or earlier.value != row.value)
+        restatements[row.id] = is_other
         yield attrs.evolve(
             row,
             restated=is_other,
             supersedes_id=_id(earlier),
             superseded_by_id=_id(later),
-            superseded_date=_filed(later),
-            repeated_date=_filed(repeat),
+            superseded_date=_filing_day(later),
+            repeated_date=_filing_day(repeat),
         )
 
 
-def _before(
+def _predecessors(
     rows: Sequence[StoredObservation], names: Sequence[str]
 ) -> list[StoredObservation | None]:
     """For each row the one before it that has its name."""
     last: dict[str, StoredObservation] = {}
-    found = []
+    predecessors = []
     for row, name in zip(rows, names, strict=True):
-        found.append(last.get(name))
+        predecessors.append(last.get(name))
         last[name] = row
-    return found
+    return predecessors
 
 
 def _id(row: StoredObservation | None) -> str | None:
     return None if row is None else row.id
 
 
-def _filed(row: StoredObservation | None) -> date | None:
+def _filing_day(row: StoredObservation | None) -> date | None:
     return None if row is None else row.filing.filed_date or date.min
 
 
@@ -107,46 +107,48 @@ def _place(row: StoredObservation) -> tuple[date, bool, str, int]:
     filing = row.filing
     is_amended = (filing.form or "").endswith("/A")
     rank = _ranks().get(row.concept_name, 0)
-    return _filed(row) or date.min, is_amended, filing.accession, -rank
+    return _filing_day(row) or date.min, is_amended, filing.accession, -rank
 
 
 # -- in the store ------------------------------------------------------------------------------
 
 
-async def settled(ctx: Context, written: Mapping[str, Pair]) -> dict[str, StoredObservation]:
+async def settled(ctx: Context, pairs: Mapping[str, Pair]) -> dict[str, StoredObservation]:
     """Rows that are about to be written, as they stand to each other and to those that are stored.
 
     Each is given as it is stored and as it is to be, None where it is to be removed. What changes
     of others by it is written.
     """
     groups: dict[str, list[StoredObservation]] = defaultdict(list)
-    for before, value in written.values():
+    for before, value in pairs.values():
         row = value or OBSERVATIONS.decode(before.raw)  # type: ignore[union-attr]  # one is there
         groups[row.fact] += [] if value is None else [row]
-    for row in await _stored(ctx, sorted(groups)):
-        if row.id not in written:
+    for row in await _stored_rows(ctx, sorted(groups)):
+        if row.id not in pairs:
             groups[row.fact].append(row)
-    found: dict[str, StoredObservation] = {}
+    rows: dict[str, StoredObservation] = {}
     for group in groups.values():
         by_id = {row.id: row for row in group}
-        for row in chained(group):
-            if row.id in written:
-                found[row.id] = row
+        for row in succession(group):
+            if row.id in pairs:
+                rows[row.id] = row
             elif row != by_id[row.id]:
                 newer = revised(row, ctx.now)
                 await ctx.tx.documents.put(OBSERVATIONS, row.id, newer)
-    return found
+    return rows
 
 
-async def _stored(ctx: Context, facts: Sequence[str]) -> list[StoredObservation]:
-    some = (facts[at : at + FACTS_AT_ONCE] for at in range(0, len(facts), FACTS_AT_ONCE))
-    return [row for each in some for row in await _scanned(ctx, each)]
+async def _stored_rows(ctx: Context, facts: Sequence[str]) -> list[StoredObservation]:
+    batches = (
+        facts[start : start + FACTS_AT_ONCE] for start in range(0, len(facts), FACTS_AT_ONCE)
+    )
+    return [row for batch in batches for row in await _scan_facts(ctx, batch)]
 
 
-async def _scanned(ctx: Context, facts: Sequence[str]) -> list[StoredObservation]:
+async def _scan_facts(ctx: Context, facts: Sequence[str]) -> list[StoredObservation]:
     """The rows of these facts; of one that was filed thousands of times, not all."""
-    where = {"fact": tuple(facts)}
-    page = await ctx.tx.documents.scan(OBSERVATIONS, where=where, limit=ROWS_SCANNED)
+    filters = {"fact": tuple(facts)}
+    page = await ctx.tx.documents.scan(OBSERVATIONS, where=filters, limit=ROWS_SCANNED)
     if page.more and len(facts) > 1:
-        return [row for fact in facts for row in await _scanned(ctx, (fact,))]
+        return [row for fact in facts for row in await _scan_facts(ctx, (fact,))]
     return [OBSERVATIONS.decode(row.raw) for row in page.rows]

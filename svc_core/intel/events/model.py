@@ -157,9 +157,9 @@ def incident_of(id_: str, provider: str, url: str | None) -> str:
     return article or ids.derived_id("inc", "osintEvent", "", id_)
 
 
-def mark(*told: object) -> str:
+def mark(*parts: object) -> str:
     """What is equal where these are, and short."""
-    return sha256(repr(told).encode("utf-8", "replace")).hexdigest()[:24]
+    return sha256(repr(parts).encode("utf-8", "replace")).hexdigest()[:24]
 
 
 def marks_of(event: OsintEvent) -> Iterator[str]:
@@ -168,13 +168,13 @@ def marks_of(event: OsintEvent) -> Iterator[str]:
     """
     yield incident_of(event.id, event.provider, event.url)
     if event.provider != MACHINE:
-        yield from (mark(one.scheme, one.value) for one in event.designators)
+        yield from (mark(designator.scheme, designator.value) for designator in event.designators)
         return
-    names = {one.role: one.name for one in event.actors or ()}
-    where, when = event.place, event.occurred_at
-    is_near = where is not None and where.precision not in {"country", "unknown"}
-    if event.cameo and when and is_near and {"actor", "target"} <= names.keys():
-        day, name = when.date().isoformat(), where and where.name
+    names = {actor.role: actor.name for actor in event.actors or ()}
+    place, time = event.place, event.occurred_at
+    is_near = place is not None and place.precision not in {"country", "unknown"}
+    if event.cameo and time and is_near and {"actor", "target"} <= names.keys():
+        day, name = time.date().isoformat(), place and place.name
         yield mark(event.cameo.event_code, names["actor"], names["target"], day, name)
 
 

@@ -90,17 +90,17 @@ class GetEvent:
 # -- rules -------------------------------------------------------------------------------------
 
 
-def grave(
-    chosen: Maybe[tuple[Severity, ...]], least: Maybe[Severity]
+def severity_filter(
+    severities: Maybe[tuple[Severity, ...]], least: Maybe[Severity]
 ) -> Maybe[tuple[Severity, ...]]:
     """The severities that are meant by both filters."""
     if isinstance(least, Unset):
-        return chosen
-    enough = SEVERITIES[SEVERITIES.index(least) :]
-    return tuple(one for one in given(chosen, enough) if one in enough)
+        return severities
+    upper = SEVERITIES[SEVERITIES.index(least) :]
+    return tuple(severity for severity in given(severities, upper) if severity in upper)
 
 
-async def found(
+async def event_page(
     ctx: Context, request: Any, span: Interval, *, order: str | None = None, **ranges: Range | None
 ) -> Page[OsintEvent]:
     """The page of events that the filters leave, as many of them as the request has."""
@@ -114,7 +114,7 @@ async def found(
         where={
             "cell": cells(request.bbox),
             **sent(request, "country", "type", "provider", "category"),
-            "severity": grave(getattr(request, "severity", UNSET), request.min_severity),
+            "severity": severity_filter(getattr(request, "severity", UNSET), request.min_severity),
         },
         order=order,
         after=request.cursor,
@@ -128,7 +128,7 @@ async def found(
 
 async def list_osint_events(ctx: Context, request: ListEvents) -> Page[OsintEvent]:
     """A page of events."""
-    page = await found(
+    page = await event_page(
         ctx,
         request,
         given(request.datetime, ALL_TIMES),
@@ -138,9 +138,9 @@ async def list_osint_events(ctx: Context, request: ListEvents) -> Page[OsintEven
     )
     if isinstance(request.include, Unset):
         return page
-    ids = [render.id_of(row) for row in page.rows]
-    told = await strongest_of(ctx, RULES, ids)
-    raws = [told[id_].raw if id_ in told else None for id_ in ids]
+    ids = [render.event_id_of(row) for row in page.rows]
+    strongest = await strongest_of(ctx, RULES, ids)
+    raws = [strongest[id_].raw if id_ in strongest else None for id_ in ids]
     return evolve(page, rows=tuple(map(render.with_raw, page.rows, raws)))
 
 
@@ -153,10 +153,10 @@ async def get_osint_event(ctx: Context, request: GetEvent) -> One[OsintEvent]:
     document = await ctx.load(OSINT_EVENTS, await survivor(ctx, request.event_id))
     if isinstance(request.include, Unset):
         return One(document.raw, document.tag)
-    told = (await strongest_of(ctx, RULES, [document.id])).get(document.id)
+    strongest = (await strongest_of(ctx, RULES, [document.id])).get(document.id)
     # What a source published may change in what the row does not tell.
-    tag = (*document.tag, 0 if told is None else told.digest)
-    return One(render.with_raw(document.raw, told and told.raw), tag)
+    tag = (*document.tag, 0 if strongest is None else strongest.digest)
+    return One(render.with_raw(document.raw, strongest and strongest.raw), tag)
 
 
 # -- declarations ------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from svc_core.contract import problem
 from svc_core.contract.result import Page
 from svc_core.intel.events import render
 from svc_core.intel.events.model import OsintEvent
-from svc_core.intel.events.operations import found
+from svc_core.intel.events.operations import event_page
 from svc_core.intel.folding.declaration import osint
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import GEOJSON, JSON, Operation
@@ -41,7 +41,7 @@ async def list_regional_osint(ctx: Context, request: ListRegional) -> Page[Osint
         Problem: CONFLICTING_PARAMETERS or INVALID_PARAMETER for a time that makes no sense.
     """
     span = period(request.datetime, request.since, request.until)
-    page = await found(ctx, request, span)
+    page = await event_page(ctx, request, span)
     if ctx.format != GEOJSON.format:
         return page
     return evolve(page, rows=tuple(map(render.feature, page.rows)))

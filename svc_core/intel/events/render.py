@@ -13,7 +13,7 @@ _text = compact.encoder()
 _PLACE = ("name", "countryCode", "admin1Code", "precision")
 
 
-def id_of(row: bytes) -> str:
+def event_id_of(row: bytes) -> str:
     """The identifier of a row."""
     return str(json.loads(row)["id"])
 
@@ -30,11 +30,11 @@ def feature(row: bytes) -> bytes:
     """
     properties = json.loads(row)
     place = properties.pop("place") or {}
-    told = properties | {name: place.get(name) for name in _PLACE}
-    made = {
+    members = properties | {name: place.get(name) for name in _PLACE}
+    geojson = {
         "type": "Feature",
         "id": properties["id"],
         "geometry": place.get("geometry"),
-        "properties": told,
+        "properties": members,
     }
-    return _text(made).encode()
+    return _text(geojson).encode()

@@ -7,8 +7,8 @@ from svc_core.intel.events.model import incident_of
 from svc_core.intel.folding.contributions import Contribution
 from svc_core.intel.folding.rules import Rules
 
-_JOINED = {"designators": ("scheme", "value"), "actors": ("name", "role")}
-RULES = Rules(("gdacs", "gdacs-rss"), joined=_JOINED)
+_UNION_KEYS = {"designators": ("scheme", "value"), "actors": ("name", "role")}
+RULES = Rules(("gdacs", "gdacs-rss"), joined=_UNION_KEYS)
 
 
 def finished(

@@ -24,7 +24,7 @@ TimelineKind = Literal[
 LinkType = Literal["sameEntity", "vendorOf", "affects", "disclosedIn", "temporal"]
 Count = Annotated[int, Ge(0)]
 
-_LOADED = Doc(
+_COVERAGE_DOC = Doc(
     "`empty`: read, and nothing about this entity in the window; `notLoaded`: never read."
 )
 
@@ -41,13 +41,13 @@ class FusionWindow:
 class FusionCoverage:
     """Of which parts documents were read."""
 
-    cve: Annotated[Coverage, _LOADED, Example("loaded")]
-    kev: Annotated[Coverage, _LOADED, Example("loaded")]
-    epss: Annotated[Coverage, _LOADED, Example("loaded")]
-    filings: Annotated[Coverage, _LOADED, Example("loaded")]
-    financials: Annotated[Coverage, _LOADED, Example("empty")]
-    markets: Annotated[Coverage, _LOADED, Example("empty")]
-    news: Annotated[Coverage, _LOADED, Example("notLoaded")]
+    cve: Annotated[Coverage, _COVERAGE_DOC, Example("loaded")]
+    kev: Annotated[Coverage, _COVERAGE_DOC, Example("loaded")]
+    epss: Annotated[Coverage, _COVERAGE_DOC, Example("loaded")]
+    filings: Annotated[Coverage, _COVERAGE_DOC, Example("loaded")]
+    financials: Annotated[Coverage, _COVERAGE_DOC, Example("empty")]
+    markets: Annotated[Coverage, _COVERAGE_DOC, Example("empty")]
+    news: Annotated[Coverage, _COVERAGE_DOC, Example("notLoaded")]
 
 
 @frozen

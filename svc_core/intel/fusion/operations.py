@@ -16,8 +16,8 @@ from svc_core.intel.entities import directory
 from svc_core.intel.entities.model import ENTITIES
 from svc_core.intel.folding.declaration import EXPLORER, bound
 from svc_core.intel.fusion.model import Fusion
-from svc_core.intel.fusion.parts import Whom, fused
-from svc_core.intel.fusion.rules import ROWS_MAX, page_of
+from svc_core.intel.fusion.parts import FirmWindow, fusion_of
+from svc_core.intel.fusion.rules import ROWS_MAX, fusion_page
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import PATH, QUERY, In, Operation
 from svc_core.operation.members import Cursor, EntityId, PageLimit
@@ -58,14 +58,16 @@ async def get_fusion(ctx: Context, request: GetFusion) -> One[Fusion] | Paged[Fu
     """
     window = window_of(request, ctx.now)
     entity = await ctx.load(ENTITIES, (await directory.one(ctx, request.entity_id)).id)
-    asked = f"{request.datetime} {request.from_} {request.to}"
-    binding = ctx.list_binding({"entity": (entity.id,), "window": (asked,)})
+    period = f"{request.datetime} {request.from_} {request.to}"
+    binding = ctx.list_binding({"entity": (entity.id,), "window": (period,)})
     after = ctx.open_cursor(request.cursor, binding)
-    told = await fused(await Whom.of(ctx, window, entity))
+    fusion = await fusion_of(await FirmWindow.of(ctx, window, entity))
     if isinstance(request.limit, Unset) and after is None:
-        raw = _text(told).encode()
+        raw = _text(fusion).encode()
         return One(raw, (entity.id, sha256(raw).hexdigest()))
-    page, keys, last = page_of(told, after.id if after else "", given(request.limit, ROWS_MAX))
+    page, keys, last = fusion_page(
+        fusion, after.id if after else "", given(request.limit, ROWS_MAX)
+    )
     end = None if last is None else Position(0, last)
     rows = tuple(key.encode() for key in keys)
     return Paged(rows, ctx.seal_cursor(end, binding), raw=_text(page).encode())

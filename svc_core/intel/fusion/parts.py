@@ -30,11 +30,11 @@ from svc_core.intel.fusion.rules import (
     CAVEAT,
     CYBER_ITEM,
     NAME,
-    Loaded,
+    FusionRows,
     exposure,
+    instant_of,
     is_in,
     links,
-    moment,
     timeline,
 )
 from svc_core.intel.incidents import operations
@@ -47,7 +47,7 @@ from svc_core.operation.members import micros
 from svc_core.operation.ports import Collection, Document
 
 Row = dict[str, Any]
-Where = Mapping[str, tuple[str, ...]]
+_KeyFilters = Mapping[str, tuple[str, ...]]
 
 COUNTED_MAX = 10_000  # vulnerabilities that are counted: more than any vendor has in a year
 UNKNOWN = "unknown"
@@ -69,7 +69,7 @@ FORMATS = {
 
 
 @frozen
-class Whom:
+class FirmWindow:
     """Whose rows are read, by which references, of which time."""
 
     ctx: Context
@@ -78,11 +78,11 @@ class Whom:
     references: tuple[str, ...]
 
     @classmethod
-    async def of(cls, ctx: Context, window: Interval, entity: Document[Entity]) -> "Whom":
+    async def of(cls, ctx: Context, window: Interval, entity: Document[Entity]) -> "FirmWindow":
         """An entity with all references that may mean it."""
         (row,) = await render.whole(ctx, [entity.raw])
-        known = await directory.references(ctx, [entity.id])
-        return cls(ctx, window, json.loads(row), known)
+        references = await directory.references(ctx, [entity.id])
+        return cls(ctx, window, json.loads(row), references)
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -102,16 +102,16 @@ class Whom:
         return start and start.date(), end and end.date()
 
     async def rows(
-        self, collection: Collection[Any], where: Where, limit: int, **more: Any
+        self, collection: Collection[Any], filters: _KeyFilters, limit: int, **bounds: Any
     ) -> list[bytes]:
         """Some rows of a collection."""
-        found = await self.ctx.tx.documents.scan(collection, where=where, limit=limit, **more)
-        return [row.raw for row in found.rows]
+        page = await self.ctx.tx.documents.scan(collection, where=filters, limit=limit, **bounds)
+        return [row.raw for row in page.rows]
 
 
-async def fused(whom: Whom) -> Row:
+async def fusion_of(firm: FirmWindow) -> Row:
     """The answer, as it is written."""
-    cyber, market, news = await _cyber(whom), await _market(whom), await _news(whom)
+    cyber, market, news = await _cyber(firm), await _market(firm), await _news(firm)
     present = {
         "cve": cyber["cveCount"],
         "kev": cyber["kevCount"],
@@ -119,18 +119,18 @@ async def fused(whom: Whom) -> Row:
         **{name: market[name] for name in ("filings", "financials", "markets")},
         "news": news,
     }
-    coverage = await _coverage(whom.ctx, present)
-    owned = owners(whom.references, cyber["cves"])
-    loaded = Loaded(whom.entity, whom.window, cyber, market, news, owned)
-    start, end = (one and instants.render(one) for one in (whom.window.start, whom.window.end))
+    coverage = await _coverage(firm.ctx, present)
+    ownership = owners(firm.references, cyber["cves"])
+    rows = FusionRows(firm.entity, firm.window, cyber, market, news, ownership)
+    start, end = (time and instants.render(time) for time in (firm.window.start, firm.window.end))
     return {
-        "entity": whom.entity,
+        "entity": firm.entity,
         "window": {"start": start, "end": end},
         "coverage": coverage,
         "cyber": cyber,
         "market": market,
-        "timeline": timeline(loaded),
-        "links": links(loaded),
+        "timeline": timeline(rows),
+        "links": links(rows),
         "exposure": exposure(coverage, cyber, market["filings"]),
         "caveat": CAVEAT,
     }
@@ -155,34 +155,34 @@ async def _was_read(ctx: Context, formats: tuple[str, ...]) -> bool:
 # -- cyber -------------------------------------------------------------------------------------
 
 
-async def _cyber(whom: Whom) -> Row:
-    made: Where = {"maker": whom.references, "state": ("PUBLISHED",)}
-    told = await whom.rows(CVES, {**made, "kev": ("known", "listed")}, LISTED_MAX)
-    listed = [row for row in map(json.loads, told) if is_in(whom.window, row["kev"]["dateAdded"])]
-    listed.sort(key=lambda row: (row["kev"]["dateAdded"], row["id"]), reverse=True)
+async def _cyber(firm: FirmWindow) -> Row:
+    filters: _KeyFilters = {"maker": firm.references, "state": ("PUBLISHED",)}
+    raws = await firm.rows(CVES, {**filters, "kev": ("known", "listed")}, LISTED_MAX)
+    kevs = [row for row in map(json.loads, raws) if is_in(firm.window, row["kev"]["dateAdded"])]
+    kevs.sort(key=lambda row: (row["kev"]["dateAdded"], row["id"]), reverse=True)
     tally = _Tally()
-    published: Any = {"order": "published", "ranges": {"published": whom.span}}
-    async for one in whom.ctx.every(CVES, COUNTED_MAX + 1, where=made, **published):
-        tally.add(json.loads(one.raw))
+    span: Any = {"order": "published", "ranges": {"published": firm.span}}
+    async for document in firm.ctx.every(CVES, COUNTED_MAX + 1, where=filters, **span):
+        tally.add(json.loads(document.raw))
     is_whole = tally.severities.total() <= COUNTED_MAX
-    for row in listed:
-        if not is_in(whom.window, row["publishedAt"]):
+    for row in kevs:
+        if not is_in(firm.window, row["publishedAt"]):
             tally.add(row)
     best = [row for _, row in sorted(tally.best, reverse=True)]
-    rows = {row["id"]: row for row in (*listed, *best)}
-    some = [json.dumps(row).encode() for row in list(rows.values())[:CVES_MAX]]
-    cves = await exploitation.whole(whom.ctx, some)
-    use = [row["kev"].get("knownRansomwareCampaignUse") for row in listed]
+    rows = {row["id"]: row for row in (*kevs, *best)}
+    top = [json.dumps(row).encode() for row in list(rows.values())[:CVES_MAX]]
+    cves = await exploitation.whole(firm.ctx, top)
+    use = [row["kev"].get("knownRansomwareCampaignUse") for row in kevs]
     return {
         "cveCount": tally.severities.total(),
-        "kevCount": len(listed),
+        "kevCount": len(kevs),
         "ransomwareCount": use.count("Known"),
         "maxEpss": tally.epss,
         "bySeverity": {name: tally.severities[name] for name in (*SEVERITIES, UNKNOWN)},
-        "truncated": not is_whole or len(told) == LISTED_MAX,
+        "truncated": not is_whole or len(raws) == LISTED_MAX,
         "cves": cves,
-        "incidents": await _incidents(whom),
-        "actors": await _actors(whom, cves),
+        "incidents": await _incidents(firm),
+        "actors": await _actors(firm, cves),
     }
 
 
@@ -210,34 +210,34 @@ def _weight(row: Row) -> tuple[float, float, str]:
 
 def owners(references: Sequence[str], cves: Sequence[Row]) -> dict[str, tuple[str, float]]:
     """By which vendor each vulnerability is the company's, and how sure that is."""
-    found: dict[str, tuple[str, float]] = {}
+    vendors: dict[str, tuple[str, float]] = {}
     for row in cves:
-        published = row["publishedAt"]
-        day = day_of(row["cveId"], published and instants.parse(published))
-        listed = [row["kev"].get("vendorProject")] if row.get("kev") else []
-        for vendor in filter(None, [*(one["vendor"] for one in row["affected"]), *listed]):
-            meant = [one for one in of_vendor(vendor, day) if one in references]
-            if meant:
-                sure = ALIAS if is_id(meant[0]) else NAME
-                found.setdefault(row["id"], (f"vendor {vendor} as of {day}", sure))
-    return found
+        time = row["publishedAt"]
+        day = day_of(row["cveId"], time and instants.parse(time))
+        kev_vendors = [row["kev"].get("vendorProject")] if row.get("kev") else []
+        for vendor in filter(None, [*(item["vendor"] for item in row["affected"]), *kev_vendors]):
+            refs = [ref for ref in of_vendor(vendor, day) if ref in references]
+            if refs:
+                certainty = ALIAS if is_id(refs[0]) else NAME
+                vendors.setdefault(row["id"], (f"vendor {vendor} as of {day}", certainty))
+    return vendors
 
 
-async def _incidents(whom: Whom) -> list[Row]:
-    rows = await whom.rows(
-        INCIDENTS, {"entity": whom.references}, ROWS_MAX, ranges={"started": whom.span}
+async def _incidents(firm: FirmWindow) -> list[Row]:
+    rows = await firm.rows(
+        INCIDENTS, {"entity": firm.references}, ROWS_MAX, ranges={"started": firm.span}
     )
-    return [json.loads(row) for row in await operations.shown(whom.ctx, rows)]
+    return [json.loads(row) for row in await operations.shown(firm.ctx, rows)]
 
 
-async def _actors(whom: Whom, cves: Sequence[Row]) -> list[Row]:
+async def _actors(firm: FirmWindow, cves: Sequence[Row]) -> list[Row]:
     """Who exploits these vulnerabilities, or targets the company."""
-    targets: Where = {"target": whom.ids, "type": ("targets",), "surface": ("cyber:live",)}
-    aimed = [json.loads(row)["source"] for row in await whom.rows(RELATIONS, targets, ROWS_MAX)]
-    named = [one["entityId"] for row in cves for one in row["exploitedBy"]]
-    meant = await directory.named(whom.ctx, [*aimed, *named])
-    held = {one.id: one.raw for one in meant.values()}
-    rows = [json.loads(row) for row in await render.whole(whom.ctx, list(held.values()))]
+    targets: _KeyFilters = {"target": firm.ids, "type": ("targets",), "surface": ("cyber:live",)}
+    actors = [json.loads(row)["source"] for row in await firm.rows(RELATIONS, targets, ROWS_MAX)]
+    exploiters = [item["entityId"] for row in cves for item in row["exploitedBy"]]
+    entities = await directory.named(firm.ctx, [*actors, *exploiters])
+    raws = {entity.id: entity.raw for entity in entities.values()}
+    rows = [json.loads(row) for row in await render.whole(firm.ctx, list(raws.values()))]
     live = [row for row in rows if row["type"] in _ACTORS and not row["revoked"]]
     return sorted(live, key=lambda row: (row["name"], row["id"]))[:ROWS_MAX]
 
@@ -248,62 +248,62 @@ _ACTORS = frozenset({"threatActor", "campaign"})
 # -- market and news ---------------------------------------------------------------------------
 
 
-async def _market(whom: Whom) -> Row:
-    codes = whom.entity["countryCodes"] or [(whom.entity["jurisdiction"] or "")[:2]]
-    figures, _ = await newest(whom.ctx, {"country": (codes[0],)}, {}, limit=INDICATORS_MAX)
-    latest = [await _latest(whom, metric) for metric in get_args(Metric)]
+async def _market(firm: FirmWindow) -> Row:
+    codes = firm.entity["countryCodes"] or [(firm.entity["jurisdiction"] or "")[:2]]
+    figures, _ = await newest(firm.ctx, {"country": (codes[0],)}, {}, limit=INDICATORS_MAX)
+    latest = [await _latest(firm, metric) for metric in get_args(Metric)]
     return {
         "financials": [row for row in latest if row is not None],
-        "filings": await _filings(whom),
-        "markets": await _markets(whom),
+        "filings": await _filings(firm),
+        "markets": await _markets(firm),
         "indicators": [json.loads(row) for row in figures],
     }
 
 
-async def _latest(whom: Whom, metric: str) -> Row | None:
+async def _latest(firm: FirmWindow, metric: str) -> Row | None:
     """The newest figure that had been filed by the end of the window: of a year before others."""
-    where = {"entity": whom.ids, "metric": (metric,)}
-    known = finance.known(whom.days[1])
-    rows = await whom.rows(OBSERVATIONS, where, len(_MONTHS) * 2, ranges=known)
-    told = [json.loads(finance.shown(row, whom.entity["id"])) for row in rows]
-    ending = [row for row in told if row["periodEnd"] == told[0]["periodEnd"]]
-    ending.sort(key=lambda row: _MONTHS.index(row["periodMonths"]))
-    return next(iter(ending), None)
+    filters = {"entity": firm.ids, "metric": (metric,)}
+    span = finance.filing_ranges(firm.days[1])
+    rows = await firm.rows(OBSERVATIONS, filters, len(_MONTHS) * 2, ranges=span)
+    figures = [json.loads(finance.public_row(row, firm.entity["id"])) for row in rows]
+    latest = [row for row in figures if row["periodEnd"] == figures[0]["periodEnd"]]
+    latest.sort(key=lambda row: _MONTHS.index(row["periodMonths"]))
+    return next(iter(latest), None)
 
 
 _MONTHS = (12, 3, 6, 9, None)
 
 
-async def _filings(whom: Whom) -> list[Row]:
+async def _filings(firm: FirmWindow) -> list[Row]:
     """Those that report a cyber incident and the newest, the newest first."""
-    first, last = whom.days
+    first, last = firm.days
     span: Any = {"since": first, "until": last, "limit": FILINGS_MAX, "form": ("8-K", "8-K/A")}
-    found: dict[str, Row] = {}
+    filings: dict[str, Row] = {}
     for items in (span | {"item": (CYBER_ITEM,)}, span):
-        for one in await finance.filings(whom.ctx, [whom.entity["id"]], **items):
-            row = json.loads(wire.dumps(one)) | {"entityId": whom.entity["id"]}
-            found.setdefault(one.id, row)
-    some = list(found.values())[:FILINGS_MAX]
-    return sorted(some, key=lambda row: (row["filedDate"], row["id"]), reverse=True)
+        for filing in await finance.filings(firm.ctx, [firm.entity["id"]], **items):
+            row = json.loads(wire.dumps(filing)) | {"entityId": firm.entity["id"]}
+            filings.setdefault(filing.id, row)
+    top = list(filings.values())[:FILINGS_MAX]
+    return sorted(top, key=lambda row: (row["filedDate"], row["id"]), reverse=True)
 
 
-async def _markets(whom: Whom) -> list[Row]:
+async def _markets(firm: FirmWindow) -> list[Row]:
     """Those that were open at some time of the window, the newest first."""
-    rows = await whom.rows(MARKETS, {"entity": whom.references}, MARKETS_READ)
-    told = map(json.loads, await markets.told(whom.ctx, rows))
-    return [row for row in told if was_open(whom.window, row)][:ROWS_MAX]
+    rows = await firm.rows(MARKETS, {"entity": firm.references}, MARKETS_READ)
+    listings = map(json.loads, await markets.markets_with_entities(firm.ctx, rows))
+    return [row for row in listings if is_open_within(firm.window, row)][:ROWS_MAX]
 
 
-def was_open(window: Interval, row: Row) -> bool:
+def is_open_within(window: Interval, row: Row) -> bool:
     """Whether a market may have been open at some time of the window."""
-    opened, closed = row["opensAt"], row["closesAt"]
+    opens, closes = row["opensAt"], row["closesAt"]
     return not (
-        (opened and window.end and moment(opened) > window.end)
-        or (closed and window.start and moment(closed) < window.start)
+        (opens and window.end and instant_of(opens) > window.end)
+        or (closes and window.start and instant_of(closes) < window.start)
     )
 
 
-async def _news(whom: Whom) -> list[Row]:
-    start, end = whom.span
-    rows = await whom.rows(NEWS, {"entity": whom.references}, ROWS_MAX, start=start, end=end)
+async def _news(firm: FirmWindow) -> list[Row]:
+    start, end = firm.span
+    rows = await firm.rows(NEWS, {"entity": firm.references}, ROWS_MAX, start=start, end=end)
     return [json.loads(row) for row in rows]

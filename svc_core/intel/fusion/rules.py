@@ -44,7 +44,7 @@ _WEIGHTS = {"kev": 0.3, "ransomware": 0.2, "epss": 0.2, "critical": 0.15, "discl
 
 
 @frozen
-class Loaded:
+class FusionRows:
     """The rows of an answer, as they are answered; `owners` says of a CVE's id how sure it is."""
 
     entity: Row
@@ -58,86 +58,86 @@ class Loaded:
 # -- times -------------------------------------------------------------------------------------
 
 
-def moment(told: str) -> datetime:
+def instant_of(text: str) -> datetime:
     """An instant; of a date its midnight in UTC."""
-    if len(told) == len("2026-01-31"):
-        return datetime.combine(date.fromisoformat(told), time(), UTC)
-    return instants.parse(told)
+    if len(text) == len("2026-01-31"):
+        return datetime.combine(date.fromisoformat(text), time(), UTC)
+    return instants.parse(text)
 
 
-def is_in(window: Interval, told: str | None) -> bool:
+def is_in(window: Interval, time: str | None) -> bool:
     """Whether a time is told and lies in the window."""
-    return told is not None and window.contains(moment(told))
+    return time is not None and window.contains(instant_of(time))
 
 
 def days_between(first: str, second: str) -> int:
     """The days from one date to another, below 0 where the second came first."""
-    return (moment(second).date() - moment(first).date()).days
+    return (instant_of(second).date() - instant_of(first).date()).days
 
 
 # -- the timeline ------------------------------------------------------------------------------
 
 
-def timeline(loaded: Loaded) -> list[dict[str, Any]]:
+def timeline(rows: FusionRows) -> list[dict[str, Any]]:
     """What happened in the window, the earliest first; where there is more, the latest of it."""
-    cyber, market = loaded.cyber, loaded.market
-    told = chain(
+    cyber, market = rows.cyber, rows.market
+    candidates = chain(
         *map(_of_cve, cyber["cves"]),
         *map(_of_market, market["markets"]),
         map(_of_filing, market["filings"]),
         map(_of_financial, market["financials"]),
-        (_entry(one["startedAt"] or one["firstSeenAt"], "incident", one)
-         for one in cyber["incidents"]),
-        (_entry(one["publishedAt"] or one["retrievedAt"], "news", one) for one in loaded.news),
+        (_entry(row["startedAt"] or row["firstSeenAt"], "incident", row)
+         for row in cyber["incidents"]),
+        (_entry(row["publishedAt"] or row["retrievedAt"], "news", row) for row in rows.news),
     )  # fmt: skip
-    seen = [one for one in told if is_in(loaded.window, one["at"])]
-    for one in seen:
-        one["at"] = instants.render(moment(one["at"]))
-    seen.sort(key=lambda one: (moment(one["at"]), one["kind"], one["refId"]))
-    return seen[-TIMELINE_MAX:]
+    events = [event for event in candidates if is_in(rows.window, event["at"])]
+    for event in events:
+        event["at"] = instants.render(instant_of(event["at"]))
+    events.sort(key=lambda event: (instant_of(event["at"]), event["kind"], event["refId"]))
+    return events[-TIMELINE_MAX:]
 
 
 def _entry(
-    at: str | None, kind: str, row: Row, title: str | None = None, measured: Row | None = None
+    at: str | None, kind: str, row: Row, title: str | None = None, measure: Row | None = None
 ) -> dict[str, Any]:
     """Something of a row; `sources` are its own where a news item has one."""
-    told = row["sources"] if "sources" in row else [row["source"]]
+    sources = row["sources"] if "sources" in row else [row["source"]]
     return {
         "at": at, "kind": kind, "refId": row["id"], "title": title or row["title"],
-        "measurement": measured, "sourceIds": list(dict.fromkeys(one["id"] for one in told)),
+        "measurement": measure, "sourceIds": list(dict.fromkeys(ref["id"] for ref in sources)),
     }  # fmt: skip
 
 
 def _of_cve(row: Row) -> Iterator[dict[str, Any]]:
     kev, score = row.get("kev"), row["score"] or {}
     title = ": ".join(filter(None, (row["cveId"], row["title"])))
-    measured = None
+    measure = None
     if score.get("baseScore") is not None:
         basis = f"CVSS {score['version']}"
-        measured = _share("baseScore", score["baseScore"], score["provider"], basis)
-    listing = [one for one in row["sources"] if one["provider"] == "cisa-kev"]
-    others = [one for one in row["sources"] if one not in listing]
-    publishing = {**row, "sources": others or listing}
-    yield _entry(row["publishedAt"], "cvePublished", publishing, title, measured)
+        measure = _share("baseScore", score["baseScore"], score["provider"], basis)
+    listing = [ref for ref in row["sources"] if ref["provider"] == "cisa-kev"]
+    rest = [ref for ref in row["sources"] if ref not in listing]
+    publishing = {**row, "sources": rest or listing}
+    yield _entry(row["publishedAt"], "cvePublished", publishing, title, measure)
     if kev:
-        by_catalogue = {**row, "sources": listing or others}
+        by_catalogue = {**row, "sources": listing or rest}
         yield _entry(kev["dateAdded"], "kevAdded", by_catalogue, kev["name"] or title)
 
 
 def _of_market(row: Row) -> Iterator[dict[str, Any]]:
-    resolved, title = (row["resolution"] or {}).get("resolvedAt"), row["question"]
+    decision, title = (row["resolution"] or {}).get("resolvedAt"), row["question"]
     first = (row["outcomes"] or ({"probability": None},))[0]["probability"]
     share = (
         None if first is None else _share("probability", first, row["provider"], row["priceBasis"])
     )
     yield _entry(row["opensAt"], "marketOpened", row, title)
-    kind = "marketResolved" if resolved else "marketCloses"
-    yield _entry(resolved or row["closesAt"], kind, row, title, share)
+    kind = "marketResolved" if decision else "marketCloses"
+    yield _entry(decision or row["closesAt"], kind, row, title, share)
 
 
 def _share(metric: str, value: float, provider: str, basis: str | None) -> Row:
-    told = {"metric": metric, "value": value, "unit": "1", "provider": provider}
-    return told | ({"basis": basis} if basis else {})
+    members = {"metric": metric, "value": value, "unit": "1", "provider": provider}
+    return members | ({"basis": basis} if basis else {})
 
 
 def _of_filing(row: Row) -> dict[str, Any]:
@@ -147,28 +147,28 @@ def _of_filing(row: Row) -> dict[str, Any]:
 
 def _of_financial(row: Row) -> dict[str, Any]:
     units = {name: row[name] for name in ("unit", "currency") if row[name]}
-    measured = {"metric": row["metric"], "value": row["value"], "asOf": row["periodEnd"], **units}
+    measure = {"metric": row["metric"], "value": row["value"], "asOf": row["periodEnd"], **units}
     period = " to ".join(filter(None, (row["periodStart"], row["periodEnd"])))
     title = f"{row['metric']} of {period}"
-    return _entry(row["filing"]["filedDate"], "financial", row, title, measured)
+    return _entry(row["filing"]["filedDate"], "financial", row, title, measure)
 
 
 # -- links -------------------------------------------------------------------------------------
 
 
-def links(loaded: Loaded) -> list[dict[str, Any]]:
+def links(rows: FusionRows) -> list[dict[str, Any]]:
     """What joins the rows, the nearest of those that dates join."""
-    me, cyber, owners = loaded.entity["id"], loaded.cyber, loaded.owners
-    near = sorted(_temporal(loaded), key=lambda one: (abs(one["lagDays"]), one["toId"]))
+    firm, cyber, owners = rows.entity["id"], rows.cyber, rows.owners
+    near = sorted(_temporal(rows), key=lambda link: (abs(link["lagDays"]), link["toId"]))
     return [
-        *(_link(me, id_, "sameEntity", "designator", 1.0) for id_ in loaded.entity["mergedIds"]),
-        *(_link(me, row["id"], "vendorOf", *owners[row["id"]])
+        *(_link(firm, id_, "sameEntity", "designator", 1.0) for id_ in rows.entity["mergedIds"]),
+        *(_link(firm, row["id"], "vendorOf", *owners[row["id"]])
           for row in cyber["cves"] if row["id"] in owners),
-        *(_link(row["id"], me, "affects", f"takes part as {one['role']}", row["confidence"])
-          for row in cyber["incidents"] for one in row["entities"]
-          if one["entityId"] == me and one["role"] in {"target", "victim", "affected"}),
-        *(_link(me, row["id"], "disclosedIn", basis, sure)
-          for row in loaded.market["filings"] for basis, sure in disclosure(row)),
+        *(_link(row["id"], firm, "affects", f"takes part as {party['role']}", row["confidence"])
+          for row in cyber["incidents"] for party in row["entities"]
+          if party["entityId"] == firm and party["role"] in {"target", "victim", "affected"}),
+        *(_link(firm, row["id"], "disclosedIn", basis, sure)
+          for row in rows.market["filings"] for basis, sure in disclosure(row)),
         *near[:TEMPORAL_MAX],
     ]  # fmt: skip
 
@@ -184,28 +184,28 @@ def disclosure(filing: Row) -> list[tuple[str, float]]:
     return [(f"{filing['form']} item {weak[0]} with {words[0].lower()!r}", WEAK)]
 
 
-def _temporal(loaded: Loaded) -> Iterator[dict[str, Any]]:
+def _temporal(rows: FusionRows) -> Iterator[dict[str, Any]]:
     """From the day on which the catalogue listed a vulnerability to filings and market points."""
-    points = [*_points(loaded)]
-    for row in loaded.cyber["cves"]:
-        added = (row.get("kev") or {}).get("dateAdded")
-        if added is None or not is_in(loaded.window, added) or row["id"] not in loaded.owners:
+    points = [*_points(rows)]
+    for row in rows.cyber["cves"]:
+        listing = (row.get("kev") or {}).get("dateAdded")
+        if listing is None or not is_in(rows.window, listing) or row["id"] not in rows.owners:
             continue
-        owned = loaded.owners[row["id"]][1]
-        for id_, what, at, sure in points:
-            basis = f"KEV dateAdded to {what}; days between dates, no cause"
-            lag = days_between(added, at)
-            yield _link(row["id"], id_, "temporal", basis, min(sure, owned), lag=lag)
+        certainty = rows.owners[row["id"]][1]
+        for id_, source, at, sure in points:
+            basis = f"KEV dateAdded to {source}; days between dates, no cause"
+            lag = days_between(listing, at)
+            yield _link(row["id"], id_, "temporal", basis, min(sure, certainty), lag=lag)
 
 
-def _points(loaded: Loaded) -> Iterator[tuple[str, str, str, float]]:
-    for row in loaded.market["filings"]:
+def _points(rows: FusionRows) -> Iterator[tuple[str, str, str, float]]:
+    for row in rows.market["filings"]:
         for _, sure in disclosure(row):
             yield row["id"], f"{row['form']} filedDate", row["filedDate"], sure
-    for row in loaded.market["markets"]:
-        resolved = (row["resolution"] or {}).get("resolvedAt")
-        for name, at in (("opensAt", row["opensAt"]), ("resolvedAt", resolved)):
-            if is_in(loaded.window, at):
+    for row in rows.market["markets"]:
+        decision = (row["resolution"] or {}).get("resolvedAt")
+        for name, at in (("opensAt", row["opensAt"]), ("resolvedAt", decision)):
+            if is_in(rows.window, at):
                 yield row["id"], f"market {name}", str(at), NAME
 
 
@@ -219,19 +219,19 @@ def _link(
 # -- pages ---------------------------------------------------------------------------------------
 
 
-def page_of(told: Row, after: str, limit: int) -> tuple[Row, list[str], str | None]:
+def fusion_page(fusion: Row, after: str, limit: int) -> tuple[Row, list[str], str | None]:
     """What is told, with one page of its timeline and links; their keys, and the key to go on from.
 
     A key depends on nothing but its row, so that pages join while others come.
     """
-    rows = {f"0 {one['at']} {one['kind']} {one['refId']}": one for one in told["timeline"]}
-    for one in told["links"]:
-        rows[f"1 {sha256(repr(sorted(one.items())).encode()).hexdigest()}"] = one
-    left = sorted(key for key in rows if key > after)
-    some = left[:limit]
+    rows = {f"0 {row['at']} {row['kind']} {row['refId']}": row for row in fusion["timeline"]}
+    for link in fusion["links"]:
+        rows[f"1 {sha256(repr(sorted(link.items())).encode()).hexdigest()}"] = link
+    keys = sorted(key for key in rows if key > after)
+    chunk = keys[:limit]
     parts = {"0": "timeline", "1": "links"}
-    page = {name: [rows[key] for key in some if key[0] == kind] for kind, name in parts.items()}
-    return {**told, **page}, some, some[-1] if len(left) > len(some) else None
+    page = {name: [rows[key] for key in chunk if key[0] == kind] for kind, name in parts.items()}
+    return {**fusion, **page}, chunk, chunk[-1] if len(keys) > len(chunk) else None
 
 
 # -- exposure ----------------------------------------------------------------------------------
@@ -243,18 +243,18 @@ def exposure(
     """How exposed a company is; None where it cannot be told."""
     if "notLoaded" in (coverage["cve"], coverage["kev"]):
         return None
-    disclosed = max((sure for row in filings for _, sure in disclosure(row)), default=0.0)
+    certainty = max((sure for row in filings for _, sure in disclosure(row)), default=0.0)
     counts = cyber["kevCount"], cyber["ransomwareCount"], cyber["bySeverity"]["critical"]
-    observed = dict(zip(_HALVES, counts, strict=True))
-    values = {name: (n, n / (n + _HALVES[name])) for name, n in observed.items()}
+    tally = dict(zip(_HALVES, counts, strict=True))
+    values = {name: (n, n / (n + _HALVES[name])) for name, n in tally.items()}
     if coverage["epss"] != "notLoaded":
         values["epss"] = (cyber["maxEpss"] or 0.0, cyber["maxEpss"] or 0.0)
     if coverage["filings"] != "notLoaded":
-        values["disclosure"] = (disclosed, disclosed)
-    whole = sum(_WEIGHTS[name] for name in values)
+        values["disclosure"] = (certainty, certainty)
+    weight = sum(_WEIGHTS[name] for name in values)
     parts = {
-        name: {"observed": seen, "value": round(value, 6), "weight": _WEIGHTS[name] / whole}
-        for name, (seen, value) in values.items()
+        name: {"observed": count, "value": round(value, 6), "weight": _WEIGHTS[name] / weight}
+        for name, (count, value) in values.items()
     }
     total = sum(part["weight"] * values[name][1] for name, part in parts.items())
     return {"value": round(min(1.0, total), 6), "method": METHOD, "components": parts}

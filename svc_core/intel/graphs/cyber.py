@@ -19,9 +19,9 @@ from svc_core.intel.entities.relation import RELATIONS, CyberGraph, CyberType
 from svc_core.intel.entities.vulnerability import CVES
 from svc_core.intel.folding.declaration import CYBER, reading
 from svc_core.intel.graphs import derivation
-from svc_core.intel.graphs.derivation import AFFECTED
+from svc_core.intel.graphs.derivation import AFFECTED_BY
 from svc_core.intel.graphs.neighbours import Neighbours, Node, edge_of
-from svc_core.intel.graphs.operations import Depth, RelationTypes, page_of, shown, text
+from svc_core.intel.graphs.operations import Depth, RelationTypes, edge_page, public_edge, text
 from svc_core.intel.graphs.rules import NODES_MAX, Edge, Wanted
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import QUERY, Operation
@@ -70,15 +70,17 @@ async def get_cyber_graph(ctx: Context, request: GetCyberGraph) -> Paged[CyberGr
             "depth: is that of a graph around rootId",
             resolution="Send rootId with depth.",
         )
-    asked = sent(request, "types", "node_types") | {
+    filters = sent(request, "types", "node_types") | {
         "around": (given(request.root_id, ""), str(given(request.depth, 1))),
         "revoked": (str(request.include_revoked),),
     }
-    binding = ctx.list_binding(asked)
+    binding = ctx.list_binding(filters)
     after = ctx.open_cursor(request.cursor, binding)
     neighbours, kinds = _neighbours(ctx, request)
     if isinstance(request.root_id, Unset):
-        has_makers = kinds >= {"vendor", "vulnerability"} and neighbours.wanted.names(AFFECTED)
+        has_makers = kinds >= {"vendor", "vulnerability"} and neighbours.criteria.allows(
+            AFFECTED_BY
+        )
         edges, end = await _page(neighbours, after, request.limit, has_makers=has_makers)
         is_cut = False
     else:
@@ -90,19 +92,19 @@ async def get_cyber_graph(ctx: Context, request: GetCyberGraph) -> Paged[CyberGr
 
 def _neighbours(ctx: Context, request: GetCyberGraph) -> tuple[Neighbours, frozenset[str]]:
     """What looks edges up, and the types that their ends may be of."""
-    wanted = Wanted(given(request.types, None), revoked=request.include_revoked, surface="cyber")
+    criteria = Wanted(given(request.types, None), revoked=request.include_revoked, surface="cyber")
     kinds = frozenset(given(request.node_types, get_args(CyberType)))
-    return Neighbours(ctx, wanted, lambda node, edge: type_of(node, edge) in kinds), kinds
+    return Neighbours(ctx, criteria, lambda node, edge: node_type(node, edge) in kinds), kinds
 
 
-Some = tuple[list[Edge], Position | None]
+EdgePage = tuple[list[Edge], Position | None]
 """Edges of a page, and the position to go on from."""
 
 
-def type_of(node: Node, edge: Edge) -> CyberType | None:
+def node_type(node: Node, edge: Edge) -> CyberType | None:
     """What a node is to an edge: whose products are affected is a vendor."""
     type_ = TYPES.get(node.type)
-    is_vendor = type_ == "organization" and edge["type"] == AFFECTED
+    is_vendor = type_ == "organization" and edge["type"] == AFFECTED_BY
     return "vendor" if is_vendor else type_
 
 
@@ -110,35 +112,35 @@ async def _around(
     neighbours: Neighbours, request: GetCyberGraph, after: Position | None
 ) -> tuple[list[Edge], Position | None, bool]:
     """A page of the edges around a node, and whether there are more than are walked."""
-    met = await neighbours.meant([given(request.root_id, "")])
-    if not met:
+    roots = await neighbours.meant([given(request.root_id, "")])
+    if not roots:
         return [], None, False
-    (root,) = met.values()
-    walk = await neighbours.grown(root.id, given(request.depth, 1), NODES_MAX)
-    return *page_of(walk, after, request.limit), walk.truncated
+    (root,) = roots.values()
+    walk = await neighbours.walk_from(root.id, given(request.depth, 1), NODES_MAX)
+    return *edge_page(walk, after, request.limit), walk.truncated
 
 
 async def _page(
     neighbours: Neighbours, after: Position | None, limit: int, *, has_makers: bool
-) -> Some:
+) -> EdgePage:
     """Some edges, and the position to go on from: those that are told of, then those of makers."""
     edges: list[Edge] = []
     if after is None or after.id.startswith(RELATIONS.prefix):
-        edges, end = await _told(neighbours, after, limit)
+        edges, end = await _relation_edges(neighbours, after, limit)
         after = end or _MAKERS
     if after.id.startswith(RELATIONS.prefix) or not has_makers:
         return edges, None if after is _MAKERS else after
     if len(edges) == limit:
         return edges, after
-    more, end = await _affected(neighbours, after, limit - len(edges))
-    return [*edges, *more], end
+    tail, end = await _maker_edges(neighbours, after, limit - len(edges))
+    return [*edges, *tail], end
 
 
 _MAKERS = Position(2**63 - 1, CVES.prefix)
 """Where the edges begin that vulnerabilities make."""
 
 
-async def _affected(neighbours: Neighbours, after: Position, limit: int) -> Some:
+async def _maker_edges(neighbours: Neighbours, after: Position, limit: int) -> EdgePage:
     """Some edges of makers, in the order of the vulnerabilities, and the position to go on from.
 
     A position within those of one vulnerability is its id with the number of those before it.
@@ -146,18 +148,18 @@ async def _affected(neighbours: Neighbours, after: Position, limit: int) -> Some
     edges: list[Edge] = []
     for _ in range(0, CVES_MAX, CVES_AT_ONCE):
         cves = await neighbours.ctx.tx.documents.scan(CVES, after=after, limit=CVES_AT_ONCE)
-        every = (edge for row in cves.rows for edge in derivation.edges(json.loads(row.raw)))
-        held: dict[str, list[Edge]] = defaultdict(list)
-        for edge in await neighbours.between(list(filter(neighbours.wanted.holds, every))):
-            held[edge["targetId"]].append(edge)
+        candidates = (edge for row in cves.rows for edge in derivation.edges(json.loads(row.raw)))
+        by_cve: dict[str, list[Edge]] = defaultdict(list)
+        for edge in await neighbours.between(list(filter(neighbours.criteria.holds, candidates))):
+            by_cve[edge["targetId"]].append(edge)
         for row in cves.rows:
             id_, _, count = after.id.partition(":")
             before = int(count or 0) if id_ == row.id else 0
-            own = sorted(held[row.id], key=lambda edge: str(edge["id"]))[before:]
-            some = own[: limit - len(edges)]
-            edges += some
-            is_whole = len(some) == len(own)
-            after = Position(row.order, row.id if is_whole else f"{row.id}:{before + len(some)}")
+            group = sorted(by_cve[row.id], key=lambda edge: str(edge["id"]))[before:]
+            chunk = group[: limit - len(edges)]
+            edges += chunk
+            is_whole = len(chunk) == len(group)
+            after = Position(row.order, row.id if is_whole else f"{row.id}:{before + len(chunk)}")
             if len(edges) == limit:
                 is_last = is_whole and row is cves.rows[-1] and not cves.more
                 return edges, None if is_last else after
@@ -166,28 +168,28 @@ async def _affected(neighbours: Neighbours, after: Position, limit: int) -> Some
     return edges, after
 
 
-async def _told(neighbours: Neighbours, after: Position | None, limit: int) -> Some:
+async def _relation_edges(neighbours: Neighbours, after: Position | None, limit: int) -> EdgePage:
     """Some edges in the order of their rows, and the position to go on from."""
     edges: list[Edge] = []
-    wanted = neighbours.wanted
-    where: dict[str, tuple[str, ...]] = {"surface": ("cyber:live",)}
-    if wanted.revoked:
-        where["surface"] += ("cyber:revoked",)
-    if wanted.types is not None:
-        where["type"] = tuple(wanted.types)
+    criteria = neighbours.criteria
+    filters: dict[str, tuple[str, ...]] = {"surface": ("cyber:live",)}
+    if criteria.revoked:
+        filters["surface"] += ("cyber:revoked",)
+    if criteria.types is not None:
+        filters["type"] = tuple(criteria.types)
     for _ in range(0, ROWS_MAX, ROWS_AT_ONCE):
         rows = await neighbours.ctx.tx.documents.scan(
-            RELATIONS, where=where, after=after, limit=ROWS_AT_ONCE
+            RELATIONS, where=filters, after=after, limit=ROWS_AT_ONCE
         )
-        told = await neighbours.between([edge_of(row.raw) for row in rows.rows])
-        found = {one["id"]: one for one in told}
-        left = [row.id for row in rows.rows if row.id in found]
-        while left:
-            some, left = left[: limit - len(edges)], left[limit - len(edges) :]
-            alone = await _oldest(neighbours, [found[one] for one in some])
-            edges += [alone[one] for one in some if one in alone]
+        relations = await neighbours.between([edge_of(row.raw) for row in rows.rows])
+        by_id = {edge["id"]: edge for edge in relations}
+        queue = [row.id for row in rows.rows if row.id in by_id]
+        while queue:
+            chunk, queue = queue[: limit - len(edges)], queue[limit - len(edges) :]
+            oldest = await _oldest(neighbours, [by_id[id_] for id_ in chunk])
+            edges += [oldest[id_] for id_ in chunk if id_ in oldest]
             if len(edges) == limit:
-                return edges, Position(0, some[-1]) if left or rows.more else None
+                return edges, Position(0, chunk[-1]) if queue or rows.more else None
         after = rows.end
         if after is None:
             break
@@ -198,10 +200,10 @@ async def _oldest(neighbours: Neighbours, edges: Sequence[Edge]) -> dict[str, Ed
     """The edges with what other rows tell of them, by the ids of the oldest of these rows."""
     nodes = {edge[end] for edge in edges for end in ("sourceId", "targetId")}
     ids = tuple(sorted(id_ for node in nodes for id_ in neighbours.nodes[node].ids))
-    where = {"source": ids, "target": ids, "type": tuple(sorted({one["type"] for one in edges}))}
-    rows = await neighbours.ctx.tx.documents.scan(RELATIONS, where=where, limit=ALIKE_MAX)
-    told = [one for row in rows.rows if neighbours.wanted.holds(one := edge_of(row.raw))]
-    return {one["id"]: one for one in await neighbours.between(told)}
+    scope = {"source": ids, "target": ids, "type": tuple(sorted({edge["type"] for edge in edges}))}
+    rows = await neighbours.ctx.tx.documents.scan(RELATIONS, where=scope, limit=ALIKE_MAX)
+    alike = [edge for row in rows.rows if neighbours.criteria.holds(edge := edge_of(row.raw))]
+    return {edge["id"]: edge for edge in await neighbours.between(alike)}
 
 
 # -- as answers --------------------------------------------------------------------------------
@@ -211,11 +213,11 @@ def _graph(neighbours: Neighbours, edges: Sequence[Edge], *, is_cut: bool) -> Ma
     ends: dict[str, CyberType | None] = {}
     for edge in edges:
         for end in (edge["sourceId"], edge["targetId"]):
-            type_ = type_of(neighbours.nodes[end], edge)
+            type_ = node_type(neighbours.nodes[end], edge)
             ends[end] = "vendor" if "vendor" in (type_, ends.get(end)) else type_
     return {
-        "nodes": [_node(neighbours.nodes[one], type_) for one, type_ in ends.items()],
-        "edges": list(map(shown, edges)),
+        "nodes": [_node(neighbours.nodes[id_], type_) for id_, type_ in ends.items()],
+        "edges": list(map(public_edge, edges)),
         "counts": {"nodes": len(ends), "edges": len(edges)},
         "truncated": is_cut,
     }
@@ -227,7 +229,7 @@ def _node(node: Node, type_: CyberType | None) -> Mapping[str, Any]:
         "type": type_,
         "label": node.label,
         "designators": node.row["designators"],
-        "revoked": node.revoked,
+        "revoked": node.is_revoked,
         "tlp": None,
     }
 

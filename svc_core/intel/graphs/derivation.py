@@ -23,7 +23,7 @@ from svc_core.operation.ports import Collection
 
 Row = Mapping[str, Any]
 
-AFFECTED, MENTIONED, LOCATED = TYPES = ("affectedBy", "mentionedWith", "locatedIn")
+AFFECTED_BY, MENTIONED_WITH, LOCATED = TYPES = ("affectedBy", "mentionedWith", "locatedIn")
 EVIDENCE_MAX = 20  # sources of one row: an incident may have a hundred
 
 
@@ -43,28 +43,28 @@ class Facet:
 
 
 FACETS: Mapping[str, Facet] = {
-    AFFECTED: Facet(
+    AFFECTED_BY: Facet(
         CVES, "maker", frozenset({"company", "organization", "government"}), frozenset({"vendor"})
     ),
-    MENTIONED: Facet(
+    MENTIONED_WITH: Facet(
         INCIDENTS, "entity", frozenset(get_args(EntityType)), frozenset({"name", "firm", "ticker"})
     ),
 }
 """By types of edges; those of places are found by their incidents alone."""
 
 
-async def scanned(
+async def facet_rows(
     ctx: Context, type_: str, rows: Sequence[Row], limit: int
 ) -> tuple[list[Row], bool]:
     """The rows that may lead to these entities by edges of a type, and whether there are more."""
     facet = FACETS[type_]
-    refs = {one: None for row in rows for one in references(row) if facet.takes(one)}
-    where = {facet.name: tuple(refs)}
-    page = await ctx.tx.documents.scan(facet.collection, where=where, limit=limit)
+    refs = {ref: None for row in rows for ref in row_references(row) if facet.takes(ref)}
+    filters = {facet.name: tuple(refs)}
+    page = await ctx.tx.documents.scan(facet.collection, where=filters, limit=limit)
     return [json.loads(row.raw) for row in page.rows], page.more
 
 
-def references(row: Row) -> Iterator[str]:
+def row_references(row: Row) -> Iterator[str]:
     """All references that may mean an entity."""
     yield from (row["id"], *row["mergedIds"])
     yield from guard.references(row)
@@ -73,56 +73,56 @@ def references(row: Row) -> Iterator[str]:
 def edges(row: Row) -> Iterator[dict[str, Any]]:
     """The edges that follow from a row; none from one of another kind."""
     if "cveId" in row:
-        yield from _affected(row)
+        yield from _maker_edges(row)
     elif row["id"].startswith("inc_"):
         yield from _participants(row)
-        where = row["place"] and place_id(row["place"])
-        if where is not None:
-            yield _edge(row, LOCATED, row["id"], where)
+        place = row["place"] and place_id(row["place"])
+        if place is not None:
+            yield _edge(row, LOCATED, row["id"], place)
 
 
-def _affected(row: Row) -> Iterator[dict[str, Any]]:
+def _maker_edges(row: Row) -> Iterator[dict[str, Any]]:
     for reference, vendor in makers(wire.from_json(Cve, dict(row))):
-        yield _edge(row, AFFECTED, reference, row["id"], vendor=vendor)
+        yield _edge(row, AFFECTED_BY, reference, row["id"], vendor=vendor)
 
 
 def _participants(row: Row) -> Iterator[dict[str, Any]]:
     times = {"validFrom": row["startedAt"], "validTo": row["endedAt"]}
-    for one in [each for each in row["entities"] if each.get("reference")]:
-        yield _edge(row, MENTIONED, one["reference"], row["id"], role=one["role"]) | times
+    for party in [party for party in row["entities"] if party.get("reference")]:
+        yield _edge(row, MENTIONED_WITH, party["reference"], row["id"], role=party["role"]) | times
 
 
 def label_of(place: Row | None) -> str | None:
     """What a place is called; None for one that is known by nothing."""
-    told = () if place is None else (place["name"], place["admin1Code"], place["countryCode"])
-    return next(filter(None, told), None)
+    names = () if place is None else (place["name"], place["admin1Code"], place["countryCode"])
+    return next(filter(None, names), None)
 
 
 def place_id(place: Row) -> str | None:
     """The id of a place, also of one that was stored before places had any."""
-    told = (place["name"], place["countryCode"], place["admin1Code"], place["geometry"])
-    return place["id"] or values.place_id(*told)
+    parts = (place["name"], place["countryCode"], place["admin1Code"], place["geometry"])
+    return place["id"] or values.place_id(*parts)
 
 
 def _edge(row: Row, type_: str, source: str, target: str, **attributes: Any) -> dict[str, Any]:
-    providers = sorted({one["provider"] for one in row["sources"]})
+    providers = sorted({source["provider"] for source in row["sources"]})
     return {
         "id": ids.derived_id("rel", "relation", "", f"{type_}|{source}|{target}"),
         "type": type_,
         "source": source,
         "target": target,
-        "directed": type_ != MENTIONED,
+        "directed": type_ != MENTIONED_WITH,
         "confidence": round(len(providers) / (len(providers) + 1), 3),
         "confidenceBasis": "sources",
         "validFrom": None,
         "validTo": None,
         "attributes": attributes,
         "evidence": [
-            {"sourceId": one["id"], "observationId": None, "url": one["url"]}
-            for one in row["sources"][:EVIDENCE_MAX]
+            {"sourceId": source["id"], "observationId": None, "url": source["url"]}
+            for source in row["sources"][:EVIDENCE_MAX]
         ],
         "revoked": row.get("state") == "REJECTED",
-        "surface": "cyber" if type_ == AFFECTED else "economy",
+        "surface": "cyber" if type_ == AFFECTED_BY else "economy",
         "providers": providers,
         "stixId": None,
         **{name: row[name] for name in ("createdAt", "updatedAt")},

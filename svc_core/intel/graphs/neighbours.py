@@ -21,11 +21,11 @@ from svc_core.operation.ports import Document
 
 NODES_AT_ONCE = 20
 SCANNED_MAX = 2_000  # edges looked at for one step of a walk: some 30 ms
-LOOKED_UP = 100  # edges whose ends are looked up at once
+LOOKUP_BATCH = 100  # edges whose ends are looked up at once
 SCANNED_MIN = 10  # of a single node
 ENDS = ("source", "target")
 
-Told = dict[str, Any]
+RawEdge = dict[str, Any]
 """A relation whose ends are still references."""
 
 
@@ -39,12 +39,12 @@ class Node(NamedTuple):
     label: str
     country_code: str | None
     ids: tuple[str, ...]
-    revoked: bool
+    is_revoked: bool
     row: Mapping[str, Any]
 
     def references(self) -> Iterable[str]:
         """All by which edges may name it."""
-        return derivation.references(self.row) if self.id.startswith("ent_") else self.ids
+        return derivation.row_references(self.row) if self.id.startswith("ent_") else self.ids
 
 
 @define(eq=False)
@@ -52,26 +52,26 @@ class Neighbours:
     """Looks edges up for one graph, and remembers the nodes that it met."""
 
     ctx: Context
-    wanted: Wanted
-    kept: Callable[[Node, Edge], bool] = lambda *_: True
+    criteria: Wanted
+    accepts: Callable[[Node, Edge], bool] = lambda *_: True
     root: str | None = None
     nodes: dict[str, Node] = field(factory=dict)
     is_cut: bool = False
-    _meant: dict[str, Node | None] = field(factory=dict)
+    _lookup: dict[str, Node | None] = field(factory=dict)
 
     async def meant(self, references: Iterable[str]) -> dict[str, Node]:
         """The nodes that these references mean; those of nobody known lack."""
-        asked = list(dict.fromkeys(references))
-        new = [one for one in asked if one not in self._meant]
+        unique = list(dict.fromkeys(references))
+        new = [ref for ref in unique if ref not in self._lookup]
         if new:
-            self._meant |= dict.fromkeys(new)
+            self._lookup |= dict.fromkeys(new)
             for reference, row in (await _rows(self.ctx, new)).items():
                 if row.id not in self.nodes:
                     self.nodes[row.id] = node_of(row)
-                self._meant[reference] = self.nodes[row.id]
-        return {one: node for one in asked if (node := self._meant[one]) is not None}
+                self._lookup[reference] = self.nodes[row.id]
+        return {ref: node for ref in unique if (node := self._lookup[ref]) is not None}
 
-    async def grown(self, root: str, depth: int, nodes_max: int) -> Walk:
+    async def walk_from(self, root: str, depth: int, nodes_max: int) -> Walk:
         """The graph around a node."""
         self.root, walk = root, Walk(root, depth, nodes_max)
         while walk.frontier:
@@ -82,101 +82,103 @@ class Neighbours:
     async def at(self, nodes: Sequence[str], room: int) -> list[Edge]:
         """The edges at these nodes, which were met before, with room for so many others."""
         share = max(SCANNED_MIN, SCANNED_MAX // len(nodes))
-        told: list[Told] = []
-        for at in range(0, len(nodes), NODES_AT_ONCE):
-            some = [self.nodes[one] for one in nodes[at : at + NODES_AT_ONCE]]
+        edges: list[RawEdge] = []
+        for start in range(0, len(nodes), NODES_AT_ONCE):
+            batch = [self.nodes[id_] for id_ in nodes[start : start + NODES_AT_ONCE]]
             for end in ENDS:
-                told += await self._scanned(end, some, share)
-            for type_ in filter(self.wanted.names, derivation.FACETS):
-                told += await self._derived(type_, some, share)
-            told += [edge for node in some for edge in self._own(node)]
-        return await self.between(await self._near(nodes, told, room))
+                edges += await self._scan_end(end, batch, share)
+            for type_ in filter(self.criteria.allows, derivation.FACETS):
+                edges += await self._derive(type_, batch, share)
+            edges += [edge for node in batch for edge in self._own_edges(node)]
+        return await self.between(await self._nearest(nodes, edges, room))
 
-    async def _near(self, nodes: Sequence[str], told: Iterable[Told], room: int) -> list[Told]:
+    async def _nearest(
+        self, nodes: Sequence[str], relations: Iterable[RawEdge], room: int
+    ) -> list[RawEdge]:
         """Those of the edges that there is room for: no more of their ends are looked up."""
-        owners = {one: node for node in nodes for one in self.nodes[node].references()}
-        edges = in_turn(filter(self.wanted.holds, told), ENDS, owners)
+        owners = {ref: node for node in nodes for ref in self.nodes[node].references()}
+        edges = in_turn(filter(self.criteria.holds, relations), ENDS, owners)
         new: set[str] = set()
-        at, known = 0, set(self.nodes)
+        at, before = 0, set(self.nodes)
         while at < len(edges) and len(new) <= room:
-            some = edges[at : at + LOOKED_UP]
-            met = await self.meant(one[end] for one in some for end in ENDS)
-            new |= {node.id for node in met.values()} - known
-            at += LOOKED_UP
-        rest = [one for one in edges[at:] if all(self._meant.get(one[end]) for end in ENDS)]
+            batch = edges[at : at + LOOKUP_BATCH]
+            ends = await self.meant(edge[end] for edge in batch for end in ENDS)
+            new |= {node.id for node in ends.values()} - before
+            at += LOOKUP_BATCH
+        rest = [edge for edge in edges[at:] if all(self._lookup.get(edge[end]) for end in ENDS)]
         self.is_cut = self.is_cut or len(rest) < len(edges[at:])
         return [*edges[:at], *rest]
 
-    async def _scanned(self, end: str, nodes: Sequence[Node], share: int) -> list[Told]:
+    async def _scan_end(self, end: str, nodes: Sequence[Node], share: int) -> list[RawEdge]:
         """The relations that have one of these at this end, of each at most its share."""
-        where = {end: tuple(one for node in nodes for one in node.ids)}
-        if self.wanted.types is not None:
-            where["type"] = tuple(self.wanted.types)
-        page = await self.ctx.tx.documents.scan(RELATIONS, where=where, limit=share * len(nodes))
+        filters = {end: tuple(id_ for node in nodes for id_ in node.ids)}
+        if self.criteria.types is not None:
+            filters["type"] = tuple(self.criteria.types)
+        page = await self.ctx.tx.documents.scan(RELATIONS, where=filters, limit=share * len(nodes))
         if page.more and len(nodes) > 1:
-            return [one for node in nodes for one in await self._scanned(end, [node], share)]
+            return [edge for node in nodes for edge in await self._scan_end(end, [node], share)]
         self.is_cut = self.is_cut or page.more
         return [edge_of(row.raw) for row in page.rows]
 
-    async def _derived(self, type_: str, nodes: Sequence[Node], share: int) -> list[Told]:
+    async def _derive(self, type_: str, nodes: Sequence[Node], share: int) -> list[RawEdge]:
         """The edges of a type that other rows make to some of these, of each at most its share."""
-        held = [node for node in nodes if node.type in derivation.FACETS[type_].types]
-        if not held:
+        owners = [node for node in nodes if node.type in derivation.FACETS[type_].types]
+        if not owners:
             return []
-        of, most = [node.row for node in held], share * len(held)
-        rows, is_more = await derivation.scanned(self.ctx, type_, of, most)
-        if is_more and len(held) > 1:
-            return [one for node in held for one in await self._derived(type_, [node], share)]
+        ends, limit = [node.row for node in owners], share * len(owners)
+        rows, is_more = await derivation.facet_rows(self.ctx, type_, ends, limit)
+        if is_more and len(owners) > 1:
+            return [edge for node in owners for edge in await self._derive(type_, [node], share)]
         self.is_cut = self.is_cut or is_more
-        refs = {one for node in held for one in node.references()}
-        every = (edge for row in rows for edge in derivation.edges(row))
-        return [edge for edge in every if edge["type"] == type_ and edge["source"] in refs]
+        refs = {ref for node in owners for ref in node.references()}
+        candidates = (edge for row in rows for edge in derivation.edges(row))
+        return [edge for edge in candidates if edge["type"] == type_ and edge["source"] in refs]
 
-    def _own(self, node: Node) -> Iterator[Told]:
+    def _own_edges(self, node: Node) -> Iterator[RawEdge]:
         """The edges that follow from the row of a node; a place is known by its incident alone."""
         for edge in derivation.edges(node.row):
             if edge["type"] == derivation.LOCATED:
                 place = _place(node.row, edge["target"])
-                self._meant[place.id] = self.nodes[place.id] = place
+                self._lookup[place.id] = self.nodes[place.id] = place
             yield edge
 
-    async def between(self, told: Sequence[Told]) -> list[Edge]:
+    async def between(self, relations: Sequence[RawEdge]) -> list[Edge]:
         """Relations as edges between the nodes that they mean, each once."""
-        ends = (one[end] for one in told for end in ENDS)
-        meant = await self.meant(ends)
-        return joined(self._between(told, meant))
+        ends = (relation[end] for relation in relations for end in ENDS)
+        nodes = await self.meant(ends)
+        return joined(self._between(relations, nodes))
 
-    def _between(self, told: Iterable[Told], meant: Mapping[str, Node]) -> Iterator[Edge]:
-        for one in told:
-            source, target = meant.get(one["source"]), meant.get(one["target"])
+    def _between(self, relations: Iterable[RawEdge], nodes: Mapping[str, Node]) -> Iterator[Edge]:
+        for relation in relations:
+            source, target = nodes.get(relation["source"]), nodes.get(relation["target"])
             if source is None or target is None or source is target:
                 continue
-            if self._is_shown(source, one) and self._is_shown(target, one):
+            if self._is_shown(source, relation) and self._is_shown(target, relation):
                 ends = (source.id, target.id)
-                first, second = ends if one["directed"] else sorted(ends)
-                yield {**one, "sourceId": first, "targetId": second}
+                first, second = ends if relation["directed"] else sorted(ends)
+                yield {**relation, "sourceId": first, "targetId": second}
 
     def _is_shown(self, node: Node, edge: Edge) -> bool:
         return node.id == self.root or (
-            self.kept(node, edge) and (self.wanted.revoked or not node.revoked)
+            self.accepts(node, edge) and (self.criteria.revoked or not node.is_revoked)
         )
 
 
 # -- rows as edges and nodes -------------------------------------------------------------------
 
 
-def edge_of(raw: bytes) -> Told:
+def edge_of(raw: bytes) -> RawEdge:
     """A stored relation, whose ends are still references."""
-    told: Told = json.loads(str(raw, "utf-8"))
-    return told
+    edge: RawEdge = json.loads(str(raw, "utf-8"))
+    return edge
 
 
 async def _rows(ctx: Context, references: Sequence[str]) -> dict[str, Document[Any]]:
-    incidents = tuple(one for one in references if one.startswith("inc_"))
-    rows = await directory.named(ctx, [one for one in references if one not in incidents])
+    incidents = tuple(ref for ref in references if ref.startswith("inc_"))
+    rows = await directory.named(ctx, [ref for ref in references if ref not in incidents])
     if incidents:
-        where = {"key": incidents}
-        page = await ctx.tx.documents.scan(INCIDENTS, where=where, limit=len(incidents))
+        filters = {"key": incidents}
+        page = await ctx.tx.documents.scan(INCIDENTS, where=filters, limit=len(incidents))
         for row in page.rows:
             ids = {row.id, *json.loads(row.raw)["mergedIds"]}
             rows |= dict.fromkeys(ids.intersection(incidents), row)
@@ -185,14 +187,14 @@ async def _rows(ctx: Context, references: Sequence[str]) -> dict[str, Document[A
 
 def node_of(row: Document[Any]) -> Node:
     """What a row is as a node."""
-    told = json.loads(str(row.raw, "utf-8"))
-    ids: tuple[str, ...] = (row.id, *told["mergedIds"])
+    body = json.loads(str(row.raw, "utf-8"))
+    ids: tuple[str, ...] = (row.id, *body["mergedIds"])
     if row.id.startswith("inc_"):
-        place = told.get("place") or {}
+        place = body.get("place") or {}
         code = place.get("countryCode")
-        return Node(row.id, "incident", told["title"], code, ids, revoked=False, row=told)
+        return Node(row.id, "incident", body["title"], code, ids, is_revoked=False, row=body)
     return Node(
-        row.id, told["type"], told["name"], _country(told), ids, bool(told.get("revoked")), told
+        row.id, body["type"], body["name"], _country(body), ids, bool(body.get("revoked")), body
     )
 
 
@@ -200,12 +202,12 @@ def _place(row: Mapping[str, Any], id_: str) -> Node:
     place = row["place"]
     about = {"createdAt": row["createdAt"], "updatedAt": row["updatedAt"], "designators": []}
     label = derivation.label_of(place) or id_
-    return Node(id_, "place", label, place["countryCode"], (id_,), revoked=False, row=about)
+    return Node(id_, "place", label, place["countryCode"], (id_,), is_revoked=False, row=about)
 
 
-def _country(told: Mapping[str, Any]) -> str | None:
+def _country(body: Mapping[str, Any]) -> str | None:
     """Where it is registered, else the only country that it is told with."""
-    home, codes = told.get("jurisdiction"), told.get("countryCodes") or []
+    home, codes = body.get("jurisdiction"), body.get("countryCodes") or []
     if home:
         return str(home)[:2]
     return str(codes[0]) if len(codes) == 1 else None

@@ -77,11 +77,11 @@ async def get_entity(ctx: Context, request: GetEntity) -> One[EntityRow] | Conte
     """
     document = await directory.one(ctx, request.entity_id)
     if ctx.format == STIX.format:
-        return await as_stix(ctx, document.id)
+        return await stix_content(ctx, document.id)
     (body,) = await render.whole(ctx, [document.raw])
     if not isinstance(request.include, Unset):
-        found = await candidates(ctx, document.raw)
-        body = b'%b,"candidates":%b}' % (body[:-1], wire.dumps(found))
+        lookalikes = await candidates(ctx, document.raw)
+        body = b'%b,"candidates":%b}' % (body[:-1], wire.dumps(lookalikes))
     return One(body, render.tag(document.id, body))
 
 
@@ -96,45 +96,46 @@ async def get_entity_graph(
     day = moment("at", request.at)
     at = instants.render(day) if isinstance(day, datetime) else str(day) if day else None
     neighbours = Neighbours(
-        ctx, Wanted(given(request.types, None), request.min_confidence, at, request.include_revoked)
+        ctx,
+        Wanted(given(request.types, None), request.min_confidence, at, request.include_revoked),
     )
     root = (await neighbours.meant([request.entity_id])).get(request.entity_id)
     if root is None:
         raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
-    asked = sent(request, "types") | {
+    filters = sent(request, "types") | {
         "around": (root.id, str(request.depth), str(request.min_confidence)),
         "edges": (str(at), str(request.include_revoked), str(request.limit_nodes)),
     }
-    binding = ctx.list_binding(asked)
+    binding = ctx.list_binding(filters)
     after = ctx.open_cursor(request.cursor, binding)
-    walk = await neighbours.grown(root.id, request.depth, request.limit_nodes)
+    walk = await neighbours.walk_from(root.id, request.depth, request.limit_nodes)
     if isinstance(request.limit, Unset) and after is None:
-        edges = sorted(walk.edges.values(), key=lambda one: (-one["confidence"], one["id"]))
-        nodes = [neighbours.nodes[one] for one in walk.nodes]
+        edges = sorted(walk.edges.values(), key=lambda edge: (-edge["confidence"], edge["id"]))
+        nodes = [neighbours.nodes[id_] for id_ in walk.nodes]
         raw = text(_graph(walk, nodes, edges, at)).encode()
         return One(raw, (root.id, sha256(raw).hexdigest()))
-    edges, end = page_of(walk, after, given(request.limit, EDGES_MAX))
+    edges, end = edge_page(walk, after, given(request.limit, EDGES_MAX))
     ends = {edge[end]: None for edge in edges for end in ("sourceId", "targetId")}
-    raw = text(_graph(walk, [neighbours.nodes[one] for one in ends], edges, at)).encode()
+    raw = text(_graph(walk, [neighbours.nodes[id_] for id_ in ends], edges, at)).encode()
     rows = tuple(edge["id"].encode() for edge in edges)
     return Paged(rows, ctx.seal_cursor(end, binding), raw=raw)
 
 
-def page_of(walk: Walk, after: Position | None, limit: int) -> tuple[list[Edge], Position | None]:
+def edge_page(walk: Walk, after: Position | None, limit: int) -> tuple[list[Edge], Position | None]:
     """A page of the edges of a graph by their ids, which stay whatever else is told of them, and
     the position to go on from."""
-    left = sorted((one for one in walk.edges if after is None or one < after.id), reverse=True)
-    some = left[:limit]
-    end = Position(0, some[-1]) if len(left) > len(some) else None
-    return [walk.edges[one] for one in some], end
+    keys = sorted((key for key in walk.edges if after is None or key < after.id), reverse=True)
+    chunk = keys[:limit]
+    end = Position(0, chunk[-1]) if len(keys) > len(chunk) else None
+    return [walk.edges[key] for key in chunk], end
 
 
-async def as_stix(ctx: Context, id_: str) -> Content:
+async def stix_content(ctx: Context, id_: str) -> Content:
     """An entity that there is, with what it is directly connected to, as STIX."""
     neighbours = Neighbours(ctx, Wanted())
     (root,) = (await neighbours.meant([id_])).values()
-    walk = await neighbours.grown(root.id, 1, NODES_MAX)
-    nodes = [neighbours.nodes[one] for one in walk.nodes]
+    walk = await neighbours.walk_from(root.id, 1, NODES_MAX)
+    nodes = [neighbours.nodes[id_] for id_ in walk.nodes]
     raw = stix.bundle(root, nodes, list(walk.edges.values()))
     return Content(STIX.media_type, raw, (root.id, sha256(raw).hexdigest()))
 
@@ -145,8 +146,8 @@ async def as_stix(ctx: Context, id_: str) -> Content:
 def _graph(
     walk: Walk, nodes: Sequence[Node], edges: Sequence[Edge], at: str | None
 ) -> Mapping[str, Any]:
-    every = walk.edges.values()
-    degree = Counter(end for edge in every for end in (edge["sourceId"], edge["targetId"]))
+    all_edges = walk.edges.values()
+    degree = Counter(end for edge in all_edges for end in (edge["sourceId"], edge["targetId"]))
     return {
         "rootId": walk.root,
         "depth": walk.depth,
@@ -160,21 +161,21 @@ def _graph(
             }
             for node in nodes
         ],
-        "edges": list(map(shown, edges)),
+        "edges": list(map(public_edge, edges)),
         "counts": {"nodes": len(nodes), "edges": len(edges)},
         "truncated": walk.truncated,
         "asOf": _newest(nodes, edges) if at is None else _midnight(at),
     }
 
 
-def shown(edge: Edge) -> Mapping[str, Any]:
+def public_edge(edge: Edge) -> Mapping[str, Any]:
     """An edge as it is answered."""
-    made = {name: edge[name] for name in _EDGE}
-    return made | {"revoked": True} if edge["revoked"] else made
+    members = {name: edge[name] for name in _EDGE}
+    return members | {"revoked": True} if edge["revoked"] else members
 
 
 def _newest(nodes: Iterable[Node], edges: Iterable[Edge]) -> str:
-    return str(max(one["updatedAt"] for one in (*(node.row for node in nodes), *edges)))
+    return str(max(row["updatedAt"] for row in (*(node.row for node in nodes), *edges)))
 
 
 def _midnight(at: str) -> str:

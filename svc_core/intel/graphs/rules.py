@@ -22,7 +22,7 @@ EDGES_MAX = 2_000
 Edge = Mapping[str, Any]
 E = TypeVar("E", bound=Edge)
 
-APART = frozenset({"paid"})
+DISTINCT_TYPES = frozenset({"paid"})
 """Types of edges of which each is one of its own, however many have the same two ends."""
 
 
@@ -39,14 +39,14 @@ class Wanted:
     revoked: bool = False
     surface: str | None = None
 
-    def names(self, type_: str) -> bool:
+    def allows(self, type_: str) -> bool:
         """Whether edges of this type are wanted."""
         return self.types is None or type_ in self.types
 
     def holds(self, edge: Edge) -> bool:
         """Whether it is such an edge."""
         return (
-            self.names(edge["type"])
+            self.allows(edge["type"])
             and edge["confidence"] >= self.min_confidence
             and (self.revoked or not edge["revoked"])
             and (self.surface is None or edge["surface"] == self.surface)
@@ -62,22 +62,22 @@ def _is_valid(edge: Edge, at: str) -> bool:
     )
 
 
-def _is_before(one: str, other: str) -> bool:
-    one, other = one.rstrip("Z"), other.rstrip("Z")
-    length = min(len(one), len(other))
-    return one[:length] < other[:length]
+def _is_before(first: str, second: str) -> bool:
+    first, second = first.rstrip("Z"), second.rstrip("Z")
+    length = min(len(first), len(second))
+    return first[:length] < second[:length]
 
 
 # -- which edges are one -----------------------------------------------------------------------
 
 
-_OF_ANY = ("validFrom", "validTo", "stixId")  # what the oldest that tells it tells
+_OPTIONAL = ("validFrom", "validTo", "stixId")  # what the oldest that tells it tells
 
 
-def apart(edge: Edge) -> tuple[str, ...]:
+def edge_identity(edge: Edge) -> tuple[str, ...]:
     """What tells edges between known nodes apart."""
     ends = (edge["sourceId"], edge["targetId"])
-    own = (edge["id"],) if edge["type"] in APART else ()
+    own = (edge["id"],) if edge["type"] in DISTINCT_TYPES else ()
     return (edge["type"], *(ends if edge["directed"] else sorted(ends)), *own)
 
 
@@ -85,8 +85,8 @@ def joined(edges: Iterable[Edge]) -> list[Edge]:
     """The edges, those that are one and the same as one: the oldest, with what the others tell."""
     groups: dict[tuple[str, ...], dict[str, Edge]] = defaultdict(dict)
     for edge in edges:
-        groups[apart(edge)][edge["id"]] = edge
-    return [_one(sorted(each.values(), key=age)) for each in groups.values()]
+        groups[edge_identity(edge)][edge["id"]] = edge
+    return [_merge(sorted(group.values(), key=age)) for group in groups.values()]
 
 
 def age(edge: Edge) -> tuple[str, str]:
@@ -94,26 +94,26 @@ def age(edge: Edge) -> tuple[str, str]:
     return edge["createdAt"], edge["id"]
 
 
-def _one(edges: Sequence[Edge]) -> Edge:
+def _merge(edges: Sequence[Edge]) -> Edge:
     if len(edges) == 1:
         return edges[0]
-    first, told = edges[0], [one for one in edges if one["confidenceBasis"] == "provider"]
-    providers = {name for one in edges for name in one["providers"]}
-    counted = round(len(providers) / (len(providers) + 1), 3)
+    first, claims = edges[0], [edge for edge in edges if edge["confidenceBasis"] == "provider"]
+    providers = {name for edge in edges for name in edge["providers"]}
+    by_count = round(len(providers) / (len(providers) + 1), 3)
     return {
         **first,
-        "confidence": max((one["confidence"] for one in told), default=counted),
-        "confidenceBasis": "provider" if told else "sources",
-        **{name: _first(one[name] for one in edges) for name in _OF_ANY},
-        "attributes": {k: v for one in reversed(edges) for k, v in one["attributes"].items()},
-        "evidence": list({str(e): e for one in edges for e in one["evidence"]}.values()),
-        "revoked": all(one["revoked"] for one in edges),
+        "confidence": max((edge["confidence"] for edge in claims), default=by_count),
+        "confidenceBasis": "provider" if claims else "sources",
+        **{name: _first(edge[name] for edge in edges) for name in _OPTIONAL},
+        "attributes": {k: v for edge in reversed(edges) for k, v in edge["attributes"].items()},
+        "evidence": list({str(e): e for edge in edges for e in edge["evidence"]}.values()),
+        "revoked": all(edge["revoked"] for edge in edges),
         "providers": sorted(providers),
     }
 
 
 def _first(values: Iterable[Any]) -> Any:
-    return next((one for one in values if one is not None), None)
+    return next((item for item in values if item is not None), None)
 
 
 # -- how far a graph reaches -------------------------------------------------------------------
@@ -142,7 +142,7 @@ class Walk:
 
     def take(self, edges: Iterable[Edge]) -> None:
         """Take all edges at the frontier in; the nodes that they lead to are the next one."""
-        reached: list[str] = []
+        nodes: list[str] = []
         owners = {node: node for node in self.frontier}
         for edge in in_turn(edges, ("sourceId", "targetId"), owners):
             ends = (edge["sourceId"], edge["targetId"])
@@ -155,9 +155,9 @@ class Walk:
             self.edges[edge["id"]] = edge
             for end in new:
                 self.nodes[end] = self.nodes[self.frontier[0]] + 1
-                reached.append(end)
+                nodes.append(end)
         is_done = self.truncated or self.nodes[self.frontier[0]] + 1 >= self.depth
-        self.frontier = [] if is_done else reached
+        self.frontier = [] if is_done else nodes
 
 
 def in_turn(edges: Iterable[E], ends: Sequence[str], owners: Mapping[str, str]) -> list[E]:
@@ -165,9 +165,9 @@ def in_turn(edges: Iterable[E], ends: Sequence[str], owners: Mapping[str, str]) 
 
     `ends` are the members that name the ends of an edge.
     """
-    held: dict[str, list[E]] = {node: [] for node in owners.values()}
-    for edge in sorted(edges, key=lambda one: (-one["confidence"], one["id"])):
+    queues: dict[str, list[E]] = {node: [] for node in owners.values()}
+    for edge in sorted(edges, key=lambda edge: (-edge["confidence"], edge["id"])):
         for node in {owners[edge[end]] for end in ends if edge[end] in owners}:
-            held[node].append(edge)
-    turns = chain.from_iterable(zip_longest(*held.values()))
+            queues[node].append(edge)
+    turns = chain.from_iterable(zip_longest(*queues.values()))
     return list({edge["id"]: edge for edge in turns if edge is not None}.values())

@@ -32,7 +32,7 @@ _CLASSES: Final = {
     **dict.fromkeys(("company", "organization", "government"), "organization"),
     "person": "individual", "sector": "class",
 }  # fmt: skip
-_NAMED: Final = frozenset({"intrusion-set", "threat-actor", "malware", "tool", "campaign"})
+_ALIAS_TYPES: Final = frozenset({"intrusion-set", "threat-actor", "malware", "tool", "campaign"})
 """Types of objects that have aliases."""
 
 _ID: Final = re.compile("[a-z-]+--[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -51,18 +51,18 @@ _KINDS: Final = (
 
 def bundle(root: Node, nodes: Iterable[Node], edges: Sequence[Edge]) -> bytes:
     """The canonical bytes of the bundle of an entity with these nodes and edges around it."""
-    made = {node.id: _object(node) for node in nodes}
-    held = {id_: one for id_, one in made.items() if one is not None}
-    held.setdefault(root.id, _identity(root))
-    ends = [(edge, held.get(edge["sourceId"]), held.get(edge["targetId"])) for edge in edges]
-    ties = [_tie(edge, source, target) for edge, source, target in ends if source and target]
-    told = {one["id"]: one for one in (*held.values(), *ties)}
-    rest = [told[id_] for id_ in sorted(told)]
+    drafts = {node.id: _object(node) for node in nodes}
+    by_node = {id_: item for id_, item in drafts.items() if item is not None}
+    by_node.setdefault(root.id, _identity(root))
+    ends = [(edge, by_node.get(edge["sourceId"]), by_node.get(edge["targetId"])) for edge in edges]
+    links = [_relation(edge, source, target) for edge, source, target in ends if source and target]
+    by_id = {item["id"]: item for item in (*by_node.values(), *links)}
+    objects = [by_id[id_] for id_ in sorted(by_id)]
     return canonical.dumps(
         {
             "type": "bundle",
-            "id": object_id("bundle", *(f"{one['id']} {one['modified']}" for one in rest)),
-            "objects": [_producer(), definition("clear"), definition(AMBER), *rest],
+            "id": object_id("bundle", *(f"{item['id']} {item['modified']}" for item in objects)),
+            "objects": [_producer(), definition("clear"), definition(AMBER), *objects],
         }
     )
 
@@ -88,28 +88,28 @@ def _object(node: Node) -> Object | None:
     types = _TYPES.get(node.type)
     if types is None:
         return _identity(node)
-    own = [type_ for type_ in types if _told_id(node, type_)]
+    own = [type_ for type_ in types if _stix_id(node, type_)]
     type_ = (*own, *types)[0]
     members = _members(node, type_)
-    return None if members is None else _made(node, type_, **members)
+    return None if members is None else _build(node, type_, **members)
 
 
 def _identity(node: Node) -> Object:
-    return _made(node, "identity", identity_class=_CLASSES.get(node.type, "unknown"))
+    return _build(node, "identity", identity_class=_CLASSES.get(node.type, "unknown"))
 
 
 def _members(node: Node, type_: str) -> Mapping[str, Any] | None:
     """What an object of this type must have; None where that is not known."""
-    if type_ in _NAMED:
+    if type_ in _ALIAS_TYPES:
         family = {"is_family": True} if type_ == "malware" else {}
         return {"aliases": list(node.row["aliases"]), **family}
     if type_ == "indicator":
         pattern = _pattern(node.label)
         since = milliseconds(node.row["createdAt"])
-        made = {"pattern": pattern, "pattern_type": "stix", "valid_from": since}
-        return None if pattern is None else made
+        members = {"pattern": pattern, "pattern_type": "stix", "valid_from": since}
+        return None if pattern is None else members
     if type_ == "location":
-        codes = [each["value"] for each in node.row["designators"] if each["scheme"] == _COUNTRY]
+        codes = [item["value"] for item in node.row["designators"] if item["scheme"] == _COUNTRY]
         code = next(iter(codes), node.country_code)
         return None if code is None else {"country": code}
     return {}
@@ -121,19 +121,19 @@ _COUNTRY: Final = "iso3166-1"
 def _pattern(value: str) -> str | None:
     """What finds an indicator that is told as an address, a name or a hash."""
     scheme = next((scheme for scheme, form in _KINDS if form.fullmatch(value)), None)
-    found = observable(scheme, value)
-    return None if found is None else f"[{found.pattern}]"
+    match = observable(scheme, value)
+    return None if match is None else f"[{match.pattern}]"
 
 
-def _made(node: Node, type_: str, **members: Any) -> Object:
-    names = [(each["scheme"], each["value"]) for each in node.row["designators"]]
+def _build(node: Node, type_: str, **members: Any) -> Object:
+    names = [(item["scheme"], item["value"]) for item in node.row["designators"]]
     return _with_times(
         node.row,
         type=type_,
-        id=_told_id(node, type_) or object_id(type_, node.id),
+        id=_stix_id(node, type_) or object_id(type_, node.id),
         name=node.label,
         description=_words(node, type_),
-        revoked=node.revoked or None,
+        revoked=node.is_revoked or None,
         external_references=[
             {"source_name": _SOURCES.get(scheme, scheme), "external_id": value}
             for scheme, value in names
@@ -145,17 +145,17 @@ def _made(node: Node, type_: str, **members: Any) -> Object:
 
 def _words(node: Node, type_: str) -> str | None:
     """What is said of it; an indicator (STIX 2.1, 4.7) should have some words."""
-    told: str | None = node.row.get("description") or node.row.get("summary")
-    return told or (node.label if type_ == "indicator" else None)
+    words: str | None = node.row.get("description") or node.row.get("summary")
+    return words or (node.label if type_ == "indicator" else None)
 
 
 _SOURCES: Final = {"attack": "mitre-attack"}
 
 
-def _told_id(node: Node, type_: str) -> str | None:
+def _stix_id(node: Node, type_: str) -> str | None:
     """The id that a STIX document gave it, where it is of this type."""
-    told = (each["value"] for each in node.row["designators"] if each["scheme"] == "stix")
-    return next((id_ for id_ in told if _is_id(id_, type_)), None)
+    ids = (item["value"] for item in node.row["designators"] if item["scheme"] == "stix")
+    return next((id_ for id_ in ids if _is_id(id_, type_)), None)
 
 
 def _is_id(value: object, type_: str) -> bool:
@@ -177,7 +177,7 @@ def _with_times(row: Mapping[str, Any], **members: Any) -> Object:
 # -- edges -------------------------------------------------------------------------------------
 
 
-def _tie(edge: Edge, source: Object, target: Object) -> Object:
+def _relation(edge: Edge, source: Object, target: Object) -> Object:
     start, stop = (_at(edge[name]) for name in ("validFrom", "validTo"))
     return _with_times(
         edge,
@@ -194,9 +194,9 @@ def _tie(edge: Edge, source: Object, target: Object) -> Object:
     )
 
 
-def _at(told: str | None) -> str | None:
+def _at(text: str | None) -> str | None:
     """The first instant of a time that may be told by its year or day alone."""
-    if told is None:
+    if text is None:
         return None
-    day, _, time = told.partition("T")
+    day, _, time = text.partition("T")
     return milliseconds(f"{day + '0000-01-01'[len(day) :]}T{time or '00:00:00'}")

@@ -14,7 +14,9 @@ def _hour(instant: datetime) -> int:
     return int(instant.timestamp()) // 3600
 
 
-def active(before: TopicActivity, items: Iterable[NewsItem], now: datetime) -> TopicActivity:
+def activity_after(
+    before: TopicActivity, items: Iterable[NewsItem], now: datetime
+) -> TopicActivity:
     """What a topic has seen once these new items are in it."""
     fresh = list(items)
     hours = Counter(dict(before.hours))
@@ -24,14 +26,14 @@ def active(before: TopicActivity, items: Iterable[NewsItem], now: datetime) -> T
     return TopicActivity(
         id=before.id,
         hours=tuple(sorted((hour, n) for hour, n in hours.items() if hour > oldest)),
-        languages=_grown(before.languages, (item.language for item in fresh)),
-        sources=_grown(before.sources, (item.source.id for item in fresh)),
+        languages=_union(before.languages, (item.language for item in fresh)),
+        sources=_union(before.sources, (item.source.id for item in fresh)),
         last_item_at=max(filter(None, moments), default=None),
     )
 
 
-def _grown(known: tuple[str, ...], more: Iterable[str | None]) -> tuple[str, ...]:
-    return tuple(sorted({*known, *(name for name in more if name)}))[:ACTIVITY_NAMES_MAX]
+def _union(names: tuple[str, ...], additions: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(sorted({*names, *(name for name in additions if name)}))[:ACTIVITY_NAMES_MAX]
 
 
 def items_last_day(activity: TopicActivity, now: datetime) -> int:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from svc_core.intel.news.model import NEWS, NEWS_TEXTS, UNGROUPED, NewsItem, NewsText, Ungrouped
 from svc_core.operation.context import Context
 from svc_core.operation.ports import Document
-from svc_core.search.corpus import Change, Corpus, count
+from svc_core.search.corpus import Corpus, TermChange, count
 from svc_core.text.evidence import Evidence
 
 ITEMS: Final = Corpus.of("global")
@@ -22,10 +22,10 @@ COUNTED_AT_ONCE: Final = 32
 
 async def to_count(ctx: Context) -> tuple[Document[NewsText], ...]:
     """Some items that are not counted yet."""
-    found = await ctx.tx.documents.scan(
+    page = await ctx.tx.documents.scan(
         NEWS_TEXTS, where={"uncounted": ("yes",)}, limit=COUNTED_AT_ONCE
     )
-    return found.rows
+    return page.rows
 
 
 async def counted(ctx: Context, seen: Sequence[Document[NewsText]]) -> None:
@@ -44,7 +44,7 @@ async def counted(ctx: Context, seen: Sequence[Document[NewsText]]) -> None:
             item = items.get(words.id)
             if item is not None:
                 await ctx.save(NEWS, item.id, NEWS.decode(item.raw), before=item)
-            changes.append(Change(words.id, None, words.terms))
+            changes.append(TermChange(words.id, None, words.terms))
     await count(ctx, changes, ITEMS)
 
 

@@ -18,7 +18,7 @@ from svc_core.base.egress import is_loopback
 from svc_core.formats.model import Record
 from svc_core.intel.folding.kind import Written
 from svc_core.intel.folding.model import Source
-from svc_core.intel.news.activity import active
+from svc_core.intel.news.activity import activity_after
 from svc_core.intel.news.indexing import ITEMS
 from svc_core.intel.news.model import (
     NEWS,
@@ -71,17 +71,17 @@ def context(source: Source) -> list[Any]:
 
 
 def judged(
-    source: Source, row: str, said: Mapping[str, Any], now: datetime
+    source: Source, row: str, fields: Mapping[str, Any], now: datetime
 ) -> tuple[dict[str, Any], NewsText]:
     """The members of the row, and its words."""
-    title, summary = said["title"], said["summary"]
-    text = said["text"] or summary
-    language = said["language"] or source.language or guess(f"{title} {summary}")
+    title, summary = fields["title"], fields["summary"]
+    text = fields["text"] or summary
+    language = fields["language"] or source.language or guess(f"{title} {summary}")
     tone = sentiment(title, summary, language)
     options = source.options
-    tier, affiliated = options.get("tier"), options.get("stateAffiliated")
+    tier, affiliation = options.get("tier"), options.get("stateAffiliated")
     members = {
-        **{name: said[name] for name in _AS_SAID},
+        **{name: fields[name] for name in _AS_SAID},
         "title": title,
         "summary": summary[:SUMMARY_MAX],
         "text": text,
@@ -93,10 +93,10 @@ def judged(
             "domain": source.domain,
             "countryCode": source.country_code,
             "tier": tier and int(tier),
-            "stateAffiliated": None if affiliated is None else affiliated == "true",
+            "stateAffiliated": None if affiliation is None else affiliation == "true",
         },
         "language": language,
-        "topics": assign(title, text, said["categories"], source.topics, language=language),
+        "topics": assign(title, text, fields["categories"], source.topics, language=language),
     }
     return members, NewsText(row, now, title, text, language).read()
 
@@ -112,15 +112,15 @@ def words(members: Mapping[str, Any], row: NewsItem) -> NewsText:
 # -- what is written beside rows ---------------------------------------------------------------
 
 
-async def follow(ctx: Context, written: Sequence[Written]) -> None:
+async def follow(ctx: Context, rows: Sequence[Written]) -> None:
     """Write the words of items, have them grouped, count their terms, tell their topics."""
-    before = await ctx.find_many(NEWS_TEXTS, [_id(one) for one in written])
-    counts = [await _worded(ctx, one, before.get(_id(one))) for one in written]
+    before = await ctx.find_many(NEWS_TEXTS, [_id(row) for row in rows])
+    counts = [await _write_words(ctx, row, before.get(_id(row))) for row in rows]
     await corpus.count(ctx, counts, ITEMS)
-    await _part_stories(ctx, [one.before for one in written if one.after is None])
-    created = [one.after for one in written if one.before is None]
-    await _note_topics(ctx, created)
-    await _note_recaps(ctx, [item for one in written for item in (one.before, one.after) if item])
+    await _regroup_stories(ctx, [row.before for row in rows if row.after is None])
+    arrivals = [row.after for row in rows if row.before is None]
+    await _note_topics(ctx, arrivals)
+    await _note_recaps(ctx, [item for row in rows for item in (row.before, row.after) if item])
 
 
 async def _note_recaps(ctx: Context, items: Sequence[NewsItem]) -> None:
@@ -134,44 +134,44 @@ async def _note_recaps(ctx: Context, items: Sequence[NewsItem]) -> None:
         await ctx.save(RECAPS_DUE, due.id, due)
 
 
-_BESIDE: tuple[Collection[Any], ...] = (NEWS_TEXTS, UNGROUPED, VECTORS)
+_COMPANIONS: tuple[Collection[Any], ...] = (NEWS_TEXTS, UNGROUPED, VECTORS)
 """What goes with an item."""
 
 
-def _id(one: Written) -> str:
-    id_: str = (one.after or one.before).id
+def _id(row: Written) -> str:
+    id_: str = (row.after or row.before).id
     return id_
 
 
-async def _worded(ctx: Context, one: Written, known: NewsText | None) -> corpus.Change:
-    old = None if known is None else known.terms
-    if one.after is None or one.words is None:
-        for beside in _BESIDE:
-            await ctx.tx.documents.delete(beside, _id(one))
-        return corpus.Change(_id(one), old, None)
-    taken_at = one.after.retrieved_at
-    told = NewsText(one.after.id, taken_at, one.words.title, one.words.text, one.words.language,
-                    one.words.terms).read()  # fmt: skip
-    await ctx.save(NEWS_TEXTS, told.id, told)
-    await ctx.save(UNGROUPED, told.id, Ungrouped(told.id, taken_at))
-    return corpus.Change(told.id, old, told.terms)
+async def _write_words(ctx: Context, row: Written, previous: NewsText | None) -> corpus.TermChange:
+    old = None if previous is None else previous.terms
+    if row.after is None or row.words is None:
+        for companion in _COMPANIONS:
+            await ctx.tx.documents.delete(companion, _id(row))
+        return corpus.TermChange(_id(row), old, None)
+    taken_at = row.after.retrieved_at
+    words = NewsText(row.after.id, taken_at, row.words.title, row.words.text, row.words.language,
+                    row.words.terms).read()  # fmt: skip
+    await ctx.save(NEWS_TEXTS, words.id, words)
+    await ctx.save(UNGROUPED, words.id, Ungrouped(words.id, taken_at))
+    return corpus.TermChange(words.id, old, words.terms)
 
 
-async def _part_stories(ctx: Context, gone: Sequence[NewsItem]) -> None:
+async def _regroup_stories(ctx: Context, items: Sequence[NewsItem]) -> None:
     """Have the items that told the same events as these looked at again."""
-    stories = sorted({item.story_id for item in gone if item.story_id is not None})
-    left = await ctx.tx.documents.scan(NEWS, where={"story": tuple(stories)}, limit=STORY_MAX)
-    for row in left.rows:
+    stories = sorted({item.story_id for item in items if item.story_id is not None})
+    page = await ctx.tx.documents.scan(NEWS, where={"story": tuple(stories)}, limit=STORY_MAX)
+    for row in page.rows:
         item = NEWS.decode(row.raw)
         await ctx.save(UNGROUPED, item.id, Ungrouped(item.id, item.retrieved_at))
 
 
-async def _note_topics(ctx: Context, created: Sequence[NewsItem]) -> None:
+async def _note_topics(ctx: Context, arrivals: Sequence[NewsItem]) -> None:
     by_topic: dict[str, list[NewsItem]] = defaultdict(list)
-    for item in created:
+    for item in arrivals:
         for topic in item.topics:
             by_topic[topic].append(item)
-    known = await ctx.find_many(TOPIC_ACTIVITY, by_topic)
+    activities = await ctx.find_many(TOPIC_ACTIVITY, by_topic)
     for topic, items in sorted(by_topic.items()):
-        before = known.get(topic) or TopicActivity(topic)
-        await ctx.save(TOPIC_ACTIVITY, topic, active(before, items, ctx.now))
+        before = activities.get(topic) or TopicActivity(topic)
+        await ctx.save(TOPIC_ACTIVITY, topic, activity_after(before, items, ctx.now))

@@ -151,8 +151,8 @@ class NewsItem:
     @property
     def ref(self) -> SourceRef:
         """Where it was published."""
-        told, read_at = self.source, self.retrieved_at
-        return SourceRef(told.id, "feed", told.name, self.url, None, read_at, self.published_at)
+        source, read_at = self.source, self.retrieved_at
+        return SourceRef(source.id, "feed", source.name, self.url, None, read_at, self.published_at)
 
 
 @frozen
@@ -242,14 +242,14 @@ NEWS_TEXTS: Collection[NewsText] = Collection(
 )
 
 
-def _kept(words: NewsText) -> dict[str, list[str]]:
+def _term_places(words: NewsText) -> dict[str, list[str]]:
     """Its terms by where they stand."""
     title, lead, rest = (words.read().terms or "").split("\n")
     return {"title": title.split(), "text": [*lead.split(), *rest.split()]}
 
 
 WORDS: Indexed[NewsText] = Indexed(
-    lambda words: {"title": [words.title], "text": [words.text[:TEXT_MAX]]}, kept=_kept
+    lambda words: {"title": [words.title], "text": [words.text[:TEXT_MAX]]}, terms=_term_places
 )
 
 

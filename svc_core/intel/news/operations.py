@@ -183,33 +183,33 @@ async def list_news(ctx: Context, request: ListNews) -> Page[NewsItem]:
     Raises:
         Problem: NEWS_NOT_READY before the first item was taken in.
     """
-    await _ready(ctx)
+    await _require_news(ctx)
     languages = request.language
     if not isinstance(languages, Unset):
         languages = tuple(language.lower() for language in languages)
-    asked = given(request.entity_id, None)
-    wanted = Wanted[NewsItem](
+    entity_ids = given(request.entity_id, None)
+    query = Wanted[NewsItem](
         where={
             "topics": request.topics,
             "language": languages,
             "source": request.source,
             "story": request.story_id,
-            "entity": UNSET if asked is None else await directory.references(ctx, asked),
+            "entity": UNSET if entity_ids is None else await directory.references(ctx, entity_ids),
         },
         order=_ORDERS.get(given(request.sort, "")),
         is_sorted=not isinstance(request.sort, Unset),
-        asked={"entity": asked or ()},
+        asked={"entity": entity_ids or ()},
         bounds=bounds(request.datetime) | {"ranges": _ranges(request)},
-        beside=NEWS_TEXTS,
+        text_rows=NEWS_TEXTS,
     )
-    page = await lists.page(ctx, NEWS, WORDS, request, wanted)
-    return evolve(page, rows=tuple(await _told(ctx, page.rows)))
+    page = await lists.page(ctx, NEWS, WORDS, request, query)
+    return evolve(page, rows=tuple(await _with_entities(ctx, page.rows)))
 
 
-async def _told(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
+async def _with_entities(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
     """Rows with all their members, and with the entities that they name."""
-    held = [mentions(NEWS.decode(row)) for row in rows]
-    return await directory.telling(ctx, list(map(whole, rows)), held)
+    references = [mentions(NEWS.decode(row)) for row in rows]
+    return await directory.telling(ctx, list(map(whole, rows)), references)
 
 
 _ORDERS = {"recordedAt": "recorded", "sentiment": "sentiment"}
@@ -223,8 +223,8 @@ def _ranges(request: ListNews) -> dict[str, tuple[int | None, int | None]]:
             None if low is None else ceil(low * SENTIMENT_STEPS),
             None if high is None else floor(high * SENTIMENT_STEPS),
         )
-    recorded = after(request.updated_since)
-    return ranges if recorded is None else ranges | {"recorded": recorded}
+    span = after(request.updated_since)
+    return ranges if span is None else ranges | {"recorded": span}
 
 
 async def get_news_item(ctx: Context, request: GetNewsItem) -> One[NewsItem]:
@@ -234,13 +234,13 @@ async def get_news_item(ctx: Context, request: GetNewsItem) -> One[NewsItem]:
         Problem: NOT_FOUND.
     """
     document = await ctx.load(NEWS, request.news_id)
-    row, *_ = await _told(ctx, [document.raw])
+    row, *_ = await _with_entities(ctx, [document.raw])
     # Whom it names may become known, or another, without a new version of it.
-    known = [one["entityId"] for one in json.loads(row)["entities"]]
-    return One(row, (*document.tag, *known))
+    ids = [ref["entityId"] for ref in json.loads(row)["entities"]]
+    return One(row, (*document.tag, *ids))
 
 
-async def _ready(ctx: Context) -> None:
+async def _require_news(ctx: Context) -> None:
     if not (await ctx.tx.documents.scan(NEWS, limit=1)).rows:
         wait = {"Retry-After": str(RETRY_SECONDS)}
         raise Problem(problem.NEWS_NOT_READY, "No news has been taken in yet.", wait)
@@ -252,13 +252,13 @@ async def list_recaps(ctx: Context, request: ListRecaps) -> Page[Recap]:
     Raises:
         Problem: NEWS_NOT_READY before the first item was taken in.
     """
-    await _ready(ctx)
-    generated = after(request.updated_since)
+    await _require_news(ctx)
+    span = after(request.updated_since)
     return await ctx.page(
         RECAPS,
         where={"topic": request.topics, "language": request.language},
         order=None if request.sort == "window" else "generated",
-        **(bounds(request.datetime) | {"ranges": generated and {"generated": generated}}),
+        **(bounds(request.datetime) | {"ranges": span and {"generated": span}}),
         after=request.cursor,
         limit=request.limit,
     )
@@ -270,17 +270,17 @@ async def list_news_feeds(ctx: Context, _: ListTopics) -> Page[TopicRow]:
 
 
 async def _topic_row(ctx: Context, topic: Topic) -> TopicRow:
-    seen = await ctx.find(TOPIC_ACTIVITY, topic.id) or TopicActivity(topic.id)
+    activity = await ctx.find(TOPIC_ACTIVITY, topic.id) or TopicActivity(topic.id)
     return TopicRow(
         id=topic.id,
         name=topic.name,
         group=topic.group,
         description=topic.description,
         media_topic=topic.media_topic,
-        feed_count=len(seen.sources),
-        item_count24h=items_last_day(seen, ctx.now),
-        languages=seen.languages,
-        last_item_at=seen.last_item_at,
+        feed_count=len(activity.sources),
+        item_count24h=items_last_day(activity, ctx.now),
+        languages=activity.languages,
+        last_item_at=activity.last_item_at,
     )
 
 

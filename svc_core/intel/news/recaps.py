@@ -52,7 +52,7 @@ METHOD = RecapMethod("extractive", "story-leads", "1")
 
 
 @frozen
-class Scene:
+class RecapMaterial:
     """A topic and day that is due, and its items."""
 
     due: Document[RecapDue]
@@ -61,10 +61,10 @@ class Scene:
 
     now: datetime
 
-    def told(self) -> Recap | None:
+    def recap(self) -> Recap | None:
         """Its recap; to be made aside."""
-        wanted = RECAPS_DUE.decode(self.due.raw)
-        return recap(wanted, self.evidence, self.frequencies, self.now)
+        due = RECAPS_DUE.decode(self.due.raw)
+        return recap_of(due, self.evidence, self.frequencies, self.now)
 
 
 def recap_id(due: RecapDue) -> str:
@@ -72,28 +72,28 @@ def recap_id(due: RecapDue) -> str:
     return ids.derived_id("rcp", "recap", due.topic, f"{due.day:%Y-%m-%d}")
 
 
-def recap(
+def recap_of(
     due: RecapDue, evidence: Sequence[Evidence], frequencies: Frequencies, now: datetime
 ) -> Recap | None:
     """The recap of some items; None without any."""
     if not evidence:
         return None
-    held = [Scored(one, 1.0) for one in readings(evidence)]
-    spoken = Counter(one.reading.tongue for one in held)
-    language = min(spoken, key=lambda tongue: (-spoken[tongue], tongue or ""))
-    told = [one for one in held if one.reading.tongue == language]
-    found = sorted(stories(told, frequencies), key=_weight)[:BULLETS_MAX]
-    bullets = tuple(_bullet(story, frequencies) for story in found)
+    items = [Scored(reading, 1.0) for reading in readings(evidence)]
+    tongues = Counter(item.reading.tongue for item in items)
+    language = min(tongues, key=lambda tongue: (-tongues[tongue], tongue or ""))
+    subset = [item for item in items if item.reading.tongue == language]
+    ranking = sorted(stories(subset, frequencies), key=_weight)[:BULLETS_MAX]
+    bullets = tuple(_bullet(story, frequencies) for story in ranking)
     return Recap(
         id=recap_id(due),
         topic=due.topic,
         window=RecapWindow(due.day, due.day + DAY),
         generated_at=now,
-        headline=found[0].best.headline,
+        headline=ranking[0].best.headline,
         text=" ".join(bullet.text for bullet in bullets),
         bullets=bullets,
         item_count=len(evidence),
-        source_count=len({one.publisher for one in evidence}),
+        source_count=len({item.publisher for item in evidence}),
         language=language,
         method=METHOD,
     )
@@ -106,20 +106,20 @@ def _weight(story: Story) -> tuple[int, int, float, str]:
 def _bullet(story: Story, frequencies: Frequencies) -> RecapBullet:
     best = story.best
     headline = vector_of(best.headline, best.tongue, frequencies)
-    drawn = [one for one in extracts(story.members, headline, frequencies) if one.alone]
-    chosen = max(drawn, key=lambda one: (one.score, one.item.evidence.id), default=None)
-    item = best.evidence if chosen is None else chosen.item.evidence
-    text = best.headline if chosen is None else chosen.text
-    said = Words.of(text)
-    others = [
-        one.evidence.id
-        for one in story.members
-        if one.evidence.id != item.id
-        and Words.of(f"{one.evidence.title} {one.evidence.text}").holds(said)
+    quotes = [quote for quote in extracts(story.members, headline, frequencies) if quote.alone]
+    quote = max(quotes, key=lambda quote: (quote.score, quote.item.evidence.id), default=None)
+    item = best.evidence if quote is None else quote.item.evidence
+    text = best.headline if quote is None else quote.text
+    words = Words.of(text)
+    citations = [
+        member.evidence.id
+        for member in story.members
+        if member.evidence.id != item.id
+        and Words.of(f"{member.evidence.title} {member.evidence.text}").holds(words)
     ]
-    known = {one.evidence.story for one in story.members}
-    incident = known.pop() if len(known) == 1 else None
-    return RecapBullet(text, (item.id, *others), incident)
+    events = {member.evidence.story for member in story.members}
+    incident = events.pop() if len(events) == 1 else None
+    return RecapBullet(text, (item.id, *citations), incident)
 
 
 # -- a pass ------------------------------------------------------------------------------------
@@ -128,31 +128,31 @@ def _bullet(story: Story, frequencies: Frequencies) -> RecapBullet:
 async def recap_new(work: Units) -> int:
     """Make the recaps whose items changed; how many were made."""
     due = await work.read(SYSTEM, _due)
-    made = 0
-    for one in due:
-        scene = await work.read(SYSTEM, partial(_scene, due=one))
-        if scene is not None:
-            told = await work.aside(scene.told)
-            made += await work.write(SYSTEM, partial(_write, scene=scene, told=told))
-    return made
+    count = 0
+    for row in due:
+        material = await work.read(SYSTEM, partial(_material, due=row))
+        if material is not None:
+            draft = await work.aside(material.recap)
+            count += await work.write(SYSTEM, partial(_write, material=material, draft=draft))
+    return count
 
 
 async def _due(ctx: Context) -> tuple[Document[RecapDue], ...]:
     return (await ctx.tx.documents.scan(RECAPS_DUE, limit=PASS_MAX)).rows
 
 
-async def _scene(ctx: Context, due: Document[RecapDue]) -> Scene | None:
+async def _material(ctx: Context, due: Document[RecapDue]) -> RecapMaterial | None:
     """The items of a topic and day; None where its recap was made just now."""
-    wanted = RECAPS_DUE.decode(due.raw)
-    last = await ctx.find(RECAPS, recap_id(wanted))
+    topic_day = RECAPS_DUE.decode(due.raw)
+    last = await ctx.find(RECAPS, recap_id(topic_day))
     if last is not None and ctx.now - last.generated_at < EVERY:
         return None
-    start, end = micros(wanted.day), micros(wanted.day + DAY) - 1
-    found = await ctx.tx.documents.scan(
-        NEWS, where={"topics": (wanted.topic,)}, start=start, end=end, limit=ITEMS_MAX
+    start, end = micros(topic_day.day), micros(topic_day.day + DAY) - 1
+    page = await ctx.tx.documents.scan(
+        NEWS, where={"topics": (topic_day.topic,)}, start=start, end=end, limit=ITEMS_MAX
     )
-    words = await ctx.tx.documents.get_many(NEWS_TEXTS, [row.id for row in found.rows])
-    return Scene(
+    words = await ctx.tx.documents.get_many(NEWS_TEXTS, [row.id for row in page.rows])
+    return RecapMaterial(
         due=due,
         evidence=tuple(await evidence(ctx, words.values())),
         frequencies=await corpus.frequencies(ctx, ITEMS),
@@ -160,20 +160,20 @@ async def _scene(ctx: Context, due: Document[RecapDue]) -> Scene | None:
     )
 
 
-async def _write(ctx: Context, scene: Scene, told: Recap | None) -> bool:
+async def _write(ctx: Context, material: RecapMaterial, draft: Recap | None) -> bool:
     """Write a recap and that it is no longer due; not where its items changed again meanwhile."""
-    due = await ctx.unchanged(RECAPS_DUE, scene.due)
+    due = await ctx.unchanged(RECAPS_DUE, material.due)
     if due is None:
         return False
     id_ = recap_id(due)
     before = await ctx.find(RECAPS, id_)
-    if told is None and before is not None:
+    if draft is None and before is not None:
         await ctx.remove(RECAPS, id_)
-    if told is not None and told != _at(before, told.generated_at):
-        await ctx.save(RECAPS, id_, told)
+    if draft is not None and draft != _with_time(before, draft.generated_at):
+        await ctx.save(RECAPS, id_, draft)
     await ctx.tx.documents.delete(RECAPS_DUE, due.id)
-    return told is not None
+    return draft is not None
 
 
-def _at(recap: Recap | None, at: datetime) -> Recap | None:
-    return None if recap is None else attrs.evolve(recap, generated_at=at)
+def _with_time(recap: Recap | None, instant: datetime) -> Recap | None:
+    return None if recap is None else attrs.evolve(recap, generated_at=instant)

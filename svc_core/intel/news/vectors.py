@@ -28,7 +28,7 @@ from svc_core.search.embeddings import (
     vectors_of,
 )
 
-MADE_MAX: Final = 256
+QUESTION_VECTORS_MAX: Final = 256
 """Vectors made for one question while somebody waits for its answer: 6 to 20 s of one processor.
 Beyond them an item has no likeness yet, and is judged by its words."""
 PAGE: Final = 256
@@ -63,44 +63,44 @@ async def lacking(
     after: Position | None = None,
 ) -> tuple[tuple[Lacking, ...], Position | None]:
     """Those of a page of items that lack a vector, the newest first, and where the page ends."""
-    found = await ctx.tx.documents.scan(NEWS_TEXTS, start=start, end=end, after=after, limit=PAGE)
-    return await _lacking(ctx, model, found.rows), found.end
+    page = await ctx.tx.documents.scan(NEWS_TEXTS, start=start, end=end, after=after, limit=PAGE)
+    return await _gaps_of(ctx, model, page.rows), page.end
 
 
-async def _lacking(
+async def _gaps_of(
     ctx: Context, model: str, rows: Sequence[Document[NewsText]]
 ) -> tuple[Lacking, ...]:
-    made = await ctx.find_many(VECTORS, [row.id for row in rows])
-    known = {id_: (vector.model, vector.version) for id_, vector in made.items()}
-    return tuple(_wanted(row) for row in rows if known.get(row.id) != (model, row.version))
+    vectors = await ctx.find_many(VECTORS, [row.id for row in rows])
+    versions = {id_: (vector.model, vector.version) for id_, vector in vectors.items()}
+    return tuple(_gap(row) for row in rows if versions.get(row.id) != (model, row.version))
 
 
-def _wanted(row: Document[NewsText]) -> Lacking:
+def _gap(row: Document[NewsText]) -> Lacking:
     words = NEWS_TEXTS.decode(row.raw)
     return Lacking(row.id, words.taken_at, row.version, passage(words.title, words.text))
 
 
-async def make(work: Units, embedder: Embedder, wanted: Sequence[Lacking]) -> None:
+async def make(work: Units, embedder: Embedder, gaps: Sequence[Lacking]) -> None:
     """Make the vectors of some items and keep them.
 
     Raises:
         NotEmbedded: the model gives none; those before are kept.
     """
-    for start in range(0, len(wanted), BATCH):
-        batch = wanted[start : start + BATCH]
-        vectors = await vectors_of(embedder, [one.text for one in batch])
-        made = [
-            Vector(one.id, one.taken_at, embedder.model, one.version, b64encode(vector).decode())
-            for one, vector in zip(batch, vectors, strict=True)
+    for start in range(0, len(gaps), BATCH):
+        batch = gaps[start : start + BATCH]
+        vectors = await vectors_of(embedder, [gap.text for gap in batch])
+        rows = [
+            Vector(gap.id, gap.taken_at, embedder.model, gap.version, b64encode(vector).decode())
+            for gap, vector in zip(batch, vectors, strict=True)
         ]
-        await work.write(SYSTEM, partial(_keep, made=made))
+        await work.write(SYSTEM, partial(_save, rows=rows))
 
 
-async def _keep(ctx: Context, made: Sequence[Vector]) -> None:
+async def _save(ctx: Context, rows: Sequence[Vector]) -> None:
     """Keep the vectors of those items whose words are still the same."""
-    there = await ctx.tx.documents.get_many(NEWS_TEXTS, [vector.id for vector in made])
-    for vector in made:
-        if vector.id in there and there[vector.id].version == vector.version:
+    texts = await ctx.tx.documents.get_many(NEWS_TEXTS, [vector.id for vector in rows])
+    for vector in rows:
+        if vector.id in texts and texts[vector.id].version == vector.version:
             await ctx.save(VECTORS, vector.id, vector)
 
 
@@ -111,44 +111,44 @@ async def likeness(
     work: Units,
     embedder: Embedder,
     question: str,
-    named: Sequence[str],
+    item_ids: Sequence[str],
     span: tuple[int | None, int | None] = (None, None),
 ) -> Likeness:
-    """How near the `named` items come to a question, and which others of the time of taking in.
+    """How near the `item_ids` items come to a question, and which others of the time of taking in.
 
     Items that lack a vector get one, up to `MADE_MAX`: the named first, then the newest.
 
     Raises:
         NotEmbedded: the model gives no vectors.
     """
-    asked = (await embedder.embed([question]))[0]
+    query = (await embedder.embed([question]))[0]
 
-    async def look(ctx: Context) -> tuple[Lacking, ...]:
-        rows = await ctx.tx.documents.get_many(NEWS_TEXTS, named)
-        mine = await _lacking(ctx, embedder.model, tuple(rows.values()))
+    async def find_gaps(ctx: Context) -> tuple[Lacking, ...]:
+        rows = await ctx.tx.documents.get_many(NEWS_TEXTS, item_ids)
+        gaps = await _gaps_of(ctx, embedder.model, tuple(rows.values()))
         newest, _ = await lacking(ctx, embedder.model, start=span[0], end=span[1])
-        return tuple({one.id: one for one in (*mine, *newest)}.values())[:MADE_MAX]
+        return tuple({gap.id: gap for gap in (*gaps, *newest)}.values())[:QUESTION_VECTORS_MAX]
 
-    await make(work, embedder, await work.read(SYSTEM, look))
-    held = await work.read(SYSTEM, lambda ctx: _held(ctx, embedder, named, span))
-    vectors = (VECTORS.decode(row.raw) for row in held)
-    return await work.aside(lambda: nearest(embedder, asked, vectors, frozenset(named)))
+    await make(work, embedder, await work.read(SYSTEM, find_gaps))
+    rows = await work.read(SYSTEM, lambda ctx: _candidates(ctx, embedder, item_ids, span))
+    vectors = (VECTORS.decode(row.raw) for row in rows)
+    return await work.aside(lambda: nearest(embedder, query, vectors, frozenset(item_ids)))
 
 
-async def _held(
-    ctx: Context, embedder: Embedder, named: Sequence[str], span: tuple[int | None, int | None]
+async def _candidates(
+    ctx: Context, embedder: Embedder, item_ids: Sequence[str], span: tuple[int | None, int | None]
 ) -> list[Document[Vector]]:
     """The vectors of the named items, and the newest of the time."""
-    rows = await ctx.tx.documents.get_many(VECTORS, named)
+    rows = await ctx.tx.documents.get_many(VECTORS, item_ids)
     after: Position | None = None
-    left = embedder.compared_max
-    while left > 0:
-        limit = min(left, _VECTORS_PAGE)
+    budget = embedder.compared_max
+    while budget > 0:
+        limit = min(budget, _VECTORS_PAGE)
         page = await ctx.tx.documents.scan(
             VECTORS, start=span[0], end=span[1], after=after, limit=limit
         )
         rows.update({row.id: row for row in page.rows})
-        left, after = left - limit, page.end
+        budget, after = budget - limit, page.end
         if after is None:
             break
     return list(rows.values())

@@ -11,10 +11,10 @@ from svc_core.intel.folding.contributions import Contribution
 from svc_core.intel.folding.model import SOURCES
 from svc_core.intel.signals.detectors import raised
 from svc_core.intel.signals.differences import Diff
-from svc_core.intel.signals.markets import moves
+from svc_core.intel.signals.markets import move_signals
 from svc_core.intel.signals.model import Signal
-from svc_core.intel.signals.parties import filed, sanctioned
-from svc_core.intel.signals.scores import critical, listed
+from svc_core.intel.signals.parties import filing_signals, sanction_signals
+from svc_core.intel.signals.scores import critical_signals, exploitation_signals
 from svc_core.operation.context import Context
 
 
@@ -23,10 +23,10 @@ async def follow(
 ) -> None:
     """Write the signals of contributions that were `before` and are `after`."""
     diffs = await _diffs(ctx, before, after)
-    signals = [each for one in diffs for each in _DETECTED[one.told.resource](one)]
-    for resource, look in (("cve", critical), ("market", moves)):
-        some = [one for one in diffs if one.now is not None and one.told.resource == resource]
-        signals += await look(ctx, some) if some else ()
+    signals = [signal for diff in diffs for signal in _DETECTORS[diff.claim.resource](diff)]
+    for resource, detect in (("cve", critical_signals), ("market", move_signals)):
+        batch = [diff for diff in diffs if diff.new is not None and diff.claim.resource == resource]
+        signals += await detect(ctx, batch) if batch else ()
     if signals:
         await raised(ctx, signals)
 
@@ -34,26 +34,26 @@ async def follow(
 async def _diffs(
     ctx: Context, before: Mapping[str, Contribution], after: Mapping[str, Contribution]
 ) -> list[Diff]:
-    every = {**before, **after}
-    ids = [id_ for id_, one in every.items() if one.resource in _DETECTED]
-    sources = await ctx.find_many(SOURCES, {every[id_].source for id_ in ids}) if ids else {}
+    claims = {**before, **after}
+    ids = [id_ for id_, claim in claims.items() if claim.resource in _DETECTORS]
+    sources = await ctx.find_many(SOURCES, {claims[id_].source for id_ in ids}) if ids else {}
     diffs = []
     for id_ in ids:
-        was, now = (_standing(side.get(id_)) for side in (before, after))
-        source = sources.get(every[id_].source)
+        was, now = (_live_claim(side.get(id_)) for side in (before, after))
+        source = sources.get(claims[id_].source)
         if source is not None and (was or now):
             diffs.append(Diff(was, now, source, ctx.now))
     return diffs
 
 
-def _standing(one: Contribution | None) -> Contribution | None:
-    return None if one is None or one.gone else one
+def _live_claim(claim: Contribution | None) -> Contribution | None:
+    return None if claim is None or claim.gone else claim
 
 
-_DETECTED: Mapping[str, Callable[[Diff], Iterable[Signal]]] = {
-    "cve": listed,
-    "entity": sanctioned,
-    "filing": filed,
+_DETECTORS: Mapping[str, Callable[[Diff], Iterable[Signal]]] = {
+    "cve": exploitation_signals,
+    "entity": sanction_signals,
+    "filing": filing_signals,
     "market": lambda _: (),
 }
 """By the kind of row; markets are looked at with the points that they had."""

@@ -102,7 +102,7 @@ _TABLE = (
     Detector("escalation", _WEEK, ("situation",), 0, 0.25),
 )  # fmt: skip
 
-DETECTORS: Mapping[SignalType, Detector] = MappingProxyType({one.type: one for one in _TABLE})
+DETECTORS: Mapping[SignalType, Detector] = MappingProxyType({row.type: row for row in _TABLE})
 
 
 def found(
@@ -112,7 +112,7 @@ def found(
 ) -> Signal:  # fmt: skip
     """The signal of what was the case `at` a time; `key` tells it apart from others of its type."""
     detector = DETECTORS[type_]
-    usual = {"summary": None, "direction": "none", "source_count": 1}
+    defaults = {"summary": None, "direction": "none", "source_count": 1}
     return Signal(
         id=ids.derived_id("sig", type_, "", key),
         type=type_,
@@ -122,7 +122,7 @@ def found(
         detector=SignalDetector(type_, detector.version, detector.parameters),
         observation_ids=tuple(observation_ids[:OBSERVATIONS_MAX]),
         sources=tuple(sources[:SOURCES_MAX]),
-        **(usual | _times(type_, at, at) | members),
+        **(defaults | _times(type_, at, at) | members),
     )
 
 
@@ -130,46 +130,46 @@ def _times(type_: SignalType, at: datetime, now: datetime) -> dict[str, Any]:
     """The times of a signal's first version; what lies in the future is found now."""
     at = min(at, now)
     ends = at + timedelta(hours=DETECTORS[type_].hours)
-    written = {"created_at": now, "updated_at": now, "revision": 1}
-    return {"detected_at": at, "expires_at": ends, **written}
+    stamps = {"created_at": now, "updated_at": now, "revision": 1}
+    return {"detected_at": at, "expires_at": ends, **stamps}
 
 
 def measured(
-    observed: float, baseline: float | None, start: datetime | None, end: datetime | None, *,
+    reading: float, baseline: float | None, start: datetime | None, end: datetime | None, *,
     threshold: float | None = None, z_score: float | None = None,
 ) -> SignalEvidence:  # fmt: skip
     """What was measured in a window, against what."""
     z_score = None if z_score is None else round(z_score, DIGITS)
-    return SignalEvidence(observed, baseline, z_score, SignalWindow(start, end), threshold)
+    return SignalEvidence(reading, baseline, z_score, SignalWindow(start, end), threshold)
 
 
-def source_of(one: Contribution) -> SourceRef:
+def source_of(claim: Contribution) -> SourceRef:
     """The record that a contribution was read from."""
-    told = {**one.ref, "retrievedAt": instants.render(one.read_at)}
-    return wire.from_json(SourceRef, told)
+    members = {**claim.ref, "retrievedAt": instants.render(claim.read_at)}
+    return wire.from_json(SourceRef, members)
 
 
 async def raised(ctx: Context, signals: Iterable[Signal]) -> int:
     """Write the signals that are not there yet; how many."""
-    told = {one.id: one for one in signals}
-    known = await ctx.tx.documents.get_many(SIGNALS, list(told))
-    room: dict[tuple[SignalType, datetime], int] = {}
-    written: list[Signal] = []
-    for id_, one in told.items():
-        signal = attrs.evolve(one, **_times(one.type, one.detected_at, ctx.now))
+    drafts = {signal.id: signal for signal in signals}
+    present = await ctx.tx.documents.get_many(SIGNALS, list(drafts))
+    quota: dict[tuple[SignalType, datetime], int] = {}
+    rows: list[Signal] = []
+    for id_, draft in drafts.items():
+        signal = attrs.evolve(draft, **_times(draft.type, draft.detected_at, ctx.now))
         day = signal.detected_at.replace(hour=0, minute=0, second=0, microsecond=0)
-        place = (signal.type, day)
-        if id_ not in known and place not in room:
-            room[place] = DAY_MAX - await _held(ctx, signal.type, day)
-        if id_ not in known and room[place] > 0:
-            room[place] -= 1
-            written.append(signal)
+        slot = (signal.type, day)
+        if id_ not in present and slot not in quota:
+            quota[slot] = DAY_MAX - await _count_of_day(ctx, signal.type, day)
+        if id_ not in present and quota[slot] > 0:
+            quota[slot] -= 1
+            rows.append(signal)
             await ctx.save(SIGNALS, id_, signal, before=None)
-    await index_signals(ctx, written)
-    return len(written)
+    await index_signals(ctx, rows)
+    return len(rows)
 
 
-async def _held(ctx: Context, type_: SignalType, day: datetime) -> int:
+async def _count_of_day(ctx: Context, type_: SignalType, day: datetime) -> int:
     start, end = micros(day), micros(day + timedelta(days=1)) - 1
     of_type = {"type": (type_,)}
     return await ctx.tx.documents.count(SIGNALS, where=of_type, start=start, end=end, limit=DAY_MAX)

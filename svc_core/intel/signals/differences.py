@@ -13,10 +13,10 @@ from svc_core.intel.signals.model import Signal, SignalType
 
 @frozen
 class Diff:
-    """What a source says of a row `now`, and what it said before; None where it says nothing."""
+    """What a source says of a row `new`, and what it said before; None where it says nothing."""
 
-    was: Contribution | None
-    now: Contribution | None
+    old: Contribution | None
+    new: Contribution | None
     source: Source
     at: datetime
 
@@ -26,30 +26,30 @@ class Diff:
         return self.source.health.last_success_at is not None
 
     @property
-    def told(self) -> Contribution:
+    def claim(self) -> Contribution:
         """What is said, or was said last."""
-        one = self.now or self.was
-        if one is None:
+        claim = self.new or self.old
+        if claim is None:
             raise AssertionError("a change has two sides, one of which is something")
-        return one
+        return claim
 
     @property
     def stamp(self) -> datetime:
         """When it changed, by the source's own word, else now."""
-        return (self.now and self.now.stamp) or self.at
+        return (self.new and self.new.stamp) or self.at
 
-    def said(self, name: str) -> tuple[Any, Any]:
+    def pair(self, name: str) -> tuple[Any, Any]:
         """A member as it was and as it is."""
-        was, now = (one and one.said.get(name) for one in (self.was, self.now))
-        return was, now
+        old, new = (claim and claim.said.get(name) for claim in (self.old, self.new))
+        return old, new
 
-    def evidence(self, observed: float, baseline: float, threshold: float | None = None) -> Any:
+    def evidence(self, reading: float, baseline: float, threshold: float | None = None) -> Any:
         """What was measured, over the time between the two documents."""
         before = self.source.stamp or self.source.health.last_success_at
         start = before and min(before, self.stamp)
-        return measured(observed, baseline, start, self.stamp, threshold=threshold)
+        return measured(reading, baseline, start, self.stamp, threshold=threshold)
 
-    def found(self, type_: SignalType, key: str, title: str, **members: Any) -> Signal:
+    def signal(self, type_: SignalType, key: str, title: str, **members: Any) -> Signal:
         """The signal of what changed, by default when that changed."""
         at = members.pop("at", None) or self.stamp
-        return found(type_, key, title, at, sources=(source_of(self.told),), **members)
+        return found(type_, key, title, at, sources=(source_of(self.claim),), **members)

@@ -14,14 +14,14 @@ from svc_core.operation.members import micros
 from svc_core.text.deviation import moved, thinned
 
 
-async def moves(ctx: Context, diffs: Sequence[Diff]) -> list[Signal]:
+async def move_signals(ctx: Context, diffs: Sequence[Diff]) -> list[Signal]:
     """What moved, and the points of each market as they are then."""
-    known = await ctx.find_many(MARKET_POINTS, [one.told.row for one in diffs])
+    tracks = await ctx.find_many(MARKET_POINTS, [diff.claim.row for diff in diffs])
     signals: list[Signal] = []
     for diff in diffs:
-        row = diff.told.row
-        before = known.get(row) or MarketPoints(row, None)
-        price = _price(diff.told.said, before.label)
+        row = diff.claim.row
+        before = tracks.get(row) or MarketPoints(row, None)
+        price = _price(diff.claim.said, before.label)
         if price is None:
             continue
         label, share = price
@@ -31,18 +31,18 @@ async def moves(ctx: Context, diffs: Sequence[Diff]) -> list[Signal]:
         after = MarketPoints(row, label, thinned(points, (at, share)))
         if after != before:
             await ctx.save(MARKET_POINTS, row, after)
-            known[row] = after
+            tracks[row] = after
     return signals
 
 
-def _price(said: Mapping[str, Any], label: str | None) -> tuple[str, float] | None:
+def _price(members: Mapping[str, Any], label: str | None) -> tuple[str, float] | None:
     """The outcome whose probability is followed, the first unless one was followed before."""
     shares: dict[str, float] = {
-        one["label"]: one["probability"]
-        for one in said.get("outcomes") or ()
-        if one.get("label") is not None and one.get("probability") is not None
+        outcome["label"]: outcome["probability"]
+        for outcome in members.get("outcomes") or ()
+        if outcome.get("label") is not None and outcome.get("probability") is not None
     }
-    if said.get("status") != "open" or not shares:
+    if members.get("status") != "open" or not shares:
         return None
     name = label if label is not None and label in shares else next(iter(shares))
     return name, shares[name]
@@ -60,9 +60,9 @@ def _move(
     diff: Diff, label: str, points: Sequence[tuple[int, float]], last: tuple[int, float]
 ) -> Iterator[Signal]:
     numbers = DETECTORS["marketMove"].numbers
-    said, row = diff.told.said, diff.told.row
-    amounts = ((said.get(name) or {}).get("value") for name in ("volume24h", "volume"))
-    volume = next((one for one in amounts if one is not None), 0)
+    members, row = diff.claim.said, diff.claim.row
+    amounts = ((members.get(name) or {}).get("value") for name in ("volume24h", "volume"))
+    volume = next((amount for amount in amounts if amount is not None), 0)
     first = moved(points, last, timedelta(hours=numbers["windowHours"]))
     if first is None or volume < numbers["volumeMin"]:
         return
@@ -71,14 +71,14 @@ def _move(
         return
     direction = "up" if delta > 0 else "down"
     start = diff.stamp - timedelta(microseconds=last[0] - first[0])
-    named = of_text(said["question"], diff.stamp.date())
-    yield diff.found(
+    references = of_text(members["question"], diff.stamp.date())
+    yield diff.signal(
         "marketMove",
         f"{row}|{direction}|{diff.stamp:%Y-%m-%d}",
-        f"{said['question']} {label}: {first[1]:.0%} to {last[1]:.0%}",
+        f"{members['question']} {label}: {first[1]:.0%} to {last[1]:.0%}",
         direction=direction,
         measure=abs(delta),
         evidence=measured(last[1], first[1], start, diff.stamp, threshold=least),
-        entities=tuple(EntityRef(one, name, "mentioned") for one, name in named.items()),
+        entities=tuple(EntityRef(ref, name, "mentioned") for ref, name in references.items()),
         market_ids=(row,),
     )

@@ -97,9 +97,9 @@ class Signal:
     revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
 
 
-def _end(signal: Signal, dismissed: int) -> int | None:
+def _end(signal: Signal, dismissed_end: int) -> int | None:
     if signal.status == "dismissed":
-        return dismissed
+        return dismissed_end
     return None if signal.expires_at is None else micros(signal.expires_at)
 
 
@@ -116,7 +116,7 @@ SIGNALS: Collection[Signal] = Collection(
     keys={"type": lambda signal: signal.type},
     facets={
         "tag": lambda signal: signal.tags,
-        "entity": lambda signal: [one.entity_id for one in signal.entities],
+        "entity": lambda signal: [ref.entity_id for ref in signal.entities],
         "incident": lambda signal: signal.incident_ids,
     },
     numbers={

@@ -19,7 +19,7 @@ from svc_core.operation.ports import Document
 from svc_core.text.deviation import reached, spread
 
 ROWS_MAX = 500  # of one window
-SOURCES_ASKED = 40  # of one topic, whether they were there before
+SOURCES_CHECKED_MAX = 40  # of one topic, whether they were there before
 _HOUR, _DAY, _MICRO = timedelta(hours=1), timedelta(days=1), timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -42,11 +42,11 @@ class _Item(NamedTuple):
 
 def _item(row: Document[NewsItem]) -> _Item | None:
     """None for one without a date, which is listed by when it was read."""
-    told = json.loads(row.raw)
-    if not (told["publishedAt"] or told["updatedAt"]):
+    members = json.loads(row.raw)
+    if not (members["publishedAt"] or members["updatedAt"]):
         return None
-    at, tone = _EPOCH + row.order * _MICRO, told["sentiment"]["value"]
-    return _Item(row.id, at, told["source"]["id"], tone, told["storyId"], row.raw)
+    at, tone = _EPOCH + row.order * _MICRO, members["sentiment"]["value"]
+    return _Item(row.id, at, members["source"]["id"], tone, members["storyId"], row.raw)
 
 
 # -- topics of news ----------------------------------------------------------------------------
@@ -54,7 +54,7 @@ def _item(row: Document[NewsItem]) -> _Item | None:
 
 async def of_topic(ctx: Context, topic: str) -> list[Signal]:
     """What stands out in the news of a topic, by the day that ends with its newest item."""
-    newest = await _items(ctx, topic, None, None, SOURCES_ASKED)
+    newest = await _items(ctx, topic, None, None, SOURCES_CHECKED_MAX)
     if not newest:
         return []
     end = newest[0].at
@@ -81,11 +81,11 @@ async def _spike(ctx: Context, topic: str, end: datetime, day: Sequence[_Item]) 
     numbers = DETECTORS["volumeSpike"].numbers
     window, back = numbers["windowHours"] * _HOUR, numbers["baselineDays"] * _DAY
     start = end - window
-    recent = [one for one in day if one.at > start]
+    recent = [item for item in day if item.at > start]
     if len(recent) < numbers["itemsMin"]:
         return []
-    known = await _known(ctx, recent, start - numbers["historyDays"] * _DAY)
-    recent = [one for one in recent if one.source_id in known]
+    regulars = await _regular_sources(ctx, recent, start - numbers["historyDays"] * _DAY)
+    recent = [item for item in recent if item.source_id in regulars]
     before = await ctx.tx.documents.count(
         NEWS,
         where={"topics": (topic,)},
@@ -95,39 +95,39 @@ async def _spike(ctx: Context, topic: str, end: datetime, day: Sequence[_Item]) 
     )
     usual = before * window / back
     threshold = max(numbers["itemsMin"], numbers["factor"] * usual)
-    if len(recent) < threshold or len(known) < numbers["sourcesMin"]:
+    if len(recent) < threshold or len(regulars) < numbers["sourcesMin"]:
         return []
     minute = end.minute - end.minute % numbers["cooldownMinutes"]
     key = f"{topic}|{end:%Y-%m-%dT%H}:{minute:02}"
     title = f"{topic}: {len(recent)} items in {numbers['windowHours']} hours"
     evidence = measured(len(recent), round(usual, DIGITS), start, end, threshold=threshold)
-    more = {"direction": "up", "measure": len(recent) / threshold, "evidence": evidence}
-    return [_of_topic("volumeSpike", key, title, topic, recent, **more)]
+    extras = {"direction": "up", "measure": len(recent) / threshold, "evidence": evidence}
+    return [_topic_signal("volumeSpike", key, title, topic, recent, **extras)]
 
 
-async def _known(ctx: Context, items: Sequence[_Item], before: datetime) -> set[str]:
+async def _regular_sources(ctx: Context, items: Sequence[_Item], before: datetime) -> set[str]:
     """The sources of these items that had published by then."""
-    ids = list(dict.fromkeys(one.source_id for one in items))[:SOURCES_ASKED]
-    known = set()
+    ids = list(dict.fromkeys(item.source_id for item in items))[:SOURCES_CHECKED_MAX]
+    regulars = set()
     for id_ in ids:
-        of_it = {"source": (id_,)}
-        if await ctx.tx.documents.count(NEWS, where=of_it, end=micros(before), limit=1):
-            known.add(id_)
-    return known
+        key = {"source": (id_,)}
+        if await ctx.tx.documents.count(NEWS, where=key, end=micros(before), limit=1):
+            regulars.add(id_)
+    return regulars
 
 
 async def _shift(ctx: Context, topic: str, end: datetime, day: Sequence[_Item]) -> list[Signal]:
     """A mean tone that is off that of the week before; the measure is by how many deviations."""
     numbers = DETECTORS["toneShift"].numbers
-    toned = [one for one in day if one.tone is not None]
-    sources = {one.source_id for one in toned}
-    if len(toned) < numbers["itemsMin"] or len(sources) < numbers["sourcesMin"]:
+    with_tone = [item for item in day if item.tone is not None]
+    sources = {item.source_id for item in with_tone}
+    if len(with_tone) < numbers["itemsMin"] or len(sources) < numbers["sourcesMin"]:
         return []
     start = end - numbers["windowHours"] * _HOUR
     since = start - numbers["baselineDays"] * _DAY
     usual = spread(_tones(await _items(ctx, topic, since, start, numbers["samplesMax"])))
-    mean = spread(_tones(toned)).mean
-    z_score = usual.z_score(mean, len(toned))
+    mean = spread(_tones(with_tone)).mean
+    z_score = usual.z_score(mean, len(with_tone))
     threshold = reached(numbers["thresholds"], z_score)
     if usual.count < numbers["samplesMin"] or z_score is None or threshold is None:
         return []
@@ -136,28 +136,28 @@ async def _shift(ctx: Context, topic: str, end: datetime, day: Sequence[_Item]) 
     title = f"{topic}: mean sentiment {usual.mean:+.2f} to {mean:+.2f}"
     means = round(mean, DIGITS), round(usual.mean, DIGITS)
     evidence = measured(*means, start, end, threshold=threshold, z_score=z_score)
-    more = {"direction": direction, "measure": abs(z_score), "evidence": evidence}
-    return [_of_topic("toneShift", key, title, topic, toned, **more)]
+    extras = {"direction": direction, "measure": abs(z_score), "evidence": evidence}
+    return [_topic_signal("toneShift", key, title, topic, with_tone, **extras)]
 
 
 def _tones(items: Sequence[_Item]) -> Iterator[float]:
-    return (one.tone for one in items if one.tone is not None)
+    return (item.tone for item in items if item.tone is not None)
 
 
-def _of_topic(
+def _topic_signal(
     type_: SignalType, key: str, title: str, topic: str, items: Sequence[_Item], **members: Any
 ) -> Signal:
-    tellers = {one.source_id: one for one in reversed(items)}
+    publishers = {item.source_id: item for item in reversed(items)}
     return found(
         type_,
         key,
         title,
         items[0].at,
         tags=(topic,),
-        sources=[one.ref for one in list(tellers.values())[:SOURCES_MAX]],
-        source_count=len(tellers),
-        observation_ids=[one.id for one in items],
-        incident_ids=tuple(dict.fromkeys(one.story_id for one in items if one.story_id))[:20],
+        sources=[item.ref for item in list(publishers.values())[:SOURCES_MAX]],
+        source_count=len(publishers),
+        observation_ids=[item.id for item in items],
+        incident_ids=tuple(dict.fromkeys(item.story_id for item in items if item.story_id))[:20],
         **members,
     )
 
@@ -165,22 +165,22 @@ def _of_topic(
 # -- sources -----------------------------------------------------------------------------------
 
 
-async def silent(ctx: Context, ids: Sequence[str]) -> list[Signal]:
+async def source_silences(ctx: Context, ids: Sequence[str]) -> list[Signal]:
     """Sources that were regular, were read, and had nothing new; not what is over already."""
     signals: list[Signal] = []
     limit = DETECTORS["sourceSilence"].numbers["samplesMax"] + 1
     for source in (await ctx.find_many(SOURCES, ids)).values():
         page = await ctx.tx.documents.scan(NEWS, where={"source": (source.id,)}, limit=limit)
-        dated = [item for item in map(_item, page.rows) if item is not None]
-        if urlsplit(source.location).scheme in {"http", "https"} and dated:
-            signals += _silence(source, dated)
-    return [one for one in signals if one.expires_at and one.expires_at > ctx.now]
+        items = [item for item in map(_item, page.rows) if item is not None]
+        if urlsplit(source.location).scheme in {"http", "https"} and items:
+            signals += _silence(source, items)
+    return [signal for signal in signals if signal.expires_at and signal.expires_at > ctx.now]
 
 
 def _silence(source: Source, items: Sequence[_Item]) -> Iterator[Signal]:
     """The measure is how many times longer than it had to be the silence is."""
     numbers = DETECTORS["sourceSilence"].numbers
-    times = sorted({one.at for one in items})
+    times = sorted({item.at for item in items})
     gaps = [(after - before) / _HOUR for before, after in pairwise(times)]
     usual, read_at, last = spread(gaps), source.health.last_success_at, times[-1]
     if usual.count < numbers["samplesMin"] or read_at is None:
@@ -194,7 +194,7 @@ def _silence(source: Source, items: Sequence[_Item]) -> Iterator[Signal]:
     if silence < threshold:
         return
     z_score = usual.z_score(silence)
-    hours, mean, least = (round(one, DIGITS) for one in (silence, usual.mean, threshold))
+    hours, mean, least = (round(number, DIGITS) for number in (silence, usual.mean, threshold))
     yield found(
         "sourceSilence",
         f"{source.id}|{render(last)}",

@@ -67,7 +67,7 @@ async def shown(ctx: Context, raws: Sequence[bytes]) -> list[dict[str, Any]]:
     return rows
 
 
-async def _one(ctx: Context, document: Document[Signal]) -> One[Signal]:
+async def _response(ctx: Context, document: Document[Signal]) -> One[Signal]:
     (row,) = await shown(ctx, [document.raw])
     return One(text(row).encode(), (*document.tag, row["status"], text(row["entities"])))
 
@@ -81,7 +81,7 @@ async def get_signal(ctx: Context, request: GetSignal) -> One[Signal]:
     Raises:
         Problem: NOT_FOUND.
     """
-    return await _one(ctx, await ctx.load(SIGNALS, request.signal_id))
+    return await _response(ctx, await ctx.load(SIGNALS, request.signal_id))
 
 
 async def dismiss_signal(ctx: Context, request: DismissSignal) -> One[Signal]:
@@ -93,10 +93,10 @@ async def dismiss_signal(ctx: Context, request: DismissSignal) -> One[Signal]:
     document = await ctx.load(SIGNALS, request.signal_id)
     signal = SIGNALS.decode(document.raw)
     if signal.status != "dismissed":
-        told = revised(signal, ctx.now, status="dismissed")
-        document = await ctx.save(SIGNALS, signal.id, told, before=document)
-        await index_signals(ctx, [told])
-    return await _one(ctx, document)
+        dismissal = revised(signal, ctx.now, status="dismissed")
+        document = await ctx.save(SIGNALS, signal.id, dismissal, before=document)
+        await index_signals(ctx, [dismissal])
+    return await _response(ctx, document)
 
 
 # -- declarations ------------------------------------------------------------------------------

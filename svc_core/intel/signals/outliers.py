@@ -25,7 +25,7 @@ _HOUR = timedelta(hours=1)
 # -- series of indicators ----------------------------------------------------------------------
 
 
-async def of_series(ctx: Context, series: str) -> list[Signal]:
+async def series_signals(ctx: Context, series: str) -> list[Signal]:
     """A newest value whose change is off the changes before it; the measure is by how much."""
     numbers = DETECTORS["indicatorSurprise"].numbers
     page = await ctx.tx.documents.scan(
@@ -33,11 +33,11 @@ async def of_series(ctx: Context, series: str) -> list[Signal]:
     )
     newest: dict[str, Mapping[str, Any]] = {}
     for document in page.rows:  # of each period the newest vintage comes first
-        told = json.loads(document.raw)
-        newest.setdefault(told["period"], told)
+        members = json.loads(document.raw)
+        newest.setdefault(members["period"], members)
     today = f"{ctx.now:%Y-%m-%d}"
-    rows = [one for one in newest.values() if one["value"] is not None and one["status"] != "F"]
-    rows = [one for one in rows if one["periodStart"] <= today][: numbers["samplesMax"] + 2]
+    rows = [row for row in newest.values() if row["value"] is not None and row["status"] != "F"]
+    rows = [row for row in rows if row["periodStart"] <= today][: numbers["samplesMax"] + 2]
     changes = [after["value"] - before["value"] for after, before in pairwise(rows)]
     if len(changes) <= numbers["samplesMin"]:
         return []
@@ -47,23 +47,23 @@ async def of_series(ctx: Context, series: str) -> list[Signal]:
     if z_score is None or threshold is None:
         return []
     row = FININT.decode(json.dumps(rows[0]).encode())
-    expected = round(rows[1]["value"] + usual.mean, 6)
+    forecast = round(rows[1]["value"] + usual.mean, 6)
     start, end = (datetime.fromisoformat(f"{day}T00:00:00Z")
                   for day in (row.period_start, row.period_end))  # fmt: skip
-    where = row.area.label or row.area.code
+    area = row.area.label or row.area.code
     signal = found(
         "indicatorSurprise",
         f"{series}|{row.period}",
-        f"{row.name}{f', {where}' if where else ''}: {row.value:g} in {row.period}",
+        f"{row.name}{f', {area}' if area else ''}: {row.value:g} in {row.period}",
         row.released_at or end,
         direction="up" if z_score > 0 else "down",
         measure=abs(z_score),
         evidence=measured(
-            rows[0]["value"], expected, start, end, threshold=threshold, z_score=z_score
+            rows[0]["value"], forecast, start, end, threshold=threshold, z_score=z_score
         ),
         observation_ids=(row.id,),
         sources=row.sources,
-        source_count=len({one.provider for one in row.sources}),
+        source_count=len({source.provider for source in row.sources}),
     )
     return [signal]
 
@@ -71,7 +71,7 @@ async def of_series(ctx: Context, series: str) -> list[Signal]:
 # -- cells of the globe ------------------------------------------------------------------------
 
 
-async def of_cell(ctx: Context, cell: str) -> list[Signal]:
+async def cell_signals(ctx: Context, cell: str) -> list[Signal]:
     """Events of many types in one place and day, each of an article of its own.
 
     The measure is of how many types.
@@ -84,19 +84,19 @@ async def of_cell(ctx: Context, cell: str) -> list[Signal]:
     page = await ctx.tx.documents.scan(
         OSINT_EVENTS, where={"cell": area.cells or ()}, box=lying(area), limit=ROWS_MAX
     )
-    every = [OSINT_EVENTS.decode(row.raw) for row in page.rows]
+    rows = [OSINT_EVENTS.decode(row.raw) for row in page.rows]
     # The edges of a box belong to it; those in the north and east to the next cell.
-    events = [one for one in every if cell_of(one) == cell and one.seen_at <= ctx.now]
+    events = [event for event in rows if cell_of(event) == cell and event.seen_at <= ctx.now]
     if not events:
         return []
     end = events[0].seen_at
     start = end - numbers["windowHours"] * _HOUR
-    events = [one for one in events if one.seen_at > start]
-    types = sorted(apart([(one.type, one.url or one.id) for one in events]))
+    events = [event for event in events if event.seen_at > start]
+    types = sorted(apart([(event.type, event.url or event.id) for event in events]))
     if len(types) < numbers["typesMin"]:
         return []
     ring = [[west, south], [east, south], [east, north], [west, north], [west, south]]
-    countries = {one.place.country_code for one in events if one.place} - {None}
+    countries = {event.place.country_code for event in events if event.place} - {None}
     country = countries.pop() if len(countries) == 1 else None
     signal = found(
         "convergence",
@@ -113,9 +113,9 @@ async def of_cell(ctx: Context, cell: str) -> list[Signal]:
             {"type": "Polygon", "coordinates": [ring]},
             "unknown",
         ),
-        sources=list({ref.id: ref for one in events for ref in one.sources}.values()),
-        source_count=len({one.provider for one in events}),
-        observation_ids=[one.id for one in events],
-        incident_ids=tuple(dict.fromkeys(one.incident_id for one in events if one.incident_id)),
+        sources=list({ref.id: ref for event in events for ref in event.sources}.values()),
+        source_count=len({event.provider for event in events}),
+        observation_ids=[event.id for event in events],
+        incident_ids=tuple(dict.fromkeys(row.incident_id for row in events if row.incident_id)),
     )
     return [signal]

@@ -15,62 +15,62 @@ from svc_core.intel.signals.model import Direction, Signal, SignalType
 _ENTRY = ("authority", "listName", "programId")
 
 
-def sanctioned(diff: Diff) -> Iterator[Signal]:
+def sanction_signals(diff: Diff) -> Iterator[Signal]:
     """Who came on a list, or left it."""
-    was, now = map(_active, diff.said("sanctions"))
-    told = diff.told
-    if not diff.has_earlier or was.keys() == now.keys():
+    old, new = map(_active, diff.pair("sanctions"))
+    claim = diff.claim
+    if not diff.has_earlier or old.keys() == new.keys():
         return
-    name = told.said.get("name") or told.key
-    reference = told.names[0] if told.names else told.row
+    name = claim.said.get("name") or claim.key
+    reference = claim.names[0] if claim.names else claim.row
     sides: tuple[tuple[SignalType, Any, Any, str, Direction], ...] = (
-        ("sanctionListed", now, was, "listed", "up"),
-        ("sanctionDelisted", was, now, "delisted", "down"),
+        ("sanctionListed", new, old, "listed", "up"),
+        ("sanctionDelisted", old, new, "delisted", "down"),
     )
-    for type_, side, other, word, direction in sides:
-        gained = sorted(side.keys() - other.keys())
-        if not gained:
+    for type_, side, base, word, direction in sides:
+        keys = sorted(side.keys() - base.keys())
+        if not keys:
             continue
-        entries = [side[one] for one in gained]
-        dates = sorted(filter(None, (one.get("listedDate") for one in entries)))
+        entries = [side[key] for key in keys]
+        dates = sorted(filter(None, (entry.get("listedDate") for entry in entries)))
         since = moment(dates[-1]) if dates and word == "listed" else None
-        lists = sorted({one.get("listName") or one.get("authority") or "" for one in entries})
-        yield diff.found(
+        lists = sorted({entry.get("listName") or entry.get("authority") or "" for entry in entries})
+        yield diff.signal(
             type_,
-            "|".join([told.key, *map(" ".join, gained), *dates[-1:]]),
+            "|".join([claim.key, *map(" ".join, keys), *dates[-1:]]),
             f"{name} is {word}: {', '.join(filter(None, lists))}",
             at=since,
-            summary=next(filter(None, (one.get("reason") for one in entries)), None),
+            summary=next(filter(None, (entry.get("reason") for entry in entries)), None),
             direction=direction,
-            evidence=diff.evidence(len(now), len(was)),
+            evidence=diff.evidence(len(new), len(old)),
             entities=(EntityRef(reference, name, "target"),),
         )
 
 
 def _active(entries: Sequence[Mapping[str, Any]] | None) -> dict[tuple[str, ...], Any]:
-    active = [one for one in entries or () if one.get("status") != "delisted"]
-    return {tuple(one.get(name) or "" for name in _ENTRY): one for one in active}
+    rows = [entry for entry in entries or () if entry.get("status") != "delisted"]
+    return {tuple(entry.get(name) or "" for name in _ENTRY): entry for entry in rows}
 
 
 # -- filings -----------------------------------------------------------------------------------
 
 
-def filed(diff: Diff) -> Iterator[Signal]:
+def filing_signals(diff: Diff) -> Iterator[Signal]:
     """Filings of the item for material cybersecurity incidents."""
     item = DETECTORS["filing8k105"].numbers["item"]
-    had, has = (item in (told or ()) for told in diff.said("items"))
-    said = diff.told.said
-    if had or not has or not str(said.get("form")).startswith("8-K"):
+    was_in, is_in = (item in (side or ()) for side in diff.pair("items"))
+    members = diff.claim.said
+    if was_in or not is_in or not str(members.get("form")).startswith("8-K"):
         return
-    at = moment(said.get("acceptedAt") or said.get("filedDate"))
-    yield diff.found(
+    at = moment(members.get("acceptedAt") or members.get("filedDate"))
+    yield diff.signal(
         "filing8k105",
-        diff.told.key,
-        f"{said['form']} with item {item}: material cybersecurity incident",
+        diff.claim.key,
+        f"{members['form']} with item {item}: material cybersecurity incident",
         at=at,
-        summary=f"Filed by CIK {said.get('cik')}, accession {said.get('accession')}.",
+        summary=f"Filed by CIK {members.get('cik')}, accession {members.get('accession')}.",
         direction="up",
         evidence=measured(1, 0, None, at),
-        entities=(EntityRef(id_of(said["entity"]), f"CIK {said.get('cik')}", "subject"),),
-        observation_ids=(diff.told.row,),
+        entities=(EntityRef(id_of(members["entity"]), f"CIK {members.get('cik')}", "subject"),),
+        observation_ids=(diff.claim.row,),
     )

@@ -15,8 +15,8 @@ from functools import partial
 from svc_core.intel.folding import bisection
 from svc_core.intel.signals.detectors import raised
 from svc_core.intel.signals.model import DETECTIONS_DUE, DetectionDue, Signal
-from svc_core.intel.signals.news import of_topic, silent
-from svc_core.intel.signals.outliers import of_cell, of_series
+from svc_core.intel.signals.news import of_topic, source_silences
+from svc_core.intel.signals.outliers import cell_signals, series_signals
 from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM, Document
 from svc_core.operation.units import Units
@@ -25,7 +25,7 @@ AT_ONCE = 5  # subjects: some 50 ms for topics of which there is much news
 ROUNDS_MAX = 2_000  # 10,000 subjects in one go; what is left then waits for the next
 
 
-_Seen = tuple[Sequence[Document[DetectionDue]], list[Signal]]
+_Findings = tuple[Sequence[Document[DetectionDue]], list[Signal]]
 """What was due, and what was found in it."""
 
 
@@ -35,21 +35,21 @@ async def detect_new(work: Units, sources: Sequence[str] = ()) -> int:
     Raises:
         ExceptionGroup: some of it cannot be looked at; the rest was.
     """
-    written, faults = 0, list[Exception]()
+    count, faults = 0, list[Exception]()
     for _ in range(ROUNDS_MAX):
         due = await work.read(SYSTEM, _due)
         if not due or len(faults) > bisection.FAULTS_MAX:
             break
-        written += await bisection.each(
+        count += await bisection.each(
             due, partial(_detect, work), partial(_pass_over, work), faults
         )
-    for at in range(0, len(sources), AT_ONCE):
-        some = sources[at : at + AT_ONCE]
-        found = await work.read(SYSTEM, partial(silent, ids=some))
-        if found:
-            written += await work.write(SYSTEM, partial(raised, signals=found))
+    for start in range(0, len(sources), AT_ONCE):
+        batch = sources[start : start + AT_ONCE]
+        signals = await work.read(SYSTEM, partial(source_silences, ids=batch))
+        if signals:
+            count += await work.write(SYSTEM, partial(raised, signals=signals))
     bisection.tell(faults)
-    return written
+    return count
 
 
 async def _due(ctx: Context) -> tuple[Document[DetectionDue], ...]:
@@ -57,29 +57,29 @@ async def _due(ctx: Context) -> tuple[Document[DetectionDue], ...]:
 
 
 async def _detect(work: Units, due: Sequence[Document[DetectionDue]]) -> int:
-    seen = await work.read(SYSTEM, partial(_look, due=due))
-    return await work.write(SYSTEM, partial(_write, seen=seen))
+    findings = await work.read(SYSTEM, partial(_look, due=due))
+    return await work.write(SYSTEM, partial(_write, findings=findings))
 
 
 async def _pass_over(work: Units, due: Document[DetectionDue]) -> None:
-    await work.write(SYSTEM, partial(_write, seen=((due,), [])))
+    await work.write(SYSTEM, partial(_write, findings=((due,), [])))
 
 
-async def _look(ctx: Context, due: Sequence[Document[DetectionDue]]) -> _Seen:
-    told = [DETECTIONS_DUE.decode(row.raw) for row in due]
-    return due, [each for one in told for each in await _DETECTED[one.subject](ctx, one.key)]
+async def _look(ctx: Context, due: Sequence[Document[DetectionDue]]) -> _Findings:
+    items = [DETECTIONS_DUE.decode(row.raw) for row in due]
+    return due, [signal for item in items for signal in await _PASSES[item.subject](ctx, item.key)]
 
 
-async def _write(ctx: Context, seen: _Seen) -> int:
-    due, found = seen
+async def _write(ctx: Context, findings: _Findings) -> int:
+    due, signals = findings
     for row in due:
         if await ctx.unchanged(DETECTIONS_DUE, row) is not None:
             await ctx.tx.documents.delete(DETECTIONS_DUE, row.id)
-    return await raised(ctx, found)
+    return await raised(ctx, signals)
 
 
-_DETECTED: Mapping[str, Callable[[Context, str], Awaitable[list[Signal]]]] = {
+_PASSES: Mapping[str, Callable[[Context, str], Awaitable[list[Signal]]]] = {
     "topic": of_topic,
-    "series": of_series,
-    "cell": of_cell,
+    "series": series_signals,
+    "cell": cell_signals,
 }

@@ -14,32 +14,32 @@ from svc_core.intel.signals.model import DETECTIONS_DUE, DetectionDue
 from svc_core.operation.context import Context
 from svc_core.operation.facts import exact_point
 
-_TIMED = frozenset({"instant", "day", None})
+_DAY_PRECISIONS = frozenset({"instant", "day", None})
 
 
-async def follow_items(ctx: Context, written: Sequence[Written]) -> None:
+async def follow_items(ctx: Context, rows: Sequence[Written]) -> None:
     """Note the topics of new items that have a date."""
-    new = [one.after for one in written if one.before is None and one.after is not None]
-    await _note(ctx, "topic", (topic for item in new if item.dated_at for topic in item.topics))
+    items = [row.after for row in rows if row.before is None and row.after is not None]
+    await _note(ctx, "topic", (topic for item in items if item.dated_at for topic in item.topics))
 
 
-async def follow_values(ctx: Context, written: Sequence[Written]) -> None:
+async def follow_values(ctx: Context, rows: Sequence[Written]) -> None:
     """Note the series of values."""
-    await _note(ctx, "series", (one.after.series for one in written if one.after is not None))
+    await _note(ctx, "series", (row.after.series for row in rows if row.after is not None))
 
 
-async def follow_events(ctx: Context, written: Sequence[Written]) -> None:
+async def follow_events(ctx: Context, rows: Sequence[Written]) -> None:
     """Note the cells of new events."""
-    new = [one.after for one in written if one.before is None and one.after is not None]
-    await _note(ctx, "cell", (cell for cell in map(cell_of, new) if cell is not None))
+    events = [row.after for row in rows if row.before is None and row.after is not None]
+    await _note(ctx, "cell", (cell for cell in map(cell_of, events) if cell is not None))
 
 
 def cell_of(event: OsintEvent) -> str | None:
     """The cell of one degree that an event lies in; None where place or day is known less well."""
     point = exact_point(event.place)
-    if point is None or event.occurred_at is None or event.date_precision not in _TIMED:
+    if point is None or event.occurred_at is None or event.date_precision not in _DAY_PRECISIONS:
         return None
-    west, south = (min(floor(one), most) for one, most in zip(point, (179, 89), strict=True))
+    west, south = (min(floor(axis), top) for axis, top in zip(point, (179, 89), strict=True))
     return f"{west},{south}"
 
 

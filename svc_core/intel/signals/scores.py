@@ -22,67 +22,69 @@ _VENDORS_MAX = 5  # vendors of one vulnerability that are named
 # -- vulnerabilities ---------------------------------------------------------------------------
 
 
-def listed(diff: Diff) -> Iterator[Signal]:
+def exploitation_signals(diff: Diff) -> Iterator[Signal]:
     """What the catalogue of exploited vulnerabilities gained."""
-    old, kev = diff.said("kev")
+    old, kev = diff.pair("kev")
     if kev is None or not diff.has_earlier:
         return
     was_used, is_used = (
-        bool(one) and one.get("knownRansomwareCampaignUse") == "Known" for one in (old, kev)
+        bool(entry) and entry.get("knownRansomwareCampaignUse") == "Known" for entry in (old, kev)
     )
     day = moment(kev["dateAdded"])
-    name = diff.told.said["cveId"]
+    name = diff.claim.said["cveId"]
     common: dict[str, Any] = {
         "summary": kev.get("name"),
         "direction": "up",
         "evidence": diff.evidence(1, 0),
-        "entities": _whom(name, [kev.get("vendorProject")], day),
+        "entities": _entities(name, [kev.get("vendorProject")], day),
     }
     if old is None:
         key, title = f"{name}|{kev['dateAdded']}", f"{name} is known to be exploited"
         common |= {"measure": float(is_used), "tags": ("ransomware",) if is_used else ()}
-        yield diff.found("kevAdded", key, title, at=day, **common)
+        yield diff.signal("kevAdded", key, title, at=day, **common)
     elif is_used and not was_used:
         title = f"{name} is known to be used by ransomware"
-        yield diff.found("kevRansomware", name, title, **common)
+        yield diff.signal("kevRansomware", name, title, **common)
 
 
-def _whom(cve: str, vendors: Iterable[str | None], day: datetime | None) -> tuple[EntityRef, ...]:
+def _entities(
+    cve: str, vendors: Iterable[str | None], day: datetime | None
+) -> tuple[EntityRef, ...]:
     """The vulnerability, and who makes what it is in."""
-    whom = [EntityRef(id_of(cve), cve, "subject")]
+    refs = [EntityRef(id_of(cve), cve, "subject")]
     for vendor in dict.fromkeys(filter(None, vendors)):
-        named = of_vendor(vendor, day and day.date())
-        whom += [EntityRef(one, vendor, "vendor") for one in named]
-    return tuple(whom[: 1 + _VENDORS_MAX])
+        makers = of_vendor(vendor, day and day.date())
+        refs += [EntityRef(maker, vendor, "vendor") for maker in makers]
+    return tuple(refs[: 1 + _VENDORS_MAX])
 
 
-def _worst(one: Contribution | None) -> float:
-    scores = one.said.get("scores") or () if one else ()
+def _top(claim: Contribution | None) -> float:
+    scores = claim.said.get("scores") or () if claim else ()
     return max((score["baseScore"] or 0 for score in scores), default=0)
 
 
-async def critical(ctx: Context, diffs: Sequence[Diff]) -> list[Signal]:
+async def critical_signals(ctx: Context, diffs: Sequence[Diff]) -> list[Signal]:
     """What became critical by the score that its row goes by."""
     least = DETECTORS["criticalCve"].numbers["scoreMin"]
-    rising = [one for one in diffs if _worst(one.now) >= least > _worst(one.was) and _is_new(one)]
-    rows = await ctx.find_many(CVES, [one.told.row for one in rising]) if rising else {}
+    rising = [diff for diff in diffs if _top(diff.new) >= least > _top(diff.old) and _is_new(diff)]
+    rows = await ctx.find_many(CVES, [diff.claim.row for diff in rising]) if rising else {}
     signals = []
     for diff in rising:
-        cve = rows.get(diff.told.row)
+        cve = rows.get(diff.claim.row)
         score = cve and cve.score and cve.score.base_score
         if cve is None or not score or score < least or cve.state != "PUBLISHED":
             continue
         signals.append(
-            diff.found(
+            diff.signal(
                 "criticalCve",
                 cve.cve_id,
                 f"{cve.cve_id}: CVSS {score}",
-                at=None if diff.was else cve.published_at,
+                at=None if diff.old else cve.published_at,
                 summary=cve.title or cve.description,
                 direction="up",
                 measure=score - least,
-                evidence=diff.evidence(score, _worst(diff.was), least),
-                entities=_whom(cve.cve_id, cve.vendors, cve.published_at),
+                evidence=diff.evidence(score, _top(diff.old), least),
+                entities=_entities(cve.cve_id, cve.vendors, cve.published_at),
             )
         )
     return signals
@@ -90,43 +92,43 @@ async def critical(ctx: Context, diffs: Sequence[Diff]) -> list[Signal]:
 
 def _is_new(diff: Diff) -> bool:
     """Whether it is a change, or was published lately: a first document has years of them."""
-    published = moment(diff.told.said.get("publishedAt"))
+    date = moment(diff.claim.said.get("publishedAt"))
     newest = timedelta(days=DETECTORS["criticalCve"].numbers["newDays"])
-    return diff.has_earlier or (published is not None and diff.at - published <= newest)
+    return diff.has_earlier or (date is not None and diff.at - date <= newest)
 
 
-async def follow_scores(ctx: Context, written: Sequence[Written]) -> None:
+async def follow_scores(ctx: Context, rows: Sequence[Written]) -> None:
     """Write the signals of EPSS scores that moved, in whatever order two days were read."""
-    signals = [one for row in written if row.after is not None for one in _jump(row)]
+    signals = [signal for row in rows if row.after is not None for signal in _jump(row)]
     if signals:
         await raised(ctx, signals)
 
 
 def _jump(row: Written) -> Iterator[Signal]:
     cve: Cve = row.after
-    now = cve.epss
-    was = UNSET if now is None else now.previous
-    if now is None or isinstance(was, Unset) or (row.before and row.before.epss == now):
+    new = cve.epss
+    old = UNSET if new is None else new.previous
+    if new is None or isinstance(old, Unset) or (row.before and row.before.epss == new):
         return
     numbers = DETECTORS["epssJump"].numbers
-    delta = round(now.score - was.score, 6)
-    bands = [sum(one.percentile >= band for band in numbers["percentileBands"])
-             for one in (was, now)]  # fmt: skip
+    delta = round(new.score - old.score, 6)
+    bands = [sum(score.percentile >= band for band in numbers["percentileBands"])
+             for score in (old, new)]  # fmt: skip
     if abs(delta) < numbers["deltaMin"] and bands[1] <= bands[0]:
         return
-    is_new = was.model_version != now.model_version
+    is_new = old.model_version != new.model_version
     yield found(
         "epssJump",
-        f"{cve.cve_id}|{now.score_date}",
-        f"{cve.cve_id}: EPSS {was.score:.2f} to {now.score:.2f}",
-        now.score_date or cve.updated_at,
+        f"{cve.cve_id}|{new.score_date}",
+        f"{cve.cve_id}: EPSS {old.score:.2f} to {new.score:.2f}",
+        new.score_date or cve.updated_at,
         summary="The two scores are of different versions of the model." if is_new else None,
         direction="up" if bands[1] > bands[0] or delta > 0 else "down",
         measure=abs(delta),
         evidence=measured(
-            now.score, was.score, was.score_date, now.score_date, threshold=numbers["deltaMin"]
+            new.score, old.score, old.score_date, new.score_date, threshold=numbers["deltaMin"]
         ),
         tags=("modelChanged",) if is_new else (),
-        entities=_whom(cve.cve_id, cve.vendors, now.score_date),
-        sources=tuple(one for one in cve.sources if one.provider == "first-epss"),
+        entities=_entities(cve.cve_id, cve.vendors, new.score_date),
+        sources=tuple(source for source in cve.sources if source.provider == "first-epss"),
     )

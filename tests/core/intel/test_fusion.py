@@ -412,8 +412,8 @@ def test_a_timeline_is_sorted_and_lies_in_its_window(times: list[datetime]) -> N
     ]  # fmt: skip
     window = Interval(datetime(2024, 6, 1, tzinfo=UTC), datetime(2025, 6, 1, tzinfo=UTC))
     cyber, market = {"cves": [], "incidents": []}, {"markets": [], "filings": [], "financials": []}
-    loaded = rules.Loaded({"id": "e", "mergedIds": []}, window, cyber, market, news)
+    loaded = rules.FusionRows({"id": "e", "mergedIds": []}, window, cyber, market, news)
     entries = rules.timeline(loaded)
-    seen = [rules.moment(one["at"]) for one in entries]
+    seen = [rules.instant_of(one["at"]) for one in entries]
     assert seen == sorted(seen)
     assert len(seen) == sum(window.contains(told.replace(microsecond=0)) for told in times)

@@ -153,7 +153,7 @@ def test_of_what_has_too_many_edges_some_are_shown(
     whole = graph(filled, APT28, "depth=2")
     monkeypatch.setattr(neighbours, "SCANNED_MAX", scanned)
     monkeypatch.setattr(neighbours, "SCANNED_MIN", 1)
-    monkeypatch.setattr(neighbours, "LOOKED_UP", looked_up)
+    monkeypatch.setattr(neighbours, "LOOKUP_BATCH", looked_up)
     cut = graph(filled, APT28, query)
     assert cut["truncated"]
     assert labels(cut) < labels(whole)

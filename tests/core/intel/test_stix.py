@@ -90,7 +90,7 @@ ROW = {
 
 
 def node(id_: str, type_: str, label: str = "A name", **row: Any) -> Node:
-    return Node(id_, type_, label, None, (id_,), revoked=False, row=ROW | row)
+    return Node(id_, type_, label, None, (id_,), is_revoked=False, row=ROW | row)
 
 
 def tie(**members: Any) -> Any:

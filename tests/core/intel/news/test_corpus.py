@@ -99,10 +99,10 @@ def test_of_two_who_merge_the_second_changes_nothing(take: Any) -> None:
 
 def test_a_process_remembers_few_tables_and_reads_what_is_new_alone(take: Any) -> None:
     house, tables = take({"a": "strike"}), Tables()
-    tables.held.update({("old", str(number)): ({}, Frequencies()) for number in range(20)})
+    tables.by_owner.update({("old", str(number)): ({}, Frequencies()) for number in range(20)})
     first = table(house, tables)
     assert table(house, tables) is first
-    assert len(tables.held) < 20
+    assert len(tables.by_owner) < 20
     take({"b": "strike"}, house=house)
     assert (first.counts, table(house, tables).counts) == ({"strike": 1}, {"strike": 2})
 

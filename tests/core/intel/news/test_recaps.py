@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from svc_core.base import drive
 from svc_core.contract import problem
 from svc_core.intel.news.model import NEWS, RECAPS, RECAPS_DUE, Recap, RecapDue
-from svc_core.intel.news.recaps import BULLETS_MAX, EVERY, recap, recap_new
+from svc_core.intel.news.recaps import BULLETS_MAX, EVERY, recap_new, recap_of
 from svc_core.testing.clock import START
 from svc_core.text.evidence import Evidence
 from svc_core.text.frequencies import Frequencies
@@ -36,13 +36,13 @@ def item(id_: str, title: str, text: str, *, language: str = "en", hours: int = 
 
 
 def told(*items: Evidence) -> Recap:
-    made = recap(DUE, items, Frequencies(), DAY)
+    made = recap_of(DUE, items, Frequencies(), DAY)
     assert made is not None
     return made
 
 
 def test_no_items_make_no_recap() -> None:
-    assert recap(DUE, (), Frequencies(), DAY) is None
+    assert recap_of(DUE, (), Frequencies(), DAY) is None
 
 
 def test_a_bullet_is_a_sentence_of_the_items_that_it_cites() -> None:
