@@ -65,8 +65,8 @@ class Embedder(Protocol):
             NotEmbedded: there are none.
         """
 
-    def cosines(self, asked: bytes, held: Sequence[bytes]) -> Sequence[float]:
-        """What `cosine` gives for each of `held`, which are as long as `asked`."""
+    def cosines(self, query: bytes, vectors: Sequence[bytes]) -> Sequence[float]:
+        """The `cosine` of a query and each of these vectors, which are as long as it."""
 
 
 # -- vectors -----------------------------------------------------------------------------------

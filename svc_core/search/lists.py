@@ -37,7 +37,7 @@ _HitPage = tuple[list[_Hit[T]], Position | None]
 COUNTED_MAX = 10_000  # rows that hold a word: what more of them hold is no rarer
 ROWS_MAX = 100_000  # that are counted: beside them few rows hold a word
 SORTED_MAX = 200  # rows that a question finds, where they are sorted by something else
-AT_ONCE, SCAN_MAX = 100, 1_000  # rows that are looked at for one page: about 0.2 s
+AT_ONCE, LOOKED_AT_MAX = 100, 1_000  # rows that are looked at for one page: about 0.2 s
 
 Q = Annotated[
     Maybe[str],
@@ -238,7 +238,7 @@ async def _scan(
     rows: list[_Hit[T]] = []
     is_judged = search.question is not None or search.query.keep is not None
     size = max(limit, AT_ONCE) if is_judged else limit
-    for _ in range(0, SCAN_MAX, size):
+    for _ in range(0, LOOKED_AT_MAX, size):
         part, after = await search.fetch(ctx, after, size)
         for at, pair in enumerate(part):
             is_match, match = search.judge(pair)

@@ -76,9 +76,8 @@ class GetMarket:
 def has_share(label: str | None, low: Maybe[float], high: Maybe[float], market: Market) -> bool:
     """Whether an outcome is as probable as asked: that of a label, else the first."""
     outcomes = market.outcomes or ()
-    matches = [
-        item for item in outcomes if item.label and label_key(item.label) == label_key(label or "")
-    ]
+    key = label_key(label or "")
+    matches = [item for item in outcomes if item.label and label_key(item.label) == key]
     shares = [item.probability for item in (outcomes[:1] if label is None else matches)]
     return any(
         share is not None and given(low, 0.0) <= share <= given(high, 1.0) for share in shares
@@ -133,8 +132,8 @@ async def get_market(ctx: Context, request: GetMarket) -> One[Market]:
 
 async def markets_with_entities(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
     """Rows with the entities that their questions name, as far as they are known now."""
-    named_in = [question_references(MARKETS.decode(row)) for row in rows]
-    return await directory.telling(ctx, rows, named_in, blank=b"[]")
+    names = [question_references(MARKETS.decode(row)) for row in rows]
+    return await directory.telling(ctx, rows, names, blank=b"[]")
 
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (

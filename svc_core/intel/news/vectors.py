@@ -28,7 +28,7 @@ from svc_core.search.embeddings import (
     vectors_of,
 )
 
-QUESTION_VECTORS_MAX: Final = 256
+MADE_MAX: Final = 256
 """Vectors made for one question while somebody waits for its answer: 6 to 20 s of one processor.
 Beyond them an item has no likeness yet, and is judged by its words."""
 PAGE: Final = 256
@@ -127,7 +127,7 @@ async def likeness(
         rows = await ctx.tx.documents.get_many(NEWS_TEXTS, item_ids)
         gaps = await _gaps_of(ctx, embedder.model, tuple(rows.values()))
         newest, _ = await lacking(ctx, embedder.model, start=span[0], end=span[1])
-        return tuple({gap.id: gap for gap in (*gaps, *newest)}.values())[:QUESTION_VECTORS_MAX]
+        return tuple({gap.id: gap for gap in (*gaps, *newest)}.values())[:MADE_MAX]
 
     await make(work, embedder, await work.read(SYSTEM, find_gaps))
     rows = await work.read(SYSTEM, lambda ctx: _candidates(ctx, embedder, item_ids, span))
