@@ -14,7 +14,7 @@ from attrs import field, frozen
 
 from svc_core.wire.constraints import Doc, Example
 
-Said = Mapping[str, Any]
+Members = Mapping[str, Any]
 """Members of a row in their wire names and JSON values."""
 
 
@@ -35,7 +35,7 @@ class Record:
 
     resource: str
     key: str
-    said: Said
+    said: Members
     stamp: datetime | None = None
     also: tuple[str, ...] = ()
     record_id: str | None = None
@@ -86,7 +86,7 @@ class Given:
     country_zone: tzinfo | None = None
 
 
-Told = Iterator[About | Record | Rejection]
+Contents = Iterator[About | Record | Rejection]
 
 
 # -- what is refused ---------------------------------------------------------------------------

@@ -77,16 +77,16 @@ TABLE: tuple[Format, ...] = (
 )
 """In the order in which they are tried: those with the plainer marks first."""
 
-FORMATS: Mapping[str, Format] = MappingProxyType({one.id: one for one in TABLE})
+FORMATS: Mapping[str, Format] = MappingProxyType({format_.id: format_ for format_ in TABLE})
 
-BYTES_MAX = max(one.bytes_max for one in TABLE)
+BYTES_MAX = max(format_.bytes_max for format_ in TABLE)
 """Of a document whose format is not known yet."""
 
 KEY_CHARS_MAX = 10_000  # twice the address of a page
 REASONS_MAX = 20  # told of one document; of each a count and one sample
 
 # What no format is, told by what it is instead.
-_KNOWN_ELSE = {
+_NEAR_MISSES = {
     "opml": ("opml", "This is OPML, a list of feeds: see svc sources import."),
     "html": ("html", "This is an HTML page, not data: the address may have moved."),
 }
@@ -104,7 +104,7 @@ class Document:
     @property
     def rejected(self) -> int:
         """How many records could not be used."""
-        return sum(one.count for one in self.rejections)
+        return sum(rejection.count for rejection in self.rejections)
 
 
 def recognised(body: Body) -> Format:
@@ -115,40 +115,40 @@ def recognised(body: Body) -> Format:
     """
     if not body.data.strip():
         raise DocumentRefused("empty", "The document is empty.")
-    found = next((one for one in TABLE if one.recognise(body)), None)
-    if found is not None:
-        return found
-    known = _KNOWN_ELSE.get(body.root.lower())
-    if known is not None:
-        raise DocumentRefused(*known)
+    match = next((format_ for format_ in TABLE if format_.recognise(body)), None)
+    if match is not None:
+        return match
+    refusal = _NEAR_MISSES.get(body.root.lower())
+    if refusal is not None:
+        raise DocumentRefused(*refusal)
     if body.head.startswith(("{", "[")):
         body.whole_json()
     raise DocumentRefused("unrecognised", "No format fits this document.")
 
 
-def read(body: Body, format_: Format, given: Given) -> Document:
+def read(body: Body, format_: Format, origin: Given) -> Document:
     """All that a document of this format says.
 
     Raises:
         DocumentRefused: it is too large, not whole, or of another format; an option is missing.
         MissingExtra: a library that this format needs is not installed.
     """
-    check_options(format_, given.options)
+    check_options(format_, origin.options)
     if len(body.data) > format_.bytes_max:
         size = f"The document is larger than {format_.bytes_max} bytes."
         raise DocumentRefused("tooLarge", size)
     if not format_.recognise(body):
-        found = recognised(body)
+        actual = recognised(body)
         raise DocumentRefused(
-            "anotherFormat", f"The document is {found.id}, and its source is {format_.id}."
+            "anotherFormat", f"The document is {actual.id}, and its source is {format_.id}."
         )
     try:
-        return whole(format_, format_.parse(body, given))
+        return whole(format_, format_.parse(body, origin))
     except FAULTS as fault:
         if isinstance(fault, DocumentRefused):
             raise
-        what = str(fault) if isinstance(fault, Unusable) else type(fault).__name__
-        reason = f"The document is not of the form of {format_.title}: {what}."
+        detail = str(fault) if isinstance(fault, Unusable) else type(fault).__name__
+        reason = f"The document is not of the form of {format_.title}: {detail}."
         raise DocumentRefused("malformed", reason) from fault
 
 
@@ -164,51 +164,51 @@ def check_options(format_: Format, options: Mapping[str, str]) -> None:
         takes = ", ".join(format_.options) or "none"
         raise DocumentRefused("option", f"{format_.id} takes no {unknown[0]}; it takes: {takes}.")
     if missing:
-        what = format_.options[missing[0]]
-        raise DocumentRefused("option", f"{format_.id} needs --option {missing[0]}=: {what}.")
+        purpose = format_.options[missing[0]]
+        raise DocumentRefused("option", f"{format_.id} needs --option {missing[0]}=: {purpose}.")
 
 
-def whole(format_: Format, told: Iterator[About | Record | Rejection]) -> Document:
+def whole(format_: Format, contents: Iterator[About | Record | Rejection]) -> Document:
     """All that is told by a document that was read to its end.
 
     Raises:
         DocumentRefused: it holds too many records, or not as many as it says.
     """
-    about, seen = About(), 0
+    about, total = About(), 0
     records: dict[tuple[str, str], Record] = {}
     reasons: Counter[str] = Counter()
     samples: dict[str, str] = {}
-    for one in map(_bounded, told):
-        if isinstance(one, Record):
-            seen += 1
-            name = (one.resource, one.key)
-            if name not in records or not is_older(one.stamp, records[name].stamp):
-                records[name] = one
-        elif isinstance(one, Rejection):
-            seen += one.count
-            reasons[one.reason] += one.count
-            samples.setdefault(one.reason, one.sample)
+    for part in map(_check_key_length, contents):
+        if isinstance(part, Record):
+            total += 1
+            name = (part.resource, part.key)
+            if name not in records or not is_older(part.stamp, records[name].stamp):
+                records[name] = part
+        elif isinstance(part, Rejection):
+            total += part.count
+            reasons[part.reason] += part.count
+            samples.setdefault(part.reason, part.sample)
         else:
-            about = one
-        if seen > format_.records_max:
+            about = part
+        if total > format_.records_max:
             raise DocumentRefused(
                 "tooManyItems", f"The document holds more than {format_.records_max} records."
             )
-    if about.records is not None and about.records != seen:
+    if about.records is not None and about.records != total:
         raise DocumentRefused(
-            "wrongCount", f"The document says that it holds {about.records}, and holds {seen}."
+            "wrongCount", f"The document says that it holds {about.records}, and holds {total}."
         )
-    counted = reasons.most_common(REASONS_MAX)
-    rejections = tuple(Rejection(reason, count, samples[reason]) for reason, count in counted)
+    top_reasons = reasons.most_common(REASONS_MAX)
+    rejections = tuple(Rejection(reason, count, samples[reason]) for reason, count in top_reasons)
     return Document(format_, about, tuple(records.values()), rejections)
 
 
-def _bounded(one: About | Record | Rejection) -> About | Record | Rejection:
+def _check_key_length(part: About | Record | Rejection) -> About | Record | Rejection:
     """What is told; a record with a key that no index holds is a rejection."""
-    if isinstance(one, Record) and any(len(key) > KEY_CHARS_MAX for key in (one.key, *one.also)):
+    if isinstance(part, Record) and any(len(key) > KEY_CHARS_MAX for key in (part.key, *part.also)):
         reason = f"has an id of more than {KEY_CHARS_MAX} characters"
-        return Rejection(reason, 1, one.key[:SAMPLE_CHARS])
-    return one
+        return Rejection(reason, 1, part.key[:SAMPLE_CHARS])
+    return part
 
 
 def is_older(left: datetime | None, right: datetime | None) -> bool:

@@ -10,11 +10,11 @@ from functools import partial
 from typing import Any
 
 from svc_core.formats.companies import leis
-from svc_core.formats.model import About, Given, Record, Told
+from svc_core.formats.model import About, Contents, Given, Record
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import declared
+from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.identifiers import isin
-from svc_core.formats.reading.values import each, moment, records, required
+from svc_core.formats.reading.values import as_list, moment, records, require
 
 Item = dict[str, Any]
 
@@ -33,17 +33,17 @@ def _at(told: Any, path: str) -> Any:
 
 
 def _recognise(body: Body) -> bool:
-    first = next(iter(each(body.json["data"])), None)
+    first = next(iter(as_list(body.json["data"])), None)
     if first is None:
         return "goldenCopy" in body.json["meta"]
     return first["type"] in [*_READERS, "isins"]
 
 
-def _parse(body: Body, _: Given) -> Told:
+def _parse(body: Body, _: Given) -> Contents:
     told, securities = body.whole_json(), defaultdict[str, list[str]](list)
     yield About(stamp=moment(_at(told, "meta/goldenCopy/publishDate")))
     parent = _CHILDREN.search(" ".join(map(str, (told.get("links") or {}).values())))
-    data = [one for one in each(told["data"]) if one is not None]
+    data = [one for one in as_list(told["data"]) if one is not None]
     yield from records(data, partial(_read, parent, securities), lambda item: item["id"])
     for number, isins in securities.items():
         yield leis.record(number, {}, [("isin", one) for one in isins])
@@ -54,10 +54,10 @@ def _read(
 ) -> Iterator[Record]:
     told = item["attributes"]
     if item["type"] == "isins":
-        one = required(isin(told["isin"]), "an ISIN with a right check digit")
+        one = require(isin(told["isin"]), "an ISIN with a right check digit")
         securities[leis.code(told["lei"])].append(one)
         return
-    yield required(_READERS.get(item["type"]), "a type that is known")(told)
+    yield require(_READERS.get(item["type"]), "a type that is known")(told)
     if parent is not None:
         kind = f"IS_{parent[2].upper()}LY_CONSOLIDATED_BY"
         yield leis.relation({"child": told["lei"], "parent": parent[1], "kind": kind})
@@ -85,4 +85,4 @@ def _relation(told: Item) -> Record:
 _READERS = {"lei-records": _entity, "relationship-records": _relation}
 
 
-GLEIF = declared("gleif", _recognise, _parse)
+GLEIF = make_format("gleif", _recognise, _parse)

@@ -6,15 +6,15 @@ A window: a golden copy is published in parts and in deltas, under the record co
 from xml.etree.ElementTree import Element
 
 from svc_core.formats.companies import leis
-from svc_core.formats.model import About, Given, Record, Rejection, Told
+from svc_core.formats.model import About, Contents, Given, Record, Rejection
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import declared
+from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import moment, records
 
 _HEADERS = ("LEIHeader", "Header")
 
 
-def _parse(body: Body, _: Given) -> Told:
+def _parse(body: Body, _: Given) -> Contents:
     relations: list[Record | Rejection] = []
     for element in body.elements(*_HEADERS, "LEIRecord", "RelationshipRecord"):
         name = element.tag.rpartition("}")[2]
@@ -59,4 +59,4 @@ def _relation(record: Element) -> Record:
     return leis.relation(_facts(record, leis.RELATION))
 
 
-LEI_CDF = declared("lei-cdf", lambda body: body.root in {"LEIData", "RelationshipData"}, _parse)
+LEI_CDF = make_format("lei-cdf", lambda body: body.root in {"LEIData", "RelationshipData"}, _parse)

@@ -8,8 +8,8 @@ from typing import Any
 from svc_core.formats.model import Record, Said
 from svc_core.formats.reading import parties, relations
 from svc_core.formats.reading.identifiers import lei
-from svc_core.formats.reading.parties import known
-from svc_core.formats.reading.values import countries, day, moment, required, text
+from svc_core.formats.reading.parties import designator_keys
+from svc_core.formats.reading.values import countries, day, moment, require, text
 
 _TYPES = {
     **dict.fromkeys(("GENERAL", "BRANCH", "SOLE_PROPRIETOR"), "company"),
@@ -66,7 +66,7 @@ def code(value: object) -> str:
     Raises:
         Unusable: it is none.
     """
-    return required(lei(value), "a LEI with right check digits")
+    return require(lei(value), "a LEI with right check digits")
 
 
 def entity(
@@ -77,7 +77,7 @@ def entity(
     is_succeeded: bool,
 ) -> Record:
     """The legal entity of these facts; `others` are its names beside the legal one."""
-    number, legal = code(told["lei"]), required(text(told["name"]), "a legal name")
+    number, legal = code(told["lei"]), require(text(told["name"]), "a legal name")
     home = text(told["jurisdiction"]) or ""
     status = _STATUSES.get(str(told["status"]), "unknown")
     validity = {"from": day(told["created"]), "to": day(told["expired"])}
@@ -97,7 +97,7 @@ def entity(
 
 def record(number: str, said: Said, named: Named, *, stamp: datetime | None = None) -> Record:
     """What is said of the legal entity with this LEI, `named` being its other designators."""
-    names, url = known([("lei", number), *named]), _PAGE + number
+    names, url = designator_keys([("lei", number), *named]), _PAGE + number
     return parties.entity(names, said, provider="gleif", stamp=stamp, record_id=number, url=url)
 
 
@@ -108,7 +108,7 @@ def relation(told: Mapping[str, Any]) -> Record:
         Unusable: one has none, as those that GLEIF knows by other numbers only.
     """
     ends = [code(told[end]) for end in ("child", "parent")]
-    kind, level = required(_RELATIONS.get(str(told["kind"])), "a kind of relation that is known")
+    kind, level = require(_RELATIONS.get(str(told["kind"])), "a kind of relation that is known")
     said = {
         "confidence": 1.0,
         "validFrom": day(told.get("since")),

@@ -7,8 +7,8 @@ from typing import Any
 from svc_core.formats.model import Record
 from svc_core.formats.reading import parties
 from svc_core.formats.reading.identifiers import cik
-from svc_core.formats.reading.parties import keys
-from svc_core.formats.reading.values import country_named, moment, required, text
+from svc_core.formats.reading.parties import ranked_keys
+from svc_core.formats.reading.values import country_named, moment, require, text
 
 _ARCHIVES = "https://www.sec.gov/Archives/edgar/data"
 _COMPANY = "https://www.sec.gov/cgi-bin/browse-edgar?action=getcompany&CIK="
@@ -29,7 +29,7 @@ def company(value: object) -> str:
     Raises:
         Unusable: it is none.
     """
-    return required(cik(value), "a CIK")
+    return require(cik(value), "a CIK")
 
 
 def entity(
@@ -43,7 +43,7 @@ def entity(
     `listed` are the tickers, each with the name of its exchange.
     """
     tickers = [("ticker", ticker) for ticker in listed or ()]
-    known, page = keys([("lei", lei), ("cik", number), *tickers]), _COMPANY + number
+    known, page = ranked_keys([("lei", lei), ("cik", number), *tickers]), _COMPANY + number
     listings = None if listed is None else [_listing(*one) for one in listed.items()]
     members = {"type": "company", **said, "listings": listings}
     return parties.entity(known, members, provider="sec", record_id=number, url=page)

@@ -21,10 +21,10 @@ from attrs import Factory, frozen
 
 from svc_core.formats.companies import sec, xbrl
 from svc_core.formats.companies.fiscal import FiscalYears, annual_ends, months
-from svc_core.formats.model import FAULTS, About, Given, Record, Told, Unusable
+from svc_core.formats.model import FAULTS, About, Contents, Given, Record, Unusable
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import declared
-from svc_core.formats.reading.values import day, midnight, number, records, required, text
+from svc_core.formats.reading.format import make_format
+from svc_core.formats.reading.values import day, midnight, number, records, require, text
 
 Fact = dict[str, Any]
 
@@ -54,7 +54,7 @@ def _recognise(body: Body) -> bool:
     return body.has("cik", "facts") or body.has("cik", "taxonomy", "tag", "units")
 
 
-def _parse(body: Body, _: Given) -> Told:
+def _parse(body: Body, _: Given) -> Contents:
     told = body.whole_json()
     cik = sec.company(told["cik"])
     taxonomies = told["facts"] if "facts" in told else {told["taxonomy"]: {told["tag"]: told}}
@@ -153,7 +153,7 @@ def _period(years: FiscalYears, start: str | None, end: str) -> dict[str, Any]:
 
 def _filing(cik: str, *told: Any) -> tuple[dict[str, Any], datetime | None]:
     accession, form, filed, year, period = told
-    known = required(text(accession), "accn")
+    known = require(text(accession), "accn")
     said = {
         "accession": known,
         "form": text(form),
@@ -165,4 +165,4 @@ def _filing(cik: str, *told: Any) -> tuple[dict[str, Any], datetime | None]:
     return said, midnight(filed)
 
 
-SEC_COMPANYFACTS = declared("sec-companyfacts", _recognise, _parse)
+SEC_COMPANYFACTS = make_format("sec-companyfacts", _recognise, _parse)

@@ -10,21 +10,21 @@ from itertools import zip_longest
 from typing import Any
 
 from svc_core.formats.companies import sec
-from svc_core.formats.model import About, DocumentRefused, Given, Record, Told
+from svc_core.formats.model import About, Contents, DocumentRefused, Given, Record
 from svc_core.formats.reading import parties
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import declared
+from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.identifiers import cik
 from svc_core.formats.reading.values import (
     at,
+    comma_parts,
     day,
     midnight,
     moment,
-    parts,
     records,
-    required,
-    several,
+    require,
     text,
+    text_list,
 )
 
 _FILE = re.compile(r"CIK(\d{10})")
@@ -35,7 +35,7 @@ def _recognise(body: Body) -> bool:
     return body.has("cik", "filings") or body.has("accessionNumber", "form")
 
 
-def _parse(body: Body, given: Given) -> Told:
+def _parse(body: Body, given: Given) -> Contents:
     told = body.whole_json()
     columns = told if "filings" not in told else (told["filings"] or {}).get("recent") or {}
     number, rows = _company(told, given), _rows(columns)
@@ -61,11 +61,11 @@ def _rows(columns: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _entity(number: str, told: dict[str, Any]) -> Record:
-    tickers, homes = several(told.get("tickers")), _homes(told)
+    tickers, homes = text_list(told.get("tickers")), _homes(told)
     exchanges = (told.get("exchanges") or ())[: len(tickers)]
-    name, sic = required(text(told.get("name")), "a name"), text(told.get("sic"))
+    name, sic = require(text(told.get("name")), "a name"), text(told.get("sic"))
     industry = {"scheme": "SIC", "code": sic, "label": text(told.get("sicDescription"))}
-    formerly = several([one.get("name") for one in told.get("formerNames") or ()])
+    formerly = text_list([one.get("name") for one in told.get("formerNames") or ()])
     is_person = _is_person(told)
     said = {
         "type": "person" if is_person else "company",
@@ -96,8 +96,8 @@ def _homes(told: dict[str, Any]) -> list[str | None]:
 
 
 def _filing(number: str, row: dict[str, Any]) -> Record:
-    accession, form = (required(text(row[name]), name) for name in ("accessionNumber", "form"))
-    filed = required(day(row["filingDate"]), "filingDate")
+    accession, form = (require(text(row[name]), name) for name in ("accessionNumber", "form"))
+    filed = require(day(row["filingDate"]), "filingDate")
     accepted = moment(row.get("acceptanceDateTime"))
     url = sec.filing_page(number, accession, text(row.get("primaryDocument")))
     said = {
@@ -108,7 +108,7 @@ def _filing(number: str, row: dict[str, Any]) -> Record:
         "filedDate": filed,
         "reportDate": day(row.get("reportDate")),
         "acceptedAt": at(accepted),
-        "items": None if row.get("items") is None else parts(row["items"]),
+        "items": None if row.get("items") is None else comma_parts(row["items"]),
         "description": text(row.get("primaryDocDescription")),
         "url": url,
     }
@@ -116,4 +116,4 @@ def _filing(number: str, row: dict[str, Any]) -> Record:
     return Record("filing", f"{number}|{accession}", said, stamp, (), accession, url, stamp)
 
 
-SEC_SUBMISSIONS = declared("sec-submissions", _recognise, _parse, options=_OPTIONS)
+SEC_SUBMISSIONS = make_format("sec-submissions", _recognise, _parse, options=_OPTIONS)

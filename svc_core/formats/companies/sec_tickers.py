@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from svc_core.formats.companies import sec
-from svc_core.formats.model import Given, Record, Told
+from svc_core.formats.model import Contents, Given, Record
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import declared
+from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.identifiers import cik
 from svc_core.formats.reading.values import records, text
 
@@ -31,7 +31,7 @@ def _cik(row: Row) -> Any:
     return row.get("cik_str", row.get("cik"))
 
 
-def _parse(body: Body, _: Given) -> Told:
+def _parse(body: Body, _: Given) -> Contents:
     companies: dict[Any, list[Row]] = defaultdict(list)
     for place, row in enumerate(_rows(body.whole_json())):
         number = cik(_cik(row)) if isinstance(row, dict) else None
@@ -46,4 +46,4 @@ def _record(rows: list[Row]) -> Record:
     return sec.entity(sec.company(_cik(first)), said, listed)
 
 
-SEC_TICKERS = declared("sec-tickers", _recognise, _parse)
+SEC_TICKERS = make_format("sec-tickers", _recognise, _parse)

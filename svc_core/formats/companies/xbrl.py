@@ -8,7 +8,7 @@ from attrs import frozen
 
 from svc_core import data
 from svc_core.formats.reading.codes import currency
-from svc_core.formats.reading.values import number, required, text
+from svc_core.formats.reading.values import number, require, text
 
 _UNITS = {"shares": "{share}", "pure": "1", "Year": "a", "Month": "mo", "Day": "d"}
 """UCUM units of what reports measure in; all others are annotations."""
@@ -88,5 +88,5 @@ def exact(told: object) -> int | float:
     Raises:
         Unusable: it is none, or a whole one beyond ±(2^53 - 1).
     """
-    value = required(number(told), "a value")
-    return required(number(int(value)), "") if value == int(value) else value
+    value = require(number(told), "a value")
+    return require(number(int(value)), "") if value == int(value) else value

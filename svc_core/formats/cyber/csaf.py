@@ -4,66 +4,79 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from svc_core.formats.cyber.csaf_products import Product, affected, named
+from svc_core.formats.cyber.csaf_products import Product, affected_products, products_by_id
 from svc_core.formats.cyber.vulnerabilities import (
+    collect,
     cve_id,
-    listed,
-    record,
-    references,
+    cve_record,
+    reference_links,
     score,
     weaknesses,
 )
-from svc_core.formats.model import About, Given, Told
+from svc_core.formats.model import About, Contents, Given
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import declared
-from svc_core.formats.reading.values import moment, objects, records, text, web
+from svc_core.formats.reading.format import make_format
+from svc_core.formats.reading.values import moment, objects, records, text, web_url
 
 
-def _parse(body: Body, _: Given) -> Told:
+def _parse(body: Body, _: Given) -> Contents:
     advisory = body.whole_json()
     document = advisory["document"]
     tracking, publisher = document["tracking"], document.get("publisher") or {}
-    links = [one for one in objects(document.get("references")) if one.get("category") == "self"]
+    links = [link for link in objects(document.get("references")) if link.get("category") == "self"]
     stamp = moment(tracking.get("current_release_date"))
-    yield About(stamp, text(document.get("title"), 300), web(publisher.get("namespace")))
+    yield About(stamp, text(document.get("title"), 300), web_url(publisher.get("namespace")))
     of_advisory = {
         "stamp": stamp,
         "record_id": text(tracking["id"], 200),
-        "url": next((web(one.get("url")) for one in reversed(links)), None),
+        "url": next((web_url(link.get("url")) for link in reversed(links)), None),
         "published_at": moment(tracking.get("initial_release_date")),
     }
-    known = named(advisory.get("product_tree") or {})
-    for_each = partial(_said, known, publisher)
+    products = products_by_id(advisory.get("product_tree") or {})
+    make_members = partial(_members, products, publisher)
     yield from records(
         advisory.get("vulnerabilities") or (),
-        lambda told: record(cve_id(told.get("cve")), for_each(told), **of_advisory),
-        lambda told: told["cve"],
+        lambda item: cve_record(cve_id(item.get("cve")), make_members(item), **of_advisory),
+        lambda item: item["cve"],
     )
 
 
-def _said(known: Mapping[Any, Product], publisher: dict[str, Any], told: dict[str, Any]) -> Any:
-    title = text(told.get("title"), 500)
-    notes = {one.get("category"): one.get("text") for one in objects(told.get("notes"))}
-    weak = [told["cwe"]] if told.get("cwe") else told.get("cwes")
+def _members(
+    products: Mapping[Any, Product], publisher: dict[str, Any], item: dict[str, Any]
+) -> Any:
+    title = text(item.get("title"), 500)
+    notes = {note.get("category"): note.get("text") for note in objects(item.get("notes"))}
+    cwes = [item["cwe"]] if item.get("cwe") else item.get("cwes")
     role = "primary" if publisher.get("category") == "vendor" else "secondary"
     return {
-        "title": None if title == told["cve"] else title,
+        "title": None if title == item["cve"] else title,
         "description": text(notes.get("description") or notes.get("summary")),
-        "scores": _scores(told, text(publisher.get("name"), 200), role),
+        "scores": _scores(item, text(publisher.get("name"), 200), role),
         "weaknesses": weaknesses(
-            [weak and [{"cweId": one["id"], "value": one.get("name")} for one in weak]]
+            [
+                cwes
+                and [{"cweId": weakness["id"], "value": weakness.get("name")} for weakness in cwes]
+            ]
         ),
-        "affected": affected(known, told.get("product_status") or {}),
-        "references": references([told.get("references")]),
+        "affected": affected_products(products, item.get("product_status") or {}),
+        "references": reference_links([item.get("references")]),
     }
 
 
-def _scores(told: dict[str, Any], provider: str | None, role: str) -> list[Any] | None:
+def _scores(item: dict[str, Any], provider: str | None, role: str) -> list[Any] | None:
     """Of CSAF 2.0 `scores`, of 2.1 `metrics`; what all products share is one score."""
-    held = [*(told.get("scores") or ()), *(one["content"] for one in told.get("metrics") or ())]
-    cvss = [one[name] for one in held for name in sorted(one, reverse=True) if "cvss" in name]
-    found = listed([cvss or None], lambda one: score(one, provider, role))
-    return found and list({tuple(one.values()): one for one in found}.values())
+    metrics = [
+        *(item.get("scores") or ()),
+        *(metric["content"] for metric in item.get("metrics") or ()),
+    ]
+    cvss = [
+        metric[name]
+        for metric in metrics
+        for name in sorted(metric, reverse=True)
+        if "cvss" in name
+    ]
+    scores = collect([cvss or None], lambda vector: score(vector, provider, role))
+    return scores and list({tuple(row.values()): row for row in scores}.values())
 
 
-CSAF = declared("csaf", lambda body: "csaf_version" in body.json["document"], _parse)
+CSAF = make_format("csaf", lambda body: "csaf_version" in body.json["document"], _parse)

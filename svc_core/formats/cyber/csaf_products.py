@@ -12,11 +12,11 @@ from svc_core.formats.reading.values import objects
 
 Product = Mapping[Any, Any]
 
-_AFFECTED = ("known_affected", "first_affected", "last_affected")
-_UNAFFECTED = ("fixed", "first_fixed", "known_not_affected", "recommended")
+_AFFECTED_STATUSES = ("known_affected", "first_affected", "last_affected")
+_UNAFFECTED_STATUSES = ("fixed", "first_fixed", "known_not_affected", "recommended")
 STATUSES = {
-    **dict.fromkeys(_AFFECTED, "affected"),
-    **dict.fromkeys(_UNAFFECTED, "unaffected"),
+    **dict.fromkeys(_AFFECTED_STATUSES, "affected"),
+    **dict.fromkeys(_UNAFFECTED_STATUSES, "unaffected"),
     "under_investigation": "unknown",
 }
 
@@ -27,14 +27,14 @@ _RANGE = re.compile(
 )
 
 
-def named(tree: Mapping[str, Any]) -> dict[Any, Product]:
+def products_by_id(tree: Mapping[str, Any]) -> dict[Any, Product]:
     """What each product id stands for: vendor, product, version or range, CPE."""
-    found = dict(_leaf({}, one) for one in objects(tree.get("full_product_names")))
-    found |= _leaves(tree.get("branches"), {})
-    for one in objects(tree.get("relationships")):
-        base = found.get(one.get("product_reference"), {})
-        found |= [_leaf(base, one.get("full_product_name") or {})]
-    return found
+    products = dict(_leaf({}, product) for product in objects(tree.get("full_product_names")))
+    products |= _leaves(tree.get("branches"), {})
+    for relationship in objects(tree.get("relationships")):
+        base = products.get(relationship.get("product_reference"), {})
+        products |= [_leaf(base, relationship.get("full_product_name") or {})]
+    return products
 
 
 def _leaves(branches: Any, path: Product) -> Iterator[tuple[Any, Product]]:
@@ -46,24 +46,26 @@ def _leaves(branches: Any, path: Product) -> Iterator[tuple[Any, Product]]:
 
 def _leaf(path: Product, product: Mapping[str, Any]) -> tuple[Any, Product]:
     cpe = (product.get("product_identification_helper") or {}).get("cpe")
-    told = {"product_name": product.get("name"), "cpe": cpe}
-    return product.get("product_id"), told | {k: v for k, v in path.items() if v}
+    defaults = {"product_name": product.get("name"), "cpe": cpe}
+    return product.get("product_id"), defaults | {k: v for k, v in path.items() if v}
 
 
-def affected(known: Mapping[Any, Product], statuses: Mapping[str, Any]) -> list[Any] | None:
+def affected_products(
+    products: Mapping[Any, Product], statuses: Mapping[str, Any]
+) -> list[Any] | None:
     """Each product that has a status, once, with its versions."""
     return vulnerabilities.products(
-        (one.get("vendor"), one["product_name"], one["cpe"], _versions(one, status))
+        (product.get("vendor"), product["product_name"], product["cpe"], _versions(product, status))
         for name, status in STATUSES.items()
-        for one in (known[id_] for id_ in statuses.get(name) or () if id_ in known)
+        for product in (products[id_] for id_ in statuses.get(name) or () if id_ in products)
     )
 
 
 def _versions(product: Product, status: str) -> list[vulnerabilities.Told]:
     name = product.get("product_version_range") or product.get("product_version")
-    version = vulnerabilities.told(name)
-    ranged = _RANGE.fullmatch(version or "")
-    if ranged is not None:
-        end = "lessThan" if ranged[2] == "<" else "lessThanOrEqual"
-        return [{"version": ranged[1], "status": status, end: ranged[3]}]
+    version = vulnerabilities.stated_name(name)
+    match = _RANGE.fullmatch(version or "")
+    if match is not None:
+        end = "lessThan" if match[2] == "<" else "lessThanOrEqual"
+        return [{"version": match[1], "status": status, end: match[3]}]
     return [{"version": version, "status": status}] if version else []

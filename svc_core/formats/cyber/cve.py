@@ -6,65 +6,70 @@ What CISA and others add stands in the same record, in containers of their own.
 from typing import Any
 
 from svc_core.formats.cyber.vulnerabilities import (
-    affected,
+    affected_product,
+    collect,
     cve_id,
     english,
-    entry,
-    listed,
-    references,
+    published_record,
+    reference_links,
     score,
     ssvc,
     weaknesses,
 )
-from svc_core.formats.model import Given, Record, Told, Unusable
+from svc_core.formats.model import Contents, Given, Record, Unusable
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import declared
+from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import objects, records, text
 
 PAGE = "https://www.cve.org/CVERecord?id="
 
 
-def _parse(body: Body, _: Given) -> Told:
-    yield from records(_listed(body), _record, lambda one: one["cveMetadata"]["cveId"])
+def _parse(body: Body, _: Given) -> Contents:
+    yield from records(_items(body), _record, lambda item: item["cveMetadata"]["cveId"])
 
 
-def _listed(body: Body) -> list[Any]:
-    found = body.json
-    lists = [[found], *(found.values() if isinstance(found, dict) else [found])]
+def _items(body: Body) -> list[Any]:
+    document = body.json
+    lists = [[document], *(document.values() if isinstance(document, dict) else [document])]
     is_record = {"cveMetadata", "containers"}.issubset
-    return next((one for one in lists if any(map(is_record, objects(one)))), [])
+    return next((items for items in lists if any(map(is_record, objects(items)))), [])
 
 
-def _record(one: dict[str, Any]) -> Record:
-    about, held = one["cveMetadata"], one["containers"]
-    cve, state = cve_id(about["cveId"]), str(about.get("state") or "PUBLISHED").upper()
+def _record(item: dict[str, Any]) -> Record:
+    metadata, sections = item["cveMetadata"], item["containers"]
+    cve, state = cve_id(metadata["cveId"]), str(metadata.get("state") or "PUBLISHED").upper()
     if state not in {"PUBLISHED", "REJECTED"}:
         raise Unusable("is not published")
-    cna = held.get("cna") or {}
-    containers = [cna, *(held.get("adp") or ())]
+    cna = sections.get("cna") or {}
+    containers = [cna, *(sections.get("adp") or ())]
     metrics = _metrics(containers)
-    problems = [each for one in containers for each in one.get("problemTypes") or ()]
-    assigner = {"shortName": about.get("assignerShortName"), "orgId": about.get("assignerOrgId")}
-    said = {
+    problems = [problem for part in containers for problem in part.get("problemTypes") or ()]
+    assigner = {
+        "shortName": metadata.get("assignerShortName"),
+        "orgId": metadata.get("assignerOrgId"),
+    }
+    members = {
         "state": state,
         "title": text(cna.get("title"), 500),
         "description": english(cna.get("descriptions") or cna.get("rejectedReasons")),
         "assigner": assigner,
-        "scores": listed([metrics or None], _score),
+        "scores": collect([metrics or None], _score),
         "ssvc": next(filter(None, map(_decision, metrics)), None),
-        "weaknesses": weaknesses(each.get("descriptions") for each in problems),
-        "affected": listed((one.get("affected") for one in containers), affected),
-        "references": references(one.get("references") for one in containers),
+        "weaknesses": weaknesses(problem.get("descriptions") for problem in problems),
+        "affected": collect((part.get("affected") for part in containers), affected_product),
+        "references": reference_links(part.get("references") for part in containers),
     }
-    return entry(cve, said, PAGE, about.get("datePublished"), about.get("dateUpdated"))
+    return published_record(
+        cve, members, PAGE, metadata.get("datePublished"), metadata.get("dateUpdated")
+    )
 
 
 def _metrics(containers: list[Any]) -> list[tuple[str, Any, str | None, str]]:
     """By name, with who gives them: the assigner's are primary, those that others add secondary."""
     return [
-        (name, value, _provider(one), "primary" if one is containers[0] else "secondary")
-        for one in containers
-        for metric in one.get("metrics") or ()
+        (name, value, _provider(part), "primary" if part is containers[0] else "secondary")
+        for part in containers
+        for metric in part.get("metrics") or ()
         for name, value in metric.items()
     ]
 
@@ -74,8 +79,8 @@ def _provider(container: dict[str, Any]) -> str | None:
 
 
 def _score(metric: tuple[str, Any, str | None, str]) -> Any:
-    name, *told = metric
-    return score(*told) if name.startswith("cvss") else None
+    name, *arguments = metric
+    return score(*arguments) if name.startswith("cvss") else None
 
 
 def _decision(metric: tuple[str, Any, str | None, str]) -> Any:
@@ -84,4 +89,4 @@ def _decision(metric: tuple[str, Any, str | None, str]) -> Any:
     return ssvc(value["content"], provider) if is_one else None
 
 
-CVE = declared("cve", lambda body: bool(_listed(body)), _parse)
+CVE = make_format("cve", lambda body: bool(_items(body)), _parse)

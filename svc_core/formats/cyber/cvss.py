@@ -10,7 +10,7 @@ from math import prod
 
 Weights = Mapping[str, Mapping[str, float]]
 
-VECTORS_KEPT = 20_000  # most vulnerabilities have one of some hundred vectors
+VECTORS_MAX = 20_000  # most vulnerabilities have one of some hundred vectors
 
 _HARM_2 = {"N": 0.0, "P": 0.275, "C": 0.66}
 _HARM_3 = {"N": 0.0, "L": 0.22, "H": 0.56}
@@ -30,40 +30,40 @@ _V3: Weights = {
 _PRIVILEGES_CHANGED = {"N": 0.85, "L": 0.68, "H": 0.5}
 
 
-@lru_cache(VECTORS_KEPT)
+@lru_cache(VECTORS_MAX)
 def base_score(version: str, vector: str) -> float | None:
     """The base score; None for a vector that lacks a base metric, and of other versions."""
-    told = dict(part.partition(":")[::2] for part in vector.strip("()").split("/"))
+    metrics = dict(part.partition(":")[::2] for part in vector.strip("()").split("/"))
     try:
         if version == "2.0":
-            return _second(told)
-        return _third(told) if version in {"3.0", "3.1"} else None
+            return _version_2_score(metrics)
+        return _version_3_score(metrics) if version in {"3.0", "3.1"} else None
     except KeyError:
         return None
 
 
-def _weighed(told: Mapping[str, str], weights: Weights) -> dict[str, float]:
-    return {name: values[told[name]] for name, values in weights.items()}
+def _weigh(metrics: Mapping[str, str], weights: Weights) -> dict[str, float]:
+    return {name: values[metrics[name]] for name, values in weights.items()}
 
 
-def _second(told: Mapping[str, str]) -> float:
-    one = _weighed(told, _V2)
-    impact = 10.41 * (1 - prod(1 - one[name] for name in "CIA"))
-    ease = 20 * one["AV"] * one["AC"] * one["Au"]
+def _version_2_score(metrics: Mapping[str, str]) -> float:
+    weight = _weigh(metrics, _V2)
+    impact = 10.41 * (1 - prod(1 - weight[name] for name in "CIA"))
+    ease = 20 * weight["AV"] * weight["AC"] * weight["Au"]
     score = (0.6 * impact + 0.4 * ease - 1.5) * (1.176 if impact else 0)
     return float(Decimal(str(round(score, 9))).quantize(Decimal("0.1"), ROUND_HALF_UP))
 
 
-def _third(told: Mapping[str, str]) -> float:
-    is_changed = {"U": False, "C": True}[told["S"]]
-    one = _weighed(told, {**_V3, "PR": _PRIVILEGES_CHANGED} if is_changed else _V3)
-    harm = 1 - prod(1 - one[name] for name in "CIA")
+def _version_3_score(metrics: Mapping[str, str]) -> float:
+    is_changed = {"U": False, "C": True}[metrics["S"]]
+    weight = _weigh(metrics, {**_V3, "PR": _PRIVILEGES_CHANGED} if is_changed else _V3)
+    harm = 1 - prod(1 - weight[name] for name in "CIA")
     impact = 6.42 * harm
     if is_changed:
         impact = 7.52 * (harm - 0.029) - 3.25 * (harm - 0.02) ** 15
     if impact <= 0:
         return 0.0
-    ease = 8.22 * one["AV"] * one["AC"] * one["PR"] * one["UI"]
+    ease = 8.22 * weight["AV"] * weight["AC"] * weight["PR"] * weight["UI"]
     score = min((impact + ease) * (1.08 if is_changed else 1), 10)
     # CVSS 3.1, appendix A: rounded up, but for what floating point adds.
     return -(-round(score * 100_000) // 10_000) / 10

@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import Any
 
 from svc_core.formats.cyber.vulnerabilities import cve_id
-from svc_core.formats.model import About, Given, Record, Said, Told, Unusable
+from svc_core.formats.model import About, Contents, Given, Record, Said, Unusable
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import declared
-from svc_core.formats.reading.values import at, moment, objects, records, required
+from svc_core.formats.reading.format import make_format
+from svc_core.formats.reading.values import at, moment, objects, records, require
 
 HOME = "https://www.first.org/epss/"
 FIELDS = ("cve", "epss", "percentile")
@@ -23,52 +23,52 @@ def _is_csv(body: Body) -> bool:
 
 
 def _is_page(body: Body) -> bool:
-    return any({*FIELDS} <= one.keys() for one in objects(body.json["data"]))
+    return any({*FIELDS} <= row.keys() for row in objects(body.json["data"]))
 
 
-def _parse(body: Body, _: Given) -> Told:
+def _parse(body: Body, _: Given) -> Contents:
     if _is_csv(body):
-        yield from _list(body.rows())
+        yield from _list_contents(body.rows())
     else:
         yield About(home_url=HOME)
-        yield from records(body.json["data"], _of_page, lambda row: row["cve"])
+        yield from records(body.json["data"], _page_record, lambda row: row["cve"])
 
 
-def _list(rows: Iterator[list[str]]) -> Told:
+def _list_contents(rows: Iterator[list[str]]) -> Contents:
     """The first line tells model and date (none before 2022), the next the columns."""
-    header, told = next(rows, [""]), {}
+    header, banner = next(rows, [""]), {}
     if header[0].startswith("#"):
-        told = dict(part.lstrip("# ").split(":", 1) for part in header)
+        banner = dict(part.lstrip("# ").split(":", 1) for part in header)
         header = next(rows, [])
-    stamp = moment(told.get("score_date"))
+    stamp = moment(banner.get("score_date"))
     yield About(stamp, home_url=HOME)
-    of_list = {"modelVersion": told.get("model_version"), "scoreDate": at(stamp)}
+    day_members = {"modelVersion": banner.get("model_version"), "scoreDate": at(stamp)}
     cve, score, percentile = map(header.index, FIELDS)
     yield from records(
         rows,
-        lambda row: _record((row[cve], row[score], row[percentile]), of_list, stamp),
+        lambda row: _record((row[cve], row[score], row[percentile]), day_members, stamp),
         lambda row: row[cve],
     )
 
 
-def _of_page(row: dict[str, Any]) -> Record:
+def _page_record(row: dict[str, Any]) -> Record:
     stamp = moment(row.get("date"))
-    of_page = {"modelVersion": None, "scoreDate": at(stamp)}
-    return _record(tuple(row[name] for name in FIELDS), of_page, stamp)
+    day_members = {"modelVersion": None, "scoreDate": at(stamp)}
+    return _record(tuple(row[name] for name in FIELDS), day_members, stamp)
 
 
-def _record(told: tuple[Any, ...], of_day: Said, stamp: datetime | None) -> Record:
-    cve, score, percentile = told
+def _record(fields: tuple[Any, ...], day_members: Said, stamp: datetime | None) -> Record:
+    cve, score, percentile = fields
     name = cve_id(cve)
-    facet = {"score": _share(score), "percentile": _share(percentile), **of_day}
+    facet = {"score": _share(score), "percentile": _share(percentile), **day_members}
     return Record("cve", name, {"epss": facet}, stamp, record_id=name)
 
 
 def _share(value: Any) -> float:
-    found = float(required(value, "a score"))
-    if not 0 <= found <= 1:
+    share = float(require(value, "a score"))
+    if not 0 <= share <= 1:
         raise Unusable("has a score that is no probability")
-    return found
+    return share
 
 
-EPSS = declared("epss", lambda body: _is_csv(body) or _is_page(body), _parse)
+EPSS = make_format("epss", lambda body: _is_csv(body) or _is_page(body), _parse)

@@ -6,10 +6,10 @@ CISA has published truncated files, so its own count must agree with what is the
 import re
 from typing import Any
 
-from svc_core.formats.cyber.vulnerabilities import cve_id, record, references, weaknesses
-from svc_core.formats.model import About, Given, Record, Told
+from svc_core.formats.cyber.vulnerabilities import cve_id, cve_record, reference_links, weaknesses
+from svc_core.formats.model import About, Contents, Given, Record
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import declared
+from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import day, midnight, moment, records, text
 
 PAGE = "https://www.cisa.gov/known-exploited-vulnerabilities-catalog"
@@ -22,24 +22,24 @@ _WORDS = {
 }  # fmt: skip
 
 
-def _parse(body: Body, _: Given) -> Told:
+def _parse(body: Body, _: Given) -> Contents:
     catalog = body.whole_json()
-    made = moment(catalog.get("dateReleased"))
-    yield About(made, catalog.get("title"), PAGE, records=catalog.get("count"))
+    release = moment(catalog.get("dateReleased"))
+    yield About(release, catalog.get("title"), PAGE, records=catalog.get("count"))
     yield from records(catalog["vulnerabilities"], _record, lambda entry: entry["cveID"])
 
 
 def _record(entry: dict[str, Any]) -> Record:
-    cve, added = cve_id(entry["cveID"]), entry["dateAdded"]
-    links = [{"url": one} for one in _LINKS.findall(entry.get("notes") or "")]
-    words = {ours: text(entry.get(theirs)) for ours, theirs in _WORDS.items()}
-    said = {
-        "kev": {"dateAdded": day(added), "dueDate": day(entry.get("dueDate")), **words},
+    cve, added_on = cve_id(entry["cveID"]), entry["dateAdded"]
+    links = [{"url": address} for address in _LINKS.findall(entry.get("notes") or "")]
+    words = {name: text(entry.get(column)) for name, column in _WORDS.items()}
+    members = {
+        "kev": {"dateAdded": day(added_on), "dueDate": day(entry.get("dueDate")), **words},
         "weaknesses": weaknesses([entry.get("cwes")]),
-        "references": references([links]),
+        "references": reference_links([links]),
     }
     url = f"{PAGE}?search_api_fulltext={cve}"
-    return record(cve, said, record_id=cve, url=url, published_at=midnight(added))
+    return cve_record(cve, members, record_id=cve, url=url, published_at=midnight(added_on))
 
 
-KEV = declared("kev", lambda body: body.has("catalogVersion", "vulnerabilities"), _parse)
+KEV = make_format("kev", lambda body: body.has("catalogVersion", "vulnerabilities"), _parse)

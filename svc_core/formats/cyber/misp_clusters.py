@@ -6,9 +6,9 @@ A member of `meta` is text in one cluster and a list in the next.
 from collections.abc import Iterable
 from typing import Any
 
-from svc_core.formats.cyber.misp_keys import Cluster, key_of, type_of
+from svc_core.formats.cyber.misp_keys import Cluster, cluster_key, type_of
 from svc_core.formats.cyber.stix_keys import attack_id
-from svc_core.formats.model import Record, Said, Told
+from svc_core.formats.model import Contents, Record, Said
 from svc_core.formats.reading.parties import entity
 from svc_core.formats.reading.relations import relation
 from svc_core.formats.reading.values import (
@@ -16,9 +16,9 @@ from svc_core.formats.reading.values import (
     country,
     objects,
     records,
-    required,
-    several,
+    require,
     text,
+    text_list,
 )
 
 # Estimative language, as the taxonomy of that name gives its ranges: their middles.
@@ -27,71 +27,78 @@ CONFIDENCES = {
     "unlikely": 0.32, "very-unlikely": 0.13, "almost-no-chance": 0.03,
 }  # fmt: skip
 
-_HUNDREDTHS = {str(one) for one in range(101)}
+_HUNDREDTHS = {str(percent) for percent in range(101)}
 _MUTUAL = {"similar", "related-to", "overlaps", "linked-to", "associated-with"}
 
 
-def told_of(clusters: list[tuple[Any, str]]) -> Told:
+def cluster_records(clusters: list[tuple[Any, str]]) -> Contents:
     """What clusters, each of a kind of galaxy, say: entities, and relations between them."""
-    yield from records(clusters, _entity, lambda told: told[0]["value"])
+    yield from records(clusters, _entity, lambda pair: pair[0]["value"])
     for cluster, kind in clusters:
         if isinstance(cluster, dict):
-            related = [(one, cluster, kind) for one in objects(cluster.get("related"))]
-            yield from records(related, _related, lambda told: told[1]["value"])
+            links = [(link, cluster, kind) for link in objects(cluster.get("related"))]
+            yield from records(links, _relation, lambda triple: triple[1]["value"])
 
 
-def _entity(told: tuple[Cluster, str]) -> Record:
-    cluster, kind = told
-    key, meta, type_ = key_of(cluster, kind), cluster.get("meta") or {}, type_of(kind)
-    name = required(text(cluster.get("value"), 500), "a name")
-    synonyms = several(meta.get("synonyms"))
-    named = [one for one in synonyms if attack_id([one], str(type_))]
+def _entity(pair: tuple[Cluster, str]) -> Record:
+    cluster, kind = pair
+    key, meta, type_ = cluster_key(cluster, kind), cluster.get("meta") or {}, type_of(kind)
+    name = require(text(cluster.get("value"), 500), "a name")
+    synonyms = text_list(meta.get("synonyms"))
+    attack_ids = [synonym for synonym in synonyms if attack_id([synonym], str(type_))]
     # Some clusters are two groups of ATT&CK in one, and are neither of them.
-    alone = f"attack:{named[0]}" if len(named) == 1 else key
-    own = f"misp-galaxy:{cluster['uuid']}" if cluster.get("uuid") else key
-    others = filter(_is_same, objects(cluster.get("related")))
-    same = [f"misp-galaxy:{one['dest-uuid']}" for one in others]
-    said = {
+    attack_key = f"attack:{attack_ids[0]}" if len(attack_ids) == 1 else key
+    own_key = f"misp-galaxy:{cluster['uuid']}" if cluster.get("uuid") else key
+    duplicates = filter(_is_same, objects(cluster.get("related")))
+    duplicate_keys = [f"misp-galaxy:{link['dest-uuid']}" for link in duplicates]
+    members = {
         "type": type_,
         "name": name.removesuffix(f" - {key.partition(':')[2]}"),
-        "aliases": [one for one in synonyms if one not in {name, *named}] or None,
+        "aliases": [synonym for synonym in synonyms if synonym not in {name, *attack_ids}] or None,
         "description": text(cluster.get("description")),
-        "topics": several(meta.get("cfr-type-of-incident")) or None,
+        "topics": text_list(meta.get("cfr-type-of-incident")) or None,
     }
     if type_ == "threatActor":
-        attack = next((one for one in (key, alone) if one.startswith("attack:")), ":")
-        said |= {"attackId": attack.partition(":")[2] or None, **_facet(meta)}
-    return entity([key, alone, own], said, same, record_id=cluster.get("uuid") or name)
+        attack = next(
+            (candidate for candidate in (key, attack_key) if candidate.startswith("attack:")), ":"
+        )
+        members |= {"attackId": attack.partition(":")[2] or None, **_facet(meta)}
+    return entity(
+        [key, attack_key, own_key], members, duplicate_keys, record_id=cluster.get("uuid") or name
+    )
 
 
-def _is_same(related: dict[str, Any]) -> bool:
+def _is_same(link: dict[str, Any]) -> bool:
     """Whether it is the same thing, as far as anybody can say so."""
-    sure = _confidence(several(related.get("tags"))) == CONFIDENCES["almost-certain"]
-    return sure and related.get("type") == "similar" and bool(related.get("dest-uuid"))
+    is_sure = _confidence(text_list(link.get("tags"))) == CONFIDENCES["almost-certain"]
+    return is_sure and link.get("type") == "similar" and bool(link.get("dest-uuid"))
 
 
-def _related(told: tuple[Cluster, Cluster, str]) -> Record:
-    one, cluster, kind = told
-    type_, ends = one["type"], (key_of(cluster, kind), f"misp-galaxy:{one['dest-uuid']}")
-    said = {"confidence": _confidence(several(one.get("tags")))}
-    points = type_ not in _MUTUAL
-    return relation(type_, ends, said, directed=points, record_id=cluster.get("uuid"))
+def _relation(triple: tuple[Cluster, Cluster, str]) -> Record:
+    link, cluster, kind = triple
+    type_, ends = link["type"], (cluster_key(cluster, kind), f"misp-galaxy:{link['dest-uuid']}")
+    members = {"confidence": _confidence(text_list(link.get("tags")))}
+    is_directed = type_ not in _MUTUAL
+    return relation(type_, ends, members, is_directed=is_directed, record_id=cluster.get("uuid"))
 
 
 def _confidence(tags: Iterable[str]) -> float | None:
     words = (tag.partition("likelihood-probability=")[2].strip('"') for tag in tags)
-    return next((CONFIDENCES[one] for one in words if one in CONFIDENCES), None)
+    return next((CONFIDENCES[word] for word in words if word in CONFIDENCES), None)
 
 
 def _facet(meta: dict[str, Any]) -> Said:
-    victims = [*several(meta.get("cfr-suspected-victims")), *several(meta.get("suspected-victims"))]
-    sectors = [*several(meta.get("cfr-target-category")), *several(meta.get("targeted-sector"))]
-    code = next(filter(None, map(country, several(meta.get("country")))), None)
-    share = next(iter(several(meta.get("attribution-confidence"))), "")
-    sure = int(share) / 100 if share in _HUNDREDTHS else None
+    victims = [
+        *text_list(meta.get("cfr-suspected-victims")),
+        *text_list(meta.get("suspected-victims")),
+    ]
+    sectors = [*text_list(meta.get("cfr-target-category")), *text_list(meta.get("targeted-sector"))]
+    code = next(filter(None, map(country, text_list(meta.get("country")))), None)
+    share = next(iter(text_list(meta.get("attribution-confidence"))), "")
+    confidence = int(share) / 100 if share in _HUNDREDTHS else None
     return {
-        "country": code and {"code": code, "basis": "attribution", "confidence": sure},
-        "motivations": several(meta.get("motive")) or None,
+        "country": code and {"code": code, "basis": "attribution", "confidence": confidence},
+        "motivations": text_list(meta.get("motive")) or None,
         "targetCountries": countries_named(victims) or None,
         "targetSectors": list(dict.fromkeys(sectors)) or None,
     }

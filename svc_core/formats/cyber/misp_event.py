@@ -8,22 +8,28 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from svc_core.formats.cyber.misp_clusters import told_of
-from svc_core.formats.cyber.misp_names import Object, attributes, clusters, is_so, mentions
-from svc_core.formats.model import Given, Record, Told, Unusable
+from svc_core.formats.cyber.misp_clusters import cluster_records
+from svc_core.formats.cyber.misp_names import (
+    Object,
+    attributes,
+    event_clusters,
+    event_mentions,
+    is_set,
+)
+from svc_core.formats.model import Contents, Given, Record, Unusable
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import declared
+from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.relations import relation
 from svc_core.formats.reading.text import fold
 from svc_core.formats.reading.values import (
     at,
     designator,
+    epoch_moment,
     midnight,
-    millis,
     number,
     objects,
     records,
-    required,
+    require,
     text,
 )
 
@@ -31,36 +37,36 @@ from svc_core.formats.reading.values import (
 SEVERITIES = {"1": "high", "2": "medium", "3": "low"}
 STATUSES = {"0": "emerging", "1": "active", "2": "closed"}
 VALUE_CHARS = 1_000
-BARE = ("info", "date", "threat_level_id", "analysis")
+EVENT_MEMBERS = ("info", "date", "threat_level_id", "analysis")
 
 
-def _parse(body: Body, _: Given) -> Told:
-    for one in _events(body):
-        incident = next(records([one], _incident, lambda one: one["Event"]["info"]))
+def _parse(body: Body, _: Given) -> Contents:
+    for wrapper in _events(body):
+        incident = next(records([wrapper], _incident, lambda wrapper: wrapper["Event"]["info"]))
         yield incident
         if isinstance(incident, Record):
-            yield from told_of(clusters(one["Event"]))
-            marks = [each for each in attributes(one["Event"]) if is_so(each.get("to_ids"))]
+            yield from cluster_records(event_clusters(wrapper["Event"]))
+            marks = [mark for mark in attributes(wrapper["Event"]) if is_set(mark.get("to_ids"))]
             make = partial(_indicator, incident.key)
             yield from records(marks, make, lambda mark: mark["value"])
 
 
 def _events(body: Body) -> list[Any]:
     """One event, alone or by its name, or those of an answer to a search."""
-    found = body.json["response"] if body.has("response") else body.json
-    if body.has(*BARE):
-        found = {"Event": found}
-    return found if isinstance(found, list) else [found]
+    events = body.json["response"] if body.has("response") else body.json
+    if body.has(*EVENT_MEMBERS):
+        events = {"Event": events}
+    return events if isinstance(events, list) else [events]
 
 
-def _incident(wrapped: Object) -> Record:
-    event = wrapped["Event"]
+def _incident(wrapper: Object) -> Record:
+    event = wrapper["Event"]
     if str(event.get("published")).lower() in {"false", "0"}:
         raise Unusable("is not published")
-    uuid, level = required(event.get("uuid"), "a uuid"), str(event.get("threat_level_id"))
+    uuid, level = require(event.get("uuid"), "a uuid"), str(event.get("threat_level_id"))
     basis = {"provider": "misp", "scale": "threat_level_id", "value": level}
-    said = {
-        "title": required(text(event.get("info"), 500), "info"),
+    members = {
+        "title": require(text(event.get("info"), 500), "info"),
         "category": "cyber",
         "status": STATUSES.get(str(event.get("analysis"))),
         "severity": SEVERITIES.get(level),
@@ -68,30 +74,38 @@ def _incident(wrapped: Object) -> Record:
         "startedAt": at(midnight(event.get("date"))),
         "datePrecision": "day",
         "designators": [designator("misp", uuid)],
-        "entities": list({one["name"]: one for one in mentions(event)}.values()),
+        "entities": list({mention["name"]: mention for mention in event_mentions(event)}.values()),
     }
-    changed, published = _moment(event.get("timestamp")), _moment(event.get("publish_timestamp"))
+    stamp, release = _moment(event.get("timestamp")), _moment(event.get("publish_timestamp"))
     key = f"misp:{uuid}"
-    return Record("incident", key, said, changed, record_id=uuid, published_at=published)
+    return Record("incident", key, members, stamp, record_id=uuid, published_at=release)
 
 
 def _moment(seconds: object) -> datetime | None:
-    found = number(seconds)
-    return millis(found * 1_000) if found else None
+    epoch = number(seconds)
+    return epoch_moment(epoch * 1_000) if epoch else None
 
 
-def _indicator(event: str, one: Object) -> Iterator[Record]:
+def _indicator(event: str, attribute: Object) -> Iterator[Record]:
     """An indicator is known by what it is, so that two events about it meet."""
-    kind, value = required(one["type"], "a type"), fold(str(required(one["value"], "a value")))
+    kind, value = (
+        require(attribute["type"], "a type"),
+        fold(str(require(attribute["value"], "a value"))),
+    )
     # Rules of detectors are long, and begin alike.
-    key = f"misp:{kind}={value if len(value) <= VALUE_CHARS else one['uuid']}"
-    said = {"type": "indicator", "name": value[:VALUE_CHARS]}
-    about = {"kind": kind, "category": one.get("category")}
-    own: dict[str, Any] = {"stamp": _moment(one.get("timestamp")), "record_id": one.get("uuid")}
-    yield Record("entity", key, said | {"description": text(one.get("comment"))}, **own)
-    yield relation("indicates", (key, event), {"attributes": about}, **own)
+    key = f"misp:{kind}={value if len(value) <= VALUE_CHARS else attribute['uuid']}"
+    members = {"type": "indicator", "name": value[:VALUE_CHARS]}
+    traits = {"kind": kind, "category": attribute.get("category")}
+    provenance: dict[str, Any] = {
+        "stamp": _moment(attribute.get("timestamp")),
+        "record_id": attribute.get("uuid"),
+    }
+    yield Record(
+        "entity", key, members | {"description": text(attribute.get("comment"))}, **provenance
+    )
+    yield relation("indicates", (key, event), {"attributes": traits}, **provenance)
 
 
-MISP_EVENT = declared(
-    "misp-event", lambda body: any("Event" in one for one in objects(_events(body))), _parse
+MISP_EVENT = make_format(
+    "misp-event", lambda body: any("Event" in wrapper for wrapper in objects(_events(body))), _parse
 )

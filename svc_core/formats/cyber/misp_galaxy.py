@@ -1,17 +1,17 @@
 """MISP galaxies: actors, malware, tools, sectors, and how sure who relates them is."""
 
-from svc_core.formats.cyber.misp_clusters import told_of
-from svc_core.formats.model import Given, Told
+from svc_core.formats.cyber.misp_clusters import cluster_records
+from svc_core.formats.model import Contents, Given
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import declared
+from svc_core.formats.reading.format import make_format
 
 
-def _parse(body: Body, _: Given) -> Told:
+def _parse(body: Body, _: Given) -> Contents:
     galaxy = body.whole_json()
-    yield from told_of([(one, str(galaxy["type"])) for one in galaxy["values"]])
+    yield from cluster_records([(cluster, str(galaxy["type"])) for cluster in galaxy["values"]])
 
 
-MISP_GALAXY = declared(
+MISP_GALAXY = make_format(
     "misp-galaxy",
     lambda body: body.has("type", "uuid") and isinstance(body.json["values"], list),
     _parse,

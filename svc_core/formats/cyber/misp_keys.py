@@ -5,7 +5,7 @@ from typing import Any
 
 from svc_core.formats.cyber.stix_keys import TYPES, attack_id
 from svc_core.formats.model import Unusable
-from svc_core.formats.reading.values import country, several
+from svc_core.formats.reading.values import country, text_list
 
 Cluster = dict[str, Any]
 
@@ -31,7 +31,7 @@ def type_of(kind: str) -> str | None:
     return _TYPES.get(_MADE_FROM.sub("", kind, 1))
 
 
-def key_of(cluster: Cluster, kind: str) -> str:
+def cluster_key(cluster: Cluster, kind: str) -> str:
     """By what a cluster is known: its id in ATT&CK, the code of its country, else its own.
 
     Raises:
@@ -40,8 +40,8 @@ def key_of(cluster: Cluster, kind: str) -> str:
     type_, meta = type_of(kind), cluster.get("meta") or {}
     if type_ is None:
         raise Unusable(f"is of a galaxy that holds no entities: {kind[:60]}")
-    attack = attack_id(several(meta.get("external_id")), type_)
-    codes = map(country, several(meta.get("ISO") or meta.get("iso-code")))
+    attack = attack_id(text_list(meta.get("external_id")), type_)
+    codes = map(country, text_list(meta.get("ISO") or meta.get("iso-code")))
     if attack is not None:
         return f"attack:{attack}"
     own = f"misp-galaxy:{cluster.get('uuid') or cluster['value']}"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from svc_core.formats.cyber.misp_keys import key_of, type_of
+from svc_core.formats.cyber.misp_keys import cluster_key, type_of
 from svc_core.formats.cyber.vulnerabilities import CVE_ID
 from svc_core.formats.reading.values import objects, text
 
@@ -15,29 +15,33 @@ ROLES = {"threatActor": "actor", "sector": "target", "country": "target"}
 _TAG = re.compile(r'misp-galaxy:([a-z0-9-]+)="(.+?)(?: - ([A-Z][0-9.]+))?"')
 
 
-def is_so(flag: object) -> bool:
+def is_set(flag: object) -> bool:
     """Whether a flag is set, which is a word or a digit in some exports."""
     return str(flag).lower() in {"true", "1"}
 
 
-def clusters(event: Object) -> list[tuple[Object, str]]:
+def event_clusters(event: Object) -> list[tuple[Object, str]]:
     """Its clusters that are entities, each with the kind of its galaxy."""
-    kinds = [(one, str(one.get("type"))) for one in objects(event.get("Galaxy"))]
-    held = [(one, kind) for one, kind in kinds if type_of(kind)]
-    return [(each, kind) for one, kind in held for each in objects(one.get("GalaxyCluster"))]
+    kinds = [(galaxy, str(galaxy.get("type"))) for galaxy in objects(event.get("Galaxy"))]
+    galaxies = [(galaxy, kind) for galaxy, kind in kinds if type_of(kind)]
+    return [
+        (cluster, kind)
+        for galaxy, kind in galaxies
+        for cluster in objects(galaxy.get("GalaxyCluster"))
+    ]
 
 
-def mentions(event: Object) -> Iterator[Object]:
+def event_mentions(event: Object) -> Iterator[Object]:
     """What tags, clusters and attributes name; feeds of MISP have the tags alone."""
-    tags = (_TAG.fullmatch(str(one.get("name"))) for one in objects(event.get("Tag")))
-    for tag in (one for one in tags if one is not None and type_of(one[1])):
+    tags = (_TAG.fullmatch(str(tag.get("name"))) for tag in objects(event.get("Tag")))
+    for tag in (match for match in tags if match is not None and type_of(match[1])):
         yield _mention(tag[3] and f"attack:{tag[3]}", tag[1], tag[2])
-    for cluster, kind in clusters(event):
-        key = key_of(cluster, kind)
+    for cluster, kind in event_clusters(event):
+        key = cluster_key(cluster, kind)
         yield _mention(key, kind, cluster["value"].removesuffix(f" - {key.partition(':')[2]}"))
-    for one in attributes(event):
-        cve = str(one.get("value")).strip().upper()
-        if one.get("type") == "vulnerability" and CVE_ID.fullmatch(cve):
+    for attribute in attributes(event):
+        cve = str(attribute.get("value")).strip().upper()
+        if attribute.get("type") == "vulnerability" and CVE_ID.fullmatch(cve):
             yield _mention(cve, "vulnerability", cve)
 
 
@@ -48,9 +52,11 @@ def _mention(key: str | None, kind: str, name: str) -> Object:
 
 def attributes(event: Object) -> list[Object]:
     """Those of the event and of its objects that were not taken back."""
-    holders = (event, *_standing(event.get("Object")))
-    return [one for holder in holders for one in _standing(holder.get("Attribute"))]
+    holders = (event, *_current_items(event.get("Object")))
+    return [
+        attribute for holder in holders for attribute in _current_items(holder.get("Attribute"))
+    ]
 
 
-def _standing(listed: object) -> list[Object]:
-    return [one for one in objects(listed) if not is_so(one.get("deleted"))]
+def _current_items(items: object) -> list[Object]:
+    return [item for item in objects(items) if not is_set(item.get("deleted"))]

@@ -6,23 +6,27 @@ keep, as one of ATT&CK did.
 
 from functools import partial
 
-from svc_core.formats.cyber.stix_keys import Object, key_of, references
-from svc_core.formats.cyber.stix_objects import rows, successors
-from svc_core.formats.model import About, Given, Told
+from svc_core.formats.cyber.stix_keys import Object, external_references, key_of
+from svc_core.formats.cyber.stix_objects import object_records, successors
+from svc_core.formats.model import About, Contents, Given
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import MEBI, declared
+from svc_core.formats.reading.format import MEBI, make_format
 from svc_core.formats.reading.values import moment, objects, records, text
 
 _OWN_BY = "identity--c78cb6e5-0c4b-4611-8297-d1b8b55e40b5"  # The MITRE Corporation, of ATT&CK
 
 
-def _parse(body: Body, _: Given) -> Told:
-    told = body.whole_json().get("objects") or ()
-    plain = objects(told)
-    whole = next((one for one in plain if one.get("type") == "x-mitre-collection"), {})
+def _parse(body: Body, _: Given) -> Contents:
+    items = body.whole_json().get("objects") or ()
+    bundle_objects = objects(items)
+    whole = next((item for item in bundle_objects if item.get("type") == "x-mitre-collection"), {})
     yield About(moment(whole.get("modified")), text(whole.get("name"), 300))
-    keys = {one["id"]: key_of(one) for one in plain if isinstance(one.get("id"), str)}
-    yield from records(told, partial(rows, keys, successors(plain, keys)), lambda one: one["id"])
+    keys = {item["id"]: key_of(item) for item in bundle_objects if isinstance(item.get("id"), str)}
+    yield from records(
+        items,
+        partial(object_records, keys, successors(bundle_objects, keys)),
+        lambda item: item["id"],
+    )
 
 
 def _is_bundle(body: Body) -> bool:
@@ -32,26 +36,29 @@ def _is_bundle(body: Body) -> bool:
 
 def _is_attack(body: Body) -> bool:
     """Most objects are ATT&CK's own: reports of others quote some of them."""
-    held = objects(body.json.get("objects"))
-    return sum(map(_is_own, held)) * 2 > len(held)
+    bundle_objects = objects(body.json.get("objects"))
+    return sum(map(_is_own, bundle_objects)) * 2 > len(bundle_objects)
 
 
-def _is_own(one: Object) -> bool:
+def _is_own(item: Object) -> bool:
     return (
-        one.get("created_by_ref") == _OWN_BY
-        or any(name.startswith("x_mitre_") for name in one)
-        or any(str(each.get("source_name")).startswith("mitre") for each in references(one))
+        item.get("created_by_ref") == _OWN_BY
+        or any(name.startswith("x_mitre_") for name in item)
+        or any(
+            str(reference.get("source_name")).startswith("mitre")
+            for reference in external_references(item)
+        )
     )
 
 
-ATTACK = declared(
+ATTACK = make_format(
     "attack",
     lambda body: _is_bundle(body) and _is_attack(body),
     _parse,
     bytes_max=128 * MEBI,  # Enterprise has 50 MB
 )
 
-STIX = declared(
+STIX = make_format(
     "stix",
     lambda body: _is_bundle(body) and not _is_attack(body),
     _parse,

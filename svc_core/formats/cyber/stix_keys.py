@@ -33,40 +33,40 @@ _FINER = ("administrative_area", "city", "street_address", "postal_code", "latit
 _NUMBER = re.compile(r"[0-9]{4}(\.[0-9]{3})?")
 
 
-def key_of(one: Object) -> str | None:
+def key_of(item: Object) -> str | None:
     """By what an object is known; None for kinds that no row has."""
-    id_, kind = one["id"], one.get("type")
+    id_, kind = item["id"], item.get("type")
     if not isinstance(kind, str) or kind not in TYPES:
         return None
     if kind == "location":
-        code = None if any(map(one.get, _FINER)) else country(one.get("country"))
+        code = None if any(map(item.get, _FINER)) else country(item.get("country"))
         return code and f"iso3166-1:{code}"
     if kind == "vulnerability":
-        names = [*_external(one, "cve"), str(one.get("name")).strip().upper()]
+        names = [*_external_ids(item, "cve"), str(item.get("name")).strip().upper()]
         return next((name for name in names if CVE_ID.fullmatch(name)), f"stix:{id_}")
-    attack = attack_id(_external(one, "mitre"), TYPES[kind])
+    attack = attack_id(_external_ids(item, "mitre"), TYPES[kind])
     return f"attack:{attack}" if attack else f"stix:{id_}"
 
 
-def unseen(ref: str) -> str | None:
+def external_key(ref: str) -> str | None:
     """The key of an object that is not in the bundle."""
     return f"stix:{ref}" if ref.partition("--")[0] in TYPES else None
 
 
-def references(one: Object) -> list[Object]:
+def external_references(item: Object) -> list[Object]:
     """Its external references."""
-    return objects(one.get("external_references"))
+    return objects(item.get("external_references"))
 
 
-def _external(one: Object, source: str) -> Iterator[str]:
-    for each in references(one):
-        id_ = str(each.get("external_id") or "").strip().upper()
-        is_anew = _WIKI in str(each.get("url")) and not id_.startswith("T")
-        if str(each.get("source_name")).startswith(source) and not is_anew:
+def _external_ids(item: Object, source: str) -> Iterator[str]:
+    for reference in external_references(item):
+        id_ = str(reference.get("external_id") or "").strip().upper()
+        is_renumbered = _WIKI in str(reference.get("url")) and not id_.startswith("T")
+        if str(reference.get("source_name")).startswith(source) and not is_renumbered:
             yield id_
 
 
 def attack_id(ids: Iterable[str], type_: str) -> str | None:
     """The first id that ATT&CK gives to entities of this kind."""
     letter = LETTERS.get(type_)
-    return next((one for one in ids if one[:1] == letter and _NUMBER.fullmatch(one[1:])), None)
+    return next((id_ for id_ in ids if id_[:1] == letter and _NUMBER.fullmatch(id_[1:])), None)

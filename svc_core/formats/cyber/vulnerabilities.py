@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 from svc_core.formats.model import Record, Unusable
 from svc_core.formats.reading.text import fold
-from svc_core.formats.reading.values import at, designator, moment, number, text, web
+from svc_core.formats.reading.values import at, designator, moment, number, text, web_url
 
 T = TypeVar("T")
 Told = Mapping[str, Any]
@@ -22,7 +22,9 @@ NAME_CHARS: Final = 1_000
 _CWE = re.compile(r"CWE-[0-9]+")
 _VECTOR = re.compile(r"CVSS:([0-9]\.[0-9])/")
 _CVSS = {"2.0", "3.0", "3.1", "4.0"}
-_SEVERITIES = {one.upper(): one for one in ("low", "medium", "high", "critical")} | {"NONE": "info"}
+_SEVERITIES = {level.upper(): level for level in ("low", "medium", "high", "critical")} | {
+    "NONE": "info"
+}
 # CVSS 3.0 to 4.0, qualitative severity rating scale; of 2.0 the NVD's, which ends with "high".
 _SCALE = ((0.1, "info"), (4.0, "low"), (7.0, "medium"), (9.0, "high"), (11.0, "critical"))
 _VERSION = ("version", "status", "lessThan", "lessThanOrEqual", "versionType")
@@ -35,43 +37,53 @@ def cve_id(value: object) -> str:
     Raises:
         Unusable: it is none.
     """
-    found = str(value or "").strip().upper()
-    if CVE_ID.fullmatch(found) is None:
+    id_ = str(value or "").strip().upper()
+    if CVE_ID.fullmatch(id_) is None:
         raise Unusable("has no CVE id")
-    return found
+    return id_
 
 
-def record(cve: str, said: Told, **members: Any) -> Record:
-    """What a document says of a CVE; `members` are those of `Record`."""
-    named = {"cveId": cve, "designators": [designator("cve", cve)]}
-    return Record("cve", cve, {**named, **said}, **members)
+def cve_record(cve: str, members: Told, **record: Any) -> Record:
+    """What a document says of a CVE; `record` are those of `Record`."""
+    identity = {"cveId": cve, "designators": [designator("cve", cve)]}
+    return Record("cve", cve, {**identity, **members}, **record)
 
 
-def entry(cve: str, said: Told, page: str, published: object, changed: object) -> Record:
+def published_record(
+    cve: str, members: Told, page: str, publication: object, change: object
+) -> Record:
     """What a list that has an entry, with its times, of each CVE says of one."""
-    first, last = moment(published), moment(changed)
+    first, last = moment(publication), moment(change)
     times = {"publishedAt": at(first), "modifiedAt": at(last)}
     url = f"{page}{cve}"
-    return record(cve, {**said, **times}, stamp=last, record_id=cve, url=url, published_at=first)
+    return cve_record(
+        cve, {**members, **times}, stamp=last, record_id=cve, url=url, published_at=first
+    )
 
 
-def told(value: object) -> str | None:
+def stated_name(value: object) -> str | None:
     """A name or version; None for one that is not told. A range, `<V2.0`, is no markup."""
-    found = "" if value is None else fold(str(value))[:NAME_CHARS]
-    return None if found.lower() in {"", "n/a"} else found
+    name = "" if value is None else fold(str(value))[:NAME_CHARS]
+    return None if name.lower() in {"", "n/a"} else name
 
 
 def english(descriptions: Iterable[Told] | None) -> str | None:
     """The first description in English."""
-    found = (one["value"] for one in descriptions or () if str(one["lang"]).startswith("en"))
-    return text(next(found, None))
+    texts = (
+        description["value"]
+        for description in descriptions or ()
+        if str(description["lang"]).startswith("en")
+    )
+    return text(next(texts, None))
 
 
-def listed(lists: Iterable[Any], make: Callable[[Any], T | None]) -> list[T] | None:
+def collect(lists: Iterable[Any], make: Callable[[Any], T | None]) -> list[T] | None:
     """What lists of a record hold; None where there are none or nothing in them can be meant."""
-    offered = [one for one in lists if isinstance(one, list)]
-    found = [made for one in offered for item in one if (made := make(item)) is not None]
-    return found or ([] if offered and not any(offered) else None)
+    present_lists = [items for items in lists if isinstance(items, list)]
+    outputs = [
+        output for items in present_lists for item in items if (output := make(item)) is not None
+    ]
+    return outputs or ([] if present_lists and not any(present_lists) else None)
 
 
 # -- scores ------------------------------------------------------------------------------------
@@ -79,25 +91,25 @@ def listed(lists: Iterable[Any], make: Callable[[Any], T | None]) -> list[T] | N
 
 def score(cvss: Told, provider: str | None, role: str, severity: object = None) -> Told | None:
     """A CVSS score as its provider gives it; None for one without number and vector."""
-    vector, base = told(cvss.get("vectorString")), _base(cvss.get("baseScore"))
-    stated = _VECTOR.match(vector or "")
-    version = stated[1] if stated else str(cvss.get("version") or "2.0")
+    vector, base = stated_name(cvss.get("vectorString")), _base(cvss.get("baseScore"))
+    prefix = _VECTOR.match(vector or "")
+    version = prefix[1] if prefix else str(cvss.get("version") or "2.0")
     if version not in _CVSS or (base is None and vector is None):
         return None
-    rated = _SEVERITIES.get(str(severity or cvss.get("baseSeverity") or "").upper())
-    severity = rated or _rated(base, version)
-    found = {"system": "CVSS", "version": version, "vector": vector, "baseScore": base}
-    return found | {"severity": severity, "provider": provider, "role": role}
+    own_rating = _SEVERITIES.get(str(severity or cvss.get("baseSeverity") or "").upper())
+    severity = own_rating or _severity_of(base, version)
+    rating = {"system": "CVSS", "version": version, "vector": vector, "baseScore": base}
+    return rating | {"severity": severity, "provider": provider, "role": role}
 
 
 def _base(value: object) -> int | float | None:
     with suppress(Unusable):  # the rest of the record is as good as it was
-        found = number(value)
-        return found if found is not None and 0 <= found <= 10 else None
+        base = number(value)
+        return base if base is not None and 0 <= base <= 10 else None
     return None
 
 
-def _rated(base: int | float | None, version: str) -> str | None:
+def _severity_of(base: int | float | None, version: str) -> str | None:
     if base is None:
         return None
     name = next(name for end, name in _SCALE if base < end)
@@ -106,10 +118,10 @@ def _rated(base: int | float | None, version: str) -> str | None:
 
 def ssvc(content: Told, provider: str | None) -> Told:
     """A decision by the Stakeholder-Specific Vulnerability Categorization."""
-    points = [point for one in content.get("options") or () for point in one.items()]
-    told = {name.replace(" ", "").lower(): str(value).lower() for name, value in points}
-    decided = {name: told.get(name.lower()) for name in _SSVC}
-    return {**decided, "provider": provider, "at": at(moment(content.get("timestamp")))}
+    points = [point for option in content.get("options") or () for point in option.items()]
+    answers = {name.replace(" ", "").lower(): str(value).lower() for name, value in points}
+    decision = {name: answers.get(name.lower()) for name in _SSVC}
+    return {**decision, "provider": provider, "at": at(moment(content.get("timestamp")))}
 
 
 # -- weaknesses, references, products ----------------------------------------------------------
@@ -117,49 +129,52 @@ def ssvc(content: Told, provider: str | None) -> Told:
 
 def weaknesses(lists: Iterable[Any]) -> list[Told] | None:
     """The weaknesses that descriptions name, each once; `cweId` comes before the words."""
-    found = listed(lists, _weakness)
-    return found and list({one["id"]: one for one in reversed(found)}.values())[::-1]
+    rows = collect(lists, _weakness)
+    return rows and list({row["id"]: row for row in reversed(rows)}.values())[::-1]
 
 
-def _weakness(one: Told | str) -> Told | None:
-    description = {"cweId": one} if isinstance(one, str) else one
+def _weakness(item: Told | str) -> Told | None:
+    description = {"cweId": item} if isinstance(item, str) else item
     words = text(description.get("description") or description.get("value"), 300) or ""
-    named = _CWE.search(str(description.get("cweId") or words))
-    return named and {"id": named[0], "name": _CWE.sub("", words, 1).strip(" :-") or None}
+    match = _CWE.search(str(description.get("cweId") or words))
+    return match and {"id": match[0], "name": _CWE.sub("", words, 1).strip(" :-") or None}
 
 
-def references(lists: Iterable[Any]) -> list[Told] | None:
+def reference_links(lists: Iterable[Any]) -> list[Told] | None:
     """The addresses, each once with all its tags."""
     tags: dict[str, dict[str, None]] = {}
-    for one in listed(lists, dict) or ():
-        if (url := web(one.get("url"))) is not None:
-            tags.setdefault(url, {}).update(dict.fromkeys(one.get("tags") or ()))
-    return [{"url": url, "tags": list(more)} for url, more in tags.items()] or None
+    for link in collect(lists, dict) or ():
+        if (url := web_url(link.get("url"))) is not None:
+            tags.setdefault(url, {}).update(dict.fromkeys(link.get("tags") or ()))
+    return [{"url": url, "tags": list(names)} for url, names in tags.items()] or None
 
 
-def affected(one: Told) -> Told:
+def affected_product(item: Told) -> Told:
     """A product with what is known of its versions, from the form that CVE records have."""
     versions = [
-        tuple(told(each.get(name)) for name in _VERSION) for each in one.get("versions") or ()
+        tuple(stated_name(version.get(name)) for name in _VERSION)
+        for version in item.get("versions") or ()
     ]
     return {
-        "vendor": told(one.get("vendor")),
-        "product": told(one.get("product") or one.get("packageName")),
+        "vendor": stated_name(item.get("vendor")),
+        "product": stated_name(item.get("product") or item.get("packageName")),
         "entityId": None,
-        "cpes": list(dict.fromkeys(one.get("cpes") or ())),
-        "versions": [dict(zip(_VERSION, each, strict=True)) for each in dict.fromkeys(versions)],
-        "defaultStatus": one.get("defaultStatus"),
+        "cpes": list(dict.fromkeys(item.get("cpes") or ())),
+        "versions": [
+            dict(zip(_VERSION, version, strict=True)) for version in dict.fromkeys(versions)
+        ],
+        "defaultStatus": item.get("defaultStatus"),
     }
 
 
 def products(parts: Iterable[tuple[object, object, object, list[Told]]]) -> list[Told] | None:
     """Each vendor's product once, with all CPE names and versions that are told of it."""
-    found: dict[tuple[object, object], tuple[list[object], list[Told]]] = {}
+    groups: dict[tuple[object, object], tuple[list[object], list[Told]]] = {}
     for vendor, product, cpe, versions in parts:
-        cpes, of_product = found.setdefault((vendor, product), ([], []))
+        cpes, of_product = groups.setdefault((vendor, product), ([], []))
         cpes += [cpe] if cpe else []
         of_product += versions
     return [
-        affected({"vendor": vendor, "product": product, "cpes": cpes, "versions": versions})
-        for (vendor, product), (cpes, versions) in found.items()
+        affected_product({"vendor": vendor, "product": product, "cpes": cpes, "versions": versions})
+        for (vendor, product), (cpes, versions) in groups.items()
     ] or None

@@ -9,10 +9,10 @@ from typing import Any
 
 from svc_core.base import periods
 from svc_core.formats.economy import indicators
-from svc_core.formats.model import About, Given, Record, Told
+from svc_core.formats.model import About, Contents, Given, Record
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import declared
-from svc_core.formats.reading.values import day, midnight, number, records, required
+from svc_core.formats.reading.format import make_format
+from svc_core.formats.reading.values import day, midnight, number, records, require
 
 PAGE = "https://frankfurter.dev"
 
@@ -24,7 +24,7 @@ def _recognise(body: Body) -> bool:
     return {"base", "rates"}.issubset(told) and ("date" in told or "start_date" in told)
 
 
-def _parse(body: Body, _: Given) -> Told:
+def _parse(body: Body, _: Given) -> Contents:
     rates = list(_rates(body.whole_json()))
     last = max((str(rate["date"]) for rate in rates), default="")
     yield About(stamp=midnight(last), home_url=PAGE)
@@ -54,8 +54,8 @@ def _record(rate: dict[str, Any]) -> Record:
         "name": f"{quote} for one {base}",
         **indicators.measured(quote),
     }
-    when = periods.parse(required(day(rate["date"]), "a date"))
+    when = periods.parse(require(day(rate["date"]), "a date"))
     return indicators.observation(said, when, cost)
 
 
-FRANKFURTER = declared("frankfurter", _recognise, _parse)
+FRANKFURTER = make_format("frankfurter", _recognise, _parse)

@@ -12,10 +12,10 @@ from typing import Any
 
 from svc_core.base import periods
 from svc_core.formats.economy import indicators
-from svc_core.formats.model import About, DocumentRefused, Given, Record, Told, Unusable
+from svc_core.formats.model import About, Contents, DocumentRefused, Given, Record, Unusable
 from svc_core.formats.reading.body import Body
 from svc_core.formats.reading.codes import currency
-from svc_core.formats.reading.format import declared
+from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import day, midnight, records
 
 PAGE = "https://fred.stlouisfed.org/series/"
@@ -36,7 +36,7 @@ def _recognise(body: Body) -> bool:
     return bool(answers) and are_all and all("observation_start" in one for one in answers)
 
 
-def _parse(body: Body, given: Given) -> Told:
+def _parse(body: Body, given: Given) -> Contents:
     answers = _answers(body.whole_json(), given.options["series"])
     for answer in answers.values():
         count, limit = answer.get("count"), answer.get("limit") or 100_000
@@ -49,7 +49,7 @@ def _parse(body: Body, given: Given) -> Told:
         yield from _values(series, answer, given.options)
 
 
-def _values(series: str, answer: Mapping[str, Any], options: Mapping[str, str]) -> Told:
+def _values(series: str, answer: Mapping[str, Any], options: Mapping[str, str]) -> Contents:
     frequency = _frequency(options.get("frequency") or "", answer)
     is_range = answer.get("realtime_start") != answer.get("realtime_end")
     change = str(answer.get("units") or "lin").lower()
@@ -105,4 +105,4 @@ _OPTIONS = {
     "frequency": "A, S, Q, M, W or D",
 }
 
-FRED = declared("fred", _recognise, _parse, options=_OPTIONS, required=frozenset({"series"}))
+FRED = make_format("fred", _recognise, _parse, options=_OPTIONS, required=frozenset({"series"}))

@@ -12,10 +12,10 @@ from typing import Any
 from svc_core.base import periods
 from svc_core.formats.economy import indicators
 from svc_core.formats.economy.sdmx_cells import Cell, Structure, cells, code, label
-from svc_core.formats.model import About, DocumentRefused, Given, Record, Said, Told, Unusable
+from svc_core.formats.model import About, Contents, DocumentRefused, Given, Record, Said, Unusable
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import declared
-from svc_core.formats.reading.values import each, moment, records
+from svc_core.formats.reading.format import make_format
+from svc_core.formats.reading.values import as_list, moment, records
 
 _OPTIONS = {"provider": "the agency, such as ecb, where the document names none"}
 _EUROSTAT = {"EL": "GR", "UK": "GB"}  # its own codes of two countries
@@ -31,7 +31,7 @@ def _recognise(body: Body) -> bool:
     return "dataSets" in data and not {"structure", "structures"}.isdisjoint(data)
 
 
-def _parse(body: Body, given: Given) -> Told:
+def _parse(body: Body, given: Given) -> Contents:
     told = body.whole_json()
     head = told.get("meta") or told.get("header") or {}
     data = told.get("data") or told
@@ -56,7 +56,7 @@ def _agency(name: object) -> str:
 
 
 def _sender(head: Mapping[str, Any]) -> str:
-    return _agency(each(head.get("sender") or {})[0].get("id"))
+    return _agency(as_list(head.get("sender") or {})[0].get("id"))
 
 
 def _flow(links: Iterable[Mapping[str, Any]]) -> tuple[str | None, str | None]:
@@ -92,4 +92,4 @@ def _record(names: Sequence[str], origin: Said, cell: Cell, *, is_gone: bool) ->
     return indicators.observation(said, when, value, status=code(both.get("status")), gone=is_gone)
 
 
-SDMX = declared("sdmx", _recognise, _parse, options=_OPTIONS)
+SDMX = make_format("sdmx", _recognise, _parse, options=_OPTIONS)

@@ -7,7 +7,7 @@ are those that are the same in the whole data set, in a series, and in one obser
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from svc_core.formats.reading.values import each
+from svc_core.formats.reading.values import as_list
 
 Choices = list[tuple[str, Sequence[Any]]]
 """The dimensions or attributes of one level: what each is called here, and its values."""
@@ -95,7 +95,7 @@ def cells(data_set: Mapping[str, Any], structure: Structure, *, is_gone: bool) -
         level = dimensions["observation"] if key else flat
         # What deletes may name no cell; elsewhere a cell without anything tells nothing.
         for place, cell in (group.get("observations") or ({"": None} if is_gone else {})).items():
-            values = each(cell)
+            values = as_list(cell)
             if values or is_gone:
                 own = _chosen(attributes["observation"], values[structure.measures :])
                 where = _chosen(level, _places(place))

@@ -9,10 +9,10 @@ from typing import Any
 
 from svc_core.base import periods
 from svc_core.formats.economy import indicators
-from svc_core.formats.model import About, Given, Record, Told
+from svc_core.formats.model import About, Contents, Given, Record
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import declared
-from svc_core.formats.reading.values import each, midnight, number, records, required, text
+from svc_core.formats.reading.format import make_format
+from svc_core.formats.reading.values import as_list, midnight, number, records, require, text
 
 PAGE = "https://data.worldbank.org/indicator/"
 PROVIDER = "worldbank"
@@ -28,10 +28,10 @@ def _recognise(body: Body) -> bool:
     return {*_HEAD, "source"}.issubset(told)
 
 
-def _parse(body: Body, given: Given) -> Told:
+def _parse(body: Body, given: Given) -> Contents:
     told = body.whole_json()
     meta, rows = told if isinstance(told, list) else (told, None)
-    source = each(meta.get("source") or {})[0]
+    source = as_list(meta.get("source") or {})[0]
     title, stamp = text(source.get("name")), midnight(meta.get("lastupdated"))
     total = meta.get("total") if number(meta.get("pages")) == 1 else None
     yield About(stamp, title, records=None if total is None else int(total))
@@ -47,7 +47,7 @@ def _record(origin: dict[str, Any], row: dict[str, Any]) -> Record:
     said = origin | {
         "indicatorCode": code,
         "name": name,
-        "area": indicators.area(required(place, "a country"), label),
+        "area": indicators.area(require(place, "a country"), label),
         "unit": "%" if "%" in name else None,
         "currency": "USD" if "US$" in name else None,
     }
@@ -59,7 +59,7 @@ def _record(origin: dict[str, Any], row: dict[str, Any]) -> Record:
 def _plain(row: dict[str, Any]) -> tuple[str, str, str, object, str]:
     """Indicator and its name, area and its name, period of a row of one indicator."""
     indicator, place = row["indicator"], row["country"]
-    code, iso = required(indicator["id"], "an indicator"), row.get("countryiso3code")
+    code, iso = require(indicator["id"], "an indicator"), row.get("countryiso3code")
     return code, indicator.get("value") or code, iso or place["id"], place.get("value"), row["date"]
 
 
@@ -72,4 +72,4 @@ def _named(row: dict[str, Any]) -> tuple[str, str, str, object, str]:
     return code, name, place["id"], place.get("value"), str(when["id"]).removeprefix("YR")
 
 
-WORLD_BANK = declared("worldbank", _recognise, _parse, options=_OPTIONS)
+WORLD_BANK = make_format("worldbank", _recognise, _parse, options=_OPTIONS)

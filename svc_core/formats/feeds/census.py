@@ -36,7 +36,7 @@ class Census:
         """Prepare to count the UTF-8 `document` against `limits`."""
         self.root = ""
         self.items = 0
-        self.well_formed = False
+        self.is_well_formed = False
         self.has_doctype = False
         self._document = document
         self._limits = limits
@@ -51,7 +51,7 @@ class Census:
         self._parser.EndElementHandler = self._end
         self._parser.StartDoctypeDeclHandler = self._doctype
 
-    def take(self) -> "Census":
+    def count(self) -> "Census":
         """Count until the end, or until the document is found malformed.
 
         Raises:
@@ -61,9 +61,9 @@ class Census:
         try:
             self._parser.Parse(self._document, True)
         except expat.ExpatError:
-            self.well_formed = False
+            self.is_well_formed = False
         else:
-            self.well_formed = True
+            self.is_well_formed = True
         return self
 
     def _start(self, name: str, attributes: Mapping[str, str]) -> None:
@@ -156,5 +156,5 @@ def too_many_items(limits: FeedLimits) -> DocumentRefused:
     return DocumentRefused("tooManyItems", f"The document holds more than {limits.items} items.")
 
 
-def _too_complex(what: str) -> DocumentRefused:
-    return DocumentRefused("tooComplex", f"The document has {what}.")
+def _too_complex(excess: str) -> DocumentRefused:
+    return DocumentRefused("tooComplex", f"The document has {excess}.")

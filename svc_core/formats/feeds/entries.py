@@ -16,10 +16,17 @@ from attrs import evolve, field, frozen
 
 from svc_core.formats.feeds.model import FeedItem, FeedLimits, PublishedBasis
 from svc_core.formats.model import Rejection
-from svc_core.formats.reading.dates import common_zone, settled
+from svc_core.formats.reading.dates import common_zone, in_utc
 from svc_core.formats.reading.languages import language_tag
-from svc_core.formats.reading.links import absolute, canonical, permalink, same_site
-from svc_core.formats.reading.text import clip, fold, fold_lines, literal, mended, plain
+from svc_core.formats.reading.links import absolute_url, canonical_url, permalink, same_site
+from svc_core.formats.reading.text import (
+    clip,
+    fold,
+    fold_lines,
+    literal,
+    plain_text,
+    repair_encoding,
+)
 
 EMPTY = "noTitleTextOrLink"
 DUPLICATE = "duplicateInDocument"
@@ -39,11 +46,11 @@ class Markup:
     def text(self, chars_max: int) -> str:
         """The plain text of at most `chars_max` characters of the source."""
         source = self.source[:chars_max]
-        return mended(plain(source) if self.is_html else literal(source))
+        return repair_encoding(plain_text(source) if self.is_html else literal(source))
 
 
 @frozen
-class Draft:
+class EntryDraft:
     """One entry as its format states it; every text still as published, every link unresolved."""
 
     guid: str = ""
@@ -83,7 +90,7 @@ class Channel:
         if not link:
             return None
         bases = (self.home_url, self.base_url)
-        return absolute(link, bases, chars_max=self.limits.url_chars)
+        return absolute_url(link, bases, chars_max=self.limits.url_chars)
 
 
 Fields: TypeAlias = Mapping[str, Any]
@@ -101,14 +108,14 @@ def _sample(text: str) -> str:
 
 
 @frozen
-class Unusable:
+class RejectedEntry:
     """An entry left out: why, and what it looked like."""
 
     reason: str
     sample: str = field(converter=_sample)
 
 
-def finish(draft: Draft, channel: Channel, zone: tzinfo = UTC) -> FeedItem | Unusable:
+def finish(draft: EntryDraft, channel: Channel, zone: tzinfo = UTC) -> FeedItem | RejectedEntry:
     """The item a draft describes, or why it cannot be used; `zone` is that of unzoned dates."""
     limits = channel.limits
     title = clip(fold(draft.title.text(limits.markup_chars)), limits.title_chars)
@@ -116,12 +123,12 @@ def finish(draft: Draft, channel: Channel, zone: tzinfo = UTC) -> FeedItem | Unu
     summary = fold(paragraphs)
     content = fold_lines(draft.content.text(limits.markup_chars))
     text = content or paragraphs
-    others = tuple(map(channel.resolve, draft.other_links))
-    link = channel.resolve(draft.link) or next(filter(None, others), None)
-    source_url = permalink(link, others, channel.home_url)
+    alternatives = tuple(map(channel.resolve, draft.other_links))
+    link = channel.resolve(draft.link) or next(filter(None, alternatives), None)
+    source_url = permalink(link, alternatives, channel.home_url)
     if not (title or text or source_url):
-        return Unusable(EMPTY, draft.guid)
-    url = source_url and canonical(source_url)
+        return RejectedEntry(EMPTY, draft.guid)
+    url = source_url and canonical_url(source_url)
     return FeedItem(
         natural_key=_natural_key(
             url if _is_own_page(url, draft, channel) else None,
@@ -133,70 +140,76 @@ def finish(draft: Draft, channel: Channel, zone: tzinfo = UTC) -> FeedItem | Unu
         text=clip(text, limits.text_chars),
         url=url,
         source_url=source_url,
-        published_at=settled(draft.published_at, zone),
+        published_at=in_utc(draft.published_at, zone),
         published_basis=_basis(draft.published_at),
-        updated_at=settled(draft.updated_at, zone),
+        updated_at=in_utc(draft.updated_at, zone),
         language=language_tag(draft.language) or channel.language,
-        authors=names(draft.authors, limits) or channel.authors,
-        categories=names(draft.categories, limits),
+        authors=plain_names(draft.authors, limits) or channel.authors,
+        categories=plain_names(draft.categories, limits),
         image_url=channel.resolve(draft.image),
     )
 
 
-def names(raw: Iterable[str], limits: FeedLimits) -> tuple[str, ...]:
+def plain_names(raw: Iterable[str], limits: FeedLimits) -> tuple[str, ...]:
     """Names as plain text, each once, in order, within the limits."""
-    texts = (clip(fold(plain(name[: limits.markup_chars])), limits.name_chars) for name in raw)
+    texts = (clip(fold(plain_text(name[: limits.markup_chars])), limits.name_chars) for name in raw)
     return tuple(dict.fromkeys(filter(None, texts)))[: limits.names]
 
 
 def batch(
-    drafts: Sequence[Draft | Unusable], channel: Channel
+    drafts: Sequence[EntryDraft | RejectedEntry], channel: Channel
 ) -> tuple[tuple[FeedItem, ...], tuple[Rejection, ...]]:
     """Items with distinct natural keys, in document order, and what was left out by reason."""
     items: dict[str, FeedItem] = {}
-    unusable: list[Unusable] = []
-    for outcome in _finished(drafts, channel):
-        if isinstance(outcome, Unusable):
-            unusable.append(outcome)
-        elif (known := items.get(outcome.natural_key)) is None:
+    refusals: list[RejectedEntry] = []
+    for outcome in _outcomes(drafts, channel):
+        if isinstance(outcome, RejectedEntry):
+            refusals.append(outcome)
+        elif (earlier := items.get(outcome.natural_key)) is None:
             items[outcome.natural_key] = outcome
         else:
-            kept, dropped = (outcome, known) if _is_newer(outcome, known) else (known, outcome)
-            items[outcome.natural_key] = kept
-            unusable.append(Unusable(DUPLICATE, dropped.title or dropped.natural_key))
-    return tuple(items.values()), tuple(_counted(unusable))
+            winner, loser = (
+                (outcome, earlier) if _is_newer(outcome, earlier) else (earlier, outcome)
+            )
+            items[outcome.natural_key] = winner
+            refusals.append(RejectedEntry(DUPLICATE, loser.title or loser.natural_key))
+    return tuple(items.values()), tuple(_rejections(refusals))
 
 
-def _finished(
-    drafts: Sequence[Draft | Unusable], channel: Channel
-) -> Iterator[FeedItem | Unusable]:
-    whole = [draft for draft in drafts if isinstance(draft, Draft)]
-    common = common_zone(date for one in whole for date in (one.published_at, one.updated_at))
+def _outcomes(
+    drafts: Sequence[EntryDraft | RejectedEntry], channel: Channel
+) -> Iterator[FeedItem | RejectedEntry]:
+    valid_drafts = [draft for draft in drafts if isinstance(draft, EntryDraft)]
+    common = common_zone(
+        date for draft in valid_drafts for date in (draft.published_at, draft.updated_at)
+    )
     zone = channel.zone or common or channel.country_zone or UTC
-    shared = _shared_links(whole)
+    shared = _shared_links(valid_drafts)
     for draft in drafts:
-        if isinstance(draft, Draft):
-            named = draft.link not in shared
-            yield finish(draft if named else evolve(draft, is_linked_alone=False), channel, zone)
+        if isinstance(draft, EntryDraft):
+            is_own_link = draft.link not in shared
+            yield finish(
+                draft if is_own_link else evolve(draft, is_linked_alone=False), channel, zone
+            )
         else:
             yield draft
 
 
-def _shared_links(drafts: Sequence[Draft]) -> set[str]:
+def _shared_links(drafts: Sequence[EntryDraft]) -> set[str]:
     """Links that entries of several guids have: a section's page or the home, nobody's own."""
     guids: dict[str, set[str]] = {}
     for draft in drafts:
         guids.setdefault(draft.link, set()).add(draft.guid)
-    return {link for link, found in guids.items() if len(found) > 1}
+    return {link for link, owners in guids.items() if len(owners) > 1}
 
 
-def _basis(written: datetime | None) -> PublishedBasis | None:
-    if written is None:
+def _basis(date: datetime | None) -> PublishedBasis | None:
+    if date is None:
         return None
-    return "stated" if written.tzinfo else "assumed"
+    return "stated" if date.tzinfo else "assumed"
 
 
-def _is_own_page(url: str | None, draft: Draft, channel: Channel) -> bool:
+def _is_own_page(url: str | None, draft: EntryDraft, channel: Channel) -> bool:
     """Whether an address is the entry's permalink: on the feed's site, or said to be it."""
     if url is None or not draft.is_linked_alone or url == channel.home_url:
         return False
@@ -211,12 +224,14 @@ def _natural_key(permalink: str | None, guid: str, words: str) -> str:
     return f"sha256:{sha256((key or words).encode()).hexdigest()}"
 
 
-def _is_newer(item: FeedItem, known: FeedItem) -> bool:
-    stamp, known_stamp = (one.updated_at or one.published_at for one in (item, known))
-    return stamp is not None and (known_stamp is None or stamp > known_stamp)
+def _is_newer(item: FeedItem, earlier: FeedItem) -> bool:
+    stamp, earlier_stamp = (
+        candidate.updated_at or candidate.published_at for candidate in (item, earlier)
+    )
+    return stamp is not None and (earlier_stamp is None or stamp > earlier_stamp)
 
 
-def _counted(unusable: list[Unusable]) -> Iterator[Rejection]:
-    for reason in dict.fromkeys(row.reason for row in unusable):
-        samples = [row.sample for row in unusable if row.reason == reason]
+def _rejections(refusals: list[RejectedEntry]) -> Iterator[Rejection]:
+    for reason in dict.fromkeys(row.reason for row in refusals):
+        samples = [row.sample for row in refusals if row.reason == reason]
         yield Rejection(reason, len(samples), samples[0])

@@ -10,7 +10,7 @@ from svc_core.formats.feeds.jsonfeed import parse_json
 from svc_core.formats.feeds.model import FeedLimits, ParsedFeed
 from svc_core.formats.feeds.xmlfeed import parse_xml
 from svc_core.formats.model import DocumentRefused
-from svc_core.formats.reading.charset import decode
+from svc_core.formats.reading.charset import decode_text
 
 
 def parse_feed(
@@ -37,7 +37,7 @@ def parse_feed(
         raise DocumentRefused("empty", "The document is empty.")
     if len(body) > limits.body_bytes:
         raise DocumentRefused("tooLarge", f"The document is larger than {limits.body_bytes} bytes.")
-    text = decode(body, content_type).lstrip("\ufeff \t\r\n")
+    text = decode_text(body, content_type).lstrip("\ufeff \t\r\n")
     channel = Channel(limits, base_url=base_url, zone=zone, country_zone=country_zone)
     if text.startswith("<"):
         return parse_xml(text, channel)

@@ -15,19 +15,19 @@ from svc_core.formats.feeds.census import too_many_items
 from svc_core.formats.feeds.entries import (
     NOT_AN_OBJECT,
     Channel,
-    Draft,
+    EntryDraft,
     Fields,
     Markup,
-    Unusable,
+    RejectedEntry,
     batch,
-    names,
+    plain_names,
     string,
 )
 from svc_core.formats.feeds.model import FeedFormat, ParsedFeed
 from svc_core.formats.model import DocumentRefused
-from svc_core.formats.reading.dates import written
+from svc_core.formats.reading.dates import parse_date
 from svc_core.formats.reading.languages import language_tag
-from svc_core.formats.reading.text import clip, fold, plain
+from svc_core.formats.reading.text import clip, fold, plain_text
 
 _VERSION = re.compile(r"https?://(?:www\.)?jsonfeed\.org/version/1(?:\.\d{1,2})?/?")
 _NOT_A_FEED = "This is JSON, but neither JSON Feed nor RSS-in-JSON."
@@ -53,7 +53,7 @@ def _loads(text: str) -> Fields:
     try:
         document = json.loads(text)
     except json.JSONDecodeError as error:
-        raise _broken(text, error) from None
+        raise _json_refusal(text, error) from None
     except ValueError:  # an integer of thousands of digits
         raise DocumentRefused("malformed", "The JSON holds a number that is too long.") from None
     except RecursionError:
@@ -63,9 +63,9 @@ def _loads(text: str) -> Fields:
     return document
 
 
-def _broken(text: str, error: json.JSONDecodeError) -> DocumentRefused:
-    at_end = error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated string")
-    if at_end:
+def _json_refusal(text: str, error: json.JSONDecodeError) -> DocumentRefused:
+    is_cut = error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated string")
+    if is_cut:
         return DocumentRefused("truncated", "The JSON document ends too early.")
     return DocumentRefused("malformed", f"The JSON is malformed in line {error.lineno}.")
 
@@ -77,29 +77,29 @@ def _feed(feed: Fields, items: list[Any], kind: FeedFormat, channel: Channel) ->
     home = string(feed, "home_page_url") or string(feed, "link")
     home_url = Channel(limits, base_url=channel.base_url).resolve(home)
     language = language_tag(string(feed, "language"))
-    authors = names(_authors(feed), limits)
+    authors = plain_names(_authors(feed), limits)
     inner = evolve(channel, home_url=home_url, language=language, authors=authors)
-    kept, rejections = batch([_outcome(item, kind) for item in items], inner)
-    title = clip(fold(plain(string(feed, "title")[: limits.markup_chars])), limits.name_chars)
-    return ParsedFeed(kind, title or None, home_url, language, kept, rejections)
+    feed_items, rejections = batch([_outcome(item, kind) for item in items], inner)
+    title = clip(fold(plain_text(string(feed, "title")[: limits.markup_chars])), limits.name_chars)
+    return ParsedFeed(kind, title or None, home_url, language, feed_items, rejections)
 
 
-def _outcome(item: Any, kind: FeedFormat) -> Draft | Unusable:
+def _outcome(item: Any, kind: FeedFormat) -> EntryDraft | RejectedEntry:
     if not isinstance(item, dict):
-        return Unusable(NOT_AN_OBJECT, type(item).__name__)
+        return RejectedEntry(NOT_AN_OBJECT, type(item).__name__)
     return _json_feed_draft(item) if kind == "jsonfeed" else _rss_draft(item)
 
 
-def _json_feed_draft(item: Fields) -> Draft:
+def _json_feed_draft(item: Fields) -> EntryDraft:
     html = string(item, "content_html")
-    return Draft(
+    return EntryDraft(
         guid=_identifier(item.get("id")),
         title=Markup(string(item, "title"), is_html=False),
         summary=Markup(string(item, "summary"), is_html=False),
         content=Markup(html) if html else Markup(string(item, "content_text"), is_html=False),
         link=string(item, "url") or string(item, "external_url"),
-        published_at=written(string(item, "date_published")),
-        updated_at=written(string(item, "date_modified")),
+        published_at=parse_date(string(item, "date_published")),
+        updated_at=parse_date(string(item, "date_modified")),
         language=string(item, "language"),
         authors=tuple(_authors(item)),
         categories=tuple(tag for tag in _list(item, "tags") if isinstance(tag, str)),
@@ -107,17 +107,17 @@ def _json_feed_draft(item: Fields) -> Draft:
     )
 
 
-def _rss_draft(item: Fields) -> Draft:
-    guid = _valued(item.get("guid"))
-    categories = (_valued(category) for category in _list(item, "category"))
-    return Draft(
+def _rss_draft(item: Fields) -> EntryDraft:
+    guid = _element_text(item.get("guid"))
+    categories = (_element_text(category) for category in _list(item, "category"))
+    return EntryDraft(
         guid=guid,
         title=Markup(string(item, "title")),
         summary=Markup(string(item, "description")),
         content=Markup(string(item, "content:encoded")),
         link=string(item, "link") or guid,
         other_links=(guid,),
-        published_at=written(string(item, "pubDate")),
+        published_at=parse_date(string(item, "pubDate")),
         authors=tuple(filter(None, (string(item, "dc:creator"),))),
         categories=tuple(filter(None, categories)),
     )
@@ -143,7 +143,7 @@ def _identifier(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _valued(value: object) -> str:
+def _element_text(value: object) -> str:
     """A string, or the text of an element with attributes: `{"#value": ...}`."""
     return string(value, "#value") if isinstance(value, dict) else _identifier(value)
 

@@ -4,25 +4,25 @@ from collections.abc import Callable
 
 from svc_core.formats.feeds.feeds import parse_feed
 from svc_core.formats.feeds.model import FeedItem, ParsedFeed
-from svc_core.formats.model import About, Given, Record, Told
+from svc_core.formats.model import About, Contents, Given, Record
 from svc_core.formats.reading.body import Body
 from svc_core.formats.reading.format import MEBI, Format
 from svc_core.formats.reading.values import at
 
 
-def _parse(body: Body, given: Given) -> Told:
+def _parse(body: Body, origin: Given) -> Contents:
     return told(
         parse_feed(
             body.data,
-            base_url=given.base_url,
-            content_type=given.content_type,
-            zone=given.zone,
-            country_zone=given.country_zone,
+            base_url=origin.base_url,
+            content_type=origin.content_type,
+            zone=origin.zone,
+            country_zone=origin.country_zone,
         )
     )
 
 
-def told(feed: ParsedFeed) -> Told:
+def told(feed: ParsedFeed) -> Contents:
     """What a feed says."""
     yield About(title=feed.title, home_url=feed.home_url, language=feed.language)
     for item in feed.items:
@@ -31,7 +31,7 @@ def told(feed: ParsedFeed) -> Told:
 
 
 def _record(item: FeedItem, language: str | None) -> Record:
-    said = {
+    members = {
         "title": item.title,
         "summary": item.summary,
         "text": item.text,
@@ -48,7 +48,7 @@ def _record(item: FeedItem, language: str | None) -> Record:
     return Record(
         "newsItem",
         item.natural_key,
-        said,
+        members,
         stamp=item.updated_at or item.published_at,
         record_id=item.natural_key,
         url=item.source_url,

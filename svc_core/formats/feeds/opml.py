@@ -38,38 +38,38 @@ def outlines(body: Body) -> tuple[Outline, ...]:
     """
     if body.root.lower() != "opml":
         raise DocumentRefused("malformed", "This is no OPML: its root element is not <opml>.")
-    found: dict[str, Outline] = {}
+    by_url: dict[str, Outline] = {}
     for outline in _feeds(body):
-        before = found.get(outline.url)
-        labels = (*(before.labels if before else ()), *outline.labels)
-        found[outline.url] = Outline(
-            outline.url, before.name if before else outline.name, tuple(dict.fromkeys(labels))
+        earlier = by_url.get(outline.url)
+        labels = (*(earlier.labels if earlier else ()), *outline.labels)
+        by_url[outline.url] = Outline(
+            outline.url, earlier.name if earlier else outline.name, tuple(dict.fromkeys(labels))
         )
-        if len(found) > FEEDS_MAX:
+        if len(by_url) > FEEDS_MAX:
             raise DocumentRefused("tooManyItems", f"The list has more than {FEEDS_MAX} feeds.")
-    return tuple(found.values())
+    return tuple(by_url.values())
 
 
 def _feeds(body: Body) -> Iterator[Outline]:
     folders: list[str] = []
-    for event, element in body.walked():
+    for event, element in body.walk():
         if element.tag.rpartition("}")[2].lower() != "outline":
             continue
         if event == "end":
             folders.pop()
             element.clear()
             continue
-        told = {name.lower(): fold(value) for name, value in element.attrib.items()}
-        name = (told.get("title") or told.get("text") or "")[:LABEL_CHARS]
-        url = told.get("xmlurl")
+        attributes = {name.lower(): fold(value) for name, value in element.attrib.items()}
+        name = (attributes.get("title") or attributes.get("text") or "")[:LABEL_CHARS]
+        url = attributes.get("xmlurl")
         if url:
-            yield Outline(url, name or None, (*filter(None, folders), *_categories(told)))
+            yield Outline(url, name or None, (*filter(None, folders), *_categories(attributes)))
         folders.append("" if url else name)
 
 
-def _categories(told: Mapping[str, str]) -> Iterator[str]:
+def _categories(attributes: Mapping[str, str]) -> Iterator[str]:
     """OPML 2.0: slash-delimited paths, with commas between them."""
-    for path in told.get("category", "").split(","):
+    for path in attributes.get("category", "").split(","):
         yield from (name.strip()[:LABEL_CHARS] for name in path.split("/") if name.strip())
 
 
@@ -89,7 +89,7 @@ def written(title: str, feeds: Iterable[Outline]) -> str:
 
 def _attributes(feed: Outline) -> Iterator[str]:
     name = feed.name or feed.url
-    told: Mapping[str, str | None] = {
+    attributes: Mapping[str, str | None] = {
         "type": "rss",
         "text": name,
         "title": name,
@@ -97,4 +97,4 @@ def _attributes(feed: Outline) -> Iterator[str]:
         "htmlUrl": feed.home_url,
         "category": ",".join(feed.labels),
     }
-    return (f" {key}={quoteattr(fold(value))}" for key, value in told.items() if value)
+    return (f" {key}={quoteattr(fold(value))}" for key, value in attributes.items() if value)

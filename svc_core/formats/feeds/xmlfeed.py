@@ -14,10 +14,18 @@ from html.entities import html5
 from attrs import evolve, frozen
 
 from svc_core.formats.feeds.census import Census, check_root, entity_bomb, html_page, too_many_items
-from svc_core.formats.feeds.entries import Channel, Draft, Fields, Markup, batch, names, string
+from svc_core.formats.feeds.entries import (
+    Channel,
+    EntryDraft,
+    Fields,
+    Markup,
+    batch,
+    plain_names,
+    string,
+)
 from svc_core.formats.feeds.model import FeedFormat, FeedLimits, ParsedFeed
 from svc_core.formats.model import DocumentRefused, MissingExtra
-from svc_core.formats.reading.dates import written
+from svc_core.formats.reading.dates import parse_date
 from svc_core.formats.reading.languages import language_tag
 from svc_core.formats.reading.text import clip, fold
 
@@ -74,32 +82,32 @@ def _read(text: str, limits: FeedLimits) -> _Reading:
     if text.count("<item") + text.count("<entry") > 2 * limits.items:
         raise too_many_items(limits)
     document = text.encode()
-    census = Census(document, limits).take()
-    if census.has_doctype or not census.well_formed:
+    census = Census(document, limits).count()
+    if census.has_doctype or not census.is_well_formed:
         # HTML's entities are often used and rarely declared; XML would drop or refuse them.
         document = _NAMED_ENTITY.sub(_character, text).encode()
-        census = Census(document, limits).take()
-    if census.well_formed:
+        census = Census(document, limits).count()
+    if census.is_well_formed:
         return _by_feedparser(document)
-    return _recovered(document.decode(), limits)
+    return _recover(document.decode(), limits)
 
 
 def _character(match: re.Match[str]) -> str:
     return match[0] if match[1] in _XML_ENTITIES else html5.get(match[1], match[0])
 
 
-def _recovered(text: str, limits: FeedLimits) -> _Reading:
+def _recover(text: str, limits: FeedLimits) -> _Reading:
     """The whole of a malformed document, or a refusal."""
     if len(text) > limits.recovery_bytes:
         _check_whole(text[-_EDGE_CHARS:], text[:_EDGE_CHARS])
         raise DocumentRefused("malformed", "The XML is malformed, and too large to be recovered.")
-    opened = _check_recoverable(_COMMENT_OR_CDATA.sub("", text), text, limits)
-    uncommented = _COMMENT_OR_CDATA.sub(lambda match: match[1] or "", text)
-    reading = _by_feedparser(_TERM_LIST.sub(r"\1ignored", uncommented).encode())
-    if len(reading.entries) < opened:
+    item_count = _check_recoverable(_COMMENT_OR_CDATA.sub("", text), text, limits)
+    content = _COMMENT_OR_CDATA.sub(lambda match: match[1] or "", text)
+    reading = _by_feedparser(_TERM_LIST.sub(r"\1ignored", content).encode())
+    if len(reading.entries) < item_count:
         raise DocumentRefused(
             "malformed",
-            f"The XML is malformed: {len(reading.entries)} of {opened} items could be read.",
+            f"The XML is malformed: {len(reading.entries)} of {item_count} items could be read.",
         )
     return reading
 
@@ -121,10 +129,10 @@ def _check_recoverable(markup: str, text: str, limits: FeedLimits) -> int:
     oddities = markup.count("<!") + markup.count("<?") + len(_TERM.findall(text))
     if oddities > _ODDITIES_MAX or markup.count("<") > limits.elements or _LONG_WORD.search(text):
         raise DocumentRefused("malformed", "The XML is malformed, and too odd to be recovered.")
-    opened = len(_ENTRY.findall(markup))
-    if opened > limits.items:
+    item_count = len(_ENTRY.findall(markup))
+    if item_count > limits.items:
         raise too_many_items(limits)
-    return opened
+    return item_count
 
 
 def _by_feedparser(document: bytes) -> _Reading:
@@ -134,7 +142,7 @@ def _by_feedparser(document: bytes) -> _Reading:
         raise MissingExtra("feedparser") from None
     headers = {"content-type": "application/xml; charset=utf-8"}
     try:
-        parsed = feedparser.parse(
+        answer = feedparser.parse(
             io.BytesIO(document),
             response_headers=headers,
             sanitize_html=False,
@@ -143,8 +151,8 @@ def _by_feedparser(document: bytes) -> _Reading:
     except (*_FAULTS, feedparser.UndeclaredNamespace):
         raise DocumentRefused("malformed", "The XML is too irregular to be read.") from None
     # Plain dicts: feedparser's own answer aliases ("updated" for "published") that are not there.
-    entries: list[Fields] = [dict(entry) for entry in parsed.entries]
-    return _Reading(str(parsed.version), dict(parsed.feed), entries)
+    entries: list[Fields] = [dict(entry) for entry in answer.entries]
+    return _Reading(str(answer.version), dict(answer.feed), entries)
 
 
 def _format(version: str) -> FeedFormat:
@@ -160,7 +168,7 @@ def _feed(reading: _Reading, channel: Channel) -> ParsedFeed:
     home_url = Channel(limits, base_url=channel.base_url).resolve(string(feed, "link"))
     language = language_tag(string(feed, "language"))
     inner = evolve(
-        channel, home_url=home_url, language=language, authors=names(_authors(feed), limits)
+        channel, home_url=home_url, language=language, authors=plain_names(_authors(feed), limits)
     )
     kind = _format(reading.version)
     items, rejections = batch([_draft(entry, kind) for entry in reading.entries], inner)
@@ -168,21 +176,21 @@ def _feed(reading: _Reading, channel: Channel) -> ParsedFeed:
     return ParsedFeed(kind, title or None, home_url, language, items, rejections)
 
 
-def _draft(entry: Fields, kind: FeedFormat) -> Draft:
-    updated = written(string(entry, "updated"))
-    published = written(string(entry, "published"))
-    link, related = _links(entry)
-    return Draft(
+def _draft(entry: Fields, kind: FeedFormat) -> EntryDraft:
+    updated_at = parse_date(string(entry, "updated"))
+    published_at = parse_date(string(entry, "published"))
+    link, related_links = _links(entry)
+    return EntryDraft(
         guid=string(entry, "id"),
         title=_markup(entry, "title", kind),
         summary=_markup(entry, "summary", kind),
         content=_content(entry),
         link=link,
-        other_links=(*related, *_web_links(string(entry, "id"))),
+        other_links=(*related_links, *_web_links(string(entry, "id"))),
         # RSS has no date of change: dc:date is the publication (Dublin Core: "an event in the
         # lifecycle"), while Atom tells the two apart (RFC 4287, 4.2.9 and 4.2.15).
-        published_at=published if kind == "atom" else published or updated,
-        updated_at=updated,
+        published_at=published_at if kind == "atom" else published_at or updated_at,
+        updated_at=updated_at,
         language=_language(entry),
         authors=tuple(_authors(entry)),
         categories=tuple(_categories(entry)),
@@ -191,13 +199,13 @@ def _draft(entry: Fields, kind: FeedFormat) -> Draft:
 
 
 def _mappings(fields: Fields, name: str) -> list[Fields]:
-    return [dict(each) for each in fields.get(name) or () if isinstance(each, dict)]
+    return [dict(item) for item in fields.get(name) or () if isinstance(item, dict)]
 
 
 def _markup(fields: Fields, name: str, kind: FeedFormat) -> Markup:
     detail = fields.get(f"{name}_detail") or {}
-    declared_plain = kind == "atom" and dict.get(detail, "type") == "text/plain"
-    return Markup(string(fields, name), is_html=not declared_plain)
+    is_plain = kind == "atom" and dict.get(detail, "type") == "text/plain"
+    return Markup(string(fields, name), is_html=not is_plain)
 
 
 def _content(entry: Fields) -> Markup:
@@ -212,11 +220,11 @@ def _links(entry: Fields) -> tuple[str, list[str]]:
     """The entry's link, and those that may be its own page instead."""
     original = string(entry, "feedburner_origlink")
     by_rel = [(string(link, "rel"), string(link, "href")) for link in _mappings(entry, "links")]
-    related = [href for rel, href in by_rel if rel == "related" and href]
+    related_links = [href for rel, href in by_rel if rel == "related" and href]
     alternate = next((href for rel, href in by_rel if rel == "alternate" and href), "")
     link = original or _own_link(entry) or alternate
     # An empty link, resolved, is the base that it was resolved against.
-    return "" if link == _base(entry) else link, related
+    return "" if link == _base(entry) else link, related_links
 
 
 def _base(entry: Fields) -> str:
@@ -226,8 +234,8 @@ def _base(entry: Fields) -> str:
 def _own_link(entry: Fields) -> str:
     """The link, unless it is a guid that feedparser, as RSS has it, took for an address."""
     link, guid = string(entry, "link"), string(entry, "id")
-    taken = bool(entry.get("guidislink")) and link.endswith(guid)
-    return "" if taken and not _web_links(guid) else link
+    is_guid = bool(entry.get("guidislink")) and link.endswith(guid)
+    return "" if is_guid and not _web_links(guid) else link
 
 
 def _web_links(guid: str) -> tuple[str, ...]:

@@ -7,72 +7,72 @@ from svc_core.formats.hazards.events import (
     SUMMARY_CHARS,
     Row,
     actors,
-    counted,
+    count_measurements,
     event_record,
-    first,
+    first_object,
     headline,
     kind,
     severity,
-    tabled,
+    table_records,
 )
-from svc_core.formats.model import Given, Record, Told
+from svc_core.formats.model import Contents, Given, Record
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import declared
+from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import (
     at,
     country,
     country_named,
-    millis,
+    epoch_moment,
     moment,
     number,
     place,
     point,
-    required,
+    require,
     text,
 )
 
-_WHERE = {"1": "exact", "2": "locality", "3": "admin1"}
-_WHEN = {"1": "day", "2": "week", "3": "month"}
+_PLACE_PRECISION = {"1": "exact", "2": "locality", "3": "admin1"}
+_DATE_PRECISION = {"1": "day", "2": "week", "3": "month"}
 
 
-def _recognised(body: Body) -> bool:
+def _recognise(body: Body) -> bool:
     if body.has("data", "success", "count"):
-        return body.json["data"] == [] or "event_id_cnty" in first(body.json["data"])
+        return body.json["data"] == [] or "event_id_cnty" in first_object(body.json["data"])
     return body.json is None and "event_id_cnty" in body.first_line.lower()
 
 
-def _parse(body: Body, _: Given) -> Told:
-    yield from tabled(body, "data", _record)
+def _parse(body: Body, _: Given) -> Contents:
+    yield from table_records(body, "data", _record)
 
 
 def _record(row: Row) -> Record:
     kinds = kind("acled", row.get("event_type"))
-    who = actors((row.get("actor1"), "actor", None), (row.get("actor2"), "target", None))
-    where = place(
+    parties = actors((row.get("actor1"), "actor", None), (row.get("actor2"), "target", None))
+    location = place(
         name=row.get("location") or row.get("admin1") or row.get("country"),
         country_code=country(row.get("iso"), "numeric") or country_named(row.get("country")),
         geometry=point(row.get("longitude"), row.get("latitude")),
-        precision=_WHERE.get(str(row.get("geo_precision")), "unknown"),
+        precision=_PLACE_PRECISION.get(str(row.get("geo_precision")), "unknown"),
     )
-    changed = number(row.get("timestamp"))
+    changed_seconds = number(row.get("timestamp"))
     return event_record(
         "acled",
         text(row["event_id_cnty"]),
         {
             **kinds,
-            "title": headline(kinds["type"], who, where),
+            "title": headline(kinds["type"], parties, location),
             "summary": text(row.get("notes"), SUMMARY_CHARS),
-            "occurredAt": at(required(moment(row.get("event_date")), "event_date")),
-            "datePrecision": _WHEN.get(str(row.get("time_precision"))),
-            "place": where,
+            "occurredAt": at(require(moment(row.get("event_date")), "event_date")),
+            "datePrecision": _DATE_PRECISION.get(str(row.get("time_precision"))),
+            "place": location,
             **severity("acled", "deathsBest", number(row.get("fatalities"))),
-            "measurements": counted("acled", row, deathsBest="fatalities"),
-            "actors": who,
+            "measurements": count_measurements("acled", row, deathsBest="fatalities"),
+            "actors": parties,
             "designators": [],
         },
-        stamp=None if changed is None else millis(changed * 1_000),
+        stamp=None if changed_seconds is None else epoch_moment(changed_seconds * 1_000),
         raw=dict(row),
     )
 
 
-ACLED = declared("acled", _recognised, _parse)
+ACLED = make_format("acled", _recognise, _parse)

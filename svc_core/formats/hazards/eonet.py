@@ -11,19 +11,19 @@ from svc_core.formats.hazards.events import (
     SUMMARY_CHARS,
     event_record,
     features,
-    first,
+    first_object,
+    fragment_groups,
     geometry,
-    grouped,
     has_features,
     headline,
     is_empty,
     kind,
-    listed,
-    measured,
+    optional_list,
+    unit_measurements,
 )
-from svc_core.formats.model import About, Given, Record, Told
+from svc_core.formats.model import About, Contents, Given, Record
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import declared
+from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import (
     at,
     designator,
@@ -32,7 +32,7 @@ from svc_core.formats.reading.values import (
     place,
     records,
     text,
-    web,
+    web_url,
 )
 
 _USGS = re.compile(r"//earthquake\.usgs\.gov/earthquakes/eventpage/(\w+)")
@@ -40,54 +40,60 @@ _GDACS = re.compile(r"//(?:www\.)?gdacs\.org/.*[?&]eventtype=(\w+)")
 _GDACS_ID = re.compile(r"[?&]eventid=(\d+)")
 
 
-def _recognised(body: Body) -> bool:
+def _recognise(body: Body) -> bool:
     if body.has("events"):
         is_empty_list = body.json["events"] == [] and "EONET" in str(body.json.get("title"))
-        return is_empty_list or _is_event(first(body.json["events"]))
+        return is_empty_list or _is_event(first_object(body.json["events"]))
     if is_empty(body):
         return not body.has("bbox") and not body.has("metadata")
     return _is_event(body.json) or has_features(body, "categories", "sources")
 
 
-def _is_event(told: Any) -> bool:
-    names = told.keys() if isinstance(told, dict) else ()
+def _is_event(event: Any) -> bool:
+    names = event.keys() if isinstance(event, dict) else ()
     return "categories" in names and ("geometry" in names or "geometries" in names)
 
 
-def _parse(body: Body, _: Given) -> Told:
-    told = body.whole_json()
-    yield About(title=text(told.get("title")))
-    if told.get("type") in {"Feature", "FeatureCollection"}:
-        events = grouped(features(told), lambda one: str(one["properties"]["id"]))
-        yield from records(events, lambda fragments: _record(_joined(fragments)))
+def _parse(body: Body, _: Given) -> Contents:
+    document = body.whole_json()
+    yield About(title=text(document.get("title")))
+    if document.get("type") in {"Feature", "FeatureCollection"}:
+        events = fragment_groups(
+            features(document), lambda feature: str(feature["properties"]["id"])
+        )
+        yield from records(events, lambda fragments: _record(_join(fragments)))
     else:
-        yield from records(told.get("events", [told]), _record, lambda event: event["id"])
+        yield from records(document.get("events", [document]), _record, lambda event: event["id"])
 
 
-def _joined(fragments: list[dict[str, Any]]) -> Any:
+def _join(fragments: list[dict[str, Any]]) -> Any:
     """The event that features tell, as the plain form tells it."""
-    positions = [one for fragment in fragments for one in _positions(fragment)]
+    positions = [position for fragment in fragments for position in _positions(fragment)]
     return fragments[0]["properties"] | {"geometry": positions}
 
 
 def _positions(feature: dict[str, Any]) -> list[dict[str, Any]]:
-    told, shape = feature["properties"], feature["geometry"]
-    dates = listed(told.get("geometryDates"))
+    properties, shape = feature["properties"], feature["geometry"]
+    dates = optional_list(properties.get("geometryDates"))
     if shape and shape["type"] in {"LineString", "MultiPoint"}:  # one place for each date
         points = zip(shape["coordinates"], dates, strict=True)
-        return [{"type": "Point", "coordinates": one, "date": date} for one, date in points]
-    return [{"date": next(iter(dates), None)} | told | shape] if shape else []
+        return [
+            {"type": "Point", "coordinates": coordinates, "date": date}
+            for coordinates, date in points
+        ]
+    return [{"date": next(iter(dates), None)} | properties | shape] if shape else []
 
 
 def _record(event: dict[str, Any]) -> Record:
     positions = event.get("geometry") or event.get("geometries") or ()
     track = sorted(
-        map(_position, positions), key=lambda one: (one["at"] or "", str(one["geometry"]))
+        map(_position, positions),
+        key=lambda position: (position["at"] or "", str(position["geometry"])),
     )
     last = track[-1] if track else {"at": None, "geometry": None}
-    known = [one["measurement"] for one in track if one["measurement"]]
-    closed = moment(event.get("closed"))
-    kinds = kind("eonet", *(one["id"] for one in listed(event["categories"])))
+    measures = [position["measurement"] for position in track if position["measurement"]]
+    closed_at = moment(event.get("closed"))
+    kinds = kind("eonet", *(category["id"] for category in optional_list(event["categories"])))
     return event_record(
         "eonet",
         text(event["id"]),
@@ -96,22 +102,25 @@ def _record(event: dict[str, Any]) -> Record:
             "title": text(event.get("title")) or headline(kinds["type"]),
             "summary": text(event.get("description"), SUMMARY_CHARS),
             "occurredAt": track[0]["at"] if track else None,
-            "endedAt": at(closed),
+            "endedAt": at(closed_at),
             "datePrecision": "instant",
             "place": place(geometry=last["geometry"]),
             "track": track,
-            "measurements": known[-1:],
-            "designators": [designator("eonet", text(event["id"]), "eonet"), *_others(event)],
+            "measurements": measures[-1:],
+            "designators": [
+                designator("eonet", text(event["id"]), "eonet"),
+                *_source_designators(event),
+            ],
         },
-        url=web(event.get("link")),
-        stamp=max(filter(None, (closed, moment(last["at"]))), default=None),
+        url=web_url(event.get("link")),
+        stamp=max(filter(None, (closed_at, moment(last["at"]))), default=None),
         raw=event,
     )
 
 
-def _others(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _source_designators(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The events of others that it was made of, by the addresses of its sources."""
-    for url in (str(one.get("url")) for one in objects(event.get("sources"))):
+    for url in (str(source.get("url")) for source in objects(event.get("sources"))):
         quake, alert, number = (form.search(url) for form in (_USGS, _GDACS, _GDACS_ID))
         if quake:
             yield designator("usgs", quake[1], "eonet")
@@ -119,14 +128,14 @@ def _others(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield designator("gdacs", f"{alert[1].upper()}{number[1]}", "eonet")
 
 
-def _position(told: dict[str, Any]) -> dict[str, Any]:
-    date = at(moment(told.get("date")))
-    value, unit = told.get("magnitudeValue"), told.get("magnitudeUnit")
+def _position(position: dict[str, Any]) -> dict[str, Any]:
+    date = at(moment(position.get("date")))
+    value, unit = position.get("magnitudeValue"), position.get("magnitudeUnit")
     return {
         "at": date,
-        "geometry": geometry(told),
-        "measurement": next(iter(measured("eonet", value, unit, asOf=date)), None),
+        "geometry": geometry(position),
+        "measurement": next(iter(unit_measurements("eonet", value, unit, asOf=date)), None),
     }
 
 
-EONET = declared("eonet", _recognised, _parse)
+EONET = make_format("eonet", _recognise, _parse)

@@ -21,14 +21,14 @@ from svc_core.formats.reading.values import (
     number,
     point,
     records,
-    required,
+    require,
     text,
 )
 
 Row = Mapping[str, Any]
 
 SUMMARY_CHARS = 2_000
-_OTHER = ("other", "other")
+_UNKNOWN_KIND = ("other", "other")
 
 _LEVELS: Mapping[str, Mapping[str, str] | tuple[tuple[float, str], ...]] = {
     # By a word of the provider.
@@ -87,24 +87,26 @@ def _kinds() -> Mapping[tuple[str, str], tuple[str, str]]:
 
 def kind(scheme: str, *codes: object) -> dict[str, str]:
     """The `type` and `category` of the first code that the scheme has; `other` of none."""
-    found = (_kinds().get((scheme, str(code).casefold())) for code in codes)
-    type_, category = next(filter(None, found), _OTHER)
+    matches = (_kinds().get((scheme, str(code).casefold())) for code in codes)
+    type_, category = next(filter(None, matches), _UNKNOWN_KIND)
     return {"type": type_, "category": category}
 
 
 def event_record(
-    provider: str, own_id: str | None, said: Said, *, url: str | None = None, **more: Any
+    provider: str, own_id: str | None, members: Said, *, url: str | None = None, **record: Any
 ) -> Record:
     """The record of an event by the id that its provider has for it; one that is gone says nothing.
 
     Raises:
         Unusable: it has no id.
     """
-    own_id = required(own_id, "id")
-    if said:
-        named = [designator(provider, own_id, provider)]
-        said = {"designators": named, "url": url, **said}
-    return Record("osintEvent", f"{provider}:{own_id}", said, record_id=own_id, url=url, **more)
+    own_id = require(own_id, "id")
+    if members:
+        designators = [designator(provider, own_id, provider)]
+        members = {"designators": designators, "url": url, **members}
+    return Record(
+        "osintEvent", f"{provider}:{own_id}", members, record_id=own_id, url=url, **record
+    )
 
 
 def severity(provider: str, scale: str, value: Any) -> Said:
@@ -123,14 +125,14 @@ def severity(provider: str, scale: str, value: Any) -> Said:
 
 
 @lru_cache(maxsize=4_096)  # tables tell of the same actors and dates again and again
-def _name(told: str) -> str | None:
-    return text(told)
+def _name(name: str) -> str | None:
+    return text(name)
 
 
 @lru_cache(maxsize=4_096)
-def date_at(told: str | None) -> str | None:
+def day_start(date: str | None) -> str | None:
     """The beginning of a calendar date, as rows write it."""
-    return at(midnight(told))
+    return at(midnight(date))
 
 
 @cache
@@ -140,40 +142,44 @@ def _words(type_: str) -> str:
     )
 
 
-def actors(*told: tuple[str | None, str, str | None]) -> list[dict[str, Any]]:
+def actors(*participants: tuple[str | None, str, str | None]) -> list[dict[str, Any]]:
     """Those who took part and have a name: name, role and country of each."""
     return [
-        {"name": known, "countryCode": code, "role": role}
-        for name, role, code in told
-        if (known := _name(name or ""))
+        {"name": label, "countryCode": code, "role": role}
+        for name, role, code in participants
+        if (label := _name(name or ""))
     ]
 
 
-def headline(type_: str, actors: Iterable[Row] = (), where: Mapping[str, Any] | None = None) -> str:
+def headline(
+    type_: str, actors: Iterable[Row] = (), location: Mapping[str, Any] | None = None
+) -> str:
     """A title of facts, for events whose provider gives none: what, who, where."""
-    who = " – ".join(actor["name"] for actor in actors)
-    told = ", ".join(filter(None, (who, (where or {}).get("name"))))
-    return f"{_words(type_)}{told and ': '}{told}"
+    names = " – ".join(actor["name"] for actor in actors)
+    subject = ", ".join(filter(None, (names, (location or {}).get("name"))))
+    return f"{_words(type_)}{subject and ': '}{subject}"
 
 
 # -- what was measured -------------------------------------------------------------------------
 
 
-def measured(provider: str, value: object, unit: object, **more: Any) -> list[dict[str, Any]]:
+def unit_measurements(
+    provider: str, value: object, unit: object, **qualifiers: Any
+) -> list[dict[str, Any]]:
     """A number with the unit that stands behind it; nothing for a unit that nobody knows."""
     metric, ucum = _UNITS.get(str(unit)) or _UNITS.get(str(unit).lower(), ("", ""))
-    found = number(value) if metric else None
-    if found is None:
+    quantity = number(value) if metric else None
+    if quantity is None:
         return []
-    return [measurement(metric, found, unit=ucum, provider=provider, **more)]
+    return [measurement(metric, quantity, unit=ucum, provider=provider, **qualifiers)]
 
 
-def counted(provider: str, row: Row, **columns: str) -> list[dict[str, Any]]:
+def count_measurements(provider: str, row: Row, **columns: str) -> list[dict[str, Any]]:
     """The counts of a row: the metric of each, and its column."""
-    found = ((metric, number(row.get(column))) for metric, column in columns.items())
+    counts = ((metric, number(row.get(column))) for metric, column in columns.items())
     return [
         measurement(metric, value, unit="1", provider=provider)
-        for metric, value in found
+        for metric, value in counts
         if value is not None
     ]
 
@@ -181,42 +187,44 @@ def counted(provider: str, row: Row, **columns: str) -> list[dict[str, Any]]:
 # -- where it was ------------------------------------------------------------------------------
 
 
-def geometry(told: Any) -> dict[str, Any]:
+def geometry(shape: Any) -> dict[str, Any]:
     """A GeoJSON geometry (RFC 7946) of longitudes and latitudes, without heights.
 
     Raises:
         Unusable: it is of no known type, or one of its positions is not on the globe.
     """
-    if told["type"] not in _DEPTHS:
+    if shape["type"] not in _DEPTHS:
         raise Unusable("has a geometry that is none")
-    depth = _DEPTHS[told["type"]]
-    return {"type": told["type"], "coordinates": _positions(told["coordinates"], depth)}
+    depth = _DEPTHS[shape["type"]]
+    return {"type": shape["type"], "coordinates": _positions(shape["coordinates"], depth)}
 
 
-def _positions(told: Any, depth: int) -> list[Any]:
+def _positions(positions: Any, depth: int) -> list[Any]:
     if depth:
-        return [_positions(one, depth - 1) for one in told]
-    coordinates: list[Any] = required(point(told[0], told[1]), "coordinates")["coordinates"]
+        return [_positions(part, depth - 1) for part in positions]
+    coordinates: list[Any] = require(point(positions[0], positions[1]), "coordinates")[
+        "coordinates"
+    ]
     return coordinates
 
 
 # -- how documents tell it ---------------------------------------------------------------------
 
 
-def first(told: Any) -> Mapping[str, Any]:
+def first_object(candidates: Any) -> Mapping[str, Any]:
     """The first object of a list; an empty one where there is none."""
-    items = told if isinstance(told, list) else ()
-    return next((one for one in items if isinstance(one, dict)), {})
+    items = candidates if isinstance(candidates, list) else ()
+    return next((item for item in items if isinstance(item, dict)), {})
 
 
-def features(told: Mapping[str, Any]) -> Any:
+def features(document: Mapping[str, Any]) -> Any:
     """The features of a GeoJSON document: those of a collection, or the one that it is."""
-    return told.get("features", [told])
+    return document.get("features", [document])
 
 
 def has_features(body: Body, *names: str) -> bool:
     """Whether it is GeoJSON whose first feature has these properties."""
-    properties = first(features(body.json)).get("properties") if body.has("type") else None
+    properties = first_object(features(body.json)).get("properties") if body.has("type") else None
     return isinstance(properties, dict) and set(names) <= properties.keys()
 
 
@@ -225,7 +233,7 @@ def is_empty(body: Body) -> bool:
     return body.has("type", "features") and body.json["features"] == []
 
 
-def grouped(items: Iterable[Any], name: Callable[[Any], str]) -> Collection[list[Any]]:
+def fragment_groups(items: Iterable[Any], name: Callable[[Any], str]) -> Collection[list[Any]]:
     """The fragments of each event; what has no name is a group of its own, to be told as such."""
     groups: dict[str | int, list[Any]] = {}
     for position, item in enumerate(items):
@@ -236,12 +244,14 @@ def grouped(items: Iterable[Any], name: Callable[[Any], str]) -> Collection[list
     return groups.values()
 
 
-def listed(told: Any) -> list[Any]:
+def optional_list(member: Any) -> list[Any]:
     """A list, also of a single value or of none."""
-    return told if isinstance(told, list) else [told] if told else []
+    return member if isinstance(member, list) else [member] if member else []
 
 
-def tabled(body: Body, member: str, make: Callable[[Row], Record]) -> Iterator[Record | Rejection]:
+def table_records(
+    body: Body, member: str, make: Callable[[Row], Record]
+) -> Iterator[Record | Rejection]:
     """The rows of a table, CSV or the list that a JSON object has as `member`, without blanks.
 
     Columns are named in lower case. The Humanitarian Data Exchange adds a second row of HXL tags,
@@ -249,7 +259,7 @@ def tabled(body: Body, member: str, make: Callable[[Row], Record]) -> Iterator[R
     """
     if body.head.startswith("{"):
         rows = body.whole_json()[member]
-        yield from records(rows, lambda row: make(_filled(row)))
+        yield from records(rows, lambda row: make(_drop_blanks(row)))
         return
     lines = body.rows(max(",;\t", key=body.first_line.count))
     header = [name.strip().lower() for name in next(lines, [])]
@@ -259,9 +269,9 @@ def tabled(body: Body, member: str, make: Callable[[Row], Record]) -> Iterator[R
             raise Unusable("has another number of columns than the first line")
         return make({name: cell for name, cell in zip(header, line, strict=True) if cell})
 
-    untagged = (line for line in lines if not all(cell[:1] in {"", "#"} for cell in line))
-    yield from records(untagged, record, ",".join)
+    data_lines = (line for line in lines if not all(cell[:1] in {"", "#"} for cell in line))
+    yield from records(data_lines, record, ",".join)
 
 
-def _filled(row: Row) -> Row:
+def _drop_blanks(row: Row) -> Row:
     return {name.lower(): cell for name, cell in row.items() if cell is not None and cell != ""}

@@ -5,46 +5,52 @@ An event is about six features there: its centre, circles, cones and lines.
 
 from typing import Any
 
-from svc_core.formats.hazards.events import features, geometry, grouped, has_features, is_empty
+from svc_core.formats.hazards.events import (
+    features,
+    fragment_groups,
+    geometry,
+    has_features,
+    is_empty,
+)
 from svc_core.formats.hazards.gdacs_alert import alert
-from svc_core.formats.model import Given, Record, Told, Unusable
+from svc_core.formats.model import Contents, Given, Record, Unusable
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import declared
+from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import records
 
 CENTRE = "Point_Centroid"
 
 
-def _recognised(body: Body) -> bool:
+def _recognise(body: Body) -> bool:
     # Of its empty lists, the null `bbox` is all that tells them.
     is_list = is_empty(body) and body.has("bbox") and not body.has("metadata")
     return is_list or has_features(body, "eventtype", "eventid")
 
 
-def _parse(body: Body, _: Given) -> Told:
-    events = grouped(features(body.whole_json()), _event_name)
+def _parse(body: Body, _: Given) -> Contents:
+    events = fragment_groups(features(body.whole_json()), _event_name)
     yield from records(events, _record, lambda event: _event_name(event[0]))
 
 
 def _event_name(feature: dict[str, Any]) -> str:
-    told = feature["properties"]
-    return f"{told['eventtype']}{told['eventid']}"
+    properties = feature["properties"]
+    return f"{properties['eventtype']}{properties['eventid']}"
 
 
 def _record(fragments: list[dict[str, Any]]) -> Record:
     fragments.sort(key=_rank, reverse=True)
     newest = fragments[0]["properties"]
-    centre = next((one for one in fragments if _class(one) == CENTRE), fragments[0])
-    place_of = centre.get("geometry") or {}
-    is_point = place_of.get("type") == "Point"
+    centre = next((fragment for fragment in fragments if _class(fragment) == CENTRE), fragments[0])
+    centroid = centre.get("geometry") or {}
+    is_point = centroid.get("type") == "Point"
     episode = [
-        one["geometry"]
-        for one in fragments
-        if _class(one).startswith("Poly_")
-        and one["geometry"]
-        and one["properties"].get("episodeid") == newest.get("episodeid")
+        fragment["geometry"]
+        for fragment in fragments
+        if _class(fragment).startswith("Poly_")
+        and fragment["geometry"]
+        and fragment["properties"].get("episodeid") == newest.get("episodeid")
     ]
-    return alert(newest, geometry(place_of) if is_point else None, _footprint(episode), centre)
+    return alert(newest, geometry(centroid) if is_point else None, _footprint(episode), centre)
 
 
 def _rank(feature: dict[str, Any]) -> tuple[str, bool, str]:
@@ -59,17 +65,19 @@ def _class(feature: dict[str, Any]) -> str:
 
 def _footprint(polygons: list[dict[str, Any]]) -> dict[str, Any] | None:
     try:
-        told = [geometry(one) for one in polygons]
+        shapes = [geometry(polygon) for polygon in polygons]
     except Unusable:  # circles over the antimeridian run beyond 180 degrees
         return None
     parts = [
         part
-        for one in told
-        for part in (one["coordinates"] if one["type"] == "MultiPolygon" else [one["coordinates"]])
+        for shape in shapes
+        for part in (
+            shape["coordinates"] if shape["type"] == "MultiPolygon" else [shape["coordinates"]]
+        )
     ]
     if len(parts) < 2:
         return {"type": "Polygon", "coordinates": parts[0]} if parts else None
     return {"type": "MultiPolygon", "coordinates": parts}
 
 
-GDACS = declared("gdacs", _recognised, _parse)
+GDACS = make_format("gdacs", _recognise, _parse)

@@ -8,13 +8,13 @@ from typing import Any
 
 from svc_core.formats.hazards.events import (
     SUMMARY_CHARS,
-    counted,
+    count_measurements,
     event_record,
-    first,
+    first_object,
     headline,
     kind,
-    measured,
     severity,
+    unit_measurements,
 )
 from svc_core.formats.model import Record
 from svc_core.formats.reading.values import (
@@ -23,65 +23,72 @@ from svc_core.formats.reading.values import (
     designator,
     moment,
     place,
-    required,
+    require,
     text,
-    web,
+    web_url,
 )
 
 _DEPTH = re.compile(r"Depth:\s*([\d.]+)\s*km", re.IGNORECASE)
 
 
-def alert(told: dict[str, Any], position: Any, footprint: Any, raw: Any) -> Record:
+def alert(properties: dict[str, Any], position: Any, footprint: Any, raw: Any) -> Record:
     """The record of an alert at a position, with the geometry of what it covers."""
-    own_id = "".join(required(text(told[name]), name).upper() for name in ("eventtype", "eventid"))
-    measure, url = told.get("severitydata") or {}, told.get("url")
+    own_id = "".join(
+        require(text(properties[name]), name).upper() for name in ("eventtype", "eventid")
+    )
+    measure, url = properties.get("severitydata") or {}, properties.get("url")
     depth = _DEPTH.search(str(measure.get("severitytext")))
-    others = {"glide": told.get("glide")}
-    if told.get("source") == "NEIC":
-        others["usgs"] = told.get("sourceid")
-    page = web(url.get("report") if isinstance(url, dict) else url)
-    where = place(
-        name=_name(told.get("country")),
+    other_ids = {"glide": properties.get("glide")}
+    if properties.get("source") == "NEIC":
+        other_ids["usgs"] = properties.get("sourceid")
+    page = web_url(url.get("report") if isinstance(url, dict) else url)
+    location = place(
+        name=_name(properties.get("country")),
         country_code=country(
-            told.get("iso3") or first(told.get("affectedcountries")).get("iso3"), "alpha3"
+            properties.get("iso3") or first_object(properties.get("affectedcountries")).get("iso3"),
+            "alpha3",
         ),
         geometry=position,
     )
-    said = {
-        **kind("glide", told["eventtype"]),
-        "summary": text(told.get("htmldescription") or told.get("description"), SUMMARY_CHARS),
-        "occurredAt": at(moment(told.get("fromdate"))),
-        "endedAt": None if _is_true(told.get("iscurrent")) else at(moment(told.get("todate"))),
+    members = {
+        **kind("glide", properties["eventtype"]),
+        "summary": text(
+            properties.get("htmldescription") or properties.get("description"), SUMMARY_CHARS
+        ),
+        "occurredAt": at(moment(properties.get("fromdate"))),
+        "endedAt": None
+        if _is_true(properties.get("iscurrent"))
+        else at(moment(properties.get("todate"))),
         "datePrecision": "instant",
-        "reportedAt": at(moment(told.get("dateadded"))),
-        "place": where,
+        "reportedAt": at(moment(properties.get("dateadded"))),
+        "place": location,
         "footprint": footprint,
-        **severity("gdacs", "alertLevel", told.get("alertlevel")),
+        **severity("gdacs", "alertLevel", properties.get("alertlevel")),
         "measurements": [
-            *measured("gdacs", measure.get("severity"), measure.get("severityunit")),
-            *measured("gdacs", depth and depth[1], "km"),
-            *counted("gdacs", told, alertScore="alertscore"),
+            *unit_measurements("gdacs", measure.get("severity"), measure.get("severityunit")),
+            *unit_measurements("gdacs", depth and depth[1], "km"),
+            *count_measurements("gdacs", properties, alertScore="alertscore"),
         ],
         "designators": [
             designator("gdacs", own_id, "gdacs"),
-            *(designator(scheme, value, "gdacs") for scheme, value in others.items() if value),
+            *(designator(scheme, value, "gdacs") for scheme, value in other_ids.items() if value),
         ],
     }
-    title = _name(told.get("name")) or headline(said["type"], (), where)
+    title = _name(properties.get("name")) or headline(members["type"], (), location)
     return event_record(
         "gdacs",
         own_id,
-        {"title": title, **said},
+        {"title": title, **members},
         url=page,
-        stamp=moment(told.get("datemodified") or told.get("pubDate")),
-        published_at=moment(told.get("pubDate")),
+        stamp=moment(properties.get("datemodified") or properties.get("pubDate")),
+        published_at=moment(properties.get("pubDate")),
         raw=raw,
     )
 
 
-def _name(told: object) -> str | None:
-    return (text(told) or "").rstrip(", ") or None  # a country without a name leaves its comma
+def _name(label: object) -> str | None:
+    return (text(label) or "").rstrip(", ") or None  # a country without a name leaves its comma
 
 
-def _is_true(told: object) -> bool:
-    return str(told).casefold() == "true"
+def _is_true(flag: object) -> bool:
+    return str(flag).casefold() == "true"

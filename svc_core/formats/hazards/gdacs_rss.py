@@ -5,41 +5,41 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from svc_core.formats.hazards.gdacs_alert import alert
-from svc_core.formats.model import About, Given, Record, Told
+from svc_core.formats.model import About, Contents, Given, Record
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import declared
+from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import moment, point, records
 
-_MADE = re.compile(r"<(?:pubDate|lastBuildDate)>([^<]+)<")
+_BUILD_DATE = re.compile(r"<(?:pubDate|lastBuildDate)>([^<]+)<")
 
 
-def _recognised(body: Body) -> bool:
+def _recognise(body: Body) -> bool:
     return body.root == "rss" and "xmlns:gdacs=" in body.head
 
 
-def _parse(body: Body, _: Given) -> Told:
-    made = _MADE.search(body.head.partition("<item")[0])
-    yield About(stamp=moment(made and made[1]), home_url="https://www.gdacs.org/")
+def _parse(body: Body, _: Given) -> Contents:
+    build_date = _BUILD_DATE.search(body.head.partition("<item")[0])
+    yield About(stamp=moment(build_date and build_date[1]), home_url="https://www.gdacs.org/")
     yield from records(body.elements("item"), _record, lambda item: item.findtext("guid"))
 
 
 def _record(item: Element) -> Record:
     texts = {child.tag.rpartition("}")[2]: (child.text or "").strip() for child in item}
-    told: dict[str, Any] = {name: value for name, value in texts.items() if value}
+    properties: dict[str, Any] = {name: value for name, value in texts.items() if value}
     measure = item.find("{*}severity")
     if measure is not None:
-        told["severitydata"] = {
+        properties["severitydata"] = {
             "severity": measure.get("value"),
             "severityunit": measure.get("unit"),
             "severitytext": measure.text,
         }
-    for one in item.iterfind("{*}identifiers/{*}identifier[@id='neicid']"):
-        told |= {"source": "NEIC", "sourceid": one.text}
-    latitude, longitude = told.get("point", "").split() or (
+    for identifier in item.iterfind("{*}identifiers/{*}identifier[@id='neicid']"):
+        properties |= {"source": "NEIC", "sourceid": identifier.text}
+    latitude, longitude = properties.get("point", "").split() or (
         item.findtext(f".//{{*}}{name}") for name in ("lat", "long")
     )
-    named = told | {"name": told.get("title"), "url": told.get("link")}
-    return alert(named, point(longitude, latitude), None, told)
+    alert_properties = properties | {"name": properties.get("title"), "url": properties.get("link")}
+    return alert(alert_properties, point(longitude, latitude), None, properties)
 
 
-GDACS_RSS = declared("gdacs-rss", _recognised, _parse)
+GDACS_RSS = make_format("gdacs-rss", _recognise, _parse)

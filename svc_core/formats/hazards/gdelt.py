@@ -12,67 +12,69 @@ from svc_core.formats.hazards.events import Row, actors, event_record, headline,
 from svc_core.formats.hazards.gdelt_lines import (
     Layout,
     event_id,
+    gdelt_records,
+    gdelt_time,
+    gdelt_timestamp,
+    has_columns,
     has_row,
-    instant,
-    lines,
-    named,
-    stamp,
 )
-from svc_core.formats.model import Given, Record, Said, Told
+from svc_core.formats.model import Contents, Given, Record, Said
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import declared
-from svc_core.formats.reading.values import country, number, place, point, required, web
+from svc_core.formats.reading.format import make_format
+from svc_core.formats.reading.values import country, number, place, point, require, web_url
 
-_WHO = {
+_COMMON_COLUMNS = {
     "GLOBALEVENTID": 0, "SQLDATE": 1, "Actor1Code": 5, "Actor1Name": 6, "Actor1CountryCode": 7,
     "Actor2Code": 15, "Actor2Name": 16, "Actor2CountryCode": 17, "EventCode": 26,
     "EventRootCode": 28, "QuadClass": 29, "GoldsteinScale": 30, "NumMentions": 31,
     "NumSources": 32, "NumArticles": 33, "AvgTone": 34,
 }  # fmt: skip
-_WHERE = "ActionGeo_Type ActionGeo_FullName ActionGeo_CountryCode ActionGeo_Lat ActionGeo_Long"
-_PLACE = tuple(_WHERE.split())
+_PLACE_NAMES = (
+    "ActionGeo_Type ActionGeo_FullName ActionGeo_CountryCode ActionGeo_Lat ActionGeo_Long"
+)
+_PLACE = tuple(_PLACE_NAMES.split())
 _CODES = ("EventCode", "EventRootCode", "QuadClass", "GoldsteinScale")
 _ACTOR_1 = ("Actor1Name", "Actor1Code", "Actor1CountryCode")
 _ACTOR_2 = ("Actor2Name", "Actor2Code", "Actor2CountryCode")
-_V1 = _WHO | dict(zip((*_PLACE, "DATEADDED"), (49, 50, 51, 53, 54, 56), strict=True))
-_V2 = _WHO | dict(zip((*_PLACE, "DATEADDED"), (51, 52, 53, 56, 57, 59), strict=True))
+_V1 = _COMMON_COLUMNS | dict(zip((*_PLACE, "DATEADDED"), (49, 50, 51, 53, 54, 56), strict=True))
+_V2 = _COMMON_COLUMNS | dict(zip((*_PLACE, "DATEADDED"), (51, 52, 53, 56, 57, 59), strict=True))
 _LAYOUTS: Mapping[int, Layout] = {61: _V2 | {"SOURCEURL": 60}, 58: _V1 | {"SOURCEURL": 57}, 57: _V1}
 
 _PRECISION = {"1": "country", "2": "admin1", "3": "locality", "4": "locality", "5": "admin1"}
 _CAMEO_ONLY = {"ROM": "RO", "TMP": "TL"}  # codes that ISO has given up, and CAMEO has not
 
 
-def _recognised(body: Body) -> bool:
-    return has_row(body, _LAYOUTS, r"\d+\t\d{8}\t") or named(
+def _recognise(body: Body) -> bool:
+    return has_row(body, _LAYOUTS, r"\d+\t\d{8}\t") or has_columns(
         body, "globaleventid", "sqldate", "eventcode"
     )
 
 
-def _parse(body: Body, _: Given) -> Told:
-    yield from lines(body, _LAYOUTS, _record)
+def _parse(body: Body, _: Given) -> Contents:
+    yield from gdelt_records(body, _LAYOUTS, _record)
 
 
 def _record(row: Row) -> Record:
-    told = row.get
-    added = stamp(told("DATEADDED"))
-    coded = _coded(*map(told, _CODES))
-    who = _who(*map(told, _ACTOR_1), "actor") + _who(*map(told, _ACTOR_2), "target")
-    where = _where(*map(told, _PLACE))
+    cell = row.get
+    added_at = gdelt_time(cell("DATEADDED"))
+    codes = _event_codes(*map(cell, _CODES))
+    parties = _parties(*map(cell, _ACTOR_1), "actor") + _parties(*map(cell, _ACTOR_2), "target")
+    location = _location(*map(cell, _PLACE))
     return event_record(
         "gdelt",
         event_id(row),
         {
-            **coded,
-            "title": headline(coded["type"], who, where),
-            "occurredAt": instant(row["SQLDATE"]),
+            **codes,
+            "title": headline(codes["type"], parties, location),
+            "occurredAt": gdelt_timestamp(row["SQLDATE"]),
             "datePrecision": "day",
-            "reportedAt": instant(told("DATEADDED")),
-            "place": where,
-            "actors": who,
+            "reportedAt": gdelt_timestamp(cell("DATEADDED")),
+            "place": location,
+            "actors": parties,
         },
-        url=web(told("SOURCEURL")),
-        stamp=added,
-        published_at=added,
+        url=web_url(cell("SOURCEURL")),
+        stamp=added_at,
+        published_at=added_at,
         raw=row,
     )
 
@@ -81,7 +83,7 @@ def _record(row: Row) -> Record:
 
 
 @lru_cache(maxsize=4_096)
-def _where(*cells: str | None) -> Mapping[str, Any] | None:
+def _location(*cells: str | None) -> Mapping[str, Any] | None:
     type_, name, code, latitude, longitude = cells
     return place(
         name=name,
@@ -92,13 +94,15 @@ def _where(*cells: str | None) -> Mapping[str, Any] | None:
 
 
 @lru_cache(maxsize=4_096)
-def _who(name: str | None, code: str | None, nation: str | None, role: str) -> list[dict[str, Any]]:
+def _parties(
+    name: str | None, code: str | None, nation: str | None, role: str
+) -> list[dict[str, Any]]:
     return actors((name or code, role, _CAMEO_ONLY.get(nation or "") or country(nation, "alpha3")))
 
 
 @lru_cache(maxsize=4_096)
-def _coded(*cells: str | None) -> Said:
-    code, root = required(cells[0], "EventCode"), required(cells[1], "EventRootCode")
+def _event_codes(*cells: str | None) -> Said:
+    code, root = require(cells[0], "EventCode"), require(cells[1], "EventRootCode")
     if len(root) == 1:  # a spreadsheet took the leading zeros
         root, code = f"0{root}", f"0{code}"
     quad, scale = map(number, cells[2:])
@@ -107,4 +111,4 @@ def _coded(*cells: str | None) -> Said:
     return {**kind("cameo", root), **severity("gdelt", "goldstein", scale), "cameo": cameo}
 
 
-GDELT_EVENTS = declared("gdelt-events", _recognised, _parse)
+GDELT_EVENTS = make_format("gdelt-events", _recognise, _parse)

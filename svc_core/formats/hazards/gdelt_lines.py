@@ -21,7 +21,7 @@ HEAD_LINES = 5  # of which one at least has to be whole
 
 
 @lru_cache(maxsize=4_096)  # a file has few dates
-def stamp(digits: str | None) -> datetime | None:
+def gdelt_time(digits: str | None) -> datetime | None:
     """The instant that `YYYYMMDD` or `YYYYMMDDHHMMSS` names, in UTC; None for none.
 
     Raises:
@@ -30,28 +30,28 @@ def stamp(digits: str | None) -> datetime | None:
     if digits is None:
         return None
     try:
-        told = datetime.fromisoformat(f"{digits[:8]}T{digits[8:] or '000000'}")
+        moment = datetime.fromisoformat(f"{digits[:8]}T{digits[8:] or '000000'}")
     except ValueError as fault:
         raise Unusable("has a date that is none") from fault
-    return told.replace(tzinfo=UTC)
+    return moment.replace(tzinfo=UTC)
 
 
 @lru_cache(maxsize=4_096)
-def instant(digits: str | None) -> str | None:
+def gdelt_timestamp(digits: str | None) -> str | None:
     """The same as rows write it."""
-    return at(stamp(digits))
+    return at(gdelt_time(digits))
 
 
-def lines(
+def gdelt_records(
     body: Body, layouts: Mapping[int, Layout], make: Callable[[Row], Record]
 ) -> Iterator[Record | Rejection]:
     """The records of a file of GDELT by the names of its columns, without those that are empty."""
     rows = body.rows("\t" if "\t" in body.head else ",")
-    if named(body, "globaleventid"):
+    if has_columns(body, "globaleventid"):
         header = [name.strip().lower() for name in next(rows, [])]
         names = max(layouts.values(), key=len)
-        told = {name: header.index(name.lower()) for name in names if name.lower() in header}
-        layouts = {len(header): told}
+        columns = {name: header.index(name.lower()) for name in names if name.lower() in header}
+        layouts = {len(header): columns}
 
     def record(row: list[str]) -> Record:
         layout = layouts.get(len(row))
@@ -62,7 +62,7 @@ def lines(
     yield from records(rows, record, itemgetter(0))
 
 
-def named(body: Body, *columns: str) -> bool:
+def has_columns(body: Body, *columns: str) -> bool:
     """Whether the first line has names of columns, these among them."""
     return body.json is None and all(name in body.first_line.lower() for name in columns)
 
@@ -73,10 +73,10 @@ def event_id(row: Row) -> str:
     Raises:
         Unusable: it is none, as in a line of names between the others.
     """
-    told: str = row["GLOBALEVENTID"].strip()
-    if not told.isdecimal():
+    number: str = row["GLOBALEVENTID"].strip()
+    if not number.isdecimal():
         raise Unusable("has an id that is none")
-    return told
+    return number
 
 
 def has_row(body: Body, lengths: Collection[int], beginning: str) -> bool:

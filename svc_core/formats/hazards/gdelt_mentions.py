@@ -1,11 +1,18 @@
 """Mentions of GDELT 2.0: which article tells of which event, and how sure that is."""
 
 from svc_core.formats.hazards.events import Row
-from svc_core.formats.hazards.gdelt_lines import event_id, has_row, instant, lines, named, stamp
-from svc_core.formats.model import Given, Record, Told, Unusable
+from svc_core.formats.hazards.gdelt_lines import (
+    event_id,
+    gdelt_records,
+    gdelt_time,
+    gdelt_timestamp,
+    has_columns,
+    has_row,
+)
+from svc_core.formats.model import Contents, Given, Record, Unusable
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import declared
-from svc_core.formats.reading.values import number, web
+from svc_core.formats.reading.format import make_format
+from svc_core.formats.reading.values import number, web_url
 
 _COLUMNS = {
     "GLOBALEVENTID": 0,
@@ -14,18 +21,18 @@ _COLUMNS = {
     "Confidence": 11,
     "MentionDocTone": 13,
 }
-_TRANSLATED = _COLUMNS | {"MentionDocTranslationInfo": 14}
-_LAYOUTS = {14: _COLUMNS, 15: _TRANSLATED, 16: _TRANSLATED}
+_TRANSLATION_COLUMNS = _COLUMNS | {"MentionDocTranslationInfo": 14}
+_LAYOUTS = {14: _COLUMNS, 15: _TRANSLATION_COLUMNS, 16: _TRANSLATION_COLUMNS}
 
 
-def _recognised(body: Body) -> bool:
-    return has_row(body, _LAYOUTS, r"\d+\t\d{14}\t\d{14}\t") or named(
+def _recognise(body: Body) -> bool:
+    return has_row(body, _LAYOUTS, r"\d+\t\d{14}\t\d{14}\t") or has_columns(
         body, "globaleventid", "mentiontimedate", "mentionidentifier"
     )
 
 
-def _parse(body: Body, _: Given) -> Told:
-    yield from lines(body, _LAYOUTS, _record)
+def _parse(body: Body, _: Given) -> Contents:
+    yield from gdelt_records(body, _LAYOUTS, _record)
 
 
 def _record(row: Row) -> Record:
@@ -33,8 +40,8 @@ def _record(row: Row) -> Record:
     confidence = number(row.get("Confidence"))
     if confidence is not None and not 0 <= confidence <= 100:
         raise Unusable("has a confidence beyond 100")
-    mentioned = stamp(row["MentionTimeDate"])
-    url = web(article)
+    mention_time = gdelt_time(row["MentionTimeDate"])
+    url = web_url(article)
     return Record(
         "mention",
         f"gdelt:{event}|{article}",
@@ -43,14 +50,14 @@ def _record(row: Row) -> Record:
             "url": url,
             "confidence": None if confidence is None else confidence / 100,
             "tone": number(row.get("MentionDocTone")),
-            "mentionedAt": instant(row["MentionTimeDate"]),
+            "mentionedAt": gdelt_timestamp(row["MentionTimeDate"]),
             "translation": row.get("MentionDocTranslationInfo"),
         },
-        stamp=mentioned,
+        stamp=mention_time,
         record_id=event,
         url=url,
-        published_at=mentioned,
+        published_at=mention_time,
     )
 
 
-GDELT_MENTIONS = declared("gdelt-mentions", _recognised, _parse)
+GDELT_MENTIONS = make_format("gdelt-mentions", _recognise, _parse)

@@ -9,15 +9,15 @@ from typing import Any
 from svc_core.formats.hazards.events import (
     SUMMARY_CHARS,
     event_record,
-    first,
+    first_object,
     headline,
     kind,
-    listed,
+    optional_list,
     severity,
 )
-from svc_core.formats.model import About, Given, Record, Told
+from svc_core.formats.model import About, Contents, Given, Record
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import declared
+from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import (
     at,
     country,
@@ -27,74 +27,76 @@ from svc_core.formats.reading.values import (
     point,
     records,
     text,
-    web,
+    web_url,
 )
 
 _GLIDE = re.compile(r"([A-Z]{2})-\d{4}-\d{6}-([A-Z]{3})")
 """A GLIDE number: kind, year, number and country (ISO 3166-1 alpha-3)."""
 
 
-def _recognised(body: Body) -> bool:
-    whole = body.json if isinstance(body.json, dict) else {}
-    told = (whole if "data" in whole else {}, first(_items(body.json)))
-    return any("/disasters" in str(one.get("href")) for one in told)
+def _recognise(body: Body) -> bool:
+    envelope = body.json if isinstance(body.json, dict) else {}
+    candidates = (envelope if "data" in envelope else {}, first_object(_items(body.json)))
+    return any("/disasters" in str(item.get("href")) for item in candidates)
 
 
-def _items(told: Any) -> Any:
-    return told.get("data") if isinstance(told, dict) else told
+def _items(document: Any) -> Any:
+    return document.get("data") if isinstance(document, dict) else document
 
 
-def _parse(body: Body, _: Given) -> Told:
+def _parse(body: Body, _: Given) -> Contents:
     yield About(home_url="https://reliefweb.int/disasters")
     yield from records(_items(body.whole_json()), _record, lambda item: item["id"])
 
 
 def _record(item: dict[str, Any]) -> Record:
-    told = item["fields"]
-    own_id = text(item.get("id") or told.get("id"))
-    glide = text(told.get("glide")) or ""
+    fields = item["fields"]
+    own_id = text(item.get("id") or fields.get("id"))
+    glide = text(fields.get("glide")) or ""
     parts = _GLIDE.fullmatch(glide)
     hazard, area = parts.groups() if parts else ("", "")
-    dates = told.get("date") or {}
-    created = moment(dates.get("created"))
-    named = [*listed(told.get("primary_type")), *listed(told.get("type"))]
-    kinds = kind("glide", *(one.get(name) for one in named for name in ("code", "name")), hazard)
-    url = web(told.get("url_alias")) or web(told.get("url"))
+    dates = fields.get("date") or {}
+    created_at = moment(dates.get("created"))
+    types = [*optional_list(fields.get("primary_type")), *optional_list(fields.get("type"))]
+    kinds = kind(
+        "glide", *(type_.get(name) for type_ in types for name in ("code", "name")), hazard
+    )
+    url = web_url(fields.get("url_alias")) or web_url(fields.get("url"))
     return event_record(
         "reliefweb",
         own_id,
         {
             **kinds,
-            "title": text(told.get("name")) or headline(kinds["type"]),
-            "summary": text(told.get("description"), SUMMARY_CHARS),
-            "occurredAt": at(moment(dates.get("event")) or created),
+            "title": text(fields.get("name")) or headline(kinds["type"]),
+            "summary": text(fields.get("description"), SUMMARY_CHARS),
+            "occurredAt": at(moment(dates.get("event")) or created_at),
             "datePrecision": "day" if dates else None,
-            "reportedAt": at(created),
-            "place": _place(told, area),
-            **severity("reliefweb", "status", told.get("status")),
+            "reportedAt": at(created_at),
+            "place": _place(fields, area),
+            **severity("reliefweb", "status", fields.get("status")),
             "designators": [
                 designator("reliefweb", own_id, "reliefweb"),
                 *([designator("glide", glide, "reliefweb")] if glide else []),
             ],
             "url": url,
         },
-        url=url or web(item.get("href")),
-        stamp=moment(dates.get("changed")) or created,
-        published_at=created,
+        url=url or web_url(item.get("href")),
+        stamp=moment(dates.get("changed")) or created_at,
+        published_at=created_at,
         raw=item,
     )
 
 
-def _place(told: dict[str, Any], area: str) -> dict[str, Any] | None:
-    countries = listed(told.get("country"))
-    main = first([*listed(told.get("primary_country")), *countries])
+def _place(fields: dict[str, Any], area: str) -> dict[str, Any] | None:
+    countries = optional_list(fields.get("country"))
+    main = first_object([*optional_list(fields.get("primary_country")), *countries])
     position = main.get("location") or {}
     return place(
-        name=", ".join(one["name"] for one in countries or [main] if one.get("name")),
+        name=", ".join(nation["name"] for nation in countries or [main] if nation.get("name")),
         country_code=country(main.get("iso3") or area, "alpha3"),
         geometry=point(position.get("lon"), position.get("lat")),
         precision="country",
     )
 
 
-RELIEFWEB = declared("reliefweb", _recognised, _parse)
+RELIEFWEB = make_format("reliefweb", _recognise, _parse)

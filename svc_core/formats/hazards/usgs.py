@@ -12,75 +12,75 @@ from svc_core.formats.hazards.events import (
     has_features,
     is_empty,
     kind,
-    measured,
     severity,
+    unit_measurements,
 )
-from svc_core.formats.model import About, Given, Record, Told
+from svc_core.formats.model import About, Contents, Given, Record
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import declared
+from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import (
     at,
     designator,
-    millis,
+    epoch_moment,
     number,
     place,
     point,
     records,
     text,
-    web,
+    web_url,
 )
 
 
-def _recognised(body: Body) -> bool:
+def _recognise(body: Body) -> bool:
     meta = body.json.get("metadata") if is_empty(body) else None
     return has_features(body, "mag", "ids") or (isinstance(meta, dict) and "generated" in meta)
 
 
-def _parse(body: Body, _: Given) -> Told:
-    told = body.whole_json()
-    meta = told.get("metadata") or {}
-    yield About(stamp=millis(meta.get("generated")), title=text(meta.get("title")))
-    yield from records(features(told), _record, lambda event: event["id"])
+def _parse(body: Body, _: Given) -> Contents:
+    document = body.whole_json()
+    meta = document.get("metadata") or {}
+    yield About(stamp=epoch_moment(meta.get("generated")), title=text(meta.get("title")))
+    yield from records(features(document), _record, lambda event: event["id"])
 
 
 def _record(event: dict[str, Any]) -> Record:
-    told = event["properties"]
+    properties = event["properties"]
     own_id = text(event.get("id")) or ""
-    ids = [one for one in (told.get("ids") or "").split(",") if one]
-    gone = told.get("status") == "deleted"
+    ids = [id_ for id_ in (properties.get("ids") or "").split(",") if id_]
+    is_deleted = properties.get("status") == "deleted"
     return event_record(
         "usgs",
         own_id,
-        {} if gone else _said(event, told, list(dict.fromkeys([own_id, *ids]))),
-        url=web(told.get("url")),
-        stamp=millis(told.get("updated")),
-        also=tuple(f"usgs:{one}" for one in ids),
+        {} if is_deleted else _members(event, properties, list(dict.fromkeys([own_id, *ids]))),
+        url=web_url(properties.get("url")),
+        stamp=epoch_moment(properties.get("updated")),
+        also=tuple(f"usgs:{id_}" for id_ in ids),
         raw=event,
-        gone=gone,
+        gone=is_deleted,
     )
 
 
-def _said(event: dict[str, Any], told: dict[str, Any], ids: list[str]) -> dict[str, Any]:
-    at_depth = [*((event.get("geometry") or {}).get("coordinates") or ()), None, None, None]
-    magnitude = number(told.get("mag"))
-    where = place(name=told.get("place"), geometry=point(at_depth[0], at_depth[1]))
+def _members(event: dict[str, Any], properties: dict[str, Any], ids: list[str]) -> dict[str, Any]:
+    position = [*((event.get("geometry") or {}).get("coordinates") or ()), None, None, None]
+    magnitude = number(properties.get("mag"))
+    location = place(name=properties.get("place"), geometry=point(position[0], position[1]))
     return {
-        "title": text(told.get("title")) or f"M {magnitude} - {told.get('place')}",
-        **kind("usgs", told.get("type")),
-        "occurredAt": at(millis(told.get("time"))),
+        "title": text(properties.get("title")) or f"M {magnitude} - {properties.get('place')}",
+        **kind("usgs", properties.get("type")),
+        "occurredAt": at(epoch_moment(properties.get("time"))),
         "datePrecision": "instant",
-        "place": where,
+        "place": location,
         **(
-            severity("usgs", "pager", told.get("alert"))
-            or severity("usgs", "sig", number(told.get("sig")))
+            severity("usgs", "pager", properties.get("alert"))
+            or severity("usgs", "sig", number(properties.get("sig")))
             or severity("usgs", "magnitude", magnitude)
         ),
         "measurements": [
-            *measured("usgs", magnitude, "M", basis=text(told.get("magType"))),
-            *measured("usgs", at_depth[2], "km"),
+            *unit_measurements("usgs", magnitude, "M", basis=text(properties.get("magType"))),
+            *unit_measurements("usgs", position[2], "km"),
         ],
-        "designators": [designator("usgs", one, "usgs") for one in ids],
+        "designators": [designator("usgs", id_, "usgs") for id_ in ids],
     }
 
 
-USGS = declared("usgs", _recognised, _parse)
+USGS = make_format("usgs", _recognise, _parse)

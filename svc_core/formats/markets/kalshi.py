@@ -5,10 +5,10 @@ that nobody quoted has a bid of 0, an ask of 1 or 0 and a last trade of 0, and n
 """
 
 from svc_core.formats.markets.market import Row, amounts, binary, market, pairs
-from svc_core.formats.model import Given, Record, Told
+from svc_core.formats.model import Contents, Given, Record
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import declared
-from svc_core.formats.reading.values import moment, number, records, required, text
+from svc_core.formats.reading.format import make_format
+from svc_core.formats.reading.values import moment, number, records, require, text
 
 SITE = "https://kalshi.com/markets"
 SPREAD_MAX = 0.10  # wider quotes say little: the last trade says more
@@ -29,7 +29,7 @@ def _recognise(body: Body) -> bool:
     return "event_ticker" in first[0]
 
 
-def _parse(body: Body, _: Given) -> Told:
+def _parse(body: Body, _: Given) -> Contents:
     yield from records(pairs(body.whole_json()), _record, lambda pair: pair[0]["ticker"])
 
 
@@ -51,7 +51,7 @@ def _quoted(row: Row) -> tuple[float | None, str | None]:
 
 def _state(row: Row) -> tuple[str, float | None, str | None, str | None]:
     """Status, probability of yes, its basis, and the outcome it was decided for."""
-    status = required(_STATUSES.get(str(row.get("status"))), "a status that is known")
+    status = require(_STATUSES.get(str(row.get("status"))), "a status that is known")
     result, paid = str(row.get("result")).lower(), _dollars(row, "settlement_value")
     if status != "resolved":
         return status, *_quoted(row), None
@@ -95,4 +95,4 @@ def _record(pair: tuple[Row, Row]) -> Record:
     return market("kalshi", ticker, said, stamp=stamp, won=won, ended=ended)
 
 
-KALSHI = declared("kalshi", _recognise, _parse)
+KALSHI = make_format("kalshi", _recognise, _parse)

@@ -11,10 +11,18 @@ from typing import Any
 
 from svc_core.base.instants import InstantError
 from svc_core.formats.markets.market import Outcomes, Row, amounts, binary, market
-from svc_core.formats.model import Given, Record, Told
+from svc_core.formats.model import Contents, Given, Record
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import declared
-from svc_core.formats.reading.values import each, millis, number, objects, records, text, web
+from svc_core.formats.reading.format import make_format
+from svc_core.formats.reading.values import (
+    as_list,
+    epoch_moment,
+    number,
+    objects,
+    records,
+    text,
+    web_url,
+)
 
 SITE = "https://manifold.markets"
 
@@ -26,11 +34,11 @@ _SEEN = ("createdTime", "lastUpdatedTime", "lastBetTime", "lastCommentTime", "re
 
 
 def _recognise(body: Body) -> bool:
-    return {"question", "outcomeType", "createdTime"}.issubset(each(body.json)[0])
+    return {"question", "outcomeType", "createdTime"}.issubset(as_list(body.json)[0])
 
 
-def _parse(body: Body, _: Given) -> Told:
-    rows = each(body.whole_json())
+def _parse(body: Body, _: Given) -> Contents:
+    rows = as_list(body.whole_json())
     told = [row.get(name) for row in objects(rows) for name in _SEEN]
     seen = max((one for one in told if isinstance(one, int | float)), default=0)
     yield from records(rows, partial(_record, seen), lambda row: row["id"])
@@ -82,7 +90,7 @@ def _record(seen: float, row: Row) -> Record:
         "priceBasis": basis if has_share else None,
         **amounts(row, _AMOUNTS, unit=text(row.get("token"), 20) or "MANA", provider="manifold"),
         "rules": row.get("textDescription"),
-        "url": web(row.get("url")) or f"{SITE}/{row.get('creatorUsername')}/{row.get('slug')}",
+        "url": web_url(row.get("url")) or f"{SITE}/{row.get('creatorUsername')}/{row.get('slug')}",
         "opensAt": _when(row, "createdTime"),
         "closesAt": _when(row, "closeTime"),
     }
@@ -93,8 +101,8 @@ def _record(seen: float, row: Row) -> Record:
 def _when(row: Row, name: str) -> datetime | None:
     """A moment; questions that shall never close do so after the year 9999, which is none."""
     with suppress(InstantError):
-        return millis(row.get(name))
+        return epoch_moment(row.get(name))
     return None
 
 
-MANIFOLD = declared("manifold", _recognise, _parse)
+MANIFOLD = make_format("manifold", _recognise, _parse)

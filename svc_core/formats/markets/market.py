@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from svc_core.formats.model import Record
-from svc_core.formats.reading.values import amount, at, each, required, text
+from svc_core.formats.reading.values import amount, as_list, at, require, text
 
 Row = dict[str, Any]
 Outcomes = list[dict[str, Any]] | None
@@ -15,7 +15,7 @@ def pairs(told: Any) -> Iterator[tuple[Any, Row]]:
     """Every market of an answer with the event that it stands in: of lists, envelopes, events."""
     if isinstance(told, dict) and "question" not in told and isinstance(told.get("events"), list):
         told = told["events"]
-    for one in each(told):
+    for one in as_list(told):
         top = one if isinstance(one, dict) else {}
         event = top["event"] if isinstance(top.get("event"), dict) else top
         found = event.get("markets", top.get("markets"))
@@ -50,12 +50,12 @@ def market(
 
     Of one that is resolved, `won` is the outcome, null where it is none, and `ended` when it was.
     """
-    named, exclusive = required(text(own_id), "an id"), said.get("mutuallyExclusive")
+    named, exclusive = require(text(own_id), "an id"), said.get("mutuallyExclusive")
     resolution = {"label": won, "resolvedAt": at(ended)}
     members = {
         **said,
         "type": "prediction",
-        "question": required(text(said["question"], 1_000), "a question"),
+        "question": require(text(said["question"], 1_000), "a question"),
         "rules": text(said.get("rules")),
         "category": text(said.get("category"), 200),
         "groupId": text(said.get("groupId")),

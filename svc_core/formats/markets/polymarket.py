@@ -7,9 +7,9 @@ import json
 from typing import Any
 
 from svc_core.formats.markets.market import Row, amounts, market, pairs
-from svc_core.formats.model import Given, Record, Told, Unusable
+from svc_core.formats.model import Contents, Given, Record, Unusable
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import declared
+from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import moment, number, records, text
 
 SITE = "https://polymarket.com"
@@ -26,7 +26,7 @@ def _recognise(body: Body) -> bool:
     return is_market or "negRisk" in event or body.has("events", "pagination")
 
 
-def _parse(body: Body, _: Given) -> Told:
+def _parse(body: Body, _: Given) -> Contents:
     yield from records(pairs(body.whole_json()), _record, lambda pair: pair[0]["id"])
 
 
@@ -94,4 +94,4 @@ def _record(pair: tuple[Row, Row]) -> Record:
     return market("polymarket", own_id, said, stamp=stamp, won=won, ended=ended, other_id=condition)
 
 
-POLYMARKET = declared("polymarket", _recognise, _parse)
+POLYMARKET = make_format("polymarket", _recognise, _parse)

@@ -6,12 +6,20 @@ Both give a centre as latitude and longitude. Of an outline the box is kept that
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from svc_core.formats.model import Given, Record, Told, Unusable
+from svc_core.formats.model import Contents, Given, Record, Unusable
 from svc_core.formats.places.outlines import box
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.codes import calling, currencies, language
-from svc_core.formats.reading.format import declared
-from svc_core.formats.reading.values import amount, countries, country, each, point, records, text
+from svc_core.formats.reading.codes import calling_codes, currencies, language
+from svc_core.formats.reading.format import make_format
+from svc_core.formats.reading.values import (
+    amount,
+    as_list,
+    countries,
+    country,
+    point,
+    records,
+    text,
+)
 
 PROVIDER = "mledoze"
 AREA_CODES = 4  # suffixes; a country with so many has the root for itself: +1, +7
@@ -28,7 +36,7 @@ _LISTS: dict[str, Callable[[Any], list[str]]] = {
 
 
 def _items(told: Any) -> list[Any]:
-    return each(told["features"] if isinstance(told, dict) and "features" in told else told)
+    return as_list(told["features"] if isinstance(told, dict) and "features" in told else told)
 
 
 def _properties(item: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -39,7 +47,7 @@ def _recognise(body: Body) -> bool:
     return "cca2" in _properties(_items(body.json)[0])
 
 
-def _parse(body: Body, _: Given) -> Told:
+def _parse(body: Body, _: Given) -> Contents:
     yield from records(_items(body.whole_json()), _country, lambda item: _properties(item)["cca2"])
 
 
@@ -93,7 +101,7 @@ def _facts(item: Mapping[str, Any]) -> dict[str, Any]:
 def _calling(dial: Mapping[str, Any]) -> list[str] | None:
     suffixes = dial.get("suffixes") or [""]
     ends = [""] if len(suffixes) >= AREA_CODES else suffixes
-    return calling(",".join(f"{dial['root']}{end}" for end in ends)) if dial else None
+    return calling_codes(",".join(f"{dial['root']}{end}" for end in ends)) if dial else None
 
 
-COUNTRIES = declared("countries", _recognise, _parse)
+COUNTRIES = make_format("countries", _recognise, _parse)

@@ -1,11 +1,11 @@
 """The table of country codes of datasets/country-codes: names of the UN, M49, money, telephones."""
 
-from svc_core.formats.model import Given, Record, Told
+from svc_core.formats.model import Contents, Given, Record
 from svc_core.formats.places.countries import numeric, record
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.codes import calling, currencies
-from svc_core.formats.reading.format import declared
-from svc_core.formats.reading.values import parts, records, several, text
+from svc_core.formats.reading.codes import calling_codes, currencies
+from svc_core.formats.reading.format import make_format
+from svc_core.formats.reading.values import comma_parts, records, text, text_list
 
 ALPHA2 = "ISO3166-1-Alpha-2"
 
@@ -14,7 +14,7 @@ _DIGITS = {"numeric": "ISO3166-1-numeric", "m49": "M49"}
 _LISTS = {"languages": "Languages", "tld": "TLD"}
 
 
-def _parse(body: Body, _: Given) -> Told:
+def _parse(body: Body, _: Given) -> Contents:
     yield from records(body.table(), _record, lambda row: row.get("official_name_en") or row)
 
 
@@ -22,17 +22,17 @@ def _record(row: dict[str, str]) -> Record:
     said = {
         **{name: text(row.get(column)) for name, column in _TEXTS.items()},
         **{name: numeric(row.get(column)) for name, column in _DIGITS.items()},
-        **{name: parts(row.get(column)) for name, column in _LISTS.items()},
+        **{name: comma_parts(row.get(column)) for name, column in _LISTS.items()},
         "name": text(row.get("official_name_en")) or text(row.get("CLDR display name")),
         "officialName": (text(row.get("UNTERM English Formal")) or "").removeprefix("the "),
-        "capital": several(row.get("Capital")),
-        "currencies": currencies(parts(row.get("ISO4217-currency_alphabetic_code"))),
-        "callingCodes": calling(row.get("Dial") or ""),
+        "capital": text_list(row.get("Capital")),
+        "currencies": currencies(comma_parts(row.get("ISO4217-currency_alphabetic_code"))),
+        "callingCodes": calling_codes(row.get("Dial") or ""),
     }
     # An empty cell does not say that there is none.
     return record(row[ALPHA2].strip(), {name: told or None for name, told in said.items()})
 
 
-COUNTRY_CODES = declared(
+COUNTRY_CODES = make_format(
     "country-codes", lambda body: {ALPHA2, "M49"} <= set(body.columns()), _parse
 )

@@ -2,23 +2,23 @@
 
 from collections.abc import Iterator
 
-from svc_core.formats.model import Given, Record, Told
+from svc_core.formats.model import Contents, Given, Record
 from svc_core.formats.places.countries import numeric, record
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.codes import calling, currencies
-from svc_core.formats.reading.format import declared
+from svc_core.formats.reading.codes import calling_codes, currencies
+from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import (
     amount,
+    comma_parts,
     countries,
     country,
     midnight,
-    parts,
     place,
     point,
     records,
-    required,
-    several,
+    require,
     text,
+    text_list,
 )
 
 PROVIDER = "geonames"
@@ -47,7 +47,7 @@ def _rows(body: Body) -> Iterator[list[str]]:
     return (row for row in rows if row[0] not in _HEADERS)
 
 
-def _parse(body: Body, _: Given) -> Told:
+def _parse(body: Body, _: Given) -> Contents:
     yield from records(_rows(body), _record, lambda row: " ".join(row[:2]))
 
 
@@ -62,14 +62,14 @@ def _country(row: list[str]) -> Record:
         "alpha3": text(alpha3),
         "numeric": numeric(number),
         "name": text(name),
-        "capital": several(capital) or None,
-        "languages": parts(languages) or None,
+        "capital": text_list(capital) or None,
+        "languages": comma_parts(languages) or None,
         "currencies": currencies([money]) or None,
         "population": amount("population", population, unit="1", provider=PROVIDER),
         "area": amount("area", area, unit="km2", provider=PROVIDER),
         "borders": countries(neighbours.split(",")),
-        "callingCodes": calling(phone) or None,
-        "tld": parts(tld) or None,
+        "callingCodes": calling_codes(phone) or None,
+        "tld": comma_parts(tld) or None,
     }
     return record(alpha2, said, geonames_id)
 
@@ -79,14 +79,14 @@ def _place(row: list[str]) -> Record:
     alpha2 = country(in_country, "alpha2")
     said = place(
         geonames=str(int(id_)),
-        name=required(name, "a name"),
+        name=require(name, "a name"),
         country_code=alpha2,
         admin1=f"{alpha2}-{admin1}" if admin1 and alpha2 in _ISO_ADMIN1 else None,
-        geometry=point(required(west, "a longitude"), required(north, "a latitude")),
+        geometry=point(require(west, "a longitude"), require(north, "a latitude")),
         precision=next((_PRECISION[k] for k in (class_, code, code[:3]) if k in _PRECISION), None),
     )
     key, url = f"{PROVIDER}:{int(id_)}", f"https://www.geonames.org/{id_}"
     return Record("place", key, said or {}, midnight(row[18]), record_id=id_, url=url)
 
 
-GEONAMES = declared("geonames", _recognise, _parse)
+GEONAMES = make_format("geonames", _recognise, _parse)

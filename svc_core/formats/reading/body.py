@@ -13,7 +13,7 @@ from typing import Any, Literal
 from xml.etree.ElementTree import Element, ParseError
 
 from svc_core.formats.model import DocumentRefused, MissingExtra
-from svc_core.formats.reading.charset import decode
+from svc_core.formats.reading.charset import decode_text
 
 HEAD_CHARS = 4_096  # enough for the prolog, the root and a header line of every format
 FIELD_CHARS = 1_000_000  # of one CSV field: remarks and geometries are long
@@ -27,7 +27,7 @@ _MARKUP = re.compile(
 _DECLARATION = re.compile(r"\A<\?xml[^>]*\?>")
 
 
-_UNSOUND = re.compile(
+_ESCAPE = re.compile(
     r"\\(?:u0000|u[dD][89abAB][0-9a-fA-F]{2}(?:\\u[dD][c-fC-F][0-9a-fA-F]{2})?"
     r"|u[dD][c-fC-F][0-9a-fA-F]{2}|.)",
     re.DOTALL,
@@ -35,19 +35,19 @@ _UNSOUND = re.compile(
 _PAIR_CHARS = 12  # a character beyond U+FFFF: two escapes of six
 
 
-def _sound(text: str) -> str:
+def _replace_unstorable(text: str) -> str:
     """JSON text whose escapes can be written as UTF-8 and kept by any database (RFC 8259, 8.2)."""
     if "\\u0000" not in text and "\\ud" not in text and "\\uD" not in text:
         return text
-    return _UNSOUND.sub(_sound_escape, text)
+    return _ESCAPE.sub(_storable_escape, text)
 
 
-def _sound_escape(found: re.Match[str]) -> str:
-    escape = found[0]
+def _storable_escape(match: re.Match[str]) -> str:
+    escape = match[0]
     return escape if len(escape) in (2, _PAIR_CHARS) else r"\ufffd"
 
 
-def _no_number(name: str) -> None:
+def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no number of JSON")
 
 
@@ -56,16 +56,16 @@ def _is_deep(value: Any) -> bool:
 
     Level by level: what is nested ten thousand times would be too deep for recursion as well.
     """
-    held = [value]
+    level = [value]
     for _ in range(DEPTH_MAX):
-        inner = (one.values() if type(one) is dict else one for one in held)
-        held = [one for each in inner for one in each if type(one) in _HOLDS]
-        if not held:
+        inner = (node.values() if type(node) is dict else node for node in level)
+        level = [child for children in inner for child in children if type(child) in _CONTAINERS]
+        if not level:
             return False
     return True
 
 
-_HOLDS = frozenset({dict, list})
+_CONTAINERS = frozenset({dict, list})
 _TOO_DEEP = ("tooComplex", "The document is nested too deeply.")
 
 
@@ -84,13 +84,13 @@ class Body:
         Raises:
             DocumentRefused: `badEncoding`.
         """
-        return decode(self.data, self.content_type).lstrip(_SPACE)
+        return decode_text(self.data, self.content_type).lstrip(_SPACE)
 
     @cached_property
     def head(self) -> str:
         """The first characters; of binary data none."""
         try:
-            return decode(self.data[:HEAD_CHARS], self.content_type).lstrip(_SPACE)
+            return decode_text(self.data[:HEAD_CHARS], self.content_type).lstrip(_SPACE)
         except DocumentRefused:
             return ""
 
@@ -106,7 +106,7 @@ class Body:
         if not self.head.startswith(("{", "[")):
             return None, DocumentRefused("malformed", "The document is not JSON.")
         try:
-            value = json.loads(_sound(self.text), parse_constant=_no_number)
+            value = json.loads(_replace_unstorable(self.text), parse_constant=_refuse_constant)
         except RecursionError:
             return None, DocumentRefused(*_TOO_DEEP)
         except ValueError as fault:
@@ -170,8 +170,8 @@ class Body:
         """The local name of the root element of XML; empty where it is not XML."""
         if not self.head.startswith("<"):
             return ""
-        found = _ROOT.match(_MARKUP.sub("", self.head).lstrip())
-        return "" if found is None else found[2]
+        match = _ROOT.match(_MARKUP.sub("", self.head).lstrip())
+        return "" if match is None else match[2]
 
     def elements(self, *names: str) -> Iterator[Element]:
         """The elements with one of these local names, each whole, in the order of their ends.
@@ -182,12 +182,12 @@ class Body:
             DocumentRefused: as `walked`.
             MissingExtra: as `walked`.
         """
-        for event, element in self.walked():
+        for event, element in self.walk():
             if event == "end" and element.tag.rpartition("}")[2] in names:
                 yield element
                 element.clear()
 
-    def walked(self) -> Iterator[tuple[str, Element]]:
+    def walk(self) -> Iterator[tuple[str, Element]]:
         """The `start` and `end` of every element, in the order of the document.
 
         Raises:

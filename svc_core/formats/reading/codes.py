@@ -19,8 +19,8 @@ def _languages() -> dict[str, str]:
 
 def currency(code: object) -> str | None:
     """A code of ISO 4217, of today or of once; None for one that is none, such as GGP or USDC."""
-    told = str(code or "").strip().upper()
-    return told if told in _currencies() else None
+    symbol = str(code or "").strip().upper()
+    return symbol if symbol in _currencies() else None
 
 
 def currencies(codes: Iterable[object]) -> list[str]:
@@ -33,7 +33,7 @@ def language(code: str) -> str:
     return _languages().get(code, code)
 
 
-def calling(codes: str) -> list[str]:
+def calling_codes(codes: str) -> list[str]:
     """Telephone codes of countries as E.164 writes them: `1-809 and 1-829` is `+1809`, `+1829`."""
-    found = (re.sub(r"\D", "", code) for code in re.split(r",| and ", codes))
-    return list(dict.fromkeys(f"+{digits}" for digits in found if digits))
+    numbers = (re.sub(r"\D", "", code) for code in re.split(r",| and ", codes))
+    return list(dict.fromkeys(f"+{digits}" for digits in numbers if digits))

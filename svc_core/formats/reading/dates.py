@@ -45,7 +45,7 @@ _ZONES = {
 """Minutes east of UTC of the zone names that mean one thing in feeds."""
 
 
-def written(text: str) -> datetime | None:
+def parse_date(text: str) -> datetime | None:
     """The moment that `text` names, with the zone that it names or none; `None` for no moment."""
     text = text.strip()
     if len(text) > _CHARS_MAX:
@@ -54,25 +54,27 @@ def written(text: str) -> datetime | None:
         moment = _iso(text) if _ISO.fullmatch(text) else _rfc822(text)
     except (ValueError, OverflowError):  # day 32, hour 25, an offset past the year 9999
         return None
-    return moment if moment is not None and settled(moment) is not None else None
+    return moment if moment is not None and in_utc(moment) is not None else None
 
 
-def settled(moment: datetime | None, zone: tzinfo = UTC) -> datetime | None:
+def in_utc(moment: datetime | None, zone: tzinfo = UTC) -> datetime | None:
     """A written moment in UTC, one without a zone by the clock of `zone`; `None` for no moment."""
     if moment is None:
         return None
     try:
-        found = (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)
+        utc = (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)
     except OverflowError:  # an offset past the year 9999
         return None
-    return found if found >= _EARLIEST else None
+    return utc if utc >= _EARLIEST else None
 
 
 def common_zone(moments: Iterable[datetime | None]) -> tzinfo | None:
     """The offset that most of the moments are written with; `None` where none has one."""
-    offsets = Counter(one.utcoffset() for one in moments if one is not None and one.tzinfo)
-    ranked = sorted(offsets, key=lambda offset: (-offsets[offset], offset or timedelta()))
-    return timezone(ranked[0] or timedelta()) if ranked else None
+    offsets = Counter(
+        moment.utcoffset() for moment in moments if moment is not None and moment.tzinfo
+    )
+    by_count = sorted(offsets, key=lambda offset: (-offsets[offset], offset or timedelta()))
+    return timezone(by_count[0] or timedelta()) if by_count else None
 
 
 def _iso(text: str) -> datetime:
@@ -109,5 +111,5 @@ def _zone(name: str) -> timezone | None:
     if offset is not None:
         minutes = int(offset[2]) * 60 + int(offset[3] or 0)
         return timezone(timedelta(minutes=-minutes if offset[1] == "-" else minutes))
-    named = _ZONES.get(name.removeprefix("ETC/"))
-    return None if named is None else timezone(timedelta(minutes=named))
+    east_minutes = _ZONES.get(name.removeprefix("ETC/"))
+    return None if east_minutes is None else timezone(timedelta(minutes=east_minutes))

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from attrs import field, frozen
 
 from svc_core import data
-from svc_core.formats.model import FAULTS, DocumentRefused, Given, Told
+from svc_core.formats.model import FAULTS, Contents, DocumentRefused, Given
 from svc_core.formats.reading.body import Body
 
 Kind = Literal["snapshot", "window", "delta"]
@@ -17,7 +17,7 @@ document says itself what is gone."""
 MEBI = 2**20
 
 
-def _asked(recognise: Callable[[Body], object]) -> Callable[[Body], bool]:
+def _total_recogniser(recognise: Callable[[Body], object]) -> Callable[[Body], bool]:
     """A document of another form than is looked for is of another format."""
 
     def is_of(body: Body) -> bool:
@@ -46,8 +46,8 @@ class Format:
     kind: Kind
     provider: str | None
     brings: tuple[str, ...]
-    recognise: Callable[[Body], bool] = field(converter=_asked)
-    parse: Callable[[Body, Given], Told]
+    recognise: Callable[[Body], bool] = field(converter=_total_recogniser)
+    parse: Callable[[Body, Given], Contents]
     options: Mapping[str, str] = field(factory=dict)
     required: frozenset[str] = frozenset()
     cadence_seconds: int = 3_600
@@ -57,21 +57,21 @@ class Format:
     records_max: int = 500_000
 
 
-def declared(
+def make_format(
     id_: str,
     recognise: Callable[[Body], bool],
-    parse: Callable[[Body, Given], Told],
-    **more: Any,
+    parse: Callable[[Body, Given], Contents],
+    **fields: Any,
 ) -> Format:
-    """The format that a line of `formats.tsv` describes; `more` are members that it does not."""
-    title, kind, provider, brings, seconds, license_, attribution = _lines()[id_]
-    more |= {"license": license_ or None, "attribution": attribution or None}
-    more |= {"kind": kind, "brings": tuple(brings.split(",")), "cadence_seconds": int(seconds)}
+    """The format that a line of `formats.tsv` describes; `fields` are members that it does not."""
+    title, kind, provider, brings, seconds, license_, attribution = _rows_by_id()[id_]
+    fields |= {"license": license_ or None, "attribution": attribution or None}
+    fields |= {"kind": kind, "brings": tuple(brings.split(",")), "cadence_seconds": int(seconds)}
     return Format(
-        id=id_, title=title, provider=provider or None, recognise=recognise, parse=parse, **more
+        id=id_, title=title, provider=provider or None, recognise=recognise, parse=parse, **fields
     )
 
 
 @cache
-def _lines() -> Mapping[str, list[str]]:
+def _rows_by_id() -> Mapping[str, list[str]]:
     return {id_: members for id_, *members in data.rows("formats.tsv")}

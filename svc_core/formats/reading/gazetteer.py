@@ -22,39 +22,43 @@ NEAR_DEGREES = 0.5
 Point = tuple[float, float]
 
 
-def place_id(scheme: str, value: str) -> str:
+def place_id_by_designator(scheme: str, value: str) -> str:
     """The id of the place with this designator."""
     return ids.derived_id("plc", "place", "", f"{scheme}:{value}")
 
 
-def named(country: str | None, area: str | None, name: str, at: Point | None) -> str | None:
+def place_id_by_name(
+    country: str | None, area: str | None, name: str, position: Point | None
+) -> str | None:
     """The id of a place by its folded name, in which a country is not repeated.
 
-    `at` is its longitude and latitude.
+    `position` is its longitude and latitude.
     """
     if not (country or name):
         return None
     city, within, _ = name.partition(", ")
-    number, there = _table().get((country or "", city), (None, None))
-    is_sure = not (area or within) if there is None or at is None else _is_near(there, at)
+    number, centre = _table().get((country or "", city), (None, None))
+    is_sure = (
+        not (area or within) if centre is None or position is None else _is_near(centre, position)
+    )
     if number is not None and is_sure:
-        return place_id("geonames", number)
-    return place_id("name", f"{country or ''}|{area or ''}|{name}")
+        return place_id_by_designator("geonames", number)
+    return place_id_by_designator("name", f"{country or ''}|{area or ''}|{name}")
 
 
-def _is_near(one: Point, other: Point) -> bool:
+def _is_near(left: Point, right: Point) -> bool:
     """Whether two positions lie as near as those of one city."""
-    east = abs(one[0] - other[0]) * cos(radians(one[1]))  # no city is near the date line
-    return max(east, abs(one[1] - other[1])) <= NEAR_DEGREES
+    east = abs(left[0] - right[0]) * cos(radians(left[1]))  # no city is near the date line
+    return max(east, abs(left[1] - right[1])) <= NEAR_DEGREES
 
 
 @cache
 def _table() -> Mapping[tuple[str, str], tuple[str, Point | None]]:
     """Numbers and positions by countries and names; a country has no name and no position."""
-    found: dict[tuple[str, str], tuple[str, Point | None]] = {}
+    table: dict[tuple[str, str], tuple[str, Point | None]] = {}
     for line in zlib.decompress(data.read("gazetteer.tsv.z")).decode().splitlines():
         number, country, *city = line.split("\t")
-        where = (float(city[1]), float(city[0])) if city else None
+        centre = (float(city[1]), float(city[0])) if city else None
         for name in city[2].split("|") if city else [""]:
-            found[country, name] = number, where
-    return found
+            table[country, name] = number, centre
+    return table

@@ -11,17 +11,17 @@ _CIK = re.compile("[0-9]{1,10}")
 
 def lei(value: object) -> str | None:
     """A Legal Entity Identifier (ISO 17442) with right check digits."""
-    told = str(value or "").strip().upper()
-    return told if _LEI.fullmatch(told) and has_lei_digits(told) else None
+    code = str(value or "").strip().upper()
+    return code if _LEI.fullmatch(code) and has_lei_digits(code) else None
 
 
 def isin(value: object) -> str | None:
     """An International Securities Identification Number (ISO 6166) with a right check digit."""
-    told = str(value or "").strip().upper()
-    return told if _ISIN.fullmatch(told) and has_isin_digit(told) else None
+    code = str(value or "").strip().upper()
+    return code if _ISIN.fullmatch(code) and has_isin_digit(code) else None
 
 
 def cik(value: object) -> str | None:
     """A Central Index Key of the SEC, in ten digits."""
-    told = str(value or "").strip()
-    return told.zfill(10) if _CIK.fullmatch(told) and told.strip("0") else None
+    digits = str(value or "").strip()
+    return digits.zfill(10) if _CIK.fullmatch(digits) and digits.strip("0") else None

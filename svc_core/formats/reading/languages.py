@@ -9,9 +9,9 @@ _TAG = re.compile(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{
 _NO_LANGUAGE = frozenset({"und", "mul", "zxx", "mis"})
 
 
-def language_tag(declared: str) -> str | None:
+def language_tag(text: str) -> str | None:
     """The tag in its customary case (`en-US`, `zh-Hant-TW`), or `None` when there is none."""
-    match = _TAG.fullmatch(declared.strip())
+    match = _TAG.fullmatch(text.strip())
     if match is None or match[1].lower() in _NO_LANGUAGE:
         return None
     language, script, region = match.groups()

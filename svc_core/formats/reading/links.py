@@ -23,7 +23,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")  # RFC 3986, 3.1
 _INVISIBLE = re.compile(r"[\t\r\n\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-def absolute(link: str, bases: Iterable[str | None], *, chars_max: int) -> str | None:
+def absolute_url(link: str, bases: Iterable[str | None], *, chars_max: int) -> str | None:
     """`link` as an absolute http(s) URL, resolved against the first usable base.
 
     `None` when it is not a web address (`javascript:`, `tag:`), stays relative or is longer
@@ -34,25 +34,25 @@ def absolute(link: str, bases: Iterable[str | None], *, chars_max: int) -> str |
         return None
     if _SCHEME.match(link):
         return _web_address(link)
-    candidates = (_joined(base, link) for base in bases if base)
-    return next((found for found in map(_web_address, candidates) if found), None)
+    candidates = (_join(base, link) for base in bases if base)
+    return next((url for url in map(_web_address, candidates) if url), None)
 
 
-def canonical(url: str) -> str:
+def canonical_url(url: str) -> str:
     """An absolute URL without tracking: what tells two links apart, and nothing else."""
     parts = urlsplit(url)
     port = None if parts.port == _DEFAULT_PORTS[parts.scheme] else parts.port
     host = _host(parts) if port is None else f"{_host(parts)}:{port}"
-    query = _untracked(parts.query)
-    fragment = _untracked(parts.fragment) if "=" in parts.fragment else parts.fragment
+    query = _strip_tracking(parts.query)
+    fragment = _strip_tracking(parts.fragment) if "=" in parts.fragment else parts.fragment
     return parts._replace(
         netloc=host, path=parts.path or "/", query=query, fragment=fragment
     ).geturl()
 
 
-def same_site(one: str | None, other: str | None) -> bool:
+def same_site(left: str | None, right: str | None) -> bool:
     """Whether two absolute URLs are on one host, `www.` aside."""
-    return bool(one and other) and _site(one or "") == _site(other or "")
+    return bool(left and right) and _site(left or "") == _site(right or "")
 
 
 def permalink(link: str | None, candidates: Iterable[str | None], home: str | None) -> str | None:
@@ -66,7 +66,7 @@ def permalink(link: str | None, candidates: Iterable[str | None], home: str | No
     return link
 
 
-def _joined(base: str, link: str) -> str:
+def _join(base: str, link: str) -> str:
     try:
         return urljoin(base, link)
     except ValueError:  # an unclosed IPv6 bracket in either
@@ -97,11 +97,11 @@ def _site(url: str) -> str:
     return _host(urlsplit(url)).removeprefix("www.")
 
 
-def _untracked(query: str) -> str:
+def _strip_tracking(query: str) -> str:
     return "&".join(pair for pair in query.split("&") if not _is_tracking(pair))
 
 
 def _is_tracking(pair: str) -> bool:
-    lowered = pair.lower()
-    name = lowered.partition("=")[0]
-    return name in _TRACKING or name.startswith(_TRACKING_PREFIXES) or lowered in _TRACKING_PAIRS
+    lower_pair = pair.lower()
+    name = lower_pair.partition("=")[0]
+    return name in _TRACKING or name.startswith(_TRACKING_PREFIXES) or lower_pair in _TRACKING_PAIRS

@@ -19,9 +19,9 @@ DIRECTORY_BYTES = 2**16
 
 _END = b"PK\x05\x06"  # APPNOTE.TXT 4.3.16: the record that says how long the list is
 _END_BYTES, _COMMENT_BYTES = 22, 2**16
-_TAR_AT = 257  # POSIX.1-2017, pax: where the magic `ustar` stands
+_TAR_MAGIC_OFFSET = 257  # POSIX.1-2017, pax: where the magic `ustar` stands
 
-_OTHERS: Mapping[bytes, str] = {
+_UNREAD_MAGICS: Mapping[bytes, str] = {
     b"BZh": "bzip2",
     b"\xfd7zXZ\0": "xz",
     b"\x28\xb5\x2f\xfd": "Zstandard",
@@ -37,14 +37,14 @@ def unpacked(data: bytes, bytes_max: int) -> bytes:
         DocumentRefused: `tooLarge`, `truncated`, `malformed`, or `archive` for what is packed in
             another way, twice, or with several files.
     """
-    unpack = next((way for magic, way in _WAYS.items() if data.startswith(magic)), None)
+    unpack = next((way for magic, way in _UNPACKERS.items() if data.startswith(magic)), None)
     if unpack is not None:
         data = unpack(data, bytes_max)
-        if any(map(data.startswith, _WAYS)):
+        if any(map(data.startswith, _UNPACKERS)):
             raise _archive("The document is packed twice.")
-    if data[_TAR_AT : _TAR_AT + 5] == b"ustar":
+    if data[_TAR_MAGIC_OFFSET : _TAR_MAGIC_OFFSET + 5] == b"ustar":
         raise _archive("This is a tar archive, not one document.")
-    for magic, name in _OTHERS.items():
+    for magic, name in _UNREAD_MAGICS.items():
         if data.startswith(magic):
             raise _archive(f"The document is packed as {name}, and only gzip and zip are read.")
     return data
@@ -58,42 +58,42 @@ def _too_large(bytes_max: int) -> DocumentRefused:
     return DocumentRefused("tooLarge", f"The document unpacks to more than {bytes_max} bytes.")
 
 
-def _gunzipped(data: bytes, bytes_max: int) -> bytes:
-    found = bytearray()
+def _gunzip(data: bytes, bytes_max: int) -> bytes:
+    content = bytearray()
     while data:  # RFC 1952, 2.2: a file is a series of members
         member = zlib.decompressobj(zlib.MAX_WBITS | 16)
         try:
-            found += member.decompress(data, bytes_max + 1 - len(found))
+            content += member.decompress(data, bytes_max + 1 - len(content))
         except zlib.error as fault:
-            if found:
+            if content:
                 break  # what follows the last member is padding
             raise DocumentRefused("malformed", "The packed document is damaged.") from fault
-        if len(found) > bytes_max:
+        if len(content) > bytes_max:
             raise _too_large(bytes_max)
         if not member.eof:
             raise DocumentRefused("truncated", "The packed document is cut off.")
         data = member.unused_data.lstrip(b"\0")
-    return bytes(found)
+    return bytes(content)
 
 
-def _unzipped(data: bytes, bytes_max: int) -> bytes:
+def _unzip(data: bytes, bytes_max: int) -> bytes:
     _check_directory(data)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            files = [one for one in archive.infolist() if _is_document(one)]
+            files = [member for member in archive.infolist() if _is_document(member)]
             if len(files) != 1:
                 raise _archive(f"The zip holds {len(files)} files, and a document is one.")
             with archive.open(files[0]) as file:
-                found = file.read(bytes_max + 1)
+                content = file.read(bytes_max + 1)
     except DocumentRefused:
         raise
-    except RuntimeError as locked:
-        raise _archive("The zip is encrypted, or packed in a way that is not read.") from locked
+    except RuntimeError as error:
+        raise _archive("The zip is encrypted, or packed in a way that is not read.") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError) as fault:
         raise DocumentRefused("malformed", f"The zip is damaged: {fault}.") from fault
-    if len(found) > bytes_max:
+    if len(content) > bytes_max:
         raise _too_large(bytes_max)
-    return found
+    return content
 
 
 def _check_directory(data: bytes) -> None:
@@ -110,6 +110,6 @@ def _is_document(file: zipfile.ZipInfo) -> bool:
     return not (file.is_dir() or name.startswith("__MACOSX/") or "/." in f"/{name}")
 
 
-_WAYS: Mapping[bytes, Callable[[bytes, int], bytes]] = MappingProxyType(
-    {b"\x1f\x8b": _gunzipped, b"PK\x03\x04": _unzipped, _END: _unzipped}
+_UNPACKERS: Mapping[bytes, Callable[[bytes, int], bytes]] = MappingProxyType(
+    {b"\x1f\x8b": _gunzip, b"PK\x03\x04": _unzip, _END: _unzip}
 )

@@ -33,7 +33,7 @@ _HOST = r"[^\s/:?#@\[\]]+"
 def _form(pattern: str, case: Callable[[str], str]) -> Callable[[object], str | None]:
     """Reads the first group of what is of a form, in one case of letters."""
     form = re.compile(pattern)
-    return lambda value: found[1] if (found := form.fullmatch(case(str(value).strip()))) else None
+    return lambda value: match[1] if (match := form.fullmatch(case(str(value).strip()))) else None
 
 
 _FORMS: Mapping[str, Callable[[object], str | None]] = {
@@ -75,19 +75,19 @@ def registered(name: str, jurisdiction: str | None) -> str | None:
     if jurisdiction is None:
         return None
     words = re.sub(r"[\W_]+", " ", _TAIL.sub("", fold(name)).replace("&", " and ")).split()
-    told = [_SHORT.get(one, one) for one in (words[1:] if words[:1] == ["the"] else words)]
-    return f"registered:{jurisdiction}:{' '.join(told)}"
+    terms = [_SHORT.get(term, term) for term in (words[1:] if words[:1] == ["the"] else words)]
+    return f"registered:{jurisdiction}:{' '.join(terms)}"
 
 
-def known(named: Iterable[tuple[str, object]]) -> list[str]:
+def designator_keys(pairs: Iterable[tuple[str, object]]) -> list[str]:
     """What names an entity, each once as `scheme:value`; ill-formed values are left out."""
-    read = [(scheme, well_formed(scheme, value)) for scheme, value in named if value]
-    return list(dict.fromkeys(f"{scheme}:{told}" for scheme, told in read if told))
+    read = [(scheme, well_formed(scheme, value)) for scheme, value in pairs if value]
+    return list(dict.fromkeys(f"{scheme}:{form}" for scheme, form in read if form))
 
 
-def keys(named: Iterable[tuple[str, object]]) -> list[str]:
+def ranked_keys(pairs: Iterable[tuple[str, object]]) -> list[str]:
     """What names an entity, the strongest first."""
-    return sorted(known(named), key=_strength)
+    return sorted(designator_keys(pairs), key=_strength)
 
 
 def _strength(key: str) -> tuple[int, str]:
@@ -95,23 +95,25 @@ def _strength(key: str) -> tuple[int, str]:
 
 
 def entity(
-    names: Iterable[str],
-    said: Said,
-    also: Iterable[str] = (),
+    own_keys: Iterable[str],
+    members: Said,
+    other_keys: Iterable[str] = (),
     *,
     provider: str | None = None,
     **record: Any,
 ) -> Record:
-    """What a document says of the entity that has these `names`, the first that of its row.
+    """What a document says of the entity that has these `own_keys`, the first that of its row.
 
-    `also` are keys that nobody else needs to be told; `record` are members of a `Record`.
+    `other_keys` are keys that nobody else needs to be told; `record` are members of a `Record`.
     """
-    key, *others = dict.fromkeys(names)
-    pairs = [one.split(":", 1) for one in (key, *others)]
-    told = [designator(scheme, value, provider) for scheme, value in pairs]
-    also = (*others, *also, *filter(None, [said.get("registered")]))
-    more = (one for one in dict.fromkeys(also) if one.partition(":")[0] in _RANKS)
-    return Record("entity", key, {**said, "designators": told}, also=tuple(more), **record)
+    key, *weaker_keys = dict.fromkeys(own_keys)
+    pairs = [name.split(":", 1) for name in (key, *weaker_keys)]
+    designators = [designator(scheme, value, provider) for scheme, value in pairs]
+    other_keys = (*weaker_keys, *other_keys, *filter(None, [members.get("registered")]))
+    linkable = (other for other in dict.fromkeys(other_keys) if other.partition(":")[0] in _RANKS)
+    return Record(
+        "entity", key, {**members, "designators": designators}, also=tuple(linkable), **record
+    )
 
 
 def identifier(kind: str, value: str, country_code: str | None = None) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from svc_core.formats.model import Record, Said
-from svc_core.formats.reading.values import required, web
+from svc_core.formats.reading.values import require, web_url
 
 TYPE_FORM = "[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
 _TYPE = re.compile(TYPE_FORM)
@@ -13,7 +13,7 @@ _UNKNOWN: Said = {"confidence": None, "validFrom": None, "validTo": None, "evide
 
 
 def relation(
-    kind: object, ends: Sequence[str], said: Said, *, directed: bool = True, **record: Any
+    kind: object, ends: Sequence[str], members: Said, *, is_directed: bool = True, **record: Any
 ) -> Record:
     """What joins the rows of two keys; `record` are members of a `Record`.
 
@@ -23,14 +23,16 @@ def relation(
         Unusable: the kind is no word, or several.
     """
     word = "-".join(kind.split()) if isinstance(kind, str) else ""
-    kind = required(word if _TYPE.fullmatch(word) else None, "a type of relation")
-    source, target = ends if directed else sorted(ends)
-    told = {"type": kind, "source": source, "target": target, "directed": directed}
-    attributes = {k: v for k, v in said.get("attributes", {}).items() if v is not None}
+    kind = require(word if _TYPE.fullmatch(word) else None, "a type of relation")
+    source, target = ends if is_directed else sorted(ends)
+    edge = {"type": kind, "source": source, "target": target, "directed": is_directed}
+    attributes = {k: v for k, v in members.get("attributes", {}).items() if v is not None}
     key = f"{kind}|{source}|{target}"
-    return Record("relation", key, {**_UNKNOWN, **said, **told, "attributes": attributes}, **record)
+    return Record(
+        "relation", key, {**_UNKNOWN, **members, **edge, "attributes": attributes}, **record
+    )
 
 
-def evidence(addresses: Iterable[object]) -> list[Said]:
+def evidence_links(addresses: Iterable[object]) -> list[Said]:
     """Where a relation is told of, each address once."""
-    return [{"url": url} for url in dict.fromkeys(map(web, addresses)) if url]
+    return [{"url": url} for url in dict.fromkeys(map(web_url, addresses)) if url]

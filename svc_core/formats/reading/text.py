@@ -43,21 +43,21 @@ _BYTES = {
     ord(bytes((code,)).decode("cp1252", "ignore") or chr(code)): code for code in range(0x80, 0x100)
 }
 _TRAIL = f"[{''.join(map(chr, (char for char, code in _BYTES.items() if code < 0xC0)))}]"
-_TWICE = re.compile(f"[\u00c2-\u00c5]{_TRAIL}|\u00e2{_TRAIL}{{2}}")
+_DOUBLE_ENCODING = re.compile(f"[\u00c2-\u00c5]{_TRAIL}|\u00e2{_TRAIL}{{2}}")
 """Letters of Latin scripts and signs of punctuation whose UTF-8 was taken for Windows-1252."""
 _ASCII = re.compile("[\x00-\x7f]+")
-_LEAST_KEPT = 0.8  # of a clipped text: rather split a word than lose a fifth
+_KEPT_SHARE_MIN = 0.8  # of a clipped text: rather split a word than lose a fifth
 
 
-def clean(text: str) -> str:
+def _clean(text: str) -> str:
     """`text` without control characters, surrogates and noncharacters."""
     return _UNPRINTABLE.sub("", text)
 
 
 def fold(text: str) -> str:
     """`text` on one line: whitespace folded, control characters gone."""
-    folded = " ".join(text.split())
-    return folded if folded.isprintable() else " ".join(clean(folded).split())
+    line = " ".join(text.split())
+    return line if line.isprintable() else " ".join(_clean(line).split())
 
 
 def fold_lines(text: str) -> str:
@@ -65,13 +65,13 @@ def fold_lines(text: str) -> str:
     return "\n".join(line for line in map(fold, text.splitlines()) if line)
 
 
-def plain(markup: str) -> str:
+def plain_text(markup: str) -> str:
     """The text of HTML `markup`: tags cut, then entities decoded; block elements end a line.
 
     Where decoding brings HTML to light, it was escaped once too often, and is cut as well.
     """
-    text = decoded(_cut(markup) if "<" in markup else _unwrapped(markup))
-    return decoded(_cut(text)) if _is_html(text) else text
+    text = decoded(_strip_tags(markup) if "<" in markup else _unwrap(markup))
+    return decoded(_strip_tags(text)) if _is_html(text) else text
 
 
 def literal(text: str) -> str:
@@ -81,20 +81,22 @@ def literal(text: str) -> str:
     the same. A lone `<b>` is taken for text, a closing tag or a line break for markup, and an
     entity always for its character: a title about entities loses by it, far fewer than gain.
     """
-    return decoded(_cut(text) if _is_html(text) else _unwrapped(text))
+    return decoded(_strip_tags(text) if _is_html(text) else _unwrap(text))
 
 
-def mended(text: str) -> str:
+def repair_encoding(text: str) -> str:
     """`text` without what its publisher encoded twice ("Ã©" for "é"), where that is certain.
 
     It is where most of the characters beyond ASCII stand in such sequences.
     """
     if text.isascii():
         return text
-    found = _TWICE.findall(text)
-    if not found or sum(map(len, found)) * 2 <= len(_ASCII.sub("", text)):
+    sequences = _DOUBLE_ENCODING.findall(text)
+    if not sequences or sum(map(len, sequences)) * 2 <= len(_ASCII.sub("", text)):
         return text
-    return _TWICE.sub(lambda match: bytes(_BYTES[ord(char)] for char in match[0]).decode(), text)
+    return _DOUBLE_ENCODING.sub(
+        lambda match: bytes(_BYTES[ord(char)] for char in match[0]).decode(), text
+    )
 
 
 def clip(text: str, chars_max: int) -> str:
@@ -106,21 +108,21 @@ def clip(text: str, chars_max: int) -> str:
         return text
     head = text[: chars_max - 1]
     words = head[: max(head.rfind(" "), head.rfind("\n"), 0)]
-    kept = words if len(words) >= _LEAST_KEPT * len(head) else head
-    return f"{kept.rstrip()}…"
+    beginning = words if len(words) >= _KEPT_SHARE_MIN * len(head) else head
+    return f"{beginning.rstrip()}…"
 
 
 def _is_html(text: str) -> bool:
     return "<" in text and _LOOKS_LIKE_HTML.search(text) is not None
 
 
-def _unwrapped(text: str) -> str:
+def _unwrap(text: str) -> str:
     """Plain text with each paragraph on one line."""
     if "\n" not in text:
         return text
     return "".join(f"{line} " if line.strip() else "\n" for line in text.splitlines())
 
 
-def _cut(markup: str) -> str:
+def _strip_tags(markup: str) -> str:
     visible = _COMMENT.sub("", _INVISIBLE.sub(" ", _LINE_ENDS.sub(" ", markup)))
     return _TAG.sub("", _BLOCK_TAG.sub("\n", visible))

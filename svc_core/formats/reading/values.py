@@ -16,8 +16,8 @@ from svc_core import data
 from svc_core.base import instants
 from svc_core.formats.model import FAULTS, Record, Rejection, Unusable
 from svc_core.formats.reading import gazetteer
-from svc_core.formats.reading.dates import settled, written
-from svc_core.formats.reading.text import clip, fold, plain
+from svc_core.formats.reading.dates import in_utc, parse_date
+from svc_core.formats.reading.text import clip, fold, plain_text
 from svc_core.text import words
 
 T = TypeVar("T")
@@ -36,8 +36,8 @@ def records(
     """What each item says; one that cannot be used is a rejection with a sample of it."""
     for item in items:
         try:
-            made = make(item)
-            found = (made,) if isinstance(made, Record) else tuple(made)
+            outcome = make(item)
+            batch = (outcome,) if isinstance(outcome, Record) else tuple(outcome)
         except Unusable as fault:
             yield Rejection(str(fault), 1, _sample(item, name))
         except KeyError as fault:
@@ -46,7 +46,7 @@ def records(
             reason = f"is not of the form of its kind ({type(fault).__name__})"
             yield Rejection(reason, 1, _sample(item, name))
         else:
-            yield from found
+            yield from batch
 
 
 def _sample(item: T, name: Callable[[T], Any]) -> str:
@@ -63,31 +63,34 @@ def text(value: object, chars_max: int = TEXT_CHARS) -> str | None:
     """Plain text on one line: tags removed, entities decoded; None for nothing."""
     if value is None:
         return None
-    told = str(value)
-    return clip(fold(plain(told) if "<" in told or "&" in told else told), chars_max) or None
+    source = str(value)
+    return (
+        clip(fold(plain_text(source) if "<" in source or "&" in source else source), chars_max)
+        or None
+    )
 
 
 def objects(value: object) -> list[dict[str, Any]]:
     """The JSON objects of a list; of anything else none."""
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def each(value: object) -> list[Any]:
+def as_list(value: object) -> list[Any]:
     """The elements of a list; of anything else only itself."""
     return value if isinstance(value, list) else [value]
 
 
-def parts(value: object) -> list[str]:
+def comma_parts(value: object) -> list[str]:
     """The parts of a comma list; of nothing none."""
     return [part.strip() for part in str(value or "").split(",") if part.strip()]
 
 
-def several(value: object, chars_max: int = 300) -> list[str]:
+def text_list(value: object, chars_max: int = 300) -> list[str]:
     """The texts of a list, or of one value that is written without one."""
-    return [found for found in (text(one, chars_max) for one in each(value)) if found]
+    return [string for string in (text(item, chars_max) for item in as_list(value)) if string]
 
 
-def required(value: T | None, name: str) -> T:
+def require(value: T | None, name: str) -> T:
     """The value.
 
     Raises:
@@ -128,14 +131,14 @@ def moment(value: object) -> datetime | None:
     """An instant, from ISO 8601 or RFC 822 text; without a zone it is UTC; None for none."""
     if isinstance(value, str) and value.endswith("Z"):  # nearly all: without the long way round
         with suppress(ValueError):
-            return settled(datetime.fromisoformat(value))
-    return settled(written(str(value))) if value else None
+            return in_utc(datetime.fromisoformat(value))
+    return in_utc(parse_date(str(value))) if value else None
 
 
-def millis(value: object) -> datetime | None:
+def epoch_moment(value: object) -> datetime | None:
     """An instant from milliseconds since 1970."""
-    found = number(value)
-    return None if found is None else instants.from_millis(int(found))
+    milliseconds = number(value)
+    return None if milliseconds is None else instants.from_millis(int(milliseconds))
 
 
 def at(value: datetime | None) -> str | None:
@@ -160,8 +163,8 @@ def day(value: object) -> str | None:
 
 def midnight(value: object) -> datetime | None:
     """The beginning of a calendar date, in UTC."""
-    found = day(value)
-    return None if found is None else datetime.fromisoformat(found).replace(tzinfo=UTC)
+    iso_date = day(value)
+    return None if iso_date is None else datetime.fromisoformat(iso_date).replace(tzinfo=UTC)
 
 
 # -- the world ---------------------------------------------------------------------------------
@@ -183,33 +186,33 @@ def country(code: object, scheme: str | None = None) -> str | None:
     `scheme` is `alpha2`, `alpha3`, `numeric` or `fips` (FIPS 10-4, which has other meanings for
     the same two letters); None tells the first three apart by their form.
     """
-    told = str(code or "").strip().upper()
-    if not told:
+    key = str(code or "").strip().upper()
+    if not key:
         return None
     if scheme is None:
-        scheme = "numeric" if told.isdecimal() else "alpha2" if len(told) == 2 else "alpha3"
-    return _countries()[scheme].get(told.zfill(3) if scheme == "numeric" else told) or None
+        scheme = "numeric" if key.isdecimal() else "alpha2" if len(key) == 2 else "alpha3"
+    return _countries()[scheme].get(key.zfill(3) if scheme == "numeric" else key) or None
 
 
 def countries(codes: Iterable[object], scheme: str | None = None) -> list[str]:
     """The alpha-2 codes of those that are known, each once, in their order."""
-    found = (country(code, scheme) for code in codes)
-    return list(dict.fromkeys(code for code in found if code))
+    alpha2_codes = (country(code, scheme) for code in codes)
+    return list(dict.fromkeys(code for code in alpha2_codes if code))
 
 
 @cache
 def _names() -> Mapping[str, str]:
     """Codes by the names that one country alone has."""
     places = (line.partition("\t") for line in data.lines("places.tsv"))
-    known = [rest for kind, _, rest in places if kind == "country"]
+    own_names = [rest for kind, _, rest in places if kind == "country"]
     owners: dict[str, set[str]] = {}
-    for line in (*data.lines("country_names.tsv"), *known):
+    for line in (*data.lines("country_names.tsv"), *own_names):
         code, _, names = line.partition("\t")
         for name in names.casefold().split("|"):
             owners.setdefault(name, set()).update([code] if country(code, "alpha2") else ())
     alone = {name: min(codes) for name, codes in owners.items() if len(codes) == 1}
-    told = (line.split("\t") for line in data.lines("countries.tsv"))
-    return alone | {name: code for code, _, _, _, *names in told for name in names}
+    rows = (line.split("\t") for line in data.lines("countries.tsv"))
+    return alone | {name: code for code, _, _, _, *names in rows for name in names}
 
 
 def country_named(name: object) -> str | None:
@@ -223,16 +226,16 @@ def country_named(name: object) -> str | None:
 
 @lru_cache(maxsize=4_096)  # a document names few countries, on every line
 def _country_of(name: str) -> str | None:
-    told = " ".join(name.partition(" (")[0].split()).casefold().removeprefix("the ")
-    first, _, last = told.rpartition(", ")
-    found = (_names().get(one) for one in (told, f"{last} {first}", last))
-    return next((code for code in found if code), None)
+    label = " ".join(name.partition(" (")[0].split()).casefold().removeprefix("the ")
+    first, _, last = label.rpartition(", ")
+    matches = (_names().get(spelling) for spelling in (label, f"{last} {first}", last))
+    return next((code for code in matches if code), None)
 
 
 def countries_named(names: Iterable[object]) -> list[str]:
     """The alpha-2 codes of the names that are known, each once, in their order."""
-    found = map(country_named, names)
-    return list(dict.fromkeys(code for code in found if code))
+    codes = map(country_named, names)
+    return list(dict.fromkeys(code for code in codes if code))
 
 
 def point(longitude: object, latitude: object) -> dict[str, Any] | None:
@@ -249,7 +252,7 @@ def point(longitude: object, latitude: object) -> dict[str, Any] | None:
     return {"type": "Point", "coordinates": [west, north]}
 
 
-_SHARED = {(None, "georgia")}  # also a State of the United States
+_AMBIGUOUS_NAMES = {(None, "georgia")}  # also a State of the United States
 
 
 def place_id(
@@ -260,13 +263,13 @@ def place_id(
     Of `Paris, France` the country is that of its last part; a country's own name names no more
     than its code does.
     """
-    told, _, last = f", {' '.join((name or '').casefold().split())}".rpartition(", ")
-    named = None if (country_code, last) in _SHARED else _names().get(last)
-    if named is None or country_code not in {None, named}:
-        told, named = f"{told}, {last}", country_code
+    local_name, _, last = f", {' '.join((name or '').casefold().split())}".rpartition(", ")
+    name_country = None if (country_code, last) in _AMBIGUOUS_NAMES else _names().get(last)
+    if name_country is None or country_code not in {None, name_country}:
+        local_name, name_country = f"{local_name}, {last}", country_code
     point = (geometry or {}).get("coordinates") if (geometry or {}).get("type") == "Point" else None
     at = point and (point[0], point[1])
-    return gazetteer.named(named, admin1, words.fold(told.strip(", ")), at)
+    return gazetteer.place_id_by_name(name_country, admin1, words.fold(local_name.strip(", ")), at)
 
 
 def place(
@@ -285,7 +288,7 @@ def place(
     label = text(name, 300)
     if label is None and country_code is None and geometry is None:
         return None
-    own_id = gazetteer.place_id("geonames", geonames) if geonames else None
+    own_id = gazetteer.place_id_by_designator("geonames", geonames) if geonames else None
     return {
         "id": own_id or place_id(label, country_code, admin1, geometry),
         "name": label,
@@ -306,19 +309,19 @@ def measurement(
     unit: str | None = None,
     currency: str | None = None,
     provider: str | None = None,
-    **more: Any,
+    **qualifiers: Any,
 ) -> dict[str, Any]:
-    """A measured value with what it is measured in; `more` are `asOf`, `low`, `high`, `basis`."""
-    told = {"unit": unit, "currency": currency, "provider": provider, **more}
+    """A measured value with what it is measured in; `qualifiers` are `asOf`, `low`, `high`, `basis`."""
+    context = {"unit": unit, "currency": currency, "provider": provider, **qualifiers}
     if unit is None and currency is None and provider is None:
         raise AssertionError("a measurement has a unit, a currency or a provider")
-    return {"metric": metric, "value": value} | {k: v for k, v in told.items() if v is not None}
+    return {"metric": metric, "value": value} | {k: v for k, v in context.items() if v is not None}
 
 
 def amount(metric: str, value: object, **measure: str) -> dict[str, Any] | None:
     """A measured amount; None for one that is not known, which some write as -1."""
-    found = number(value)
-    return None if found is None or found < 0 else measurement(metric, found, **measure)
+    quantity = number(value)
+    return None if quantity is None or quantity < 0 else measurement(metric, quantity, **measure)
 
 
 def designator(scheme: str, value: object, provider: str | None = None) -> dict[str, Any]:
@@ -326,13 +329,13 @@ def designator(scheme: str, value: object, provider: str | None = None) -> dict[
     return {"scheme": scheme, "value": str(value), "provider": provider}
 
 
-def web(value: object) -> str | None:
+def web_url(value: object) -> str | None:
     """An absolute http(s) address; None for anything else."""
-    told = str(value or "").strip()
-    if _WEB.fullmatch(told):
-        return told
+    url = str(value or "").strip()
+    if _WEB.fullmatch(url):
+        return url
     try:
-        parts = urlsplit(told)
+        parts = urlsplit(url)
     except ValueError:
         return None
-    return told if parts.scheme in {"http", "https"} and parts.hostname else None
+    return url if parts.scheme in {"http", "https"} and parts.hostname else None

@@ -13,9 +13,9 @@ from typing import Any
 
 from attrs import evolve
 
-from svc_core.formats.model import FAULTS, About, DocumentRefused, Given, Record, Told, Unusable
+from svc_core.formats.model import FAULTS, About, Contents, DocumentRefused, Given, Record, Unusable
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import declared
+from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import moment, records
 from svc_core.formats.sanctions.ftm_model import Around, things
 from svc_core.formats.sanctions.ftm_rows import gone, told
@@ -50,7 +50,7 @@ def _lines(body: Body) -> list[str]:
     return lines
 
 
-def _parse(body: Body, _: Given) -> Told:
+def _parse(body: Body, _: Given) -> Contents:
     lines, around, is_delta = _lines(body), Around(), "op" in _first(body)
     for line in lines:
         with suppress(*FAULTS):  # its record says what is wrong
@@ -80,8 +80,8 @@ def _changed(around: Around, value: dict[str, Any]) -> Iterator[Record]:
         kept.add(key)
 
 
-FTM = declared("ftm", lambda body: {"id", "schema", "properties"} <= _first(body).keys(), _parse)
+FTM = make_format("ftm", lambda body: {"id", "schema", "properties"} <= _first(body).keys(), _parse)
 
-FTM_DELTA = declared(
+FTM_DELTA = make_format(
     "ftm-delta", lambda body: "entity" in _first(body) and _first(body)["op"] in _CHANGES, _parse
 )

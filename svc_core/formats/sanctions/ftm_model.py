@@ -11,8 +11,8 @@ from typing import Any
 from attrs import field, frozen
 
 from svc_core.formats.model import Said
-from svc_core.formats.reading.parties import identifier, keys
-from svc_core.formats.reading.values import TEXT_CHARS, country, required
+from svc_core.formats.reading.parties import identifier, ranked_keys
+from svc_core.formats.reading.values import TEXT_CHARS, country, require
 
 Entity = Mapping[str, Any]
 
@@ -103,7 +103,7 @@ def things(entity: Entity) -> Iterator[Thing]:
         if kept:
             texts[name] = kept if len(kept) == 1 else list(dict.fromkeys(kept))
     id_ = entity.get("id")
-    told_id = required(id_.strip() if isinstance(id_, str) else None, "id")
+    told_id = require(id_.strip() if isinstance(id_, str) else None, "id")
     yield Thing(told_id, str(entity.get("schema")), texts, entity)
 
 
@@ -131,7 +131,7 @@ class Around:
     def keys(self, id_: str) -> list[str]:
         """By what an entity, which may be none of this collection, is known."""
         listed = [("un-ref", ref) for one in self.of(id_, "Sanction") for ref in one.all("unscId")]
-        return keys([*self.names.get(id_, ()), *listed, ("ftm", id_)])
+        return ranked_keys([*self.names.get(id_, ()), *listed, ("ftm", id_)])
 
     def of(self, id_: str, *schemas: str) -> list[Thing]:
         """What is told with an entity."""

@@ -9,8 +9,16 @@ from attrs import evolve
 
 from svc_core.formats.model import Record, Unusable
 from svc_core.formats.reading.parties import entity
-from svc_core.formats.reading.relations import evidence, relation
-from svc_core.formats.reading.values import countries, country, moment, number, required, text, web
+from svc_core.formats.reading.relations import evidence_links, relation
+from svc_core.formats.reading.values import (
+    countries,
+    country,
+    moment,
+    number,
+    require,
+    text,
+    web_url,
+)
 from svc_core.formats.sanctions.ftm_model import EDGES, SHARED, TYPES, Around, Entity, Thing, things
 
 _PERCENTAGE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?%?")
@@ -49,7 +57,7 @@ def gone(entity: Entity) -> Iterator[Record]:
 def _party(around: Around, thing: Thing) -> Record:
     named = thing.all("name", "alias", "previousName")
     caption = thing.whole.get("caption") or next(iter(named), None)
-    name = required(text(caption, 1_000), "a name")
+    name = require(text(caption, 1_000), "a name")
     founded, ended = thing.first("incorporationDate"), thing.first("dissolutionDate")
     tickers = [{"ticker": one, "exchangeName": None, "mic": None} for one in thing.all("ticker")]
     said = {
@@ -77,7 +85,7 @@ def _party(around: Around, thing: Thing) -> Record:
 
 def _relations(around: Around, thing: Thing) -> Iterator[Record]:
     kind, source, target, is_directed = EDGES[thing.schema]
-    sources, targets = (required(thing.all(end) or None, end) for end in (source, target))
+    sources, targets = (require(thing.all(end) or None, end) for end in (source, target))
     currencies = {"amount": thing.first("currency"), **_AMOUNTS}
     amounts = ((number(thing.first(name)), currency) for name, currency in currencies.items())
     amount, currency = next((one for one in amounts if one[0] is not None), (None, None))
@@ -91,16 +99,16 @@ def _relations(around: Around, thing: Thing) -> Iterator[Record]:
             "amount": amount,
             "currency": currency,
         },
-        "evidence": evidence(thing.all("sourceUrl")),
+        "evidence": evidence_links(thing.all("sourceUrl")),
     }
     for ends in product(sources, targets):
         keys = [around.keys(end)[0] for end in ends]
-        made = relation(kind, keys, said, directed=is_directed, **_from(thing))
+        made = relation(kind, keys, said, is_directed=is_directed, **_from(thing))
         # Of payments between the same two each is one of its own.
         yield evolve(made, key=f"{made.key}|{thing.id}") if kind == "paid" else made
 
 
 def _from(thing: Thing) -> dict[str, Any]:
-    pages = (web(one) for one in thing.all("sourceUrl"))
+    pages = (web_url(one) for one in thing.all("sourceUrl"))
     stamp = moment(thing.whole.get("last_change"))
     return {"record_id": thing.id, "stamp": stamp, "url": next(filter(None, pages), None)}

@@ -8,12 +8,12 @@ Rule 2: all of them tell of the entity of their `ent_num`; the lines of one enti
 import csv
 from collections.abc import Callable
 
-from svc_core.formats.model import About, DocumentRefused, Given, Rejection, Told
+from svc_core.formats.model import About, Contents, DocumentRefused, Given, Rejection
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import declared
+from svc_core.formats.reading.format import make_format
 from svc_core.formats.sanctions.ofac_rows import PAGE, addresses, aliases, entities
 
-Part = tuple[str, Callable[..., Told]]
+Part = tuple[str, Callable[..., Contents]]
 
 _PARTS: dict[int, Part] = {12: ("sdn", entities), 5: ("alt", aliases), 6: ("add", addresses)}
 _NO_VALUE = {"-0-", "-0", ""}
@@ -25,7 +25,7 @@ def _recognise(body: Body) -> bool:
     return "-0-" in body.head and len(first) in _PARTS and first[0].isdecimal()
 
 
-def _parse(body: Body, given: Given) -> Told:
+def _parse(body: Body, given: Given) -> Contents:
     rows = [row for row in body.rows() if row != [_DOS_END]]
     width = len(rows[0])
     (part, rows_of), asked = _PARTS[width], given.options.get("part", "").lower()
@@ -46,6 +46,6 @@ def _field(value: str) -> str | None:
     return None if told in _NO_VALUE else told
 
 
-OFAC = declared(
+OFAC = make_format(
     "ofac", _recognise, _parse, options={"part": "sdn, alt or add, which the columns tell as well"}
 )

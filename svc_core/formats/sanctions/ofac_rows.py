@@ -4,10 +4,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
-from svc_core.formats.model import Record, Said, Told
-from svc_core.formats.reading.parties import entity, identifier, keys
+from svc_core.formats.model import Contents, Record, Said
+from svc_core.formats.reading.parties import entity, identifier, ranked_keys
 from svc_core.formats.reading.relations import relation
-from svc_core.formats.reading.values import countries_named, records, required, text
+from svc_core.formats.reading.values import countries_named, records, require, text
 from svc_core.formats.sanctions.remarks import members, named, notes, of, sanctions
 
 Row = Sequence[str | None]
@@ -18,15 +18,15 @@ _TYPES = {"individual": "person", "vessel": "vessel", "aircraft": "aircraft"}
 
 
 def _record(number: str | None, said: Said, named: Iterable[tuple[str, object]] = ()) -> Record:
-    uid = required(number if number and number.isdecimal() else None, "ent_num")
+    uid = require(number if number and number.isdecimal() else None, "ent_num")
     url = f"{PAGE}/Details.aspx?id={uid}"
-    return entity(keys([("ofac-uid", uid), *named]), said, record_id=uid, url=url)
+    return entity(ranked_keys([("ofac-uid", uid), *named]), said, record_id=uid, url=url)
 
 
 # -- SDN and the consolidated list -------------------------------------------------------------
 
 
-def entities(rows: Sequence[Row], list_name: str) -> Told:
+def entities(rows: Sequence[Row], list_name: str) -> Contents:
     """Who is listed; a link is told where the part has one entity of that name."""
     names = Counter(_plain(row[1]) for row in rows)
     ids = {name: row[0] for row in rows if names[name := _plain(row[1])] == 1}
@@ -42,7 +42,7 @@ def _entity(ids: Mapping[str, str | None], list_name: str, row: Row) -> Iterator
     told = notes(remarks)
     said = members(told, flag) | {
         "type": _TYPES.get(str(kind).lower(), "organization"),
-        "name": required(text(name, 1_000), "a name"),
+        "name": require(text(name, 1_000), "a name"),
         "description": text(title or vessel),
         "sanctions": sanctions(program, told, list_name),
     }
@@ -52,13 +52,15 @@ def _entity(ids: Mapping[str, str | None], list_name: str, row: Row) -> Iterator
     for other in sorted({ids.get(_plain(one)) or "" for one in of(told, "Linked To:")} - {""}):
         ends = (f"ofac-uid:{number}", f"ofac-uid:{other}")
         about = {"attributes": {"role": "Linked To"}}
-        yield relation("associate", ends, about, directed=False, record_id=number)
+        yield relation("associate", ends, about, is_directed=False, record_id=number)
 
 
 # -- ALT and ADD -------------------------------------------------------------------------------
 
 
-def _grouped(make: Callable[[str | None, list[Row]], Record], rows: Sequence[Row], _: str) -> Told:
+def _grouped(
+    make: Callable[[str | None, list[Row]], Record], rows: Sequence[Row], _: str
+) -> Contents:
     groups: dict[str | None, list[Row]] = defaultdict(list)
     for row in rows:
         groups[row[0]].append(row)
@@ -68,7 +70,7 @@ def _grouped(make: Callable[[str | None, list[Row]], Record], rows: Sequence[Row
 def _aliases(number: str | None, rows: list[Row]) -> Record:
     names: dict[bool, list[str]] = {False: [], True: []}
     for _, _, _, name, remarks in rows:
-        names["weak" in str(remarks).lower()].append(required(text(name, 1_000), "a name"))
+        names["weak" in str(remarks).lower()].append(require(text(name, 1_000), "a name"))
     return _record(number, {"aliases": names[False], "weakAliases": names[True] or None})
 
 

@@ -7,9 +7,9 @@ Rule: quality tells aliases apart: `Low` ones are weak. `Good` ones, and the `a.
 import re
 from xml.etree.ElementTree import Element
 
-from svc_core.formats.model import About, Given, Record, Said, Told, Unusable
+from svc_core.formats.model import About, Contents, Given, Record, Said, Unusable
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.format import declared
+from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.parties import entity, identifier
 from svc_core.formats.reading.values import (
     countries_named,
@@ -17,7 +17,7 @@ from svc_core.formats.reading.values import (
     day,
     moment,
     records,
-    required,
+    require,
     text,
 )
 
@@ -29,7 +29,7 @@ _PLACE = ("STREET", "CITY", "STATE_PROVINCE", "ZIP_CODE", "COUNTRY")
 _MADE = re.compile(r"\bdateGenerated\s*=\s*[\"']([^\"']+)")
 
 
-def _parse(body: Body, _: Given) -> Told:
+def _parse(body: Body, _: Given) -> Contents:
     made = _MADE.search(body.head)
     yield About(moment(made and made[1]), LIST, PAGE)
     listed = body.elements(*_TYPES)
@@ -52,7 +52,7 @@ def _of(element: Element, *names: str, parted: str = " ") -> str | None:
 
 def _record(element: Element) -> Record:
     kind = element.tag.rpartition("}")[2]
-    number = required(_of(element, "REFERENCE_NUMBER"), "REFERENCE_NUMBER")
+    number = require(_of(element, "REFERENCE_NUMBER"), "REFERENCE_NUMBER")
     aliases, lived = _all(element, f"{kind}_ALIAS"), _all(element, f"{kind}_ADDRESS")
     weak = [one for one in aliases if str(_of(one, "QUALITY")).lower() == "low"]
     strong = [one for one in aliases if one not in weak]
@@ -60,7 +60,7 @@ def _record(element: Element) -> Record:
     papers = _all(element, f"{kind}_DOCUMENT")
     said = {
         "type": _TYPES[kind],
-        "name": required(_of(element, *_NAMES), "a name"),
+        "name": require(_of(element, *_NAMES), "a name"),
         "aliases": [*_each(strong, "ALIAS_NAME"), *_texts(element, "NAME_ORIGINAL_SCRIPT")],
         "weakAliases": _each(weak, "ALIAS_NAME"),
         "description": "; ".join(_texts(element, "DESIGNATION", "VALUE")) or None,
@@ -113,4 +113,4 @@ def _paper(element: Element) -> Said:
     return identifier(paper, str(_of(element, "NUMBER")), country_named(land))
 
 
-UN_SANCTIONS = declared("un-sanctions", lambda body: body.root == "CONSOLIDATED_LIST", _parse)
+UN_SANCTIONS = make_format("un-sanctions", lambda body: body.root == "CONSOLIDATED_LIST", _parse)

@@ -8,10 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.formats.reading.dates import common_zone, settled, written
+from svc_core.formats.reading.dates import common_zone, in_utc, parse_date
 from svc_core.formats.reading.languages import language_tag
-from svc_core.formats.reading.links import absolute, canonical, permalink, same_site
-from svc_core.formats.reading.text import clip, fold, fold_lines, literal, mended, plain
+from svc_core.formats.reading.links import absolute_url, canonical_url, permalink, same_site
+from svc_core.formats.reading.text import (
+    clip,
+    fold,
+    fold_lines,
+    literal,
+    plain_text,
+    repair_encoding,
+)
 
 PLAIN = {
     "": "",
@@ -44,7 +51,10 @@ PLAIN = {
 
 @pytest.mark.parametrize(("markup", "text"), PLAIN.items())
 def test_tags_go_first_and_entities_are_decoded_after(markup: str, text: str) -> None:
-    assert fold_lines(plain(markup)).replace("\n ", "\n") == text or fold(plain(markup)) == text
+    assert (
+        fold_lines(plain_text(markup)).replace("\n ", "\n") == text
+        or fold(plain_text(markup)) == text
+    )
 
 
 @pytest.mark.parametrize(
@@ -58,13 +68,13 @@ def test_text_declared_plain_is_kept_unless_it_is_plainly_html(text: str, kept: 
 @given(st.text())
 def test_escaped_text_comes_back_as_it_was(text: str) -> None:
     tagless = text.replace("<", "").replace("&", "")
-    assert fold(plain(f"<p>{escape(tagless)}</p>")) == fold(tagless)
+    assert fold(plain_text(f"<p>{escape(tagless)}</p>")) == fold(tagless)
 
 
 @given(st.text(alphabet=st.sampled_from("<>/!-'\"= abp&;?scriptlg")))
 def test_no_tag_that_was_in_the_markup_is_in_its_text(markup: str) -> None:
-    assert "<p>" not in plain(markup.replace("&", ""))
-    assert len(plain(markup)) <= len(markup)
+    assert "<p>" not in plain_text(markup.replace("&", ""))
+    assert len(plain_text(markup)) <= len(markup)
 
 
 @given(st.text(), st.integers(2, 50))
@@ -115,7 +125,7 @@ NO_DATES = (
 
 @pytest.mark.parametrize(("text", "moment"), DATES.items())
 def test_a_date_is_read_in_utc(text: str, moment: str) -> None:
-    found = settled(written(text))
+    found = in_utc(parse_date(text))
     assert found is not None
     assert found.isoformat() == moment
     assert found.utcoffset() == timedelta(0)
@@ -123,29 +133,29 @@ def test_a_date_is_read_in_utc(text: str, moment: str) -> None:
 
 @pytest.mark.parametrize("text", NO_DATES)
 def test_a_date_that_is_not_there_is_never_invented(text: str) -> None:
-    assert written(text) is None
+    assert parse_date(text) is None
 
 
 @given(st.datetimes(datetime(1971, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC)))
 def test_every_written_date_is_read_back(moment: datetime) -> None:
-    assert settled(written(moment.isoformat())) == moment
-    assert settled(written(format_datetime(moment))) == moment.replace(microsecond=0)
+    assert in_utc(parse_date(moment.isoformat())) == moment
+    assert in_utc(parse_date(format_datetime(moment))) == moment.replace(microsecond=0)
 
 
 @given(st.text())
 def test_any_text_is_a_date_or_none(text: str) -> None:
-    found = settled(written(text))
+    found = in_utc(parse_date(text))
     assert found is None or found.tzinfo is UTC
 
 
 def test_the_zone_of_most_dates_is_that_of_the_others() -> None:
     east, west = "2017-01-07T09:00:00+02:00", "2017-01-07T09:00:00-05:00"
-    common = common_zone(map(written, (east, west, east, "2017-01-07", "none")))
+    common = common_zone(map(parse_date, (east, west, east, "2017-01-07", "none")))
     assert common is not None
     assert common.utcoffset(None) == timedelta(hours=2)
-    assert common_zone(map(written, ("2017-01-07", "none"))) is None
-    unzoned = settled(written("2017-01-07T09:00:00"), common)
-    assert unzoned == settled(written(east))
+    assert common_zone(map(parse_date, ("2017-01-07", "none"))) is None
+    unzoned = in_utc(parse_date("2017-01-07T09:00:00"), common)
+    assert unzoned == in_utc(parse_date(east))
 
 
 CANONICAL = {
@@ -164,8 +174,8 @@ CANONICAL = {
 
 @pytest.mark.parametrize(("url", "same"), CANONICAL.items())
 def test_tracking_never_tells_two_links_apart(url: str, same: str) -> None:
-    assert canonical(url) == same
-    assert canonical(same) == same
+    assert canonical_url(url) == same
+    assert canonical_url(same) == same
 
 
 @pytest.mark.parametrize(
@@ -184,12 +194,12 @@ def test_tracking_never_tells_two_links_apart(url: str, same: str) -> None:
     ],
 )
 def test_only_web_addresses_become_links(link: str, url: str | None) -> None:
-    assert absolute(link, [None, "https://example.com/feed/"], chars_max=4096) == url
+    assert absolute_url(link, [None, "https://example.com/feed/"], chars_max=4096) == url
 
 
 def test_a_relative_link_without_a_base_is_no_link() -> None:
-    assert absolute("/a", [None], chars_max=4096) is None
-    assert absolute("/a", ["http://[::1", "mailto:x"], chars_max=4096) is None
+    assert absolute_url("/a", [None], chars_max=4096) is None
+    assert absolute_url("/a", ["http://[::1", "mailto:x"], chars_max=4096) is None
 
 
 def test_a_link_blog_entry_is_at_its_own_page() -> None:
@@ -208,8 +218,8 @@ def test_a_link_blog_entry_is_at_its_own_page() -> None:
 
 @given(st.text(), st.sampled_from(["https://example.com/", None, "::"]))
 def test_any_link_is_a_web_address_or_none(link: str, base: str | None) -> None:
-    found = absolute(link, [base], chars_max=4096)
-    assert found is None or canonical(canonical(found)) == canonical(found)
+    found = absolute_url(link, [base], chars_max=4096)
+    assert found is None or canonical_url(canonical_url(found)) == canonical_url(found)
 
 
 @pytest.mark.parametrize(
@@ -239,10 +249,10 @@ def test_a_language_is_a_tag_or_none(declared: str, tag: str | None) -> None:
 def test_a_line_is_a_paragraph_however_the_source_was_wrapped(
     markup: str, lines: list[str]
 ) -> None:
-    assert fold_lines(plain(markup)).splitlines() == lines
+    assert fold_lines(plain_text(markup)).splitlines() == lines
 
 
-@pytest.mark.parametrize("read", [plain, literal])
+@pytest.mark.parametrize("read", [plain_text, literal])
 @pytest.mark.parametrize("digits", [8, 4_301, 100_000])
 def test_a_reference_to_no_character_is_dropped_however_long_it_is(read, digits):
     assert read(f"Port &#{'9' * digits};closed &amp; empty") == "Port closed & empty"
@@ -252,7 +262,7 @@ def test_a_reference_to_no_character_is_dropped_however_long_it_is(read, digits)
 def test_what_was_encoded_twice_is_read_as_it_was_meant(text: str) -> None:
     bytes_ = (bytes((byte,)) for byte in text.encode())
     twice = "".join(byte.decode("cp1252", "ignore") or byte.decode("latin-1") for byte in bytes_)
-    assert mended(twice) == text
+    assert repair_encoding(twice) == text
 
 
 @pytest.mark.parametrize(
@@ -267,4 +277,4 @@ def test_what_was_encoded_twice_is_read_as_it_was_meant(text: str) -> None:
     ],
 )
 def test_only_what_is_surely_encoded_twice_is_mended(text: str, meant: str) -> None:
-    assert mended(text) == meant
+    assert repair_encoding(text) == meant

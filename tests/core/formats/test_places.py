@@ -11,7 +11,7 @@ import pytest
 from svc_core import data
 from svc_core.formats.model import DocumentRefused, Given, Record
 from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.gazetteer import place_id as designated
+from svc_core.formats.reading.gazetteer import place_id_by_designator as designated
 from svc_core.formats.reading.values import place, place_id
 from svc_core.formats.table import FORMATS, read, recognised
 from svc_core.intel.intake.kinds import KINDS

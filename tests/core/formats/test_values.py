@@ -3,7 +3,7 @@
 import pytest
 
 from svc_core.formats.model import Unusable
-from svc_core.formats.reading.values import number, web
+from svc_core.formats.reading.values import number, web_url
 
 
 @pytest.mark.parametrize(
@@ -33,4 +33,4 @@ def test_what_is_no_number_that_json_carries_is_refused(value: object) -> None:
     ],
 )
 def test_an_address_is_one_of_the_web_or_none(value: object, read: str | None) -> None:
-    assert web(value) == read
+    assert web_url(value) == read
