@@ -29,11 +29,11 @@ _PERIODS: dict[int | None, dict[int, str]] = {
 words of the SEC's document and entity information."""
 
 
-def months(days: int) -> int | None:
+def month_count(days: int) -> int | None:
     """How many months so many days are; None where they are not a quarter or several."""
-    found = round(days / MONTH_DAYS)
-    fits = abs(days - found * MONTH_DAYS) <= SLACK_DAYS
-    return found if fits and found in {3, 6, 9, 12} else None
+    count = round(days / MONTH_DAYS)
+    is_near = abs(days - count * MONTH_DAYS) <= SLACK_DAYS
+    return count if is_near and count in {3, 6, 9, 12} else None
 
 
 def annual_ends(facts: Iterable[dict[str, Any]]) -> Iterable[tuple[date, int | None]]:
@@ -44,7 +44,7 @@ def annual_ends(facts: Iterable[dict[str, Any]]) -> Iterable[tuple[date, int | N
             continue
         with suppress(KeyError, TypeError, ValueError):  # such a fact is rejected in its turn
             end = date.fromisoformat(fact["end"])
-            is_year = months((end - date.fromisoformat(fact["start"])).days + 1) == 12
+            is_year = month_count((end - date.fromisoformat(fact["start"])).days + 1) == 12
             if is_year and end > latest.get(fact["accn"], (date.min,))[0]:
                 year = fact.get("fy")
                 latest[fact["accn"]] = (end, year if isinstance(year, int) else None)
@@ -68,36 +68,38 @@ class FiscalYears:
 
     def __init__(self, reports: Iterable[tuple[date, int | None]]) -> None:
         """Know the ends of years that were reported, each with the name its report gives it."""
-        told = {end.toordinal(): year for end, year in reports}
+        year_names = {end.toordinal(): year for end, year in reports}
         leads = {
             end: year - _year(date.fromordinal(end))
-            for end, year in told.items()
+            for end, year in year_names.items()
             if year is not None
         }
         self._calendars = [
-            _Calendar(run, _most([leads[end] for end in run if end in leads] or leads.values()))
-            for run in _runs(sorted(told) if leads else ())
+            _Calendar(
+                run, _most_common([leads[end] for end in run if end in leads] or leads.values())
+            )
+            for run in _runs(sorted(year_names) if leads else ())
         ]
 
-    def of(self, start: date | None, end: date) -> dict[str, Any]:
+    def period_of(self, start: date | None, end: date) -> dict[str, Any]:
         """The fiscal year and period that a period, or an instant without a start, belongs to."""
         day = end.toordinal()
-        ahead = [one for one in self._calendars if one.ends[-1] >= day - SLACK_DAYS]
+        ahead = [calendar for calendar in self._calendars if calendar.ends[-1] >= day - SLACK_DAYS]
         if not self._calendars:
             return {"fiscalYear": None, "fiscalPeriod": None}
         calendar = ahead[0] if ahead else self._calendars[-1]
         place = bisect_left(calendar.ends, day - SLACK_DAYS)
         anchor = calendar.ends[min(place, len(calendar.ends) - 1)]
         days = day - anchor
-        begun = -((SLACK_DAYS - days) // YEAR_DAYS)  # years since the anchor, rounded up
-        if begun < 0 and place == 0 and calendar is not self._calendars[0]:
+        year_offset = -((SLACK_DAYS - days) // YEAR_DAYS)  # years since the anchor, rounded up
+        if year_offset < 0 and place == 0 and calendar is not self._calendars[0]:
             return {"fiscalYear": None, "fiscalPeriod": None}
-        over = round(days / MONTH_DAYS)
-        length = None if start is None else months((end - start).days + 1) or 0
-        is_end = abs(days - over * MONTH_DAYS) <= SLACK_DAYS
+        months_over = round(days / MONTH_DAYS)
+        length = None if start is None else month_count((end - start).days + 1) or 0
+        is_end = abs(days - months_over * MONTH_DAYS) <= SLACK_DAYS
         return {
-            "fiscalYear": _year(date.fromordinal(anchor)) + int(begun) + calendar.lead,
-            "fiscalPeriod": _PERIODS.get(length, {}).get(over % 12) if is_end else None,
+            "fiscalYear": _year(date.fromordinal(anchor)) + int(year_offset) + calendar.lead,
+            "fiscalPeriod": _PERIODS.get(length, {}).get(months_over % 12) if is_end else None,
         }
 
 
@@ -119,7 +121,7 @@ def _are_years(days: int) -> bool:
     return abs(days - round(days / YEAR_DAYS) * YEAR_DAYS) <= SLACK_DAYS
 
 
-def _most(leads: Iterable[int]) -> int:
+def _most_common(leads: Iterable[int]) -> int:
     return Counter(leads).most_common(1)[0][0]
 
 

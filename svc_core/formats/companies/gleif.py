@@ -21,15 +21,15 @@ Item = dict[str, Any]
 _CHILDREN = re.compile(r"/lei-records/([0-9A-Z]{20})/(direct|ultimate)-children")
 
 
-def _facts(told: Item, places: leis.Places) -> Item:
-    return {name: _at(told, path) for name, (path, _) in places.items()}
+def _facts(item: Item, places: leis.FactPaths) -> Item:
+    return {name: _path_value(item, path) for name, (path, _) in places.items()}
 
 
-def _at(told: Any, path: str) -> Any:
+def _path_value(node: Any, path: str) -> Any:
     """What stands at the end of a path of names; null where something on the way is."""
     for name in path.split("/"):
-        told = (told or {}).get(name)
-    return told
+        node = (node or {}).get(name)
+    return node
 
 
 def _recognise(body: Body) -> bool:
@@ -40,45 +40,50 @@ def _recognise(body: Body) -> bool:
 
 
 def _parse(body: Body, _: Given) -> Contents:
-    told, securities = body.whole_json(), defaultdict[str, list[str]](list)
-    yield About(stamp=moment(_at(told, "meta/goldenCopy/publishDate")))
-    parent = _CHILDREN.search(" ".join(map(str, (told.get("links") or {}).values())))
-    data = [one for one in as_list(told["data"]) if one is not None]
+    document, securities = body.whole_json(), defaultdict[str, list[str]](list)
+    yield About(stamp=moment(_path_value(document, "meta/goldenCopy/publishDate")))
+    parent = _CHILDREN.search(" ".join(map(str, (document.get("links") or {}).values())))
+    data = [item for item in as_list(document["data"]) if item is not None]
     yield from records(data, partial(_read, parent, securities), lambda item: item["id"])
     for number, isins in securities.items():
-        yield leis.record(number, {}, [("isin", one) for one in isins])
+        yield leis.lei_record(number, {}, [("isin", code) for code in isins])
 
 
 def _read(
     parent: re.Match[str] | None, securities: dict[str, list[str]], item: Item
 ) -> Iterator[Record]:
-    told = item["attributes"]
+    attributes = item["attributes"]
     if item["type"] == "isins":
-        one = require(isin(told["isin"]), "an ISIN with a right check digit")
-        securities[leis.code(told["lei"])].append(one)
+        code = require(isin(attributes["isin"]), "an ISIN with a right check digit")
+        securities[leis.require_lei(attributes["lei"])].append(code)
         return
-    yield require(_READERS.get(item["type"]), "a type that is known")(told)
+    yield require(_READERS.get(item["type"]), "a type that is known")(attributes)
     if parent is not None:
         kind = f"IS_{parent[2].upper()}LY_CONSOLIDATED_BY"
-        yield leis.relation({"child": told["lei"], "parent": parent[1], "kind": kind})
+        yield leis.lei_relation({"child": attributes["lei"], "parent": parent[1], "kind": kind})
 
 
-def _entity(told: Item) -> Record:
-    entity = told["entity"]
-    named = [*(entity.get("otherNames") or ()), *(entity.get("transliteratedOtherNames") or ())]
-    succeeded = [*(entity.get("successorEntities") or ()), entity.get("successorEntity") or {}]
-    return leis.entity(
-        _facts(told, leis.ENTITY),
-        [name.get("name") for name in named],
-        told.get("bic") or (),
-        is_succeeded=any(one.get("lei") or one.get("name") for one in succeeded),
+def _entity(attributes: Item) -> Record:
+    entity = attributes["entity"]
+    other_names = [
+        *(entity.get("otherNames") or ()),
+        *(entity.get("transliteratedOtherNames") or ()),
+    ]
+    successors = [*(entity.get("successorEntities") or ()), entity.get("successorEntity") or {}]
+    return leis.legal_entity(
+        _facts(attributes, leis.ENTITY),
+        [name.get("name") for name in other_names],
+        attributes.get("bic") or (),
+        is_succeeded=any(successor.get("lei") or successor.get("name") for successor in successors),
     )
 
 
-def _relation(told: Item) -> Record:
-    periods = {one.get("type"): one for one in told["relationship"].get("periods") or ()}
-    return leis.relation(
-        _facts(told | {"period": periods.get("RELATIONSHIP_PERIOD")}, leis.RELATION)
+def _relation(attributes: Item) -> Record:
+    periods = {
+        period.get("type"): period for period in attributes["relationship"].get("periods") or ()
+    }
+    return leis.lei_relation(
+        _facts(attributes | {"period": periods.get("RELATIONSHIP_PERIOD")}, leis.RELATION)
     )
 
 

@@ -21,42 +21,42 @@ def _parse(body: Body, _: Given) -> Contents:
         if name in _HEADERS:
             yield About(stamp=moment(_text(element, "ContentDate")))
         elif name == "LEIRecord":
-            yield from records([element], _entity, lambda one: _text(one, "LEI"))
+            yield from records([element], _entity, lambda item: _text(item, "LEI"))
         else:
-            relations += records([element], _relation, lambda one: _facts(one, leis.RELATION))
+            relations += records([element], _relation, lambda item: _facts(item, leis.RELATION))
     yield from sorted(relations, key=leis.nearest_last)
 
 
-def _found(element: Element, path: str) -> Element | None:
+def _find(element: Element, path: str) -> Element | None:
     """What stands at the end of a path of local names."""
-    space, found = element.tag[: element.tag.find("}") + 1], element
+    space, node = element.tag[: element.tag.find("}") + 1], element
     for name in path.split("/"):  # quicker than the whole path at once
-        step = found.find(space + name)
+        step = node.find(space + name)
         if step is None:
             return None
-        found = step
-    return found
+        node = step
+    return node
 
 
 def _text(element: Element, path: str) -> str | None:
-    found = _found(element, path)
-    return None if found is None else found.text
+    node = _find(element, path)
+    return None if node is None else node.text
 
 
-def _facts(record: Element, places: leis.Places) -> dict[str, str | None]:
+def _facts(record: Element, places: leis.FactPaths) -> dict[str, str | None]:
     return {name: _text(record, path) for name, (_, path) in places.items()}
 
 
 def _entity(record: Element) -> Record:
     groups = ("OtherEntityNames", "TransliteratedOtherEntityNames")
-    named = [_found(record, f"Entity/{group}") for group in groups]
-    others = [name.text for group in named if group is not None for name in group]
-    is_succeeded = _found(record, "Entity/SuccessorEntity/*") is not None
-    return leis.entity(_facts(record, leis.ENTITY), others, is_succeeded=is_succeeded)
+    elements = [_find(record, f"Entity/{group}") for group in groups]
+    other_names = [name.text for group in elements if group is not None for name in group]
+    is_succeeded = _find(record, "Entity/SuccessorEntity/*") is not None
+    return leis.legal_entity(_facts(record, leis.ENTITY), other_names, is_succeeded=is_succeeded)
 
 
 def _relation(record: Element) -> Record:
-    return leis.relation(_facts(record, leis.RELATION))
+    return leis.lei_relation(_facts(record, leis.RELATION))
 
 
 LEI_CDF = make_format("lei-cdf", lambda body: body.root in {"LEIData", "RelationshipData"}, _parse)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from svc_core.formats.model import Record, Said
+from svc_core.formats.model import Members, Record
 from svc_core.formats.reading import parties, relations
 from svc_core.formats.reading.identifiers import lei
 from svc_core.formats.reading.parties import designator_keys
@@ -15,16 +15,16 @@ _TYPES = {
     **dict.fromkeys(("GENERAL", "BRANCH", "SOLE_PROPRIETOR"), "company"),
     "RESIDENT_GOVERNMENT_ENTITY": "government",
 }
-_CHANGED = ("registration/lastUpdateDate", "Registration/LastUpdateDate")
+_CHANGE_DATE = ("registration/lastUpdateDate", "Registration/LastUpdateDate")
 _PERIOD = "Relationship/RelationshipPeriods/RelationshipPeriod[{*}PeriodType='RELATIONSHIP_PERIOD']"
 
-Named = Iterable[tuple[str, object]]
+Designators = Iterable[tuple[str, object]]
 """Designators, by scheme and value."""
 
-Places = Mapping[str, tuple[str, str]]
+FactPaths = Mapping[str, tuple[str, str]]
 """Where the facts of a record stand in the JSON, and where in the XML."""
 
-ENTITY: Places = {
+ENTITY: FactPaths = {
     "lei": ("lei", "LEI"),
     "name": ("entity/legalName/name", "Entity/LegalName"),
     "category": ("entity/category", "Entity/EntityCategory"),
@@ -34,16 +34,16 @@ ENTITY: Places = {
     "country": ("entity/headquartersAddress/country", "Entity/HeadquartersAddress/Country"),
     "created": ("entity/creationDate", "Entity/EntityCreationDate"),
     "expired": ("entity/expiration/date", "Entity/EntityExpirationDate"),
-    "changed": _CHANGED,
+    "changed": _CHANGE_DATE,
 }
-RELATION: Places = {
+RELATION: FactPaths = {
     "child": ("relationship/startNode/id", "Relationship/StartNode/NodeID"),
     "parent": ("relationship/endNode/id", "Relationship/EndNode/NodeID"),
     "kind": ("relationship/type", "Relationship/RelationshipType"),
     "status": ("relationship/status", "Relationship/RelationshipStatus"),
     "since": ("period/startDate", f"{_PERIOD}/StartDate"),
     "until": ("period/endDate", f"{_PERIOD}/EndDate"),
-    "changed": _CHANGED,
+    "changed": _CHANGE_DATE,
 }
 _STATUSES = {"ACTIVE": "active", "INACTIVE": "inactive"}
 _RELATIONS = {
@@ -60,7 +60,7 @@ _PAGE = "https://search.gleif.org/#/record/"
 _JURISDICTION = re.compile("[A-Z]{2}(?:-[A-Z0-9]{1,3})?")
 
 
-def code(value: object) -> str:
+def require_lei(value: object) -> str:
     """A LEI with right check digits.
 
     Raises:
@@ -69,57 +69,61 @@ def code(value: object) -> str:
     return require(lei(value), "a LEI with right check digits")
 
 
-def entity(
-    told: Mapping[str, Any],
-    others: Iterable[object],
+def legal_entity(
+    facts: Mapping[str, Any],
+    other_names: Iterable[object],
     bics: Iterable[object] = (),
     *,
     is_succeeded: bool,
 ) -> Record:
-    """The legal entity of these facts; `others` are its names beside the legal one."""
-    number, legal = code(told["lei"]), require(text(told["name"]), "a legal name")
-    home = text(told["jurisdiction"]) or ""
-    status = _STATUSES.get(str(told["status"]), "unknown")
-    validity = {"from": day(told["created"]), "to": day(told["expired"])}
-    names = dict.fromkeys(map(text, others))
-    said = {
-        "type": _TYPES.get(str(told["category"]), "organization"),
+    """The legal entity of these facts; `other_names` are its names beside the legal one."""
+    number, legal = require_lei(facts["lei"]), require(text(facts["name"]), "a legal name")
+    home = text(facts["jurisdiction"]) or ""
+    status = _STATUSES.get(str(facts["status"]), "unknown")
+    validity = {"from": day(facts["created"]), "to": day(facts["expired"])}
+    names = dict.fromkeys(map(text, other_names))
+    members = {
+        "type": _TYPES.get(str(facts["category"]), "organization"),
         "name": legal,
         "aliases": [name for name in names if name and name != legal],
         "jurisdiction": home if _JURISDICTION.fullmatch(home) else None,
         "registered": parties.registered(legal, home or None) if status == "active" else None,
-        "countryCodes": countries([home[:2], told["legalCountry"], told["country"]]),
+        "countryCodes": countries([home[:2], facts["legalCountry"], facts["country"]]),
         "status": "merged" if is_succeeded and status == "inactive" else status,
         "validity": validity if any(validity.values()) else None,
     }
-    return record(number, said, [("bic", bic) for bic in bics], stamp=moment(told["changed"]))
+    return lei_record(
+        number, members, [("bic", bic) for bic in bics], stamp=moment(facts["changed"])
+    )
 
 
-def record(number: str, said: Said, named: Named, *, stamp: datetime | None = None) -> Record:
-    """What is said of the legal entity with this LEI, `named` being its other designators."""
-    names, url = designator_keys([("lei", number), *named]), _PAGE + number
-    return parties.entity(names, said, provider="gleif", stamp=stamp, record_id=number, url=url)
+def lei_record(
+    number: str, members: Members, designators: Designators, *, stamp: datetime | None = None
+) -> Record:
+    """What is said of the legal entity with this LEI, `designators` being its other designators."""
+    names, url = designator_keys([("lei", number), *designators]), _PAGE + number
+    return parties.entity(names, members, provider="gleif", stamp=stamp, record_id=number, url=url)
 
 
-def relation(told: Mapping[str, Any]) -> Record:
+def lei_relation(facts: Mapping[str, Any]) -> Record:
     """What consolidates, manages or heads what, both known by their LEI.
 
     Raises:
         Unusable: one has none, as those that GLEIF knows by other numbers only.
     """
-    ends = [code(told[end]) for end in ("child", "parent")]
-    kind, level = require(_RELATIONS.get(str(told["kind"])), "a kind of relation that is known")
-    said = {
+    ends = [require_lei(facts[end]) for end in ("child", "parent")]
+    kind, level = require(_RELATIONS.get(str(facts["kind"])), "a kind of relation that is known")
+    members = {
         "confidence": 1.0,
-        "validFrom": day(told.get("since")),
-        "validTo": day(told.get("until")),
-        "attributes": {"level": level, "status": str(told.get("status") or "ACTIVE").lower()},
+        "validFrom": day(facts.get("since")),
+        "validTo": day(facts.get("until")),
+        "attributes": {"level": level, "status": str(facts.get("status") or "ACTIVE").lower()},
     }
-    keys, stamp = [f"lei:{end}" for end in ends], moment(told.get("changed"))
+    keys, stamp = [f"lei:{end}" for end in ends], moment(facts.get("changed"))
     url = _PAGE + ends[0]
-    return relations.relation(kind, keys, said, stamp=stamp, record_id="/".join(ends), url=url)
+    return relations.relation(kind, keys, members, stamp=stamp, record_id="/".join(ends), url=url)
 
 
-def nearest_last(one: object) -> bool:
+def nearest_last(item: object) -> bool:
     """Sorts direct relations behind others, so that of two between the same ends they stay."""
-    return isinstance(one, Record) and one.said["attributes"]["level"] == "direct"
+    return isinstance(item, Record) and item.said["attributes"]["level"] == "direct"

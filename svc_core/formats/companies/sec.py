@@ -23,7 +23,7 @@ _STATES = """
 """
 
 
-def company(value: object) -> str:
+def require_cik(value: object) -> str:
     """The CIK of a company.
 
     Raises:
@@ -32,21 +32,21 @@ def company(value: object) -> str:
     return require(cik(value), "a CIK")
 
 
-def entity(
+def filer(
     number: str,
-    said: dict[str, Any],
-    listed: Mapping[str, object] | None = None,
+    members: dict[str, Any],
+    exchanges: Mapping[str, object] | None = None,
     lei: object = None,
 ) -> Record:
     """What a document says of a company, by its LEI where it tells one.
 
-    `listed` are the tickers, each with the name of its exchange.
+    `exchanges` are the tickers, each with the name of its exchange.
     """
-    tickers = [("ticker", ticker) for ticker in listed or ()]
-    known, page = ranked_keys([("lei", lei), ("cik", number), *tickers]), _COMPANY + number
-    listings = None if listed is None else [_listing(*one) for one in listed.items()]
-    members = {"type": "company", **said, "listings": listings}
-    return parties.entity(known, members, provider="sec", record_id=number, url=page)
+    tickers = [("ticker", ticker) for ticker in exchanges or ()]
+    names, page = ranked_keys([("lei", lei), ("cik", number), *tickers]), _COMPANY + number
+    listings = None if exchanges is None else [_listing(*pair) for pair in exchanges.items()]
+    row = {"type": "company", **members, "listings": listings}
+    return parties.entity(names, row, provider="sec", record_id=number, url=page)
 
 
 def _listing(ticker: str, exchange: object) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def filing_page(number: str, accession: str, document: str | None = None) -> str
 
 def latest(moments: Iterable[object]) -> datetime | None:
     """The last of the moments that are some."""
-    return max(filter(None, map(moment, {str(one) for one in moments})), default=None)
+    return max(filter(None, map(moment, {str(item) for item in moments})), default=None)
 
 
 def jurisdiction(code: object, name: object) -> str | None:

@@ -20,7 +20,7 @@ from typing import Any
 from attrs import Factory, frozen
 
 from svc_core.formats.companies import sec, xbrl
-from svc_core.formats.companies.fiscal import FiscalYears, annual_ends, months
+from svc_core.formats.companies.fiscal import FiscalYears, annual_ends, month_count
 from svc_core.formats.model import FAULTS, About, Contents, Given, Record, Unusable
 from svc_core.formats.reading.body import Body
 from svc_core.formats.reading.format import make_format
@@ -55,31 +55,37 @@ def _recognise(body: Body) -> bool:
 
 
 def _parse(body: Body, _: Given) -> Contents:
-    told = body.whole_json()
-    cik = sec.company(told["cik"])
-    taxonomies = told["facts"] if "facts" in told else {told["taxonomy"]: {told["tag"]: told}}
+    document = body.whole_json()
+    cik = sec.require_cik(document["cik"])
+    taxonomies = (
+        document["facts"]
+        if "facts" in document
+        else {document["taxonomy"]: {document["tag"]: document}}
+    )
     all_series = list(xbrl.series(taxonomies))
-    facts = [fact for one in all_series for fact in one.facts if isinstance(fact, dict)]
+    facts = [fact for series in all_series for fact in series.facts if isinstance(fact, dict)]
     yield About(stamp=sec.latest(fact.get("filed") for fact in facts))
-    yield sec.entity(cik, {"name": text(told.get("entityName"))})
+    yield sec.filer(cik, {"name": text(document.get("entityName"))})
     period = cache(partial(_period, FiscalYears(annual_ends(facts))))
     states = _Statements(period, all_series).holds
     company = Company(cik, period, cache(partial(_filing, cik)), states)
-    for one in all_series:
-        yield from records(one.facts, partial(_record, company, one), lambda fact: fact["accn"])
+    for series in all_series:
+        yield from records(
+            series.facts, partial(_record, company, series), lambda fact: fact["accn"]
+        )
 
 
 def _record(company: Company, series: xbrl.Series, fact: Fact) -> Record:
     period = company.period(fact.get("start") or None, fact["end"])
-    filing, filed = company.filing(*map(fact.get, _FILING))
+    filing, filed_at = company.filing(*map(fact.get, _FILING))
     accession, value = filing["accession"], xbrl.exact(fact["val"])
     start, end = period["periodStart"], period["periodEnd"]
     company.filings[series.key, start, end] += 1
     if company.filings[series.key, start, end] > FILINGS_MAX:
         raise Unusable(f"is reported by more than {FILINGS_MAX} filings")
-    said = {
+    members = {
         "entity": f"cik:{company.cik}",
-        **series.said,
+        **series.members,
         "value": value,
         "metric": series.metric if company.states(series, fact) else None,
         **period,
@@ -87,7 +93,9 @@ def _record(company: Company, series: xbrl.Series, fact: Fact) -> Record:
         "frame": text(fact.get("frame")),
     }
     key = f"{company.cik}|{series.key}|{start or ''}|{end}|{accession}"
-    return Record("financialObservation", key, said, filed, (), accession, filing["url"], filed)
+    return Record(
+        "financialObservation", key, members, filed_at, (), accession, filing["url"], filed_at
+    )
 
 
 class _Statements:
@@ -100,42 +108,42 @@ class _Statements:
         self._main: dict[Any, tuple[str, str]] = {}
         self._best: dict[Any, str] = {}
         self._since: dict[Any, str] = {}
-        told = list(self._told(all_series))
-        for key, (length, stated, filing), fact in told:
-            self._best.setdefault((stated, filing), key)
+        statements = list(self._stated_facts(all_series))
+        for key, (length, period_key, filing), fact in statements:
+            self._best.setdefault((period_key, filing), key)
             if fact["end"] > self._main.get((length, filing), ("", ""))[0]:
                 self._main[length, filing] = (fact["end"], key)
-        for key, (length, stated, filing), fact in told:
+        for key, (length, period_key, filing), fact in statements:
             if self._main[length, filing][1] == key:
-                on = str(fact.get("filed"))
-                self._since[stated] = min(self._since.get(stated, on), on)
+                filed_on = str(fact.get("filed"))
+                self._since[period_key] = min(self._since.get(period_key, filed_on), filed_on)
 
-    def _told(self, all_series: Sequence[xbrl.Series]) -> Iterator[tuple[str, Any, Fact]]:
-        for one in all_series:
-            for fact in one.facts if one.metric else ():
+    def _stated_facts(self, all_series: Sequence[xbrl.Series]) -> Iterator[tuple[str, Any, Fact]]:
+        for series in all_series:
+            for fact in series.facts if series.metric else ():
                 with suppress(Unusable, *FAULTS):  # such a fact is rejected in its turn
                     xbrl.exact(fact["val"])
-                    yield one.key, self._places(one, fact), fact
+                    yield series.key, self._statement_keys(series, fact), fact
 
     def holds(self, series: xbrl.Series, fact: Fact) -> bool:
         """Whether the series states its metric by this fact of its own."""
         if series.metric is None:
             return False
-        length, stated, filing = self._places(series, fact)
+        length, period_key, filing = self._statement_keys(series, fact)
         if self._main[length, filing][1] == series.key:
             return True
-        is_known = self._since.get(stated, _NEVER) <= str(fact.get("filed"))
+        is_known = self._since.get(period_key, _NEVER) <= str(fact.get("filed"))
         if is_known or series.is_substitute:
             return False
-        return self._best[stated, filing] == series.key
+        return self._best[period_key, filing] == series.key
 
-    def _places(self, series: xbrl.Series, fact: Fact) -> tuple[Any, Any, Any]:
+    def _statement_keys(self, series: xbrl.Series, fact: Fact) -> tuple[Any, Any, Any]:
         """What its length, its period and its filing are told by."""
         start, end = fact.get("start") or None, fact["end"]
-        told = (series.metric, series.said["currency"], series.said["unit"])
+        measure = (series.metric, series.members["currency"], series.members["unit"])
         period = self._period(start, end)
-        length = (*told, period["periodType"], period["periodMonths"])
-        return length, (*told, start, end), str(fact["accn"])
+        length = (*measure, period["periodType"], period["periodMonths"])
+        return length, (*measure, start, end), str(fact["accn"])
 
 
 def _period(years: FiscalYears, start: str | None, end: str) -> dict[str, Any]:
@@ -146,23 +154,23 @@ def _period(years: FiscalYears, start: str | None, end: str) -> dict[str, Any]:
         "periodType": "duration" if first else "instant",
         "periodStart": first and first.isoformat(),
         "periodEnd": last.isoformat(),
-        "periodMonths": first and months((last - first).days + 1),
-        **years.of(first, last),
+        "periodMonths": first and month_count((last - first).days + 1),
+        **years.period_of(first, last),
     }
 
 
-def _filing(cik: str, *told: Any) -> tuple[dict[str, Any], datetime | None]:
-    accession, form, filed, year, period = told
-    known = require(text(accession), "accn")
-    said = {
-        "accession": known,
+def _filing(cik: str, *cells: Any) -> tuple[dict[str, Any], datetime | None]:
+    accession, form, filed_on, year, period = cells
+    filing_id = require(text(accession), "accn")
+    members = {
+        "accession": filing_id,
         "form": text(form),
-        "filedDate": day(filed),
+        "filedDate": day(filed_on),
         "fiscalYear": number(year),
         "fiscalPeriod": text(period),
-        "url": sec.filing_page(cik, known),
+        "url": sec.filing_page(cik, filing_id),
     }
-    return said, midnight(filed)
+    return members, midnight(filed_on)
 
 
 SEC_COMPANYFACTS = make_format("sec-companyfacts", _recognise, _parse)

@@ -35,22 +35,24 @@ def _recognise(body: Body) -> bool:
     return body.has("cik", "filings") or body.has("accessionNumber", "form")
 
 
-def _parse(body: Body, given: Given) -> Contents:
-    told = body.whole_json()
-    columns = told if "filings" not in told else (told["filings"] or {}).get("recent") or {}
-    number, rows = _company(told, given), _rows(columns)
+def _parse(body: Body, origin: Given) -> Contents:
+    document = body.whole_json()
+    columns = (
+        document if "filings" not in document else (document["filings"] or {}).get("recent") or {}
+    )
+    number, rows = _company(document, origin), _rows(columns)
     yield About(stamp=sec.latest(row.get("acceptanceDateTime") for row in rows))
-    if columns is not told:
-        yield from records([told], partial(_entity, number))
+    if columns is not document:
+        yield from records([document], partial(_entity, number))
     yield from records(rows, partial(_filing, number), lambda row: row["accessionNumber"])
 
 
-def _company(told: dict[str, Any], given: Given) -> str:
-    named = _FILE.search(given.name)
-    found = cik(told.get("cik") or given.options.get("cik") or (named and named[1]))
-    if found is None:
+def _company(document: dict[str, Any], origin: Given) -> str:
+    file_match = _FILE.search(origin.name)
+    number = cik(document.get("cik") or origin.options.get("cik") or (file_match and file_match[1]))
+    if number is None:
         raise DocumentRefused("option", "Nothing says whose filings these are: --option cik=")
-    return found
+    return number
 
 
 def _rows(columns: dict[str, Any]) -> list[dict[str, Any]]:
@@ -60,60 +62,63 @@ def _rows(columns: dict[str, Any]) -> list[dict[str, Any]]:
     return [dict(zip(arrays, row, strict=True)) for row in zip(*arrays.values(), strict=True)]
 
 
-def _entity(number: str, told: dict[str, Any]) -> Record:
-    tickers, homes = text_list(told.get("tickers")), _homes(told)
-    exchanges = (told.get("exchanges") or ())[: len(tickers)]
-    name, sic = require(text(told.get("name")), "a name"), text(told.get("sic"))
-    industry = {"scheme": "SIC", "code": sic, "label": text(told.get("sicDescription"))}
-    formerly = text_list([one.get("name") for one in told.get("formerNames") or ()])
-    is_person = _is_person(told)
-    said = {
+def _entity(number: str, document: dict[str, Any]) -> Record:
+    tickers, homes = text_list(document.get("tickers")), _homes(document)
+    exchanges = (document.get("exchanges") or ())[: len(tickers)]
+    name, sic = require(text(document.get("name")), "a name"), text(document.get("sic"))
+    industry = {"scheme": "SIC", "code": sic, "label": text(document.get("sicDescription"))}
+    former_names = text_list([former.get("name") for former in document.get("formerNames") or ()])
+    is_person = _is_person(document)
+    members = {
         "type": "person" if is_person else "company",
         "name": name,
-        "aliases": [one for one in dict.fromkeys(formerly) if one != name],
-        "description": text(told.get("description")),
+        "aliases": [former for former in dict.fromkeys(former_names) if former != name],
+        "description": text(document.get("description")),
         "jurisdiction": homes[0],
         "registered": None if is_person else parties.registered(name, homes[0]),
         "countryCodes": list(dict.fromkeys(home[:2] for home in homes if home)),
         "industry": industry if sic else None,
     }
-    return sec.entity(number, said, dict(zip_longest(tickers, exchanges)), told.get("lei"))
+    return sec.filer(number, members, dict(zip_longest(tickers, exchanges)), document.get("lei"))
 
 
-def _is_person(told: dict[str, Any]) -> bool:
+def _is_person(document: dict[str, Any]) -> bool:
     """Whoever only owns shares of others, and is neither classified nor taxed as a business."""
     marks = ("insiderTransactionForIssuerExists", "sic", "tickers", "stateOfIncorporation")
-    is_business = str(told.get("ein") or "").strip("0") or any(map(told.get, marks))
-    return bool(told.get("insiderTransactionForOwnerExists")) and not is_business
+    is_business = str(document.get("ein") or "").strip("0") or any(map(document.get, marks))
+    return bool(document.get("insiderTransactionForOwnerExists")) and not is_business
 
 
-def _homes(told: dict[str, Any]) -> list[str | None]:
+def _homes(document: dict[str, Any]) -> list[str | None]:
     """ISO 3166 of where it was founded, does business and has its post sent to."""
-    addresses = told.get("addresses") or {}
-    stated = [(told, "stateOfIncorporation")]
-    stated += [(addresses.get(kind) or {}, "stateOrCountry") for kind in ("business", "mailing")]
-    return [sec.jurisdiction(one.get(name), one.get(f"{name}Description")) for one, name in stated]
+    addresses = document.get("addresses") or {}
+    places = [(document, "stateOfIncorporation")]
+    places += [(addresses.get(kind) or {}, "stateOrCountry") for kind in ("business", "mailing")]
+    return [
+        sec.jurisdiction(source.get(name), source.get(f"{name}Description"))
+        for source, name in places
+    ]
 
 
 def _filing(number: str, row: dict[str, Any]) -> Record:
     accession, form = (require(text(row[name]), name) for name in ("accessionNumber", "form"))
-    filed = require(day(row["filingDate"]), "filingDate")
-    accepted = moment(row.get("acceptanceDateTime"))
+    filed_on = require(day(row["filingDate"]), "filingDate")
+    accepted_at = moment(row.get("acceptanceDateTime"))
     url = sec.filing_page(number, accession, text(row.get("primaryDocument")))
-    said = {
+    members = {
         "entity": f"cik:{number}",
         "cik": number,
         "accession": accession,
         "form": form,
-        "filedDate": filed,
+        "filedDate": filed_on,
         "reportDate": day(row.get("reportDate")),
-        "acceptedAt": at(accepted),
+        "acceptedAt": at(accepted_at),
         "items": None if row.get("items") is None else comma_parts(row["items"]),
         "description": text(row.get("primaryDocDescription")),
         "url": url,
     }
-    stamp = accepted or midnight(filed)
-    return Record("filing", f"{number}|{accession}", said, stamp, (), accession, url, stamp)
+    stamp = accepted_at or midnight(filed_on)
+    return Record("filing", f"{number}|{accession}", members, stamp, (), accession, url, stamp)
 
 
 SEC_SUBMISSIONS = make_format("sec-submissions", _recognise, _parse, options=_OPTIONS)

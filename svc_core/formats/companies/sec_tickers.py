@@ -20,11 +20,11 @@ def _recognise(body: Body) -> bool:
     return {"cik_str", "ticker"}.issubset(next(iter(body.json.values()), ()))
 
 
-def _rows(told: dict[str, Any]) -> Iterable[Any]:
+def _rows(document: dict[str, Any]) -> Iterable[Any]:
     """The rows of either form: objects under running numbers, or lists under `fields`."""
-    if "fields" not in told:
-        return told.values()
-    return [dict(zip(told["fields"], row, strict=False)) for row in told["data"]]
+    if "fields" not in document:
+        return document.values()
+    return [dict(zip(document["fields"], row, strict=False)) for row in document["data"]]
 
 
 def _cik(row: Row) -> Any:
@@ -41,9 +41,9 @@ def _parse(body: Body, _: Given) -> Contents:
 
 def _record(rows: list[Row]) -> Record:
     first = rows[0]
-    said = {"name": text(first.get("title") or first.get("name"))}
-    listed = {str(row["ticker"]): row.get("exchange") for row in rows if row["ticker"]}
-    return sec.entity(sec.company(_cik(first)), said, listed)
+    members = {"name": text(first.get("title") or first.get("name"))}
+    exchanges = {str(row["ticker"]): row.get("exchange") for row in rows if row["ticker"]}
+    return sec.filer(sec.require_cik(_cik(first)), members, exchanges)
 
 
 SEC_TICKERS = make_format("sec-tickers", _recognise, _parse)

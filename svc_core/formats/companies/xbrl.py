@@ -24,7 +24,7 @@ class Series:
     key: str
     metric: str | None
     is_substitute: bool
-    said: dict[str, Any]
+    members: dict[str, Any]
     facts: list[dict[str, Any]]
 
 
@@ -36,40 +36,42 @@ def series(taxonomies: dict[str, Any]) -> Iterator[Series]:
     """
     concepts = {
         f"{taxonomy}:{name}": ({"taxonomy": taxonomy, "name": name}, about)
-        for taxonomy, stated in taxonomies.items()
-        for name, about in (stated if isinstance(stated, dict) else {"": stated}).items()
+        for taxonomy, group in taxonomies.items()
+        for name, about in (group if isinstance(group, dict) else {"": group}).items()
     }
-    ranked = [name for name in metrics() if name in concepts]
-    for full_name in dict.fromkeys([*ranked, *concepts]):
+    ranked_names = [name for name in metrics() if name in concepts]
+    for full_name in dict.fromkeys([*ranked_names, *concepts]):
         concept, about = concepts[full_name]
-        told = about if isinstance(about, dict) else {"units": about}
-        units = told.get("units")
-        said = {"concept": concept | {"label": text(told.get("label"))}}
+        description = about if isinstance(about, dict) else {"units": about}
+        units = description.get("units")
+        members = {"concept": concept | {"label": text(description.get("label"))}}
         for unit, facts in (units if isinstance(units, dict) else {"": [units]}).items():
             key = f"{concept['taxonomy']}|{concept['name']}|{unit}"
-            known: list[Any] = facts if isinstance(facts, list) else [facts]
+            fact_list: list[Any] = facts if isinstance(facts, list) else [facts]
             metric, is_substitute = metrics().get(full_name), full_name in substitutes()
-            yield Series(key, metric, is_substitute, said | measured_in(unit), known)
+            yield Series(key, metric, is_substitute, members | split_unit(unit), fact_list)
 
 
 @cache
 def metrics() -> dict[str, str]:
     """The canonical metric of each `taxonomy:Concept` that states one, its best concepts first."""
-    return {name: metric for metric, *told in _table() for some in told for name in some.split()}
+    return {
+        name: metric for metric, *columns in _table() for cell in columns for name in cell.split()
+    }
 
 
 @cache
 def substitutes() -> frozenset[str]:
     """The concepts that are wider or narrower than the metric that they state."""
-    return frozenset(name for _, _, told in _table() for name in told.split())
+    return frozenset(name for _, _, column in _table() for name in column.split())
 
 
 def _table() -> list[tuple[str, str, str]]:
     rows = [line.split("\t") for line in data.lines("metrics.tsv")]
-    return [(metric, *told.partition("|")[::2]) for metric, told in rows]
+    return [(metric, *concepts.partition("|")[::2]) for metric, concepts in rows]
 
 
-def measured_in(unit: str) -> dict[str, str | None]:
+def split_unit(unit: str) -> dict[str, str | None]:
     """The currency and the UCUM unit of a unit such as `USD/shares`."""
     over, _, under = unit.partition("/")
     per = f"{_ucum(under)}-1" if under else None
@@ -82,11 +84,11 @@ def _ucum(unit: str) -> str:
     return _UNITS.get(unit) or f"{{{unit}}}"
 
 
-def exact(told: object) -> int | float:
+def exact(raw: object) -> int | float:
     """A reported number; one with a fraction of nought is whole.
 
     Raises:
         Unusable: it is none, or a whole one beyond ±(2^53 - 1).
     """
-    value = require(number(told), "a value")
+    value = require(number(raw), "a value")
     return require(number(int(value)), "") if value == int(value) else value

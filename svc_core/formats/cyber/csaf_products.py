@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from svc_core.formats.cyber import vulnerabilities
+from svc_core.formats.model import Members
 from svc_core.formats.reading.values import objects
 
 Product = Mapping[Any, Any]
@@ -61,7 +62,7 @@ def affected_products(
     )
 
 
-def _versions(product: Product, status: str) -> list[vulnerabilities.Told]:
+def _versions(product: Product, status: str) -> list[Members]:
     name = product.get("product_version_range") or product.get("product_version")
     version = vulnerabilities.stated_name(name)
     match = _RANGE.fullmatch(version or "")

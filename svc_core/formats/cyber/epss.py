@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from svc_core.formats.cyber.vulnerabilities import cve_id
-from svc_core.formats.model import About, Contents, Given, Record, Said, Unusable
+from svc_core.formats.model import About, Contents, Given, Members, Record, Unusable
 from svc_core.formats.reading.body import Body
 from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import at, moment, objects, records, require
@@ -57,7 +57,7 @@ def _page_record(row: dict[str, Any]) -> Record:
     return _record(tuple(row[name] for name in FIELDS), day_members, stamp)
 
 
-def _record(fields: tuple[Any, ...], day_members: Said, stamp: datetime | None) -> Record:
+def _record(fields: tuple[Any, ...], day_members: Members, stamp: datetime | None) -> Record:
     cve, score, percentile = fields
     name = cve_id(cve)
     facet = {"score": _share(score), "percentile": _share(percentile), **day_members}

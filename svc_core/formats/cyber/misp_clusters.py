@@ -8,7 +8,7 @@ from typing import Any
 
 from svc_core.formats.cyber.misp_keys import Cluster, cluster_key, type_of
 from svc_core.formats.cyber.stix_keys import attack_id
-from svc_core.formats.model import Contents, Record, Said
+from svc_core.formats.model import Contents, Members, Record
 from svc_core.formats.reading.parties import entity
 from svc_core.formats.reading.relations import relation
 from svc_core.formats.reading.values import (
@@ -87,7 +87,7 @@ def _confidence(tags: Iterable[str]) -> float | None:
     return next((CONFIDENCES[word] for word in words if word in CONFIDENCES), None)
 
 
-def _facet(meta: dict[str, Any]) -> Said:
+def _facet(meta: dict[str, Any]) -> Members:
     victims = [
         *text_list(meta.get("cfr-suspected-victims")),
         *text_list(meta.get("suspected-victims")),

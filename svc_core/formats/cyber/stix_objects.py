@@ -11,7 +11,7 @@ from svc_core.formats.cyber.stix_keys import (
     key_of,
 )
 from svc_core.formats.cyber.vulnerabilities import CVE_ID, cve_record
-from svc_core.formats.model import Record, Said
+from svc_core.formats.model import Members, Record
 from svc_core.formats.reading.parties import entity
 from svc_core.formats.reading.relations import evidence_links, relation
 from svc_core.formats.reading.values import (
@@ -87,7 +87,7 @@ def _entity(item: Object, key: str, successor: str | None) -> Record:
     )
 
 
-def _facet(item: Object, attack: str | None) -> Said:
+def _facet(item: Object, attack: str | None) -> Members:
     cross_references = [
         reference
         for reference in external_references(item)
@@ -114,7 +114,7 @@ def _vulnerability(item: Object, cve: str) -> Record:
     return cve_record(cve, members, **_provenance(item), also=(own,))
 
 
-def _tie(item: Object) -> Said:
+def _tie(item: Object) -> Members:
     confidence = number(item.get("confidence"))  # STIX 2.1, 3.2: 0 to 100
     is_revoked = item.get("revoked") is True or item.get("x_mitre_deprecated") is True
     return {

@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any, Final, TypeVar
 
-from svc_core.formats.model import Record, Unusable
+from svc_core.formats.model import Members, Record, Unusable
 from svc_core.formats.reading.text import fold
 from svc_core.formats.reading.values import at, designator, moment, number, text, web_url
 
 T = TypeVar("T")
-Told = Mapping[str, Any]
 
 CVE_ID: Final = re.compile(r"CVE-[0-9]{4}-[0-9]{4,19}")
 NAME_CHARS: Final = 1_000
@@ -43,14 +42,14 @@ def cve_id(value: object) -> str:
     return id_
 
 
-def cve_record(cve: str, members: Told, **record: Any) -> Record:
+def cve_record(cve: str, members: Members, **record: Any) -> Record:
     """What a document says of a CVE; `record` are those of `Record`."""
     identity = {"cveId": cve, "designators": [designator("cve", cve)]}
     return Record("cve", cve, {**identity, **members}, **record)
 
 
 def published_record(
-    cve: str, members: Told, page: str, publication: object, change: object
+    cve: str, members: Members, page: str, publication: object, change: object
 ) -> Record:
     """What a list that has an entry, with its times, of each CVE says of one."""
     first, last = moment(publication), moment(change)
@@ -67,7 +66,7 @@ def stated_name(value: object) -> str | None:
     return None if name.lower() in {"", "n/a"} else name
 
 
-def english(descriptions: Iterable[Told] | None) -> str | None:
+def english(descriptions: Iterable[Members] | None) -> str | None:
     """The first description in English."""
     texts = (
         description["value"]
@@ -89,7 +88,9 @@ def collect(lists: Iterable[Any], make: Callable[[Any], T | None]) -> list[T] | 
 # -- scores ------------------------------------------------------------------------------------
 
 
-def score(cvss: Told, provider: str | None, role: str, severity: object = None) -> Told | None:
+def score(
+    cvss: Members, provider: str | None, role: str, severity: object = None
+) -> Members | None:
     """A CVSS score as its provider gives it; None for one without number and vector."""
     vector, base = stated_name(cvss.get("vectorString")), _base(cvss.get("baseScore"))
     prefix = _VECTOR.match(vector or "")
@@ -116,7 +117,7 @@ def _severity_of(base: int | float | None, version: str) -> str | None:
     return "high" if version == "2.0" and name == "critical" else name
 
 
-def ssvc(content: Told, provider: str | None) -> Told:
+def ssvc(content: Members, provider: str | None) -> Members:
     """A decision by the Stakeholder-Specific Vulnerability Categorization."""
     points = [point for option in content.get("options") or () for point in option.items()]
     answers = {name.replace(" ", "").lower(): str(value).lower() for name, value in points}
@@ -127,20 +128,20 @@ def ssvc(content: Told, provider: str | None) -> Told:
 # -- weaknesses, references, products ----------------------------------------------------------
 
 
-def weaknesses(lists: Iterable[Any]) -> list[Told] | None:
+def weaknesses(lists: Iterable[Any]) -> list[Members] | None:
     """The weaknesses that descriptions name, each once; `cweId` comes before the words."""
     rows = collect(lists, _weakness)
     return rows and list({row["id"]: row for row in reversed(rows)}.values())[::-1]
 
 
-def _weakness(item: Told | str) -> Told | None:
+def _weakness(item: Members | str) -> Members | None:
     description = {"cweId": item} if isinstance(item, str) else item
     words = text(description.get("description") or description.get("value"), 300) or ""
     match = _CWE.search(str(description.get("cweId") or words))
     return match and {"id": match[0], "name": _CWE.sub("", words, 1).strip(" :-") or None}
 
 
-def reference_links(lists: Iterable[Any]) -> list[Told] | None:
+def reference_links(lists: Iterable[Any]) -> list[Members] | None:
     """The addresses, each once with all its tags."""
     tags: dict[str, dict[str, None]] = {}
     for link in collect(lists, dict) or ():
@@ -149,7 +150,7 @@ def reference_links(lists: Iterable[Any]) -> list[Told] | None:
     return [{"url": url, "tags": list(names)} for url, names in tags.items()] or None
 
 
-def affected_product(item: Told) -> Told:
+def affected_product(item: Members) -> Members:
     """A product with what is known of its versions, from the form that CVE records have."""
     versions = [
         tuple(stated_name(version.get(name)) for name in _VERSION)
@@ -167,9 +168,9 @@ def affected_product(item: Told) -> Told:
     }
 
 
-def products(parts: Iterable[tuple[object, object, object, list[Told]]]) -> list[Told] | None:
+def products(parts: Iterable[tuple[object, object, object, list[Members]]]) -> list[Members] | None:
     """Each vendor's product once, with all CPE names and versions that are told of it."""
-    groups: dict[tuple[object, object], tuple[list[object], list[Told]]] = {}
+    groups: dict[tuple[object, object], tuple[list[object], list[Members]]] = {}
     for vendor, product, cpe, versions in parts:
         cpes, of_product = groups.setdefault((vendor, product), ([], []))
         cpes += [cpe] if cpe else []

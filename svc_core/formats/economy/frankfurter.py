@@ -18,10 +18,10 @@ PAGE = "https://frankfurter.dev"
 
 
 def _recognise(body: Body) -> bool:
-    told = body.json
-    if isinstance(told, list):
-        return {"date", "base", "quote", "rate"}.issubset(told[0])
-    return {"base", "rates"}.issubset(told) and ("date" in told or "start_date" in told)
+    document = body.json
+    if isinstance(document, list):
+        return {"date", "base", "quote", "rate"}.issubset(document[0])
+    return {"base", "rates"}.issubset(document) and ("date" in document or "start_date" in document)
 
 
 def _parse(body: Body, _: Given) -> Contents:
@@ -31,16 +31,16 @@ def _parse(body: Body, _: Given) -> Contents:
     yield from records(rates, _record, lambda rate: " ".join(map(str, rate.values())))
 
 
-def _rates(told: Any) -> Iterator[dict[str, Any]]:
+def _rates(document: Any) -> Iterator[dict[str, Any]]:
     """The rates in the form of version 2, with the amount of the base that costs them."""
-    if isinstance(told, list):
-        yield from told
+    if isinstance(document, list):
+        yield from document
         return
-    days = told["rates"] if "start_date" in told else {told["date"]: told["rates"]}
-    known = {"base": told["base"], "amount": told.get("amount")}
+    days = document["rates"] if "start_date" in document else {document["date"]: document["rates"]}
+    common = {"base": document["base"], "amount": document.get("amount")}
     for date, rates in days.items():
         for quote, rate in rates.items():
-            yield {"date": date, **known, "quote": quote, "rate": rate}
+            yield {"date": date, **common, "quote": quote, "rate": rate}
 
 
 def _record(rate: dict[str, Any]) -> Record:
@@ -48,14 +48,14 @@ def _record(rate: dict[str, Any]) -> Record:
     amount = number(rate.get("amount")) or 1
     if cost is not None and amount != 1:
         cost = float(Decimal(str(cost)) / Decimal(str(amount)))
-    said = {
+    members = {
         "provider": "frankfurter",
         "indicatorCode": f"{base}/{quote}",
         "name": f"{quote} for one {base}",
-        **indicators.measured(quote),
+        **indicators.unit_members(quote),
     }
-    when = periods.parse(require(day(rate["date"]), "a date"))
-    return indicators.observation(said, when, cost)
+    period = periods.parse(require(day(rate["date"]), "a date"))
+    return indicators.observation(members, period, cost)
 
 
 FRANKFURTER = make_format("frankfurter", _recognise, _parse)

@@ -25,19 +25,19 @@ _RELATIVE = frozenset({"pch", "pc1", "pca", "cch", "cca"})  # values of `units` 
 _VINTAGE = re.compile(r".+_(\d{8})")  # a column of output types 2 and 3: GDP_20240328
 
 
-def _answers(told: Mapping[str, Any], series: str = "") -> Mapping[str, Any]:
+def _answers(document: Mapping[str, Any], series: str = "") -> Mapping[str, Any]:
     """The answers by their series; one alone does not name it."""
-    return {series: told} if "observations" in told else told
+    return {series: document} if "observations" in document else document
 
 
 def _recognise(body: Body) -> bool:
     answers = _answers(body.json).values()
     are_all = all(isinstance(answer["observations"], list) for answer in answers)
-    return bool(answers) and are_all and all("observation_start" in one for one in answers)
+    return bool(answers) and are_all and all("observation_start" in answer for answer in answers)
 
 
-def _parse(body: Body, given: Given) -> Contents:
-    answers = _answers(body.whole_json(), given.options["series"])
+def _parse(body: Body, origin: Given) -> Contents:
+    answers = _answers(body.whole_json(), origin.options["series"])
     for answer in answers.values():
         count, limit = answer.get("count"), answer.get("limit") or 100_000
         is_whole = isinstance(count, int) and count <= limit and not answer.get("offset")
@@ -46,7 +46,7 @@ def _parse(body: Body, given: Given) -> Contents:
     last = max(str(answer.get("realtime_end") or "") for answer in answers.values())
     yield About(stamp=None if last.startswith("9999") else midnight(last))
     for series, answer in answers.items():
-        yield from _values(series, answer, given.options)
+        yield from _values(series, answer, origin.options)
 
 
 def _values(series: str, answer: Mapping[str, Any], options: Mapping[str, str]) -> Contents:
@@ -54,7 +54,7 @@ def _values(series: str, answer: Mapping[str, Any], options: Mapping[str, str]) 
     is_range = answer.get("realtime_start") != answer.get("realtime_end")
     change = str(answer.get("units") or "lin").lower()
     is_relative = change in _RELATIVE
-    said = {
+    members = {
         "provider": "fred",
         "indicatorCode": series if change == "lin" else f"{series}_{change.upper()}",
         "name": options.get("title") or series,
@@ -63,23 +63,25 @@ def _values(series: str, answer: Mapping[str, Any], options: Mapping[str, str]) 
         "currency": None if is_relative else currency(options.get("currency")),
     }
 
-    def told(row: Mapping[str, Any]) -> Iterator[Record]:
+    def row_records(row: Mapping[str, Any]) -> Iterator[Record]:
         if frequency is None:
             raise Unusable("has the only date, which tells no frequency: --option frequency=")
-        when = periods.containing(date.fromisoformat(row["date"]), frequency)
-        at = {"record_id": f"{series}/{row['date']}", "url": PAGE + series}
+        period = periods.containing(date.fromisoformat(row["date"]), frequency)
+        provenance = {"record_id": f"{series}/{row['date']}", "url": PAGE + series}
         is_kept = is_range or "value" not in row
         for value, vintage in _vintages(row):
-            yield indicators.observation(said, when, value, vintage=vintage, is_kept=is_kept, **at)
+            yield indicators.observation(
+                members, period, value, vintage=vintage, is_kept=is_kept, **provenance
+            )
 
-    yield from records(answer["observations"], told, lambda row: row["date"])
+    yield from records(answer["observations"], row_records, lambda row: row["date"])
 
 
-def _frequency(told: str, answer: Mapping[str, Any]) -> str | None:
-    if not told:
+def _frequency(option: str, answer: Mapping[str, Any]) -> str | None:
+    if not option:
         days = (day(row.get("date")) for row in answer["observations"])
-        return periods.spaced(date.fromisoformat(each) for each in days if each)
-    letter = _LETTERS.get(told[:2].upper(), told[0].upper())
+        return periods.spaced(date.fromisoformat(text) for text in days if text)
+    letter = _LETTERS.get(option[:2].upper(), option[0].upper())
     if letter not in periods.FREQUENCIES:
         raise DocumentRefused("option", "frequency= is one of A, S, Q, M, W and D.")
     return letter

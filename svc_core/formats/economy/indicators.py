@@ -11,7 +11,7 @@ from svc_core.formats.reading.values import country, number, text
 
 STATUSES = {"A": "A", "E": "E", "P": "P", "F": "F", "I": "E"}  # SDMX, CL_OBS_STATUS: I is imputed
 _NO_VALUE = frozenset({"", ".", "none", "nan"})  # of FRED, and of SDMX
-_NOTHING: Mapping[str, Any] = {
+_DEFAULTS: Mapping[str, Any] = {
     "area": {"countryCode": None, "code": None, "label": None},
     **dict.fromkeys(("name", "datasetId", "unit", "currency")),
     **dict.fromkeys(("unitMultiplier", "seasonalAdjustment", "releasedAt")),
@@ -33,23 +33,25 @@ _text = lru_cache(maxsize=4_096)(text)  # the values of a series have the same n
 @lru_cache(maxsize=4_096)
 def area(code: object, label: object = None, iso: object = None) -> dict[str, Any]:
     """The area that a value is about; an aggregate such as the euro area is no country."""
-    told = _text(code, 100)
-    return {"countryCode": country(iso or code), "code": told, "label": _text(label, 300)}
+    code_text = _text(code, 100)
+    return {"countryCode": country(iso or code), "code": code_text, "label": _text(label, 300)}
 
 
 @lru_cache(maxsize=256)
-def measured(unit: object) -> dict[str, str | None]:
+def unit_members(unit: object) -> dict[str, str | None]:
     """The members `unit` and `currency` of a unit as it is written."""
-    told = _text(unit, 100) or ""
-    known = _UNITS.get(told.upper())
-    money = currency(told) if len(told) == 3 and not known else None
-    free = "{" + told.replace("}", ")").replace("{", "(") + "}" if told and not money else None
-    return {"unit": known or free, "currency": money}
+    label = _text(unit, 100) or ""
+    ucum = _UNITS.get(label.upper())
+    money = currency(label) if len(label) == 3 and not ucum else None
+    annotation = (
+        "{" + label.replace("}", ")").replace("{", "(") + "}" if label and not money else None
+    )
+    return {"unit": ucum or annotation, "currency": money}
 
 
 def observation(
-    said: Mapping[str, Any],
-    when: periods.Period,
+    members: Mapping[str, Any],
+    period: periods.Period,
     value: object,
     *,
     status: object = None,
@@ -57,25 +59,25 @@ def observation(
     is_kept: bool = False,
     **record: Any,
 ) -> Record:
-    """The record of one value of the series that these members are `said` of.
+    """The record of one value of the series that these members are `members` of.
 
     They are `provider` and `indicatorCode`, and those of `_NOTHING` that are known. A value that is
     missing is null and has the status `M`. A vintage that `is_kept` stands beside the others of its
     period; else it is only when the value was read.
     """
-    found = None if str(value).strip().lower() in _NO_VALUE else number(value)
-    told = {**_NOTHING, **said}
-    named = (told["provider"], told["datasetId"], told["indicatorCode"], told["area"]["code"])
+    quantity = None if str(value).strip().lower() in _NO_VALUE else number(value)
+    row = {**_DEFAULTS, **members}
+    identity = (row["provider"], row["datasetId"], row["indicatorCode"], row["area"]["code"])
     version = (vintage["start"],) if vintage and is_kept else ()
-    told |= {
-        "name": _text(told["name"], 500) or told["indicatorCode"],
-        "frequency": when.frequency,
-        "period": when.text,
-        "periodStart": when.start.isoformat(),
-        "periodEnd": when.end.isoformat(),
-        "value": found,
-        "status": "M" if found is None else STATUSES.get(str(status)),
+    row |= {
+        "name": _text(row["name"], 500) or row["indicatorCode"],
+        "frequency": period.frequency,
+        "period": period.text,
+        "periodStart": period.start.isoformat(),
+        "periodEnd": period.end.isoformat(),
+        "value": quantity,
+        "status": "M" if quantity is None else STATUSES.get(str(status)),
         "vintage": vintage,
     }
-    key = "|".join(part or "" for part in (*named, when.frequency, when.text, *version))
-    return Record("indicator", key, told, **record)
+    key = "|".join(part or "" for part in (*identity, period.frequency, period.text, *version))
+    return Record("indicator", key, row, **record)

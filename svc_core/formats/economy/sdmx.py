@@ -11,8 +11,16 @@ from typing import Any
 
 from svc_core.base import periods
 from svc_core.formats.economy import indicators
-from svc_core.formats.economy.sdmx_cells import Cell, Structure, cells, code, label
-from svc_core.formats.model import About, Contents, DocumentRefused, Given, Record, Said, Unusable
+from svc_core.formats.economy.sdmx_cells import Cell, Structure, code, data_set_cells, label
+from svc_core.formats.model import (
+    About,
+    Contents,
+    DocumentRefused,
+    Given,
+    Members,
+    Record,
+    Unusable,
+)
 from svc_core.formats.reading.body import Body
 from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import as_list, moment, records
@@ -32,22 +40,22 @@ def _recognise(body: Body) -> bool:
 
 
 def _parse(body: Body, given: Given) -> Contents:
-    told = body.whole_json()
-    head = told.get("meta") or told.get("header") or {}
-    data = told.get("data") or told
+    document = body.whole_json()
+    head = document.get("meta") or document.get("header") or {}
+    data = document.get("data") or document
     structures = data.get("structures") or [data["structure"]]
     yield About(stamp=moment(head.get("prepared")))
     for data_set in data["dataSets"]:
         structure = structures[data_set.get("structure") or 0]
-        named, flow = _flow([*(structure.get("links") or ()), *(data_set.get("links") or ())])
-        provider = _agency(named) or given.options.get("provider") or _sender(head)
+        agency, flow = _flow([*(structure.get("links") or ()), *(data_set.get("links") or ())])
+        provider = _agency(agency) or given.options.get("provider") or _sender(head)
         if not provider:
             raise DocumentRefused("option", "The document names no agency: --option provider=ecb")
-        is_gone = str(data_set.get("action")).lower() == "delete"
-        found, origin = Structure(structure), {"provider": provider, "datasetId": flow}
-        make = partial(_record, found.code, origin, is_gone=is_gone)
-        observed = cells(data_set, found, is_gone=is_gone)
-        yield from records(observed, make, lambda cell: _code(cell[0].values()))
+        is_withdrawn = str(data_set.get("action")).lower() == "delete"
+        layout, origin = Structure(structure), {"provider": provider, "datasetId": flow}
+        make = partial(_record, layout.code_dimensions, origin, is_withdrawn=is_withdrawn)
+        observations = data_set_cells(data_set, layout, is_withdrawn=is_withdrawn)
+        yield from records(observations, make, lambda cell: _code(cell[0].values()))
 
 
 def _agency(name: object) -> str:
@@ -61,35 +69,37 @@ def _sender(head: Mapping[str, Any]) -> str:
 
 def _flow(links: Iterable[Mapping[str, Any]]) -> tuple[str | None, str | None]:
     """The agency, where it is told, and the dataflow."""
-    told = (_FLOW.search(f"{link.get('urn') or ''} {link.get('href') or ''}") for link in links)
-    found = next(filter(None, told), None)
-    return (None, None) if found is None else (found[1] or found[3], found[2] or found[4])
+    matches = (_FLOW.search(f"{link.get('urn') or ''} {link.get('href') or ''}") for link in links)
+    match = next(filter(None, matches), None)
+    return (None, None) if match is None else (match[1] or match[3], match[2] or match[4])
 
 
 def _code(values: Iterable[Mapping[str, Any] | None]) -> str:
     return ".".join(map(code, values))
 
 
-def _record(names: Sequence[str], origin: Said, cell: Cell, *, is_gone: bool) -> Record:
+def _record(names: Sequence[str], origin: Members, cell: Cell, *, is_withdrawn: bool) -> Record:
     dimensions, attributes, value = cell
     if not dimensions.keys() >= {"time", *names}:
-        raise Unusable("names no single value" if is_gone else "lacks a dimension")
-    both = attributes | dimensions
+        raise Unusable("names no single value" if is_withdrawn else "lacks a dimension")
+    components = attributes | dimensions
     parts, place = [dimensions[name] for name in names], dimensions.get("area")
-    unit, multiplier = code(both.get("unit")), code(both.get("multiplier"))
+    unit, multiplier = code(components.get("unit")), code(components.get("multiplier"))
     if not unit and "CURRENCY_DENOM" in dimensions:  # a rate of exchange
         unit = code(dimensions.get("CURRENCY"))
-    said = {
+    members = {
         **origin,
         "indicatorCode": _code(parts),
-        "name": label(both.get("title")) or ", ".join(map(label, parts)),
+        "name": label(components.get("title")) or ", ".join(map(label, parts)),
         "area": indicators.area(code(place), label(place), _EUROSTAT.get(code(place))),
         "unitMultiplier": int(multiplier) if _WHOLE.fullmatch(multiplier) else None,
-        "seasonalAdjustment": code(both.get("adjustment")) or None,
-        **indicators.measured(unit),
+        "seasonalAdjustment": code(components.get("adjustment")) or None,
+        **indicators.unit_members(unit),
     }
-    when = periods.parse(code(dimensions["time"]), code(both.get("frequency")) or None)
-    return indicators.observation(said, when, value, status=code(both.get("status")), gone=is_gone)
+    period = periods.parse(code(dimensions["time"]), code(components.get("frequency")) or None)
+    return indicators.observation(
+        members, period, value, status=code(components.get("status")), gone=is_withdrawn
+    )
 
 
 SDMX = make_format("sdmx", _recognise, _parse, options=_OPTIONS)

@@ -15,10 +15,10 @@ Choices = list[tuple[str, Sequence[Any]]]
 Components = Sequence[Mapping[str, Any]] | None
 """The dimensions or attributes of one level, as a document has them."""
 
-Chosen = dict[str, Mapping[str, Any]]
+Selection = dict[str, Mapping[str, Any]]
 """The values that were chosen of them."""
 
-Cell = tuple[Chosen, Chosen, Any]
+Cell = tuple[Selection, Selection, Any]
 """One observation: the values of its dimensions, of its attributes, and its own."""
 
 _LEVELS = ("dataSet", "series", "observation")
@@ -33,87 +33,101 @@ _NAMES = {
     "multiplier": "UNIT_MULT POWERCODE",
     "adjustment": "ADJUSTMENT SEASONAL_ADJUST SEASONAL_ADJUSTMENT S_ADJUST",
 }
-_CALLED = {name: ours for ours, names in _NAMES.items() for name in names.split()}
+_LOCAL_NAMES = {name: local for local, names in _NAMES.items() for name in names.split()}
 """What a dimension or an attribute is called here, by its role or by its name at an agency."""
 
-_APART = frozenset({"time", "frequency", "area"})
+_NOT_IN_CODE = frozenset({"time", "frequency", "area"})
 
 
 class Structure:
     """What the numbers in keys and attributes of a data set stand for."""
 
-    def __init__(self, told: Mapping[str, Any]) -> None:
-        dimensions, attributes = told["dimensions"], told.get("attributes") or {}
-        whole = [one for level in _LEVELS for one in dimensions.get(level) or ()]
-        called = _called(whole)
-        self.dimensions = {level: _choices(dimensions.get(level), called) for level in _LEVELS}
+    def __init__(self, description: Mapping[str, Any]) -> None:
+        dimensions, attributes = description["dimensions"], description.get("attributes") or {}
+        whole = [component for level in _LEVELS for component in dimensions.get(level) or ()]
+        names = _local_names(whole)
+        self.dimensions = {level: _choices(dimensions.get(level), names) for level in _LEVELS}
         self.attributes = {level: _choices(attributes.get(level)) for level in _LEVELS}
-        in_key = sorted(whole, key=lambda one: one.get("keyPosition", len(whole)))
-        self.code = [name for one in in_key if (name := called[one["id"]]) not in _APART]
-        self.measures = len((told.get("measures") or {}).get("observation") or "1")
+        in_key = sorted(whole, key=lambda component: component.get("keyPosition", len(whole)))
+        self.code_dimensions = [
+            name for component in in_key if (name := names[component["id"]]) not in _NOT_IN_CODE
+        ]
+        self.measures = len((description.get("measures") or {}).get("observation") or "1")
 
 
-def _called(components: Components) -> dict[str, str]:
+def _local_names(components: Components) -> dict[str, str]:
     """What each is called here; of several that would be called the same only the first is."""
-    called: dict[str, str] = {}
-    for one in components or ():
-        roles = one.get("roles") or [one.get("role")]
-        names = (_CALLED.get(str(name).upper()) for name in (*roles, one["id"]))
-        known = next(filter(None, names), one["id"])
-        called[one["id"]] = one["id"] if known in called.values() else known
-    return called
+    local_names: dict[str, str] = {}
+    for component in components or ():
+        roles = component.get("roles") or [component.get("role")]
+        names = (_LOCAL_NAMES.get(str(name).upper()) for name in (*roles, component["id"]))
+        local = next(filter(None, names), component["id"])
+        local_names[component["id"]] = component["id"] if local in local_names.values() else local
+    return local_names
 
 
-def _choices(components: Components, called: Mapping[str, str] | None = None) -> Choices:
-    names = called or _called(components)
-    return [(names[one["id"]], one.get("values") or ()) for one in components or ()]
+def _choices(components: Components, local_names: Mapping[str, str] | None = None) -> Choices:
+    names = local_names or _local_names(components)
+    return [
+        (names[component["id"]], component.get("values") or ()) for component in components or ()
+    ]
 
 
-def _chosen(choices: Choices, places: Sequence[Any]) -> Chosen:
+def _select(choices: Choices, places: Sequence[Any]) -> Selection:
     """The values at these places; one that is no place among them is the value itself."""
-    found: Chosen = {}
+    selection: Selection = {}
     for (name, values), place in zip(choices, places, strict=False):
         if not values or not isinstance(place, int):
-            found |= {} if place is None else {name: {"id": place}}
+            selection |= {} if place is None else {name: {"id": place}}
         elif 0 <= place < len(values):
-            found[name] = values[place]
-    return found
+            selection[name] = values[place]
+    return selection
 
 
-def cells(data_set: Mapping[str, Any], structure: Structure, *, is_gone: bool) -> Iterator[Cell]:
+def data_set_cells(
+    data_set: Mapping[str, Any], structure: Structure, *, is_withdrawn: bool
+) -> Iterator[Cell]:
     """Each observation: the values of its dimensions, of its attributes, and its own."""
     dimensions, attributes = structure.dimensions, structure.attributes
     flat = dimensions["series"] + dimensions["observation"]
-    fixed = _chosen(dimensions["dataSet"], [0] * len(dimensions["dataSet"]))
-    shared = _chosen(attributes["dataSet"], data_set.get("attributes") or ())
+    constants = _select(dimensions["dataSet"], [0] * len(dimensions["dataSet"]))
+    shared = _select(attributes["dataSet"], data_set.get("attributes") or ())
     groups = dict(data_set.get("series") or {})
     if "observations" in data_set:
         groups[""] = {"observations": data_set["observations"]}
     for key, group in groups.items():
-        by_series = fixed | _chosen(dimensions["series"], _places(key))
-        told = shared | _chosen(attributes["series"], group.get("attributes") or ())
+        series_values = constants | _select(dimensions["series"], _indexes(key))
+        series_attributes = shared | _select(attributes["series"], group.get("attributes") or ())
         level = dimensions["observation"] if key else flat
         # What deletes may name no cell; elsewhere a cell without anything tells nothing.
-        for place, cell in (group.get("observations") or ({"": None} if is_gone else {})).items():
+        for place, cell in (
+            group.get("observations") or ({"": None} if is_withdrawn else {})
+        ).items():
             values = as_list(cell)
-            if values or is_gone:
-                own = _chosen(attributes["observation"], values[structure.measures :])
-                where = _chosen(level, _places(place))
-                yield by_series | where, told | own, values[0] if values else None
+            if values or is_withdrawn:
+                cell_attributes = _select(attributes["observation"], values[structure.measures :])
+                cell_values = _select(level, _indexes(place))
+                yield (
+                    series_values | cell_values,
+                    series_attributes | cell_attributes,
+                    values[0] if values else None,
+                )
 
 
-def _places(key: str) -> list[Any]:
+def _indexes(key: str) -> list[Any]:
     return [int(part) if part.isdecimal() else None for part in key.split(":")]
 
 
 def code(value: Mapping[str, Any] | None) -> str:
     """The code of a value, else its text; empty for none."""
-    told = value or {}
-    return str(told.get("id") or told.get("value") or told.get("name") or "")
+    fields = value or {}
+    return str(fields.get("id") or fields.get("value") or fields.get("name") or "")
 
 
 def label(value: Mapping[str, Any] | None) -> str:
     """What people call a value; empty for none."""
-    told = value or {}
-    name = told.get("name") or told.get("names") or told.get("value") or told.get("id") or ""
+    fields = value or {}
+    name = (
+        fields.get("name") or fields.get("names") or fields.get("value") or fields.get("id") or ""
+    )
     return str(next(iter(name.values()), "") if isinstance(name, dict) else name)

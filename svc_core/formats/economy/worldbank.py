@@ -22,20 +22,20 @@ _HEAD = frozenset({"page", "pages", "total"})
 
 
 def _recognise(body: Body) -> bool:
-    told = body.json
-    if isinstance(told, list):
-        return _HEAD.issubset(told[0]) and isinstance(told[1], list | None)
-    return {*_HEAD, "source"}.issubset(told)
+    document = body.json
+    if isinstance(document, list):
+        return _HEAD.issubset(document[0]) and isinstance(document[1], list | None)
+    return {*_HEAD, "source"}.issubset(document)
 
 
-def _parse(body: Body, given: Given) -> Contents:
-    told = body.whole_json()
-    meta, rows = told if isinstance(told, list) else (told, None)
+def _parse(body: Body, origin: Given) -> Contents:
+    document = body.whole_json()
+    meta, rows = document if isinstance(document, list) else (document, None)
     source = as_list(meta.get("source") or {})[0]
     title, stamp = text(source.get("name")), midnight(meta.get("lastupdated"))
     total = meta.get("total") if number(meta.get("pages")) == 1 else None
     yield About(stamp, title, records=None if total is None else int(total))
-    provider = given.options.get("provider", PROVIDER)
+    provider = origin.options.get("provider", PROVIDER)
     dataset = text(source.get("id") or meta.get("sourceid"))
     make = partial(_record, {"provider": provider, "datasetId": dataset})
     rows = rows or source.get("data") or ()
@@ -43,8 +43,10 @@ def _parse(body: Body, given: Given) -> Contents:
 
 
 def _record(origin: dict[str, Any], row: dict[str, Any]) -> Record:
-    code, name, place, label, when = _named(row) if "variable" in row else _plain(row)
-    said = origin | {
+    code, name, place, label, time = (
+        _series_cells(row) if "variable" in row else _indicator_cells(row)
+    )
+    members = origin | {
         "indicatorCode": code,
         "name": name,
         "area": indicators.area(require(place, "a country"), label),
@@ -52,24 +54,24 @@ def _record(origin: dict[str, Any], row: dict[str, Any]) -> Record:
         "currency": "USD" if "US$" in name else None,
     }
     status, page = row.get("obs_status"), None if "variable" in row else PAGE + code
-    period = periods.parse(str(when))
-    return indicators.observation(said, period, row.get("value"), status=status, url=page)
+    period = periods.parse(str(time))
+    return indicators.observation(members, period, row.get("value"), status=status, url=page)
 
 
-def _plain(row: dict[str, Any]) -> tuple[str, str, str, object, str]:
+def _indicator_cells(row: dict[str, Any]) -> tuple[str, str, str, object, str]:
     """Indicator and its name, area and its name, period of a row of one indicator."""
     indicator, place = row["indicator"], row["country"]
     code, iso = require(indicator["id"], "an indicator"), row.get("countryiso3code")
     return code, indicator.get("value") or code, iso or place["id"], place.get("value"), row["date"]
 
 
-def _named(row: dict[str, Any]) -> tuple[str, str, str, object, str]:
+def _series_cells(row: dict[str, Any]) -> tuple[str, str, str, object, str]:
     """The same of a row with more dimensions: those beyond the usual ones belong to the series."""
-    told = {one["concept"].lower(): one for one in row["variable"]}
-    place, when = told.pop("country", None) or told.pop("economy"), told.pop("time")
-    parts = [told.pop("series"), *told.values()]
+    variables = {variable["concept"].lower(): variable for variable in row["variable"]}
+    place, time = variables.pop("country", None) or variables.pop("economy"), variables.pop("time")
+    parts = [variables.pop("series"), *variables.values()]
     code, name = (sep.join(p[key] for p in parts) for sep, key in ((".", "id"), (": ", "value")))
-    return code, name, place["id"], place.get("value"), str(when["id"]).removeprefix("YR")
+    return code, name, place["id"], place.get("value"), str(time["id"]).removeprefix("YR")
 
 
 WORLD_BANK = make_format("worldbank", _recognise, _parse, options=_OPTIONS)

@@ -11,7 +11,7 @@ from math import inf
 from typing import Any
 
 from svc_core import data
-from svc_core.formats.model import Record, Rejection, Said, Unusable
+from svc_core.formats.model import Members, Record, Rejection, Unusable
 from svc_core.formats.reading.body import Body
 from svc_core.formats.reading.values import (
     at,
@@ -93,7 +93,7 @@ def kind(scheme: str, *codes: object) -> dict[str, str]:
 
 
 def event_record(
-    provider: str, own_id: str | None, members: Said, *, url: str | None = None, **record: Any
+    provider: str, own_id: str | None, members: Members, *, url: str | None = None, **record: Any
 ) -> Record:
     """The record of an event by the id that its provider has for it; one that is gone says nothing.
 
@@ -109,7 +109,7 @@ def event_record(
     )
 
 
-def severity(provider: str, scale: str, value: Any) -> Said:
+def severity(provider: str, scale: str, value: Any) -> Members:
     """`severity` with its basis; nothing where the scale has no level for the value."""
     levels = _LEVELS[scale]
     if value is None:

@@ -18,7 +18,7 @@ from svc_core.formats.hazards.gdelt_lines import (
     has_columns,
     has_row,
 )
-from svc_core.formats.model import Contents, Given, Record, Said
+from svc_core.formats.model import Contents, Given, Members, Record
 from svc_core.formats.reading.body import Body
 from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import country, number, place, point, require, web_url
@@ -101,7 +101,7 @@ def _parties(
 
 
 @lru_cache(maxsize=4_096)
-def _event_codes(*cells: str | None) -> Said:
+def _event_codes(*cells: str | None) -> Members:
     code, root = require(cells[0], "EventCode"), require(cells[1], "EventRootCode")
     if len(root) == 1:  # a spreadsheet took the leading zeros
         root, code = f"0{root}", f"0{code}"

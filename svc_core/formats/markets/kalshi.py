@@ -4,7 +4,7 @@ Prices are text in dollars (`yes_bid_dollars`), quantities text in contracts (`v
 that nobody quoted has a bid of 0, an ask of 1 or 0 and a last trade of 0, and no probability.
 """
 
-from svc_core.formats.markets.market import Row, amounts, binary, market, pairs
+from svc_core.formats.markets.market import Row, amounts, binary, market, markets_with_events
 from svc_core.formats.model import Contents, Given, Record
 from svc_core.formats.reading.body import Body
 from svc_core.formats.reading.format import make_format
@@ -23,24 +23,26 @@ _CONTRACTS = {"volume": "volume", "volume24h": "volume_24h", "openInterest": "op
 
 
 def _recognise(body: Body) -> bool:
-    first = next(pairs(body.json), None)
+    first = next(markets_with_events(body.json), None)
     if first is None:
         return body.has("cursor", "markets") or body.has("cursor", "events")
     return "event_ticker" in first[0]
 
 
 def _parse(body: Body, _: Given) -> Contents:
-    yield from records(pairs(body.whole_json()), _record, lambda pair: pair[0]["ticker"])
+    yield from records(
+        markets_with_events(body.whole_json()), _record, lambda pair: pair[0]["ticker"]
+    )
 
 
 def _dollars(row: Row, name: str) -> float | None:
     """A price in dollars; the form before 2026 had whole cents."""
-    told = number(row.get(f"{name}_dollars"))
-    cents = number(row.get(name)) if told is None else None
-    return told if cents is None else cents / 100
+    dollars = number(row.get(f"{name}_dollars"))
+    cents = number(row.get(name)) if dollars is None else None
+    return dollars if cents is None else cents / 100
 
 
-def _quoted(row: Row) -> tuple[float | None, str | None]:
+def _quote(row: Row) -> tuple[float | None, str | None]:
     """The probability of yes while it is traded, and what it is taken from."""
     bid, ask = _dollars(row, "yes_bid") or 0, _dollars(row, "yes_ask") or 0
     if 0 < bid <= ask < 1 and round(ask - bid, 6) <= SPREAD_MAX:
@@ -52,12 +54,12 @@ def _quoted(row: Row) -> tuple[float | None, str | None]:
 def _state(row: Row) -> tuple[str, float | None, str | None, str | None]:
     """Status, probability of yes, its basis, and the outcome it was decided for."""
     status = require(_STATUSES.get(str(row.get("status"))), "a status that is known")
-    result, paid = str(row.get("result")).lower(), _dollars(row, "settlement_value")
+    result, settlement = str(row.get("result")).lower(), _dollars(row, "settlement_value")
     if status != "resolved":
-        return status, *_quoted(row), None
+        return status, *_quote(row), None
     if result == "void":
         return "cancelled", None, None, None
-    share, label = _RESULTS.get(result, (paid, None))
+    share, label = _RESULTS.get(result, (settlement, None))
     return ("closed", None, None, None) if share is None else (status, share, "resolved", label)
 
 
@@ -71,11 +73,11 @@ def _question(row: Row, event: Row) -> str | None:
 
 def _record(pair: tuple[Row, Row]) -> Record:
     row, event = pair
-    ticker, (status, share, basis, won) = row["ticker"], _state(row)
+    ticker, (status, share, basis, winner) = row["ticker"], _state(row)
     suffix = "_fp" if "volume_fp" in row else ""  # the form before 2026 had whole numbers
-    contracts = {name: told + suffix for name, told in _CONTRACTS.items()}
+    contracts = {name: column + suffix for name, column in _CONTRACTS.items()}
     ends = row.get("expected_expiration_time") or row.get("expiration_time")
-    said: Row = {
+    members: Row = {
         "question": _question(row, event),
         "category": row.get("category") or event.get("category"),
         "status": status,
@@ -91,8 +93,8 @@ def _record(pair: tuple[Row, Row]) -> Record:
         "closesAt": moment(row.get("close_time")),
         "resolvesAt": moment(ends),
     }
-    stamp, ended = moment(row.get("updated_time")), moment(row.get("settlement_ts"))
-    return market("kalshi", ticker, said, stamp=stamp, won=won, ended=ended)
+    stamp, ended_at = moment(row.get("updated_time")), moment(row.get("settlement_ts"))
+    return market("kalshi", ticker, members, stamp=stamp, winner=winner, ended_at=ended_at)
 
 
 KALSHI = make_format("kalshi", _recognise, _parse)

@@ -29,7 +29,7 @@ SITE = "https://manifold.markets"
 _AMOUNTS = {"volume": "volume", "volume24h": "volume24Hours", "liquidity": "totalLiquidity"}
 _RESULTS: dict[Any, float | None] = {"YES": 1, "NO": 0}
 _LABELS: dict[Any, str | None] = {"YES": "Yes", "NO": "No"}
-_SEEN = ("createdTime", "lastUpdatedTime", "lastBetTime", "lastCommentTime", "resolutionTime")
+_TIMES = ("createdTime", "lastUpdatedTime", "lastBetTime", "lastCommentTime", "resolutionTime")
 """The times that a document cannot be older than."""
 
 
@@ -39,49 +39,51 @@ def _recognise(body: Body) -> bool:
 
 def _parse(body: Body, _: Given) -> Contents:
     rows = as_list(body.whole_json())
-    told = [row.get(name) for row in objects(rows) for name in _SEEN]
-    seen = max((one for one in told if isinstance(one, int | float)), default=0)
-    yield from records(rows, partial(_record, seen), lambda row: row["id"])
+    times = [row.get(name) for row in objects(rows) for name in _TIMES]
+    latest = max((time for time in times if isinstance(time, int | float)), default=0)
+    yield from records(rows, partial(_record, latest), lambda row: row["id"])
 
 
-def _status(row: Row, seen: float) -> str:
+def _status(row: Row, latest: float) -> str:
     if row.get("isResolved"):
         return "cancelled" if row.get("resolution") == "CANCEL" else "resolved"
     closes = number(row.get("closeTime"))
-    return "closed" if closes is not None and closes <= seen else "open"
+    return "closed" if closes is not None and closes <= latest else "open"
 
 
 def _outcomes(row: Row, status: str) -> Outcomes:
     if row["outcomeType"] != "BINARY":
-        return [_answer(one, row, status) for one in row.get("answers") or ()] or None
+        return [_answer(answer, row, status) for answer in row.get("answers") or ()] or None
     share = number(row.get("probability"))
     if status == "resolved":
         share = _RESULTS.get(row.get("resolution"), number(row.get("resolutionProbability")))
     return binary(None if status == "cancelled" else share)
 
 
-def _answer(one: Row, row: Row, status: str) -> Row:
+def _answer(answer: Row, row: Row, status: str) -> Row:
     """An answer; of a question that was decided, what it was decided to be."""
-    share = number(one.get("probability"))
+    share = number(answer.get("probability"))
     if status == "resolved":
         shares = row.get("resolutions") or {row.get("resolution"): 100}
-        share = _RESULTS.get(one.get("resolution"), (number(shares.get(one["id"])) or 0) / 100)
-    return {"label": text(one["text"]), "probability": None if status == "cancelled" else share}
+        share = _RESULTS.get(
+            answer.get("resolution"), (number(shares.get(answer["id"])) or 0) / 100
+        )
+    return {"label": text(answer["text"]), "probability": None if status == "cancelled" else share}
 
 
 def _label(row: Row) -> str | None:
     """The outcome that a question was decided for; null where it is shared between several."""
-    named = {one["id"]: text(one["text"]) for one in row.get("answers") or ()}
-    return (_LABELS | named).get(row.get("resolution"))
+    labels = {outcome["id"]: text(outcome["text"]) for outcome in row.get("answers") or ()}
+    return (_LABELS | labels).get(row.get("resolution"))
 
 
-def _record(seen: float, row: Row) -> Record:
-    status = _status(row, seen)
+def _record(latest: float, row: Row) -> Record:
+    status = _status(row, latest)
     outcomes = _outcomes(row, status)
     basis = {"resolved": "resolved", "cancelled": None}.get(status, "amm")
-    has_share = any(one["probability"] is not None for one in outcomes or ())
+    has_share = any(outcome["probability"] is not None for outcome in outcomes or ())
     is_binary = row["outcomeType"] == "BINARY"
-    said = {
+    members = {
         "question": row["question"],
         "category": next(iter(row.get("groupSlugs") or ()), None),
         "status": status,
@@ -91,14 +93,16 @@ def _record(seen: float, row: Row) -> Record:
         **amounts(row, _AMOUNTS, unit=text(row.get("token"), 20) or "MANA", provider="manifold"),
         "rules": row.get("textDescription"),
         "url": web_url(row.get("url")) or f"{SITE}/{row.get('creatorUsername')}/{row.get('slug')}",
-        "opensAt": _when(row, "createdTime"),
-        "closesAt": _when(row, "closeTime"),
+        "opensAt": _time(row, "createdTime"),
+        "closesAt": _time(row, "closeTime"),
     }
-    stamp, ended = _when(row, "lastUpdatedTime"), _when(row, "resolutionTime")
-    return market("manifold", row["id"], said, stamp=stamp, won=_label(row), ended=ended)
+    stamp, ended_at = _time(row, "lastUpdatedTime"), _time(row, "resolutionTime")
+    return market(
+        "manifold", row["id"], members, stamp=stamp, winner=_label(row), ended_at=ended_at
+    )
 
 
-def _when(row: Row, name: str) -> datetime | None:
+def _time(row: Row, name: str) -> datetime | None:
     """A moment; questions that shall never close do so after the year 9999, which is none."""
     with suppress(InstantError):
         return epoch_moment(row.get(name))

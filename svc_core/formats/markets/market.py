@@ -11,18 +11,22 @@ Row = dict[str, Any]
 Outcomes = list[dict[str, Any]] | None
 
 
-def pairs(told: Any) -> Iterator[tuple[Any, Row]]:
+def markets_with_events(document: Any) -> Iterator[tuple[Any, Row]]:
     """Every market of an answer with the event that it stands in: of lists, envelopes, events."""
-    if isinstance(told, dict) and "question" not in told and isinstance(told.get("events"), list):
-        told = told["events"]
-    for one in as_list(told):
-        top = one if isinstance(one, dict) else {}
+    if (
+        isinstance(document, dict)
+        and "question" not in document
+        and isinstance(document.get("events"), list)
+    ):
+        document = document["events"]
+    for item in as_list(document):
+        top = item if isinstance(item, dict) else {}
         event = top["event"] if isinstance(top.get("event"), dict) else top
-        found = event.get("markets", top.get("markets"))
-        if isinstance(found, list):
-            yield from ((each, event) for each in found)
+        markets = event.get("markets", top.get("markets"))
+        if isinstance(markets, list):
+            yield from ((row, event) for row in markets)
         else:
-            yield top.get("market", one), {}
+            yield top.get("market", item), {}
 
 
 def binary(yes: float | None) -> Outcomes:
@@ -39,31 +43,31 @@ def amounts(row: Row, names: Mapping[str, str], **unit: str) -> Row:
 def market(
     provider: str,
     own_id: object,
-    said: Row,
+    members: Row,
     *,
     stamp: datetime | None,
-    won: str | None,
-    ended: datetime | None,
+    winner: str | None,
+    ended_at: datetime | None,
     other_id: object = None,
 ) -> Record:
-    """The record of a market, whose times are moments in `said`.
+    """The record of a market, whose times are moments in `members`.
 
-    Of one that is resolved, `won` is the outcome, null where it is none, and `ended` when it was.
+    Of one that is resolved, `winner` is the outcome, null where it is none, and `ended_at` when it was.
     """
-    named, exclusive = require(text(own_id), "an id"), said.get("mutuallyExclusive")
-    resolution = {"label": won, "resolvedAt": at(ended)}
-    members = {
-        **said,
+    market_id, exclusive = require(text(own_id), "an id"), members.get("mutuallyExclusive")
+    resolution = {"label": winner, "resolvedAt": at(ended_at)}
+    row = {
+        **members,
         "type": "prediction",
-        "question": require(text(said["question"], 1_000), "a question"),
-        "rules": text(said.get("rules")),
-        "category": text(said.get("category"), 200),
-        "groupId": text(said.get("groupId")),
+        "question": require(text(members["question"], 1_000), "a question"),
+        "rules": text(members.get("rules")),
+        "category": text(members.get("category"), 200),
+        "groupId": text(members.get("groupId")),
         "mutuallyExclusive": exclusive if isinstance(exclusive, bool) else None,
-        "resolution": resolution if said["status"] == "resolved" else None,
+        "resolution": resolution if members["status"] == "resolved" else None,
         "provider": provider,
-        "providerMarketId": named,
-        **{name: at(said.get(name)) for name in ("opensAt", "closesAt", "resolvesAt")},
+        "providerMarketId": market_id,
+        **{name: at(members.get(name)) for name in ("opensAt", "closesAt", "resolvesAt")},
     }
-    key, also = f"{provider}:{named}", (f"{provider}:{other_id}",) if other_id else ()
-    return Record("market", key, members, stamp, also, record_id=named, url=said["url"])
+    key, also = f"{provider}:{market_id}", (f"{provider}:{other_id}",) if other_id else ()
+    return Record("market", key, row, stamp, also, record_id=market_id, url=members["url"])

@@ -6,7 +6,7 @@ An event is a group of propositions. Outcomes and prices are JSON written into J
 import json
 from typing import Any
 
-from svc_core.formats.markets.market import Row, amounts, market, pairs
+from svc_core.formats.markets.market import Row, amounts, market, markets_with_events
 from svc_core.formats.model import Contents, Given, Record, Unusable
 from svc_core.formats.reading.body import Body
 from svc_core.formats.reading.format import make_format
@@ -21,28 +21,34 @@ _AMOUNTS = {"volume": "volume", "volume24h": "volume24hr", "liquidity": "liquidi
 
 
 def _recognise(body: Body) -> bool:
-    first, event = next(pairs(body.json), ({}, {}))
+    first, event = next(markets_with_events(body.json), ({}, {}))
     is_market = not first.keys().isdisjoint({"conditionId", "outcomePrices"})
     return is_market or "negRisk" in event or body.has("events", "pagination")
 
 
 def _parse(body: Body, _: Given) -> Contents:
-    yield from records(pairs(body.whole_json()), _record, lambda pair: pair[0]["id"])
+    yield from records(markets_with_events(body.whole_json()), _record, lambda pair: pair[0]["id"])
 
 
-def _listed(value: Any) -> list[Any] | None:
-    told = json.loads(value) if value and isinstance(value, str) else value
-    return told if isinstance(told, list) else None
+def _json_list(value: Any) -> list[Any] | None:
+    items = json.loads(value) if value and isinstance(value, str) else value
+    return items if isinstance(items, list) else None
 
 
 def _prices(row: Row, labels: list[str]) -> list[float | None]:
     """A probability for each outcome; none where nobody quoted, or where they make no whole."""
-    told = [number(price) for price in _listed(row.get("outcomePrices")) or [None] * len(labels)]
-    if len(told) != len(labels):
+    prices = [
+        number(price) for price in _json_list(row.get("outcomePrices")) or [None] * len(labels)
+    ]
+    if len(prices) != len(labels):
         raise Unusable("has prices that do not match its outcomes")
-    known = [price for price in told if price is not None and 0 <= price <= 1]
-    is_off = len(known) == 2 and abs(sum(known) - 1) > SPREAD_MAX
-    return told if any(known) and len(known) == len(told) and not is_off else [None] * len(labels)
+    quotes = [price for price in prices if price is not None and 0 <= price <= 1]
+    is_off = len(quotes) == 2 and abs(sum(quotes) - 1) > SPREAD_MAX
+    return (
+        prices
+        if any(quotes) and len(quotes) == len(prices) and not is_off
+        else [None] * len(labels)
+    )
 
 
 def _basis(row: Row, price: float | None) -> str | None:
@@ -51,7 +57,7 @@ def _basis(row: Row, price: float | None) -> str | None:
     if price is None:
         return None
     bases = {"mid": ((bid or 0) + (1 if ask is None else ask)) / 2, "last": last}
-    near = (name for name, told in bases.items() if told is not None and abs(price - told) < TICK)
+    near = (name for name, base in bases.items() if base is not None and abs(price - base) < TICK)
     return next(near, "amm" if row.get("enableOrderBook") is False else None)
 
 
@@ -62,20 +68,20 @@ def _outcome(label: str, price: float | None, token: object) -> Row:
 def _record(pair: tuple[Row, Row]) -> Record:
     row, event = pair
     group = event if "id" in event else next(iter(row.get("events") or ()), {})
-    labels = [str(label) for label in _listed(row.get("outcomes")) or ()]
-    prices, tokens = _prices(row, labels), _listed(row.get("clobTokenIds")) or []
+    labels = [str(label) for label in _json_list(row.get("outcomes")) or ()]
+    prices, tokens = _prices(row, labels), _json_list(row.get("clobTokenIds")) or []
     is_decided = row.get("umaResolutionStatus") == "resolved" or 1 in prices
     is_final = bool(row.get("closed")) and is_decided
     is_open = not row.get("closed") and not row.get("archived") and row.get("active") is not False
-    paid = [label for label, price in zip(labels, prices, strict=True) if (price or 0) >= FINAL]
-    won = paid[0] if is_final and len(paid) == 1 else None
-    if won is not None:
-        prices = [int(label == won) for label in labels]
+    payouts = [label for label, price in zip(labels, prices, strict=True) if (price or 0) >= FINAL]
+    winner = payouts[0] if is_final and len(payouts) == 1 else None
+    if winner is not None:
+        prices = [int(label == winner) for label in labels]
     outcomes = map(_outcome, labels, prices, [*tokens, *[None] * len(labels)])
     tags = group.get("tags") or row.get("tags") or [{}]
     path = f"event/{group['slug']}" if group.get("slug") else "market"
     condition = text(row.get("conditionId"))  # a search may leave out the id
-    said = {
+    members = {
         "question": row["question"],
         "category": row.get("category") or group.get("category") or tags[0].get("label"),
         "status": "resolved" if is_final else "open" if is_open else "closed",
@@ -90,8 +96,16 @@ def _record(pair: tuple[Row, Row]) -> Record:
         "closesAt": moment(row.get("endDate")) or moment(row.get("endDateIso")),
     }
     own_id, stamp = row.get("id") or condition, moment(row.get("updatedAt"))
-    ended = moment(row.get("closedTime")) or moment(row.get("umaEndDate"))
-    return market("polymarket", own_id, said, stamp=stamp, won=won, ended=ended, other_id=condition)
+    ended_at = moment(row.get("closedTime")) or moment(row.get("umaEndDate"))
+    return market(
+        "polymarket",
+        own_id,
+        members,
+        stamp=stamp,
+        winner=winner,
+        ended_at=ended_at,
+        other_id=condition,
+    )
 
 
 POLYMARKET = make_format("polymarket", _recognise, _parse)

@@ -35,8 +35,10 @@ _LISTS: dict[str, Callable[[Any], list[str]]] = {
 """An empty one says that there are none, a missing one nothing."""
 
 
-def _items(told: Any) -> list[Any]:
-    return as_list(told["features"] if isinstance(told, dict) and "features" in told else told)
+def _items(document: Any) -> list[Any]:
+    return as_list(
+        document["features"] if isinstance(document, dict) and "features" in document else document
+    )
 
 
 def _properties(item: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -51,7 +53,7 @@ def _parse(body: Body, _: Given) -> Contents:
     yield from records(_items(body.whole_json()), _country, lambda item: _properties(item)["cca2"])
 
 
-def record(code: object, said: Mapping[str, Any], provider_id: object = None) -> Record:
+def country_record(code: object, members: Mapping[str, Any], provider_id: object = None) -> Record:
     """What is said of the country with this code.
 
     Raises:
@@ -60,8 +62,8 @@ def record(code: object, said: Mapping[str, Any], provider_id: object = None) ->
     alpha2 = country(code, "alpha2")
     if alpha2 is None:
         raise Unusable("has a code that ISO 3166-1 does not have")
-    known = text(provider_id) or alpha2
-    return Record("country", alpha2, {"countryCode": alpha2, **said}, record_id=known)
+    id_ = text(provider_id) or alpha2
+    return Record("country", alpha2, {"countryCode": alpha2, **members}, record_id=id_)
 
 
 def numeric(code: object) -> str | None:
@@ -72,7 +74,9 @@ def numeric(code: object) -> str | None:
 
 def _country(item: Mapping[str, Any]) -> Record:
     code = _properties(item)["cca2"]
-    return record(code, {"bbox": box(item["geometry"])} if "geometry" in item else _facts(item))
+    return country_record(
+        code, {"bbox": box(item["geometry"])} if "geometry" in item else _facts(item)
+    )
 
 
 def _facts(item: Mapping[str, Any]) -> dict[str, Any]:

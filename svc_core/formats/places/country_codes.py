@@ -1,7 +1,7 @@
 """The table of country codes of datasets/country-codes: names of the UN, M49, money, telephones."""
 
 from svc_core.formats.model import Contents, Given, Record
-from svc_core.formats.places.countries import numeric, record
+from svc_core.formats.places.countries import country_record, numeric
 from svc_core.formats.reading.body import Body
 from svc_core.formats.reading.codes import calling_codes, currencies
 from svc_core.formats.reading.format import make_format
@@ -19,7 +19,7 @@ def _parse(body: Body, _: Given) -> Contents:
 
 
 def _record(row: dict[str, str]) -> Record:
-    said = {
+    members = {
         **{name: text(row.get(column)) for name, column in _TEXTS.items()},
         **{name: numeric(row.get(column)) for name, column in _DIGITS.items()},
         **{name: comma_parts(row.get(column)) for name, column in _LISTS.items()},
@@ -30,7 +30,9 @@ def _record(row: dict[str, str]) -> Record:
         "callingCodes": calling_codes(row.get("Dial") or ""),
     }
     # An empty cell does not say that there is none.
-    return record(row[ALPHA2].strip(), {name: told or None for name, told in said.items()})
+    return country_record(
+        row[ALPHA2].strip(), {name: cell or None for name, cell in members.items()}
+    )
 
 
 COUNTRY_CODES = make_format(

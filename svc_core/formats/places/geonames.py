@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from svc_core.formats.model import Contents, Given, Record
-from svc_core.formats.places.countries import numeric, record
+from svc_core.formats.places.countries import country_record, numeric
 from svc_core.formats.reading.body import Body
 from svc_core.formats.reading.codes import calling_codes, currencies
 from svc_core.formats.reading.format import make_format
@@ -58,7 +58,7 @@ def _record(row: list[str]) -> Record:
 def _country(row: list[str]) -> Record:
     alpha2, alpha3, number, _, name, capital, area, population, _, tld, money, _, phone = row[:13]
     languages, geonames_id, neighbours = [*row, "", ""][15:18]
-    said = {
+    members = {
         "alpha3": text(alpha3),
         "numeric": numeric(number),
         "name": text(name),
@@ -71,13 +71,13 @@ def _country(row: list[str]) -> Record:
         "callingCodes": calling_codes(phone) or None,
         "tld": comma_parts(tld) or None,
     }
-    return record(alpha2, said, geonames_id)
+    return country_record(alpha2, members, geonames_id)
 
 
 def _place(row: list[str]) -> Record:
     id_, name, _, _, north, west, class_, code, in_country, _, admin1 = row[:11]
     alpha2 = country(in_country, "alpha2")
-    said = place(
+    members = place(
         geonames=str(int(id_)),
         name=require(name, "a name"),
         country_code=alpha2,
@@ -86,7 +86,7 @@ def _place(row: list[str]) -> Record:
         precision=next((_PRECISION[k] for k in (class_, code, code[:3]) if k in _PRECISION), None),
     )
     key, url = f"{PROVIDER}:{int(id_)}", f"https://www.geonames.org/{id_}"
-    return Record("place", key, said or {}, midnight(row[18]), record_id=id_, url=url)
+    return Record("place", key, members or {}, midnight(row[18]), record_id=id_, url=url)
 
 
 GEONAMES = make_format("geonames", _recognise, _parse)

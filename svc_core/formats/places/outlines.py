@@ -13,7 +13,7 @@ Range = tuple[float, float]
 def box(geometry: Mapping[str, Any]) -> list[float]:
     """West, south, east and north of a polygon or of several."""
     parts = geometry["coordinates"]
-    rings = [each[0] for each in (parts if geometry["type"] == "MultiPolygon" else [parts])]
+    rings = [polygon[0] for polygon in (parts if geometry["type"] == "MultiPolygon" else [parts])]
     norths = [corner[1] for ring in rings for corner in ring]
     west, east = _span((min(c[0] for c in ring), max(c[0] for c in ring)) for ring in rings)
     return [west, min(norths), east, max(norths)]
@@ -21,13 +21,13 @@ def box(geometry: Mapping[str, Any]) -> list[float]:
 
 def _span(ranges: Iterable[Range]) -> Range:
     """The shortest way round the globe that passes all of these: what its widest gap leaves."""
-    joined: list[Range] = []
+    spans: list[Range] = []
     for west, east in sorted(ranges):
-        if joined and west <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(east, joined[-1][1]))
+        if spans and west <= spans[-1][1]:
+            spans[-1] = (spans[-1][0], max(east, spans[-1][1]))
         else:
-            joined.append((west, east))
-    around = [*joined, (joined[0][0] + 360, 0.0)]
+            spans.append((west, east))
+    around = [*spans, (spans[0][0] + 360, 0.0)]
     gaps = [(after[0] - before[1], place) for place, (before, after) in enumerate(pairwise(around))]
     last = max(gaps)[1]
-    return joined[(last + 1) % len(joined)][0], joined[last][1]
+    return spans[(last + 1) % len(spans)][0], spans[last][1]

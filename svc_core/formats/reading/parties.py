@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from svc_core.formats.model import Record, Said
+from svc_core.formats.model import Members, Record
 from svc_core.formats.reading.identifiers import cik, isin, lei
 from svc_core.formats.reading.values import designator
 from svc_core.text.words import fold
@@ -96,7 +96,7 @@ def _strength(key: str) -> tuple[int, str]:
 
 def entity(
     own_keys: Iterable[str],
-    members: Said,
+    members: Members,
     other_keys: Iterable[str] = (),
     *,
     provider: str | None = None,

@@ -4,16 +4,16 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from svc_core.formats.model import Record, Said
+from svc_core.formats.model import Members, Record
 from svc_core.formats.reading.values import require, web_url
 
 TYPE_FORM = "[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
 _TYPE = re.compile(TYPE_FORM)
-_UNKNOWN: Said = {"confidence": None, "validFrom": None, "validTo": None, "evidence": []}
+_UNKNOWN: Members = {"confidence": None, "validFrom": None, "validTo": None, "evidence": []}
 
 
 def relation(
-    kind: object, ends: Sequence[str], members: Said, *, is_directed: bool = True, **record: Any
+    kind: object, ends: Sequence[str], members: Members, *, is_directed: bool = True, **record: Any
 ) -> Record:
     """What joins the rows of two keys; `record` are members of a `Record`.
 
@@ -33,6 +33,6 @@ def relation(
     )
 
 
-def evidence_links(addresses: Iterable[object]) -> list[Said]:
+def evidence_links(addresses: Iterable[object]) -> list[Members]:
     """Where a relation is told of, each address once."""
     return [{"url": url} for url in dict.fromkeys(map(web_url, addresses)) if url]

@@ -17,8 +17,8 @@ from svc_core.formats.model import FAULTS, About, Contents, DocumentRefused, Giv
 from svc_core.formats.reading.body import Body
 from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import moment, records
-from svc_core.formats.sanctions.ftm_model import Around, things
-from svc_core.formats.sanctions.ftm_rows import gone, told
+from svc_core.formats.sanctions.ftm_model import CollectionIndex, things
+from svc_core.formats.sanctions.ftm_rows import entity_records, withdrawals
 
 _CHANGES = frozenset({"ADD", "MOD", "DEL"})
 
@@ -51,33 +51,33 @@ def _lines(body: Body) -> list[str]:
 
 
 def _parse(body: Body, _: Given) -> Contents:
-    lines, around, is_delta = _lines(body), Around(), "op" in _first(body)
+    lines, index, is_delta = _lines(body), CollectionIndex(), "op" in _first(body)
     for line in lines:
         with suppress(*FAULTS):  # its record says what is wrong
             value = _object(line)
             for thing in things(value["entity"] if is_delta else value):
-                around.note(thing)
+                index.note(thing)
     # A collection that lost what changed last is no older one; changes are, by what they change.
-    seen, changed = around.latest.get("last_seen"), around.latest.get("last_change")
-    yield About(moment(seen or (changed if is_delta else None)))
-    make = _changed if is_delta else told
-    yield from records(lines, lambda line: make(around, _object(line)))
+    last_seen, last_change = index.latest.get("last_seen"), index.latest.get("last_change")
+    yield About(moment(last_seen or (last_change if is_delta else None)))
+    make = _change_records if is_delta else entity_records
+    yield from records(lines, lambda line: make(index, _object(line)))
 
 
-def _changed(around: Around, value: dict[str, Any]) -> Iterator[Record]:
+def _change_records(index: CollectionIndex, value: dict[str, Any]) -> Iterator[Record]:
     change, entity = str(value["op"]), value["entity"]
     if change not in _CHANGES:
         raise Unusable("is a change of an unknown kind")
     if change == "DEL":
-        yield from gone(entity)
+        yield from withdrawals(entity)
         return
-    kept: set[str] = set()
-    for record in told(around, entity):
+    used_keys: set[str] = set()
+    for record in entity_records(index, entity):
         # Kept by its id, so that a deletion finds it; of one with several ends the others are not.
         key = f"ftm:{record.record_id}"
-        also = (one for one in (record.key, *record.also) if one != key)
-        yield record if key in kept else evolve(record, key=key, also=tuple(also))
-        kept.add(key)
+        other_keys = (other for other in (record.key, *record.also) if other != key)
+        yield record if key in used_keys else evolve(record, key=key, also=tuple(other_keys))
+        used_keys.add(key)
 
 
 FTM = make_format("ftm", lambda body: {"id", "schema", "properties"} <= _first(body).keys(), _parse)

@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from svc_core.formats.model import Said
+from svc_core.formats.model import Members
 from svc_core.formats.reading.parties import identifier, ranked_keys
 from svc_core.formats.reading.values import TEXT_CHARS, country, require
 
@@ -66,12 +66,12 @@ class Thing:
     id: str
     schema: str
     texts: Mapping[str, list[str]]
-    whole: Entity
+    source: Entity
 
-    def all(self, *names: str) -> list[str]:
+    def values(self, *names: str) -> list[str]:
         """The values of some properties."""
-        found = [one for name in names if name in self.texts for one in self.texts[name]]
-        return list(dict.fromkeys(found)) if found else found
+        strings = [string for name in names if name in self.texts for string in self.texts[name]]
+        return list(dict.fromkeys(strings)) if strings else strings
 
     def first(self, *names: str) -> str | None:
         """The first value of some properties."""
@@ -80,8 +80,8 @@ class Thing:
     @property
     def referents(self) -> list[str]:
         """The ids that were merged into its own."""
-        told = self.whole.get("referents")
-        return [one for one in told if isinstance(one, str)] if isinstance(told, list) else []
+        ids = self.source.get("referents")
+        return [id_ for id_ in ids if isinstance(id_, str)] if isinstance(ids, list) else []
 
 
 def things(entity: Entity) -> Iterator[Thing]:
@@ -90,29 +90,29 @@ def things(entity: Entity) -> Iterator[Thing]:
     Raises:
         Unusable: one has no id.
     """
-    held = entity.get("properties")
+    properties = entity.get("properties")
     texts: dict[str, list[str]] = {}
-    for name, values in held.items() if isinstance(held, dict) else ():
-        kept = []
-        for one in values[:VALUES_MAX] if isinstance(values, list) else [values]:
-            if isinstance(one, dict):
-                yield from things(one)
-            told = one.get("id") if isinstance(one, dict) else one
-            if isinstance(told, str) and told.strip():
-                kept.append(told.strip()[:TEXT_CHARS])
-        if kept:
-            texts[name] = kept if len(kept) == 1 else list(dict.fromkeys(kept))
+    for name, values in properties.items() if isinstance(properties, dict) else ():
+        strings = []
+        for item in values[:VALUES_MAX] if isinstance(values, list) else [values]:
+            if isinstance(item, dict):
+                yield from things(item)
+            string = item.get("id") if isinstance(item, dict) else item
+            if isinstance(string, str) and string.strip():
+                strings.append(string.strip()[:TEXT_CHARS])
+        if strings:
+            texts[name] = strings if len(strings) == 1 else list(dict.fromkeys(strings))
     id_ = entity.get("id")
-    told_id = require(id_.strip() if isinstance(id_, str) else None, "id")
-    yield Thing(told_id, str(entity.get("schema")), texts, entity)
+    own_id = require(id_.strip() if isinstance(id_, str) else None, "id")
+    yield Thing(own_id, str(entity.get("schema")), texts, entity)
 
 
 @frozen
-class Around:
+class CollectionIndex:
     """What a collection says of entities beside their own lines, by their ids."""
 
     names: dict[str, list[tuple[str, object]]] = field(factory=lambda: defaultdict(list))
-    beside: dict[str, list[Thing]] = field(factory=lambda: defaultdict(list))
+    attachments: dict[str, list[Thing]] = field(factory=lambda: defaultdict(list))
     schemas: set[str] = field(factory=set)
     latest: dict[str, str] = field(factory=dict)
     """When any of them was last seen and last changed."""
@@ -121,57 +121,65 @@ class Around:
         """Take in what an entity says of itself and of others."""
         self.schemas.add(thing.schema)
         for name in ("last_seen", "last_change"):
-            self.latest[name] = max(self.latest.get(name, ""), str(thing.whole.get(name) or ""))
+            self.latest[name] = max(self.latest.get(name, ""), str(thing.source.get(name) or ""))
         if thing.schema in TYPES:
             self.names[thing.id] += _names(thing)
         elif thing.schema in SHARED:
-            for party in thing.all(SHARED[thing.schema]) or [thing.id]:
-                self.beside[party].append(thing)
+            for party in thing.values(SHARED[thing.schema]) or [thing.id]:
+                self.attachments[party].append(thing)
 
     def keys(self, id_: str) -> list[str]:
         """By what an entity, which may be none of this collection, is known."""
-        listed = [("un-ref", ref) for one in self.of(id_, "Sanction") for ref in one.all("unscId")]
-        return ranked_keys([*self.names.get(id_, ()), *listed, ("ftm", id_)])
+        refs = [
+            ("un-ref", ref)
+            for thing in self.related(id_, "Sanction")
+            for ref in thing.values("unscId")
+        ]
+        return ranked_keys([*self.names.get(id_, ()), *refs, ("ftm", id_)])
 
-    def of(self, id_: str, *schemas: str) -> list[Thing]:
+    def related(self, id_: str, *schemas: str) -> list[Thing]:
         """What is told with an entity."""
-        return [one for one in self.beside.get(id_, ()) if one.schema in schemas]
+        return [thing for thing in self.attachments.get(id_, ()) if thing.schema in schemas]
 
-    def listings(self, id_: str) -> list[Said] | None:
+    def listings(self, id_: str) -> list[Members] | None:
         """Of an entity; None where the collection has none at all."""
-        found = [_listing(one) for one in self.of(id_, "Sanction")]
-        return found if "Sanction" in self.schemas else None
+        listings = [_listing(thing) for thing in self.related(id_, "Sanction")]
+        return listings if "Sanction" in self.schemas else None
 
-    def identifiers(self, thing: Thing) -> Iterator[Said]:
+    def identifiers(self, thing: Thing) -> Iterator[Members]:
         """Numbers of an entity in registers and of its papers."""
         for name, kind in _IDENTIFIERS.items():
-            yield from (identifier(kind, one) for one in thing.texts.get(name, ()))
-        for paper in self.of(thing.id, *_PAPERS):
+            yield from (identifier(kind, number) for number in thing.texts.get(name, ()))
+        for paper in self.related(thing.id, *_PAPERS):
             land = country(paper.first("country"), "alpha2")
-            yield from (identifier(_PAPERS[paper.schema], one, land) for one in paper.all("number"))
+            yield from (
+                identifier(_PAPERS[paper.schema], number, land) for number in paper.values("number")
+            )
 
     def addresses(self, thing: Thing) -> Iterator[str]:
         """Those of an entity, also what is told with others."""
-        yield from thing.all("address")
-        for one in (each for id_ in thing.all("addressEntity") for each in self.of(id_, "Address")):
-            yield one.first("full") or ", ".join(one.all("street", "city", "country"))
+        yield from thing.values("address")
+        for address in (
+            place for id_ in thing.values("addressEntity") for place in self.related(id_, "Address")
+        ):
+            yield address.first("full") or ", ".join(address.values("street", "city", "country"))
 
 
 def _names(thing: Thing) -> list[tuple[str, object]]:
-    told = [(s, one) for name, s in _SCHEMES.items() for one in thing.texts.get(name, ())]
-    ids = [_OFAC.fullmatch(one) for one in (thing.id, *thing.referents)]
-    return [*told, *(("ofac-uid", one[1]) for one in ids if one)]
+    pairs = [(s, text) for name, s in _SCHEMES.items() for text in thing.texts.get(name, ())]
+    ids = [_OFAC.fullmatch(id_) for id_ in (thing.id, *thing.referents)]
+    return [*pairs, *(("ofac-uid", match[1]) for match in ids if match)]
 
 
-def _listing(thing: Thing) -> Said:
+def _listing(thing: Thing) -> Members:
     """A listing; one that ended is over, unless it was seen before its end."""
-    ended = thing.first("endDate")
-    seen = str(thing.whole.get("last_seen") or thing.whole.get("last_change") or "9999")
+    end_date = thing.first("endDate")
+    last_seen = str(thing.source.get("last_seen") or thing.source.get("last_change") or "9999")
     return {
         "programId": thing.first("programId", "program"),
         "authority": thing.first("authority"),
         "listName": thing.first("program"),
         "listedDate": thing.first("listingDate", "startDate"),
         "reason": thing.first("reason", "summary"),
-        "status": "active" if ended is None or ended > seen else "delisted",
+        "status": "active" if end_date is None or end_date > last_seen else "delisted",
     }

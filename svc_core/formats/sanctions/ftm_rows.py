@@ -19,29 +19,37 @@ from svc_core.formats.reading.values import (
     text,
     web_url,
 )
-from svc_core.formats.sanctions.ftm_model import EDGES, SHARED, TYPES, Around, Entity, Thing, things
+from svc_core.formats.sanctions.ftm_model import (
+    EDGES,
+    SHARED,
+    TYPES,
+    CollectionIndex,
+    Entity,
+    Thing,
+    things,
+)
 
 _PERCENTAGE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?%?")
 _COUNTRIES = ("jurisdiction", "mainCountry", "nationality", "citizenship", "country", "flag")
 _AMOUNTS = {"amountEur": "EUR", "amountUsd": "USD"}
 
 
-def told(around: Around, whole: Entity) -> Iterator[Record]:
+def entity_records(index: CollectionIndex, source: Entity) -> Iterator[Record]:
     """What an entity says of rows, with what is written out inside of it.
 
     Raises:
         Unusable: no row shows it, or it lacks what its row needs.
     """
-    for thing in things(whole):
+    for thing in things(source):
         if thing.schema in TYPES:
-            yield _party(around, thing)
+            yield _party(index, thing)
         elif thing.schema in EDGES:
-            yield from _relations(around, thing)
-        elif thing.whole is whole and thing.schema not in SHARED:
+            yield from _relations(index, thing)
+        elif thing.source is source and thing.schema not in SHARED:
             raise Unusable("is of a schema that no row shows")
 
 
-def gone(entity: Entity) -> Iterator[Record]:
+def withdrawals(entity: Entity) -> Iterator[Record]:
     """What is no more: of an entity that names no schema a party or a relation.
 
     Raises:
@@ -54,43 +62,45 @@ def gone(entity: Entity) -> Iterator[Record]:
             yield Record(resource, key, {}, record_id=thing.id, gone=True)
 
 
-def _party(around: Around, thing: Thing) -> Record:
-    named = thing.all("name", "alias", "previousName")
-    caption = thing.whole.get("caption") or next(iter(named), None)
+def _party(index: CollectionIndex, thing: Thing) -> Record:
+    names = thing.values("name", "alias", "previousName")
+    caption = thing.source.get("caption") or next(iter(names), None)
     name = require(text(caption, 1_000), "a name")
-    founded, ended = thing.first("incorporationDate"), thing.first("dissolutionDate")
-    tickers = [{"ticker": one, "exchangeName": None, "mic": None} for one in thing.all("ticker")]
-    said = {
+    start, end = thing.first("incorporationDate"), thing.first("dissolutionDate")
+    tickers = [
+        {"ticker": ticker, "exchangeName": None, "mic": None} for ticker in thing.values("ticker")
+    ]
+    members = {
         "type": TYPES[thing.schema],
         "name": name,
-        "aliases": [one for one in named if one != name],
-        "weakAliases": thing.all("weakAlias"),
+        "aliases": [alias for alias in names if alias != name],
+        "weakAliases": thing.values("weakAlias"),
         "description": text(thing.first("summary", "notes", "description")),
         "jurisdiction": country(thing.first("jurisdiction"), "alpha2"),
-        "countryCodes": countries(thing.all(*_COUNTRIES), "alpha2"),
-        "status": "inactive" if ended else None,
+        "countryCodes": countries(thing.values(*_COUNTRIES), "alpha2"),
+        "status": "inactive" if end else None,
         "listings": tickers or None,
-        "sanctions": around.listings(thing.id),
-        "topics": thing.all("topics"),
-        "validity": {"from": founded, "to": ended} if founded or ended else None,
-        "birthDates": thing.all("birthDate") or None,
-        "birthPlaces": thing.all("birthPlace") or None,
+        "sanctions": index.listings(thing.id),
+        "topics": thing.values("topics"),
+        "validity": {"from": start, "to": end} if start or end else None,
+        "birthDates": thing.values("birthDate") or None,
+        "birthPlaces": thing.values("birthPlace") or None,
         "gender": thing.first("gender"),
-        "addresses": list(around.addresses(thing)),
-        "identifiers": list(around.identifiers(thing)),
+        "addresses": list(index.addresses(thing)),
+        "identifiers": list(index.identifiers(thing)),
     }
-    merged = [f"ftm:{one}" for one in thing.referents]
-    return entity(around.keys(thing.id), said, merged, **_from(thing))
+    merged_keys = [f"ftm:{id_}" for id_ in thing.referents]
+    return entity(index.keys(thing.id), members, merged_keys, **_provenance(thing))
 
 
-def _relations(around: Around, thing: Thing) -> Iterator[Record]:
+def _relations(around: CollectionIndex, thing: Thing) -> Iterator[Record]:
     kind, source, target, is_directed = EDGES[thing.schema]
-    sources, targets = (require(thing.all(end) or None, end) for end in (source, target))
+    sources, targets = (require(thing.values(end) or None, end) for end in (source, target))
     currencies = {"amount": thing.first("currency"), **_AMOUNTS}
     amounts = ((number(thing.first(name)), currency) for name, currency in currencies.items())
-    amount, currency = next((one for one in amounts if one[0] is not None), (None, None))
+    amount, currency = next((pair for pair in amounts if pair[0] is not None), (None, None))
     percentage = _PERCENTAGE.fullmatch(thing.first("percentage") or "")
-    said = {
+    members = {
         "validFrom": thing.first("startDate", "date"),
         "validTo": thing.first("endDate"),
         "attributes": {
@@ -99,16 +109,16 @@ def _relations(around: Around, thing: Thing) -> Iterator[Record]:
             "amount": amount,
             "currency": currency,
         },
-        "evidence": evidence_links(thing.all("sourceUrl")),
+        "evidence": evidence_links(thing.values("sourceUrl")),
     }
     for ends in product(sources, targets):
         keys = [around.keys(end)[0] for end in ends]
-        made = relation(kind, keys, said, is_directed=is_directed, **_from(thing))
+        record = relation(kind, keys, members, is_directed=is_directed, **_provenance(thing))
         # Of payments between the same two each is one of its own.
-        yield evolve(made, key=f"{made.key}|{thing.id}") if kind == "paid" else made
+        yield evolve(record, key=f"{record.key}|{thing.id}") if kind == "paid" else record
 
 
-def _from(thing: Thing) -> dict[str, Any]:
-    pages = (web_url(one) for one in thing.all("sourceUrl"))
-    stamp = moment(thing.whole.get("last_change"))
+def _provenance(thing: Thing) -> dict[str, Any]:
+    pages = (web_url(url) for url in thing.values("sourceUrl"))
+    stamp = moment(thing.source.get("last_change"))
     return {"record_id": thing.id, "stamp": stamp, "url": next(filter(None, pages), None)}

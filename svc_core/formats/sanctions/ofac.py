@@ -25,15 +25,17 @@ def _recognise(body: Body) -> bool:
     return "-0-" in body.head and len(first) in _PARTS and first[0].isdecimal()
 
 
-def _parse(body: Body, given: Given) -> Contents:
+def _parse(body: Body, origin: Given) -> Contents:
     rows = [row for row in body.rows() if row != [_DOS_END]]
     width = len(rows[0])
-    (part, rows_of), asked = _PARTS[width], given.options.get("part", "").lower()
-    if asked not in {"", part}:
-        raise DocumentRefused("option", f"The document has the columns of {part}, not of {asked}.")
+    (part, rows_of), part_option = _PARTS[width], origin.options.get("part", "").lower()
+    if part_option not in {"", part}:
+        raise DocumentRefused(
+            "option", f"The document has the columns of {part}, not of {part_option}."
+        )
     if len(rows[-1]) != width or body.text.count('"') % 2:
         raise DocumentRefused("truncated", "The document ends within a line.")
-    list_name = "Consolidated List" if "cons" in given.name.lower() else "SDN List"
+    list_name = "Consolidated List" if "cons" in origin.name.lower() else "SDN List"
     yield About(title=f"OFAC {list_name}: {part}", home_url=PAGE)
     for row in (row for row in rows if len(row) != width):
         yield Rejection("has not the columns of its file", 1, ",".join(row)[:200])
@@ -42,8 +44,8 @@ def _parse(body: Body, given: Given) -> Contents:
 
 
 def _field(value: str) -> str | None:
-    told = value.strip(f" {_DOS_END}")
-    return None if told in _NO_VALUE else told
+    text = value.strip(f" {_DOS_END}")
+    return None if text in _NO_VALUE else text
 
 
 OFAC = make_format(

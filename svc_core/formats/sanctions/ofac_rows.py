@@ -4,11 +4,17 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
-from svc_core.formats.model import Contents, Record, Said
+from svc_core.formats.model import Contents, Members, Record
 from svc_core.formats.reading.parties import entity, identifier, ranked_keys
 from svc_core.formats.reading.relations import relation
 from svc_core.formats.reading.values import countries_named, records, require, text
-from svc_core.formats.sanctions.remarks import members, named, notes, of, sanctions
+from svc_core.formats.sanctions.remarks import (
+    designators,
+    note_texts,
+    parse_remarks,
+    party_members,
+    sanctions,
+)
 
 Row = Sequence[str | None]
 """The fields of a line, None where it has no value."""
@@ -17,10 +23,12 @@ PAGE = "https://sanctionssearch.ofac.treas.gov"
 _TYPES = {"individual": "person", "vessel": "vessel", "aircraft": "aircraft"}
 
 
-def _record(number: str | None, said: Said, named: Iterable[tuple[str, object]] = ()) -> Record:
+def _record(
+    number: str | None, members: Members, designators: Iterable[tuple[str, object]] = ()
+) -> Record:
     uid = require(number if number and number.isdecimal() else None, "ent_num")
     url = f"{PAGE}/Details.aspx?id={uid}"
-    return entity(ranked_keys([("ofac-uid", uid), *named]), said, record_id=uid, url=url)
+    return entity(ranked_keys([("ofac-uid", uid), *designators]), members, record_id=uid, url=url)
 
 
 # -- SDN and the consolidated list -------------------------------------------------------------
@@ -39,18 +47,20 @@ def _plain(name: str | None) -> str:
 
 def _entity(ids: Mapping[str, str | None], list_name: str, row: Row) -> Iterator[Record]:
     number, name, kind, program, title, call_sign, vessel, _, _, flag, _, remarks = row
-    told = notes(remarks)
-    said = members(told, flag) | {
+    notes = parse_remarks(remarks)
+    members = party_members(notes, flag) | {
         "type": _TYPES.get(str(kind).lower(), "organization"),
         "name": require(text(name, 1_000), "a name"),
         "description": text(title or vessel),
-        "sanctions": sanctions(program, told, list_name),
+        "sanctions": sanctions(program, notes, list_name),
     }
     if call_sign:
-        said["identifiers"].append(identifier("callSign", call_sign))
-    yield _record(number, said, named(told))
-    for other in sorted({ids.get(_plain(one)) or "" for one in of(told, "Linked To:")} - {""}):
-        ends = (f"ofac-uid:{number}", f"ofac-uid:{other}")
+        members["identifiers"].append(identifier("callSign", call_sign))
+    yield _record(number, members, designators(notes))
+    for target in sorted(
+        {ids.get(_plain(label)) or "" for label in note_texts(notes, "Linked To:")} - {""}
+    ):
+        ends = (f"ofac-uid:{number}", f"ofac-uid:{target}")
         about = {"attributes": {"role": "Linked To"}}
         yield relation("associate", ends, about, is_directed=False, record_id=number)
 
@@ -58,7 +68,7 @@ def _entity(ids: Mapping[str, str | None], list_name: str, row: Row) -> Iterator
 # -- ALT and ADD -------------------------------------------------------------------------------
 
 
-def _grouped(
+def _group_records(
     make: Callable[[str | None, list[Row]], Record], rows: Sequence[Row], _: str
 ) -> Contents:
     groups: dict[str | None, list[Row]] = defaultdict(list)
@@ -80,8 +90,8 @@ def _addresses(number: str | None, rows: list[Row]) -> Record:
     return _record(number, {"addresses": [*filter(None, lines)], "countryCodes": lands})
 
 
-aliases = partial(_grouped, _aliases)
+aliases = partial(_group_records, _aliases)
 """Other names of entities, weak ones by their remarks."""
 
-addresses = partial(_grouped, _addresses)
+addresses = partial(_group_records, _addresses)
 """Where entities are."""

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from svc_core.formats.model import Said
+from svc_core.formats.model import Members
 from svc_core.formats.reading.parties import identifier
 from svc_core.formats.reading.values import countries_named, country_named
 
@@ -34,87 +34,91 @@ _LABELS = (
 
 _NOTE = re.compile(f"(?:alt[.] )?(({'|'.join(map(re.escape, _LABELS))}) (.+))")
 _AFTER_NUMBER = re.compile(r" (?:\(|issued |expires )")
-_LISTED = re.compile(r"\((?:(EO) )?(\w+)[^)]*\):? (.+)")
+_LISTING_DATE = re.compile(r"\((?:(EO) )?(\w+)[^)]*\):? (.+)")
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 _DATE = re.compile(rf"(?:circa )?(?:(?:(\d\d) )?({'|'.join(_MONTHS)}) )?(\d{{4}})")
 
 
-def notes(remarks: str | None) -> Notes:
+def parse_remarks(remarks: str | None) -> Notes:
     """What remarks say, by label."""
-    found: dict[str, list[str]] = {}
+    by_label: dict[str, list[str]] = {}
     for note in map(_NOTE.fullmatch, (remarks or "").strip().removesuffix(".").split("; ")):
         if note is not None:
             whole, label, rest = note.groups()
-            found.setdefault(label, []).append(whole if label in _REASONS else rest.strip())
-    return found
+            by_label.setdefault(label, []).append(whole if label in _REASONS else rest.strip())
+    return by_label
 
 
-def of(told: Notes, *labels: str) -> list[str]:
+def note_texts(notes: Notes, *labels: str) -> list[str]:
     """What stands behind some labels."""
-    return [one for label in labels if label in told for one in told[label]]
+    return [text for label in labels if label in notes for text in notes[label]]
 
 
-def members(told: Notes, flag: str | None = None) -> dict[str, Any]:
+def party_members(notes: Notes, flag: str | None = None) -> dict[str, Any]:
     """What remarks say of a party, as members of its row; `flag` is the country of a vessel."""
-    registered = of(told, "Nationality of Registration")
-    lands = [*of(told, "nationality", "citizen"), *registered, flag]
-    established = next(dates(of(told, "Organization Established Date")), None)
+    registrations = note_texts(notes, "Nationality of Registration")
+    lands = [*note_texts(notes, "nationality", "citizen"), *registrations, flag]
+    founding = next(dates(note_texts(notes, "Organization Established Date")), None)
     return {
         # Names in quotation marks: too common or too short to know somebody by.
-        "weakAliases": list(dict.fromkeys(name.strip("' ") for name in of(told, *_ALIASES))),
-        "jurisdiction": next(map(country_named, registered), None),
+        "weakAliases": list(
+            dict.fromkeys(name.strip("' ") for name in note_texts(notes, *_ALIASES))
+        ),
+        "jurisdiction": next(map(country_named, registrations), None),
         "countryCodes": countries_named(lands) or None,
-        "birthDates": list(dates(of(told, "DOB"))) or None,
-        "birthPlaces": of(told, "POB") or None,
-        "gender": next(map(str.lower, of(told, "Gender")), None),
-        "validity": established and {"from": established, "to": None},
-        "identifiers": [identifier(*one) for one in _numbers(told, _IDENTIFIERS)],
+        "birthDates": list(dates(note_texts(notes, "DOB"))) or None,
+        "birthPlaces": note_texts(notes, "POB") or None,
+        "gender": next(map(str.lower, note_texts(notes, "Gender")), None),
+        "validity": founding and {"from": founding, "to": None},
+        "identifiers": [identifier(*number) for number in _numbers(notes, _IDENTIFIERS)],
     }
 
 
-def named(told: Notes) -> list[tuple[str, object]]:
+def designators(notes: Notes) -> list[tuple[str, object]]:
     """Pairs of scheme and value."""
-    return [(scheme, value) for scheme, value, _ in _numbers(told, _SCHEMES)]
+    return [(scheme, value) for scheme, value, _ in _numbers(notes, _SCHEMES)]
 
 
-def _numbers(told: Notes, kinds: Mapping[str, str]) -> Iterator[tuple[str, str, str | None]]:
+def _numbers(notes: Notes, kinds: Mapping[str, str]) -> Iterator[tuple[str, str, str | None]]:
     """Kind and number of each, with its country."""
-    for label in filter(kinds.__contains__, told):
-        for one in told[label]:
-            land = country_named(one.partition(" (")[2].partition(")")[0])
-            yield kinds[label], _AFTER_NUMBER.split(one, 1)[0], land
+    for label in filter(kinds.__contains__, notes):
+        for text in notes[label]:
+            land = country_named(text.partition(" (")[2].partition(")")[0])
+            yield kinds[label], _AFTER_NUMBER.split(text, 1)[0], land
 
 
-def dates(told: list[str]) -> Iterator[str]:
+def dates(texts: list[str]) -> Iterator[str]:
     """Dates as exact as they are told, `1967-08-25`, `1967-08` or `1967`, and intervals of two."""
-    for one in told:
-        ends = [_date(end) for end in one.replace("-", " to ").split(" to ")]
+    for text in texts:
+        ends = [_date(end) for end in text.replace("-", " to ").split(" to ")]
         if all(ends):
             yield "/".join(map(str, ends))
 
 
-def _date(told: str) -> str | None:
-    parts = _DATE.fullmatch(told)
+def _date(text: str) -> str | None:
+    parts = _DATE.fullmatch(text)
     if parts is None:
         return None
     day, month, year = parts.groups()
     return "-".join(filter(None, (year, month and f"{_MONTHS.index(month) + 1:02}", day)))
 
 
-def sanctions(program: str | None, told: Notes, list_name: str) -> list[Said]:
+def sanctions(program: str | None, notes: Notes, list_name: str) -> list[Members]:
     """A listing under each program; a date of listing belongs to the program that it names."""
-    listed = [
-        parts.groups("") for parts in map(_LISTED.fullmatch, of(told, "Listing Date")) if parts
+    listing_dates = [
+        parts.groups("")
+        for parts in map(_LISTING_DATE.fullmatch, note_texts(notes, "Listing Date"))
+        if parts
     ]
-    days = {f"{order}{number}": next(dates([day]), None) for order, number, day in listed}
+    days = {f"{order}{number}": next(dates([day]), None) for order, number, day in listing_dates}
     return [
         {
-            "programId": one.strip("[] ") or None,
+            "programId": code.strip("[] ") or None,
             "authority": "Office of Foreign Assets Control",
             "listName": list_name,
-            "listedDate": next((day for mark, day in days.items() if mark in one), None),
-            "reason": "; ".join(of(told, *_REASONS)) or None,
+            "listedDate": next((day for mark, day in days.items() if mark in code), None),
+            "reason": "; ".join(note_texts(notes, *_REASONS)) or None,
             "status": "active",
         }
-        for one in (program or "").split("] [")
+        for code in (program or "").split("] [")
     ]

@@ -11,7 +11,7 @@ import pytest
 
 from svc_core.formats.companies.fiscal import FiscalYears, months
 from svc_core.formats.companies.sec_companyfacts import FILINGS_MAX
-from svc_core.formats.companies.xbrl import measured_in
+from svc_core.formats.companies.xbrl import split_unit
 from svc_core.formats.model import DocumentRefused, Given, Record
 from svc_core.formats.reading.body import Body
 from svc_core.formats.reading.values import country_named
@@ -389,7 +389,7 @@ def test_the_answer_for_one_concept_has_the_same_rows() -> None:
 def test_a_unit_is_of_ucum_or_a_currency(
     unit: str, currency: str | None, measured: str | None
 ) -> None:
-    assert measured_in(unit) == {"currency": currency, "unit": measured}
+    assert split_unit(unit) == {"currency": currency, "unit": measured}
 
 
 def test_how_long_quarters_of_weeks_and_of_months_are() -> None:
@@ -446,7 +446,7 @@ def test_the_fiscal_period_is_that_of_the_dates(
     period: str | None,
 ) -> None:
     first = date.fromisoformat(start) if start else None
-    found = FiscalYears(ends).of(first, date.fromisoformat(end))
+    found = FiscalYears(ends).period_of(first, date.fromisoformat(end))
     assert found == {"fiscalYear": year, "fiscalPeriod": period}
 
 

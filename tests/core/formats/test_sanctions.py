@@ -228,7 +228,7 @@ def test_other_tables_are_no_list(body: str) -> None:
 
 
 def test_no_remarks_say_nothing() -> None:
-    assert remarks.notes(None) == {}
+    assert remarks.parse_remarks(None) == {}
 
 
 # -- United Nations ----------------------------------------------------------------------------
