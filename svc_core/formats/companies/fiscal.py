@@ -75,9 +75,7 @@ class FiscalYears:
             if year is not None
         }
         self._calendars = [
-            _Calendar(
-                run, _most_common([leads[end] for end in run if end in leads] or leads.values())
-            )
+            _Calendar(run, _mode([leads[end] for end in run if end in leads] or leads.values()))
             for run in _runs(sorted(year_names) if leads else ())
         ]
 
@@ -121,7 +119,7 @@ def _are_years(days: int) -> bool:
     return abs(days - round(days / YEAR_DAYS) * YEAR_DAYS) <= SLACK_DAYS
 
 
-def _most_common(leads: Iterable[int]) -> int:
+def _mode(leads: Iterable[int]) -> int:
     return Counter(leads).most_common(1)[0][0]
 
 

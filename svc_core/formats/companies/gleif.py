@@ -65,23 +65,18 @@ def _read(
 
 def _entity(attributes: Item) -> Record:
     entity = attributes["entity"]
-    other_names = [
-        *(entity.get("otherNames") or ()),
-        *(entity.get("transliteratedOtherNames") or ()),
-    ]
+    aliases = [*(entity.get("otherNames") or ()), *(entity.get("transliteratedOtherNames") or ())]
     successors = [*(entity.get("successorEntities") or ()), entity.get("successorEntity") or {}]
     return leis.legal_entity(
         _facts(attributes, leis.ENTITY),
-        [name.get("name") for name in other_names],
+        [name.get("name") for name in aliases],
         attributes.get("bic") or (),
         is_succeeded=any(successor.get("lei") or successor.get("name") for successor in successors),
     )
 
 
 def _relation(attributes: Item) -> Record:
-    periods = {
-        period.get("type"): period for period in attributes["relationship"].get("periods") or ()
-    }
+    periods = {item.get("type"): item for item in attributes["relationship"].get("periods") or ()}
     return leis.lei_relation(
         _facts(attributes | {"period": periods.get("RELATIONSHIP_PERIOD")}, leis.RELATION)
     )

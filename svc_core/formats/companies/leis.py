@@ -77,7 +77,7 @@ def legal_entity(
     is_succeeded: bool,
 ) -> Record:
     """The legal entity of these facts; `other_names` are its names beside the legal one."""
-    number, legal = require_lei(facts["lei"]), require(text(facts["name"]), "a legal name")
+    code, legal = require_lei(facts["lei"]), require(text(facts["name"]), "a legal name")
     home = text(facts["jurisdiction"]) or ""
     status = _STATUSES.get(str(facts["status"]), "unknown")
     validity = {"from": day(facts["created"]), "to": day(facts["expired"])}
@@ -92,9 +92,7 @@ def legal_entity(
         "status": "merged" if is_succeeded and status == "inactive" else status,
         "validity": validity if any(validity.values()) else None,
     }
-    return lei_record(
-        number, members, [("bic", bic) for bic in bics], stamp=moment(facts["changed"])
-    )
+    return lei_record(code, members, [("bic", bic) for bic in bics], stamp=moment(facts["changed"]))
 
 
 def lei_record(

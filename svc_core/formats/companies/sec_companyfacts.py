@@ -55,29 +55,23 @@ def _recognise(body: Body) -> bool:
 
 
 def _parse(body: Body, _: Given) -> Contents:
-    document = body.whole_json()
-    cik = sec.require_cik(document["cik"])
-    taxonomies = (
-        document["facts"]
-        if "facts" in document
-        else {document["taxonomy"]: {document["tag"]: document}}
-    )
+    reply = body.whole_json()
+    cik = sec.require_cik(reply["cik"])
+    taxonomies = reply["facts"] if "facts" in reply else {reply["taxonomy"]: {reply["tag"]: reply}}
     all_series = list(xbrl.series(taxonomies))
     facts = [fact for series in all_series for fact in series.facts if isinstance(fact, dict)]
     yield About(stamp=sec.latest(fact.get("filed") for fact in facts))
-    yield sec.filer(cik, {"name": text(document.get("entityName"))})
+    yield sec.filer(cik, {"name": text(reply.get("entityName"))})
     period = cache(partial(_period, FiscalYears(annual_ends(facts))))
     states = _Statements(period, all_series).holds
-    company = Company(cik, period, cache(partial(_filing, cik)), states)
+    filer = Company(cik, period, cache(partial(_filing, cik)), states)
     for series in all_series:
-        yield from records(
-            series.facts, partial(_record, company, series), lambda fact: fact["accn"]
-        )
+        yield from records(series.facts, partial(_record, filer, series), lambda fact: fact["accn"])
 
 
 def _record(company: Company, series: xbrl.Series, fact: Fact) -> Record:
     period = company.period(fact.get("start") or None, fact["end"])
-    filing, filed_at = company.filing(*map(fact.get, _FILING))
+    filing, stamp = company.filing(*map(fact.get, _FILING))
     accession, value = filing["accession"], xbrl.exact(fact["val"])
     start, end = period["periodStart"], period["periodEnd"]
     company.filings[series.key, start, end] += 1
@@ -93,9 +87,7 @@ def _record(company: Company, series: xbrl.Series, fact: Fact) -> Record:
         "frame": text(fact.get("frame")),
     }
     key = f"{company.cik}|{series.key}|{start or ''}|{end}|{accession}"
-    return Record(
-        "financialObservation", key, members, filed_at, (), accession, filing["url"], filed_at
-    )
+    return Record("financialObservation", key, members, stamp, (), accession, filing["url"], stamp)
 
 
 class _Statements:

@@ -23,8 +23,8 @@ from svc_core.formats.reading.values import (
     moment,
     records,
     require,
+    strings,
     text,
-    text_list,
 )
 
 _FILE = re.compile(r"CIK(\d{10})")
@@ -36,14 +36,12 @@ def _recognise(body: Body) -> bool:
 
 
 def _parse(body: Body, origin: Given) -> Contents:
-    document = body.whole_json()
-    columns = (
-        document if "filings" not in document else (document["filings"] or {}).get("recent") or {}
-    )
-    number, rows = _company(document, origin), _rows(columns)
+    reply = body.whole_json()
+    columns = reply if "filings" not in reply else (reply["filings"] or {}).get("recent") or {}
+    number, rows = _company(reply, origin), _rows(columns)
     yield About(stamp=sec.latest(row.get("acceptanceDateTime") for row in rows))
-    if columns is not document:
-        yield from records([document], partial(_entity, number))
+    if columns is not reply:
+        yield from records([reply], partial(_entity, number))
     yield from records(rows, partial(_filing, number), lambda row: row["accessionNumber"])
 
 
@@ -63,11 +61,11 @@ def _rows(columns: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _entity(number: str, document: dict[str, Any]) -> Record:
-    tickers, homes = text_list(document.get("tickers")), _homes(document)
+    tickers, homes = strings(document.get("tickers")), _homes(document)
     exchanges = (document.get("exchanges") or ())[: len(tickers)]
     name, sic = require(text(document.get("name")), "a name"), text(document.get("sic"))
     industry = {"scheme": "SIC", "code": sic, "label": text(document.get("sicDescription"))}
-    former_names = text_list([former.get("name") for former in document.get("formerNames") or ()])
+    former_names = strings([former.get("name") for former in document.get("formerNames") or ()])
     is_person = _is_person(document)
     members = {
         "type": "person" if is_person else "company",
@@ -94,10 +92,7 @@ def _homes(document: dict[str, Any]) -> list[str | None]:
     addresses = document.get("addresses") or {}
     places = [(document, "stateOfIncorporation")]
     places += [(addresses.get(kind) or {}, "stateOrCountry") for kind in ("business", "mailing")]
-    return [
-        sec.jurisdiction(source.get(name), source.get(f"{name}Description"))
-        for source, name in places
-    ]
+    return [sec.jurisdiction(row.get(name), row.get(f"{name}Description")) for row, name in places]
 
 
 def _filing(number: str, row: dict[str, Any]) -> Record:

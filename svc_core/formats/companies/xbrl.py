@@ -55,9 +55,7 @@ def series(taxonomies: dict[str, Any]) -> Iterator[Series]:
 @cache
 def metrics() -> dict[str, str]:
     """The canonical metric of each `taxonomy:Concept` that states one, its best concepts first."""
-    return {
-        name: metric for metric, *columns in _table() for cell in columns for name in cell.split()
-    }
+    return {name: metric for metric, *cells in _table() for cell in cells for name in cell.split()}
 
 
 @cache

@@ -26,7 +26,7 @@ def _parse(body: Body, _: Given) -> Contents:
     links = [link for link in objects(document.get("references")) if link.get("category") == "self"]
     stamp = moment(tracking.get("current_release_date"))
     yield About(stamp, text(document.get("title"), 300), web_url(publisher.get("namespace")))
-    of_advisory = {
+    of_advisory: dict[str, Any] = {
         "stamp": stamp,
         "record_id": text(tracking["id"], 200),
         "url": next((web_url(link.get("url")) for link in reversed(links)), None),
@@ -41,9 +41,7 @@ def _parse(body: Body, _: Given) -> Contents:
     )
 
 
-def _members(
-    products: Mapping[Any, Product], publisher: dict[str, Any], item: dict[str, Any]
-) -> Any:
+def _members(tree: Mapping[Any, Product], publisher: dict[str, Any], item: dict[str, Any]) -> Any:
     title = text(item.get("title"), 500)
     notes = {note.get("category"): note.get("text") for note in objects(item.get("notes"))}
     cwes = [item["cwe"]] if item.get("cwe") else item.get("cwes")
@@ -53,28 +51,17 @@ def _members(
         "description": text(notes.get("description") or notes.get("summary")),
         "scores": _scores(item, text(publisher.get("name"), 200), role),
         "weaknesses": weaknesses(
-            [
-                cwes
-                and [{"cweId": weakness["id"], "value": weakness.get("name")} for weakness in cwes]
-            ]
+            [cwes and [{"cweId": cwe["id"], "value": cwe.get("name")} for cwe in cwes]]
         ),
-        "affected": affected_products(products, item.get("product_status") or {}),
+        "affected": affected_products(tree, item.get("product_status") or {}),
         "references": reference_links([item.get("references")]),
     }
 
 
 def _scores(item: dict[str, Any], provider: str | None, role: str) -> list[Any] | None:
     """Of CSAF 2.0 `scores`, of 2.1 `metrics`; what all products share is one score."""
-    metrics = [
-        *(item.get("scores") or ()),
-        *(metric["content"] for metric in item.get("metrics") or ()),
-    ]
-    cvss = [
-        metric[name]
-        for metric in metrics
-        for name in sorted(metric, reverse=True)
-        if "cvss" in name
-    ]
+    metrics = [*(item.get("scores") or ()), *(row["content"] for row in item.get("metrics") or ())]
+    cvss = [row[name] for row in metrics for name in sorted(row, reverse=True) if "cvss" in name]
     scores = collect([cvss or None], lambda vector: score(vector, provider, role))
     return scores and list({tuple(row.values()): row for row in scores}.values())
 

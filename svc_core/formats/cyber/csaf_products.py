@@ -51,14 +51,12 @@ def _leaf(path: Product, product: Mapping[str, Any]) -> tuple[Any, Product]:
     return product.get("product_id"), defaults | {k: v for k, v in path.items() if v}
 
 
-def affected_products(
-    products: Mapping[Any, Product], statuses: Mapping[str, Any]
-) -> list[Any] | None:
+def affected_products(tree: Mapping[Any, Product], statuses: Mapping[str, Any]) -> list[Any] | None:
     """Each product that has a status, once, with its versions."""
     return vulnerabilities.products(
         (product.get("vendor"), product["product_name"], product["cpe"], _versions(product, status))
         for name, status in STATUSES.items()
-        for product in (products[id_] for id_ in statuses.get(name) or () if id_ in products)
+        for product in (tree[id_] for id_ in statuses.get(name) or () if id_ in tree)
     )
 
 

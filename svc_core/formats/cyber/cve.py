@@ -8,9 +8,9 @@ from typing import Any
 from svc_core.formats.cyber.vulnerabilities import (
     affected_product,
     collect,
+    cve_entry,
     cve_id,
     english,
-    published_record,
     reference_links,
     score,
     ssvc,
@@ -36,18 +36,15 @@ def _items(body: Body) -> list[Any]:
 
 
 def _record(item: dict[str, Any]) -> Record:
-    metadata, sections = item["cveMetadata"], item["containers"]
-    cve, state = cve_id(metadata["cveId"]), str(metadata.get("state") or "PUBLISHED").upper()
+    head, sections = item["cveMetadata"], item["containers"]
+    cve, state = cve_id(head["cveId"]), str(head.get("state") or "PUBLISHED").upper()
     if state not in {"PUBLISHED", "REJECTED"}:
         raise Unusable("is not published")
     cna = sections.get("cna") or {}
     containers = [cna, *(sections.get("adp") or ())]
     metrics = _metrics(containers)
     problems = [problem for part in containers for problem in part.get("problemTypes") or ()]
-    assigner = {
-        "shortName": metadata.get("assignerShortName"),
-        "orgId": metadata.get("assignerOrgId"),
-    }
+    assigner = {"shortName": head.get("assignerShortName"), "orgId": head.get("assignerOrgId")}
     members = {
         "state": state,
         "title": text(cna.get("title"), 500),
@@ -59,9 +56,7 @@ def _record(item: dict[str, Any]) -> Record:
         "affected": collect((part.get("affected") for part in containers), affected_product),
         "references": reference_links(part.get("references") for part in containers),
     }
-    return published_record(
-        cve, members, PAGE, metadata.get("datePublished"), metadata.get("dateUpdated")
-    )
+    return cve_entry(cve, members, PAGE, head.get("datePublished"), head.get("dateUpdated"))
 
 
 def _metrics(containers: list[Any]) -> list[tuple[str, Any, str | None, str]]:

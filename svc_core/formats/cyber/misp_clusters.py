@@ -17,8 +17,8 @@ from svc_core.formats.reading.values import (
     objects,
     records,
     require,
+    strings,
     text,
-    text_list,
 )
 
 # Estimative language, as the taxonomy of that name gives its ranges: their middles.
@@ -44,40 +44,36 @@ def _entity(pair: tuple[Cluster, str]) -> Record:
     cluster, kind = pair
     key, meta, type_ = cluster_key(cluster, kind), cluster.get("meta") or {}, type_of(kind)
     name = require(text(cluster.get("value"), 500), "a name")
-    synonyms = text_list(meta.get("synonyms"))
+    synonyms = strings(meta.get("synonyms"))
     attack_ids = [synonym for synonym in synonyms if attack_id([synonym], str(type_))]
     # Some clusters are two groups of ATT&CK in one, and are neither of them.
     attack_key = f"attack:{attack_ids[0]}" if len(attack_ids) == 1 else key
     own_key = f"misp-galaxy:{cluster['uuid']}" if cluster.get("uuid") else key
     duplicates = filter(_is_same, objects(cluster.get("related")))
-    duplicate_keys = [f"misp-galaxy:{link['dest-uuid']}" for link in duplicates]
+    twins = [f"misp-galaxy:{link['dest-uuid']}" for link in duplicates]
     members = {
         "type": type_,
         "name": name.removesuffix(f" - {key.partition(':')[2]}"),
         "aliases": [synonym for synonym in synonyms if synonym not in {name, *attack_ids}] or None,
         "description": text(cluster.get("description")),
-        "topics": text_list(meta.get("cfr-type-of-incident")) or None,
+        "topics": strings(meta.get("cfr-type-of-incident")) or None,
     }
     if type_ == "threatActor":
-        attack = next(
-            (candidate for candidate in (key, attack_key) if candidate.startswith("attack:")), ":"
-        )
+        attack = next((ref for ref in (key, attack_key) if ref.startswith("attack:")), ":")
         members |= {"attackId": attack.partition(":")[2] or None, **_facet(meta)}
-    return entity(
-        [key, attack_key, own_key], members, duplicate_keys, record_id=cluster.get("uuid") or name
-    )
+    return entity([key, attack_key, own_key], members, twins, record_id=cluster.get("uuid") or name)
 
 
 def _is_same(link: dict[str, Any]) -> bool:
     """Whether it is the same thing, as far as anybody can say so."""
-    is_sure = _confidence(text_list(link.get("tags"))) == CONFIDENCES["almost-certain"]
+    is_sure = _confidence(strings(link.get("tags"))) == CONFIDENCES["almost-certain"]
     return is_sure and link.get("type") == "similar" and bool(link.get("dest-uuid"))
 
 
 def _relation(triple: tuple[Cluster, Cluster, str]) -> Record:
     link, cluster, kind = triple
     type_, ends = link["type"], (cluster_key(cluster, kind), f"misp-galaxy:{link['dest-uuid']}")
-    members = {"confidence": _confidence(text_list(link.get("tags")))}
+    members = {"confidence": _confidence(strings(link.get("tags")))}
     is_directed = type_ not in _MUTUAL
     return relation(type_, ends, members, is_directed=is_directed, record_id=cluster.get("uuid"))
 
@@ -88,17 +84,14 @@ def _confidence(tags: Iterable[str]) -> float | None:
 
 
 def _facet(meta: dict[str, Any]) -> Members:
-    victims = [
-        *text_list(meta.get("cfr-suspected-victims")),
-        *text_list(meta.get("suspected-victims")),
-    ]
-    sectors = [*text_list(meta.get("cfr-target-category")), *text_list(meta.get("targeted-sector"))]
-    code = next(filter(None, map(country, text_list(meta.get("country")))), None)
-    share = next(iter(text_list(meta.get("attribution-confidence"))), "")
+    victims = [*strings(meta.get("cfr-suspected-victims")), *strings(meta.get("suspected-victims"))]
+    sectors = [*strings(meta.get("cfr-target-category")), *strings(meta.get("targeted-sector"))]
+    code = next(filter(None, map(country, strings(meta.get("country")))), None)
+    share = next(iter(strings(meta.get("attribution-confidence"))), "")
     confidence = int(share) / 100 if share in _HUNDREDTHS else None
     return {
         "country": code and {"code": code, "basis": "attribution", "confidence": confidence},
-        "motivations": text_list(meta.get("motive")) or None,
+        "motivations": strings(meta.get("motive")) or None,
         "targetCountries": countries_named(victims) or None,
         "targetSectors": list(dict.fromkeys(sectors)) or None,
     }

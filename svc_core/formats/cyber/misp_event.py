@@ -8,14 +8,9 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from svc_core.formats.cyber import misp_names as names
 from svc_core.formats.cyber.misp_clusters import cluster_records
-from svc_core.formats.cyber.misp_names import (
-    Object,
-    attributes,
-    event_clusters,
-    event_mentions,
-    is_set,
-)
+from svc_core.formats.cyber.misp_names import Object
 from svc_core.formats.model import Contents, Given, Record, Unusable
 from svc_core.formats.reading.body import Body
 from svc_core.formats.reading.format import make_format
@@ -45,8 +40,9 @@ def _parse(body: Body, _: Given) -> Contents:
         incident = next(records([wrapper], _incident, lambda wrapper: wrapper["Event"]["info"]))
         yield incident
         if isinstance(incident, Record):
-            yield from cluster_records(event_clusters(wrapper["Event"]))
-            marks = [mark for mark in attributes(wrapper["Event"]) if is_set(mark.get("to_ids"))]
+            event = wrapper["Event"]
+            yield from cluster_records(names.event_clusters(event))
+            marks = [mark for mark in names.attributes(event) if names.is_set(mark.get("to_ids"))]
             make = partial(_indicator, incident.key)
             yield from records(marks, make, lambda mark: mark["value"])
 
@@ -74,7 +70,9 @@ def _incident(wrapper: Object) -> Record:
         "startedAt": at(midnight(event.get("date"))),
         "datePrecision": "day",
         "designators": [designator("misp", uuid)],
-        "entities": list({mention["name"]: mention for mention in event_mentions(event)}.values()),
+        "entities": list(
+            {mention["name"]: mention for mention in names.event_mentions(event)}.values()
+        ),
     }
     stamp, release = _moment(event.get("timestamp")), _moment(event.get("publish_timestamp"))
     key = f"misp:{uuid}"
@@ -86,24 +84,16 @@ def _moment(seconds: object) -> datetime | None:
     return epoch_moment(epoch * 1_000) if epoch else None
 
 
-def _indicator(event: str, attribute: Object) -> Iterator[Record]:
+def _indicator(event: str, item: Object) -> Iterator[Record]:
     """An indicator is known by what it is, so that two events about it meet."""
-    kind, value = (
-        require(attribute["type"], "a type"),
-        fold(str(require(attribute["value"], "a value"))),
-    )
+    kind, value = (require(item["type"], "a type"), fold(str(require(item["value"], "a value"))))
     # Rules of detectors are long, and begin alike.
-    key = f"misp:{kind}={value if len(value) <= VALUE_CHARS else attribute['uuid']}"
+    key = f"misp:{kind}={value if len(value) <= VALUE_CHARS else item['uuid']}"
     members = {"type": "indicator", "name": value[:VALUE_CHARS]}
-    traits = {"kind": kind, "category": attribute.get("category")}
-    provenance: dict[str, Any] = {
-        "stamp": _moment(attribute.get("timestamp")),
-        "record_id": attribute.get("uuid"),
-    }
-    yield Record(
-        "entity", key, members | {"description": text(attribute.get("comment"))}, **provenance
-    )
-    yield relation("indicates", (key, event), {"attributes": traits}, **provenance)
+    traits = {"kind": kind, "category": item.get("category")}
+    meta: dict[str, Any] = {"stamp": _moment(item.get("timestamp")), "record_id": item.get("uuid")}
+    yield Record("entity", key, members | {"description": text(item.get("comment"))}, **meta)
+    yield relation("indicates", (key, event), {"attributes": traits}, **meta)
 
 
 MISP_EVENT = make_format(

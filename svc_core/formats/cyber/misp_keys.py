@@ -5,7 +5,7 @@ from typing import Any
 
 from svc_core.formats.cyber.stix_keys import TYPES, attack_id
 from svc_core.formats.model import Unusable
-from svc_core.formats.reading.values import country, text_list
+from svc_core.formats.reading.values import country, strings
 
 Cluster = dict[str, Any]
 
@@ -40,8 +40,8 @@ def cluster_key(cluster: Cluster, kind: str) -> str:
     type_, meta = type_of(kind), cluster.get("meta") or {}
     if type_ is None:
         raise Unusable(f"is of a galaxy that holds no entities: {kind[:60]}")
-    attack = attack_id(text_list(meta.get("external_id")), type_)
-    codes = map(country, text_list(meta.get("ISO") or meta.get("iso-code")))
+    attack = attack_id(strings(meta.get("external_id")), type_)
+    codes = map(country, strings(meta.get("ISO") or meta.get("iso-code")))
     if attack is not None:
         return f"attack:{attack}"
     own = f"misp-galaxy:{cluster.get('uuid') or cluster['value']}"

@@ -24,11 +24,7 @@ def event_clusters(event: Object) -> list[tuple[Object, str]]:
     """Its clusters that are entities, each with the kind of its galaxy."""
     kinds = [(galaxy, str(galaxy.get("type"))) for galaxy in objects(event.get("Galaxy"))]
     galaxies = [(galaxy, kind) for galaxy, kind in kinds if type_of(kind)]
-    return [
-        (cluster, kind)
-        for galaxy, kind in galaxies
-        for cluster in objects(galaxy.get("GalaxyCluster"))
-    ]
+    return [(item, kind) for row, kind in galaxies for item in objects(row.get("GalaxyCluster"))]
 
 
 def event_mentions(event: Object) -> Iterator[Object]:
@@ -53,9 +49,7 @@ def _mention(key: str | None, kind: str, name: str) -> Object:
 def attributes(event: Object) -> list[Object]:
     """Those of the event and of its objects that were not taken back."""
     holders = (event, *_current_items(event.get("Object")))
-    return [
-        attribute for holder in holders for attribute in _current_items(holder.get("Attribute"))
-    ]
+    return [item for holder in holders for item in _current_items(holder.get("Attribute"))]
 
 
 def _current_items(items: object) -> list[Object]:

@@ -11,10 +11,10 @@ from typing import Any
 
 from svc_core.formats.cyber.vulnerabilities import (
     collect,
+    cve_entry,
     cve_id,
     english,
     products,
-    published_record,
     reference_links,
     score,
     ssvc,
@@ -42,25 +42,19 @@ def _record(item: dict[str, Any]) -> Record:
     cve = item["cve"]
     metrics = cve.get("metrics") or {}
     score_names = sorted((name for name in metrics if name.startswith("cvssMetric")), reverse=True)
-    decisions = [
-        decision for name in metrics if name.startswith("ssvc") for decision in metrics[name]
-    ]
+    decisions = [item for name in metrics if name.startswith("ssvc") for item in metrics[name]]
     is_rejected = str(cve.get("vulnStatus")).lower() == "rejected"
     members = {
         "state": "REJECTED" if is_rejected else "PUBLISHED",
         "description": english(cve.get("descriptions")),
         "scoredBy": cve.get("sourceIdentifier"),
         "scores": collect((metrics[name] for name in score_names), _score),
-        "ssvc": next(
-            (ssvc(decision["ssvcData"], decision.get("source")) for decision in decisions), None
-        ),
-        "weaknesses": weaknesses(
-            weakness.get("description") for weakness in cve.get("weaknesses") or ()
-        ),
+        "ssvc": next((ssvc(item["ssvcData"], item.get("source")) for item in decisions), None),
+        "weaknesses": weaknesses(item.get("description") for item in cve.get("weaknesses") or ()),
         "affected": products(map(_product, _matches(cve.get("configurations") or ()))),
         "references": reference_links([cve.get("references")]),
     }
-    return published_record(
+    return cve_entry(
         cve_id(cve["id"]), members, PAGE, cve.get("published"), cve.get("lastModified")
     )
 

@@ -22,11 +22,8 @@ def _parse(body: Body, _: Given) -> Contents:
     whole = next((item for item in bundle_objects if item.get("type") == "x-mitre-collection"), {})
     yield About(moment(whole.get("modified")), text(whole.get("name"), 300))
     keys = {item["id"]: key_of(item) for item in bundle_objects if isinstance(item.get("id"), str)}
-    yield from records(
-        items,
-        partial(object_records, keys, successors(bundle_objects, keys)),
-        lambda item: item["id"],
-    )
+    make = partial(object_records, keys, successors(bundle_objects, keys))
+    yield from records(items, make, lambda item: item["id"])
 
 
 def _is_bundle(body: Body) -> bool:
@@ -44,10 +41,7 @@ def _is_own(item: Object) -> bool:
     return (
         item.get("created_by_ref") == _OWN_BY
         or any(name.startswith("x_mitre_") for name in item)
-        or any(
-            str(reference.get("source_name")).startswith("mitre")
-            for reference in external_references(item)
-        )
+        or any(str(ref.get("source_name")).startswith("mitre") for ref in external_references(item))
     )
 
 

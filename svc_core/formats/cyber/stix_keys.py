@@ -48,7 +48,7 @@ def key_of(item: Object) -> str | None:
     return f"attack:{attack}" if attack else f"stix:{id_}"
 
 
-def external_key(ref: str) -> str | None:
+def outer_key(ref: str) -> str | None:
     """The key of an object that is not in the bundle."""
     return f"stix:{ref}" if ref.partition("--")[0] in TYPES else None
 

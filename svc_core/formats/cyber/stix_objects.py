@@ -3,13 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from svc_core.formats.cyber.stix_keys import (
-    TYPES,
-    Object,
-    external_key,
-    external_references,
-    key_of,
-)
+from svc_core.formats.cyber.stix_keys import TYPES, Object, external_references, key_of, outer_key
 from svc_core.formats.cyber.vulnerabilities import CVE_ID, cve_record
 from svc_core.formats.model import Members, Record
 from svc_core.formats.reading.parties import entity
@@ -21,8 +15,8 @@ from svc_core.formats.reading.values import (
     moment,
     number,
     require,
+    strings,
     text,
-    text_list,
     web_url,
 )
 
@@ -39,23 +33,21 @@ def successors(
 
 
 def object_records(
-    keys: Mapping[str, str | None], successor_keys: Mapping[str, str | None], item: Object
+    keys: Mapping[str, str | None], new_keys: Mapping[str, str | None], item: Object
 ) -> Iterator[Record]:
     """What an object says; nothing if no row is of its kind.
 
-    `keys` are those of its bundle, and `successor_keys` those of what stands in the place of its objects.
+    `keys` are those of its bundle, and `new_keys` those of what stands in the place of its objects.
     """
     if item["type"] == "relationship":
         refs = (item["source_ref"], item["target_ref"])
-        ends = [key for ref in refs if (key := keys.get(ref, external_key(ref)))]
+        ends = [key for ref in refs if (key := keys.get(ref, outer_key(ref)))]
         if len(ends) == len(refs):
-            yield relation(item["relationship_type"], ends, _tie(item), **_provenance(item))
+            yield relation(item["relationship_type"], ends, _tie(item), **_source(item))
     elif (key := key_of(item)) is not None:
         is_cve = CVE_ID.fullmatch(key)
         yield (
-            _vulnerability(item, key)
-            if is_cve
-            else _entity(item, key, successor_keys.get(item["id"]))
+            _vulnerability(item, key) if is_cve else _entity(item, key, new_keys.get(item["id"]))
         )
 
 
@@ -68,7 +60,7 @@ def _entity(item: Object, key: str, successor: str | None) -> Record:
     members = {
         "type": IDENTITIES.get(item.get("identity_class", ""), TYPES[kind]),
         "name": name,
-        "aliases": aliases if aliases is None else [a for a in text_list(aliases) if a != name],
+        "aliases": aliases if aliases is None else [a for a in strings(aliases) if a != name],
         "description": text(item.get("description")),
         "revoked": item.get("revoked") is True,
         "deprecated": item.get("x_mitre_deprecated") is True,
@@ -76,33 +68,24 @@ def _entity(item: Object, key: str, successor: str | None) -> Record:
     if members["type"] in {"threatActor", "campaign"}:
         members |= {**_facet(item, value if scheme == "attack" else None), "replacedBy": successor}
     # The galaxies that MISP makes of ATT&CK keep the UUIDs of its objects.
-    other_keys = [f"misp-galaxy:{item['id'].partition('--')[2]}"] if scheme == "attack" else ()
-    pages = [
-        reference.get("url")
-        for reference in external_references(item)
-        if reference.get("external_id") == value
-    ]
-    return entity(
-        [key, own], members, other_keys, **_provenance(item), url=next(map(web_url, pages), None)
-    )
+    twins = [f"misp-galaxy:{item['id'].partition('--')[2]}"] if scheme == "attack" else ()
+    pages = [ref.get("url") for ref in external_references(item) if ref.get("external_id") == value]
+    return entity([key, own], members, twins, **_source(item), url=next(map(web_url, pages), None))
 
 
 def _facet(item: Object, attack: str | None) -> Members:
-    cross_references = [
-        reference
-        for reference in external_references(item)
-        if reference.get("external_id") not in {None, "", attack}
+    refs = [
+        ref for ref in external_references(item) if ref.get("external_id") not in {None, "", attack}
     ]
     return {
         "attackId": attack,
-        "motivations": [motive for kind in _MOTIVES for motive in text_list(item.get(kind))]
-        or None,
+        "motivations": [motive for kind in _MOTIVES for motive in strings(item.get(kind))] or None,
         "sophistication": item.get("sophistication"),
         "firstSeenDate": day(item.get("first_seen")),
         "lastSeenDate": day(item.get("last_seen")),
         "crossReferences": [
             {"provider": str(reference.get("source_name")), "id": str(reference["external_id"])}
-            for reference in cross_references
+            for reference in refs
         ],
     }
 
@@ -111,7 +94,7 @@ def _vulnerability(item: Object, cve: str) -> Record:
     own, words = f"stix:{item['id']}", text(item.get("description"))
     designators = [designator("cve", cve), designator("stix", item["id"])]
     members = {"description": words, "designators": designators}
-    return cve_record(cve, members, **_provenance(item), also=(own,))
+    return cve_record(cve, members, **_source(item), other_keys=(own,))
 
 
 def _tie(item: Object) -> Members:
@@ -126,7 +109,7 @@ def _tie(item: Object) -> Members:
     }
 
 
-def _provenance(item: Object) -> dict[str, Any]:
+def _source(item: Object) -> dict[str, Any]:
     created_at = moment(item.get("created"))
     changed_at = moment(item.get("modified")) or created_at
     return {"stamp": changed_at, "record_id": item["id"], "published_at": created_at}

@@ -5,7 +5,7 @@ Rule 2: what is published as "n/a" is unknown.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any, Final, TypeVar
 
@@ -21,9 +21,7 @@ NAME_CHARS: Final = 1_000
 _CWE = re.compile(r"CWE-[0-9]+")
 _VECTOR = re.compile(r"CVSS:([0-9]\.[0-9])/")
 _CVSS = {"2.0", "3.0", "3.1", "4.0"}
-_SEVERITIES = {level.upper(): level for level in ("low", "medium", "high", "critical")} | {
-    "NONE": "info"
-}
+_SEVERITIES = {key.upper(): key for key in ("low", "medium", "high", "critical")} | {"NONE": "info"}
 # CVSS 3.0 to 4.0, qualitative severity rating scale; of 2.0 the NVD's, which ends with "high".
 _SCALE = ((0.1, "info"), (4.0, "low"), (7.0, "medium"), (9.0, "high"), (11.0, "critical"))
 _VERSION = ("version", "status", "lessThan", "lessThanOrEqual", "versionType")
@@ -42,22 +40,20 @@ def cve_id(value: object) -> str:
     return id_
 
 
-def cve_record(cve: str, members: Members, **record: Any) -> Record:
-    """What a document says of a CVE; `record` are those of `Record`."""
-    identity = {"cveId": cve, "designators": [designator("cve", cve)]}
-    return Record("cve", cve, {**identity, **members}, **record)
-
-
-def published_record(
-    cve: str, members: Members, page: str, publication: object, change: object
+def cve_record(
+    cve: str, members: Members, *, other_keys: tuple[str, ...] = (), **record: Any
 ) -> Record:
-    """What a list that has an entry, with its times, of each CVE says of one."""
+    """The record of one vulnerability; `record` are further members of a `Record`."""
+    row = {"cveId": cve, "designators": [designator("cve", cve)], **members}
+    return Record("cve", cve, row, also=other_keys, **record)
+
+
+def cve_entry(cve: str, members: Members, page: str, publication: object, change: object) -> Record:
+    """The record of one vulnerability by a list that has a page and dates for each."""
     first, last = moment(publication), moment(change)
-    times = {"publishedAt": at(first), "modifiedAt": at(last)}
+    row = {**members, "publishedAt": at(first), "modifiedAt": at(last)}
     url = f"{page}{cve}"
-    return cve_record(
-        cve, {**members, **times}, stamp=last, record_id=cve, url=url, published_at=first
-    )
+    return cve_record(cve, row, stamp=last, record_id=cve, url=url, published_at=first)
 
 
 def stated_name(value: object) -> str | None:
@@ -68,21 +64,15 @@ def stated_name(value: object) -> str | None:
 
 def english(descriptions: Iterable[Members] | None) -> str | None:
     """The first description in English."""
-    texts = (
-        description["value"]
-        for description in descriptions or ()
-        if str(description["lang"]).startswith("en")
-    )
+    texts = (item["value"] for item in descriptions or () if str(item["lang"]).startswith("en"))
     return text(next(texts, None))
 
 
 def collect(lists: Iterable[Any], make: Callable[[Any], T | None]) -> list[T] | None:
     """What lists of a record hold; None where there are none or nothing in them can be meant."""
     present_lists = [items for items in lists if isinstance(items, list)]
-    outputs = [
-        output for items in present_lists for item in items if (output := make(item)) is not None
-    ]
-    return outputs or ([] if present_lists and not any(present_lists) else None)
+    rows = [row for items in present_lists for item in items if (row := make(item)) is not None]
+    return rows or ([] if present_lists and not any(present_lists) else None)
 
 
 # -- scores ------------------------------------------------------------------------------------
@@ -161,9 +151,7 @@ def affected_product(item: Members) -> Members:
         "product": stated_name(item.get("product") or item.get("packageName")),
         "entityId": None,
         "cpes": list(dict.fromkeys(item.get("cpes") or ())),
-        "versions": [
-            dict(zip(_VERSION, version, strict=True)) for version in dict.fromkeys(versions)
-        ],
+        "versions": [dict(zip(_VERSION, row, strict=True)) for row in dict.fromkeys(versions)],
         "defaultStatus": item.get("defaultStatus"),
     }
 

@@ -67,11 +67,11 @@ def _values(series: str, answer: Mapping[str, Any], options: Mapping[str, str]) 
         if frequency is None:
             raise Unusable("has the only date, which tells no frequency: --option frequency=")
         period = periods.containing(date.fromisoformat(row["date"]), frequency)
-        provenance = {"record_id": f"{series}/{row['date']}", "url": PAGE + series}
+        links: dict[str, Any] = {"record_id": f"{series}/{row['date']}", "url": PAGE + series}
         is_kept = is_range or "value" not in row
         for value, vintage in _vintages(row):
             yield indicators.observation(
-                members, period, value, vintage=vintage, is_kept=is_kept, **provenance
+                members, period, value, vintage=vintage, is_kept=is_kept, **links
             )
 
     yield from records(answer["observations"], row_records, lambda row: row["date"])

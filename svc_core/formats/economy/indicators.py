@@ -40,12 +40,11 @@ def area(code: object, label: object = None, iso: object = None) -> dict[str, An
 @lru_cache(maxsize=256)
 def unit_members(unit: object) -> dict[str, str | None]:
     """The members `unit` and `currency` of a unit as it is written."""
-    label = _text(unit, 100) or ""
-    ucum = _UNITS.get(label.upper())
-    money = currency(label) if len(label) == 3 and not ucum else None
-    annotation = (
-        "{" + label.replace("}", ")").replace("{", "(") + "}" if label and not money else None
-    )
+    name = _text(unit, 100) or ""
+    ucum = _UNITS.get(name.upper())
+    money = currency(name) if len(name) == 3 and not ucum else None
+    bare = name.replace("}", ")").replace("{", "(")
+    annotation = f"{{{bare}}}" if name and not money else None
     return {"unit": ucum or annotation, "currency": money}
 
 
@@ -57,13 +56,14 @@ def observation(
     status: object = None,
     vintage: Mapping[str, str | None] | None = None,
     is_kept: bool = False,
+    is_withdrawn: bool = False,
     **record: Any,
 ) -> Record:
-    """The record of one value of the series that these members are `members` of.
+    """The record of one value of a series, whose own members are `members`.
 
-    They are `provider` and `indicatorCode`, and those of `_NOTHING` that are known. A value that is
-    missing is null and has the status `M`. A vintage that `is_kept` stands beside the others of its
-    period; else it is only when the value was read.
+    They are `provider` and `indicatorCode`, and those of `_DEFAULTS` that are known. A value that
+    is missing is null and has the status `M`. A vintage that `is_kept` is a row beside the other
+    vintages of its period; any other only says when the value was read.
     """
     quantity = None if str(value).strip().lower() in _NO_VALUE else number(value)
     row = {**_DEFAULTS, **members}
@@ -80,4 +80,4 @@ def observation(
         "vintage": vintage,
     }
     key = "|".join(part or "" for part in (*identity, period.frequency, period.text, *version))
-    return Record("indicator", key, row, **record)
+    return Record("indicator", key, row, gone=is_withdrawn, **record)

@@ -51,10 +51,10 @@ def _parse(body: Body, given: Given) -> Contents:
         provider = _agency(agency) or given.options.get("provider") or _sender(head)
         if not provider:
             raise DocumentRefused("option", "The document names no agency: --option provider=ecb")
-        is_withdrawn = str(data_set.get("action")).lower() == "delete"
+        is_delete = str(data_set.get("action")).lower() == "delete"
         layout, origin = Structure(structure), {"provider": provider, "datasetId": flow}
-        make = partial(_record, layout.code_dimensions, origin, is_withdrawn=is_withdrawn)
-        observations = data_set_cells(data_set, layout, is_withdrawn=is_withdrawn)
+        make = partial(_record, layout.code_names, origin, is_delete=is_delete)
+        observations = data_set_cells(data_set, layout, is_delete=is_delete)
         yield from records(observations, make, lambda cell: _code(cell[0].values()))
 
 
@@ -78,10 +78,10 @@ def _code(values: Iterable[Mapping[str, Any] | None]) -> str:
     return ".".join(map(code, values))
 
 
-def _record(names: Sequence[str], origin: Members, cell: Cell, *, is_withdrawn: bool) -> Record:
+def _record(names: Sequence[str], origin: Members, cell: Cell, *, is_delete: bool) -> Record:
     dimensions, attributes, value = cell
     if not dimensions.keys() >= {"time", *names}:
-        raise Unusable("names no single value" if is_withdrawn else "lacks a dimension")
+        raise Unusable("names no single value" if is_delete else "lacks a dimension")
     components = attributes | dimensions
     parts, place = [dimensions[name] for name in names], dimensions.get("area")
     unit, multiplier = code(components.get("unit")), code(components.get("multiplier"))
@@ -97,9 +97,8 @@ def _record(names: Sequence[str], origin: Members, cell: Cell, *, is_withdrawn: 
         **indicators.unit_members(unit),
     }
     period = periods.parse(code(dimensions["time"]), code(components.get("frequency")) or None)
-    return indicators.observation(
-        members, period, value, status=code(components.get("status")), gone=is_withdrawn
-    )
+    status = code(components.get("status"))
+    return indicators.observation(members, period, value, status=status, is_withdrawn=is_delete)
 
 
 SDMX = make_format("sdmx", _recognise, _parse, options=_OPTIONS)

@@ -36,7 +36,7 @@ _NAMES = {
 _LOCAL_NAMES = {name: local for local, names in _NAMES.items() for name in names.split()}
 """What a dimension or an attribute is called here, by its role or by its name at an agency."""
 
-_NOT_IN_CODE = frozenset({"time", "frequency", "area"})
+_NON_CODE = frozenset({"time", "frequency", "area"})
 
 
 class Structure:
@@ -44,33 +44,29 @@ class Structure:
 
     def __init__(self, description: Mapping[str, Any]) -> None:
         dimensions, attributes = description["dimensions"], description.get("attributes") or {}
-        whole = [component for level in _LEVELS for component in dimensions.get(level) or ()]
+        whole = [part for level in _LEVELS for part in dimensions.get(level) or ()]
         names = _local_names(whole)
         self.dimensions = {level: _choices(dimensions.get(level), names) for level in _LEVELS}
         self.attributes = {level: _choices(attributes.get(level)) for level in _LEVELS}
-        in_key = sorted(whole, key=lambda component: component.get("keyPosition", len(whole)))
-        self.code_dimensions = [
-            name for component in in_key if (name := names[component["id"]]) not in _NOT_IN_CODE
-        ]
+        in_key = sorted(whole, key=lambda part: part.get("keyPosition", len(whole)))
+        self.code_names = [name for part in in_key if (name := names[part["id"]]) not in _NON_CODE]
         self.measures = len((description.get("measures") or {}).get("observation") or "1")
 
 
 def _local_names(components: Components) -> dict[str, str]:
     """What each is called here; of several that would be called the same only the first is."""
     local_names: dict[str, str] = {}
-    for component in components or ():
-        roles = component.get("roles") or [component.get("role")]
-        names = (_LOCAL_NAMES.get(str(name).upper()) for name in (*roles, component["id"]))
-        local = next(filter(None, names), component["id"])
-        local_names[component["id"]] = component["id"] if local in local_names.values() else local
+    for part in components or ():
+        roles = part.get("roles") or [part.get("role")]
+        names = (_LOCAL_NAMES.get(str(name).upper()) for name in (*roles, part["id"]))
+        local = next(filter(None, names), part["id"])
+        local_names[part["id"]] = part["id"] if local in local_names.values() else local
     return local_names
 
 
 def _choices(components: Components, local_names: Mapping[str, str] | None = None) -> Choices:
     names = local_names or _local_names(components)
-    return [
-        (names[component["id"]], component.get("values") or ()) for component in components or ()
-    ]
+    return [(names[part["id"]], part.get("values") or ()) for part in components or ()]
 
 
 def _select(choices: Choices, places: Sequence[Any]) -> Selection:
@@ -85,7 +81,7 @@ def _select(choices: Choices, places: Sequence[Any]) -> Selection:
 
 
 def data_set_cells(
-    data_set: Mapping[str, Any], structure: Structure, *, is_withdrawn: bool
+    data_set: Mapping[str, Any], structure: Structure, *, is_delete: bool
 ) -> Iterator[Cell]:
     """Each observation: the values of its dimensions, of its attributes, and its own."""
     dimensions, attributes = structure.dimensions, structure.attributes
@@ -96,22 +92,16 @@ def data_set_cells(
     if "observations" in data_set:
         groups[""] = {"observations": data_set["observations"]}
     for key, group in groups.items():
-        series_values = constants | _select(dimensions["series"], _indexes(key))
-        series_attributes = shared | _select(attributes["series"], group.get("attributes") or ())
+        in_series = constants | _select(dimensions["series"], _indexes(key))
+        series_attrs = shared | _select(attributes["series"], group.get("attributes") or ())
         level = dimensions["observation"] if key else flat
         # What deletes may name no cell; elsewhere a cell without anything tells nothing.
-        for place, cell in (
-            group.get("observations") or ({"": None} if is_withdrawn else {})
-        ).items():
+        for place, cell in (group.get("observations") or ({"": None} if is_delete else {})).items():
             values = as_list(cell)
-            if values or is_withdrawn:
-                cell_attributes = _select(attributes["observation"], values[structure.measures :])
-                cell_values = _select(level, _indexes(place))
-                yield (
-                    series_values | cell_values,
-                    series_attributes | cell_attributes,
-                    values[0] if values else None,
-                )
+            if values or is_delete:
+                own = _select(attributes["observation"], values[structure.measures :])
+                in_cell = _select(level, _indexes(place))
+                yield in_series | in_cell, series_attrs | own, values[0] if values else None
 
 
 def _indexes(key: str) -> list[Any]:
@@ -120,14 +110,12 @@ def _indexes(key: str) -> list[Any]:
 
 def code(value: Mapping[str, Any] | None) -> str:
     """The code of a value, else its text; empty for none."""
-    fields = value or {}
-    return str(fields.get("id") or fields.get("value") or fields.get("name") or "")
+    item = value or {}
+    return str(item.get("id") or item.get("value") or item.get("name") or "")
 
 
 def label(value: Mapping[str, Any] | None) -> str:
     """What people call a value; empty for none."""
-    fields = value or {}
-    name = (
-        fields.get("name") or fields.get("names") or fields.get("value") or fields.get("id") or ""
-    )
+    item = value or {}
+    name = item.get("name") or item.get("names") or item.get("value") or item.get("id") or ""
     return str(next(iter(name.values()), "") if isinstance(name, dict) else name)

@@ -43,9 +43,7 @@ def _parse(body: Body, origin: Given) -> Contents:
 
 
 def _record(origin: dict[str, Any], row: dict[str, Any]) -> Record:
-    code, name, place, label, time = (
-        _series_cells(row) if "variable" in row else _indicator_cells(row)
-    )
+    code, name, place, label, time = _series_cells(row) if "variable" in row else _plain_cells(row)
     members = origin | {
         "indicatorCode": code,
         "name": name,
@@ -58,7 +56,7 @@ def _record(origin: dict[str, Any], row: dict[str, Any]) -> Record:
     return indicators.observation(members, period, row.get("value"), status=status, url=page)
 
 
-def _indicator_cells(row: dict[str, Any]) -> tuple[str, str, str, object, str]:
+def _plain_cells(row: dict[str, Any]) -> tuple[str, str, str, object, str]:
     """Indicator and its name, area and its name, period of a row of one indicator."""
     indicator, place = row["indicator"], row["country"]
     code, iso = require(indicator["id"], "an indicator"), row.get("countryiso3code")

@@ -165,12 +165,10 @@ def batch(
     for outcome in _outcomes(drafts, channel):
         if isinstance(outcome, RejectedEntry):
             refusals.append(outcome)
-        elif (earlier := items.get(outcome.natural_key)) is None:
+        elif (prior := items.get(outcome.natural_key)) is None:
             items[outcome.natural_key] = outcome
         else:
-            winner, loser = (
-                (outcome, earlier) if _is_newer(outcome, earlier) else (earlier, outcome)
-            )
+            winner, loser = (outcome, prior) if _is_newer(outcome, prior) else (prior, outcome)
             items[outcome.natural_key] = winner
             refusals.append(RejectedEntry(DUPLICATE, loser.title or loser.natural_key))
     return tuple(items.values()), tuple(_rejections(refusals))
@@ -179,18 +177,14 @@ def batch(
 def _outcomes(
     drafts: Sequence[EntryDraft | RejectedEntry], channel: Channel
 ) -> Iterator[FeedItem | RejectedEntry]:
-    valid_drafts = [draft for draft in drafts if isinstance(draft, EntryDraft)]
-    common = common_zone(
-        date for draft in valid_drafts for date in (draft.published_at, draft.updated_at)
-    )
+    entries = [draft for draft in drafts if isinstance(draft, EntryDraft)]
+    common = common_zone(date for row in entries for date in (row.published_at, row.updated_at))
     zone = channel.zone or common or channel.country_zone or UTC
-    shared = _shared_links(valid_drafts)
+    shared = _shared_links(entries)
     for draft in drafts:
         if isinstance(draft, EntryDraft):
-            is_own_link = draft.link not in shared
-            yield finish(
-                draft if is_own_link else evolve(draft, is_linked_alone=False), channel, zone
-            )
+            is_own = draft.link not in shared
+            yield finish(draft if is_own else evolve(draft, is_linked_alone=False), channel, zone)
         else:
             yield draft
 
@@ -225,9 +219,7 @@ def _natural_key(permalink: str | None, guid: str, words: str) -> str:
 
 
 def _is_newer(item: FeedItem, earlier: FeedItem) -> bool:
-    stamp, earlier_stamp = (
-        candidate.updated_at or candidate.published_at for candidate in (item, earlier)
-    )
+    stamp, earlier_stamp = (row.updated_at or row.published_at for row in (item, earlier))
     return stamp is not None and (earlier_stamp is None or stamp > earlier_stamp)
 
 

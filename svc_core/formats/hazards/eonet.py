@@ -12,14 +12,14 @@ from svc_core.formats.hazards.events import (
     event_record,
     features,
     first_object,
-    fragment_groups,
     geometry,
+    group_by,
     has_features,
     headline,
     is_empty,
     kind,
+    measures,
     optional_list,
-    unit_measurements,
 )
 from svc_core.formats.model import About, Contents, Given, Record
 from svc_core.formats.reading.body import Body
@@ -58,9 +58,7 @@ def _parse(body: Body, _: Given) -> Contents:
     document = body.whole_json()
     yield About(title=text(document.get("title")))
     if document.get("type") in {"Feature", "FeatureCollection"}:
-        events = fragment_groups(
-            features(document), lambda feature: str(feature["properties"]["id"])
-        )
+        events = group_by(features(document), lambda row: str(row["properties"]["id"]))
         yield from records(events, lambda fragments: _record(_join(fragments)))
     else:
         yield from records(document.get("events", [document]), _record, lambda event: event["id"])
@@ -77,10 +75,7 @@ def _positions(feature: dict[str, Any]) -> list[dict[str, Any]]:
     dates = optional_list(properties.get("geometryDates"))
     if shape and shape["type"] in {"LineString", "MultiPoint"}:  # one place for each date
         points = zip(shape["coordinates"], dates, strict=True)
-        return [
-            {"type": "Point", "coordinates": coordinates, "date": date}
-            for coordinates, date in points
-        ]
+        return [{"type": "Point", "coordinates": point, "date": date} for point, date in points]
     return [{"date": next(iter(dates), None)} | properties | shape] if shape else []
 
 
@@ -107,10 +102,7 @@ def _record(event: dict[str, Any]) -> Record:
             "place": place(geometry=last["geometry"]),
             "track": track,
             "measurements": measures[-1:],
-            "designators": [
-                designator("eonet", text(event["id"]), "eonet"),
-                *_source_designators(event),
-            ],
+            "designators": [designator("eonet", text(event["id"]), "eonet"), *_sources(event)],
         },
         url=web_url(event.get("link")),
         stamp=max(filter(None, (closed_at, moment(last["at"]))), default=None),
@@ -118,7 +110,7 @@ def _record(event: dict[str, Any]) -> Record:
     )
 
 
-def _source_designators(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _sources(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The events of others that it was made of, by the addresses of its sources."""
     for url in (str(source.get("url")) for source in objects(event.get("sources"))):
         quake, alert, number = (form.search(url) for form in (_USGS, _GDACS, _GDACS_ID))
@@ -134,7 +126,7 @@ def _position(position: dict[str, Any]) -> dict[str, Any]:
     return {
         "at": date,
         "geometry": geometry(position),
-        "measurement": next(iter(unit_measurements("eonet", value, unit, asOf=date)), None),
+        "measurement": next(iter(measures("eonet", value, unit, asOf=date)), None),
     }
 
 

@@ -93,9 +93,18 @@ def kind(scheme: str, *codes: object) -> dict[str, str]:
 
 
 def event_record(
-    provider: str, own_id: str | None, members: Members, *, url: str | None = None, **record: Any
+    provider: str,
+    own_id: str | None,
+    members: Members,
+    *,
+    url: str | None = None,
+    other_keys: tuple[str, ...] = (),
+    is_withdrawn: bool = False,
+    **record: Any,
 ) -> Record:
-    """The record of an event by the id that its provider has for it; one that is gone says nothing.
+    """The record of an event by the id that its provider gives it.
+
+    An event that was withdrawn has no members.
 
     Raises:
         Unusable: it has no id.
@@ -104,9 +113,8 @@ def event_record(
     if members:
         designators = [designator(provider, own_id, provider)]
         members = {"designators": designators, "url": url, **members}
-    return Record(
-        "osintEvent", f"{provider}:{own_id}", members, record_id=own_id, url=url, **record
-    )
+    key, own = f"{provider}:{own_id}", {"record_id": own_id, "url": url, **record}
+    return Record("osintEvent", key, members, also=other_keys, gone=is_withdrawn, **own)
 
 
 def severity(provider: str, scale: str, value: Any) -> Members:
@@ -151,21 +159,17 @@ def actors(*participants: tuple[str | None, str, str | None]) -> list[dict[str, 
     ]
 
 
-def headline(
-    type_: str, actors: Iterable[Row] = (), location: Mapping[str, Any] | None = None
-) -> str:
+def headline(type_: str, actors: Iterable[Row] = (), site: Mapping[str, Any] | None = None) -> str:
     """A title of facts, for events whose provider gives none: what, who, where."""
     names = " – ".join(actor["name"] for actor in actors)
-    subject = ", ".join(filter(None, (names, (location or {}).get("name"))))
+    subject = ", ".join(filter(None, (names, (site or {}).get("name"))))
     return f"{_words(type_)}{subject and ': '}{subject}"
 
 
 # -- what was measured -------------------------------------------------------------------------
 
 
-def unit_measurements(
-    provider: str, value: object, unit: object, **qualifiers: Any
-) -> list[dict[str, Any]]:
+def measures(provider: str, value: object, unit: object, **qualifiers: Any) -> list[dict[str, Any]]:
     """A number with the unit that stands behind it; nothing for a unit that nobody knows."""
     metric, ucum = _UNITS.get(str(unit)) or _UNITS.get(str(unit).lower(), ("", ""))
     quantity = number(value) if metric else None
@@ -199,12 +203,10 @@ def geometry(shape: Any) -> dict[str, Any]:
     return {"type": shape["type"], "coordinates": _positions(shape["coordinates"], depth)}
 
 
-def _positions(positions: Any, depth: int) -> list[Any]:
+def _positions(nested: Any, depth: int) -> list[Any]:
     if depth:
-        return [_positions(part, depth - 1) for part in positions]
-    coordinates: list[Any] = require(point(positions[0], positions[1]), "coordinates")[
-        "coordinates"
-    ]
+        return [_positions(part, depth - 1) for part in nested]
+    coordinates: list[Any] = require(point(nested[0], nested[1]), "coordinates")["coordinates"]
     return coordinates
 
 
@@ -233,7 +235,7 @@ def is_empty(body: Body) -> bool:
     return body.has("type", "features") and body.json["features"] == []
 
 
-def fragment_groups(items: Iterable[Any], name: Callable[[Any], str]) -> Collection[list[Any]]:
+def group_by(items: Iterable[Any], name: Callable[[Any], str]) -> Collection[list[Any]]:
     """The fragments of each event; what has no name is a group of its own, to be told as such."""
     groups: dict[str | int, list[Any]] = {}
     for position, item in enumerate(items):

@@ -5,13 +5,7 @@ An event is about six features there: its centre, circles, cones and lines.
 
 from typing import Any
 
-from svc_core.formats.hazards.events import (
-    features,
-    fragment_groups,
-    geometry,
-    has_features,
-    is_empty,
-)
+from svc_core.formats.hazards.events import features, geometry, group_by, has_features, is_empty
 from svc_core.formats.hazards.gdacs_alert import alert
 from svc_core.formats.model import Contents, Given, Record, Unusable
 from svc_core.formats.reading.body import Body
@@ -28,7 +22,7 @@ def _recognise(body: Body) -> bool:
 
 
 def _parse(body: Body, _: Given) -> Contents:
-    events = fragment_groups(features(body.whole_json()), _event_name)
+    events = group_by(features(body.whole_json()), _event_name)
     yield from records(events, _record, lambda event: _event_name(event[0]))
 
 
@@ -70,10 +64,8 @@ def _footprint(polygons: list[dict[str, Any]]) -> dict[str, Any] | None:
         return None
     parts = [
         part
-        for shape in shapes
-        for part in (
-            shape["coordinates"] if shape["type"] == "MultiPolygon" else [shape["coordinates"]]
-        )
+        for geo in shapes
+        for part in (geo["coordinates"] if geo["type"] == "MultiPolygon" else [geo["coordinates"]])
     ]
     if len(parts) < 2:
         return {"type": "Polygon", "coordinates": parts[0]} if parts else None

@@ -13,8 +13,8 @@ from svc_core.formats.hazards.events import (
     first_object,
     headline,
     kind,
+    measures,
     severity,
-    unit_measurements,
 )
 from svc_core.formats.model import Record
 from svc_core.formats.reading.values import (
@@ -31,57 +31,51 @@ from svc_core.formats.reading.values import (
 _DEPTH = re.compile(r"Depth:\s*([\d.]+)\s*km", re.IGNORECASE)
 
 
-def alert(properties: dict[str, Any], position: Any, footprint: Any, raw: Any) -> Record:
+def alert(fields: dict[str, Any], position: Any, footprint: Any, raw: Any) -> Record:
     """The record of an alert at a position, with the geometry of what it covers."""
-    own_id = "".join(
-        require(text(properties[name]), name).upper() for name in ("eventtype", "eventid")
-    )
-    measure, url = properties.get("severitydata") or {}, properties.get("url")
+    own_id = "".join(require(text(fields[name]), name).upper() for name in ("eventtype", "eventid"))
+    measure, url = fields.get("severitydata") or {}, fields.get("url")
     depth = _DEPTH.search(str(measure.get("severitytext")))
-    other_ids = {"glide": properties.get("glide")}
-    if properties.get("source") == "NEIC":
-        other_ids["usgs"] = properties.get("sourceid")
+    other_ids = {"glide": fields.get("glide")}
+    if fields.get("source") == "NEIC":
+        other_ids["usgs"] = fields.get("sourceid")
     page = web_url(url.get("report") if isinstance(url, dict) else url)
     location = place(
-        name=_name(properties.get("country")),
+        name=_name(fields.get("country")),
         country_code=country(
-            properties.get("iso3") or first_object(properties.get("affectedcountries")).get("iso3"),
+            fields.get("iso3") or first_object(fields.get("affectedcountries")).get("iso3"),
             "alpha3",
         ),
         geometry=position,
     )
     members = {
-        **kind("glide", properties["eventtype"]),
-        "summary": text(
-            properties.get("htmldescription") or properties.get("description"), SUMMARY_CHARS
-        ),
-        "occurredAt": at(moment(properties.get("fromdate"))),
-        "endedAt": None
-        if _is_true(properties.get("iscurrent"))
-        else at(moment(properties.get("todate"))),
+        **kind("glide", fields["eventtype"]),
+        "summary": text(fields.get("htmldescription") or fields.get("description"), SUMMARY_CHARS),
+        "occurredAt": at(moment(fields.get("fromdate"))),
+        "endedAt": None if _is_true(fields.get("iscurrent")) else at(moment(fields.get("todate"))),
         "datePrecision": "instant",
-        "reportedAt": at(moment(properties.get("dateadded"))),
+        "reportedAt": at(moment(fields.get("dateadded"))),
         "place": location,
         "footprint": footprint,
-        **severity("gdacs", "alertLevel", properties.get("alertlevel")),
+        **severity("gdacs", "alertLevel", fields.get("alertlevel")),
         "measurements": [
-            *unit_measurements("gdacs", measure.get("severity"), measure.get("severityunit")),
-            *unit_measurements("gdacs", depth and depth[1], "km"),
-            *count_measurements("gdacs", properties, alertScore="alertscore"),
+            *measures("gdacs", measure.get("severity"), measure.get("severityunit")),
+            *measures("gdacs", depth and depth[1], "km"),
+            *count_measurements("gdacs", fields, alertScore="alertscore"),
         ],
         "designators": [
             designator("gdacs", own_id, "gdacs"),
             *(designator(scheme, value, "gdacs") for scheme, value in other_ids.items() if value),
         ],
     }
-    title = _name(properties.get("name")) or headline(members["type"], (), location)
+    title = _name(fields.get("name")) or headline(members["type"], (), location)
     return event_record(
         "gdacs",
         own_id,
         {"title": title, **members},
         url=page,
-        stamp=moment(properties.get("datemodified") or properties.get("pubDate")),
-        published_at=moment(properties.get("pubDate")),
+        stamp=moment(fields.get("datemodified") or fields.get("pubDate")),
+        published_at=moment(fields.get("pubDate")),
         raw=raw,
     )
 

@@ -29,10 +29,8 @@ _COMMON_COLUMNS = {
     "EventRootCode": 28, "QuadClass": 29, "GoldsteinScale": 30, "NumMentions": 31,
     "NumSources": 32, "NumArticles": 33, "AvgTone": 34,
 }  # fmt: skip
-_PLACE_NAMES = (
-    "ActionGeo_Type ActionGeo_FullName ActionGeo_CountryCode ActionGeo_Lat ActionGeo_Long"
-)
-_PLACE = tuple(_PLACE_NAMES.split())
+_GEO_NAMES = "ActionGeo_Type ActionGeo_FullName ActionGeo_CountryCode ActionGeo_Lat ActionGeo_Long"
+_PLACE = tuple(_GEO_NAMES.split())
 _CODES = ("EventCode", "EventRootCode", "QuadClass", "GoldsteinScale")
 _ACTOR_1 = ("Actor1Name", "Actor1Code", "Actor1CountryCode")
 _ACTOR_2 = ("Actor2Name", "Actor2Code", "Actor2CountryCode")
@@ -58,7 +56,7 @@ def _record(row: Row) -> Record:
     cell = row.get
     added_at = gdelt_time(cell("DATEADDED"))
     codes = _event_codes(*map(cell, _CODES))
-    parties = _parties(*map(cell, _ACTOR_1), "actor") + _parties(*map(cell, _ACTOR_2), "target")
+    parties = _party(*map(cell, _ACTOR_1), "actor") + _party(*map(cell, _ACTOR_2), "target")
     location = _location(*map(cell, _PLACE))
     return event_record(
         "gdelt",
@@ -94,10 +92,8 @@ def _location(*cells: str | None) -> Mapping[str, Any] | None:
 
 
 @lru_cache(maxsize=4_096)
-def _parties(
-    name: str | None, code: str | None, nation: str | None, role: str
-) -> list[dict[str, Any]]:
-    return actors((name or code, role, _CAMEO_ONLY.get(nation or "") or country(nation, "alpha3")))
+def _party(name: str | None, code: str | None, land: str | None, role: str) -> list[dict[str, Any]]:
+    return actors((name or code, role, _CAMEO_ONLY.get(land or "") or country(land, "alpha3")))
 
 
 @lru_cache(maxsize=4_096)

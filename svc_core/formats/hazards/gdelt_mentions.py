@@ -1,14 +1,7 @@
 """Mentions of GDELT 2.0: which article tells of which event, and how sure that is."""
 
+from svc_core.formats.hazards import gdelt_lines as lines
 from svc_core.formats.hazards.events import Row
-from svc_core.formats.hazards.gdelt_lines import (
-    event_id,
-    gdelt_records,
-    gdelt_time,
-    gdelt_timestamp,
-    has_columns,
-    has_row,
-)
 from svc_core.formats.model import Contents, Given, Record, Unusable
 from svc_core.formats.reading.body import Body
 from svc_core.formats.reading.format import make_format
@@ -26,21 +19,21 @@ _LAYOUTS = {14: _COLUMNS, 15: _TRANSLATION_COLUMNS, 16: _TRANSLATION_COLUMNS}
 
 
 def _recognise(body: Body) -> bool:
-    return has_row(body, _LAYOUTS, r"\d+\t\d{14}\t\d{14}\t") or has_columns(
+    return lines.has_row(body, _LAYOUTS, r"\d+\t\d{14}\t\d{14}\t") or lines.has_columns(
         body, "globaleventid", "mentiontimedate", "mentionidentifier"
     )
 
 
 def _parse(body: Body, _: Given) -> Contents:
-    yield from gdelt_records(body, _LAYOUTS, _record)
+    yield from lines.gdelt_records(body, _LAYOUTS, _record)
 
 
 def _record(row: Row) -> Record:
-    event, article = event_id(row), row["MentionIdentifier"].strip()
+    event, article = lines.event_id(row), row["MentionIdentifier"].strip()
     confidence = number(row.get("Confidence"))
     if confidence is not None and not 0 <= confidence <= 100:
         raise Unusable("has a confidence beyond 100")
-    mention_time = gdelt_time(row["MentionTimeDate"])
+    mention_time = lines.gdelt_time(row["MentionTimeDate"])
     url = web_url(article)
     return Record(
         "mention",
@@ -50,7 +43,7 @@ def _record(row: Row) -> Record:
             "url": url,
             "confidence": None if confidence is None else confidence / 100,
             "tone": number(row.get("MentionDocTone")),
-            "mentionedAt": gdelt_timestamp(row["MentionTimeDate"]),
+            "mentionedAt": lines.gdelt_timestamp(row["MentionTimeDate"]),
             "translation": row.get("MentionDocTranslationInfo"),
         },
         stamp=mention_time,

@@ -58,9 +58,7 @@ def _record(item: dict[str, Any]) -> Record:
     dates = fields.get("date") or {}
     created_at = moment(dates.get("created"))
     types = [*optional_list(fields.get("primary_type")), *optional_list(fields.get("type"))]
-    kinds = kind(
-        "glide", *(type_.get(name) for type_ in types for name in ("code", "name")), hazard
-    )
+    kinds = kind("glide", *(row.get(name) for row in types for name in ("code", "name")), hazard)
     url = web_url(fields.get("url_alias")) or web_url(fields.get("url"))
     return event_record(
         "reliefweb",

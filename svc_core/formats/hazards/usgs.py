@@ -12,8 +12,8 @@ from svc_core.formats.hazards.events import (
     has_features,
     is_empty,
     kind,
+    measures,
     severity,
-    unit_measurements,
 )
 from svc_core.formats.model import About, Contents, Given, Record
 from svc_core.formats.reading.body import Body
@@ -54,9 +54,9 @@ def _record(event: dict[str, Any]) -> Record:
         {} if is_deleted else _members(event, properties, list(dict.fromkeys([own_id, *ids]))),
         url=web_url(properties.get("url")),
         stamp=epoch_moment(properties.get("updated")),
-        also=tuple(f"usgs:{id_}" for id_ in ids),
+        other_keys=tuple(f"usgs:{id_}" for id_ in ids),
         raw=event,
-        gone=is_deleted,
+        is_withdrawn=is_deleted,
     )
 
 
@@ -76,8 +76,8 @@ def _members(event: dict[str, Any], properties: dict[str, Any], ids: list[str]) 
             or severity("usgs", "magnitude", magnitude)
         ),
         "measurements": [
-            *unit_measurements("usgs", magnitude, "M", basis=text(properties.get("magType"))),
-            *unit_measurements("usgs", position[2], "km"),
+            *measures("usgs", magnitude, "M", basis=text(properties.get("magType"))),
+            *measures("usgs", position[2], "km"),
         ],
         "designators": [designator("usgs", id_, "usgs") for id_ in ids],
     }

@@ -4,7 +4,7 @@ Prices are text in dollars (`yes_bid_dollars`), quantities text in contracts (`v
 that nobody quoted has a bid of 0, an ask of 1 or 0 and a last trade of 0, and no probability.
 """
 
-from svc_core.formats.markets.market import Row, amounts, binary, market, markets_with_events
+from svc_core.formats.markets.market import Row, amounts, binary, market, market_rows
 from svc_core.formats.model import Contents, Given, Record
 from svc_core.formats.reading.body import Body
 from svc_core.formats.reading.format import make_format
@@ -23,16 +23,14 @@ _CONTRACTS = {"volume": "volume", "volume24h": "volume_24h", "openInterest": "op
 
 
 def _recognise(body: Body) -> bool:
-    first = next(markets_with_events(body.json), None)
+    first = next(market_rows(body.json), None)
     if first is None:
         return body.has("cursor", "markets") or body.has("cursor", "events")
     return "event_ticker" in first[0]
 
 
 def _parse(body: Body, _: Given) -> Contents:
-    yield from records(
-        markets_with_events(body.whole_json()), _record, lambda pair: pair[0]["ticker"]
-    )
+    yield from records(market_rows(body.whole_json()), _record, lambda pair: pair[0]["ticker"])
 
 
 def _dollars(row: Row, name: str) -> float | None:
@@ -93,8 +91,8 @@ def _record(pair: tuple[Row, Row]) -> Record:
         "closesAt": moment(row.get("close_time")),
         "resolvesAt": moment(ends),
     }
-    stamp, ended_at = moment(row.get("updated_time")), moment(row.get("settlement_ts"))
-    return market("kalshi", ticker, members, stamp=stamp, winner=winner, ended_at=ended_at)
+    stamp, end = moment(row.get("updated_time")), moment(row.get("settlement_ts"))
+    return market("kalshi", ticker, members, stamp=stamp, winner=winner, end=end)
 
 
 KALSHI = make_format("kalshi", _recognise, _parse)

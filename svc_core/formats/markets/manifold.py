@@ -60,15 +60,13 @@ def _outcomes(row: Row, status: str) -> Outcomes:
     return binary(None if status == "cancelled" else share)
 
 
-def _answer(answer: Row, row: Row, status: str) -> Row:
-    """An answer; of a question that was decided, what it was decided to be."""
-    share = number(answer.get("probability"))
+def _answer(item: Row, row: Row, status: str) -> Row:
+    """An item; of a question that was decided, what it was decided to be."""
+    share = number(item.get("probability"))
     if status == "resolved":
         shares = row.get("resolutions") or {row.get("resolution"): 100}
-        share = _RESULTS.get(
-            answer.get("resolution"), (number(shares.get(answer["id"])) or 0) / 100
-        )
-    return {"label": text(answer["text"]), "probability": None if status == "cancelled" else share}
+        share = _RESULTS.get(item.get("resolution"), (number(shares.get(item["id"])) or 0) / 100)
+    return {"label": text(item["text"]), "probability": None if status == "cancelled" else share}
 
 
 def _label(row: Row) -> str | None:
@@ -96,10 +94,8 @@ def _record(latest: float, row: Row) -> Record:
         "opensAt": _time(row, "createdTime"),
         "closesAt": _time(row, "closeTime"),
     }
-    stamp, ended_at = _time(row, "lastUpdatedTime"), _time(row, "resolutionTime")
-    return market(
-        "manifold", row["id"], members, stamp=stamp, winner=_label(row), ended_at=ended_at
-    )
+    stamp, end = _time(row, "lastUpdatedTime"), _time(row, "resolutionTime")
+    return market("manifold", row["id"], members, stamp=stamp, winner=_label(row), end=end)
 
 
 def _time(row: Row, name: str) -> datetime | None:

@@ -11,15 +11,11 @@ Row = dict[str, Any]
 Outcomes = list[dict[str, Any]] | None
 
 
-def markets_with_events(document: Any) -> Iterator[tuple[Any, Row]]:
+def market_rows(page: Any) -> Iterator[tuple[Any, Row]]:
     """Every market of an answer with the event that it stands in: of lists, envelopes, events."""
-    if (
-        isinstance(document, dict)
-        and "question" not in document
-        and isinstance(document.get("events"), list)
-    ):
-        document = document["events"]
-    for item in as_list(document):
+    if isinstance(page, dict) and "question" not in page and isinstance(page.get("events"), list):
+        page = page["events"]
+    for item in as_list(page):
         top = item if isinstance(item, dict) else {}
         event = top["event"] if isinstance(top.get("event"), dict) else top
         markets = event.get("markets", top.get("markets"))
@@ -47,15 +43,15 @@ def market(
     *,
     stamp: datetime | None,
     winner: str | None,
-    ended_at: datetime | None,
+    end: datetime | None,
     other_id: object = None,
 ) -> Record:
     """The record of a market, whose times are moments in `members`.
 
-    Of one that is resolved, `winner` is the outcome, null where it is none, and `ended_at` when it was.
+    Of one that is resolved, `winner` is the outcome, null where it is none, and `end` when it was.
     """
     market_id, exclusive = require(text(own_id), "an id"), members.get("mutuallyExclusive")
-    resolution = {"label": winner, "resolvedAt": at(ended_at)}
+    resolution = {"label": winner, "resolvedAt": at(end)}
     row = {
         **members,
         "type": "prediction",

@@ -6,7 +6,7 @@ An event is a group of propositions. Outcomes and prices are JSON written into J
 import json
 from typing import Any
 
-from svc_core.formats.markets.market import Row, amounts, market, markets_with_events
+from svc_core.formats.markets.market import Row, amounts, market, market_rows
 from svc_core.formats.model import Contents, Given, Record, Unusable
 from svc_core.formats.reading.body import Body
 from svc_core.formats.reading.format import make_format
@@ -21,34 +21,28 @@ _AMOUNTS = {"volume": "volume", "volume24h": "volume24hr", "liquidity": "liquidi
 
 
 def _recognise(body: Body) -> bool:
-    first, event = next(markets_with_events(body.json), ({}, {}))
+    first, event = next(market_rows(body.json), ({}, {}))
     is_market = not first.keys().isdisjoint({"conditionId", "outcomePrices"})
     return is_market or "negRisk" in event or body.has("events", "pagination")
 
 
 def _parse(body: Body, _: Given) -> Contents:
-    yield from records(markets_with_events(body.whole_json()), _record, lambda pair: pair[0]["id"])
+    yield from records(market_rows(body.whole_json()), _record, lambda pair: pair[0]["id"])
 
 
-def _json_list(value: Any) -> list[Any] | None:
+def _items(value: Any) -> list[Any] | None:
     items = json.loads(value) if value and isinstance(value, str) else value
     return items if isinstance(items, list) else None
 
 
 def _prices(row: Row, labels: list[str]) -> list[float | None]:
     """A probability for each outcome; none where nobody quoted, or where they make no whole."""
-    prices = [
-        number(price) for price in _json_list(row.get("outcomePrices")) or [None] * len(labels)
-    ]
+    prices = [number(price) for price in _items(row.get("outcomePrices")) or [None] * len(labels)]
     if len(prices) != len(labels):
         raise Unusable("has prices that do not match its outcomes")
-    quotes = [price for price in prices if price is not None and 0 <= price <= 1]
-    is_off = len(quotes) == 2 and abs(sum(quotes) - 1) > SPREAD_MAX
-    return (
-        prices
-        if any(quotes) and len(quotes) == len(prices) and not is_off
-        else [None] * len(labels)
-    )
+    odds = [price for price in prices if price is not None and 0 <= price <= 1]
+    is_off = len(odds) == 2 and abs(sum(odds) - 1) > SPREAD_MAX
+    return prices if any(odds) and len(odds) == len(prices) and not is_off else [None] * len(labels)
 
 
 def _basis(row: Row, price: float | None) -> str | None:
@@ -68,8 +62,8 @@ def _outcome(label: str, price: float | None, token: object) -> Row:
 def _record(pair: tuple[Row, Row]) -> Record:
     row, event = pair
     group = event if "id" in event else next(iter(row.get("events") or ()), {})
-    labels = [str(label) for label in _json_list(row.get("outcomes")) or ()]
-    prices, tokens = _prices(row, labels), _json_list(row.get("clobTokenIds")) or []
+    labels = [str(label) for label in _items(row.get("outcomes")) or ()]
+    prices, tokens = _prices(row, labels), _items(row.get("clobTokenIds")) or []
     is_decided = row.get("umaResolutionStatus") == "resolved" or 1 in prices
     is_final = bool(row.get("closed")) and is_decided
     is_open = not row.get("closed") and not row.get("archived") and row.get("active") is not False
@@ -96,15 +90,9 @@ def _record(pair: tuple[Row, Row]) -> Record:
         "closesAt": moment(row.get("endDate")) or moment(row.get("endDateIso")),
     }
     own_id, stamp = row.get("id") or condition, moment(row.get("updatedAt"))
-    ended_at = moment(row.get("closedTime")) or moment(row.get("umaEndDate"))
+    end = moment(row.get("closedTime")) or moment(row.get("umaEndDate"))
     return market(
-        "polymarket",
-        own_id,
-        members,
-        stamp=stamp,
-        winner=winner,
-        ended_at=ended_at,
-        other_id=condition,
+        "polymarket", own_id, members, stamp=stamp, winner=winner, end=end, other_id=condition
     )
 
 

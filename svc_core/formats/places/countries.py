@@ -35,10 +35,8 @@ _LISTS: dict[str, Callable[[Any], list[str]]] = {
 """An empty one says that there are none, a missing one nothing."""
 
 
-def _items(document: Any) -> list[Any]:
-    return as_list(
-        document["features"] if isinstance(document, dict) and "features" in document else document
-    )
+def _items(page: Any) -> list[Any]:
+    return as_list(page["features"] if isinstance(page, dict) and "features" in page else page)
 
 
 def _properties(item: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -72,11 +70,9 @@ def numeric(code: object) -> str | None:
     return None if digits == "000" else digits
 
 
-def _country(item: Mapping[str, Any]) -> Record:
-    code = _properties(item)["cca2"]
-    return country_record(
-        code, {"bbox": box(item["geometry"])} if "geometry" in item else _facts(item)
-    )
+def _country(row: Mapping[str, Any]) -> Record:
+    iso = _properties(row)["cca2"]
+    return country_record(iso, {"bbox": box(row["geometry"])} if "geometry" in row else _facts(row))
 
 
 def _facts(item: Mapping[str, Any]) -> dict[str, Any]:

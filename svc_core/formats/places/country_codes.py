@@ -5,7 +5,7 @@ from svc_core.formats.places.countries import country_record, numeric
 from svc_core.formats.reading.body import Body
 from svc_core.formats.reading.codes import calling_codes, currencies
 from svc_core.formats.reading.format import make_format
-from svc_core.formats.reading.values import comma_parts, records, text, text_list
+from svc_core.formats.reading.values import comma_parts, records, strings, text
 
 ALPHA2 = "ISO3166-1-Alpha-2"
 
@@ -25,14 +25,12 @@ def _record(row: dict[str, str]) -> Record:
         **{name: comma_parts(row.get(column)) for name, column in _LISTS.items()},
         "name": text(row.get("official_name_en")) or text(row.get("CLDR display name")),
         "officialName": (text(row.get("UNTERM English Formal")) or "").removeprefix("the "),
-        "capital": text_list(row.get("Capital")),
+        "capital": strings(row.get("Capital")),
         "currencies": currencies(comma_parts(row.get("ISO4217-currency_alphabetic_code"))),
         "callingCodes": calling_codes(row.get("Dial") or ""),
     }
     # An empty cell does not say that there is none.
-    return country_record(
-        row[ALPHA2].strip(), {name: cell or None for name, cell in members.items()}
-    )
+    return country_record(row[ALPHA2].strip(), {key: cell or None for key, cell in members.items()})
 
 
 COUNTRY_CODES = make_format(

@@ -17,8 +17,8 @@ from svc_core.formats.reading.values import (
     point,
     records,
     require,
+    strings,
     text,
-    text_list,
 )
 
 PROVIDER = "geonames"
@@ -62,7 +62,7 @@ def _country(row: list[str]) -> Record:
         "alpha3": text(alpha3),
         "numeric": numeric(number),
         "name": text(name),
-        "capital": text_list(capital) or None,
+        "capital": strings(capital) or None,
         "languages": comma_parts(languages) or None,
         "currencies": currencies([money]) or None,
         "population": amount("population", population, unit="1", provider=PROVIDER),

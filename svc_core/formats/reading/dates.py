@@ -70,9 +70,7 @@ def in_utc(moment: datetime | None, zone: tzinfo = UTC) -> datetime | None:
 
 def common_zone(moments: Iterable[datetime | None]) -> tzinfo | None:
     """The offset that most of the moments are written with; `None` where none has one."""
-    offsets = Counter(
-        moment.utcoffset() for moment in moments if moment is not None and moment.tzinfo
-    )
+    offsets = Counter(time.utcoffset() for time in moments if time is not None and time.tzinfo)
     by_count = sorted(offsets, key=lambda offset: (-offsets[offset], offset or timedelta()))
     return timezone(by_count[0] or timedelta()) if by_count else None
 

@@ -28,19 +28,17 @@ def place_id_by_designator(scheme: str, value: str) -> str:
 
 
 def place_id_by_name(
-    country: str | None, area: str | None, name: str, position: Point | None
+    country: str | None, area: str | None, name: str, point: Point | None
 ) -> str | None:
     """The id of a place by its folded name, in which a country is not repeated.
 
-    `position` is its longitude and latitude.
+    `point` is its longitude and latitude.
     """
     if not (country or name):
         return None
     city, within, _ = name.partition(", ")
     number, centre = _table().get((country or "", city), (None, None))
-    is_sure = (
-        not (area or within) if centre is None or position is None else _is_near(centre, position)
-    )
+    is_sure = not (area or within) if centre is None or point is None else _is_near(centre, point)
     if number is not None and is_sure:
         return place_id_by_designator("geonames", number)
     return place_id_by_designator("name", f"{country or ''}|{area or ''}|{name}")

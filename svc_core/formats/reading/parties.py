@@ -108,12 +108,10 @@ def entity(
     """
     key, *weaker_keys = dict.fromkeys(own_keys)
     pairs = [name.split(":", 1) for name in (key, *weaker_keys)]
-    designators = [designator(scheme, value, provider) for scheme, value in pairs]
+    row = {**members, "designators": [designator(s, v, provider) for s, v in pairs]}
     other_keys = (*weaker_keys, *other_keys, *filter(None, [members.get("registered")]))
     linkable = (other for other in dict.fromkeys(other_keys) if other.partition(":")[0] in _RANKS)
-    return Record(
-        "entity", key, {**members, "designators": designators}, also=tuple(linkable), **record
-    )
+    return Record("entity", key, row, also=tuple(linkable), **record)
 
 
 def identifier(kind: str, value: str, country_code: str | None = None) -> dict[str, Any]:

@@ -25,12 +25,11 @@ def relation(
     word = "-".join(kind.split()) if isinstance(kind, str) else ""
     kind = require(word if _TYPE.fullmatch(word) else None, "a type of relation")
     source, target = ends if is_directed else sorted(ends)
+    facts = {k: v for k, v in members.get("attributes", {}).items() if v is not None}
     edge = {"type": kind, "source": source, "target": target, "directed": is_directed}
-    attributes = {k: v for k, v in members.get("attributes", {}).items() if v is not None}
+    edge |= {"attributes": facts}
     key = f"{kind}|{source}|{target}"
-    return Record(
-        "relation", key, {**_UNKNOWN, **members, **edge, "attributes": attributes}, **record
-    )
+    return Record("relation", key, {**_UNKNOWN, **members, **edge}, **record)
 
 
 def evidence_links(addresses: Iterable[object]) -> list[Members]:

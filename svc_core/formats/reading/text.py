@@ -43,7 +43,7 @@ _BYTES = {
     ord(bytes((code,)).decode("cp1252", "ignore") or chr(code)): code for code in range(0x80, 0x100)
 }
 _TRAIL = f"[{''.join(map(chr, (char for char, code in _BYTES.items() if code < 0xC0)))}]"
-_DOUBLE_ENCODING = re.compile(f"[\u00c2-\u00c5]{_TRAIL}|\u00e2{_TRAIL}{{2}}")
+_MOJIBAKE = re.compile(f"[\u00c2-\u00c5]{_TRAIL}|\u00e2{_TRAIL}{{2}}")
 """Letters of Latin scripts and signs of punctuation whose UTF-8 was taken for Windows-1252."""
 _ASCII = re.compile("[\x00-\x7f]+")
 _KEPT_SHARE_MIN = 0.8  # of a clipped text: rather split a word than lose a fifth
@@ -91,12 +91,10 @@ def repair_encoding(text: str) -> str:
     """
     if text.isascii():
         return text
-    sequences = _DOUBLE_ENCODING.findall(text)
+    sequences = _MOJIBAKE.findall(text)
     if not sequences or sum(map(len, sequences)) * 2 <= len(_ASCII.sub("", text)):
         return text
-    return _DOUBLE_ENCODING.sub(
-        lambda match: bytes(_BYTES[ord(char)] for char in match[0]).decode(), text
-    )
+    return _MOJIBAKE.sub(lambda match: bytes(_BYTES[ord(char)] for char in match[0]).decode(), text)
 
 
 def clip(text: str, chars_max: int) -> str:

@@ -63,11 +63,8 @@ def text(value: object, chars_max: int = TEXT_CHARS) -> str | None:
     """Plain text on one line: tags removed, entities decoded; None for nothing."""
     if value is None:
         return None
-    source = str(value)
-    return (
-        clip(fold(plain_text(source) if "<" in source or "&" in source else source), chars_max)
-        or None
-    )
+    raw = str(value)
+    return clip(fold(plain_text(raw) if "<" in raw or "&" in raw else raw), chars_max) or None
 
 
 def objects(value: object) -> list[dict[str, Any]]:
@@ -85,7 +82,7 @@ def comma_parts(value: object) -> list[str]:
     return [part.strip() for part in str(value or "").split(",") if part.strip()]
 
 
-def text_list(value: object, chars_max: int = 300) -> list[str]:
+def strings(value: object, chars_max: int = 300) -> list[str]:
     """The texts of a list, or of one value that is written without one."""
     return [string for string in (text(item, chars_max) for item in as_list(value)) if string]
 
@@ -311,7 +308,10 @@ def measurement(
     provider: str | None = None,
     **qualifiers: Any,
 ) -> dict[str, Any]:
-    """A measured value with what it is measured in; `qualifiers` are `asOf`, `low`, `high`, `basis`."""
+    """A measured value with its unit, its currency, or the provider of its scale.
+
+    `qualifiers` are further members: `asOf`, `low`, `high`, `basis`.
+    """
     context = {"unit": unit, "currency": currency, "provider": provider, **qualifiers}
     if unit is None and currency is None and provider is None:
         raise AssertionError("a measurement has a unit, a currency or a provider")

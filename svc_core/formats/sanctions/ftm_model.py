@@ -150,11 +150,9 @@ class CollectionIndex:
         """Numbers of an entity in registers and of its papers."""
         for name, kind in _IDENTIFIERS.items():
             yield from (identifier(kind, number) for number in thing.texts.get(name, ()))
-        for paper in self.related(thing.id, *_PAPERS):
-            land = country(paper.first("country"), "alpha2")
-            yield from (
-                identifier(_PAPERS[paper.schema], number, land) for number in paper.values("number")
-            )
+        for doc in self.related(thing.id, *_PAPERS):
+            land = country(doc.first("country"), "alpha2")
+            yield from (identifier(_PAPERS[doc.schema], id_, land) for id_ in doc.values("number"))
 
     def addresses(self, thing: Thing) -> Iterator[str]:
         """Those of an entity, also what is told with others."""

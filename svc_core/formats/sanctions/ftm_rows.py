@@ -19,15 +19,8 @@ from svc_core.formats.reading.values import (
     text,
     web_url,
 )
-from svc_core.formats.sanctions.ftm_model import (
-    EDGES,
-    SHARED,
-    TYPES,
-    CollectionIndex,
-    Entity,
-    Thing,
-    things,
-)
+from svc_core.formats.sanctions import ftm_model as ftm
+from svc_core.formats.sanctions.ftm_model import CollectionIndex, Entity, Thing, things
 
 _PERCENTAGE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?%?")
 _COUNTRIES = ("jurisdiction", "mainCountry", "nationality", "citizenship", "country", "flag")
@@ -41,11 +34,11 @@ def entity_records(index: CollectionIndex, source: Entity) -> Iterator[Record]:
         Unusable: no row shows it, or it lacks what its row needs.
     """
     for thing in things(source):
-        if thing.schema in TYPES:
+        if thing.schema in ftm.TYPES:
             yield _party(index, thing)
-        elif thing.schema in EDGES:
+        elif thing.schema in ftm.EDGES:
             yield from _relations(index, thing)
-        elif thing.source is source and thing.schema not in SHARED:
+        elif thing.source is source and thing.schema not in ftm.SHARED:
             raise Unusable("is of a schema that no row shows")
 
 
@@ -57,7 +50,7 @@ def withdrawals(entity: Entity) -> Iterator[Record]:
     """
     (*_, thing) = things(entity)
     key, kind = f"ftm:{thing.id}", entity.get("schema")
-    for resource, schemas in (("entity", TYPES), ("relation", EDGES)):
+    for resource, schemas in (("entity", ftm.TYPES), ("relation", ftm.EDGES)):
         if kind is None or kind in schemas:
             yield Record(resource, key, {}, record_id=thing.id, gone=True)
 
@@ -71,7 +64,7 @@ def _party(index: CollectionIndex, thing: Thing) -> Record:
         {"ticker": ticker, "exchangeName": None, "mic": None} for ticker in thing.values("ticker")
     ]
     members = {
-        "type": TYPES[thing.schema],
+        "type": ftm.TYPES[thing.schema],
         "name": name,
         "aliases": [alias for alias in names if alias != name],
         "weakAliases": thing.values("weakAlias"),
@@ -94,7 +87,7 @@ def _party(index: CollectionIndex, thing: Thing) -> Record:
 
 
 def _relations(around: CollectionIndex, thing: Thing) -> Iterator[Record]:
-    kind, source, target, is_directed = EDGES[thing.schema]
+    kind, source, target, is_directed = ftm.EDGES[thing.schema]
     sources, targets = (require(thing.values(end) or None, end) for end in (source, target))
     currencies = {"amount": thing.first("currency"), **_AMOUNTS}
     amounts = ((number(thing.first(name)), currency) for name, currency in currencies.items())

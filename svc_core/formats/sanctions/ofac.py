@@ -28,11 +28,9 @@ def _recognise(body: Body) -> bool:
 def _parse(body: Body, origin: Given) -> Contents:
     rows = [row for row in body.rows() if row != [_DOS_END]]
     width = len(rows[0])
-    (part, rows_of), part_option = _PARTS[width], origin.options.get("part", "").lower()
-    if part_option not in {"", part}:
-        raise DocumentRefused(
-            "option", f"The document has the columns of {part}, not of {part_option}."
-        )
+    (part, rows_of), option = _PARTS[width], origin.options.get("part", "").lower()
+    if option not in {"", part}:
+        raise DocumentRefused("option", f"The document has the columns of {part}, not of {option}.")
     if len(rows[-1]) != width or body.text.count('"') % 2:
         raise DocumentRefused("truncated", "The document ends within a line.")
     list_name = "Consolidated List" if "cons" in origin.name.lower() else "SDN List"

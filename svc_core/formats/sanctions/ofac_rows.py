@@ -8,13 +8,10 @@ from svc_core.formats.model import Contents, Members, Record
 from svc_core.formats.reading.parties import entity, identifier, ranked_keys
 from svc_core.formats.reading.relations import relation
 from svc_core.formats.reading.values import countries_named, records, require, text
-from svc_core.formats.sanctions.remarks import (
-    designators,
-    note_texts,
-    parse_remarks,
-    party_members,
-    sanctions,
-)
+from svc_core.formats.sanctions import remarks as parts
+
+Designator = tuple[str, object]
+"""A scheme and a value in it."""
 
 Row = Sequence[str | None]
 """The fields of a line, None where it has no value."""
@@ -23,12 +20,10 @@ PAGE = "https://sanctionssearch.ofac.treas.gov"
 _TYPES = {"individual": "person", "vessel": "vessel", "aircraft": "aircraft"}
 
 
-def _record(
-    number: str | None, members: Members, designators: Iterable[tuple[str, object]] = ()
-) -> Record:
+def _record(number: str | None, members: Members, names: Iterable[Designator] = ()) -> Record:
     uid = require(number if number and number.isdecimal() else None, "ent_num")
     url = f"{PAGE}/Details.aspx?id={uid}"
-    return entity(ranked_keys([("ofac-uid", uid), *designators]), members, record_id=uid, url=url)
+    return entity(ranked_keys([("ofac-uid", uid), *names]), members, record_id=uid, url=url)
 
 
 # -- SDN and the consolidated list -------------------------------------------------------------
@@ -47,18 +42,18 @@ def _plain(name: str | None) -> str:
 
 def _entity(ids: Mapping[str, str | None], list_name: str, row: Row) -> Iterator[Record]:
     number, name, kind, program, title, call_sign, vessel, _, _, flag, _, remarks = row
-    notes = parse_remarks(remarks)
-    members = party_members(notes, flag) | {
+    notes = parts.parse_remarks(remarks)
+    members = parts.party_members(notes, flag) | {
         "type": _TYPES.get(str(kind).lower(), "organization"),
         "name": require(text(name, 1_000), "a name"),
         "description": text(title or vessel),
-        "sanctions": sanctions(program, notes, list_name),
+        "sanctions": parts.sanctions(program, notes, list_name),
     }
     if call_sign:
         members["identifiers"].append(identifier("callSign", call_sign))
-    yield _record(number, members, designators(notes))
+    yield _record(number, members, parts.designators(notes))
     for target in sorted(
-        {ids.get(_plain(label)) or "" for label in note_texts(notes, "Linked To:")} - {""}
+        {ids.get(_plain(label)) or "" for label in parts.notes_of(notes, "Linked To:")} - {""}
     ):
         ends = (f"ofac-uid:{number}", f"ofac-uid:{target}")
         about = {"attributes": {"role": "Linked To"}}

@@ -34,7 +34,7 @@ _LABELS = (
 
 _NOTE = re.compile(f"(?:alt[.] )?(({'|'.join(map(re.escape, _LABELS))}) (.+))")
 _AFTER_NUMBER = re.compile(r" (?:\(|issued |expires )")
-_LISTING_DATE = re.compile(r"\((?:(EO) )?(\w+)[^)]*\):? (.+)")
+_LISTING = re.compile(r"\((?:(EO) )?(\w+)[^)]*\):? (.+)")
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 _DATE = re.compile(rf"(?:circa )?(?:(?:(\d\d) )?({'|'.join(_MONTHS)}) )?(\d{{4}})")
 
@@ -49,26 +49,24 @@ def parse_remarks(remarks: str | None) -> Notes:
     return by_label
 
 
-def note_texts(notes: Notes, *labels: str) -> list[str]:
+def notes_of(notes: Notes, *labels: str) -> list[str]:
     """What stands behind some labels."""
     return [text for label in labels if label in notes for text in notes[label]]
 
 
 def party_members(notes: Notes, flag: str | None = None) -> dict[str, Any]:
     """What remarks say of a party, as members of its row; `flag` is the country of a vessel."""
-    registrations = note_texts(notes, "Nationality of Registration")
-    lands = [*note_texts(notes, "nationality", "citizen"), *registrations, flag]
-    founding = next(dates(note_texts(notes, "Organization Established Date")), None)
+    registrations = notes_of(notes, "Nationality of Registration")
+    lands = [*notes_of(notes, "nationality", "citizen"), *registrations, flag]
+    founding = next(dates(notes_of(notes, "Organization Established Date")), None)
     return {
         # Names in quotation marks: too common or too short to know somebody by.
-        "weakAliases": list(
-            dict.fromkeys(name.strip("' ") for name in note_texts(notes, *_ALIASES))
-        ),
+        "weakAliases": list(dict.fromkeys(name.strip("' ") for name in notes_of(notes, *_ALIASES))),
         "jurisdiction": next(map(country_named, registrations), None),
         "countryCodes": countries_named(lands) or None,
-        "birthDates": list(dates(note_texts(notes, "DOB"))) or None,
-        "birthPlaces": note_texts(notes, "POB") or None,
-        "gender": next(map(str.lower, note_texts(notes, "Gender")), None),
+        "birthDates": list(dates(notes_of(notes, "DOB"))) or None,
+        "birthPlaces": notes_of(notes, "POB") or None,
+        "gender": next(map(str.lower, notes_of(notes, "Gender")), None),
         "validity": founding and {"from": founding, "to": None},
         "identifiers": [identifier(*number) for number in _numbers(notes, _IDENTIFIERS)],
     }
@@ -107,7 +105,7 @@ def sanctions(program: str | None, notes: Notes, list_name: str) -> list[Members
     """A listing under each program; a date of listing belongs to the program that it names."""
     listing_dates = [
         parts.groups("")
-        for parts in map(_LISTING_DATE.fullmatch, note_texts(notes, "Listing Date"))
+        for parts in map(_LISTING.fullmatch, notes_of(notes, "Listing Date"))
         if parts
     ]
     days = {f"{order}{number}": next(dates([day]), None) for order, number, day in listing_dates}
@@ -117,7 +115,7 @@ def sanctions(program: str | None, notes: Notes, list_name: str) -> list[Members
             "authority": "Office of Foreign Assets Control",
             "listName": list_name,
             "listedDate": next((day for mark, day in days.items() if mark in code), None),
-            "reason": "; ".join(note_texts(notes, *_REASONS)) or None,
+            "reason": "; ".join(notes_of(notes, *_REASONS)) or None,
             "status": "active",
         }
         for code in (program or "").split("] [")

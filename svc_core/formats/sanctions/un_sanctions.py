@@ -32,10 +32,8 @@ _GENERATED_AT = re.compile(r"\bdateGenerated\s*=\s*[\"']([^\"']+)")
 def _parse(body: Body, _: Given) -> Contents:
     match = _GENERATED_AT.search(body.head)
     yield About(moment(match and match[1]), LIST, PAGE)
-    elements = body.elements(*_TYPES)
-    yield from records(
-        elements, _record, lambda item: _field(item, "DATAID") or _field(item, *_NAMES)
-    )
+    rows = body.elements(*_TYPES)
+    yield from records(rows, _record, lambda item: _field(item, "DATAID") or _field(item, *_NAMES))
 
 
 def _elements(element: Element, *path: str) -> list[Element]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from svc_core.formats.companies.fiscal import FiscalYears, months
+from svc_core.formats.companies.fiscal import FiscalYears, month_count
 from svc_core.formats.companies.sec_companyfacts import FILINGS_MAX
 from svc_core.formats.companies.xbrl import split_unit
 from svc_core.formats.model import DocumentRefused, Given, Record
@@ -394,7 +394,7 @@ def test_a_unit_is_of_ucum_or_a_currency(
 
 def test_how_long_quarters_of_weeks_and_of_months_are() -> None:
     days = {84: 3, 91: 3, 98: 3, 182: 6, 273: 9, 364: 12, 371: 12, 112: None, 30: None, 730: None}
-    assert {one: months(one) for one in days} == days
+    assert {one: month_count(one) for one in days} == days
 
 
 WEEKS = [(date(2016, 1, 2), 2015), (date(2016, 12, 31), 2016), (date(2017, 12, 30), 2017)]
