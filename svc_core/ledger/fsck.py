@@ -16,7 +16,7 @@ from attrs import evolve
 from svc_core.ledger.append.append import stored_line
 from svc_core.ledger.log import tree
 from svc_core.ledger.log.checkpoint import Checkpoint
-from svc_core.ledger.log.note import parse
+from svc_core.ledger.log.note import parse_note
 from svc_core.ledger.log.seal import TreeHead, genesis
 from svc_core.ledger.records import decode
 from svc_core.ledger.verify.lines import Line, read
@@ -179,7 +179,7 @@ class Fsck:
 
     def _compare_checkpoint(self, kept: LedgerCheckpoint) -> None:
         try:
-            size = Checkpoint.parse(parse(kept.text.decode()).text).size
+            size = Checkpoint.parse(parse_note(kept.text.decode()).text).size
         except ValueError:
             return  # the outcome over the checkpoints tells it
         if size != kept.size:

@@ -21,14 +21,14 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Content, Created, One, Page
 from svc_core.ledger import operations, verifying
-from svc_core.ledger.append.append import ahead, append
+from svc_core.ledger.append.append import append, prefetch
 from svc_core.ledger.append.entries import ENTRIES, Entry
-from svc_core.ledger.append.importing import beginning, import_lines
+from svc_core.ledger.append.importing import head_before, import_lines
 from svc_core.ledger.append.input import SubjectId
 from svc_core.ledger.append.validation import drafts, repeatable_salt
 from svc_core.ledger.log.note import to_base64
 from svc_core.ledger.log.seal import TreeHead, payload_hash, record_id
-from svc_core.ledger.model import LedgerRecord, SealedRow, Verification, sealed
+from svc_core.ledger.model import LedgerRecord, SealedRow, Verification, public_record
 from svc_core.ledger.records import KIND_PREFIX, Kind, payload_bytes
 from svc_core.ledger.repository import checkpoint_of, head_of, prefix, records_of, vkey_of, whole
 from svc_core.ledger.verify.outcome import Outcome
@@ -206,7 +206,7 @@ async def list_subject_history(ctx: Context, request: SubjectHistory) -> Page[Le
     records = await records_of(ctx, request.subject_id)
     if not records:
         raise Problem(problem.NOT_FOUND, f"The ledger has no subject {request.subject_id}.")
-    return Page(tuple(wire.dumps(sealed(record)) for record in records[-request.limit :]))
+    return Page(tuple(wire.dumps(public_record(record)) for record in records[-request.limit :]))
 
 
 async def read_head(ctx: Context, request: ReadHead) -> One[Head]:
@@ -275,7 +275,7 @@ async def append_entries(ctx: Context, request: AppendEntries) -> One[Appended]:
     except Problem as refused:
         raise _counted(refused, len(known)) from refused
     pairs = zip(made.records, made.receipts, strict=True)
-    told = Appended(known, tuple(sealed(*pair) for pair in pairs), made.head.tag)
+    told = Appended(known, tuple(public_record(*pair) for pair in pairs), made.head.tag)
     return One(wire.dumps(told))
 
 
@@ -330,7 +330,7 @@ async def import_ledger(ctx: WorkContext, request: ImportLedger) -> One[Imported
     try:
         verified = files.blocks(request.path, "MiB verified", work.tell)
         first = await work.aside(lambda: next(chunks(verified()), []))
-        after = await work.read(tenant, partial(beginning, lines=first))
+        after = await work.read(tenant, partial(head_before, lines=first))
         outcome = await work.aside(lambda: _verified(verified, after))
         stored = files.blocks(request.path, "MiB stored", work.tell)
         done = await import_lines(work, tenant, lambda: chunks(stored()), outcome, after)
@@ -422,7 +422,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "ledger",
         "Append entries, safe to repeat",
         append_entries,
-        unit=Unit("write", lambda request: ahead(request.entries)),
+        unit=Unit("write", lambda request: prefetch(request.entries)),
     ),
     _local(  # from a file of the host, so nobody else's
         "ledger",

@@ -67,7 +67,7 @@ class LedgerRecord(RecordHead):
     receipt: Maybe[Receipt] = UNSET
 
 
-def sealed(record: Record, receipt: Maybe[str] = UNSET) -> LedgerRecord:
+def public_record(record: Record, receipt: Maybe[str] = UNSET) -> LedgerRecord:
     """The public form of a record."""
     return LedgerRecord(**record._asdict(), receipt=receipt)
 
@@ -172,7 +172,7 @@ def verification(
 ) -> Verification:
     """The public form of an outcome."""
     return Verification(
-        **{name: getattr(outcome, name) for name in _AS_JUDGED},
+        **{name: getattr(outcome, name) for name in _OUTCOME_MEMBERS},
         ledger=ledger,
         origin=origin,
         vkey=vkey,
@@ -183,7 +183,7 @@ def verification(
     )
 
 
-_AS_JUDGED: Final = (
+_OUTCOME_MEMBERS: Final = (
     *("ok", "assurance", "anchored_size", "level", "size", "head_seal", "erased", "checks"),
     *("first_fault", "faults", "fault_count"),
 )

@@ -15,16 +15,16 @@ from svc_core.contract.media import Representation
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Content, Created, Fields, One, Page
 from svc_core.ledger import reading, timestamps, verifying
-from svc_core.ledger.append.append import Appended, address_of, ahead, append
+from svc_core.ledger.append.append import AppendedBatch, append, prefetch, subject_path
 from svc_core.ledger.append.entries import ENTRIES, Entry, NewSubject
-from svc_core.ledger.append.erasure import without_erased
+from svc_core.ledger.append.erasure import redact_answer
 from svc_core.ledger.append.input import Instant, SeenSource, SubjectId
 from svc_core.ledger.designators.schemes import SCHEMES, normalise
 from svc_core.ledger.exchange.marking import AMBER, Tlp
 from svc_core.ledger.fold.view import SubjectView, encode
 from svc_core.ledger.log.note import from_base64, to_base64
 from svc_core.ledger.log.seal import TreeHead
-from svc_core.ledger.model import LedgerRecord, SealedRow, SubjectRow, Verification, sealed
+from svc_core.ledger.model import LedgerRecord, SealedRow, SubjectRow, Verification, public_record
 from svc_core.ledger.reading import Bounds
 from svc_core.ledger.records import Kind, Op, decode
 from svc_core.ledger.repository import checkpoint_of, prefix, proven, vkey_of
@@ -133,7 +133,7 @@ class SubjectAsOf:
         """What is asked for; `now` is the valid time where none is given."""
         return Bounds(
             record_time=_instant(self.record_time, "recordTime"),
-            valid_time=_instant(self.valid_time, "validTime") or timestamps.of(now),
+            valid_time=_instant(self.valid_time, "validTime") or timestamps.utc_text(now),
             size=given(self.size, None),
         )
 
@@ -251,11 +251,11 @@ class VerifyLedger:
 async def open_subject(ctx: Context, request: OpenSubject) -> Created[LedgerRecord]:
     """Open a subject."""
     appended = await append(ctx, [request.body.entry()], is_batch=False)
-    return _created(appended, address_of(appended.records[0].id))
+    return _created(appended, subject_path(appended.records[0].id))
 
 
 def _ahead(request: AppendRecords) -> Any:
-    return ahead(request.body if isinstance(request.body, tuple) else [request.body])
+    return prefetch(request.body if isinstance(request.body, tuple) else [request.body])
 
 
 async def append_records(ctx: Context, request: AppendRecords) -> Created[Any]:
@@ -266,13 +266,13 @@ async def append_records(ctx: Context, request: AppendRecords) -> Created[Any]:
     appended = await append(ctx, request.body)
     first, count = appended.records[0].seq, len(appended.records)
     after = f"after={first - 1}&" if first else ""
-    rows = [sealed(*pair) for pair in zip(appended.records, appended.receipts, strict=True)]
+    rows = [public_record(*pair) for pair in zip(appended.records, appended.receipts, strict=True)]
     place = f"{RECORDS}?{after}limit={count}"
     return Created(wire.dumps(rows), appended.head.tag, place)
 
 
-def _created(appended: Appended, location: str) -> Created[Any]:
-    row = sealed(appended.records[0], appended.receipts[0])
+def _created(appended: AppendedBatch, location: str) -> Created[Any]:
+    row = public_record(appended.records[0], appended.receipts[0])
     return Created(wire.dumps(row), appended.head.tag, location)
 
 
@@ -352,7 +352,7 @@ async def list_records(ctx: Context, request: ListRecords) -> Page[SealedRow]:
 
 async def get_record(ctx: Context, request: GetRecord) -> One[LedgerRecord]:
     """One record, as it is now: without its content once that was erased."""
-    raw = wire.dumps(sealed(decode((await _line(ctx, request.record_id)).line)))
+    raw = wire.dumps(public_record(decode((await _line(ctx, request.record_id)).line)))
     return One(raw, (sha256(raw).hexdigest(),))
 
 
@@ -545,7 +545,7 @@ def _append(id_: str, path: str, **members: Any) -> Operation[Any, Any]:
         path,
         idempotency="optional",
         # A kept answer holds content that may have to be erased.
-        confidential=Confidential(without_erased),
+        confidential=Confidential(redact_answer),
         signs=True,
         **members,
     )

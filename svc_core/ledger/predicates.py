@@ -37,22 +37,22 @@ class Predicate:
 
 def is_single(predicate: str) -> bool:
     """Whether one value holds at a time; an unknown predicate may hold many."""
-    known = PREDICATES.get(predicate)
-    return known is not None and known.single
+    rule = PREDICATES.get(predicate)
+    return rule is not None and rule.single
 
 
-def check(predicate: str, value: Any, where: str = "/value") -> tuple[Fault, ...]:
-    """What is wrong with `value` as a value of `predicate`, each fault under `where`."""
+def value_faults(predicate: str, value: Any, pointer: str = "/value") -> tuple[Fault, ...]:
+    """What is wrong with `value` as a value of `predicate`, each fault under `pointer`."""
     if value is None:
-        return (Fault(where, "must not be null"),)
-    known = PREDICATES.get(predicate)
+        return (Fault(pointer, "must not be null"),)
+    rule = PREDICATES.get(predicate)
     is_address = predicate in _PLACES and isinstance(value, dict) and "subject" not in value
-    if known is None or is_address:
+    if rule is None or is_address:
         return ()
     try:
-        wire.structure(known.type, value)
-    except wire.WireError as unfit:
-        return tuple(Fault(where + fault.where, fault.reason) for fault in unfit.faults)
+        wire.structure(rule.type, value)
+    except wire.WireError as error:
+        return tuple(Fault(pointer + fault.where, fault.reason) for fault in error.faults)
     return ()
 
 
@@ -60,15 +60,15 @@ def edge(value: Any) -> str | None:
     """The other subject where the value is an edge, `{"subject": "sbj_…"}`; else None."""
     if not isinstance(value, dict) or value.keys() != {"subject"}:
         return None
-    other = value["subject"]
-    return other if isinstance(other, str) and _SUBJECT_ID.fullmatch(other) else None
+    subject = value["subject"]
+    return subject if isinstance(subject, str) and _SUBJECT_ID.fullmatch(subject) else None
 
 
 # -- types of values ---------------------------------------------------------------------------
 
 
 @frozen
-class Edge:
+class _Edge:
     """Another subject."""
 
     subject: Annotated[str, Pattern(_SUBJECT_ID.pattern, "a subject id")]
@@ -93,7 +93,7 @@ class Quantity:
 
 
 Text = Annotated[str, MinLen(1), MaxLen(2_000), NOT_BLANK]
-Party = Text | Edge
+Party = Text | _Edge
 """Another subject, or its name."""
 _PLACES: Final = frozenset({"headquarters", "locatedIn"})
 """What may also be an object such as an address; one that has a `subject` is another subject."""
@@ -122,7 +122,7 @@ _MULTIPLE: Final = (
     ("exploits", Party, "Which vulnerability it makes use of."),
     ("attributedTo", Party, "Who is behind it."),
     ("locatedIn", Party, "Where it is."),
-    ("sameAs", Edge, "The other subject that is this one; retract it to part them again."),
+    ("sameAs", _Edge, "The other subject that is this one; retract it to part them again."),
     ("revenue", Money, "What it earned; the interval of validity is the period."),
     ("employees", int, "How many people work for it."),
     ("capacity", Quantity, "How much it can produce, hold or carry."),

@@ -60,7 +60,7 @@ async def subject_rows(ctx: Context, openings: Sequence[SealedLine]) -> tuple[Su
 def _subject_row(ctx: Context, opening: SealedLine, lines: Iterable[bytes]) -> SubjectRow:
     # Only the records of the subject itself say what it is; the others need not be decoded.
     identity = [decode(line) for line in lines if _SUBJECT_KIND in split(line).head]
-    stated = fold(identity, opening.subject, valid_time=timestamps.of(ctx.now)).identity
+    stated = fold(identity, opening.subject, valid_time=timestamps.utc_text(ctx.now)).identity
     first = decode(opening.line)
     return SubjectRow(
         id=opening.subject,

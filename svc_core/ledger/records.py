@@ -68,7 +68,7 @@ HEAD: Final = re.compile(
     ).encode()
 )
 """The grammar of a head; the whole head must match."""
-DRAFTED: Final = re.compile(
+DRAFT_MEMBERS: Final = re.compile(
     rf"sbj_[0-9a-f]{{24}} (?:None|{_ID}) (?:None|{_INSTANT}) (?:None|{_INSTANT})"
     r" (?:subject|designator|observation|claim) (?:assert|amend|supersede|retract|verify|erase)"
     r" [\x21\x23-\x5b\x5d-\x7e]{1,128}"
@@ -151,14 +151,14 @@ def head_text(  # noqa: PLR0917 - a record's members in its order; naming them c
 
     They are written as they are; `HEAD` tells whether they were fit to be written.
     """
-    to = "null" if target is None else f'"{target}"'
+    quoted_target = "null" if target is None else f'"{target}"'
     start = "null" if valid_from is None else f'"{valid_from}"'
     end = "null" if valid_to is None else f'"{valid_to}"'
     # The members stand in the order of their UTF-16 units already, as RFC 8785, 3.2.3 demands.
     return (
         f'{{"author":"{author}","id":"{id}","kind":"{kind}","ledger":"{ledger}","op":"{op}"'
         f',"payloadHash":"{payload_hash}","prev":"{prev}","recordedAt":"{recorded_at}"'
-        f',"seq":{seq},"subject":"{subject}","target":{to},"v":1'
+        f',"seq":{seq},"subject":"{subject}","target":{quoted_target},"v":1'
         f',"validFrom":{start},"validTo":{end}}}'
     )
 
@@ -171,10 +171,10 @@ def encode_line(head: bytes, payload: bytes | None, seal: str) -> bytes:
     )
 
 
-def payload_bytes(payload: Payload, where: str = "") -> bytes:
+def payload_bytes(payload: Payload, pointer: str = "") -> bytes:
     """The canonical bytes of a payload that may be sealed: reading them gives the payload back.
 
-    `where` is the JSON Pointer of the payload in the refusal.
+    `pointer` is the JSON Pointer of the payload in the refusal.
 
     Raises:
         Problem: RECORD_TOO_LARGE beyond 60,000 bytes or 16 levels; NUMBER_PRECISION for a number
@@ -183,21 +183,23 @@ def payload_bytes(payload: Payload, where: str = "") -> bytes:
     """
     try:
         content = canonical.plain_bytes(payload, PAYLOAD_DEPTH_MAX) or _checked_bytes(payload)
-    except canonical.CanonicalError as broken:
-        raise Problem(VALIDATION_FAILED, f"{where or '(body)'}: {broken}") from broken
+    except canonical.CanonicalError as error:
+        raise Problem(VALIDATION_FAILED, f"{pointer or '(body)'}: {error}") from error
     if len(content) > PAYLOAD_BYTES_MAX:
         reason = f"makes a payload of {len(content)} bytes, beyond {PAYLOAD_BYTES_MAX}"
-        raise Problem(RECORD_TOO_LARGE, f"{where or '(body)'}: {reason}")
+        raise Problem(RECORD_TOO_LARGE, f"{pointer or '(body)'}: {reason}")
     return content
 
 
 def _checked_bytes(payload: Payload) -> bytes:
-    for type_, where, reason in unfit(payload):
-        raise Problem(type_, f"{where or '(body)'}: {reason}")
+    for type_, pointer, reason in sealing_faults(payload):
+        raise Problem(type_, f"{pointer or '(body)'}: {reason}")
     return canonical.dumps(payload)
 
 
-def unfit(value: Any, where: str = "", depth: int = 1) -> Iterator[tuple[ProblemType, str, str]]:
+def sealing_faults(
+    value: Any, pointer: str = "", depth: int = 1
+) -> Iterator[tuple[ProblemType, str, str]]:
     """What of a value cannot be sealed and read back as it is, each by its JSON Pointer.
 
     RFC 8785 writes 2^53 as a float without point or exponent; a reader takes it for an integer that
@@ -205,17 +207,17 @@ def unfit(value: Any, where: str = "", depth: int = 1) -> Iterator[tuple[Problem
     """
     match value:
         case str() if _SURROGATE.search(value):
-            yield VALIDATION_FAILED, where, "must not hold half a surrogate pair"
+            yield VALIDATION_FAILED, pointer, "must not hold half a surrogate pair"
         case float() if not isfinite(value) or canonical.INTEGER_MAX < abs(value) < 1e21:
-            yield NUMBER_PRECISION, where, "cannot be kept exactly, so send it as a string"
+            yield NUMBER_PRECISION, pointer, "cannot be kept exactly, so send it as a string"
         case int() if abs(value) > canonical.INTEGER_MAX:
-            yield NUMBER_PRECISION, where, "lies beyond ±(2^53-1), so send it as a string"
+            yield NUMBER_PRECISION, pointer, "lies beyond ±(2^53-1), so send it as a string"
         case dict() | list() | tuple() if depth > PAYLOAD_DEPTH_MAX:
             reason = f"nests a payload beyond {PAYLOAD_DEPTH_MAX} levels"
-            yield RECORD_TOO_LARGE, where, reason
+            yield RECORD_TOO_LARGE, pointer, reason
         case dict() | list() | tuple():
             for name, item in value.items() if isinstance(value, dict) else enumerate(value):
-                yield from unfit(item, f"{where}/{escape(str(name))}", depth + 1)
+                yield from sealing_faults(item, f"{pointer}/{escape(str(name))}", depth + 1)
 
 
 # -- reading -----------------------------------------------------------------------------------
@@ -250,11 +252,11 @@ def split(line: bytes) -> Parts:
     return Parts(line[len(_LINE_START) : end], line[start:stop], seal)
 
 
-def _no_number(text: str) -> NoReturn:
+def _refuse_constant(text: str) -> NoReturn:
     raise ValueError(f"JSON has no number {text}.")
 
 
-_read_json = JSONDecoder(parse_constant=_no_number).decode
+_read_json = JSONDecoder(parse_constant=_refuse_constant).decode
 
 
 def decode(line: bytes) -> Record:

@@ -20,7 +20,7 @@ from svc_core.contract.problem import Problem
 from svc_core.ledger.log.checkpoint import Checkpoint, sign
 from svc_core.ledger.log.note import VerifierKey
 from svc_core.ledger.log.proofs import (
-    Made,
+    PartHashes,
     Span,
     consistency_ranges,
     frontier_ranges,
@@ -104,7 +104,7 @@ class Proofs:
 
     ctx: Context
     _read: dict[Span, Sequence[bytes]] = field(factory=dict, init=False)
-    _parts: Made = field(factory=dict, init=False)
+    _parts: PartHashes = field(factory=dict, init=False)
 
     async def receipt(self, index: int, seal: bytes, head: TreeHead, checkpoint: str) -> str:
         """The receipt of record `index` under the checkpoint of a head, once it was seen to hold.

@@ -75,8 +75,8 @@ async def kept_signer(ctx: Context, purpose: Purpose = "ledger") -> Ed25519Signe
         seed, created_at = ctx.ids.random(SEED_BYTES), ctx.now
     else:
         seed, created_at = seals.unlock(ctx.keyring, key.sealed, place), key.created_at
-    sealed = seals.lock(ctx.keyring, seed, place, ctx.ids.random(NONCE_BYTES))
-    await ctx.save(SIGNING_KEYS, id_, SigningKey(sealed, created_at, purpose))
+    sealed_seed = seals.lock(ctx.keyring, seed, place, ctx.ids.random(NONCE_BYTES))
+    await ctx.save(SIGNING_KEYS, id_, SigningKey(sealed_seed, created_at, purpose))
     return Ed25519Signer.from_seed(seed)
 
 

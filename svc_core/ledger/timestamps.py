@@ -31,11 +31,11 @@ _DIGITS: Final = 6
 _MICROSECOND: Final = timedelta(microseconds=1)
 
 
-def canonical_time(text: str, where: str = "timestamp") -> str:
+def canonical_time(text: str, pointer: str = "timestamp") -> str:
     """The instant that an RFC 3339 date-time names, as `YYYY-MM-DDTHH:MM:SS.ffffffZ`.
 
     Order is kept, the same instant in two offsets gives one text, and a canonical text is itself.
-    `where` names the input in the refusal, as a JSON Pointer or a parameter name.
+    `pointer` names the input in the refusal, as a JSON Pointer or a parameter name.
 
     Raises:
         Problem: TIMESTAMP_INVALID where the text is anything else or lies outside the years 0001
@@ -46,26 +46,26 @@ def canonical_time(text: str, where: str = "timestamp") -> str:
         return text
     match = _RFC_3339.fullmatch(text)
     if match is None:
-        raise _invalid(where, "must be RFC 3339 with an offset, such as 2026-01-31T09:30:00Z")
+        raise _invalid(pointer, "must be RFC 3339 with an offset, such as 2026-01-31T09:30:00Z")
     second, fraction = int(match[6]), (match[7] or "").rstrip("0")
     try:
         instant = _minute(match) + timedelta(seconds=min(second, 59))
-    except (ValueError, OverflowError) as outside:
-        raise _invalid(where, "must be a time that exists in the years 0001 to 9999") from outside
+    except (ValueError, OverflowError) as error:
+        raise _invalid(pointer, "must be a time that exists in the years 0001 to 9999") from error
     if second > 60:
-        raise _invalid(where, "must be a time that exists in the years 0001 to 9999")
+        raise _invalid(pointer, "must be a time that exists in the years 0001 to 9999")
     if second == 60:
         raise Problem(
-            problem.TIMESTAMP_LEAP_SECOND, f"{where}: is a leap second, which has no place in UTC"
+            problem.TIMESTAMP_LEAP_SECOND, f"{pointer}: is a leap second, which has no place in UTC"
         )
     if len(fraction) > _DIGITS:
         raise Problem(
-            problem.TIMESTAMP_PRECISION, f"{where}: has {len(fraction)} digits of a second"
+            problem.TIMESTAMP_PRECISION, f"{pointer}: has {len(fraction)} digits of a second"
         )
-    return of(instant.replace(microsecond=int(fraction.ljust(_DIGITS, "0"))))
+    return utc_text(instant.replace(microsecond=int(fraction.ljust(_DIGITS, "0"))))
 
 
-def of(instant: datetime) -> str:
+def utc_text(instant: datetime) -> str:
     """The text of an aware `datetime`."""
     # `strftime` does not fill the year up to four digits everywhere; `isoformat` does.
     return f"{instant.astimezone(UTC).isoformat(timespec='microseconds')[:-6]}Z"
@@ -81,19 +81,19 @@ def successor(text: str) -> str:
     if digits != "999999":
         return f"{text[:20]}{int(digits) + 1:06}Z"
     try:
-        return of(datetime.fromisoformat(f"{text[:-1]}+00:00") + _MICROSECOND)
-    except OverflowError as last:
-        raise _invalid("timestamp", "has no successor: time ends with the year 9999") from last
+        return utc_text(datetime.fromisoformat(f"{text[:-1]}+00:00") + _MICROSECOND)
+    except OverflowError as error:
+        raise _invalid("timestamp", "has no successor: time ends with the year 9999") from error
 
 
-def check_interval(start: str | None, end: str | None, where: str = "/validTo") -> None:
+def check_interval(start: str | None, end: str | None, pointer: str = "/validTo") -> None:
     """Pass a valid interval `[start, end)` of canonical texts; None is an open side.
 
     Raises:
         Problem: INTERVAL_EMPTY where both are given and `start` is not before `end`.
     """
     if start is not None and end is not None and start >= end:
-        raise Problem(problem.INTERVAL_EMPTY, f"{where}: must be later than validFrom")
+        raise Problem(problem.INTERVAL_EMPTY, f"{pointer}: must be later than validFrom")
 
 
 def _minute(match: re.Match[str]) -> datetime:
@@ -115,5 +115,5 @@ def _minute(match: re.Match[str]) -> datetime:
     return local - offset if match[8] == "+" else local + offset
 
 
-def _invalid(where: str, reason: str) -> Problem:
-    return Problem(problem.TIMESTAMP_INVALID, f"{where}: {reason}")
+def _invalid(pointer: str, reason: str) -> Problem:
+    return Problem(problem.TIMESTAMP_INVALID, f"{pointer}: {reason}")

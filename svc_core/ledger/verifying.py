@@ -14,7 +14,7 @@ from attrs import define, evolve, field, frozen
 
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.ledger.append.erasure import Part, erased_later
+from svc_core.ledger.append.erasure import Part, ids_erased_later
 from svc_core.ledger.fsck import Fsck, Kept, Run, completed
 from svc_core.ledger.log import tree
 from svc_core.ledger.log.checkpoint import Checkpoint, sign
@@ -168,7 +168,7 @@ class _Walk:
         """The records whose content was erased by a record after those that are verified."""
         found: set[str] = set()
         for subject in sorted(self._part.subjects):
-            asked = partial(erased_later, subject=subject, size=self._begun.size)
+            asked = partial(ids_erased_later, subject=subject, size=self._begun.size)
             found |= await self._work.read(self._tenant, asked)
         return found
 

@@ -19,7 +19,7 @@ from svc_core.contract.problem import Problem
 from svc_core.ledger import timestamps
 from svc_core.ledger.append.entries import Entry
 from svc_core.ledger.append.erasure import erase_content
-from svc_core.ledger.append.judging import Judge, Seen, look
+from svc_core.ledger.append.judging import BatchAdmission, SubjectsSnapshot, read_snapshot
 from svc_core.ledger.append.rules import check_new
 from svc_core.ledger.append.validation import SALT_BYTES, drafts
 from svc_core.ledger.log.seal import Batch, TreeHead, seal_batch
@@ -51,7 +51,7 @@ _NO_SALT: Final = bytes(SALT_BYTES)
 
 
 @frozen
-class Appended:
+class AppendedBatch:
     """What was appended, each record with its receipt, and the head after it."""
 
     records: tuple[Record, ...]
@@ -59,18 +59,22 @@ class Appended:
     head: TreeHead = field(repr=False)
 
 
-def ahead(entries: Sequence[Entry]) -> Callable[[Context], Awaitable[Seen | None]] | None:
+def prefetch(
+    entries: Sequence[Entry],
+) -> Callable[[Context], Awaitable[SubjectsSnapshot | None]] | None:
     """What is to be read on a snapshot before these entries are appended, where that is much."""
     if all(
         entry.op in {"assert", "erase"} and not getattr(entry, "evidence", ()) for entry in entries
     ):
         return None
-    return partial(_look, entries)
+    return partial(_prefetch, entries)
 
 
-async def _look(entries: Sequence[Entry], ctx: Context) -> Seen | None:
+async def _prefetch(entries: Sequence[Entry], ctx: Context) -> SubjectsSnapshot | None:
     try:
-        return await look(ctx, drafts(entries, author="system", salts=[_NO_SALT] * len(entries)))
+        return await read_snapshot(
+            ctx, drafts(entries, author="system", salts=[_NO_SALT] * len(entries))
+        )
     except Problem:
         return None  # the append refuses it, in its turn
 
@@ -81,7 +85,7 @@ async def append(
     *,
     is_batch: bool = True,
     salts: Sequence[bytes] | None = None,
-) -> Appended:
+) -> AppendedBatch:
     """Append entries, all or nothing; the salts are drawn unless they are given.
 
     In a batch refusals name the number of the entry. `ctx.ahead` is what `ahead` said, if anything.
@@ -91,36 +95,36 @@ async def append(
             unfit (`drafts`) or inadmissible (`rules`); RESOURCE_CONFLICT when another append was
             first; DUPLICATE_RECORD; SERVICE_UNAVAILABLE where what is stored was damaged.
     """
-    drawn = [ctx.ids.random(SALT_BYTES) for _ in entries] if salts is None else salts
+    batch_salts = [ctx.ids.random(SALT_BYTES) for _ in entries] if salts is None else salts
     # The person, whichever key is used (four eyes are two people's); opaque, because heads cannot
     # be erased.
     author = ctx.actor.user_id or "system"
-    made = drafts(entries, author=author, salts=drawn, is_batch=is_batch)
+    batch_drafts = drafts(entries, author=author, salts=batch_salts, is_batch=is_batch)
     head = await head_of(ctx)
     _check_precondition(ctx, head)
     await check_end(ctx, head)
-    batch = seal_batch(head, made, timestamps.of(ctx.now))
+    batch = seal_batch(head, batch_drafts, timestamps.utc_text(ctx.now))
     check_new(record.id for record in batch.records)
-    judge = await Judge.of(ctx, made, ctx.ahead)
-    for number, (each, record) in enumerate(zip(made, batch.records, strict=True)):
+    judge = await BatchAdmission.of(ctx, batch_drafts, ctx.ahead)
+    for number, (draft, record) in enumerate(zip(batch_drafts, batch.records, strict=True)):
         try:
-            judge.admit(each, record)
-        except Problem as refused:
-            if not is_batch or not refused.detail.startswith("/"):
+            judge.admit(draft, record)
+        except Problem as error:
+            if not is_batch or not error.detail.startswith("/"):
                 raise
-            detail, step = f"/{number}{refused.detail}", refused.resolution
-            raise Problem(refused.type, detail, resolution=step) from refused
+            detail, step = f"/{number}{error.detail}", error.resolution
+            raise Problem(error.type, detail, resolution=step) from error
     await _store(ctx, head, batch)
     for record in batch.records:
         if record.op == "erase":
             await erase_content(ctx, str(record.target))
-    checkpoint = await vouch(ctx, batch.head, touched(batch.records))
+    checkpoint = await publish_head(ctx, batch.head, subject_members(batch.records))
     proofs = Proofs(ctx)
     receipts = [
         await proofs.receipt(record.seq, seal, batch.head, checkpoint)
         for record, seal in zip(batch.records, batch.seals, strict=True)
     ]
-    return Appended(batch.records, tuple(receipts), batch.head)
+    return AppendedBatch(batch.records, tuple(receipts), batch.head)
 
 
 def _check_precondition(ctx: Context, head: TreeHead) -> None:
@@ -141,14 +145,14 @@ async def _store(ctx: Context, head: TreeHead, batch: Batch) -> None:
     after = LedgerHead(batch.head.size, batch.head.encode())
     try:
         await ctx.tx.ledger.append(lines, batch.nodes, after, expect=head.size)
-    except StaleVersionError as stale:
+    except StaleVersionError as error:
         raise Problem(
             problem.RESOURCE_CONFLICT,
             "Another append was first.",
             resolution="Send the same request again.",
-        ) from stale
-    except DuplicateRecordError as twice:
-        raise Problem(problem.DUPLICATE_RECORD, f"{twice.id} is already in the ledger.") from twice
+        ) from error
+    except DuplicateRecordError as error:
+        raise Problem(problem.DUPLICATE_RECORD, f"{error.id} is already in the ledger.") from error
 
 
 def stored_line(record: Record, seal: bytes, line: bytes) -> SealedLine:
@@ -172,19 +176,23 @@ def _keys(record: Record) -> tuple[str, ...]:
     return (f"{payload['scheme']}:{payload['value']}",)
 
 
-def touched(records: Sequence[Record]) -> dict[str, tuple[str, ...] | None]:
+def subject_members(records: Sequence[Record]) -> dict[str, tuple[str, ...] | None]:
     """The subjects that records are about, each with the members of it that they bear on.
 
     None stands for one that they open.
     """
-    found: dict[str, set[str]] = {}
+    by_subject: dict[str, set[str]] = {}
     for record in records:
-        found.setdefault(record.subject, set()).add(_MEMBERS[record.kind])
-    opened = dict.fromkeys(record.subject for record in records if record.id == record.subject)
-    return {subject: tuple(sorted(members)) for subject, members in found.items()} | opened
+        by_subject.setdefault(record.subject, set()).add(_MEMBERS[record.kind])
+    new_subjects = dict.fromkeys(
+        record.subject for record in records if record.id == record.subject
+    )
+    return {
+        subject: tuple(sorted(members)) for subject, members in by_subject.items()
+    } | new_subjects
 
 
-async def vouch(
+async def publish_head(
     ctx: Context, head: TreeHead, subjects: Mapping[str, tuple[str, ...] | None]
 ) -> str:
     """Sign the head, keep it as the checkpoint of its day, and publish what was appended to.
@@ -203,7 +211,7 @@ async def vouch(
                 resource_id=subject,
                 version=head.size,
                 occurred_at=ctx.now,
-                path=address_of(subject),
+                path=subject_path(subject),
                 everybody=False,
                 changed_fields=fields,
             )
@@ -211,6 +219,6 @@ async def vouch(
     return checkpoint
 
 
-def address_of(subject: str) -> str:
+def subject_path(subject: str) -> str:
     """The path of a subject under the origin."""
     return f"{BASE_V2}/ledger/subjects/{subject}"

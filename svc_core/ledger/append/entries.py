@@ -52,35 +52,35 @@ _Claim = Annotated[Literal["claim"], KIND]
 
 
 @frozen(kw_only=True, slots=False)
-class _Held:
+class _ValidTime:
     valid_from: ValidFrom = UNSET
     valid_to: ValidTo = UNSET
 
 
 @frozen(kw_only=True, slots=False)
-class _Timeless:
+class _NoValidTime:
     valid_from: Maybe[None] = UNSET
     valid_to: Maybe[None] = UNSET
 
 
 @frozen(kw_only=True, slots=False)
-class _About:
+class _OfSubject:
     subject: Annotated[SubjectId, Doc("The subject it is about.")]
 
 
 @frozen(kw_only=True, slots=False)
-class _Acting(_About):
+class _WithTarget(_OfSubject):
     target: TargetId
 
 
 @frozen(kw_only=True, slots=False)
-class _Asserting:
+class _AssertOp:
     op: Annotated[Literal["assert"], OP] = "assert"
     target: Maybe[None] = UNSET
 
 
 @frozen(kw_only=True, slots=False)
-class _Revising(_Acting, _Held):
+class _RevisionOp(_WithTarget, _ValidTime):
     op: Annotated[
         Literal["amend", "supersede"],
         Doc("`amend` puts it in the place of its target for its interval, `supersede` wholly."),
@@ -90,14 +90,14 @@ class _Revising(_Acting, _Held):
 
 
 @frozen(kw_only=True, slots=False)
-class _Retracting(_Acting, _Held):
+class _RetractOp(_WithTarget, _ValidTime):
     op: Annotated[Literal["retract"], OP]
     reason: Annotated[Why, Doc("Why it is withdrawn."), Example("clerical")]
     note: Maybe[Note] = UNSET
 
 
 @frozen(kw_only=True, slots=False)
-class _Judging(_Acting, _Timeless):
+class _VerifyOp(_WithTarget, _NoValidTime):
     op: Annotated[Literal["verify"], OP]
     state: Annotated[Verdict, Doc("The state that it gives its target."), Example("verified")]
     method: Annotated[
@@ -110,7 +110,7 @@ class _Judging(_Acting, _Timeless):
 
 
 @frozen(kw_only=True, slots=False)
-class _Erasing(_Acting, _Timeless):
+class _EraseOp(_WithTarget, _NoValidTime):
     op: Annotated[Literal["erase"], OP]
     reason: Annotated[
         Line,
@@ -126,14 +126,14 @@ class _Erasing(_Acting, _Timeless):
 
 
 @frozen(kw_only=True, slots=False)
-class _SubjectStated:
+class _SubjectPayload:
     type: Annotated[SubjectType, Doc("What it is."), Example("organization")]
     label: Label
     description: Maybe[Description] = UNSET
 
 
 @frozen(kw_only=True, slots=False)
-class _DesignatorStated:
+class _DesignatorPayload:
     scheme: Annotated[SchemeName, Doc("How the value names the subject."), Example("lei")]
     value: Annotated[
         str,
@@ -150,7 +150,7 @@ class _DesignatorStated:
 
 
 @frozen(kw_only=True, slots=False)
-class _ObservationStated:
+class _ObservationPayload:
     observed_at: Annotated[
         Instant, Doc("When the source said or showed it."), Example("2026-01-04T18:30:00Z")
     ]
@@ -175,7 +175,7 @@ class _ObservationStated:
 
 
 @frozen(kw_only=True, slots=False)
-class _ClaimStated:
+class _ClaimPayload:
     predicate: Annotated[
         str,
         Pattern("[a-z][A-Za-z0-9]{0,63}", "a name such as legalName"),
@@ -199,7 +199,7 @@ class _ClaimStated:
 
 
 @frozen(kw_only=True, slots=False)
-class SubjectAssertion(_SubjectStated, _Asserting, _Held):
+class SubjectAssertion(_SubjectPayload, _AssertOp, _ValidTime):
     """A subject to open."""
 
     kind: _Subject
@@ -207,21 +207,21 @@ class SubjectAssertion(_SubjectStated, _Asserting, _Held):
 
 
 @frozen(kw_only=True, slots=False)
-class SubjectRevision(_SubjectStated, _Revising):
+class SubjectRevision(_SubjectPayload, _RevisionOp):
     """A subject to describe anew."""
 
     kind: _Subject
 
 
 @frozen(kw_only=True, slots=False)
-class SubjectRetraction(_Retracting):
+class SubjectRetraction(_RetractOp):
     """A subject to withdraw."""
 
     kind: _Subject
 
 
 @frozen(kw_only=True, slots=False)
-class SubjectErasure(_Erasing):
+class SubjectErasure(_EraseOp):
     """A subject whose description is to be erased."""
 
     kind: _Subject
@@ -231,35 +231,35 @@ class SubjectErasure(_Erasing):
 
 
 @frozen(kw_only=True, slots=False)
-class DesignatorAssertion(_DesignatorStated, _Asserting, _About, _Held):
+class DesignatorAssertion(_DesignatorPayload, _AssertOp, _OfSubject, _ValidTime):
     """A name of a subject in a scheme."""
 
     kind: _Designator
 
 
 @frozen(kw_only=True, slots=False)
-class DesignatorRevision(_DesignatorStated, _Revising):
+class DesignatorRevision(_DesignatorPayload, _RevisionOp):
     """A designator to change."""
 
     kind: _Designator
 
 
 @frozen(kw_only=True, slots=False)
-class DesignatorRetraction(_Retracting):
+class DesignatorRetraction(_RetractOp):
     """A designator to withdraw."""
 
     kind: _Designator
 
 
 @frozen(kw_only=True, slots=False)
-class DesignatorVerdict(_Judging):
+class DesignatorVerdict(_VerifyOp):
     """Whether a designator is right."""
 
     kind: _Designator
 
 
 @frozen(kw_only=True, slots=False)
-class DesignatorErasure(_Erasing):
+class DesignatorErasure(_EraseOp):
     """A designator whose content is to be erased."""
 
     kind: _Designator
@@ -269,35 +269,35 @@ class DesignatorErasure(_Erasing):
 
 
 @frozen(kw_only=True, slots=False)
-class ObservationAssertion(_ObservationStated, _Asserting, _About, _Held):
+class ObservationAssertion(_ObservationPayload, _AssertOp, _OfSubject, _ValidTime):
     """What a source said or showed of a subject."""
 
     kind: _Observation
 
 
 @frozen(kw_only=True, slots=False)
-class ObservationRevision(_ObservationStated, _Revising):
+class ObservationRevision(_ObservationPayload, _RevisionOp):
     """An observation to change."""
 
     kind: _Observation
 
 
 @frozen(kw_only=True, slots=False)
-class ObservationRetraction(_Retracting):
+class ObservationRetraction(_RetractOp):
     """An observation to withdraw."""
 
     kind: _Observation
 
 
 @frozen(kw_only=True, slots=False)
-class ObservationVerdict(_Judging):
+class ObservationVerdict(_VerifyOp):
     """Whether an observation is right."""
 
     kind: _Observation
 
 
 @frozen(kw_only=True, slots=False)
-class ObservationErasure(_Erasing):
+class ObservationErasure(_EraseOp):
     """An observation whose content is to be erased."""
 
     kind: _Observation
@@ -307,35 +307,35 @@ class ObservationErasure(_Erasing):
 
 
 @frozen(kw_only=True, slots=False)
-class ClaimAssertion(_ClaimStated, _Asserting, _About, _Held):
+class ClaimAssertion(_ClaimPayload, _AssertOp, _OfSubject, _ValidTime):
     """What somebody says of a subject."""
 
     kind: _Claim
 
 
 @frozen(kw_only=True, slots=False)
-class ClaimRevision(_ClaimStated, _Revising):
+class ClaimRevision(_ClaimPayload, _RevisionOp):
     """A claim to change."""
 
     kind: _Claim
 
 
 @frozen(kw_only=True, slots=False)
-class ClaimRetraction(_Retracting):
+class ClaimRetraction(_RetractOp):
     """A claim to withdraw."""
 
     kind: _Claim
 
 
 @frozen(kw_only=True, slots=False)
-class ClaimVerdict(_Judging):
+class ClaimVerdict(_VerifyOp):
     """Whether a claim is right."""
 
     kind: _Claim
 
 
 @frozen(kw_only=True, slots=False)
-class ClaimErasure(_Erasing):
+class ClaimErasure(_EraseOp):
     """A claim whose content is to be erased."""
 
     kind: _Claim

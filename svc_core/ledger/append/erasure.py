@@ -31,14 +31,14 @@ def may_erase(ctx: Context) -> bool:
 
 async def erase_content(ctx: Context, target: str) -> None:
     """Take the content of a record out of what is stored."""
-    stored = await ctx.tx.ledger.get(target)
-    if stored is None:
+    line = await ctx.tx.ledger.get(target)
+    if line is None:
         raise AssertionError("only what the ledger holds is admitted for erasure")
-    parts = split(stored.line)
+    parts = split(line.line)
     await ctx.tx.ledger.erase(target, encode_line(parts.head, None, parts.seal.decode()))
 
 
-async def without_erased(ctx: Context, body: bytes) -> bytes:
+async def redact_answer(ctx: Context, body: bytes) -> bytes:
     """The kept answer to an append, byte for byte unless content of its records was erased.
 
     A record without content shows `payload` null here too, as it does in every other view.
@@ -47,11 +47,11 @@ async def without_erased(ctx: Context, body: bytes) -> bytes:
     rows = answer["data"] if isinstance(answer["data"], list) else [answer["data"]]
     start = rows[0]["seq"]
     records = map(decode, await ctx.tx.ledger.lines(start, start + len(rows)))
-    whole = {record.id for record in records if record.payload is not None}
-    erased = [row for row in rows if row["id"] not in whole]
-    for row in erased:
+    complete_ids = {record.id for record in records if record.payload is not None}
+    erased_rows = [row for row in rows if row["id"] not in complete_ids]
+    for row in erased_rows:
         row["payload"] = None
-    return _text(answer).encode() if erased else body
+    return _text(answer).encode() if erased_rows else body
 
 
 # -- a part of a log -----------------------------------------------------------------------------
@@ -93,22 +93,22 @@ class Part:
         return set(self._subjects.values())
 
 
-async def erased_later(ctx: Context, subject: str, size: int) -> set[str]:
+async def ids_erased_later(ctx: Context, subject: str, size: int) -> set[str]:
     """The records about a subject whose content a record after the first `size` erases.
 
     The records of a subject that lacks content are asked, and not all that follow: the work stays
     within that of the verification, however long the ledger is.
     """
-    about = await ctx.tx.ledger.of_subjects((subject,), limit=SUBJECT_LINES_MAX)
-    return erased_by([line for _, line in about], subject, start=size)
+    rows = await ctx.tx.ledger.of_subjects((subject,), limit=SUBJECT_LINES_MAX)
+    return ids_erased_by([line for _, line in rows], subject, start=size)
 
 
-def erased_by(lines: Iterable[bytes], subject: str, *, start: int) -> set[str]:
+def ids_erased_by(lines: Iterable[bytes], subject: str, *, start: int) -> set[str]:
     """The records that lines of a subject erase; only those numbered from `start` on count."""
-    sealed = [line for line in (read(0, raw) for raw in lines) if line.is_sealed]
+    sealed_lines = [line for line in (read(0, raw) for raw in lines) if line.is_sealed]
     return {
         line.head.target.decode()
-        for line in sealed
+        for line in sealed_lines
         if line.head is not None
         and line.head.target
         and line.head.op == b"erase"

@@ -9,7 +9,7 @@ Rule 3: what a record erases is not stored, and what is stored here already is e
         the deployment allows that.
 Rule 4: lines are stored in runs, each in a unit of work of its own, so that others write meanwhile.
         What is there of an import that was cut off is the beginning of it: it goes on when it is
-        done again.
+        count again.
 Rule 5: what a part refers to before its beginning is looked up here, run by run.
 """
 
@@ -23,7 +23,7 @@ from attrs import define, field, frozen
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.ledger import timestamps
-from svc_core.ledger.append.append import stored_line, touched, vouch
+from svc_core.ledger.append.append import publish_head, stored_line, subject_members
 from svc_core.ledger.append.erasure import erase_content, may_erase
 from svc_core.ledger.log import tree
 from svc_core.ledger.log.seal import TreeHead
@@ -45,7 +45,7 @@ Runs = Callable[[], Iterator[Sequence[bytes]]]
 
 
 @frozen
-class Imported:
+class ImportSummary:
     """What an import did: the ledger's size before and after it, and its head now."""
 
     before: int
@@ -53,7 +53,7 @@ class Imported:
     subjects: int
 
 
-async def fit(ctx: Context, outcome: Outcome) -> TreeHead:
+async def importable_head(ctx: Context, outcome: Outcome) -> TreeHead:
     """The head of the ledger here, once it is clear that these lines may be imported into it.
 
     `outcome` is that of a strict verification of the lines.
@@ -67,28 +67,28 @@ async def fit(ctx: Context, outcome: Outcome) -> TreeHead:
     if not outcome.ok or outcome.level != "strict":
         raise AssertionError("only what was verified strictly is imported")
     if new is None:
-        raise _refused("the file has no records")
+        raise _refusal("the file has no records")
     if new.size - outcome.start > IMPORT_RECORDS_MAX:
-        raise _refused(
+        raise _refusal(
             f"it has {new.size - outcome.start} records, and one import takes {IMPORT_RECORDS_MAX}",
             step="Export it in parts: svc ledger export --from-size N --size M",
         )
     if head.size and head.ledger != new.ledger:
-        raise _refused(
+        raise _refusal(
             f"this workspace has a ledger of its own, {head.ledger} with {head.size} records, "
             f"and the file is of {new.ledger}; import it into a workspace whose ledger is empty"
         )
     if head.size > new.size:
-        raise _refused(
+        raise _refusal(
             f"the ledger here has {head.size} records, more than the {new.size} of the file"
         )
-    if (new.recorded_at or "") > timestamps.of(ctx.now):
+    if (new.recorded_at or "") > timestamps.utc_text(ctx.now):
         # Record times only rise: from then on every record would be dated in the future.
-        raise _refused(f"its last record is of {new.recorded_at}, which is in the future here")
+        raise _refusal(f"its last record is of {new.recorded_at}, which is in the future here")
     return head
 
 
-async def beginning(ctx: Context, lines: Sequence[bytes]) -> TreeHead | None:
+async def head_before(ctx: Context, lines: Sequence[bytes]) -> TreeHead | None:
     """The head that a part of this ledger follows, of which these are the first lines.
 
     None for a file that begins with the first record, or with what is no record.
@@ -101,13 +101,13 @@ async def beginning(ctx: Context, lines: Sequence[bytes]) -> TreeHead | None:
         return None
     size = (await head_of(ctx)).size
     if first.seq > size:
-        raise _refused(f"the file begins with record {first.seq}, and the ledger here has {size}")
+        raise _refusal(f"the file begins with record {first.seq}, and the ledger here has {size}")
     return await prefix(ctx, first.seq)
 
 
 async def import_lines(
     work: Units, tenant: str, runs: Runs, outcome: Outcome, after: TreeHead | None = None
-) -> Imported:
+) -> ImportSummary:
     """Store the lines that follow those that are here, a run of them in each unit of work.
 
     `runs` begins anew on each call, with the lines of which `outcome` is the outcome, without LF;
@@ -118,39 +118,39 @@ async def import_lines(
             ledger here does, or are not those that were verified; ERASURE_NOT_ALLOWED. Nothing is
             stored then, unless the file or the ledger changed while runs were stored.
     """
-    before = await work.read(tenant, lambda ctx: fit(ctx, outcome))
-    survey = await work.aside(lambda: _surveyed(runs(), outcome, after, before.size))
+    before = await work.read(tenant, lambda ctx: importable_head(ctx, outcome))
+    survey = await work.aside(lambda: _survey_of(runs(), outcome, after, before.size))
     await work.read(tenant, partial(_check, survey=survey, size=before.size))
     head, start = before, outcome.start
     sweep = Sweep(gather(level="integrity", ledger=outcome.ledger, start=after))
-    reading = zip(runs(), survey.ends, strict=False)
-    while (found := await work.aside(lambda: next(reading, None))) is not None:
-        lines, end = found
+    steps = zip(runs(), survey.ends, strict=False)
+    while (step := await work.aside(lambda: next(steps, None))) is not None:
+        lines, end = step
         if not await work.aside(partial(_is_as_surveyed, sweep, lines, end)):
-            raise _changed(head.size - before.size)
-        held = lines[: max(0, before.size - start)]
-        await work.read(tenant, partial(_compare, lines=held, start=start))
-        if len(held) < len(lines):
-            part = await work.aside(partial(_part, head, lines[len(held) :]))
+            raise _change_refusal(head.size - before.size)
+        old_lines = lines[: max(0, before.size - start)]
+        await work.read(tenant, partial(_compare, lines=old_lines, start=start))
+        if len(old_lines) < len(lines):
+            part = await work.aside(partial(_part, head, lines[len(old_lines) :]))
             if after is not None:
                 await work.read(
-                    tenant, partial(_check_known, part=part, done=head.size - before.size)
+                    tenant, partial(_check_known, part=part, count=head.size - before.size)
                 )
-            await work.write(tenant, partial(_store, part=part, done=head.size - before.size))
+            await work.write(tenant, partial(_store, part=part, count=head.size - before.size))
             head = part.head
         start += len(lines)
     if start < outcome.size:
-        raise _changed(head.size - before.size)
-    return Imported(before.size, head, len(survey.counts))
+        raise _change_refusal(head.size - before.size)
+    return ImportSummary(before.size, head, len(survey.counts))
 
 
-def _refused(
-    reason: str, done: int = 0, step: str = "Import an export that goes on where this ledger ends."
+def _refusal(
+    reason: str, count: int = 0, step: str = "Import an export that goes on where this ledger ends."
 ) -> Problem:
-    if done:
+    if count:
         return Problem(
             problem.RESOURCE_CONFLICT,
-            f"Only {done} records were imported: {reason}.",
+            f"Only {count} records were imported: {reason}.",
             resolution="Import the whole export again: it goes on where this ledger ends.",
         )
     return Problem(
@@ -160,8 +160,8 @@ def _refused(
     )
 
 
-def _changed(done: int = 0) -> Problem:
-    return _refused("the file changed while it was read", done)
+def _change_refusal(count: int = 0) -> Problem:
+    return _refusal("the file changed while it was read", count)
 
 
 # -- before anything is stored -----------------------------------------------------------------
@@ -176,10 +176,10 @@ class _Survey:
 
     ends: list[str] = field(factory=list)
     counts: Counter[str] = field(factory=Counter)
-    erased: list[str] = field(factory=list)
+    erasures: list[str] = field(factory=list)
 
 
-def _surveyed(
+def _survey_of(
     runs: Iterable[Sequence[bytes]], outcome: Outcome, after: TreeHead | None, size: int
 ) -> _Survey:
     """The survey of the verified lines, of which those from number `size` on are new.
@@ -190,32 +190,32 @@ def _surveyed(
     if outcome.root is None:
         raise AssertionError("a sound log has a root")
     anchors = ((outcome.size, outcome.root),)
-    held = gather(level="integrity", ledger=outcome.ledger, anchors=anchors, start=after)
-    sweep = Sweep(held)
+    evidence = gather(level="integrity", ledger=outcome.ledger, anchors=anchors, start=after)
+    sweep = Sweep(evidence)
     survey = _Survey()
     for lines in runs:
         if not sweep.feed(lines):
-            raise _changed()
+            raise _change_refusal()
         records = [decode(line) for line in lines]
         new = [record for record in records if record.seq >= size]
         survey.counts.update(record.subject for record in new)
-        survey.erased += [str(record.target) for record in new if record.op == "erase"]
+        survey.erasures += [str(record.target) for record in new if record.op == "erase"]
         survey.ends.append(split(lines[-1]).seal.decode())
-    found = sweep.finish()
-    if found is None or not found.ok:
-        raise _changed()
+    recheck = sweep.finish()
+    if recheck is None or not recheck.ok:
+        raise _change_refusal()
     return survey
 
 
 async def _check(ctx: Context, survey: _Survey, size: int) -> None:
     """Pass lines whose subjects have room, and that erase nothing here that must stay."""
-    many = [name for name, count in survey.counts.items() if count + size > SUBJECT_LINES_MAX]
-    for subject, count in (await ctx.tx.ledger.counts_of(many)).items():
+    candidates = [name for name, count in survey.counts.items() if count + size > SUBJECT_LINES_MAX]
+    for subject, count in (await ctx.tx.ledger.counts_of(candidates)).items():
         if count + survey.counts[subject] > SUBJECT_LINES_MAX:
-            raise _refused(f"{subject} has more than {SUBJECT_LINES_MAX} records")
-    for target in () if may_erase(ctx) else survey.erased:
-        stored = await ctx.tx.ledger.get(target)
-        if stored is not None and stored.seq < size and split(stored.line).payload != NO_PAYLOAD:
+            raise _refusal(f"{subject} has more than {SUBJECT_LINES_MAX} records")
+    for target in () if may_erase(ctx) else survey.erasures:
+        line = await ctx.tx.ledger.get(target)
+        if line is not None and line.seq < size and split(line.line).payload != NO_PAYLOAD:
             raise Problem(
                 problem.ERASURE_NOT_ALLOWED,
                 f"The file erases {target}, which this ledger holds; the setting allow_erasure "
@@ -232,7 +232,7 @@ async def _compare(ctx: Context, lines: Sequence[bytes], start: int) -> None:
     seals = await ctx.tx.ledger.hashes(0, start, start + len(lines))
     for seq, (line, seal) in enumerate(zip(lines, seals, strict=True), start):
         if split(line).seal != seal.hex().encode():
-            raise _refused(
+            raise _refusal(
                 f"record {seq} of the file is another than record {seq} of the ledger here, "
                 "though both bear one name: they have parted, and cannot be joined"
             )
@@ -251,51 +251,51 @@ class _Part:
     nodes: Sequence[LedgerNode]
     head: TreeHead
     subjects: Mapping[str, tuple[str, ...] | None]
-    erased: tuple[str, ...]
+    erasures: tuple[str, ...]
     targets: frozenset[str]
 
 
 def _part(before: TreeHead, lines: Sequence[bytes]) -> _Part:
     records = [decode(line) for line in lines]
     seals = [bytes.fromhex(record.seal) for record in records]
-    grown = tree.grow(before.frontier, before.size, seals)
+    growth = tree.grow(before.frontier, before.size, seals)
     last = records[-1]
     head = TreeHead(
-        last.ledger, grown.size, last.seal, last.recorded_at, grown.frontier, before.host
+        last.ledger, growth.size, last.seal, last.recorded_at, growth.frontier, before.host
     )
     return _Part(
         before.size,
         before.seal,
         tuple(map(stored_line, records, seals, lines)),
-        grown.nodes,
+        growth.nodes,
         head,
-        touched(records),
+        subject_members(records),
         tuple(str(record.target) for record in records if record.op == "erase"),
         frozenset(record.target for record in records if record.target is not None)
         - {record.id for record in records},
     )
 
 
-async def _check_known(ctx: Context, part: _Part, done: int) -> None:
+async def _check_known(ctx: Context, part: _Part, count: int) -> None:
     """Pass a run whose records act on such that it or the ledger here has."""
-    known = await ctx.tx.ledger.get_many(sorted(part.targets))
-    unknown = part.targets - {*known}
+    rows = await ctx.tx.ledger.get_many(sorted(part.targets))
+    unknown = part.targets - {*rows}
     if unknown:
-        raise _refused(f"it acts on {min(unknown)}, which is not before it", done)
+        raise _refusal(f"it acts on {min(unknown)}, which is not before it", count)
 
 
-async def _store(ctx: Context, part: _Part, done: int) -> None:
+async def _store(ctx: Context, part: _Part, count: int) -> None:
     """Store a run, erase what it erases, vouch for the ledger and tell what changed."""
     before = await head_of(ctx)
     if (before.size, before.seal) != (part.size, part.seal):
-        raise _refused("the ledger here went on meanwhile", done)
+        raise _refusal("the ledger here went on meanwhile", count)
     after = LedgerHead(part.head.size, part.head.encode())
     try:
         await ctx.tx.ledger.append(part.lines, part.nodes, after, expect=part.size)
-    except DuplicateRecordError as twice:  # of a part: a verification of all would have found it
-        raise _refused(f"it has {twice.id}, which is here already", done) from twice
-    for target in part.erased:
-        stored = await ctx.tx.ledger.get(target)
-        if stored is not None and split(stored.line).payload != NO_PAYLOAD:
+    except DuplicateRecordError as error:  # of a part: a verification of all would have found it
+        raise _refusal(f"it has {error.id}, which is here already", count) from error
+    for target in part.erasures:
+        line = await ctx.tx.ledger.get(target)
+        if line is not None and split(line.line).payload != NO_PAYLOAD:
             await erase_content(ctx, target)
-    await vouch(ctx, part.head, part.subjects)
+    await publish_head(ctx, part.head, part.subjects)

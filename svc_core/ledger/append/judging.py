@@ -16,7 +16,7 @@ from attrs import define, field, frozen
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.ledger.append.erasure import may_erase
-from svc_core.ledger.append.rules import Known, admit, check_room, cited
+from svc_core.ledger.append.rules import LedgerFacts, admit, check_room, cited_ids
 from svc_core.ledger.fold.running import RunningStanding
 from svc_core.ledger.records import Draft, Record, decode
 from svc_core.ledger.repository import head_of, lines_of
@@ -29,111 +29,117 @@ STEPS_MAX: Final = 50_000
 LINES_AT_ONCE: Final = 100
 """Lines of named records that are read together: 6 MB at most."""
 
-_JUDGED: Final = ("state", "source")
+_RULE_MEMBERS: Final = ("state", "source")
 """The members of a payload that the rules look at."""
 
 
 @frozen
-class Seen:
+class SubjectsSnapshot:
     """What a ledger of so many records says of all that drafts are about."""
 
     size: int
     standings: Mapping[str, RunningStanding]
     counts: Mapping[str, int]
-    named: Mapping[str, Record]
+    records: Mapping[str, Record]
 
 
-async def look(ctx: Context, made: Sequence[Draft]) -> Seen:
+async def read_snapshot(ctx: Context, drafts: Sequence[Draft]) -> SubjectsSnapshot:
     """What the ledger says now of all that drafts are about.
 
     Raises:
         Problem: RESOURCE_CONFLICT when there is more than one batch may act on.
     """
-    acted = _acted(made)
-    counts = await ctx.tx.ledger.counts_of(_subjects(made))
-    if sum(counts[subject] for subject in acted) > JUDGED_RECORDS_MAX:
+    subjects = _whole_subjects(drafts)
+    counts = await ctx.tx.ledger.counts_of(_subjects(drafts))
+    if sum(counts[subject] for subject in subjects) > JUDGED_RECORDS_MAX:
         raise Problem(
             problem.RESOURCE_CONFLICT,
             f"Its entries act on subjects with more than {JUDGED_RECORDS_MAX} records together.",
             resolution="Send the entries of fewer subjects in one request.",
         )
-    standings = {subject: RunningStanding() for subject in acted}
-    async for subject, lines in lines_of(ctx, acted):
-        standings[subject] = RunningStanding.of(map(_judged, lines))
-    for draft in made:
+    standings = {subject: RunningStanding() for subject in subjects}
+    async for subject, lines in lines_of(ctx, subjects):
+        standings[subject] = RunningStanding.of(map(_slim_record, lines))
+    for draft in drafts:
         if draft.subject in standings and draft.target is not None:
             standings[draft.subject].state(draft.target)  # found once, and kept by every copy
             standings[draft.subject].in_force(draft.target)
     size = (await head_of(ctx)).size
-    return Seen(size, standings, counts, await _named(ctx, _lasting(made)))
+    return SubjectsSnapshot(size, standings, counts, await _records_of(ctx, _lookup_ids(drafts)))
 
 
 @define
-class Judge:
+class BatchAdmission:
     """What is known of the subjects of a batch, growing with each admitted record."""
 
     _allow_erasure: bool
     _standings: dict[str, RunningStanding]
-    _stored: dict[str, Record]
+    _stored_records: dict[str, Record]
     _counts: dict[str, int]
     _new: dict[str, Record] = field(factory=dict, init=False)
 
     @classmethod
-    async def of(cls, ctx: Context, made: Sequence[Draft], seen: Seen | None) -> "Judge":
+    async def of(
+        cls, ctx: Context, drafts: Sequence[Draft], snapshot: SubjectsSnapshot | None
+    ) -> "BatchAdmission":
         """What the ledger says of all that the drafts of a batch are about.
 
-        `seen` is what it said before, of these drafts and perhaps of more.
+        `snapshot` is what it said before, of these drafts and perhaps of more.
 
         Raises:
             Problem: as `look`.
         """
-        before = await look(ctx, made) if seen is None else seen
-        standings = {subject: before.standings[subject].copy() for subject in _acted(made)}
+        before = await read_snapshot(ctx, drafts) if snapshot is None else snapshot
+        standings = {
+            subject: before.standings[subject].copy() for subject in _whole_subjects(drafts)
+        }
         async for subject, lines in lines_of(ctx, standings, start=before.size):
             for line in lines:
-                standings[subject].add(_judged(line))
-        since = await ctx.tx.ledger.counts_of(_subjects(made), start=before.size)
-        named = [id_ for id_ in _lasting(made) if id_ not in before.named]
-        named += [str(draft.target) for draft in made if draft.op == "erase"]
+                standings[subject].add(_slim_record(line))
+        new_counts = await ctx.tx.ledger.counts_of(_subjects(drafts), start=before.size)
+        ids = [id_ for id_ in _lookup_ids(drafts) if id_ not in before.records]
+        ids += [str(draft.target) for draft in drafts if draft.op == "erase"]
         return cls(
             may_erase(ctx),
             standings,
-            {**before.named, **await _named(ctx, named)},
-            {subject: before.counts[subject] + count for subject, count in since.items()},
+            {**before.records, **await _records_of(ctx, ids)},
+            {subject: before.counts[subject] + count for subject, count in new_counts.items()},
         )
 
-    def admit(self, made: Draft, record: Record) -> None:
+    def admit(self, drafts: Draft, record: Record) -> None:
         """Pass a draft that may follow; its record is known from then on.
 
         Raises:
             Problem: it may not.
         """
-        check_room(made.op, self._counts.get(record.subject, 0))
-        evidence = {id_: known for id_ in cited(made) if (known := self._known(id_))}
-        admit(made, Known(self._standing(made), evidence, self._allow_erasure))
+        check_room(drafts.op, self._counts.get(record.subject, 0))
+        evidence = {
+            id_: cited_record for id_ in cited_ids(drafts) if (cited_record := self._find(id_))
+        }
+        admit(drafts, LedgerFacts(self._standing(drafts), evidence, self._allow_erasure))
         self._check_work()
         self._counts[record.subject] = self._counts.get(record.subject, 0) + 1
         self._new[record.id] = record
         if record.subject in self._standings:
             self._standings[record.subject].add(record)
 
-    def _standing(self, made: Draft) -> RunningStanding:
+    def _standing(self, drafts: Draft) -> RunningStanding:
         """The standing of the draft's subject, as far as it is asked for.
 
         An assertion acts on nothing, and an erasure on content, in force or not.
         """
-        if made.op not in {"assert", "erase"}:
-            return self._standings[str(made.subject)]
-        ids = dict.fromkeys(id_ for id_ in (made.subject, made.target) if id_)
-        known = [record for id_ in ids if (record := self._known(id_))]
-        acts = (each for each in self._new.values() if each.target == made.target)
-        return RunningStanding.of([*known, *(acts if made.target else ())])
+        if drafts.op not in {"assert", "erase"}:
+            return self._standings[str(drafts.subject)]
+        ids = dict.fromkeys(id_ for id_ in (drafts.subject, drafts.target) if id_)
+        records = [record for id_ in ids if (record := self._find(id_))]
+        acts = (record for record in self._new.values() if record.target == drafts.target)
+        return RunningStanding.of([*records, *(acts if drafts.target else ())])
 
-    def _known(self, id_: str) -> Record | None:
-        return self._new.get(id_) or self._stored.get(id_)
+    def _find(self, id_: str) -> Record | None:
+        return self._new.get(id_) or self._stored_records.get(id_)
 
     def _check_work(self) -> None:
-        if self._new and sum(each.steps for each in self._standings.values()) > STEPS_MAX:
+        if self._new and sum(standing.steps for standing in self._standings.values()) > STEPS_MAX:
             raise Problem(
                 problem.RESOURCE_CONFLICT,
                 "/target: too many records act on each other to judge it in one batch",
@@ -141,32 +147,34 @@ class Judge:
             )
 
 
-def _acted(made: Iterable[Draft]) -> list[str]:
+def _whole_subjects(drafts: Iterable[Draft]) -> list[str]:
     """The subjects of which all records are asked for: those with something to be displaced."""
-    acts = (draft.subject for draft in made if draft.op not in {"assert", "erase"})
+    acts = (draft.subject for draft in drafts if draft.op not in {"assert", "erase"})
     return sorted({subject for subject in acts if subject})
 
 
-def _subjects(made: Iterable[Draft]) -> list[str]:
-    return sorted({draft.subject for draft in made if draft.subject})
+def _subjects(drafts: Iterable[Draft]) -> list[str]:
+    return sorted({draft.subject for draft in drafts if draft.subject})
 
 
-def _lasting(made: Sequence[Draft]) -> list[str]:
+def _lookup_ids(drafts: Sequence[Draft]) -> list[str]:
     """The records that are named, but for those whose content must be there still."""
-    return sorted({*_subjects(made)}.union(*map(cited, made)))
+    return sorted({*_subjects(drafts)}.union(*map(cited_ids, drafts)))
 
 
-async def _named(ctx: Context, ids: Sequence[str]) -> dict[str, Record]:
-    found: dict[str, Record] = {}
+async def _records_of(ctx: Context, ids: Sequence[str]) -> dict[str, Record]:
+    records: dict[str, Record] = {}
     for start in range(0, len(ids), LINES_AT_ONCE):
         lines = await ctx.tx.ledger.get_many(ids[start : start + LINES_AT_ONCE])
-        found |= {id_: _judged(line.line) for id_, line in lines.items()}
-    return found
+        records |= {id_: _slim_record(line.line) for id_, line in lines.items()}
+    return records
 
 
-def _judged(line: bytes) -> Record:
+def _slim_record(line: bytes) -> Record:
     """A record with what the rules look at, so that many of them fit into memory."""
     record = decode(line)
     if record.payload is None:
         return record
-    return record._replace(payload={k: record.payload[k] for k in _JUDGED if k in record.payload})
+    return record._replace(
+        payload={k: record.payload[k] for k in _RULE_MEMBERS if k in record.payload}
+    )

@@ -45,7 +45,7 @@ _HOST: Final = re.compile("https?://([^/?#]+)")
 
 
 @frozen
-class Known:
+class LedgerFacts:
     """What the ledger holds when a draft is judged, those before it in its batch included.
 
     `standing` is that of the draft's subject; `evidence` holds the cited records that exist, of
@@ -57,12 +57,12 @@ class Known:
     allow_erasure: bool = False
 
 
-def cited(draft: Draft) -> frozenset[str]:
+def cited_ids(draft: Draft) -> frozenset[str]:
     """The ids of the records that a draft rests on."""
     return frozenset(draft.payload.get("evidence", ()))
 
 
-def admit(draft: Draft, known: Known) -> None:
+def admit(draft: Draft, facts: LedgerFacts) -> None:
     """Pass a draft that may be sealed after what is known.
 
     Raises:
@@ -70,22 +70,22 @@ def admit(draft: Draft, known: Known) -> None:
             TARGET_NOT_IN_FORCE, FOUR_EYES_REQUIRED, TRANSITION_NOT_ALLOWED, or VALIDATION_FAILED
             where the operation does not act on such a target; the first that applies.
     """
-    if draft.op == "erase" and not known.allow_erasure:
+    if draft.op == "erase" and not facts.allow_erasure:
         raise Problem(problem.ERASURE_NOT_ALLOWED, "/op: erase is not allowed in this workspace")
-    _check_subject(draft, known)
-    _check_evidence(draft, known)
+    _check_subject(draft, facts)
+    _check_evidence(draft, facts)
     if draft.op == "assert":
         return
-    target = _target(draft, known)
+    target = _target(draft, facts)
     if draft.op == "erase":
-        _check_content(target, known)
+        _check_content(target, facts)
         return
-    if not known.standing.in_force(target.id):
+    if not facts.standing.in_force(target.id):
         raise Problem(problem.TARGET_NOT_IN_FORCE, "/target: is displaced for all valid times")
     if draft.op == "verify":
-        _check_verdict(draft, target, known)
+        _check_verdict(draft, target, facts)
     if draft.op == "retract" and target.op not in STATEMENTS:
-        _check_withdrawal(draft, target, known)
+        _check_withdrawal(draft, target, facts)
 
 
 def check_new(ids: Iterable[str]) -> None:
@@ -107,11 +107,11 @@ def check_room(op: Op, count: int) -> None:
     Raises:
         Problem: RESOURCE_CONFLICT where it is full.
     """
-    most = SUBJECT_RECORDS_MAX * (2 if op == "retract" else 1)
-    if op != "erase" and count >= most:
+    limit = SUBJECT_RECORDS_MAX * (2 if op == "retract" else 1)
+    if op != "erase" and count >= limit:
         raise Problem(
             problem.RESOURCE_CONFLICT,
-            f"/subject: it has {most} records already",
+            f"/subject: it has {limit} records already",
             resolution="Open another subject and append to that.",
         )
 
@@ -119,22 +119,22 @@ def check_room(op: Op, count: int) -> None:
 # -- what is referred to -------------------------------------------------------------------------
 
 
-def _check_subject(draft: Draft, known: Known) -> None:
+def _check_subject(draft: Draft, facts: LedgerFacts) -> None:
     if draft.subject is None:
         return
-    opened = known.standing.records.get(draft.subject)
-    if opened is None or (opened.kind, opened.op) != ("subject", "assert"):
+    opening = facts.standing.records.get(draft.subject)
+    if opening is None or (opening.kind, opening.op) != ("subject", "assert"):
         raise Problem(problem.UNKNOWN_SUBJECT, f"/subject: there is no {draft.subject}")
 
 
-def _check_evidence(draft: Draft, known: Known) -> None:
-    unknown = sorted(id_ for id_ in cited(draft) if id_ not in known.evidence)
+def _check_evidence(draft: Draft, facts: LedgerFacts) -> None:
+    unknown = sorted(id_ for id_ in cited_ids(draft) if id_ not in facts.evidence)
     if unknown:
         raise Problem(problem.UNKNOWN_EVIDENCE, f"/evidence: there is no {', '.join(unknown)}")
 
 
-def _target(draft: Draft, known: Known) -> Record:
-    target = known.standing.records.get(draft.target or "")
+def _target(draft: Draft, facts: LedgerFacts) -> Record:
+    target = facts.standing.records.get(draft.target or "")
     if target is None or (target.subject, target.kind) != (draft.subject, draft.kind):
         raise Problem(
             problem.UNKNOWN_TARGET, f"/target: there is no such {draft.kind} of this subject"
@@ -144,22 +144,22 @@ def _target(draft: Draft, known: Known) -> Record:
     return target
 
 
-def _check_content(target: Record, known: Known) -> None:
+def _check_content(target: Record, facts: LedgerFacts) -> None:
     # Inside a batch the content may still be there, and its erasure be known already.
-    if target.id in known.standing.erased:
+    if target.id in facts.standing.erased:
         raise Problem(problem.TARGET_NOT_IN_FORCE, "/target: its content is erased")
 
 
 # -- verdicts ------------------------------------------------------------------------------------
 
 
-def _check_verdict(draft: Draft, target: Record, known: Known) -> None:
-    _check_content(target, known)
+def _check_verdict(draft: Draft, target: Record, facts: LedgerFacts) -> None:
+    _check_content(target, facts)
     verdict: State = draft.payload["state"]
     _check_four_eyes(verdict, draft.author, target)
-    _check_transition(verdict, target, known)
+    _check_transition(verdict, target, facts)
     if verdict == "corroborated" and not any(
-        _is_independent(known.evidence[id_], target) for id_ in cited(draft)
+        _is_independent(facts.evidence[id_], target) for id_ in cited_ids(draft)
     ):
         raise Problem(
             problem.VALIDATION_FAILED, "/evidence: must have one of another author or source"
@@ -173,8 +173,8 @@ def _check_four_eyes(verdict: State, author: str, target: Record) -> None:
         )
 
 
-def _check_transition(verdict: State, target: Record, known: Known) -> None:
-    state = known.standing.state(target.id)
+def _check_transition(verdict: State, target: Record, facts: LedgerFacts) -> None:
+    state = facts.standing.state(target.id)
     if verdict not in TRANSITIONS[state]:
         raise Problem(
             problem.TRANSITION_NOT_ALLOWED,
@@ -204,36 +204,36 @@ def _origin(record: Record) -> str | None:
 # -- withdrawals of what is no statement ---------------------------------------------------------
 
 
-def _check_withdrawal(draft: Draft, target: Record, known: Known) -> None:
-    verdict, restores = _verdict_behind(target, known)
+def _check_withdrawal(draft: Draft, target: Record, facts: LedgerFacts) -> None:
+    verdict, restores = _verdict_behind(target, facts)
     if verdict is None:
         return
     if (draft.valid_from, draft.valid_to) != (None, None):
         raise Problem(
             problem.VALIDATION_FAILED, "/validFrom: a verdict has no valid time to withdraw it for"
         )
-    judged = known.standing.records.get(verdict.target or "")
-    if restores and judged is not None:
+    statement = facts.standing.records.get(verdict.target or "")
+    if restores and statement is not None:
         # An erased verdict, or one from elsewhere that no verdict is, gives no state again.
         state: State = (verdict.payload or {}).get("state", UNVERIFIED)
-        _check_four_eyes(state, draft.author, judged)
-        if state != UNVERIFIED and _is_newest(verdict, known):
-            _check_transition(state, judged, known)
+        _check_four_eyes(state, draft.author, statement)
+        if state != UNVERIFIED and _is_newest(verdict, facts):
+            _check_transition(state, statement, facts)
 
 
-def _verdict_behind(target: Record, known: Known) -> tuple[Record | None, bool]:
+def _verdict_behind(target: Record, facts: LedgerFacts) -> tuple[Record | None, bool]:
     """The verdict that a chain of retractions ends in; whether retracting `target` restores it."""
     restores = False
     while target.op == "retract":
         restores = not restores
-        earlier = known.standing.records.get(target.target or "")
+        earlier = facts.standing.records.get(target.target or "")
         if earlier is None or earlier.seq >= target.seq:
             return None, restores
         target = earlier
     return (target if target.op == "verify" else None), restores
 
 
-def _is_newest(verdict: Record, known: Known) -> bool:
+def _is_newest(verdict: Record, facts: LedgerFacts) -> bool:
     """Whether a verdict would be the one that counts, were it in force."""
-    counting = known.standing.verdict(verdict.target or "")
-    return counting is None or counting.seq <= verdict.seq
+    current = facts.standing.verdict(verdict.target or "")
+    return current is None or current.seq <= verdict.seq

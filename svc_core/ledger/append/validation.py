@@ -28,7 +28,7 @@ from svc_core.ledger import predicates
 from svc_core.ledger.append.entries import Entry
 from svc_core.ledger.append.input import CitedSource
 from svc_core.ledger.designators.schemes import normalise
-from svc_core.ledger.records import Draft, payload_bytes, unfit
+from svc_core.ledger.records import Draft, payload_bytes, sealing_faults
 from svc_core.ledger.timestamps import canonical_time, check_interval
 from svc_core.wire.faults import FAULTS_KEPT_MAX
 
@@ -51,42 +51,46 @@ def drafts(
             RECORD_TOO_LARGE.
     """
     faults = _Faults()
-    made = tuple(
+    batch = tuple(
         _Reader(entry, f"/{number}" if is_batch else "", faults).draft(author, salt)
         for number, (entry, salt) in enumerate(zip(entries, salts, strict=True))
     )
     faults.raise_any()
-    return made
+    return batch
 
 
 @define
 class _Faults:
     """What was found wrong so far, as the problem's type and its `pointer: reason`."""
 
-    _found: list[tuple[ProblemType, str]] = field(factory=list)
+    _items: list[tuple[ProblemType, str]] = field(factory=list)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._items)
 
-    def add(self, where: str, reason: str, type_: ProblemType = problem.VALIDATION_FAILED) -> None:
-        self._found.append((type_, f"{where or '(body)'}: {reason}"))
+    def add(
+        self, pointer: str, reason: str, type_: ProblemType = problem.VALIDATION_FAILED
+    ) -> None:
+        self._items.append((type_, f"{pointer or '(body)'}: {reason}"))
 
-    def keep(self, check: Callable[..., T], *arguments: Any) -> T | None:
+    def attempt(self, check: Callable[..., T], *arguments: Any) -> T | None:
         """What `check` gives, or None where it refuses."""
         try:
             return check(*arguments)
-        except Problem as refused:
-            self._found.append((refused.type, refused.detail))
+        except Problem as error:
+            self._items.append((error.type, error.detail))
             return None
 
     def raise_any(self) -> None:
-        if not self._found:
+        if not self._items:
             return
-        types = {type_.code: type_ for type_, _ in self._found}
+        types = {type_.code: type_ for type_, _ in self._items}
         type_ = problem.VALIDATION_FAILED if len(types) > 1 else next(iter(types.values()))
-        shown = [detail for _, detail in self._found[:FAULTS_MAX]]
-        hidden = len(self._found) - len(shown)
-        raise Problem(type_, "; ".join([*shown, f"and {hidden} more"] if hidden else shown))
+        details = [detail for _, detail in self._items[:FAULTS_MAX]]
+        rest_count = len(self._items) - len(details)
+        raise Problem(
+            type_, "; ".join([*details, f"and {rest_count} more"] if rest_count else details)
+        )
 
 
 @define
@@ -94,7 +98,7 @@ class _Reader:
     """Reads one entry; its pointers begin with `where`."""
 
     _entry: Entry
-    _where: str
+    _pointer: str
     _faults: _Faults
 
     def draft(self, author: str, salt: bytes) -> Draft:
@@ -106,23 +110,23 @@ class _Reader:
         self._check_meaning(payload, is_sealable=len(self._faults) == before)
         payload["salt"] = _salt(salt)
         if len(self._faults) == before:
-            self._faults.keep(payload_bytes, payload, self._where)
+            self._faults.attempt(payload_bytes, payload, self._pointer)
         start, end = self._instant("valid_from"), self._instant("valid_to")
-        self._faults.keep(check_interval, start, end, f"{self._where}/validTo")
+        self._faults.attempt(check_interval, start, end, f"{self._pointer}/validTo")
         subject, target = given(entry.subject, None), given(entry.target, None)
         return Draft(entry.kind, entry.op, subject, target, start, end, author, payload)
 
     def _payload(self) -> Payload:
-        sent = attrs.asdict(self._entry, recurse=False)
+        members = attrs.asdict(self._entry, recurse=False)
         return {
             wire.camel(name): _plain(value)
-            for name, value in sent.items()
+            for name, value in members.items()
             if name not in _HEAD and value is not UNSET
         }
 
     def _check_values(self, payload: Payload) -> None:
-        for type_, place, reason in islice(unfit(payload), FAULTS_KEPT_MAX):
-            self._faults.add(f"{self._where}{place}", reason, type_)
+        for type_, place, reason in islice(sealing_faults(payload), FAULTS_KEPT_MAX):
+            self._faults.add(f"{self._pointer}{place}", reason, type_)
 
     # -- what the members mean --------------------------------------------------------------------
 
@@ -130,8 +134,8 @@ class _Reader:
         if "scheme" in payload and "value" in payload:
             self._normalise(payload)
         if "predicate" in payload and "value" in payload and is_sealable:
-            for fault in predicates.check(payload["predicate"], payload["value"]):
-                self._faults.add(f"{self._where}{fault.where}", fault.reason)
+            for fault in predicates.value_faults(payload["predicate"], payload["value"]):
+                self._faults.add(f"{self._pointer}{fault.where}", fault.reason)
         if "observedAt" in payload:
             payload["observedAt"] = self._instant("observed_at")
         if "source" in payload:
@@ -141,16 +145,18 @@ class _Reader:
         self._check_evidence(payload.get("evidence", []))
 
     def _normalise(self, payload: Payload) -> None:
-        sent = payload["value"]
-        kept = self._faults.keep(normalise, payload["scheme"], sent, f"{self._where}/value")
-        if kept != sent:
-            payload.setdefault("raw", sent)
-        payload["value"] = kept
+        raw = payload["value"]
+        designator = self._faults.attempt(
+            normalise, payload["scheme"], raw, f"{self._pointer}/value"
+        )
+        if designator != raw:
+            payload.setdefault("raw", raw)
+        payload["value"] = designator
 
     def _check_source(self, source: Payload) -> None:
         if "retrievedAt" in source:
-            source["retrievedAt"] = self._faults.keep(
-                canonical_time, source["retrievedAt"], f"{self._where}/source/retrievedAt"
+            source["retrievedAt"] = self._faults.attempt(
+                canonical_time, source["retrievedAt"], f"{self._pointer}/source/retrievedAt"
             )
 
     def _check_verdict(self, payload: Payload) -> None:
@@ -159,21 +165,21 @@ class _Reader:
         if payload["state"] == "corroborated" and not payload["evidence"]:
             self._fault("evidence", "must have at least 1 item when it is corroborated")
 
-    def _check_evidence(self, cited: Sequence[str]) -> None:
-        for number, id_ in enumerate(cited):
-            if id_ in cited[:number]:
+    def _check_evidence(self, ids: Sequence[str]) -> None:
+        for number, id_ in enumerate(ids):
+            if id_ in ids[:number]:
                 self._fault(f"evidence/{number}", "is cited before")
 
     # -- parts ------------------------------------------------------------------------------------
 
     def _instant(self, name: str) -> str | None:
-        sent = getattr(self._entry, name)
-        if sent is UNSET or sent is None:
+        text = getattr(self._entry, name)
+        if text is UNSET or text is None:
             return None
-        return self._faults.keep(canonical_time, sent, f"{self._where}/{wire.camel(name)}")
+        return self._faults.attempt(canonical_time, text, f"{self._pointer}/{wire.camel(name)}")
 
     def _fault(self, name: str, reason: str) -> None:
-        self._faults.add(f"{self._where}/{wire.camel(name)}", reason)
+        self._faults.add(f"{self._pointer}/{wire.camel(name)}", reason)
 
 
 _HEAD: Final = frozenset({"kind", "op", "subject", "target", "valid_from", "valid_to"})

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from typing import Final
 
-_LABELS_APART: Final = re.compile("[.\u3002\uff0e\uff61]")  # RFC 3490, 3.1: these four are dots
+_LABEL_DOTS: Final = re.compile("[.\u3002\uff0e\uff61]")  # RFC 3490, 3.1: these four are dots
 _LABEL: Final = re.compile("[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _PREFIX: Final = "xn--"
 _NAME_MAX: Final = 253  # RFC 1035, 2.3.4: 255 octets with the length of each label and the root
@@ -22,7 +22,7 @@ def read_domain(text: str) -> str:
     Raises:
         ValueError: the text is no such name.
     """
-    labels = [_label(label) for label in _LABELS_APART.split(text)]
+    labels = [_label(label) for label in _LABEL_DOTS.split(text)]
     if not labels[-1]:
         labels.pop()  # the root
     name = ".".join(labels)
@@ -56,10 +56,10 @@ def _punycode(label: str) -> str:
 
 
 def _check_a_label(label: str) -> None:
-    encoded = label.removeprefix(_PREFIX)
+    ascii_part = label.removeprefix(_PREFIX)
     try:
-        decoded = encoded.encode().decode("punycode")
+        unicode_part = ascii_part.encode().decode("punycode")
     except UnicodeError:
-        decoded = ""
-    if decoded.encode("punycode").decode() != encoded:
+        unicode_part = ""
+    if unicode_part.encode("punycode").decode() != ascii_part:
         raise ValueError("must have A-labels that are Punycode (RFC 3492)")

@@ -21,14 +21,14 @@ def read_ipv6(text: str) -> str:
     """
     if "%" in text:
         raise ValueError("must not have a zone")
-    plain = _address(text, IPv6Address, "must be an IPv6 address such as 2001:db8::1")
+    address = _address(text, IPv6Address, "must be an IPv6 address such as 2001:db8::1")
     # Python writes mapped addresses in one way up to 3.12 and in another from 3.13 on.
-    mapped = IPv6Address(plain).ipv4_mapped
-    return plain if mapped is None else f"::ffff:{mapped}"
+    ipv4 = IPv6Address(address).ipv4_mapped
+    return address if ipv4 is None else f"::ffff:{ipv4}"
 
 
 def _address(text: str, kind: Callable[[str], IPv4Address | IPv6Address], reason: str) -> str:
     try:
         return str(kind(text))
-    except AddressValueError as broken:
-        raise ValueError(reason) from broken
+    except AddressValueError as error:
+        raise ValueError(reason) from error

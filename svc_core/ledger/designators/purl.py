@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import quote, unquote_to_bytes
 
 _TYPE: Final = re.compile(r"[a-z][a-z0-9.+-]*")
-_VERSIONED: Final = re.compile("(.*[^/])@([^/@]*)")
+_NAME_AND_VERSION: Final = re.compile("(.*[^/])@([^/@]*)")
 _KEY: Final = re.compile(r"[a-z][a-z0-9._-]*")
 _LOWER_CASE: Final = frozenset({"bitbucket", "github", "composer", "deb", "apk", "alpm", "pypi"})
 
@@ -30,9 +30,9 @@ def read_purl(text: str) -> str:
     if _TYPE.fullmatch(kind := kind.lower()) is None:
         raise ValueError("must have a package type, such as pkg:npm/…")
     # An @ that begins a segment begins a scope, not a version.
-    match = _VERSIONED.fullmatch(path.rstrip("/"))
+    match = _NAME_AND_VERSION.fullmatch(path.rstrip("/"))
     name, version = match.groups() if match else (path, "")
-    parts = [_encoded(part, lower=kind in _LOWER_CASE) for part in name.split("/") if part]
+    parts = [_encode(part, lower=kind in _LOWER_CASE) for part in name.split("/") if part]
     if not parts:
         raise ValueError("must have a package name")
     if kind == "pypi":
@@ -40,7 +40,7 @@ def read_purl(text: str) -> str:
     return "".join(
         (
             f"pkg:{kind}/{'/'.join(parts)}",
-            f"@{_encoded(version)}" if version else "",
+            f"@{_encode(version)}" if version else "",
             _qualifiers(qualifiers),
             _subpath(subpath),
         )
@@ -48,9 +48,9 @@ def read_purl(text: str) -> str:
 
 
 def _qualifiers(text: str) -> str:
-    found = list(_pairs(text))
-    pairs = dict(found)
-    if len(pairs) < len(found):
+    all_pairs = list(_pairs(text))
+    pairs = dict(all_pairs)
+    if len(pairs) < len(all_pairs):
         raise ValueError("has one qualifier twice")
     return "?" + "&".join(f"{key}={pairs[key]}" for key in sorted(pairs)) if pairs else ""
 
@@ -61,18 +61,18 @@ def _pairs(text: str) -> Iterator[tuple[str, str]]:
         if _KEY.fullmatch(key := key.lower()) is None:
             raise ValueError("has a qualifier whose name is not letters, digits, dots and hyphens")
         if value:
-            yield key, _encoded(value)
+            yield key, _encode(value)
 
 
 def _subpath(text: str) -> str:
-    parts = [_encoded(part) for part in text.split("/") if part]
-    kept = [part for part in parts if part not in {".", ".."}]
-    return f"#{'/'.join(kept)}" if kept else ""
+    parts = [_encode(part) for part in text.split("/") if part]
+    segments = [part for part in parts if part not in {".", ".."}]
+    return f"#{'/'.join(segments)}" if segments else ""
 
 
-def _encoded(part: str, *, lower: bool = False) -> str:
+def _encode(part: str, *, lower: bool = False) -> str:
     try:
-        decoded = unquote_to_bytes(part).decode()
-    except UnicodeDecodeError as broken:
-        raise ValueError("has percent-encoded bytes that are not UTF-8") from broken
-    return quote(decoded.lower() if lower else decoded, safe=":")
+        text = unquote_to_bytes(part).decode()
+    except UnicodeDecodeError as error:
+        raise ValueError("has percent-encoded bytes that are not UTF-8") from error
+    return quote(text.lower() if lower else text, safe=":")

@@ -20,14 +20,16 @@ class Scheme:
     read: Callable[[str], str]
 
 
-def matching(pattern: str, reason: str, fold: Callable[[str], str] = str) -> Callable[[str], str]:
+def pattern_reader(
+    pattern: str, reason: str, fold: Callable[[str], str] = str
+) -> Callable[[str], str]:
     """A reader that passes the texts which match as a whole after they were folded."""
-    compiled = re.compile(pattern, re.ASCII)
+    regex = re.compile(pattern, re.ASCII)
 
     def read(text: str) -> str:
-        folded = fold(text)
-        if compiled.fullmatch(folded) is None:
+        candidate = fold(text)
+        if regex.fullmatch(candidate) is None:
             raise ValueError(reason)
-        return folded
+        return candidate
 
     return read

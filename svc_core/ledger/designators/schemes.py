@@ -27,23 +27,25 @@ else:
 _UNSTORABLE: Final = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 
-def normalise(scheme: str, value: str, where: str = "value") -> str:
+def normalise(scheme: str, value: str, pointer: str = "value") -> str:
     """The one text by which `scheme` names what `value` names.
 
-    `where` names the input in the refusal, as a JSON Pointer or a parameter name.
+    `pointer` names the input in the refusal, as a JSON Pointer or a parameter name.
 
     Raises:
         Problem: DESIGNATOR_INVALID, where the scheme is unknown or the value is not one of it.
     """
     if scheme not in SCHEMES:
         raise Problem(
-            problem.DESIGNATOR_INVALID, f"{where}: has no known scheme; take {', '.join(SCHEMES)}"
+            problem.DESIGNATOR_INVALID, f"{pointer}: has no known scheme; take {', '.join(SCHEMES)}"
         )
     try:
         return _read(SCHEMES[scheme], value.strip())
-    except ValueError as unfit:
+    except ValueError as error:
         # The readers give their reasons in words that are meant to be shown.
-        raise Problem(problem.DESIGNATOR_INVALID, f"{where}: is no {scheme}: it {unfit}") from unfit
+        raise Problem(
+            problem.DESIGNATOR_INVALID, f"{pointer}: is no {scheme}: it {error}"
+        ) from error
 
 
 def _read(scheme: Scheme, text: str) -> str:
@@ -51,7 +53,7 @@ def _read(scheme: Scheme, text: str) -> str:
         raise ValueError(f"must have 1 to {VALUE_MAX} characters")
     if _UNSTORABLE.search(text):
         raise ValueError("must not hold control characters or half a surrogate pair")
-    normalised = scheme.read(text)
-    if len(normalised) > VALUE_MAX:
+    normal_form = scheme.read(text)
+    if len(normal_form) > VALUE_MAX:
         raise ValueError(f"must have at most {VALUE_MAX} characters when it is normalised")
-    return normalised
+    return normal_form

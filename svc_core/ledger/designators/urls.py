@@ -19,7 +19,7 @@ _ESCAPE: Final = re.compile("%([0-9A-Fa-f]{2})")
 _STRAY: Final = re.compile("%(?![0-9A-Fa-f]{2})")
 _NOT_IN_URLS: Final = re.compile(r'[\s<>"\\^`{|}]')
 _UNRESERVED: Final = re.compile("[A-Za-z0-9._~-]")
-_KEPT: Final = "!#$%&'()*+,/:;=?@[]~"
+_SAFE: Final = "!#$%&'()*+,/:;=?@[]~"
 _PORT_MAX: Final = 65_535
 
 
@@ -35,8 +35,8 @@ def read_url(text: str) -> str:
     if _NOT_IN_URLS.search(text) or _STRAY.search(text):
         raise ValueError("must have white space, quotes, brackets and percent signs encoded")
     authority = _authority(match[2], _DEFAULT_PORTS[scheme])
-    path = _without_dots(_encoded(match[3]))
-    return f"{scheme}://{authority}{path}{_encoded(match[4] or '')}{_encoded(match[5] or '')}"
+    path = _without_dots(_encode(match[3]))
+    return f"{scheme}://{authority}{path}{_encode(match[4] or '')}{_encode(match[5] or '')}"
 
 
 def _authority(text: str, default_port: str) -> str:
@@ -58,9 +58,9 @@ def _host(text: str) -> str:
     return read_ipv4(text) if text.rpartition(".")[2].isdigit() else read_domain(text)
 
 
-def _encoded(text: str) -> str:
+def _encode(text: str) -> str:
     """Escapes in upper case and only where they are needed; what is not ASCII as UTF-8."""
-    return quote(_ESCAPE.sub(_escape, text), safe=_KEPT)
+    return quote(_ESCAPE.sub(_escape, text), safe=_SAFE)
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -70,18 +70,18 @@ def _escape(match: re.Match[str]) -> str:
 
 def _without_dots(path: str) -> str:
     """RFC 3986, 5.2.4, for the path of a URL with an authority."""
-    kept: list[str] = []
+    output: list[str] = []
     *segments, last = path.split("/")
     for segment in segments[1:]:
-        _step(kept, segment)
-    _step(kept, last)
+        _step(output, segment)
+    _step(output, last)
     if last in {".", ".."}:
-        kept.append("")
-    return "".join(f"/{segment}" for segment in kept)
+        output.append("")
+    return "".join(f"/{segment}" for segment in output)
 
 
-def _step(kept: list[str], segment: str) -> None:
+def _step(output: list[str], segment: str) -> None:
     if segment == "..":
-        del kept[-1:]
+        del output[-1:]
     elif segment != ".":
-        kept.append(segment)
+        output.append(segment)

@@ -16,7 +16,7 @@ from svc_core.base import canonical
 
 OBSERVABLES: Final = bytes.fromhex("00abedb4aa42466c9c01fed23315a9b7")
 """The namespace that STIX 2.1 reserves for observables."""
-OWN: Final = bytes.fromhex("5f6e2b0c91d74e4e8a37c1d0b46f2e93")
+OBJECTS: Final = bytes.fromhex("5f6e2b0c91d74e4e8a37c1d0b46f2e93")
 """The namespace of all other objects that are exported."""
 
 FIXED_TIME: Final = "2026-01-01T00:00:00.000Z"
@@ -39,7 +39,7 @@ def uuid5(namespace: bytes, name: str) -> str:
 
 def object_id(type_: str, *parts: str) -> str:
     """The identifier of an object that is no observable."""
-    return f"{type_}--{uuid5(OWN, '|'.join((type_, *parts)))}"
+    return f"{type_}--{uuid5(OBJECTS, '|'.join((type_, *parts)))}"
 
 
 def observable_id(type_: str, contributing: Mapping[str, Any]) -> str:

@@ -32,24 +32,27 @@ class Observable:
     @property
     def pattern(self) -> str:
         """The comparison of the STIX pattern that finds it, without brackets."""
-        found = [f"{self.type}:{path} = {value}" for path, value in _paths(self.properties)]
-        return " AND ".join(found)
+        comparisons = [f"{self.type}:{path} = {value}" for path, value in _paths(self.properties)]
+        return " AND ".join(comparisons)
 
 
 def _paths(properties: Mapping[str, Any]) -> list[tuple[str, str]]:
-    found = []
+    paths = []
     for name, value in properties.items():
         if isinstance(value, dict):
-            found += [(f"{name}.{quoted(key)}", quoted(item)) for key, item in value.items()]
+            paths += [
+                (f"{name}.{pattern_string(key)}", pattern_string(item))
+                for key, item in value.items()
+            ]
         else:
-            found.append((name, str(value) if isinstance(value, int) else quoted(value)))
-    return found
+            paths.append((name, str(value) if isinstance(value, int) else pattern_string(value)))
+    return paths
 
 
-def quoted(text: str) -> str:
+def pattern_string(text: str) -> str:
     """The text as a string of a STIX pattern (STIX 2.1, 9.2)."""
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
+    body = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{body}'"
 
 
 def observable(scheme: Any, value: Any) -> Observable | None:
@@ -58,11 +61,11 @@ def observable(scheme: Any, value: Any) -> Observable | None:
     return make(value) if make is not None and isinstance(value, str) and value else None
 
 
-def _valued(type_: str) -> Callable[[str], Observable]:
+def _value_maker(type_: str) -> Callable[[str], Observable]:
     return lambda value: Observable(type_, {"value": value})
 
 
-def _hashed(type_: str) -> Callable[[str], Observable]:
+def _hash_maker(type_: str) -> Callable[[str], Observable]:
     return lambda value: Observable(type_, {"hashes": {"SHA-256": value}})
 
 
@@ -81,13 +84,13 @@ def _account(value: str) -> Observable:
 
 
 _MAKERS: Final[Mapping[str, Callable[[str], Observable | None]]] = {
-    "domain": _valued("domain-name"),
-    "ipv4": _valued("ipv4-addr"),
-    "ipv6": _valued("ipv6-addr"),
-    "url": _valued("url"),
-    "email": _valued("email-addr"),
+    "domain": _value_maker("domain-name"),
+    "ipv4": _value_maker("ipv4-addr"),
+    "ipv6": _value_maker("ipv6-addr"),
+    "url": _value_maker("url"),
+    "email": _value_maker("email-addr"),
     "asn": _system,
-    "sha256": _hashed("file"),
+    "sha256": _hash_maker("file"),
     "handle": _account,
-    "x509": _hashed("x509-certificate"),
+    "x509": _hash_maker("x509-certificate"),
 }

@@ -69,16 +69,16 @@ def sign(checkpoint: Checkpoint, signer: Signer) -> str:
     Raises:
         NoteError: the origin cannot be a key's name.
     """
-    return note.sign(checkpoint.text, checkpoint.origin, signer)
+    return note.sign_note(checkpoint.text, checkpoint.origin, signer)
 
 
-def open_checkpoint(signed: str, vkey: VerifierKey) -> Checkpoint:
+def open_checkpoint(note_text: str, vkey: VerifierKey) -> Checkpoint:
     """The checkpoint in a note, when the log that owns `vkey` has signed it.
 
     Raises:
         NoteError: it is no such note, or its origin is another than the key's name.
     """
-    checkpoint = Checkpoint.parse(note.open_note(signed, [vkey]).text)
+    checkpoint = Checkpoint.parse(note.open_note(note_text, [vkey]).text)
     if checkpoint.origin != vkey.name:
         raise NoteError("The checkpoint is another log's.")
     return checkpoint

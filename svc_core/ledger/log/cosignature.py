@@ -17,9 +17,9 @@ from svc_core.ledger.log.checkpoint import Checkpoint
 from svc_core.ledger.log.note import (
     ED25519_COSIGNATURE,
     ML_DSA_44_COSIGNATURE,
-    Note,
     NoteError,
     Signature,
+    SignedNote,
     VerifierKey,
     verify_ed25519,
 )
@@ -32,21 +32,21 @@ _MODULE: Final = "cryptography.hazmat.primitives.asymmetric.mldsa"
 _mldsa: Any = import_module(_MODULE) if find_spec(_MODULE) else None
 
 
-def cosigners(note: Note, keys: Iterable[VerifierKey]) -> dict[VerifierKey, int]:
+def cosigners(note: SignedNote, keys: Iterable[VerifierKey]) -> dict[VerifierKey, int]:
     """Those of `keys` that have cosigned the checkpoint, with the latest time of each.
 
     Raises:
         NoteError: the note holds no checkpoint, or a cosignature by one of `keys` is false.
     """
     checkpoint = Checkpoint.parse(note.text)
-    seen: dict[VerifierKey, int] = {}
+    times: dict[VerifierKey, int] = {}
     for key in keys:
         if not _can_verify(key):
             continue
-        for signature in note.of(key):
+        for signature in note.signatures_of(key):
             time = _verified_time(key, signature, note.text, checkpoint)
-            seen[key] = max(time, seen.get(key, 0))
-    return seen
+            times[key] = max(time, times.get(key, 0))
+    return times
 
 
 def _can_verify(key: VerifierKey) -> bool:

@@ -91,8 +91,8 @@ class VerifierKey:
             NoteError: it is not one, its key id is another key's, or its algorithm is unknown.
         """
         name, _, rest = vkey.partition("+")
-        digits, _, encoded = rest.partition("+")
-        data = from_base64(encoded)
+        digits, _, base64 = rest.partition("+")
+        data = from_base64(base64)
         if not data or not _KEY_ID.fullmatch(digits):
             raise NoteError("A verifier key has the form name+keyid+base64.")
         key = cls(name, data[1:], data[0])
@@ -103,14 +103,14 @@ class VerifierKey:
     @property
     def id(self) -> bytes:
         """The first 4 bytes of SHA-256(name || LF || algorithm || public key)."""
-        return sha256(self.name.encode() + b"\n" + self._typed()).digest()[:KEY_ID_BYTES]
+        return sha256(self.name.encode() + b"\n" + self._key_bytes()).digest()[:KEY_ID_BYTES]
 
     @property
     def vkey(self) -> str:
         """The text `name+keyid+base64` of the key."""
-        return f"{self.name}+{self.id.hex()}+{to_base64(self._typed())}"
+        return f"{self.name}+{self.id.hex()}+{to_base64(self._key_bytes())}"
 
-    def _typed(self) -> bytes:
+    def _key_bytes(self) -> bytes:
         return bytes([self.algorithm]) + self.public
 
 
@@ -129,7 +129,7 @@ class Signature:
 
 
 @frozen
-class Note:
+class SignedNote:
     """A text that ends with LF, and its signatures. Nothing has been verified."""
 
     text: str
@@ -139,29 +139,33 @@ class Note:
         """The note as it is written."""
         return f"{self.text}\n{''.join(signature.line for signature in self.signatures)}"
 
-    def of(self, key: VerifierKey) -> tuple[Signature, ...]:
+    def signatures_of(self, key: VerifierKey) -> tuple[Signature, ...]:
         """The signatures that bear the name and the id of `key`; whether they verify is open."""
-        own = key.name, key.id
-        return tuple(each for each in self.signatures if (each.name, each.key_id) == own)
+        identity = key.name, key.id
+        return tuple(
+            signature
+            for signature in self.signatures
+            if (signature.name, signature.key_id) == identity
+        )
 
 
 # -- reading -----------------------------------------------------------------------------------
 
 
-def parse(note: str) -> Note:
+def parse_note(text: str) -> SignedNote:
     """Read a note; writing it again gives the same text.
 
     Raises:
         NoteError: it is not one.
     """
-    _check_text(note, "A note")
-    if len(note.encode()) > NOTE_BYTES_MAX:
+    _check_text(text, "A note")
+    if len(text.encode()) > NOTE_BYTES_MAX:
         raise NoteError(f"A note has at most {NOTE_BYTES_MAX} bytes.")
     # The text may hold empty lines: "separated from the signatures by the last empty line".
-    at = note.rfind("\n\n")
-    if at < 0:
+    gap = text.rfind("\n\n")
+    if gap < 0:
         raise NoteError("A blank line divides a note's text from its signatures.")
-    return Note(note[: at + 1], _signatures(note[at + 2 :]))
+    return SignedNote(text[: gap + 1], _signatures(text[gap + 2 :]))
 
 
 def _signatures(lines: str) -> tuple[Signature, ...]:
@@ -174,10 +178,10 @@ def _signatures(lines: str) -> tuple[Signature, ...]:
 
 
 def _signature(row: str) -> Signature:
-    name, _, encoded = row.removeprefix(_DASH).partition(" ")
+    name, _, base64 = row.removeprefix(_DASH).partition(" ")
     if not row.startswith(_DASH) or not is_key_name(name):
         raise NoteError("A signature line is an em dash, a key name and a signature.")
-    data = from_base64(encoded)
+    data = from_base64(base64)
     if len(data) <= KEY_ID_BYTES:
         raise NoteError("A signature has more than the four bytes of its key id.")
     return Signature(name, data[:KEY_ID_BYTES], data[KEY_ID_BYTES:])
@@ -209,19 +213,19 @@ def from_base64(text: str) -> bytes:
     return data
 
 
-def _check_text(text: str, what: str) -> None:
+def _check_text(text: str, label: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise NoteError(f"{what} is valid UTF-8.") from None
+        raise NoteError(f"{label} is valid UTF-8.") from None
     if _CONTROL.search(text):
-        raise NoteError(f"{what} holds no control character but the line feed.")
+        raise NoteError(f"{label} holds no control character but the line feed.")
 
 
 # -- signing and verifying ---------------------------------------------------------------------
 
 
-def sign(text: str, name: str, signer: Signer) -> str:
+def sign_note(text: str, name: str, signer: Signer) -> str:
     """The note of `text` with one signature, by the key `name`.
 
     Raises:
@@ -231,38 +235,38 @@ def sign(text: str, name: str, signer: Signer) -> str:
     if not text.endswith("\n"):
         raise NoteError("The text of a note ends with a line feed.")
     key = VerifierKey(name, signer.public)
-    return str(Note(text, (Signature(name, key.id, signer.sign(text.encode())),)))
+    return str(SignedNote(text, (Signature(name, key.id, signer.sign(text.encode())),)))
 
 
-def open_note(note: str, keys: Iterable[VerifierKey]) -> Note:
+def open_note(text: str, keys: Iterable[VerifierKey]) -> SignedNote:
     """The note, when a key of `keys` (Ed25519) has signed it.
 
     Raises:
         NoteError: it is no note, a signature by one of `keys` is false, or there is none.
     """
-    read = parse(note)
-    if not signers(read, keys):
+    note = parse_note(text)
+    if not signers(note, keys):
         raise NoteError("The note has no signature by a known key.")
-    return read
+    return note
 
 
-def signers(note: Note, keys: Iterable[VerifierKey]) -> tuple[VerifierKey, ...]:
+def signers(note: SignedNote, keys: Iterable[VerifierKey]) -> tuple[VerifierKey, ...]:
     """Those of `keys` (Ed25519) that have signed the note.
 
     Raises:
         NoteError: a signature by one of `keys` is false.
     """
-    signed = []
+    matches = []
     message = note.text.encode()
     for key in keys:
         if key.algorithm != ED25519:
             continue
-        found = note.of(key)
-        for signature in found:
+        signatures = note.signatures_of(key)
+        for signature in signatures:
             verify_ed25519(key.public, signature.blob, message)
-        if found:
-            signed.append(key)
-    return tuple(signed)
+        if signatures:
+            matches.append(key)
+    return tuple(matches)
 
 
 def verify_ed25519(public: bytes, signature: bytes, message: bytes) -> None:

@@ -18,10 +18,10 @@ from svc_core.ledger.log.note import (
     ED25519,
     ED25519_COSIGNATURE,
     ML_DSA_44_COSIGNATURE,
-    Note,
     NoteError,
+    SignedNote,
     VerifierKey,
-    parse,
+    parse_note,
     signers,
 )
 
@@ -44,11 +44,11 @@ class Group(NamedTuple):
     members: tuple[str, ...]
 
 
-class Witnessed(NamedTuple):
+class WitnessedCheckpoint(NamedTuple):
     """A checkpoint that met a policy, and when (seconds since 1970) each witness saw it."""
 
     checkpoint: Checkpoint
-    seen: Mapping[str, int]
+    times: Mapping[str, int]
 
 
 @frozen
@@ -71,38 +71,38 @@ class Policy:
         for number, words in enumerate(_lines(text), 1):
             try:
                 reader.read(words)
-            except (PolicyError, NoteError) as wrong:
-                raise PolicyError(f"line {number}: {wrong}") from wrong
+            except (PolicyError, NoteError) as error:
+                raise PolicyError(f"line {number}: {error}") from error
         if reader.quorum is None:
             raise PolicyError("A policy has a quorum line.")
         return cls(tuple(reader.logs), reader.witnesses, reader.groups, reader.quorum)
 
     def is_met_by(self, witnesses: Collection[str]) -> bool:
         """Whether the quorum has seen what the witnesses of these names have."""
-        met = {NONE} | (set(witnesses) & self.witnesses.keys())
+        satisfied_names = {NONE} | (set(witnesses) & self.witnesses.keys())
         for name, group in self.groups.items():
-            if len(met.intersection(group.members)) >= group.threshold:
-                met.add(name)
-        return self.quorum in met
+            if len(satisfied_names.intersection(group.members)) >= group.threshold:
+                satisfied_names.add(name)
+        return self.quorum in satisfied_names
 
-    def judge(self, signed: str) -> Witnessed:
+    def judge(self, note_text: str) -> WitnessedCheckpoint:
         """The checkpoint in a note, when a log of the policy signed it and its quorum saw it.
 
         Raises:
             PolicyError: no log of the policy has signed it, or too few witnesses have.
             NoteError: it holds no checkpoint, or a signature by a known key is false.
         """
-        note = parse(signed)
+        note = parse_note(note_text)
         checkpoint = Checkpoint.parse(note.text)
         if not self._is_logged(note, checkpoint):
             raise PolicyError("No log of the policy has signed the checkpoint.")
         names = {key: name for name, key in self.witnesses.items()}
-        seen = {names[key]: time for key, time in cosigners(note, names).items()}
-        if not self.is_met_by(seen):
+        times = {names[key]: time for key, time in cosigners(note, names).items()}
+        if not self.is_met_by(times):
             raise PolicyError("Fewer witnesses have cosigned than the quorum demands.")
-        return Witnessed(checkpoint, seen)
+        return WitnessedCheckpoint(checkpoint, times)
 
-    def _is_logged(self, note: Note, checkpoint: Checkpoint) -> bool:
+    def _is_logged(self, note: SignedNote, checkpoint: Checkpoint) -> bool:
         # A key's name must be the origin, or one log could sign for another.
         keys = [key for key in self.logs if key.name == checkpoint.origin]
         return bool(signers(note, keys) or cosigners(note, keys))
@@ -185,9 +185,9 @@ def _key(vkey: str, algorithm: int) -> VerifierKey:
     return key
 
 
-def _refuse_twin(key: VerifierKey, others: Collection[VerifierKey]) -> None:
+def _refuse_twin(key: VerifierKey, keys: Collection[VerifierKey]) -> None:
     # "Two vkeys are considered duplicate if they wrap the same underlying public key".
-    if any(key.public == other.public for other in others):
+    if any(key.public == earlier.public for earlier in keys):
         raise PolicyError("The public key stands on an earlier line.")
 
 

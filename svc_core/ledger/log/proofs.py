@@ -59,24 +59,24 @@ def consistency_ranges(old: int, size: int) -> Iterator[tuple[int, int]]:
 
 def frontier_ranges(size: int) -> Iterator[tuple[int, int]]:
     """The leaves under each hash of the frontier that a tree of `size` leaves has."""
-    at = 0
+    start = 0
     for level in reversed(range(size.bit_length())):
         if size >> level & 1:
-            yield at, at + (1 << level)
-            at += 1 << level
+            yield start, start + (1 << level)
+            start += 1 << level
 
 
 def _path(index: int, size: int, level: int) -> Iterator[tuple[int, int]]:
     """The siblings on the way from the node over `index` at `level` to the root."""
     meeting = (index ^ (size - 1)).bit_length()
-    for at in range(level, meeting):
-        start = (index >> at ^ 1) << at
-        yield start, min(start + (1 << at), size)
+    for height in range(level, meeting):
+        start = (index >> height ^ 1) << height
+        yield start, min(start + (1 << height), size)
     # Above the meeting point the path is the right edge, and what is not to its left is missing.
-    for at in range(meeting, index.bit_length()):
-        if index >> at & 1:
-            end = index >> at << at
-            yield end - (1 << at), end
+    for height in range(meeting, index.bit_length()):
+        if index >> height & 1:
+            end = index >> height << height
+            yield end - (1 << height), end
 
 
 def _zeros(number: int) -> int:
@@ -95,11 +95,11 @@ class Span(NamedTuple):
 
 
 Part = tuple[Span, ...]
-Made = dict[Part, Hash]
+PartHashes = dict[Part, Hash]
 
 
 @frozen
-class Plan:
+class ProofPlan:
     """Hashes to be made, each from the spans of its part. `spans` are all that must be read."""
 
     parts: tuple[Part, ...]
@@ -107,38 +107,40 @@ class Plan:
     @property
     def spans(self) -> tuple[Span, ...]:
         """What to read, by level and number; near ones are joined."""
-        joined: list[Span] = []
+        spans: list[Span] = []
         for span in sorted(span for part in self.parts for span in part):
-            last = joined[-1] if joined else span
-            if joined and last.level == span.level and span.start - last.end <= GAP_MAX:
-                joined[-1] = Span(last.level, last.start, max(last.end, span.end))
+            last = spans[-1] if spans else span
+            if spans and last.level == span.level and span.start - last.end <= GAP_MAX:
+                spans[-1] = Span(last.level, last.start, max(last.end, span.end))
             else:
-                joined.append(span)
-        return tuple(joined)
+                spans.append(span)
+        return tuple(spans)
 
-    def combine(self, read: Sequence[Sequence[Hash]], made: Made | None = None) -> tuple[Hash, ...]:
+    def combine(
+        self, reads: Sequence[Sequence[Hash]], cache: PartHashes | None = None
+    ) -> tuple[Hash, ...]:
         """The hashes of the proof, from those of each of `spans`, in that order.
 
-        `made` remembers each part, for further plans on the same tree: proofs of records that
+        `cache` remembers each part, for further plans on the same tree: proofs of records that
         stand together have most of their hashes in common.
 
         Raises:
             ValueError: a span has another number of hashes.
         """
-        sources = list(zip(self.spans, read, strict=True))
+        sources = list(zip(self.spans, reads, strict=True))
         for span, hashes in sources:
             if len(hashes) != span.end - span.start:
                 raise ValueError(f"{len(hashes)} hashes were read of {span}.")
-        made = {} if made is None else made
+        cache = {} if cache is None else cache
         for part in self.parts:
-            if part not in made:
-                made[part] = _combine(part, sources)
-        return tuple([made[part] for part in self.parts])
+            if part not in cache:
+                cache[part] = _combine(part, sources)
+        return tuple([cache[part] for part in self.parts])
 
 
-def plan(ranges: Iterable[tuple[int, int]]) -> Plan:
+def plan(ranges: Iterable[tuple[int, int]]) -> ProofPlan:
     """The plan of the hashes over these ranges of leaves, such as those of a proof."""
-    return Plan(tuple(_spans(start, end) for start, end in ranges))
+    return ProofPlan(tuple(_spans(start, end) for start, end in ranges))
 
 
 def _spans(start: int, end: int) -> tuple[Span, ...]:
@@ -148,12 +150,12 @@ def _spans(start: int, end: int) -> tuple[Span, ...]:
     that no kept level up to its width cuts across its start.
     """
     spans = []
-    at = start
+    position = start
     for level in reversed(LEDGER_LEVELS):
         stop = end >> level << level
-        if 1 << level <= end - start and stop > at:
-            spans.append(Span(level, at >> level, stop >> level))
-            at = stop
+        if 1 << level <= end - start and stop > position:
+            spans.append(Span(level, position >> level, stop >> level))
+            position = stop
     return tuple(spans)
 
 
@@ -165,9 +167,9 @@ def _combine(part: Sequence[Span], sources: Sequence[tuple[Span, Sequence[Hash]]
 
 
 def _cut(span: Span, sources: Sequence[tuple[Span, Sequence[Hash]]]) -> Sequence[Hash]:
-    for read, hashes in sources:
-        if read.level == span.level and read.start <= span.start and span.end <= read.end:
-            return hashes[span.start - read.start : span.end - read.start]
+    for source, hashes in sources:
+        if source.level == span.level and source.start <= span.start and span.end <= source.end:
+            return hashes[span.start - source.start : span.end - source.start]
     raise AssertionError("the spans to be read cover those of every part")
 
 

@@ -55,7 +55,7 @@ class Receipt:
         header, *lines = head.split("\n")
         if header != _HEADER or not blank:
             raise NoteError("A receipt starts with its format and holds a checkpoint.")
-        Checkpoint.parse(note.parse(checkpoint).text)
+        Checkpoint.parse(note.parse_note(checkpoint).text)
         extra = None
         if lines and lines[0].startswith(_EXTRA):
             extra = note.from_base64(lines.pop(0)[len(_EXTRA) :])
@@ -74,7 +74,7 @@ def _hashes(lines: list[str]) -> tuple[Hash, ...]:
     return hashes
 
 
-def verify(receipt: Receipt, seal: str, vkey: VerifierKey) -> Checkpoint:
+def verify_receipt(receipt: Receipt, seal: str, vkey: VerifierKey) -> Checkpoint:
     """Check that the log of `vkey` has signed a tree with the record of this seal; give its head.
 
     Raises:

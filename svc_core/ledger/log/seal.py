@@ -18,7 +18,7 @@ from attrs import asdict, field, frozen
 from svc_core.base import canonical
 from svc_core.ledger.log import tree
 from svc_core.ledger.records import (
-    DRAFTED,
+    DRAFT_MEMBERS,
     KIND_PREFIX,
     Draft,
     Kind,
@@ -99,12 +99,12 @@ class TreeHead:
             ValueError: they are not.
         """
         try:
-            stored = loads(data)
-            frontier = tuple(bytes.fromhex(digits) for digits in stored["frontier"])
-            head = cls(**{**stored, "frontier": frontier})
+            members = loads(data)
+            frontier = tuple(bytes.fromhex(digits) for digits in members["frontier"])
+            head = cls(**{**members, "frontier": frontier})
             is_whole = len(frontier) == head.size.bit_count() and head.size >= 0
-        except (AttributeError, KeyError, TypeError) as broken:
-            raise ValueError("These are no bytes of a ledger's head.") from broken
+        except (AttributeError, KeyError, TypeError) as error:
+            raise ValueError("These are no bytes of a ledger's head.") from error
         if not is_whole or any(len(hash_) != tree.HASH_BYTES for hash_ in frontier):
             raise ValueError("The frontier is not one of that size.")
         return head
@@ -155,7 +155,7 @@ def seal_batch(head: TreeHead, drafts: Iterable[Draft], now: str) -> Batch:
         subject = draft.subject or id_
         # What is sealed is sealed for good: no head outside the grammar may come into being. All
         # of it but these members is written here.
-        if not DRAFTED.fullmatch(f"{subject} {target} {start} {end} {kind} {op} {author}"):
+        if not DRAFT_MEMBERS.fullmatch(f"{subject} {target} {start} {end} {kind} {op} {author}"):
             raise ValueError(f"Draft {seq - head.size} does not make a head of the grammar.")
         members = (seq, id_, kind, op, subject, target, recorded_at, start, end, author)
         text = head_text(*members, digest, prev, ledger).encode("ascii")
@@ -167,6 +167,6 @@ def seal_batch(head: TreeHead, drafts: Iterable[Draft], now: str) -> Batch:
         prev = seal
     if not records:
         return Batch((), (), (), (), head)
-    grown = tree.grow(head.frontier, head.size, seals)
-    after = TreeHead(head.ledger, grown.size, prev, recorded_at, grown.frontier, head.host)
-    return Batch(tuple(records), tuple(lines), tuple(seals), grown.nodes, after)
+    growth = tree.grow(head.frontier, head.size, seals)
+    next_head = TreeHead(head.ledger, growth.size, prev, recorded_at, growth.frontier, head.host)
+    return Batch(tuple(records), tuple(lines), tuple(seals), growth.nodes, next_head)

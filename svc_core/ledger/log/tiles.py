@@ -70,10 +70,10 @@ class Tile:
         """The path of the tile below the log's own URL, without a slash in front."""
         digits = str(self.number)
         digits = digits.zfill(-(-len(digits) // 3) * 3)
-        groups = [digits[at : at + 3] for at in range(0, len(digits), 3)]
-        spelt = "/".join([f"x{group}" for group in groups[:-1]] + groups[-1:])
+        groups = [digits[start : start + 3] for start in range(0, len(digits), 3)]
+        segments = "/".join([f"x{group}" for group in groups[:-1]] + groups[-1:])
         suffix = "" if self.width == WIDTH else f".p/{self.width}"
-        return f"tile/{'entries' if self.level is None else self.level}/{spelt}{suffix}"
+        return f"tile/{'entries' if self.level is None else self.level}/{segments}{suffix}"
 
     @property
     def span(self) -> Span:

@@ -23,7 +23,7 @@ KEPT_LEVELS: Final = LEDGER_LEVELS[1:]
 """The levels above the leaves whose complete nodes a store keeps: those of the tlog tiles."""
 
 
-class Growth(NamedTuple):
+class TreeGrowth(NamedTuple):
     """A tree after leaves were appended, with the nodes of `KEPT_LEVELS` that they completed."""
 
     size: int
@@ -36,7 +36,7 @@ def node(left: Hash, right: Hash) -> Hash:
     return sha256(b"\x01" + left + right).digest()
 
 
-def grow(frontier: Frontier, size: int, leaves: Iterable[Hash]) -> Growth:
+def grow(frontier: Frontier, size: int, leaves: Iterable[Hash]) -> TreeGrowth:
     """Append `leaves` to a tree of `size`, level by level; each node is hashed once.
 
     Raises:
@@ -47,20 +47,20 @@ def grow(frontier: Frontier, size: int, leaves: Iterable[Hash]) -> Growth:
     row = list(leaves)
     total = size + len(row)
     edge: list[Hash] = []
-    kept: list[LedgerNode] = []
-    older = list(frontier)
+    nodes: list[LedgerNode] = []
+    peaks = list(frontier)
     level = 0
-    while older or row:
+    while peaks or row:
         start = size >> level
         if level in KEPT_LEVELS:
-            kept += [LedgerNode(level, start + at, hash_) for at, hash_ in enumerate(row)]
+            nodes += [LedgerNode(level, start + offset, hash_) for offset, hash_ in enumerate(row)]
         if start & 1:
-            row.insert(0, older.pop())
+            row.insert(0, peaks.pop())
         if len(row) & 1:
             edge.append(row.pop())
         row = [sha256(b"\x01" + a + b).digest() for a, b in zip(row[::2], row[1::2], strict=True)]
         level += 1
-    return Growth(total, tuple(reversed(edge)), tuple(kept))
+    return TreeGrowth(total, tuple(reversed(edge)), tuple(nodes))
 
 
 def extend(frontier: Frontier, size: int, leaves: Iterable[Hash]) -> Frontier:

@@ -19,7 +19,7 @@ from attrs import frozen
 from svc_core.ledger.log import proofs, tree
 from svc_core.ledger.log.checkpoint import Checkpoint
 from svc_core.ledger.log.cosignature import cosigners
-from svc_core.ledger.log.note import NoteError, VerifierKey, parse, signers
+from svc_core.ledger.log.note import NoteError, VerifierKey, parse_note, signers
 from svc_core.ledger.log.policy import Policy, PolicyError
 from svc_core.ledger.log.receipt import Receipt
 from svc_core.ledger.log.seal import TreeHead, genesis
@@ -306,7 +306,7 @@ def _is_witnessed(signed: str, policy: Policy) -> bool:
     except (PolicyError, NoteError):
         return False
     # A policy may ask for nobody; that nobody saw it is no witness.
-    return bool(met.checkpoint.size and met.seen)
+    return bool(met.checkpoint.size and met.times)
 
 
 def _read(
@@ -375,7 +375,7 @@ class _RefusedError(Exception):
 def _open(signed: str, key: VerifierKey | None) -> Checkpoint:
     if _is_bare(signed):
         raise _RefusedError("CHECKPOINT_UNSIGNED", "It has no signature.")
-    note = parse(signed)
+    note = parse_note(signed)
     checkpoint = Checkpoint.parse(note.text)
     if key is None:
         return checkpoint

@@ -12,7 +12,7 @@ from attrs import evolve, frozen
 from hypothesis import strategies as st
 
 from svc_core.contract.problem import Problem
-from svc_core.ledger.append.rules import ACTS_ON, Known, admit
+from svc_core.ledger.append.rules import ACTS_ON, LedgerFacts, admit
 from svc_core.ledger.fold.running import RunningStanding
 from svc_core.ledger.fold.standing import Standing
 from svc_core.ledger.fold.states import TRANSITIONS, UNVERIFIED
@@ -239,10 +239,10 @@ def draft_of(history: History, act: Act) -> Draft | None:
     return draft
 
 
-def known(history: History, subject: str, draft: Draft) -> Known:
+def known(history: History, subject: str, draft: Draft) -> LedgerFacts:
     """What the rules of appending are told of a history."""
     cited = frozenset(draft.payload.get("evidence", ()))
-    return Known(
+    return LedgerFacts(
         RunningStanding.of(record for record in history.records if record.subject == subject),
         {record.id: record for record in history.records if record.id in cited},
         allow_erasure=True,

@@ -15,7 +15,7 @@ from svc_core.ledger.fold.fold import fold
 from svc_core.ledger.fold.segments import breakpoints
 from svc_core.ledger.fold.view import encode
 from svc_core.ledger.records import Record
-from svc_core.ledger.timestamps import of
+from svc_core.ledger.timestamps import utc_text
 from svc_core.testing.ledger.histories import History
 
 View: TypeAlias = Mapping[str, Any]
@@ -70,7 +70,7 @@ def valid_times(records: Iterable[Record]) -> list[str]:
 
 
 def _before(at: str) -> str:
-    return of(datetime.fromisoformat(at) - timedelta(microseconds=1))
+    return utc_text(datetime.fromisoformat(at) - timedelta(microseconds=1))
 
 
 def content(view: View) -> View:

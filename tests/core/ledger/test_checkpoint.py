@@ -75,7 +75,7 @@ def test_what_is_no_checkpoint_is_refused(text):
 
 
 def test_a_log_does_not_sign_for_another():
-    foreign = note.sign(evolve(NEW, origin="other.example/log").text, KEY.name, SIGNER)
+    foreign = note.sign_note(evolve(NEW, origin="other.example/log").text, KEY.name, SIGNER)
     with pytest.raises(NoteError, match="another log"):
         open_checkpoint(foreign, KEY)
 
@@ -99,36 +99,36 @@ def test_a_receipt_is_that_of_the_vectors():
     ours = Receipt(index, inclusion(index, 8, SEALS), VECTORS["checkpoints"]["8"])
     assert ours.text == RECEIPT
     assert Receipt.parse(RECEIPT) == ours
-    assert receipt.verify(ours, VECTORS["seals"][index], KEY) == NEW
+    assert receipt.verify_receipt(ours, VECTORS["seals"][index], KEY) == NEW
 
 
 @pytest.mark.parametrize("extra", [None, b"", b"context"])
 def test_a_receipt_may_carry_more(extra):
     ours = evolve(Receipt.parse(RECEIPT), extra=extra)
     assert Receipt.parse(ours.text) == ours
-    assert receipt.verify(ours, VECTORS["seals"][3], KEY) == NEW
+    assert receipt.verify_receipt(ours, VECTORS["seals"][3], KEY) == NEW
 
 
 def test_a_log_of_one_record_gives_a_receipt_without_hashes():
     signed = checkpoint.sign(Checkpoint(KEY.name, 1, SEALS[0]), SIGNER)
     ours = Receipt.parse(Receipt(0, (), signed).text)
-    assert receipt.verify(ours, VECTORS["seals"][0], KEY).size == 1
+    assert receipt.verify_receipt(ours, VECTORS["seals"][0], KEY).size == 1
 
 
 def test_a_receipt_is_of_one_record_only():
     ours = Receipt.parse(RECEIPT)
     for seal in (*VECTORS["seals"][:3], *VECTORS["seals"][4:], "", "x" * 64, SEALS[3].hex()[:-1]):
         with pytest.raises(ProofError):
-            receipt.verify(ours, seal, KEY)
+            receipt.verify_receipt(ours, seal, KEY)
     for index in (0, 2, 4, 8):
         with pytest.raises(ProofError):
-            receipt.verify(evolve(ours, index=index), VECTORS["seals"][3], KEY)
+            receipt.verify_receipt(evolve(ours, index=index), VECTORS["seals"][3], KEY)
 
 
 def test_a_receipt_of_another_log_is_refused():
     other = VerifierKey(KEY.name, Ed25519Signer.from_seed(bytes(32)).public)
     with pytest.raises(NoteError):
-        receipt.verify(Receipt.parse(RECEIPT), VECTORS["seals"][3], other)
+        receipt.verify_receipt(Receipt.parse(RECEIPT), VECTORS["seals"][3], other)
 
 
 HASH = "7bEEGmvNWieRFdek1VsqExJC2TTGbEyEPDY+ImSz3Ys="
@@ -166,4 +166,4 @@ def test_a_receipt_proves_nothing_when_any_byte_is_altered(at, flip):
     data = RECEIPT.encode()
     altered = data[:at] + bytes([data[at] ^ flip]) + data[at + 1 :]
     with pytest.raises(ValueError, match=r"."):
-        receipt.verify(Receipt.parse(altered.decode()), VECTORS["seals"][3], KEY)
+        receipt.verify_receipt(Receipt.parse(altered.decode()), VECTORS["seals"][3], KEY)

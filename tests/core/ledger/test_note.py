@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from svc_core.ledger.log.note import (
     ED25519_COSIGNATURE,
     Ed25519Signer,
-    Note,
     NoteError,
+    SignedNote,
     VerifierKey,
     open_note,
-    parse,
-    sign,
+    parse_note,
+    sign_note,
     signers,
 )
 
@@ -79,7 +79,7 @@ def test_a_key_name_has_no_space_and_no_plus(name, is_one):
     if is_one:
         key = VerifierKey(name, SIGNER.public)
         assert VerifierKey.parse(key.vkey) == key
-        assert open_note(sign("text\n", name, SIGNER), [key]).text == "text\n"
+        assert open_note(sign_note("text\n", name, SIGNER), [key]).text == "text\n"
     else:
         with pytest.raises(NoteError):
             VerifierKey(name, SIGNER.public)
@@ -89,7 +89,7 @@ def test_a_key_name_has_no_space_and_no_plus(name, is_one):
 
 
 def test_signing_gives_the_vector():
-    assert sign(BODY[:-1], KEY.name, SIGNER) == SIGNED
+    assert sign_note(BODY[:-1], KEY.name, SIGNER) == SIGNED
 
 
 @pytest.mark.parametrize("note", [SIGNED, COSIGNED])
@@ -101,10 +101,10 @@ def test_a_note_is_read_and_written_again(note):
 
 def test_the_text_of_a_note_may_hold_empty_lines():
     for text in ("\n", "one\n\ntwo\n\n\nthree\n", "ends\n\n"):
-        assert open_note(sign(text, KEY.name, SIGNER), [KEY]).text == text
+        assert open_note(sign_note(text, KEY.name, SIGNER), [KEY]).text == text
 
 
-ADDED = parse(sign(BODY[:-1], "other.example", OTHER)).signatures[0].line
+ADDED = parse_note(sign_note(BODY[:-1], "other.example", OTHER)).signatures[0].line
 MALFORMED = {
     "nothing": "",
     "only a text": BODY,
@@ -142,17 +142,17 @@ MALFORMED = {
 def test_a_note_may_fill_its_bytes_and_its_signatures():
     lines = LINE * 64
     longest = "é" + "x" * (262_144 - len(("é\n\n" + lines).encode())) + "\n\n" + lines
-    assert len(parse(longest).signatures) == 64
+    assert len(parse_note(longest).signatures) == 64
     for longer in ("x" + longest, longest.replace("é", "éé"), "é\n\n" + lines + LINE):
         with pytest.raises(NoteError, match="at most"):
-            parse(longer)
+            parse_note(longer)
 
 
 @pytest.mark.parametrize("note", MALFORMED.values(), ids=MALFORMED)
 def test_a_note_that_is_malformed_is_refused(note):
     assert note not in (SIGNED, COSIGNED)
     with pytest.raises(NoteError):
-        parse(note)
+        parse_note(note)
 
 
 def test_sixteen_large_signatures_are_read():
@@ -190,13 +190,13 @@ def test_a_cosigner_key_signs_no_notes():
     witness = VerifierKey.parse(VECTORS["witnessKey"]["vkey"])
     with pytest.raises(NoteError, match="no signature by a known key"):
         open_note(COSIGNED, [witness])
-    assert signers(parse(COSIGNED), [witness, KEY]) == (KEY,)
+    assert signers(parse_note(COSIGNED), [witness, KEY]) == (KEY,)
 
 
 @pytest.mark.parametrize("text", ["", "no line feed", "a tab\t\n", "a surrogate \udfff\n"])
 def test_what_no_note_can_hold_is_not_signed(text):
     with pytest.raises(NoteError):
-        sign(text, KEY.name, SIGNER)
+        sign_note(text, KEY.name, SIGNER)
 
 
 @given(st.integers(0, len(SIGNED.encode()) - 1), st.integers(1, 255))
@@ -209,8 +209,8 @@ def test_a_note_is_refused_when_any_byte_is_altered(at, flip):
 
 @given(st.text(st.characters(exclude_categories=["Cs"]).filter(lambda c: c == "\n" or c >= " ")))
 def test_every_legal_text_can_be_signed_and_opened(text):
-    note = sign(text + "\n", KEY.name, SIGNER)
-    assert open_note(note, [KEY]) == Note(text + "\n", parse(note).signatures)
+    note = sign_note(text + "\n", KEY.name, SIGNER)
+    assert open_note(note, [KEY]) == SignedNote(text + "\n", parse_note(note).signatures)
 
 
 def test_a_signer_does_not_show_its_private_key():

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.ledger import predicates
-from svc_core.ledger.predicates import PREDICATES, check, edge, is_single
+from svc_core.ledger.predicates import PREDICATES, edge, is_single, value_faults
 
 SUBJECT = {"subject": "sbj_a9b3c182b699604db136482f"}
 MONEY = {"amount": "12.50", "currency": "USD"}
@@ -63,7 +63,7 @@ def test_every_predicate_is_described():
     ],
 )
 def test_values_of_the_type_pass(predicate, value):
-    assert check(predicate, value) == ()
+    assert value_faults(predicate, value) == ()
 
 
 @pytest.mark.parametrize(
@@ -97,16 +97,16 @@ def test_values_of_the_type_pass(predicate, value):
     ],
 )
 def test_all_that_is_wrong_is_told_by_pointer(predicate, value, pointers):
-    assert [fault.where for fault in check(predicate, value)] == pointers
+    assert [fault.where for fault in value_faults(predicate, value)] == pointers
 
 
 def test_pointers_begin_where_the_value_stands():
-    assert check("sameAs", {}, "/3/value")[0].where == "/3/value/subject"
+    assert value_faults("sameAs", {}, "/3/value")[0].where == "/3/value/subject"
 
 
 @given(st.sampled_from([*PREDICATES, "shoeSize"]), JSON)
 def test_any_value_passes_or_is_told_why_not(predicate, value):
-    for fault in check(predicate, value):
+    for fault in value_faults(predicate, value):
         assert fault.where.startswith("/value")
         assert fault.reason
 
@@ -114,7 +114,7 @@ def test_any_value_passes_or_is_told_why_not(predicate, value):
 @given(JSON)
 def test_an_edge_is_exactly_a_subject(value):
     other = edge(value)
-    assert (other is None) == bool(check("sameAs", value))
+    assert (other is None) == bool(value_faults("sameAs", value))
     assert other is None or value == {"subject": other}
 
 

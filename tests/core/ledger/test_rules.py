@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.contract.problem import Problem
-from svc_core.ledger.append.rules import ACTS_ON, Known, admit, check_new, cited
+from svc_core.ledger.append.rules import ACTS_ON, LedgerFacts, admit, check_new, cited_ids
 from svc_core.ledger.fold.running import RunningStanding
 from svc_core.ledger.fold.states import FOUR_EYES, TRANSITIONS, UNVERIFIED, Verdict
 from svc_core.ledger.records import KIND_PREFIX, STATEMENTS, Draft, Op, Record
@@ -87,7 +87,7 @@ class Log:
 
     def known(self, subject=None, **options):
         shown = [each for each in self.records if subject in (None, each.subject)]
-        return Known(
+        return LedgerFacts(
             RunningStanding.of(shown),
             {each.id: each for each in self.records if each.kind in {"claim", "observation"}},
             **options,
@@ -140,13 +140,13 @@ def test_a_statement_about_an_open_subject_is_admitted(log):
 
 
 def test_a_subject_is_opened_without_being_known():
-    admit(Draft("subject", "assert", None, None, None, None, ANN, {}), Known())
+    admit(Draft("subject", "assert", None, None, None, None, ANN, {}), LedgerFacts())
 
 
 def test_a_subject_that_was_never_opened_is_unknown(log):
     draft = Draft("claim", "assert", OTHER, None, None, None, ANN, {})
     assert code(draft, log.known()) == "UNKNOWN_SUBJECT"
-    assert code(draft, Known()) == "UNKNOWN_SUBJECT"
+    assert code(draft, LedgerFacts()) == "UNKNOWN_SUBJECT"
 
 
 def test_a_record_that_opens_nothing_is_no_subject(log):
@@ -160,7 +160,7 @@ def test_evidence_must_be_in_the_ledger_of_whatever_subject():
     elsewhere = log.stated("observation", subject=OTHER)
     claim = {"evidence": [elsewhere.id]}
     draft = Draft("claim", "assert", SUBJECT, None, None, None, ANN, claim)
-    assert cited(draft) == {elsewhere.id}
+    assert cited_ids(draft) == {elsewhere.id}
     assert code(draft, log.known(SUBJECT)) is None
     with pytest.raises(Problem) as caught:
         admit(attrs.evolve(draft, payload={"evidence": ["obs_x", "obs_y"]}), log.known())

@@ -108,7 +108,7 @@ def test_what_cannot_be_sealed_exactly_is_refused_by_its_code(text, code):
 
 @given(INSTANTS, st.sampled_from("tT"), st.sampled_from("zZ"), st.integers(0, 20))
 def test_a_canonical_text_is_itself_and_no_spelling_matters(instant, t, z, zeros):
-    kept = timestamps.of(instant)
+    kept = timestamps.utc_text(instant)
     assert len(kept) == 27
     assert canonical_time(kept) == kept
     assert canonical_time(kept[:10] + t + kept[11:-1] + "0" * zeros + z) == kept
@@ -124,8 +124,8 @@ def test_nothing_but_the_three_codes_is_ever_raised(text):
 
 @given(INSTANTS)
 def test_a_successor_is_one_microsecond_later(instant):
-    after = timestamps.of(instant + timedelta(microseconds=1))
-    assert successor(timestamps.of(instant)) == after
+    after = timestamps.utc_text(instant + timedelta(microseconds=1))
+    assert successor(timestamps.utc_text(instant)) == after
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_every_day_of_the_calendar_and_no_other_is_taken():
     for year, month, day in product((2023, 2024), range(14), range(33)):
         text = f"{year}-{month:02}-{day:02}T00:00:00.000000Z"
         try:
-            expected = timestamps.of(datetime(year, month, day, tzinfo=UTC))
+            expected = timestamps.utc_text(datetime(year, month, day, tzinfo=UTC))
         except ValueError:
             expected = None
         assert outcome(text)[0] == expected

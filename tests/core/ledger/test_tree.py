@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from svc_core.ledger.log import tree
 from svc_core.ledger.log.proofs import (
-    Plan,
     ProofError,
+    ProofPlan,
     Span,
     consistency_ranges,
     frontier_ranges,
@@ -278,8 +278,8 @@ def test_a_plan_reads_little_however_long_the_log_is(size, data):
     ],
 )
 def test_spans_of_one_level_are_read_at_once_when_a_tile_or_less_lies_between(spans, read):
-    assert list(Plan((tuple(spans),)).spans) == read
-    assert list(Plan(tuple((span,) for span in reversed(spans))).spans) == read
+    assert list(ProofPlan((tuple(spans),)).spans) == read
+    assert list(ProofPlan(tuple((span,) for span in reversed(spans))).spans) == read
 
 
 def test_a_subtree_that_ends_at_a_kept_node_is_not_taken_for_it():

@@ -45,38 +45,38 @@ def line_of(key, data):
 def cosign(signed, name, signer, time):
     """The line by which a witness says that it saw a checkpoint (C2SP tlog-cosignature)."""
     key = VerifierKey(name, signer.public, ED25519_COSIGNATURE)
-    message = f"cosignature/v1\ntime {time}\n{note.parse(signed).text}".encode()
+    message = f"cosignature/v1\ntime {time}\n{note.parse_note(signed).text}".encode()
     return line_of(key, time.to_bytes(8, "big") + signer.sign(message))
 
 
 def test_a_cosignature_is_that_of_the_vectors():
     assert SIGNED + cosign(SIGNED, WITNESS.name, WITNESS_SIGNER, TIME) == COSIGNED
-    assert cosigners(note.parse(COSIGNED), [LOG, WITNESS]) == {WITNESS: TIME}
+    assert cosigners(note.parse_note(COSIGNED), [LOG, WITNESS]) == {WITNESS: TIME}
 
 
 def test_the_latest_time_of_a_witness_counts():
     lines = "".join(cosign(SIGNED, WITNESS.name, WITNESS_SIGNER, time) for time in (7, 9, 8))
-    assert cosigners(note.parse(SIGNED + lines), [WITNESS]) == {WITNESS: 9}
+    assert cosigners(note.parse_note(SIGNED + lines), [WITNESS]) == {WITNESS: 9}
 
 
 def test_unknown_witnesses_are_ignored():
     stranger = cosign(SIGNED, "stranger.example", LOG_SIGNER, TIME)
-    assert cosigners(note.parse(SIGNED + stranger), [WITNESS]) == {}
+    assert cosigners(note.parse_note(SIGNED + stranger), [WITNESS]) == {}
 
 
 @pytest.mark.parametrize("time", [0, 1, 2**63 - 1])
 def test_every_time_since_1970_that_eight_bytes_hold_is_told(time):
     signed = SIGNED + cosign(SIGNED, WITNESS.name, WITNESS_SIGNER, time)
-    assert cosigners(note.parse(signed), [WITNESS]) == {WITNESS: time}
+    assert cosigners(note.parse_note(signed), [WITNESS]) == {WITNESS: time}
 
 
 def test_only_checkpoints_are_cosigned():
-    poem = note.sign("trafitto\n", LOG.name, LOG_SIGNER)
+    poem = note.sign_note("trafitto\n", LOG.name, LOG_SIGNER)
     with pytest.raises(NoteError):
-        cosigners(note.parse(poem), [])
+        cosigners(note.parse_note(poem), [])
 
 
-BLOB = note.parse(COSIGNED).of(WITNESS)[0].blob
+BLOB = note.parse_note(COSIGNED).signatures_of(WITNESS)[0].blob
 FALSE = {
     "another time": bytes(8) + BLOB[8:],
     "a time of 2^63": (2**63).to_bytes(8, "big") + BLOB[8:],
@@ -84,52 +84,52 @@ FALSE = {
     "no signature": BLOB[:8],
     "half a time": BLOB[:4],
     "no time": BLOB[8:],
-    "the log's own": note.parse(SIGNED).signatures[0].blob,
+    "the log's own": note.parse_note(SIGNED).signatures[0].blob,
 }
 
 
 @pytest.mark.parametrize("blob", FALSE.values(), ids=FALSE)
 def test_a_false_cosignature_refuses_the_note(blob):
     with pytest.raises(NoteError):
-        cosigners(note.parse(COSIGNED + line_of(WITNESS, blob)), [WITNESS])
+        cosigners(note.parse_note(COSIGNED + line_of(WITNESS, blob)), [WITNESS])
 
 
 def test_a_cosignature_is_of_one_checkpoint():
     moved = COSIGNED.replace("\n8\n", "\n9\n")
     with pytest.raises(NoteError):
-        cosigners(note.parse(moved), [WITNESS])
+        cosigners(note.parse_note(moved), [WITNESS])
 
 
 def test_the_message_for_ml_dsa_is_that_of_the_vectors():
-    checkpoint = Checkpoint.parse(note.parse(SIGNED).text)
+    checkpoint = Checkpoint.parse(note.parse_note(SIGNED).text)
     message = cosignature._ml_dsa_message(ML_DSA.name, checkpoint, TIME)
     assert message.hex() == VECTORS["mldsa44"]["message"]
 
 
 @needs_ml_dsa
 def test_a_cosignature_by_ml_dsa_verifies():
-    cosigned = note.parse(COSIGNED + ML_DSA_LINE)
+    cosigned = note.parse_note(COSIGNED + ML_DSA_LINE)
     assert cosigners(cosigned, [WITNESS, ML_DSA]) == {WITNESS: TIME, ML_DSA: TIME}
 
 
 @needs_ml_dsa
 def test_a_false_cosignature_by_ml_dsa_refuses_the_note():
-    blob = note.parse(SIGNED + ML_DSA_LINE).of(ML_DSA)[0].blob
+    blob = note.parse_note(SIGNED + ML_DSA_LINE).signatures_of(ML_DSA)[0].blob
     for altered in (bytes(8) + blob[8:], blob[:-1] + bytes([blob[-1] ^ 1]), blob[:-1]):
         with pytest.raises(NoteError, match=r"^A cosignature by a known key is false\.$"):
-            cosigners(note.parse(SIGNED + line_of(ML_DSA, altered)), [ML_DSA])
+            cosigners(note.parse_note(SIGNED + line_of(ML_DSA, altered)), [ML_DSA])
 
 
 @needs_ml_dsa
 def test_ml_dsa_cosigns_short_names_only():
     long = VerifierKey("w" * 256, ML_DSA.public, ML_DSA_44_COSIGNATURE)
     with pytest.raises(NoteError, match=r"^ML-DSA-44 cosigns names of at most 255 bytes\.$"):
-        cosigners(note.parse(SIGNED + line_of(long, bytes(2428))), [long])
+        cosigners(note.parse_note(SIGNED + line_of(long, bytes(2428))), [long])
 
 
 def test_without_ml_dsa_its_lines_are_those_of_an_unknown_key(monkeypatch):
     monkeypatch.setattr(cosignature, "_mldsa", None)
-    cosigned = note.parse(COSIGNED + ML_DSA_LINE)
+    cosigned = note.parse_note(COSIGNED + ML_DSA_LINE)
     assert cosigners(cosigned, [WITNESS, ML_DSA]) == {WITNESS: TIME}
 
 
@@ -192,8 +192,8 @@ def cosigned_by(names):
 def test_a_checkpoint_is_judged_by_its_signatures():
     policy = Policy.parse(EXAMPLE.encode())
     judged = policy.judge(cosigned_by(["X3", "X1", "Y2"]))
-    assert judged.checkpoint == Checkpoint.parse(note.parse(SIGNED).text)
-    assert judged.seen == {"X1": TIME, "X3": TIME, "Y2": TIME}
+    assert judged.checkpoint == Checkpoint.parse(note.parse_note(SIGNED).text)
+    assert judged.times == {"X1": TIME, "X3": TIME, "Y2": TIME}
     for names in ([], ["X1", "X2", "X3"], ["X1", "Y1"]):
         with pytest.raises(PolicyError, match="quorum"):
             policy.judge(cosigned_by(names))
@@ -201,16 +201,16 @@ def test_a_checkpoint_is_judged_by_its_signatures():
 
 def test_without_a_quorum_the_log_must_still_have_signed():
     policy = Policy.parse(f"log {LOG.vkey}\nquorum none\n".encode())
-    assert policy.judge(SIGNED).seen == {}
-    text = note.parse(SIGNED).text
-    stranger = note.sign(text, "stranger.example", LOG_SIGNER)
+    assert policy.judge(SIGNED).times == {}
+    text = note.parse_note(SIGNED).text
+    stranger = note.sign_note(text, "stranger.example", LOG_SIGNER)
     with pytest.raises(PolicyError, match="log"):
         policy.judge(stranger)
 
 
 def test_a_log_of_the_policy_does_not_sign_for_another():
     checkpoint = Checkpoint("other.example/log", 1, bytes(32))
-    foreign = note.sign(checkpoint.text, LOG.name, LOG_SIGNER)
+    foreign = note.sign_note(checkpoint.text, LOG.name, LOG_SIGNER)
     with pytest.raises(PolicyError, match="log"):
         Policy.parse(f"log {LOG.vkey}\nquorum none\n".encode()).judge(foreign)
 
@@ -218,7 +218,7 @@ def test_a_log_of_the_policy_does_not_sign_for_another():
 @needs_ml_dsa
 def test_a_witness_may_use_ml_dsa():
     policy = Policy.parse(f"log {LOG.vkey}\nwitness pq {ML_DSA.vkey}\nquorum pq\n".encode())
-    assert policy.judge(SIGNED + ML_DSA_LINE).seen == {"pq": TIME}
+    assert policy.judge(SIGNED + ML_DSA_LINE).times == {"pq": TIME}
 
 
 @needs_ml_dsa
@@ -226,7 +226,7 @@ def test_a_log_may_sign_by_ml_dsa():
     private = cosignature._mldsa.MLDSA44PrivateKey.from_seed_bytes(bytes(32))
     public = private.public_key().public_bytes_raw()
     key = VerifierKey(LOG.name, public, ML_DSA_44_COSIGNATURE)
-    checkpoint = Checkpoint.parse(note.parse(SIGNED).text)
+    checkpoint = Checkpoint.parse(note.parse_note(SIGNED).text)
     signature = private.sign(cosignature._ml_dsa_message(LOG.name, checkpoint, TIME))
     line = line_of(key, TIME.to_bytes(8, "big") + signature)
     policy = Policy.parse(f"log {key.vkey}\nquorum none\n".encode())

@@ -352,7 +352,7 @@ def is_true(answer):
     """Whether the receipt of what was appended holds."""
     data = answer.json()["data"]
     receipt = Receipt.parse(data["receipt"])
-    said = Checkpoint.parse(note.parse(receipt.checkpoint).text)
+    said = Checkpoint.parse(note.parse_note(receipt.checkpoint).text)
     seal = bytes.fromhex(data["seal"])
     verify_inclusion(receipt.index, said.size, seal, receipt.proof, said.root)
     return True

@@ -7,7 +7,7 @@ import pytest
 
 from svc_core.contract.problem import Problem
 from svc_core.ledger.append import importing
-from svc_core.ledger.append.importing import beginning, import_lines
+from svc_core.ledger.append.importing import head_before, import_lines
 from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.records import Draft
 from svc_core.ledger.verify.verify import verify
@@ -63,7 +63,7 @@ def part_imported(town, lines):
     town.get("/checkpoint")
     service = town.house.service.runtime.service
     runs = [[line] for line in lines]
-    after = town.house.run(service.read(town.tenant, partial(beginning, lines=lines)))
+    after = town.house.run(service.read(town.tenant, partial(head_before, lines=lines)))
     outcome = verify(lines, unerased=True, start=after)
     assert outcome.ok
     return town.house.run(

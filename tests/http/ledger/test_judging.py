@@ -6,7 +6,7 @@ import pytest
 from svc_core import wire
 from svc_core.contract.problem import Problem
 from svc_core.ledger.append import judging
-from svc_core.ledger.append.append import ahead, append
+from svc_core.ledger.append.append import append, prefetch
 from svc_core.ledger.append.entries import Entry
 
 
@@ -26,7 +26,7 @@ def appended(town, rows, meanwhile=lambda: None):
     """Append entries while somebody else appends between the look ahead and the unit of work."""
     entries = [wire.structure(Entry, row) for row in rows]
     service = town.house.service.runtime.service
-    look = ahead(entries)
+    look = prefetch(entries)
     seen = look and town.house.run(service.read(town.tenant, look))
     meanwhile()
 
@@ -65,8 +65,8 @@ def test_what_is_named_may_have_come_since_the_look_ahead(town, claims):
 def test_only_what_acts_or_rests_on_something_is_looked_up_ahead(town, claims):
     subject, (first, *_) = claims
     stated = {"kind": "claim", "subject": subject, "predicate": "motto", "value": "x"}
-    assert ahead([wire.structure(Entry, stated)]) is None
-    assert ahead([wire.structure(Entry, {**stated, "evidence": [first]})]) is not None
+    assert prefetch([wire.structure(Entry, stated)]) is None
+    assert prefetch([wire.structure(Entry, {**stated, "evidence": [first]})]) is not None
 
 
 def test_what_is_wrong_with_a_batch_is_not_told_by_the_look_ahead(town, claims):

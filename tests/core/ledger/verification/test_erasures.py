@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from svc_core.ledger.append.erasure import Part, erased_by
+from svc_core.ledger.append.erasure import Part, ids_erased_by
 from svc_core.ledger.log.seal import seal_of
 from svc_core.ledger.records import HEAD, encode_line, split
 
@@ -35,13 +35,13 @@ def test_only_a_sealed_erasure_from_the_start_on_counts(make_log: Any, make_eras
     subject, id_ = _member(log.lines[4], "subject"), _member(log.lines[4], "id")
     *_, erasure = log.lines
 
-    assert erased_by(log.lines, subject, start=9) == {id_}
-    assert erased_by(log.lines, subject, start=10) == set()
-    assert erased_by(log.lines[:9], subject, start=0) == set()
-    assert erased_by([erasure], "sbj_" + "0" * 24, start=9) == set()
+    assert ids_erased_by(log.lines, subject, start=9) == {id_}
+    assert ids_erased_by(log.lines, subject, start=10) == set()
+    assert ids_erased_by(log.lines[:9], subject, start=0) == set()
+    assert ids_erased_by([erasure], "sbj_" + "0" * 24, start=9) == set()
     seal = split(erasure).seal
     forged = erasure.replace(seal, seal[::-1])
-    assert erased_by([forged, b"", b"?"], subject, start=0) == set()
+    assert ids_erased_by([forged, b"", b"?"], subject, start=0) == set()
 
 
 def test_a_part_tells_what_was_erased_after_it(make_log: Any, make_erased: Any) -> None:
