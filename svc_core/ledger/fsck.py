@@ -19,7 +19,7 @@ from svc_core.ledger.log.checkpoint import Checkpoint
 from svc_core.ledger.log.note import parse_note
 from svc_core.ledger.log.seal import TreeHead, genesis
 from svc_core.ledger.records import decode
-from svc_core.ledger.verify.lines import Line, read
+from svc_core.ledger.verify.lines import Line, read_line
 from svc_core.ledger.verify.outcome import Fault, Findings
 from svc_core.operation.ports import (
     LedgerCheckpoint,
@@ -31,11 +31,11 @@ from svc_core.operation.ports import (
     key_digest,
 )
 
-_FOUND_BY: Final = ("id", "subject", "opens", "recorded_at", "keys", "seal")
+_INDEX_MEMBERS: Final = ("id", "subject", "opens", "recorded_at", "keys", "seal")
 _NODE: Final = "The kept node is not the hash of these lines."
 
 
-class Kept(NamedTuple):
+class StoredLedger(NamedTuple):
     """What is kept of a ledger as a whole: its head, its end, and the nodes beyond the head."""
 
     head: LedgerHead | None
@@ -44,7 +44,7 @@ class Kept(NamedTuple):
     beyond: tuple[LedgerNode, ...]
 
 
-class Run(NamedTuple):
+class LineRun(NamedTuple):
     """The stored lines numbered from `start` to before `stop`, and what is kept of them.
 
     `by_id` are the numbers under which their identifiers are found, `nodes` the nodes that they
@@ -58,7 +58,7 @@ class Run(NamedTuple):
     nodes: tuple[LedgerNode, ...]
 
 
-def completed(start: int, stop: int) -> Iterator[tuple[int, int]]:
+def completed_nodes(start: int, stop: int) -> Iterator[tuple[int, int]]:
     """The level and number of each kept node that these leaves complete."""
     for level in tree.KEPT_LEVELS:
         for number in range(start >> level, stop >> level):
@@ -72,7 +72,7 @@ class Fsck:
     """
 
     def __init__(self, sizes: Collection[int] = ()) -> None:
-        self.found = Findings()
+        self.findings = Findings()
         self.roots: dict[int, bytes] = {}
         self._sizes = frozenset(sizes)
         self._days: dict[int, str] = {}
@@ -85,13 +85,13 @@ class Fsck:
 
     # -- lines -----------------------------------------------------------------------------------
 
-    def feed(self, run: Run) -> None:
+    def feed(self, run: LineRun) -> None:
         """Take in a run: compare what its lines are found by, and the nodes over them."""
         nodes = {(node.level, node.number): node.hash for node in run.nodes}
         rows = {row.seq: row for row in run.rows}
         for seq in range(run.start, run.stop):
             row = rows.get(seq)
-            line = None if row is None else read(seq + 1, row.line)
+            line = None if row is None else read_line(seq + 1, row.line)
             if row is None or line is None or not self._follows(line, seq):
                 self._grow(nodes)
                 self._frontier = None
@@ -117,13 +117,13 @@ class Fsck:
         """Grow the tree by the leaves that wait, and compare the nodes that they complete."""
         if self._frontier is None:
             return
-        grown = tree.grow(self._frontier, self._size - len(self._leaves), self._leaves)
-        for node in grown.nodes:
+        growth = tree.grow(self._frontier, self._size - len(self._leaves), self._leaves)
+        for node in growth.nodes:
             if nodes.get((node.level, node.number)) != node.hash:
                 self._node(node.level, node.number)
-        self._frontier, self._leaves = grown.frontier, []
+        self._frontier, self._leaves = growth.frontier, []
         if self._size in self._sizes:
-            self.roots[self._size] = tree.root(grown.frontier)
+            self.roots[self._size] = tree.root(growth.frontier)
             self._days[self._size] = str(self._recorded_at)[:10]
 
     def _compare(self, row: SealedLine, line: Line, by_id: Mapping[str, int]) -> None:
@@ -131,91 +131,95 @@ class Fsck:
             record = decode(row.line)
         except ValueError:
             return
-        said = stored_line(record, bytes.fromhex(line.seal), row.line)
-        names = [name for name in _FOUND_BY if getattr(row, name) != getattr(said, name)]
-        if not names and by_id.get(said.id) != row.seq:
+        expected = stored_line(record, bytes.fromhex(line.seal), row.line)
+        names = [name for name in _INDEX_MEMBERS if getattr(row, name) != getattr(expected, name)]
+        if not names and by_id.get(expected.id) != row.seq:
             names = ["id"]
         if names:
             detail = f"It is not found by what it says: {', '.join(names)}."
-            self._index(row.seq, detail, _told(said, names[0]), _told(row, names[0]))
+            self._index(
+                row.seq, detail, _shown_text(expected, names[0]), _shown_text(row, names[0])
+            )
 
     # -- what finds them -------------------------------------------------------------------------
 
     def feed_index(self, entries: Iterable[LedgerKey], rows: Iterable[SealedLine]) -> None:
         """Take in entries of the index, and what is stored of the lines that they name."""
-        stated = {(key_digest(key), row.seq) for row in rows for key in row.keys}
+        pairs = {(key_digest(key), row.seq) for row in rows for key in row.keys}
         for entry in entries:
-            if entry not in stated:
+            if entry not in pairs:
                 self._index(entry.seq, "It is found by a designator that it does not state.")
 
     # -- the ledger as a whole -------------------------------------------------------------------
 
-    def compare(self, kept: Kept, size: int) -> None:
+    def compare(self, ledger: StoredLedger, size: int) -> None:
         """Compare what is kept of the ledger as a whole; `size` lines of it were to be fed."""
-        head, end = kept.head, kept.end
-        stored = 0 if head is None else head.size
-        for node in kept.beyond:
+        head, end = ledger.head, ledger.end
+        head_size = 0 if head is None else head.size
+        for node in ledger.beyond:
             self._node(node.level, node.number)
-        if stored != end.size:
-            self._head("The stored head is of another number of lines.", end.size, stored)
-        is_all = size >= max(stored, end.size)
+        if head_size != end.size:
+            self._head("The stored head is of another number of lines.", end.size, head_size)
+        is_all = size >= max(head_size, end.size)
         if is_all and self._frontier is not None and self._size == end.size:
             self._compare_head(head, end, self._frontier)
-            filed = {checkpoint.size for checkpoint in kept.checkpoints}
-            if self._size and self._size not in filed:
+            sizes = {checkpoint.size for checkpoint in ledger.checkpoints}
+            if self._size and self._size not in sizes:
                 self._checkpoint("No checkpoint of the newest record is kept.")
-        for checkpoint in kept.checkpoints:
+        for checkpoint in ledger.checkpoints:
             self._compare_checkpoint(checkpoint)
 
     def _compare_head(
         self, head: LedgerHead | None, end: LedgerEnd, frontier: tree.Frontier
     ) -> None:
-        made = TreeHead(self._ledger, self._size, self._seal, self._recorded_at, frontier)
-        if self._size and (head is None or _made(head) != made):
+        tree_head = TreeHead(self._ledger, self._size, self._seal, self._recorded_at, frontier)
+        if self._size and (head is None or _tree_head(head) != tree_head):
             self._head("The stored head is not that of the lines.")
         if end.recorded_at != (self._recorded_at or ""):
             detail = "The next record is held against another time than that of the last."
             self._head(detail, self._recorded_at, end.recorded_at)
 
-    def _compare_checkpoint(self, kept: LedgerCheckpoint) -> None:
+    def _compare_checkpoint(self, checkpoint: LedgerCheckpoint) -> None:
         try:
-            size = Checkpoint.parse(parse_note(kept.text.decode()).text).size
+            size = Checkpoint.parse(parse_note(checkpoint.text.decode()).text).size
         except ValueError:
             return  # the outcome over the checkpoints tells it
-        if size != kept.size:
-            self._checkpoint(f"The checkpoint of {size} records is filed as one of {kept.size}.")
-        elif size in self._days and self._days[size] != kept.day:
-            self._checkpoint(f"The checkpoint of {size} records is filed under {kept.day}.")
+        if size != checkpoint.size:
+            self._checkpoint(
+                f"The checkpoint of {size} records is filed as one of {checkpoint.size}."
+            )
+        elif size in self._days and self._days[size] != checkpoint.day:
+            self._checkpoint(f"The checkpoint of {size} records is filed under {checkpoint.day}.")
 
     # -- faults ----------------------------------------------------------------------------------
 
     def _index(
         self, seq: int, detail: str, expected: str | None = None, actual: str | None = None
     ) -> None:
-        self.found.take(Fault(seq + 1, seq, "INDEX_DIFFERS", detail, expected, actual))
+        self.findings.take(Fault(seq + 1, seq, "INDEX_DIFFERS", detail, expected, actual))
 
     def _checkpoint(self, detail: str) -> None:
-        self.found.take(Fault(None, None, "INDEX_DIFFERS", detail))
+        self.findings.take(Fault(None, None, "INDEX_DIFFERS", detail))
 
     def _node(self, level: int, number: int) -> None:
         place = f"level {level}, number {number}"
-        self.found.take(Fault(None, None, "NODE_DIFFERS", f"{_NODE} It is that of {place}."))
+        self.findings.take(Fault(None, None, "NODE_DIFFERS", f"{_NODE} It is that of {place}."))
 
     def _head(self, detail: str, expected: object = None, actual: object = None) -> None:
-        wanted, there = (None if each is None else str(each) for each in (expected, actual))
-        self.found.take(Fault(None, None, "TREE_HEAD_DIFFERS", detail, wanted, there))
+        texts = [None if item is None else str(item) for item in (expected, actual)]
+        self.findings.take(Fault(None, None, "TREE_HEAD_DIFFERS", detail, texts[0], texts[1]))
 
 
-def _made(stored: LedgerHead) -> TreeHead | None:
+def _tree_head(head: LedgerHead) -> TreeHead | None:
     """What a stored head says of the lines; None where it says nothing."""
     try:
         # Its host is no matter of the lines.
-        return evolve(TreeHead.decode(stored.tree_head), host=None)
+        return evolve(TreeHead.decode(head.tree_head), host=None)
     except ValueError:
         return None
 
 
-def _told(line: SealedLine, name: str) -> str:
+def _shown_text(line: SealedLine, name: str) -> str:
     value = getattr(line, name)
     if isinstance(value, bytes):
         return value.hex()

@@ -30,7 +30,14 @@ from svc_core.ledger.log.note import to_base64
 from svc_core.ledger.log.seal import TreeHead, payload_hash, record_id
 from svc_core.ledger.model import LedgerRecord, SealedRow, Verification, public_record
 from svc_core.ledger.records import KIND_PREFIX, Kind, payload_bytes
-from svc_core.ledger.repository import checkpoint_of, head_of, prefix, records_of, vkey_of, whole
+from svc_core.ledger.repository import (
+    checkpoint_of,
+    head_of,
+    prefix,
+    records_of,
+    require_all,
+    vkey_of,
+)
 from svc_core.ledger.verify.outcome import Outcome
 from svc_core.ledger.verify.verify import chunks, verify_export
 from svc_core.operation.context import Context
@@ -123,7 +130,7 @@ class Lines:
 
 
 @frozen
-class Head:
+class SignedHead:
     """The ledger's size, root and signed checkpoint, and the key that verifies it."""
 
     ledger: str
@@ -136,7 +143,7 @@ class Head:
 
 
 @frozen
-class LedgerKey:
+class LedgerVerifierKey:
     """The key that verifies a ledger's checkpoints."""
 
     ledger: str
@@ -166,7 +173,7 @@ class AppendEntries:
 
 
 @frozen
-class Appended:
+class AppendReport:
     """What was there already, what was appended, and what the next `ifMatch` may be."""
 
     known: tuple[str, ...]
@@ -209,52 +216,52 @@ async def list_subject_history(ctx: Context, request: SubjectHistory) -> Page[Le
     return Page(tuple(wire.dumps(public_record(record)) for record in records[-request.limit :]))
 
 
-async def read_head(ctx: Context, request: ReadHead) -> One[Head]:
+async def read_head(ctx: Context, request: ReadHead) -> One[SignedHead]:
     """The signed head of the ledger, now or at a size."""
-    found = await prefix(ctx, request.size)
-    told = Head(
-        ledger=found.ledger,
-        size=found.size,
-        root_hash=to_base64(found.root),
-        head_seal=found.seal,
-        tag=found.tag,
-        checkpoint=checkpoint_of(ctx, found),
-        vkey=vkey_of(ctx, found).vkey,
+    head = await prefix(ctx, request.size)
+    answer = SignedHead(
+        ledger=head.ledger,
+        size=head.size,
+        root_hash=to_base64(head.root),
+        head_seal=head.seal,
+        tag=head.tag,
+        checkpoint=checkpoint_of(ctx, head),
+        vkey=vkey_of(ctx, head).vkey,
     )
-    return One(wire.dumps(told))
+    return One(wire.dumps(answer))
 
 
-async def read_key(ctx: Context, _: ReadKey) -> One[LedgerKey] | Content:
+async def read_key(ctx: Context, _: ReadKey) -> One[LedgerVerifierKey] | Content:
     """The key that verifies the ledger's checkpoints (a C2SP vkey)."""
     head = await head_of(ctx)
     key = vkey_of(ctx, head)
     if ctx.format == TEXT.format:
         return Content(UTF8_TEXT, f"{key.vkey}\n".encode())
-    return One(wire.dumps(LedgerKey(head.ledger, key.name, key.vkey)))
+    return One(wire.dumps(LedgerVerifierKey(head.ledger, key.name, key.vkey)))
 
 
 async def read_lines(ctx: Context, request: ReadLines) -> One[Lines]:
     """Some lines of the log, as many as one answer carries."""
     head = await prefix(ctx, request.size)
-    taken = bytearray()
-    at = request.start
-    while at < head.size and len(taken) < PAGE_BYTES:
-        stop = min(head.size, at + STEP_LINES)
-        step = whole(await ctx.tx.ledger.lines(at, stop), stop - at)
-        taken += b"".join([line + b"\n" for line in step])
-        at += len(step)
-    return One(wire.dumps(Lines(head.size, at, b64encode(taken).decode())))
+    buffer = bytearray()
+    position = request.start
+    while position < head.size and len(buffer) < PAGE_BYTES:
+        stop = min(head.size, position + STEP_LINES)
+        step = require_all(await ctx.tx.ledger.lines(position, stop), stop - position)
+        buffer += b"".join([line + b"\n" for line in step])
+        position += len(step)
+    return One(wire.dumps(Lines(head.size, position, b64encode(buffer).decode())))
 
 
 async def fsck_ledger(ctx: WorkContext, _: CheckStore) -> One[Verification]:
     """All that is kept of the ledger, compared with its lines."""
-    return One(wire.dumps(await verifying.verified(ctx, level="strict")))
+    return One(wire.dumps(await verifying.verify_stored(ctx, level="strict")))
 
 
 # -- writing -----------------------------------------------------------------------------------
 
 
-async def append_entries(ctx: Context, request: AppendEntries) -> One[Appended]:
+async def append_entries(ctx: Context, request: AppendEntries) -> One[AppendReport]:
     """Append entries together or not at all, but for those that were appended before.
 
     Raises:
@@ -263,37 +270,39 @@ async def append_entries(ctx: Context, request: AppendEntries) -> One[Appended]:
     if request.marks and len(request.marks) != len(request.entries):
         raise Problem(problem.VALIDATION_FAILED, "/marks: must be as many as entries")
     tag = request.if_match
-    quoted = tag if tag is None or tag.startswith('"') else f'"{tag}"'
-    ctx = attrs.evolve(ctx, if_match=quoted)
+    if_match = tag if tag is None or tag.startswith('"') else f'"{tag}"'
+    ctx = attrs.evolve(ctx, if_match=if_match)
     salts = [repeatable_salt(ctx.keyring, ctx.actor.tenant, mark) for mark in request.marks]
-    known = await _known(ctx, request.entries, salts) if salts else ()
-    rest = request.entries[len(known) :]
+    old_ids = await _existing_ids(ctx, request.entries, salts) if salts else ()
+    rest = request.entries[len(old_ids) :]
     if not rest:
-        return One(wire.dumps(Appended(known, (), (await head_of(ctx)).tag)))
+        return One(wire.dumps(AppendReport(old_ids, (), (await head_of(ctx)).tag)))
     try:
-        made = await append(ctx, rest, salts=salts[len(known) :] or None)
-    except Problem as refused:
-        raise _counted(refused, len(known)) from refused
-    pairs = zip(made.records, made.receipts, strict=True)
-    told = Appended(known, tuple(public_record(*pair) for pair in pairs), made.head.tag)
-    return One(wire.dumps(told))
+        batch = await append(ctx, rest, salts=salts[len(old_ids) :] or None)
+    except Problem as error:
+        raise _renumber(error, len(old_ids)) from error
+    pairs = zip(batch.records, batch.receipts, strict=True)
+    answer = AppendReport(old_ids, tuple(public_record(*pair) for pair in pairs), batch.head.tag)
+    return One(wire.dumps(answer))
 
 
-async def _known(ctx: Context, entries: Sequence[Entry], salts: list[bytes]) -> tuple[str, ...]:
+async def _existing_ids(
+    ctx: Context, entries: Sequence[Entry], salts: list[bytes]
+) -> tuple[str, ...]:
     """The records of the first entries, as far as they are there already."""
-    made = drafts(tuple(entries), author="system", salts=salts)
-    ids = [record_id(each.kind, payload_hash(payload_bytes(each.payload))) for each in made]
-    known = await ctx.tx.ledger.get_many(ids)
-    return tuple(takewhile(known.__contains__, ids))
+    batch = drafts(tuple(entries), author="system", salts=salts)
+    ids = [record_id(draft.kind, payload_hash(payload_bytes(draft.payload))) for draft in batch]
+    lines = await ctx.tx.ledger.get_many(ids)
+    return tuple(takewhile(lines.__contains__, ids))
 
 
-def _counted(refused: Problem, known: int) -> Problem:
-    """The refusal of what follows `known` entries, by the number of the entry among all."""
-    found = re.match("/([0-9]+)", refused.detail)
-    if found is None:
-        return refused
-    detail = f"/{int(found[1]) + known}{refused.detail[found.end() :]}"
-    return Problem(refused.type, detail, refused.headers, resolution=refused.resolution)
+def _renumber(error: Problem, offset: int) -> Problem:
+    """The refusal of what follows `offset` entries, by the number of the entry among all."""
+    match = re.match("/([0-9]+)", error.detail)
+    if match is None:
+        return error
+    detail = f"/{int(match[1]) + offset}{error.detail[match.end() :]}"
+    return Problem(error.type, detail, error.headers, resolution=error.resolution)
 
 
 _KINDS: dict[str, Kind] = {prefix_: kind for kind, prefix_ in KIND_PREFIX.items()}
@@ -305,14 +314,14 @@ async def erase_record(ctx: Context, request: EraseRecord) -> Created[SealedRow]
     Raises:
         Problem: NOT_FOUND, or as every append.
     """
-    stored = await ctx.tx.ledger.get(request.record_id)
-    if stored is None:
+    line = await ctx.tx.ledger.get(request.record_id)
+    if line is None:
         raise Problem(problem.NOT_FOUND, f"The ledger has no record {request.record_id}.")
     kind = _KINDS[request.record_id[:3]]
     entry = ENTRIES[kind, "erase"](
         kind=kind,
         op="erase",
-        subject=stored.subject,
+        subject=line.subject,
         target=request.record_id,
         reason=request.reason,
         legal_basis=UNSET if request.legal_basis is None else request.legal_basis,
@@ -328,33 +337,33 @@ async def import_ledger(ctx: WorkContext, request: ImportLedger) -> One[Imported
     """
     files, work, tenant = ctx.borrow(Exports), ctx.work, ctx.actor.tenant
     try:
-        verified = files.blocks(request.path, "MiB verified", work.tell)
-        first = await work.aside(lambda: next(chunks(verified()), []))
+        first_pass = files.blocks(request.path, "MiB verified", work.tell)
+        first = await work.aside(lambda: next(chunks(first_pass()), []))
         after = await work.read(tenant, partial(head_before, lines=first))
-        outcome = await work.aside(lambda: _verified(verified, after))
-        stored = files.blocks(request.path, "MiB stored", work.tell)
-        done = await import_lines(work, tenant, lambda: chunks(stored()), outcome, after)
-    except UnreadableExport as unreadable:
-        raise Problem(problem.VALIDATION_FAILED, f"/path: {unreadable}") from unreadable
-    told = ImportedLedger(
-        ledger=done.head.ledger,
+        outcome = await work.aside(lambda: _verify(first_pass, after))
+        second_pass = files.blocks(request.path, "MiB stored", work.tell)
+        summary = await import_lines(work, tenant, lambda: chunks(second_pass()), outcome, after)
+    except UnreadableExport as error:
+        raise Problem(problem.VALIDATION_FAILED, f"/path: {error}") from error
+    answer = ImportedLedger(
+        ledger=summary.head.ledger,
         workspace_id=tenant,
-        imported=done.head.size - done.before,
-        size=done.head.size,
-        root_hash=to_base64(done.head.root),
-        subjects=done.subjects,
-        also_in=await _holders(ctx, done.head.ledger),
+        imported=summary.head.size - summary.before,
+        size=summary.head.size,
+        root_hash=to_base64(summary.head.root),
+        subjects=summary.subjects,
+        also_in=await _holders(ctx, summary.head.ledger),
     )
-    return One(wire.dumps(told))
+    return One(wire.dumps(answer))
 
 
-def _verified(blocks: Callable[[], Iterator[bytes]], after: TreeHead | None) -> Outcome:
+def _verify(blocks: Callable[[], Iterator[bytes]], after: TreeHead | None) -> Outcome:
     """The outcome, which is that the file is sound.
 
     Raises:
         Problem: RESOURCE_CONFLICT, and the line where it is not.
     """
-    outcome = verify_export(blocks, unerased=True, start=after)  # what is erased is not stored
+    outcome = verify_export(blocks, allow_content=True, start=after)  # what is erased is not stored
     first = outcome.first_fault
     if first is not None:
         place = "" if first.line is None else f"line {first.line}, "
@@ -368,15 +377,15 @@ def _verified(blocks: Callable[[], Iterator[bytes]], after: TreeHead | None) -> 
 
 async def _holders(ctx: WorkContext, ledger: str) -> tuple[str, ...]:
     """The other workspaces that go on as the same ledger."""
-    others = [id_ for id_ in await ctx.work.tenants() if id_ != ctx.actor.tenant]
-    return tuple([id_ for id_ in others if (await ctx.work.read(id_, head_of)).ledger == ledger])
+    tenants = [id_ for id_ in await ctx.work.tenants() if id_ != ctx.actor.tenant]
+    return tuple([id_ for id_ in tenants if (await ctx.work.read(id_, head_of)).ledger == ledger])
 
 
 # -- declarations ------------------------------------------------------------------------------
 
 
-def _local(*declared: Any, **members: Any) -> Operation[Any, Any]:
-    return local(*declared, **{"binding": "workspace", "roles": MANAGERS, **members})
+def _local(*arguments: Any, **members: Any) -> Operation[Any, Any]:
+    return local(*arguments, **{"binding": "workspace", "roles": MANAGERS, **members})
 
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (

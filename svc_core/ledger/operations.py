@@ -25,9 +25,9 @@ from svc_core.ledger.fold.view import SubjectView, encode
 from svc_core.ledger.log.note import from_base64, to_base64
 from svc_core.ledger.log.seal import TreeHead
 from svc_core.ledger.model import LedgerRecord, SealedRow, SubjectRow, Verification, public_record
-from svc_core.ledger.reading import Bounds
+from svc_core.ledger.reading import FoldBounds
 from svc_core.ledger.records import Kind, Op, decode
-from svc_core.ledger.repository import checkpoint_of, prefix, proven, vkey_of
+from svc_core.ledger.repository import checkpoint_of, prefix, receipt_of, vkey_of
 from svc_core.ledger.timestamps import canonical_time
 from svc_core.ledger.verify.outcome import Level
 from svc_core.operation.context import Context
@@ -129,9 +129,9 @@ class SubjectAsOf:
     valid_time: ValidTime = UNSET
     size: Size = UNSET
 
-    def bounds(self, now: datetime) -> Bounds:
+    def bounds(self, now: datetime) -> FoldBounds:
         """What is asked for; `now` is the valid time where none is given."""
-        return Bounds(
+        return FoldBounds(
             record_time=_instant(self.record_time, "recordTime"),
             valid_time=_instant(self.valid_time, "validTime") or timestamps.utc_text(now),
             size=given(self.size, None),
@@ -250,8 +250,8 @@ class VerifyLedger:
 
 async def open_subject(ctx: Context, request: OpenSubject) -> Created[LedgerRecord]:
     """Open a subject."""
-    appended = await append(ctx, [request.body.entry()], is_batch=False)
-    return _created(appended, subject_path(appended.records[0].id))
+    batch = await append(ctx, [request.body.entry()], is_batch=False)
+    return _created_answer(batch, subject_path(batch.records[0].id))
 
 
 def _ahead(request: AppendRecords) -> Any:
@@ -261,19 +261,19 @@ def _ahead(request: AppendRecords) -> Any:
 async def append_records(ctx: Context, request: AppendRecords) -> Created[Any]:
     """Append one record or a batch."""
     if not isinstance(request.body, tuple):
-        appended = await append(ctx, [request.body], is_batch=False)
-        return _created(appended, f"{RECORDS}/{appended.records[0].id}")
-    appended = await append(ctx, request.body)
-    first, count = appended.records[0].seq, len(appended.records)
+        batch = await append(ctx, [request.body], is_batch=False)
+        return _created_answer(batch, f"{RECORDS}/{batch.records[0].id}")
+    batch = await append(ctx, request.body)
+    first, count = batch.records[0].seq, len(batch.records)
     after = f"after={first - 1}&" if first else ""
-    rows = [public_record(*pair) for pair in zip(appended.records, appended.receipts, strict=True)]
+    rows = [public_record(*pair) for pair in zip(batch.records, batch.receipts, strict=True)]
     place = f"{RECORDS}?{after}limit={count}"
-    return Created(wire.dumps(rows), appended.head.tag, place)
+    return Created(wire.dumps(rows), batch.head.tag, place)
 
 
-def _created(appended: AppendedBatch, location: str) -> Created[Any]:
-    row = public_record(appended.records[0], appended.receipts[0])
-    return Created(wire.dumps(row), appended.head.tag, location)
+def _created_answer(batch: AppendedBatch, location: str) -> Created[Any]:
+    row = public_record(batch.records[0], batch.receipts[0])
+    return Created(wire.dumps(row), batch.head.tag, location)
 
 
 # -- reading -----------------------------------------------------------------------------------
@@ -284,12 +284,12 @@ async def list_subjects(ctx: Context, request: ListSubjects) -> Page[SubjectRow]
     key = _designator(request.designator)
     binding = ctx.list_binding({} if key is None else {"designator": (key,)})
     position = ctx.open_cursor(request.cursor, binding)
-    opened = await ctx.tx.ledger.opened(
+    openings = await ctx.tx.ledger.opened(
         before=None if position is None else position.order, key=key, limit=request.limit + 1
     )
-    found = opened[: request.limit]
-    rows = tuple(map(wire.dumps, await reading.subject_rows(ctx, found)))
-    end = Position(found[-1].seq, "") if len(opened) > len(found) else None
+    page = openings[: request.limit]
+    rows = tuple(map(wire.dumps, await reading.subject_rows(ctx, page)))
+    end = Position(page[-1].seq, "") if len(openings) > len(page) else None
     return Page(rows, ctx.seal_cursor(end, binding))
 
 
@@ -302,18 +302,18 @@ def _designator(text: Maybe[str]) -> str | None:
 
 async def fold_subject(ctx: Context, request: FoldSubject) -> One[SubjectView] | Content:
     """The subject as it was known and held at two times, or a picture of all that was."""
-    asked = request.bounds(ctx.now)
+    bounds = request.bounds(ctx.now)
     if ctx.format == SVG.format:
-        marked = not isinstance(request.valid_time, Unset)
-        body = await reading.picture_of(ctx, request.subject_id, asked, marked=marked)
+        is_marked = not isinstance(request.valid_time, Unset)
+        body = await reading.picture_of(ctx, request.subject_id, bounds, is_marked=is_marked)
         return Content(SVG.media_type, body, (sha256(body).hexdigest(),))
-    included = given(request.include, ())
+    parts = given(request.include, ())
     view = await reading.view_of(
         ctx,
         request.subject_id,
-        asked,
-        history="history" in included,
-        segments="segments" in included,
+        bounds,
+        history="history" in parts,
+        segments="segments" in parts,
     )
     raw = encode(view)
     return One(raw, _tag(raw, request.valid_time))
@@ -326,8 +326,8 @@ def _tag(body: bytes, valid_time: Maybe[str]) -> tuple[str, ...] | None:
 
 async def export_subject(ctx: Context, request: ExportSubject) -> Content:
     """The subject's fold as a STIX bundle."""
-    asked = request.bounds(ctx.now)
-    body = await reading.bundle_of(ctx, request.subject_id, asked, request.tlp)
+    bounds = request.bounds(ctx.now)
+    body = await reading.bundle_of(ctx, request.subject_id, bounds, request.tlp)
     return Content(STIX.media_type, body, _tag(body, request.valid_time))
 
 
@@ -344,10 +344,10 @@ async def list_records(ctx: Context, request: ListRecords) -> Page[SealedRow]:
             resolution="Send after or cursor, not both.",
         )
     start = given(request.after, -1) + 1 if position is None else position.order
-    rows = await reading.exported(ctx, start, min(head.size, start + request.limit))
+    rows = await reading.export_lines(ctx, start, min(head.size, start + request.limit))
     end = start + len(rows)
-    more = Position(end, "") if end < head.size else None
-    return Page(rows, ctx.seal_cursor(more, binding), fields=_log_fields(ctx, head))
+    next_position = Position(end, "") if end < head.size else None
+    return Page(rows, ctx.seal_cursor(next_position, binding), fields=_log_fields(ctx, head))
 
 
 async def get_record(ctx: Context, request: GetRecord) -> One[LedgerRecord]:
@@ -369,7 +369,7 @@ async def prove_record(ctx: Context, request: ProveRecord) -> Content:
     head = await prefix(ctx, given(request.size, None))
     if line.seq >= head.size:
         raise Problem(problem.INVALID_PARAMETER, f"size: the record is number {line.seq}")
-    receipt = await proven(ctx, line, head)
+    receipt = await receipt_of(ctx, line, head)
     return Content(UTF8_TEXT, receipt.encode(), (head.tag, line.id), _log_fields(ctx, head))
 
 
@@ -391,14 +391,14 @@ _STANDARD: Final = str.maketrans(" -_", "++/")
 
 async def verify_ledger(ctx: WorkContext, request: VerifyLedger) -> One[Verification]:
     """The verdict; a ledger that is not sound is told in it, not by the status."""
-    hash_, seen = request.from_root_hash, None
+    hash_, anchor = request.from_root_hash, None
     if not isinstance(request.from_size, Unset):
         root = None if isinstance(hash_, Unset) else from_base64(hash_.translate(_STANDARD))
-        seen = verifying.Trusted(request.from_size, root)
+        anchor = verifying.TrustedTree(request.from_size, root)
     elif not isinstance(hash_, Unset):
         raise Problem(problem.INVALID_PARAMETER, "fromSize: is required with fromRootHash")
-    verdict = await verifying.verified(
-        ctx, level=request.level, size=given(request.size, None), seen=seen
+    verdict = await verifying.verify_stored(
+        ctx, level=request.level, size=given(request.size, None), anchor=anchor
     )
     return One(wire.dumps(verdict))
 
@@ -475,8 +475,8 @@ def _examples(class_: type, *optional: str) -> dict[str, Any]:
 
 def _entry(kind: Kind, op: Op, *optional: str, **instead: Any) -> dict[str, Any]:
     """An entry of the example values of what it must have, with some of what it may have."""
-    which = {"kind": kind, "op": op}
-    return which | _examples(ENTRIES[kind, op], *optional) | which | instead
+    head = {"kind": kind, "op": op}
+    return head | _examples(ENTRIES[kind, op], *optional) | head | instead
 
 
 _SEAT = {"city": "Zug", "country": "CH"}

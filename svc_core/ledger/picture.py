@@ -70,27 +70,27 @@ def svg(
     Times are the ledger's texts of 27 characters. Records of other subjects are passed over.
     """
     standing = Standing.of(records, subject, record_time=record_time, size=size)
-    times = sorted({each.recorded_at for each in standing.records})
+    times = sorted({record.recorded_at for record in standing.records})
     known_at = record_time or max(times, default="the beginning")
     moments = times[-max(min(STEPS_MAX, WORK_MAX // max(len(standing.records), 1)), 1) :]
     rows = _rows(standing.records, moments)
-    title = _shortened(_title(standing, subject), 1_200, 24)
-    said = f"{subject} · {len(standing.records)} records · as known at {known_at}"
-    marked = f" · valid time {valid_time} marked" if valid_time else ""
+    title = _shorten(_title(standing, subject), 1_200, 24)
+    subtitle = f"{subject} · {len(standing.records)} records · as known at {known_at}"
+    suffix = f" · valid time {valid_time} marked" if valid_time else ""
     plot, height = _plot(rows, moments, valid_time)
-    statements = sum(each.op in STATEMENTS for each in standing.records)
-    drawn = f"{len(rows)} of {statements} statements, {len(moments)} of {len(times)} record times"
+    statements = sum(record.op in STATEMENTS for record in standing.records)
+    counts = f"{len(rows)} of {statements} statements, {len(moments)} of {len(times)} record times"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:g}" width="{WIDTH}"'
         f' height="{height:g}" role="img" aria-labelledby="svc-title svc-desc" {_FONT}>'
-        f'<title id="svc-title">{_escaped(title)}: what was believed when, and for when</title>'
-        f'<desc id="svc-desc">{_escaped(_described(rows, subject, known_at))}</desc>'
+        f'<title id="svc-title">{_escape(title)}: what was believed when, and for when</title>'
+        f'<desc id="svc-desc">{_escape(_description(rows, subject, known_at))}</desc>'
         + _definitions()
-        + _box(0, 0, WIDTH, height, _themed("background"))
+        + _box(0, 0, WIDTH, height, _paint("background"))
         + _text(20, 38, title, 24, "text")
-        + _text(20, 62, said + marked)
+        + _text(20, 62, subtitle + suffix)
         + plot
-        + _text(20, height - 20, drawn if times else "Nothing was recorded by then.")
+        + _text(20, height - 20, counts if times else "Nothing was recorded by then.")
         + "</svg>\n"
     )
 
@@ -112,7 +112,7 @@ class Cell(NamedTuple):
 
 
 @frozen
-class Row:
+class StatementRow:
     """A statement, what it was believed to hold for, and the records that act on it."""
 
     record: Record
@@ -122,165 +122,169 @@ class Row:
     acts: tuple[Record, ...]
 
     @property
-    def held(self) -> Periods:
+    def current_periods(self) -> Periods:
         """The valid times for which the statement is still held."""
         return self.cells[-1].periods if self.cells and self.cells[-1].until is None else NEVER
 
 
-def spans(periods: Periods) -> list[tuple[str | None, str | None]]:
+def intervals(periods: Periods) -> list[tuple[str | None, str | None]]:
     """The intervals of a set of valid times, ascending; None is an open side."""
     bounds = [None, *periods.changes] if periods.starts_inside else list(periods.changes)
     ends = [*bounds, None] if len(bounds) % 2 else bounds
     return list(zip(ends[::2], ends[1::2], strict=True))
 
 
-def _rows(records: Sequence[Record], moments: Sequence[str]) -> list[Row]:
+def _rows(records: Sequence[Record], moments: Sequence[str]) -> list[StatementRow]:
     """The newest statements of each kind for which there is room, by kind and name."""
     kinds = list(_MEMBERS)
-    newest = [each for each in reversed(records) if each.op in STATEMENTS][:ROWS_MAX]
-    found, room = [], SHAPES_MAX
+    newest = [record for record in reversed(records) if record.op in STATEMENTS][:ROWS_MAX]
+    rows, room = [], SHAPES_MAX
     for record, cells in zip(newest, _cells(records, newest, moments), strict=True):
-        shapes = sum(len(spans(each.periods)) + len(spans(each.contested)) for each in cells)
+        shapes = sum(
+            len(intervals(cell.periods)) + len(intervals(cell.contested)) for cell in cells
+        )
         if shapes <= room:
             room -= shapes
-            aims = {each.id for each in records if each.target == record.id} | {record.id}
-            acts = tuple([each for each in records if each.target in aims])
-            name = _shortened(name_of(record), _COLUMN, 12)
-            found.append(Row(record, name, words_of(record), cells, acts))
-    return sorted(found, key=lambda row: (kinds.index(row.record.kind), row.name, row.record.seq))
+            aims = {act.id for act in records if act.target == record.id} | {record.id}
+            acts = tuple([act for act in records if act.target in aims])
+            name = _shorten(row_name(record), _COLUMN, 12)
+            rows.append(StatementRow(record, name, statement_words(record), cells, acts))
+    return sorted(rows, key=lambda row: (kinds.index(row.record.kind), row.name, row.record.seq))
 
 
 def _cells(
-    records: Sequence[Record], asked: Sequence[Record], moments: Sequence[str]
+    records: Sequence[Record], statements: Sequence[Record], moments: Sequence[str]
 ) -> Iterator[tuple[Cell, ...]]:
     """What was believed of each of the statements asked for, at each of the record times."""
-    believed: dict[_Key, list[Cell]] = {(each.seq, each.id): [] for each in asked}
+    cells_by_key: dict[_Key, list[Cell]] = {
+        (statement.seq, statement.id): [] for statement in statements
+    }
     rivals = _rivals(records)
-    for at in moments:
-        standing = Standing(tuple([each for each in records if each.recorded_at <= at]))
+    for moment in moments:
+        standing = Standing(tuple([record for record in records if record.recorded_at <= moment]))
         cells = {
-            key: Cell(standing.verdicts(each).state, standing.holds(each), NEVER, at)
-            for each in standing.records
-            if (key := (each.seq, each.id)) in believed or key in rivals
+            key: Cell(standing.verdicts(record).state, standing.validity(record), NEVER, moment)
+            for record in standing.records
+            if (key := (record.seq, record.id)) in cells_by_key or key in rivals
         }
         contests = _contests(rivals, cells)
-        for key in believed.keys() & cells.keys():
+        for key in cells_by_key.keys() & cells.keys():
             cell, (predicate, _) = cells[key], rivals.get(key, ("", ""))
             contest = NEVER if cell.state == "refuted" else contests.get(predicate, NEVER)
-            where = union([cell.periods, contest], at_least=2)
-            believed[key].append(cell._replace(contested=where))
-    return map(_joined, believed.values())
+            overlap = union([cell.periods, contest], at_least=2)
+            cells_by_key[key].append(cell._replace(contested=overlap))
+    return map(_merge, cells_by_key.values())
 
 
 def _rivals(records: Iterable[Record]) -> _Rivals:
     return {
-        (each.seq, each.id): (name_of(each), value)
-        for each in records
-        if each.kind == "claim" and each.op in STATEMENTS and is_single(name_of(each))
-        if (value := value_text((each.payload or {}).get("value"))) is not None
+        (record.seq, record.id): (row_name(record), value)
+        for record in records
+        if record.kind == "claim" and record.op in STATEMENTS and is_single(row_name(record))
+        if (value := value_text((record.payload or {}).get("value"))) is not None
     }
 
 
 def _contests(rivals: _Rivals, cells: Mapping[_Key, Cell]) -> dict[str, Periods]:
     """The valid times at which a predicate has several values."""
-    held: dict[tuple[str, str], list[Periods]] = {}
+    periods_by_rival: dict[tuple[str, str], list[Periods]] = {}
     for key, rival in rivals.items():
         if key in cells and cells[key].state != "refuted":
-            held.setdefault(rival, []).append(cells[key].periods)
+            periods_by_rival.setdefault(rival, []).append(cells[key].periods)
     values: dict[str, list[Periods]] = {}
-    for (predicate, _), periods in held.items():
+    for (predicate, _), periods in periods_by_rival.items():
         values.setdefault(predicate, []).append(union(periods))
-    return {predicate: union(each, at_least=2) for predicate, each in values.items()}
+    return {predicate: union(sets, at_least=2) for predicate, sets in values.items()}
 
 
-def _joined(cells: Sequence[Cell]) -> tuple[Cell, ...]:
+def _merge(cells: Sequence[Cell]) -> tuple[Cell, ...]:
     """The cells without those that only go on, each with its end; empty ones are left out."""
     distinct = [next(run) for _, run in groupby(cells, key=lambda cell: cell[:3])]
-    ends = [*[each.since for each in distinct[1:]], None]
-    joined = [each._replace(until=end) for each, end in zip(distinct, ends, strict=True)]
-    return tuple([each for each in joined if each.periods != NEVER])
+    ends = [*[cell.since for cell in distinct[1:]], None]
+    runs = [cell._replace(until=end) for cell, end in zip(distinct, ends, strict=True)]
+    return tuple([cell for cell in runs if cell.periods != NEVER])
 
 
 # -- words ---------------------------------------------------------------------------------------
 
 
-def name_of(record: Record) -> str:
+def row_name(record: Record) -> str:
     """What a row is about: the predicate of a claim, the scheme of a designator."""
     name = (record.payload or {}).get(_MEMBERS[record.kind][0])
     return name if isinstance(name, str) else record.kind
 
 
-def words_of(record: Record) -> str:
+def statement_words(record: Record) -> str:
     """What a statement says, as much of it as fits."""
     if record.payload is None:
         return "(erased)"
     value = record.payload.get(_MEMBERS[record.kind][1])
     words = value if isinstance(value, str) else value_text(value) or "?"
-    return _shortened(words, _COLUMN, 13)
+    return _shorten(words, _COLUMN, 13)
 
 
 def _title(standing: Standing, subject: str) -> str:
     """What the newest record in force calls the subject, or its identifier."""
     labels = [
-        (each.payload or {}).get("label")
-        for each in reversed(standing.records)
-        if each.kind == "subject" and each.id in standing.in_force
+        (record.payload or {}).get("label")
+        for record in reversed(standing.records)
+        if record.kind == "subject" and record.id in standing.in_force
     ]
-    return next((each for each in labels if isinstance(each, str) and _plain(each)), subject)
+    return next((label for label in labels if isinstance(label, str) and _plain(label)), subject)
 
 
-def _described(rows: Sequence[Row], subject: str, known_at: str) -> str:
+def _description(rows: Sequence[StatementRow], subject: str, known_at: str) -> str:
     """In words, what is held at the end of the record times."""
-    held = [
+    sentences = [
         f"{row.name} {row.words}, {row.cells[-1].state}, "
-        + " and ".join(_period(*each) for each in spans(row.held))
+        + " and ".join(_period(*interval) for interval in intervals(row.current_periods))
         for row in rows
-        if row.held != NEVER
+        if row.current_periods != NEVER
     ]
     return (
         f"Valid time runs from left to right, record time upwards, for {subject} as known at"
-        f" {known_at}. Still held: {'; '.join(held) or 'nothing'}."
+        f" {known_at}. Still held: {'; '.join(sentences) or 'nothing'}."
     )
 
 
 def _act(act: Record, acts: Iterable[Record]) -> str:
     """What a record did to a statement, or to one of the `acts` on it."""
-    aims = "".join(f" of {each.op}" for each in acts if each.id == act.target)
+    aims = "".join(f" of {earlier.op}" for earlier in acts if earlier.id == act.target)
     state = f" {(act.payload or {}).get('state', '')}" if act.op == "verify" else ""
-    return f"{_when(act.recorded_at)[:19]} {act.op}{aims}{state} · {act.author}"
+    return f"{_date_text(act.recorded_at)[:19]} {act.op}{aims}{state} · {act.author}"
 
 
 def _period(start: str | None, end: str | None) -> str:
-    first = "no beginning" if start is None else _when(start)
-    return f"from {first} to {'no end' if end is None else _when(end)}"
+    first = "no beginning" if start is None else _date_text(start)
+    return f"from {first} to {'no end' if end is None else _date_text(end)}"
 
 
-def _when(instant: str) -> str:
+def _date_text(instant: str) -> str:
     """An instant in UTC, without a time that is midnight and a fraction that is none."""
     day, _, time = instant[:26].removesuffix(".000000").partition("T")
     return day if time == "00:00:00" else f"{day} {time}"
 
 
 # XML 1.0, 2.2, and the characters that order what follows from right to left (UAX 9).
-_UNFIT: Final = re.compile(
+_FORBIDDEN: Final = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]+"
 )
 
 
 def _plain(text: str) -> str:
     """The text on one line, without characters that XML forbids or that turn its direction."""
-    return " ".join(_UNFIT.sub(" ", text).split())
+    return " ".join(_FORBIDDEN.sub(" ", text).split())
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """The text as it stands in XML."""
     return escape(_plain(text))
 
 
-def _shortened(text: str, width: float, size: float) -> str:
+def _shorten(text: str, width: float, size: float) -> str:
     """As much of the text as fits at a size in pixels, with an ellipsis where it is cut."""
     text = _plain(text[:2_000])
-    ends = list(accumulate([size * _advance(each) for each in text], initial=0))
+    ends = list(accumulate([size * _advance(character) for character in text], initial=0))
     cut = text[: sum(end <= width - size for end in ends) - 1].rstrip()
     return text if ends[-1] <= width else f"{cut}…"
 
@@ -340,8 +344,8 @@ def _definitions() -> str:
     )
     edge = _MARGIN / (_RIGHT - _LEFT)
     stops = "".join(
-        f'<stop offset="{at:g}" stop-opacity="{opacity}" class="background" stop-color="#ffffff"/>'
-        for at, opacity in ((0, 1), (edge, 0), (1 - edge, 0), (1, 1))
+        f'<stop offset="{x:g}" stop-opacity="{opacity}" class="background" stop-color="#ffffff"/>'
+        for x, opacity in ((0, 1), (edge, 0), (1 - edge, 0), (1, 1))
     )
     return (
         f"<style>@media (prefers-color-scheme:dark){{{dark}}}</style>"
@@ -349,7 +353,7 @@ def _definitions() -> str:
     )
 
 
-def _themed(name: str) -> str:
+def _paint(name: str) -> str:
     return f'class="{name}" fill="{THEME[name][0]}"'
 
 
@@ -360,7 +364,7 @@ def _box(x: float, y: float, width: float, height: float, paint: str, *, title: 
 
 def _text(x: float, y: float, words: str, size: int = 12, tone: str = "muted") -> str:
     place = f'x="{x:.7g}" y="{y:.7g}" font-size="{size}"'
-    return f"<text {place} {_themed(tone)}>{_escaped(words)}</text>"
+    return f"<text {place} {_paint(tone)}>{_escape(words)}</text>"
 
 
 def _days(instant: str) -> float:
@@ -382,17 +386,21 @@ def positions(instants: Iterable[str]) -> dict[str, float]:
     total, count = sum(stretches) or 1, len(stretches)
     length = _RIGHT - _LEFT - 2 * _MARGIN
     share = min(_STRETCH * count / length, 0.3)
-    widths = [length * (share / count + (1 - share) * each / total) for each in stretches]
+    widths = [length * (share / count + (1 - share) * stretch / total) for stretch in stretches]
     return dict(zip(points, accumulate(widths, initial=_LEFT + _MARGIN), strict=True))
 
 
-def _plot(rows: Sequence[Row], moments: Sequence[str], valid_time: str | None) -> tuple[str, float]:
+def _plot(
+    rows: Sequence[StatementRow], moments: Sequence[str], valid_time: str | None
+) -> tuple[str, float]:
     """The legend and all rows, over the two scales that they share; and how high it is."""
-    sets = [each for row in rows for cell in row.cells for each in (cell.periods, cell.contested)]
-    marked = [] if valid_time is None else [valid_time]
-    across = positions([*marked, *[at for each in sets for at in each.changes]])
+    sets = [
+        periods for row in rows for cell in row.cells for periods in (cell.periods, cell.contested)
+    ]
+    marks = [] if valid_time is None else [valid_time]
+    across = positions([*marks, *[bound for periods in sets for bound in periods.changes]])
     step = (_ROW - _NEWEST) / max(len(moments) - 1, 1)
-    above = {at: place * step for place, at in enumerate(moments)}
+    above = {moment: place * step for place, moment in enumerate(moments)}
     parts, y = list(_legend()), 124.0
     for kind, members in groupby(rows, key=lambda row: row.record.kind):
         parts += [_text(20, y + 30, kind.capitalize(), 16, "text"), *_axis(across, y + 30)]
@@ -400,10 +408,10 @@ def _plot(rows: Sequence[Row], moments: Sequence[str], valid_time: str | None) -
         for row in members:
             parts += [
                 f'<g data-record="{row.record.id}">',
-                _box(_LEFT, y, _RIGHT - _LEFT, _ROW, _themed("lane")),
+                _box(_LEFT, y, _RIGHT - _LEFT, _ROW, _paint("lane")),
                 *_shapes(row, y + _ROW, across, above),
                 _box(_LEFT, y, _RIGHT - _LEFT, _ROW, 'fill="url(#svc-fade)" pointer-events="none"'),
-                *[_box(across[at] - 1, y, 2, _ROW, _themed("text")) for at in marked],
+                *[_box(across[mark] - 1, y, 2, _ROW, _paint("text")) for mark in marks],
                 *_words(row, y),
                 "</g>",
             ]
@@ -423,43 +431,42 @@ def _legend() -> Iterator[str]:
 def _axis(across: _Scale, y: float) -> Iterator[str]:
     """The bounds of valid time that have room."""
     free = 0.0
-    for at, x in across.items():
-        half = len(_when(at)) * 11 * _advance("0") / 2
+    for bound, x in across.items():
+        half = len(_date_text(bound)) * 11 * _advance("0") / 2
         if x - half >= free:
             free = x + half + 8
-            yield _text(x - half, y, _when(at), 11)
-            yield _box(x - 0.5, y + 4, 1, 6, _themed("muted"))
+            yield _text(x - half, y, _date_text(bound), 11)
+            yield _box(x - 0.5, y + 4, 1, 6, _paint("muted"))
 
 
-def _shapes(row: Row, foot: float, across: _Scale, above: _Scale) -> Iterator[str]:
+def _shapes(row: StatementRow, foot: float, across: _Scale, above: _Scale) -> Iterator[str]:
     """The cells of a row, and over them what is contested."""
     for cell in row.cells:
         head = foot - (_ROW if cell.until is None else above[cell.until])
         height = foot - above[cell.since] - head
         for name, periods in ((cell.state, cell.periods), ("contested", cell.contested)):
-            for start, end in spans(periods):
+            for start, end in intervals(periods):
                 left = _LEFT if start is None else across[start]
                 right = _RIGHT if end is None else across[end]
                 facts = {"from": start, "to": end, "since": cell.since, "until": cell.until}
-                data = "".join(f' data-{fact}="{at}"' for fact, at in facts.items() if at)
+                data = "".join(f' data-{fact}="{time}"' for fact, time in facts.items() if time)
                 paint = f'fill="url(#svc-{name})" data-state="{name}"{data}'
-                said = f"{row.name}: {row.words} · {name} · valid {_period(start, end)}"
-                believed = (
-                    f"believed {_when(cell.since)} to {_when(cell.until) if cell.until else 'now'}"
-                )
-                title = f"<title>{_escaped(f'{said} · {believed}')}</title>"
+                label = f"{row.name}: {row.words} · {name} · valid {_period(start, end)}"
+                until = _date_text(cell.until) if cell.until else "now"
+                belief = f"believed {_date_text(cell.since)} to {until}"
+                title = f"<title>{_escape(f'{label} · {belief}')}</title>"
                 yield _box(left, head, right - left, height, paint, title=title)
 
 
-def _words(row: Row, y: float) -> Iterator[str]:
+def _words(row: StatementRow, y: float) -> Iterator[str]:
     """What is stated, by whom and how surely; and what was done, the newest on top."""
     acts = [row.record, *row.acts][::-1]
     confidence = (row.record.payload or {}).get("confidence")
-    sure = f" · {confidence} %" if isinstance(confidence, int) else ""
-    detail = f"{row.record.author}{sure} · {len(acts)} record{'s' if len(acts) > 1 else ''}"
+    certainty = f" · {confidence} %" if isinstance(confidence, int) else ""
+    detail = f"{row.record.author}{certainty} · {len(acts)} record{'s' if len(acts) > 1 else ''}"
     yield _text(20, y + 15, row.name)
     yield _text(20, y + 35, row.words, 13, "text")
-    yield _text(20, y + 54, _shortened(detail, _COLUMN, 11), 11)
+    yield _text(20, y + 54, _shorten(detail, _COLUMN, 11), 11)
     for place, act in enumerate(acts[:ACTS_MAX]):
-        words = _shortened(_act(act, row.acts), _COLUMN, 11)
+        words = _shorten(_act(act, row.acts), _COLUMN, 11)
         yield _text(_RIGHT + 16, y + 12 + 15 * place, words, 11)

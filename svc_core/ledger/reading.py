@@ -21,8 +21,8 @@ from svc_core.ledger.log.tiles import Tile
 from svc_core.ledger.model import SubjectRow
 from svc_core.ledger.picture import svg
 from svc_core.ledger.records import Record, decode, split
-from svc_core.ledger.repository import head_of, lines_of, prefix, records_of, whole
-from svc_core.ledger.stix.bundle import bundle, others
+from svc_core.ledger.repository import head_of, lines_of, prefix, records_of, require_all
+from svc_core.ledger.stix.bundle import related_subjects, stix_bundle
 from svc_core.operation.context import Context
 from svc_core.operation.ports import LEDGER_LEVELS, SealedLine
 
@@ -36,7 +36,7 @@ _SUBJECT_KIND: Final = b',"kind":"subject",'
 
 
 @frozen
-class Bounds:
+class FoldBounds:
     """What a fold is asked for, in the ledger's own texts."""
 
     record_time: str | None
@@ -49,24 +49,24 @@ class Bounds:
 
 async def subject_rows(ctx: Context, openings: Sequence[SealedLine]) -> tuple[SubjectRow, ...]:
     """The subjects that these records opened, as they are described now."""
-    opened = {opening.subject: opening for opening in openings}
+    by_subject = {opening.subject: opening for opening in openings}
     rows = {
-        subject: _subject_row(ctx, opened[subject], lines)
-        async for subject, lines in lines_of(ctx, opened)
+        subject: _subject_row(ctx, by_subject[subject], lines)
+        async for subject, lines in lines_of(ctx, by_subject)
     }
     return tuple(rows[opening.subject] for opening in openings)
 
 
 def _subject_row(ctx: Context, opening: SealedLine, lines: Iterable[bytes]) -> SubjectRow:
     # Only the records of the subject itself say what it is; the others need not be decoded.
-    identity = [decode(line) for line in lines if _SUBJECT_KIND in split(line).head]
-    stated = fold(identity, opening.subject, valid_time=timestamps.utc_text(ctx.now)).identity
+    records = [decode(line) for line in lines if _SUBJECT_KIND in split(line).head]
+    identity = fold(records, opening.subject, valid_time=timestamps.utc_text(ctx.now)).identity
     first = decode(opening.line)
     return SubjectRow(
         id=opening.subject,
-        type=text_of(stated and stated.type),
-        label=text_of(stated and stated.label),
-        description=text_of(stated and stated.description),
+        type=text_of(identity and identity.type),
+        label=text_of(identity and identity.label),
+        description=text_of(identity and identity.description),
         opened_at=first.recorded_at,
         author=first.author,
         seq=first.seq,
@@ -74,7 +74,7 @@ def _subject_row(ctx: Context, opening: SealedLine, lines: Iterable[bytes]) -> S
 
 
 async def known_records(
-    ctx: Context, subject: str, asked: Bounds
+    ctx: Context, subject: str, bounds: FoldBounds
 ) -> tuple[TreeHead, tuple[Record, ...]]:
     """The prefix that the bounds name, and the records of a subject in it; none if it came later.
 
@@ -84,9 +84,9 @@ async def known_records(
         Problem: NOT_FOUND where the ledger holds no such subject at all; INVALID_PARAMETER for a
             size that the ledger never had.
     """
-    sizes = [] if asked.size is None else [asked.size]
-    if asked.record_time is not None:
-        sizes.append(await ctx.tx.ledger.size_at(asked.record_time))
+    sizes = [] if bounds.size is None else [bounds.size]
+    if bounds.record_time is not None:
+        sizes.append(await ctx.tx.ledger.size_at(bounds.record_time))
     head = await prefix(ctx, min(sizes, default=None))
     records = await records_of(ctx, subject, size=head.size)
     if not records and await ctx.tx.ledger.get(subject) is None:
@@ -95,24 +95,24 @@ async def known_records(
 
 
 async def view_of(
-    ctx: Context, subject: str, asked: Bounds, *, history: bool = False, segments: bool = False
+    ctx: Context, subject: str, bounds: FoldBounds, *, history: bool = False, segments: bool = False
 ) -> SubjectView:
     """The fold of a subject, on the prefix that the bounds name.
 
     Raises:
         Problem: as `known_records`.
     """
-    head, records = await known_records(ctx, subject, asked)
+    head, records = await known_records(ctx, subject, bounds)
     view = fold(
         records,
         subject,
-        valid_time=asked.valid_time,
-        record_time=asked.record_time,
+        valid_time=bounds.valid_time,
+        record_time=bounds.record_time,
         basis=Basis(head.size, to_base64(head.root), head.seal),
         with_history=history,
         with_segments=segments,
     )
-    if view.record_time is None or asked.record_time is None:
+    if view.record_time is None or bounds.record_time is None:
         view = attrs.evolve(view, record_time=head.recorded_at)
     return attrs.evolve(view, collisions=await _collisions(ctx, view, head))
 
@@ -120,75 +120,79 @@ async def view_of(
 async def _collisions(ctx: Context, view: SubjectView, head: TreeHead) -> tuple[CollisionView, ...]:
     """Which designators in force other subjects bear in force as well."""
     names = {
-        f"{each.scheme}:{each.value}": (each.scheme, each.value)
-        for each in view.designators
+        f"{row.scheme}:{row.value}": (row.scheme, row.value)
+        for row in view.designators
         # Of one that was erased it is not known what it was.
-        if isinstance(each.scheme, str) and isinstance(each.value, str)
+        if isinstance(row.scheme, str) and isinstance(row.value, str)
     }
     holders = await ctx.tx.ledger.holders([*names], size=head.size, limit=HOLDERS_MAX + 1)
     rivals = dict.fromkeys(
-        subject for held in holders.values() for subject in held if subject != view.id
+        subject for subjects in holders.values() for subject in subjects if subject != view.id
     )
-    borne = {
-        subject: _borne(tuple(map(decode, lines)), subject, view.valid_time)
+    designators = {
+        subject: _designators_in_force(tuple(map(decode, lines)), subject, view.valid_time)
         async for subject, lines in lines_of(ctx, rivals, size=head.size)
     }
-    found = [
-        (*name, [other for other in holders[key] if name in borne.get(other, ())])
+    rows = [
+        (*name, [subject for subject in holders[key] if name in designators.get(subject, ())])
         for key, name in names.items()
     ]
     return tuple(
         CollisionView(scheme, value, tuple(sorted(bearing)))
-        for scheme, value, bearing in found
+        for scheme, value, bearing in rows
         if bearing
     )
 
 
-def _borne(records: Sequence[Record], subject: str, valid_time: str) -> set[tuple[str, str]]:
+def _designators_in_force(
+    records: Sequence[Record], subject: str, valid_time: str
+) -> set[tuple[str, str]]:
     """The designators that a subject has in force."""
     live = Standing.of(records, subject).live(valid_time)
     payloads = [record.payload or {} for record in live if record.kind == "designator"]
-    return {(str(each.get("scheme")), str(each.get("value"))) for each in payloads}
+    return {(str(payload.get("scheme")), str(payload.get("value"))) for payload in payloads}
 
 
-async def picture_of(ctx: Context, subject: str, asked: Bounds, *, marked: bool) -> bytes:
-    """What was recorded of a subject, as SVG; with `marked` the valid time is drawn as a line.
+async def picture_of(ctx: Context, subject: str, bounds: FoldBounds, *, is_marked: bool) -> bytes:
+    """What was recorded of a subject, as SVG; with `is_marked` the valid time is drawn as a line.
 
     Raises:
         Problem: as `known_records`.
     """
-    head, records = await known_records(ctx, subject, asked)
-    drawn = svg(
+    head, records = await known_records(ctx, subject, bounds)
+    picture = svg(
         records,
         subject,
-        record_time=asked.record_time or head.recorded_at,
-        valid_time=asked.valid_time if marked else None,
+        record_time=bounds.record_time or head.recorded_at,
+        valid_time=bounds.valid_time if is_marked else None,
     )
-    return drawn.encode()
+    return picture.encode()
 
 
-async def bundle_of(ctx: Context, subject: str, asked: Bounds, tlp: Tlp) -> bytes:
+async def bundle_of(ctx: Context, subject: str, bounds: FoldBounds, tlp: Tlp) -> bytes:
     """The fold of a subject as a STIX bundle, with the subjects that its claims lead to.
 
     Raises:
         Problem: as `known_records`; INVALID_PARAMETER where the claims lead to too many subjects.
     """
-    head, records = await known_records(ctx, subject, asked)
-    related = others(records, subject, valid_time=asked.valid_time, record_time=asked.record_time)
+    head, records = await known_records(ctx, subject, bounds)
+    related = related_subjects(
+        records, subject, valid_time=bounds.valid_time, record_time=bounds.record_time
+    )
     if len(related) > RELATED_MAX:
         raise Problem(
             problem.INVALID_PARAMETER,
             f"validTime: at most {RELATED_MAX} other subjects go into a bundle, not {len(related)}",
         )
-    found = [*records]
+    all_records = [*records]
     async for _, lines in lines_of(ctx, related, size=head.size):
-        found += map(decode, lines)
-    return bundle(
-        found,
+        all_records += map(decode, lines)
+    return stix_bundle(
+        all_records,
         subject,
         ledger=head.ledger,
-        valid_time=asked.valid_time,
-        record_time=asked.record_time or head.recorded_at,
+        valid_time=bounds.valid_time,
+        record_time=bounds.record_time or head.recorded_at,
         size=head.size,
         tlp=tlp,
     )
@@ -197,7 +201,7 @@ async def bundle_of(ctx: Context, subject: str, asked: Bounds, tlp: Tlp) -> byte
 # -- the log -----------------------------------------------------------------------------------
 
 
-async def exported(
+async def export_lines(
     ctx: Context, start: int, end: int, *, bytes_max: int = EXPORT_BYTES_MAX
 ) -> tuple[bytes, ...]:
     """Raw lines from `start` up to and without `end`, fewer where they would grow too large.
@@ -208,11 +212,11 @@ async def exported(
     lines: list[bytes] = []
     bytes_ = 0
     # At most 64 KiB a line, so that a step never holds more than the page may.
-    for at in range(start, end, 64):
+    for position in range(start, end, 64):
         if bytes_ >= bytes_max:
             break
-        stop = min(end, at + 64)
-        step = whole(await ctx.tx.ledger.lines(at, stop), stop - at)
+        stop = min(end, position + 64)
+        step = require_all(await ctx.tx.ledger.lines(position, stop), stop - position)
         lines += step
         bytes_ += sum(map(len, step))
     return tuple(lines)
@@ -225,19 +229,19 @@ async def tile_bytes(ctx: Context, path: str) -> bytes:
         Problem: NOT_FOUND where the path names none, or the ledger has not filled it yet;
             SERVICE_UNAVAILABLE where something of it is gone.
     """
-    nothing = Problem(
+    missing = Problem(
         problem.NOT_FOUND,
         "The ledger has no such tile.",
         resolution="Ask for tiles of the size that the checkpoint names.",
     )
     try:
         tile = Tile.parse(f"tile/{path}")
-    except tiles.TileError as unknown:
-        raise nothing from unknown
+    except tiles.TileError as error:
+        raise missing from error
     if not tile.is_in((await head_of(ctx)).size) or tile.span.level > LEDGER_LEVELS[-1]:
-        raise nothing
+        raise missing
     level, start, end = tile.span
     if tile.level is None:
-        lines = whole(await ctx.tx.ledger.lines(start, end), end - start)
+        lines = require_all(await ctx.tx.ledger.lines(start, end), end - start)
         return tiles.entry_bytes([split(line).head for line in lines])
-    return b"".join(whole(await ctx.tx.ledger.hashes(level, start, end), end - start))
+    return b"".join(require_all(await ctx.tx.ledger.hashes(level, start, end), end - start))

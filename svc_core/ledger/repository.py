@@ -51,20 +51,20 @@ async def head_of(ctx: Context) -> TreeHead:
     Raises:
         Problem: SERVICE_UNAVAILABLE where it was damaged.
     """
-    stored = await ctx.tx.ledger.head()
+    row = await ctx.tx.ledger.head()
     try:
-        return hosted(ctx, None if stored is None else TreeHead.decode(stored.tree_head))
-    except ValueError as damaged:
-        raise _damaged() from damaged
+        return with_host(ctx, None if row is None else TreeHead.decode(row.tree_head))
+    except ValueError as error:
+        raise _damage() from error
 
 
-def hosted(ctx: CallContext, stored: TreeHead | None) -> TreeHead:
+def with_host(ctx: CallContext, tree_head: TreeHead | None) -> TreeHead:
     """The stored head, or that of a ledger that is empty yet, with the host that names it."""
-    head = TreeHead.empty(_own(ctx)) if stored is None else stored
+    head = TreeHead.empty(_own_id(ctx)) if tree_head is None else tree_head
     return head if head.host else attrs.evolve(head, host=ctx.host.origin.partition("://")[2])
 
 
-def _own(ctx: CallContext) -> str:
+def _own_id(ctx: CallContext) -> str:
     """The identifier of the ledger that a workspace has from its beginning."""
     return ids.derived_id("led", "ledger", "workspace", ctx.actor.tenant)
 
@@ -87,7 +87,7 @@ def signer_of(ctx: CallContext) -> Signer:
 
 def vkey_of(ctx: CallContext, head: TreeHead) -> VerifierKey:
     """The key that verifies a log's checkpoints, whose name is its origin."""
-    own = _own(ctx)
+    own = _own_id(ctx)
     path = head.ledger if head.ledger == own else f"{own}/{head.ledger}"
     return VerifierKey(f"{head.host}/{path}", signer_of(ctx).public)
 
@@ -115,14 +115,16 @@ class Proofs:
         try:
             path = await self.hashes(inclusion_ranges(index, head.size))
             verify_inclusion(index, head.size, seal, path, head.root)
-        except ValueError as damaged:
-            raise _damaged() from damaged
+        except ValueError as error:
+            raise _damage() from error
         return Receipt(index, path, checkpoint).text
 
     async def hashes(self, ranges: Iterable[tuple[int, int]]) -> tuple[bytes, ...]:
         """The hashes over these ranges of leaves."""
-        made = plan(ranges)
-        return made.combine([await self._span(span) for span in made.spans], self._parts)
+        proof_plan = plan(ranges)
+        return proof_plan.combine(
+            [await self._span(span) for span in proof_plan.spans], self._parts
+        )
 
     async def _span(self, span: Span) -> Sequence[bytes]:
         if span not in self._read:
@@ -153,12 +155,12 @@ async def prefix(ctx: Context, size: int | None) -> TreeHead:
         (line,) = await ctx.tx.ledger.lines(size - 1, size)
         frontier = await proofs.hashes(frontier_ranges(size))
         recorded_at = _recorded_at(line)
-        made = TreeHead(head.ledger, size, seal.hex(), recorded_at, frontier, head.host)
+        prefix_head = TreeHead(head.ledger, size, seal.hex(), recorded_at, frontier, head.host)
         path = await proofs.hashes(consistency_ranges(size, head.size))
-        verify_consistency(size, head.size, made.root, head.root, path)
-    except ValueError as damaged:
-        raise _damaged() from damaged
-    return made
+        verify_consistency(size, head.size, prefix_head.root, head.root, path)
+    except ValueError as error:
+        raise _damage() from error
+    return prefix_head
 
 
 def _recorded_at(line: bytes) -> str | None:
@@ -169,7 +171,7 @@ def _recorded_at(line: bytes) -> str | None:
         return None
 
 
-def _damaged() -> Problem:
+def _damage() -> Problem:
     return Problem(
         problem.SERVICE_UNAVAILABLE,
         "What is stored of the ledger does not agree with its head.",
@@ -179,20 +181,20 @@ def _damaged() -> Problem:
     )
 
 
-async def proven(ctx: Context, line: SealedLine, head: TreeHead) -> str:
+async def receipt_of(ctx: Context, line: SealedLine, head: TreeHead) -> str:
     """The receipt of a stored line under the signed head, as `Proofs.receipt` makes it."""
     return await Proofs(ctx).receipt(line.seq, line.seal, head, checkpoint_of(ctx, head))
 
 
-def whole(found: Sequence[bytes], count: int) -> Sequence[bytes]:
+def require_all(rows: Sequence[bytes], count: int) -> Sequence[bytes]:
     """The lines or hashes that were found, of which the head says how many there are.
 
     Raises:
         Problem: SERVICE_UNAVAILABLE where some are gone.
     """
-    if len(found) != count:
-        raise _damaged()
-    return found
+    if len(rows) != count:
+        raise _damage()
+    return rows
 
 
 async def check_end(ctx: Context, head: TreeHead) -> None:
@@ -202,9 +204,9 @@ async def check_end(ctx: Context, head: TreeHead) -> None:
         Problem: SERVICE_UNAVAILABLE where it is another, or gone.
     """
     if head.size:
-        sealed = await ctx.tx.ledger.hashes(0, head.size - 1, head.size)
-        if tuple(sealed) != (bytes.fromhex(head.seal),):
-            raise _damaged()
+        seals = await ctx.tx.ledger.hashes(0, head.size - 1, head.size)
+        if tuple(seals) != (bytes.fromhex(head.seal),):
+            raise _damage()
 
 
 async def records_of(ctx: Context, subject: str, *, size: int | None = None) -> tuple[Record, ...]:
@@ -222,19 +224,19 @@ async def lines_of(
     """
     rest = list(dict.fromkeys(subjects))
     while rest:
-        read = await ctx.tx.ledger.of_subjects(
+        rows = await ctx.tx.ledger.of_subjects(
             rest, start=start, size=size, limit=SUBJECT_LINES_MAX
         )
-        found: dict[str, list[bytes]] = {}
-        for subject, line in read:
-            found.setdefault(subject, []).append(line)
-        asked, rest = rest, []
-        if len(read) == SUBJECT_LINES_MAX:
-            last = read[-1][0]
-            if len(found) > 1:
-                del found[last]  # it may have more
-                rest = asked[asked.index(last) :]
+        by_subject: dict[str, list[bytes]] = {}
+        for subject, line in rows:
+            by_subject.setdefault(subject, []).append(line)
+        batch, rest = rest, []
+        if len(rows) == SUBJECT_LINES_MAX:
+            last = rows[-1][0]
+            if len(by_subject) > 1:
+                del by_subject[last]  # it may have more
+                rest = batch[batch.index(last) :]
             else:
-                rest = asked[asked.index(last) + 1 :]
-        for subject, lines in found.items():
+                rest = batch[batch.index(last) + 1 :]
+        for subject, lines in by_subject.items():
             yield subject, tuple(lines)

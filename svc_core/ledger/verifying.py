@@ -15,14 +15,14 @@ from attrs import define, evolve, field, frozen
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.ledger.append.erasure import Part, ids_erased_later
-from svc_core.ledger.fsck import Fsck, Kept, Run, completed
+from svc_core.ledger.fsck import Fsck, LineRun, StoredLedger, completed_nodes
 from svc_core.ledger.log import tree
 from svc_core.ledger.log.checkpoint import Checkpoint, sign
 from svc_core.ledger.log.note import VerifierKey, to_base64
 from svc_core.ledger.log.proofs import ProofError, consistency_ranges, verify_consistency
 from svc_core.ledger.log.seal import TreeHead
 from svc_core.ledger.model import Consistency, Verification, verification
-from svc_core.ledger.repository import Proofs, hosted, signer_of, vkey_of
+from svc_core.ledger.repository import Proofs, signer_of, vkey_of, with_host
 from svc_core.ledger.verify.anchors import Anchor, Anchors, gather
 from svc_core.ledger.verify.diagnosis import Diagnosis
 from svc_core.ledger.verify.outcome import Level, Outcome, beside
@@ -38,7 +38,7 @@ _NUMBER_MAX: Final = 1 << 60
 
 
 @frozen
-class Trusted:
+class TrustedTree:
     """The tree that a caller has seen before; `root` is 32 bytes, None where only its size."""
 
     size: int
@@ -46,30 +46,30 @@ class Trusted:
 
 
 @frozen
-class _Begun:
+class _WalkStart:
     """What was there when the walk began: `head` is the stored one, where it can be read.
 
     `size` lines are to be verified, of which those before `stop` may be there.
     """
 
-    kept: Kept
+    store: StoredLedger
     head: TreeHead | None
     size: int
     stop: int
-    known: int
+    size_known: int
 
 
-async def verified(
-    ctx: WorkContext, *, level: Level, size: int | None = None, seen: Trusted | None = None
+async def verify_stored(
+    ctx: WorkContext, *, level: Level, size: int | None = None, anchor: TrustedTree | None = None
 ) -> Verification:
     """The outcome over the ledger's first `size` records, and all that is kept beside them.
 
     Raises:
         Problem: INVALID_PARAMETER for sizes of which nothing says that the ledger had them.
     """
-    walk = await _Walk.begun(ctx, level=level, size=size, seen=seen)
+    walk = await _Walk.start(ctx, level=level, size=size, anchor=anchor)
     outcome = await walk.outcome()
-    head = hosted(ctx, walk.head)
+    head = with_host(ctx, walk.head)
     head = evolve(head, ledger=outcome.ledger or head.ledger)
     name, signer = vkey_of(ctx, head), signer_of(ctx)
     checkpoint = None
@@ -91,69 +91,70 @@ class _Walk:
 
     _work: Units
     _tenant: str
-    _begun: _Begun
-    _held: Anchors
-    _seen: Trusted | None
+    _start: _WalkStart
+    _anchors: Anchors
+    _anchor: TrustedTree | None
     _fsck: Fsck
     _part: Part = field(factory=Part)
 
     @classmethod
-    async def begun(
-        cls, ctx: WorkContext, *, level: Level, size: int | None, seen: Trusted | None
+    async def start(
+        cls, ctx: WorkContext, *, level: Level, size: int | None, anchor: TrustedTree | None
     ) -> "_Walk":
         work, tenant = ctx.work, ctx.actor.tenant
-        begun = await work.read(tenant, partial(_begin, size=size))
-        _check_sizes(begun, size, seen)
-        anchors = [Anchor(seen.size, seen.root)] if seen is not None and seen.root else []
-        head, whole = begun.head, size is None
+        start = await work.read(tenant, partial(_begin, size=size))
+        _check_sizes(start, size, anchor)
+        anchors = [Anchor(anchor.size, anchor.root)] if anchor is not None and anchor.root else []
+        head, whole = start.head, size is None
         root = None if head is None else Anchor(head.size, head.root)
-        if root is not None and root.size > begun.size == begun.stop:
+        if root is not None and root.size > start.size == start.stop:
             root = None  # of a part no more is asked
-        held = gather(
+        notes = start.store.checkpoints
+        evidence = gather(
             level=level,
             ledger=None if head is None else head.ledger,
             vkey=VerifierKey("ledger", signer_of(ctx).public),
             anchors=anchors,
-            kept=[one.text for one in begun.kept.checkpoints if whole or one.size <= begun.size],
+            own_checkpoints=[note.text for note in notes if whole or note.size <= start.size],
             root=root,
         )
-        sizes = {one.size for one in begun.kept.checkpoints}
-        return cls(work, tenant, begun, held, seen, Fsck(sizes | ({seen.size} if seen else set())))
+        sizes = {note.size for note in notes} | ({anchor.size} if anchor else set())
+        return cls(work, tenant, start, evidence, anchor, Fsck(sizes))
 
     @property
     def head(self) -> TreeHead | None:
         """The stored head, where it can be read."""
-        return self._begun.head
+        return self._start.head
 
     async def outcome(self) -> Outcome:
         """The outcome over the lines, and over what is kept beside them."""
-        sweep = Sweep(self._held)
+        sweep = Sweep(self._anchors)
         await self._read(sweep, is_first=True)
         await self._read_index()
-        self._fsck.compare(self._begun.kept, self._begun.size)
-        found = sweep.finish(await self._erased())
-        if found is None:
-            diagnosis = Diagnosis(self._held)
+        self._fsck.compare(self._start.store, self._start.size)
+        outcome = sweep.finish(await self._erased_ids())
+        if outcome is None:
+            diagnosis = Diagnosis(self._anchors)
             await self._read(diagnosis, is_first=False)
-            found = diagnosis.finish(await self._erased())
-        return beside(found, self._fsck.found)
+            outcome = diagnosis.finish(await self._erased_ids())
+        return beside(outcome, self._fsck.findings)
 
     async def _read(self, verifier: Sweep | Diagnosis, *, is_first: bool) -> None:
         """Feed the lines to the verifier, and, the first time, to all that looks at them."""
-        at, is_wanted = 0, True
+        position, is_wanted = 0, True
 
-        def feed(run: Run) -> bool:
+        def feed(run: LineRun) -> bool:
             lines = [row.line for row in run.rows]
             if is_first:
                 self._fsck.feed(run)
                 self._part.take(lines)
             return is_wanted and verifier.feed(lines)
 
-        while at < self._begun.stop:
-            stop = min(self._begun.stop, at + RUN_LINES_MAX)
-            run = await self._work.read(self._tenant, partial(_run, start=at, stop=stop))
+        while position < self._start.stop:
+            stop = min(self._start.stop, position + RUN_LINES_MAX)
+            run = await self._work.read(self._tenant, partial(_run, start=position, stop=stop))
             is_wanted = await self._work.aside(partial(feed, run))
-            at = run.stop
+            position = run.stop
 
     async def _read_index(self) -> None:
         after: LedgerKey | None = None
@@ -164,96 +165,98 @@ class _Walk:
                 return
             after = entries[-1]
 
-    async def _erased(self) -> set[str]:
+    async def _erased_ids(self) -> set[str]:
         """The records whose content was erased by a record after those that are verified."""
-        found: set[str] = set()
+        ids: set[str] = set()
         for subject in sorted(self._part.subjects):
-            asked = partial(ids_erased_later, subject=subject, size=self._begun.size)
-            found |= await self._work.read(self._tenant, asked)
-        return found
+            query = partial(ids_erased_later, subject=subject, size=self._start.size)
+            ids |= await self._work.read(self._tenant, query)
+        return ids
 
     async def consistency(self, outcome: Outcome) -> Consistency | None:
         """Whether the ledger continues what was seen, and the proof that it does."""
-        seen = self._seen
-        if seen is None:
+        anchor = self._anchor
+        if anchor is None:
             return None
-        own = tree.EMPTY_ROOT if not seen.size else self._fsck.roots.get(seen.size)
-        root = seen.root or own
+        own_root = tree.EMPTY_ROOT if not anchor.size else self._fsck.roots.get(anchor.size)
+        root = anchor.root or own_root
         proof: tuple[bytes, ...] = ()
         holds: bool | None = None
-        if outcome.root is not None and seen.size > outcome.size:
+        if outcome.root is not None and anchor.size > outcome.size:
             holds = False
         elif outcome.root is not None and root is not None:
             proof = await self._work.read(
-                self._tenant, partial(_proof, old=seen.size, size=outcome.size)
+                self._tenant, partial(_proof, old=anchor.size, size=outcome.size)
             )
-            holds = _holds(seen.size, outcome, root, proof)
+            holds = _holds(anchor.size, outcome, root, proof)
         # A tree of which nobody told the root was compared with nothing.
-        holds = None if holds and seen.root is None else holds
-        told = None if root is None else to_base64(root)
-        return Consistency(seen.size, told, tuple(map(to_base64, proof)), holds)
+        holds = None if holds and anchor.root is None else holds
+        root_hash = None if root is None else to_base64(root)
+        return Consistency(anchor.size, root_hash, tuple(map(to_base64, proof)), holds)
 
 
-def _check_sizes(begun: _Begun, size: int | None, seen: Trusted | None) -> None:
+def _check_sizes(start: _WalkStart, size: int | None, anchor: TrustedTree | None) -> None:
     """Pass sizes that the ledger has, or had as far as anything says.
 
     Raises:
         Problem: INVALID_PARAMETER.
     """
-    asked = seen.size if seen is not None else 0
-    if size is not None and size > begun.known:
-        raise Problem(problem.INVALID_PARAMETER, f"size: the ledger has {begun.known} records")
-    if size is not None and asked > size:
+    anchor_size = anchor.size if anchor is not None else 0
+    if size is not None and size > start.size_known:
+        raise Problem(problem.INVALID_PARAMETER, f"size: the ledger has {start.size_known} records")
+    if size is not None and anchor_size > size:
         raise Problem(problem.INVALID_PARAMETER, f"fromSize: is more than size, {size}")
-    if seen is not None and seen.root is None and asked > begun.known:
-        raise Problem(problem.INVALID_PARAMETER, f"fromSize: the ledger has {begun.known} records")
+    if anchor is not None and anchor.root is None and anchor_size > start.size_known:
+        raise Problem(
+            problem.INVALID_PARAMETER, f"fromSize: the ledger has {start.size_known} records"
+        )
 
 
 # -- units of work -----------------------------------------------------------------------------
 
 
-async def _begin(ctx: Context, *, size: int | None) -> _Begun:
+async def _begin(ctx: Context, *, size: int | None) -> _WalkStart:
     ledger = ctx.tx.ledger
-    stored, end = await ledger.head(), await ledger.end()
+    row, end = await ledger.head(), await ledger.end()
     checkpoints = await ledger.checkpoints()
-    lines = end.size if stored is None else stored.size
+    lines = end.size if row is None else row.size
     beyond = [
         LedgerNode(level, lines >> level, hash_)
         for level in tree.KEPT_LEVELS
         for hash_ in await ledger.hashes(level, lines >> level, _NUMBER_MAX)
     ]
     try:
-        head = None if stored is None else TreeHead.decode(stored.tree_head)
+        head = None if row is None else TreeHead.decode(row.tree_head)
     except ValueError:
         head = None
     newest = end.size if head is None else head.size
-    wanted = newest if size is None else size
-    return _Begun(
-        Kept(stored, end, checkpoints, tuple(beyond)),
+    target = newest if size is None else size
+    return _WalkStart(
+        StoredLedger(row, end, checkpoints, tuple(beyond)),
         head,
-        size=wanted,
-        stop=min(wanted, end.size),
-        known=max(newest, end.size, lines, *(one.size for one in checkpoints)),
+        size=target,
+        stop=min(target, end.size),
+        size_known=max(newest, end.size, lines, *(checkpoint.size for checkpoint in checkpoints)),
     )
 
 
-async def _run(ctx: Context, *, start: int, stop: int) -> Run:
+async def _run(ctx: Context, *, start: int, stop: int) -> LineRun:
     """The lines from `start` on, as many as may be held at a time, with what is kept of them."""
     ledger = ctx.tx.ledger
     rows: list[SealedLine] = []
-    at = start
-    while at < stop and sum(len(row.line) for row in rows) < RUN_BYTES_MAX:
-        end = min(stop, at + _STEP_LINES)
-        rows += await ledger.stored(range(at, end))
-        at = end
+    position = start
+    while position < stop and sum(len(row.line) for row in rows) < RUN_BYTES_MAX:
+        end = min(stop, position + _STEP_LINES)
+        rows += await ledger.stored(range(position, end))
+        position = end
     by_id = await ledger.get_many([row.id for row in rows])
     nodes = [
         LedgerNode(level, number, hash_)
-        for level, number in completed(start, at)
+        for level, number in completed_nodes(start, position)
         for hash_ in await ledger.hashes(level, number, number + 1)
     ]
     numbers = {id_: line.seq for id_, line in by_id.items()}
-    return Run(start, at, tuple(rows), numbers, tuple(nodes))
+    return LineRun(start, position, tuple(rows), numbers, tuple(nodes))
 
 
 async def _index(

@@ -16,7 +16,7 @@ from svc_core import wire
 from svc_core.base import compact
 from svc_core.ledger.records import decode, encode_line, split
 from svc_core.ledger.repository import SUBJECT_LINES_MAX
-from svc_core.ledger.verify.lines import ERASES, NO_PAYLOAD, read
+from svc_core.ledger.verify.lines import ERASES, NO_PAYLOAD, read_line
 from svc_core.operation.context import Context
 
 _EMPTY: Final = b',"payload":null,"seal":"'
@@ -73,7 +73,7 @@ class Part:
             self.size += 1
             if _EMPTY not in raw and ERASES not in raw:
                 continue
-            line = read(0, raw)
+            line = read_line(0, raw)
             head = line.head
             if head is None:
                 continue
@@ -105,7 +105,7 @@ async def ids_erased_later(ctx: Context, subject: str, size: int) -> set[str]:
 
 def ids_erased_by(lines: Iterable[bytes], subject: str, *, start: int) -> set[str]:
     """The records that lines of a subject erase; only those numbered from `start` on count."""
-    sealed_lines = [line for line in (read(0, raw) for raw in lines) if line.is_sealed]
+    sealed_lines = [line for line in (read_line(0, raw) for raw in lines) if line.is_sealed]
     return {
         line.head.target.decode()
         for line in sealed_lines

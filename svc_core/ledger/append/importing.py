@@ -9,7 +9,7 @@ Rule 3: what a record erases is not stored, and what is stored here already is e
         the deployment allows that.
 Rule 4: lines are stored in runs, each in a unit of work of its own, so that others write meanwhile.
         What is there of an import that was cut off is the beginning of it: it goes on when it is
-        count again.
+        done again.
 Rule 5: what a part refers to before its beginning is looked up here, run by run.
 """
 
@@ -30,7 +30,7 @@ from svc_core.ledger.log.seal import TreeHead
 from svc_core.ledger.records import decode, split
 from svc_core.ledger.repository import SUBJECT_LINES_MAX, check_end, head_of, prefix
 from svc_core.ledger.verify.anchors import gather
-from svc_core.ledger.verify.lines import NO_PAYLOAD, read
+from svc_core.ledger.verify.lines import NO_PAYLOAD, read_line
 from svc_core.ledger.verify.outcome import Outcome
 from svc_core.ledger.verify.sweep import Sweep
 from svc_core.operation.context import Context
@@ -96,7 +96,7 @@ async def head_before(ctx: Context, lines: Sequence[bytes]) -> TreeHead | None:
     Raises:
         Problem: RESOURCE_CONFLICT where the ledger here ends before that.
     """
-    first = read(1, lines[0]) if lines else None
+    first = read_line(1, lines[0]) if lines else None
     if first is None or first.head is None or not first.seq:
         return None
     size = (await head_of(ctx)).size

@@ -146,7 +146,7 @@ def _target(draft: Draft, facts: LedgerFacts) -> Record:
 
 def _check_content(target: Record, facts: LedgerFacts) -> None:
     # Inside a batch the content may still be there, and its erasure be known already.
-    if target.id in facts.standing.erased:
+    if target.id in facts.standing.erased_ids:
         raise Problem(problem.TARGET_NOT_IN_FORCE, "/target: its content is erased")
 
 

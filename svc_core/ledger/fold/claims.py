@@ -11,14 +11,14 @@ from json.encoder import encode_basestring
 from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
-from svc_core.ledger.fold.recordset import readable
-from svc_core.ledger.fold.rows import confidence_of, head_of, texts_of
+from svc_core.ledger.fold.recordset import canonical_form
+from svc_core.ledger.fold.rows import confidence_of, row_head, texts_of
 from svc_core.ledger.fold.states import RANK
 from svc_core.ledger.fold.view import CandidateView, ClaimView, SupportView, VerificationView
 from svc_core.ledger.predicates import is_single
 from svc_core.ledger.records import Payload, Record
 
-REFUTED: Final = RANK["refuted"]
+REFUTED_RANK: Final = RANK["refuted"]
 
 Values: TypeAlias = dict[str | tuple[str], tuple[Any, list[SupportView]]]
 """Values that claims give, each with those claims, oldest first.
@@ -30,7 +30,7 @@ Groups: TypeAlias = dict[str, Values]
 """The values that claims give, by predicate."""
 
 
-def add(groups: Groups, record: Record, verification: VerificationView) -> bool:
+def add_claim(groups: Groups, record: Record, verification: VerificationView) -> bool:
     """Put a claim into its group; whether it can be read. Claims are added oldest first."""
     payload: Payload = record.payload or {}
     predicate, value = payload.get("predicate"), payload.get("value")
@@ -39,13 +39,13 @@ def add(groups: Groups, record: Record, verification: VerificationView) -> bool:
         return False
     values = groups.get(predicate)
     if values is None:
-        if not predicate.isascii() and readable(predicate) is None:
+        if not predicate.isascii() and canonical_form(predicate) is None:
             return False
         values = groups[predicate] = {}
-    found = values.get(key)
-    if found is None:
-        found = values[key] = (value, [])
-    found[1].append(_support(record, verification, payload))
+    candidate = values.get(key)
+    if candidate is None:
+        candidate = values[key] = (value, [])
+    candidate[1].append(_support(record, verification, payload))
     return True
 
 
@@ -60,19 +60,19 @@ def value_text(value: Any) -> str | None:
     """The canonical text of a value, or None where it is null or has none."""
     if type(value) is str and value.isascii():
         return encode_basestring(value)
-    found = None if value is None else readable(value)
-    return None if found is None else found.decode()
+    raw = None if value is None else canonical_form(value)
+    return None if raw is None else raw.decode()
 
 
-def _support(record: Record, judged: VerificationView, payload: Payload) -> SupportView:
-    say = payload.get
+def _support(record: Record, verification: VerificationView, payload: Payload) -> SupportView:
+    member = payload.get
     return SupportView(
-        *head_of(record),
-        judged,
+        *row_head(record),
+        verification,
         confidence_of(payload),
-        texts_of(say("evidence")),
-        say("statement"),
-        say("source"),
+        texts_of(member("evidence")),
+        member("statement"),
+        member("source"),
     )
 
 
@@ -83,36 +83,36 @@ Weight: TypeAlias = tuple[int, int, int, int]
 """What a value weighs: rank, distinct authors, confidence, newest record; the greater is first."""
 
 
-def ranked(groups: Groups) -> dict[str, ClaimView]:
+def rank_claims(groups: Groups) -> dict[str, ClaimView]:
     """What is claimed under each predicate, its values ranked."""
     return {predicate: _claim(predicate, values.values()) for predicate, values in groups.items()}
 
 
 def _claim(predicate: str, values: Iterable[tuple[Any, list[SupportView]]]) -> ClaimView:
-    found = [(_weight(support), value, tuple(support)) for value, support in values]
+    candidates = [(_weight(support), value, tuple(support)) for value, support in values]
     # The newest record decides in the end, for it gives one value only. But in sets that no ledger
     # holds two records have one `seq`; there the bytes decide, since sorting is stable. Texts sort
     # by code point, which is the order of their UTF-8 bytes.
-    if len({weight for weight, _, _ in found}) < len(found):
-        found.sort(key=lambda each: value_text(each[1]) or "")
-    found.sort(key=_weight_of, reverse=True)
-    (top, *_), value, _ = found[0]
+    if len({weight for weight, _, _ in candidates}) < len(candidates):
+        candidates.sort(key=lambda candidate: value_text(candidate[1]) or "")
+    candidates.sort(key=_weight_of, reverse=True)
+    (top, *_), value, _ = candidates[0]
     single = is_single(predicate)
     return ClaimView(
         single,
-        None if top == REFUTED else value,
-        single and sum(weight[0] != REFUTED for weight, _, _ in found) > 1,
+        None if top == REFUTED_RANK else value,
+        single and sum(weight[0] != REFUTED_RANK for weight, _, _ in candidates) > 1,
         tuple(
             [
                 CandidateView(
                     value,
-                    rank == top != REFUTED,
+                    rank == top != REFUTED_RANK,
                     rank,
                     authors,
                     None if confidence < 0 else confidence,
                     support,
                 )
-                for (rank, authors, confidence, _), value, support in found
+                for (rank, authors, confidence, _), value, support in candidates
             ]
         ),
     )
@@ -122,15 +122,15 @@ _weight_of = itemgetter(0)
 
 
 def _weight(support: list[SupportView]) -> Weight:
-    rank, confidence, newest = REFUTED, -1, -1
+    rank, confidence, newest = REFUTED_RANK, -1, -1
     authors = set()
-    for each in support:
-        worth = RANK[each.verification.state]
-        if worth == REFUTED:
+    for claim in support:
+        worth = RANK[claim.verification.state]
+        if worth == REFUTED_RANK:
             continue
         rank = worth if worth > rank else rank
-        if each.confidence is not None and each.confidence > confidence:
-            confidence = each.confidence
-        newest = each.seq  # they come oldest first
-        authors.add(each.author)
+        if claim.confidence is not None and claim.confidence > confidence:
+            confidence = claim.confidence
+        newest = claim.seq  # they come oldest first
+        authors.add(claim.author)
     return rank, len(authors), confidence, newest if authors else support[-1].seq

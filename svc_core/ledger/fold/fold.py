@@ -13,15 +13,15 @@ from typing import Any, Final, TypeVar
 from attrs import Factory, define, fields
 
 from svc_core.base.unset import UNSET
-from svc_core.ledger.fold.claims import Groups, add, ranked
+from svc_core.ledger.fold.claims import Groups, add_claim, rank_claims
 from svc_core.ledger.fold.recordset import RecordSet
 from svc_core.ledger.fold.rows import (
     NOT_JUDGED,
     confidence_of,
-    content,
-    head_of,
     history,
-    verification,
+    payload_without_salt,
+    row_head,
+    verification_view,
 )
 from svc_core.ledger.fold.segments import segments
 from svc_core.ledger.fold.standing import Standing
@@ -59,21 +59,21 @@ def fold(
     texts of 27 characters. `basis` is repeated in the view as it is given.
     """
     standing = Standing.of(records, subject, record_time=record_time, size=size)
-    newest = max([each.recorded_at for each in standing.records], default=None)
-    found = _sort(standing, valid_time)
+    newest = max([record.recorded_at for record in standing.records], default=None)
+    rows = _sort_rows(standing, valid_time)
     return SubjectView(
         id=subject,
         record_time=newest if record_time is None else record_time,
         valid_time=valid_time,
         basis=basis,
-        open=bool(found.identities),
-        identity=found.identities[-1] if found.identities else None,
-        other_identities=tuple(found.identities[-2::-1]),
-        designators=tuple(found.designators),
-        observations=tuple(found.observations),
-        claims=ranked(found.claims),
-        rejected=tuple(found.rejected),
-        unreadable=tuple(found.unreadable),
+        open=bool(rows.identities),
+        identity=rows.identities[-1] if rows.identities else None,
+        other_identities=tuple(rows.identities[-2::-1]),
+        designators=tuple(rows.designators),
+        observations=tuple(rows.observations),
+        claims=rank_claims(rows.claims),
+        rejected=tuple(rows.rejections),
+        unreadable=tuple(rows.unreadable),
         history=history(standing) if with_history else UNSET,
         segments=segments(standing.records) if with_segments else UNSET,
     )
@@ -83,51 +83,55 @@ def fold(
 
 
 @define
-class _Found:
+class _Rows:
     """What is in force, sorted by what it is; oldest first in each."""
 
     identities: list[IdentityView] = Factory(list)
     designators: list[DesignatorView] = Factory(list)
     observations: list[ObservationView] = Factory(list)
     claims: Groups = Factory(dict)
-    rejected: list[RejectedView] = Factory(list)
+    rejections: list[RejectedView] = Factory(list)
     unreadable: list[UnreadableView] = Factory(list)
 
 
-def _sort(standing: Standing, valid_time: str) -> _Found:
-    found = _Found()
-    judged_ids = standing.judged
+def _sort_rows(standing: Standing, valid_time: str) -> _Rows:
+    rows = _Rows()
+    judged_ids = standing.verdicts_by_target
     for record in standing.live(valid_time):
-        judged = verification(standing, record) if record.id in judged_ids else NOT_JUDGED
-        refuted = judged.state == "refuted"
-        if refuted:
-            found.rejected.append(
-                RejectedView(*head_of(record), judged, record.kind, content(record))
+        verification = (
+            verification_view(standing, record) if record.id in judged_ids else NOT_JUDGED
+        )
+        is_refuted = verification.state == "refuted"
+        if is_refuted:
+            rows.rejections.append(
+                RejectedView(
+                    *row_head(record), verification, record.kind, payload_without_salt(record)
+                )
             )
         if record.kind == "claim":
-            if not add(found.claims, record, judged):
-                found.unreadable.append(UnreadableView(*head_of(record), judged))
+            if not add_claim(rows.claims, record, verification):
+                rows.unreadable.append(UnreadableView(*row_head(record), verification))
         elif record.kind == "subject":
-            found.identities.append(_row(IdentityView, record, judged))
-        elif refuted:
+            rows.identities.append(_row(IdentityView, record, verification))
+        elif is_refuted:
             continue
         elif record.kind == "designator":
-            found.designators.append(_row(DesignatorView, record, judged))
+            rows.designators.append(_row(DesignatorView, record, verification))
         else:
-            found.observations.append(_row(ObservationView, record, judged))
-    return found
+            rows.observations.append(_row(ObservationView, record, verification))
+    return rows
 
 
-def _row(class_: type[R], record: Record, judged: VerificationView) -> R:
+def _row(class_: type[R], record: Record, verification: VerificationView) -> R:
     """A record in force as a row that shows its payload by the names of its members."""
     payload = record.payload or {}
-    said: dict[str, Any] = {name: payload.get(wire) for name, wire in _SAID[class_]}
-    if "confidence" in said:
-        said["confidence"] = confidence_of(payload)
-    return class_(*head_of(record), judged, **said)
+    members: dict[str, Any] = {name: payload.get(wire) for name, wire in _MEMBERS[class_]}
+    if "confidence" in members:
+        members["confidence"] = confidence_of(payload)
+    return class_(*row_head(record), verification, **members)
 
 
-_SAID: Final = {
-    class_: [(each.name, camel(each.name)) for each in fields(class_) if not each.inherited]
+_MEMBERS: Final = {
+    class_: [(field.name, camel(field.name)) for field in fields(class_) if not field.inherited]
     for class_ in (IdentityView, DesignatorView, ObservationView)
 }

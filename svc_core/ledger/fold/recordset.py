@@ -26,11 +26,11 @@ _recorded_at = attrgetter("recorded_at")
 class RecordSet:
     """A set of records, in order of their `seq`; make one with `RecordSet.of`.
 
-    `erased` holds the ids of the records whose content is known to be erased.
+    `erased_ids` holds the ids of the records whose content is known to be erased.
     """
 
     records: tuple[Record, ...] = ()
-    erased: frozenset[str] = frozenset()
+    erased_ids: frozenset[str] = frozenset()
 
     @staticmethod
     def of(records: "Iterable[Record] | RecordSet") -> "RecordSet":
@@ -39,9 +39,9 @@ class RecordSet:
 
     def __or__(self, other: "RecordSet") -> "RecordSet":
         """The records that are in either."""
-        if not other.records and other.erased <= self.erased:
+        if not other.records and other.erased_ids <= self.erased_ids:
             return self
-        return _set((*self.records, *other.records), self.erased | other.erased)
+        return _set((*self.records, *other.records), self.erased_ids | other.erased_ids)
 
     def restrict(self, *, record_time: str | None = None, size: int | None = None) -> "RecordSet":
         """What of it was recorded at or before `record_time`, and is among the first `size`."""
@@ -50,21 +50,21 @@ class RecordSet:
             records = records[: bisect_left(records, size, key=_seq)]
         if record_time is not None:
             records = _recorded_by(records, record_time)
-        return self if len(records) == len(self.records) else RecordSet(records, self.erased)
+        return self if len(records) == len(self.records) else RecordSet(records, self.erased_ids)
 
 
 # -- making sets -------------------------------------------------------------------------------
 
 
-def _set(records: Iterable[Record], erased: frozenset[str]) -> RecordSet:
-    ordered = tuple(sorted(records, key=_seq))
-    if _is_repeating(ordered):
-        ordered = _distinct(ordered)
-    known = erased.union(
-        [record.target for record in ordered if record.op == "erase" and record.target],
-        [record.id for record in ordered if record.payload is None],
+def _set(records: Iterable[Record], erased_ids: frozenset[str]) -> RecordSet:
+    sequence = tuple(sorted(records, key=_seq))
+    if _has_copies(sequence):
+        sequence = _distinct(sequence)
+    ids = erased_ids.union(
+        [record.target for record in sequence if record.op == "erase" and record.target],
+        [record.id for record in sequence if record.payload is None],
     )
-    return RecordSet(_without_content(ordered, known) if known else ordered, known)
+    return RecordSet(_without_content(sequence, ids) if ids else sequence, ids)
 
 
 def _recorded_by(records: tuple[Record, ...], record_time: str) -> tuple[Record, ...]:
@@ -74,9 +74,9 @@ def _recorded_by(records: tuple[Record, ...], record_time: str) -> tuple[Record,
     return tuple([record for record in records if record.recorded_at <= record_time])
 
 
-def _is_repeating(ordered: tuple[Record, ...]) -> bool:
+def _has_copies(records: tuple[Record, ...]) -> bool:
     """Whether two have one `seq`: only then can a record be there twice."""
-    return len(set(map(_seq, ordered))) < len(ordered)
+    return len(set(map(_seq, records))) < len(records)
 
 
 def _distinct(records: Iterable[Record]) -> tuple[Record, ...]:
@@ -105,10 +105,12 @@ def _content(record: Record) -> bytes:
     """
     if record.payload is None:
         return b""
-    return readable(record.payload) or f"~{record.payload!r}".encode(errors="backslashreplace")
+    return canonical_form(record.payload) or f"~{record.payload!r}".encode(
+        errors="backslashreplace"
+    )
 
 
-def readable(value: object) -> bytes | None:
+def canonical_form(value: object) -> bytes | None:
     """The canonical bytes of a JSON value, or None where it has none."""
     try:
         return canonical.dumps(value)
@@ -116,7 +118,7 @@ def readable(value: object) -> bytes | None:
         return None
 
 
-def _without_content(records: tuple[Record, ...], erased: frozenset[str]) -> tuple[Record, ...]:
+def _without_content(records: tuple[Record, ...], erased_ids: frozenset[str]) -> tuple[Record, ...]:
     return tuple(
-        [record._replace(payload=None) if record.id in erased else record for record in records]
+        [record._replace(payload=None) if record.id in erased_ids else record for record in records]
     )

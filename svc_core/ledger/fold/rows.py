@@ -4,7 +4,7 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
-from svc_core.ledger.fold.standing import Displacement, Standing, Verdicts
+from svc_core.ledger.fold.standing import Displacement, RecordVerdicts, Standing
 from svc_core.ledger.fold.states import CREDIBILITY, UNVERIFIED
 from svc_core.ledger.fold.view import DisplacerView, HistoryView, VerdictView, VerificationView
 from svc_core.ledger.records import Payload, Record
@@ -16,12 +16,12 @@ _head: Callable[[Record], Members] = attrgetter(
 )
 
 
-def head_of(record: Record) -> tuple[*Members, bool]:
+def row_head(record: Record) -> tuple[*Members, bool]:
     """What every row begins with, in the order of `RecordView`."""
     return (*_head(record), record.payload is None)
 
 
-def content(record: Record) -> dict[str, Any] | None:
+def payload_without_salt(record: Record) -> dict[str, Any] | None:
     """What a record says, without the salt, which would let others guess what was erased."""
     if record.payload is None:
         return None
@@ -51,25 +51,25 @@ def texts_of(value: Any) -> tuple[str, ...]:
 NOT_JUDGED: Final = VerificationView(UNVERIFIED, CREDIBILITY[UNVERIFIED], (), ())
 
 
-def verification(standing: Standing, record: Record) -> VerificationView:
+def verification_view(standing: Standing, record: Record) -> VerificationView:
     """The state of a record and all that was said of it; NOT_JUDGED says it where nothing was."""
-    found = standing.verdicts(record)
+    verdicts = standing.verdicts(record)
     return VerificationView(
-        found.state,
-        CREDIBILITY[found.state],
-        tuple([_verdict(each, counts=each in found.counting) for each in found.all]),
-        _dissent(found),
+        verdicts.state,
+        CREDIBILITY[verdicts.state],
+        tuple([_verdict_row(row, counts=row in verdicts.counting) for row in verdicts.rows]),
+        _dissent(verdicts),
     )
 
 
-def _dissent(found: Verdicts) -> tuple[VerdictView, ...]:
-    latest = {each.author: each for each in found.counting}
-    verdicts = [_verdict(each, counts=True) for each in latest.values()]
-    differing = [each for each in verdicts if each.state != found.state]
-    return tuple(sorted(differing, key=lambda each: (each.seq, each.id)))
+def _dissent(verdicts: RecordVerdicts) -> tuple[VerdictView, ...]:
+    latest = {verdict.author: verdict for verdict in verdicts.counting}
+    rows = [_verdict_row(verdict, counts=True) for verdict in latest.values()]
+    differing = [row for row in rows if row.state != verdicts.state]
+    return tuple(sorted(differing, key=lambda row: (row.seq, row.id)))
 
 
-def _verdict(record: Record, *, counts: bool) -> VerdictView:
+def _verdict_row(record: Record, *, counts: bool) -> VerdictView:
     payload = record.payload or {}
     return VerdictView(
         *_head(record)[:4],
@@ -87,28 +87,28 @@ def _verdict(record: Record, *, counts: bool) -> VerdictView:
 
 def history(standing: Standing) -> tuple[HistoryView, ...]:
     """Every record that is displaced at some valid time, oldest first."""
-    found = standing.displacements
+    displacements = standing.displacements
     return tuple(
         [
-            _displaced(record, found[record.seq, record.id])
+            _history_row(record, displacements[record.seq, record.id])
             for record in standing.records
-            if (record.seq, record.id) in found
+            if (record.seq, record.id) in displacements
         ]
     )
 
 
-def _displaced(record: Record, displacement: Displacement) -> HistoryView:
+def _history_row(record: Record, displacement: Displacement) -> HistoryView:
     return HistoryView(
-        *head_of(record),
+        *row_head(record),
         record.kind,
         record.op,
         record.target,
-        content(record),
-        displacement.everywhere,
-        tuple([_displacer(each) for each in displacement.by]),
+        payload_without_salt(record),
+        displacement.is_total,
+        tuple([_displacer_row(displacer) for displacer in displacement.displacers]),
     )
 
 
-def _displacer(record: Record) -> DisplacerView:
+def _displacer_row(record: Record) -> DisplacerView:
     reason = (record.payload or {}).get("reason")
     return DisplacerView(record.id, record.op, *_head(record)[2:], reason)

@@ -22,45 +22,45 @@ _Acts = tuple[Record, "_Acts"] | None  # the newest, and those before it
 class RunningStanding:
     """What stands of the records so far; `add` the next one, or `copy` it to go on apart.
 
-    `records` has them by id, oldest first; `erased` the ids whose content is gone, or is to go.
+    `records` has them by id, oldest first; `erased_ids` the ids whose content is gone, or is to go.
     """
 
     records: dict[str, Record] = Factory(dict)
-    erased: set[str] = Factory(set)
+    erased_ids: set[str] = Factory(set)
     steps: int = 0
     _displacers: dict[str, _Acts] = Factory(dict)
     _verdicts: dict[str, _Acts] = Factory(dict)
-    _displaced: dict[str, Periods] = Factory(dict)  # where it is known; all that it rests on is too
+    _periods: dict[str, Periods] = Factory(dict)  # where it is known; all that it rests on is too
 
     @staticmethod
     def of(records: Iterable[Record]) -> "RunningStanding":
         """The standing of the records of one subject, oldest first."""
-        made = RunningStanding()
+        standing = RunningStanding()
         for record in records:
-            made.add(record)
-        return made
+            standing.add(record)
+        return standing
 
     def copy(self) -> "RunningStanding":
         """One that goes on by itself, with nothing counted."""
         return RunningStanding(
             dict(self.records),
-            set(self.erased),
+            set(self.erased_ids),
             0,
             dict(self._displacers),
             dict(self._verdicts),
-            dict(self._displaced),
+            dict(self._periods),
         )
 
     def add(self, record: Record) -> None:
         """Take in the next record. What it acts on is there before it, or it acts on nothing."""
         self.records[record.id] = record
         if record.payload is None:
-            self.erased.add(record.id)
+            self.erased_ids.add(record.id)
         target = self.records.get(record.target or "")
         if target is None or target is record:
             return
         if record.op == "erase":
-            self.erased.add(target.id)
+            self.erased_ids.add(target.id)
         elif record.op == "verify":
             self._verdicts[target.id] = (record, self._verdicts.get(target.id))
         elif record.op in DISPLACERS:
@@ -68,13 +68,13 @@ class RunningStanding:
 
     def in_force(self, id_: str) -> bool:
         """Whether a record is there and not displaced at every valid time."""
-        return id_ in self.records and self._where(id_) != ALWAYS
+        return id_ in self.records and self._displaced_periods(id_) != ALWAYS
 
     def verdict(self, id_: str) -> Record | None:
         """The newest verdict on a record that is in force: the one that counts."""
-        for each in self._each(self._verdicts.get(id_)):
-            if self.in_force(each.id):
-                return each
+        for verdict in self._chain(self._verdicts.get(id_)):
+            if self.in_force(verdict.id):
+                return verdict
         return None
 
     def state(self, id_: str) -> State:
@@ -82,42 +82,42 @@ class RunningStanding:
         verdict = self.verdict(id_)
         return UNVERIFIED if verdict is None else state_of(verdict)
 
-    def _displace(self, target: Record, by: Record) -> None:
-        before = self._displaced.get(target.id)
+    def _displace(self, target: Record, displacer: Record) -> None:
+        before = self._periods.get(target.id)
         if target.id not in self._displacers:
             before = NEVER
-        self._displacers[target.id] = (by, self._displacers.get(target.id))
+        self._displacers[target.id] = (displacer, self._displacers.get(target.id))
         if before is None:
             return
-        after = self._displaced[target.id] = union([before, effect(by, NEVER)])
-        while after != before and target.op in DISPLACERS and target.target in self._displaced:
+        after = self._periods[target.id] = union([before, effect(displacer, NEVER)])
+        while after != before and target.op in DISPLACERS and target.target in self._periods:
             # What the target did elsewhere is to be found anew, and what rests on that.
             self.steps += 1
-            del self._displaced[target.target]
+            del self._periods[target.target]
             target = self.records[target.target]
 
-    def _where(self, id_: str) -> Periods:
+    def _displaced_periods(self, id_: str) -> Periods:
         """The valid times at which a record is displaced; without recursion, as `Standing`."""
-        asked = [id_]
-        while asked:
-            acts = self._displacers.get(asked[-1])
-            if acts is None or asked[-1] in self._displaced:
-                asked.pop()
+        stack = [id_]
+        while stack:
+            acts = self._displacers.get(stack[-1])
+            if acts is None or stack[-1] in self._periods:
+                stack.pop()
                 continue
-            by = list(self._each(acts))
+            displacers = list(self._chain(acts))
             unknown = [
-                each.id
-                for each in by
-                if each.id in self._displacers and each.id not in self._displaced
+                act.id
+                for act in displacers
+                if act.id in self._displacers and act.id not in self._periods
             ]
             if unknown:
-                asked += unknown
+                stack += unknown
                 continue
-            where = [effect(each, self._displaced.get(each.id, NEVER)) for each in by]
-            self._displaced[asked.pop()] = union(where)
-        return self._displaced.get(id_, NEVER)
+            periods = [effect(act, self._periods.get(act.id, NEVER)) for act in displacers]
+            self._periods[stack.pop()] = union(periods)
+        return self._periods.get(id_, NEVER)
 
-    def _each(self, acts: _Acts) -> Iterator[Record]:
+    def _chain(self, acts: _Acts) -> Iterator[Record]:
         while acts is not None:
             self.steps += 1
             record, acts = acts

@@ -36,12 +36,12 @@ class Periods:
         last = len(changes) if end is None else bisect_left(changes, end)
         opening = self.starts_inside ^ (first % 2 == 1)
         closing = self.starts_inside ^ (last % 2 == 1)
-        kept = changes[first:last]
+        inner = changes[first:last]
         if start is not None and opening:
-            kept = (start, *kept)
+            inner = (start, *inner)
         if end is not None and closing:
-            kept = (*kept, end)
-        return Periods(start is None and opening, kept)
+            inner = (*inner, end)
+        return Periods(start is None and opening, inner)
 
 
 NEVER: Final = Periods(False)
@@ -52,19 +52,19 @@ def union(sets: list[Periods], *, at_least: int = 1) -> Periods:
     """The valid times that are in any of them, or in so many of them."""
     if len(sets) == at_least == 1:
         return sets[0]
-    depth = sum(each.starts_inside for each in sets)
+    depth = sum(periods.starts_inside for periods in sets)
     starts_inside = depth >= at_least
     steps: Counter[str] = Counter()
-    for each in sets:
-        step = -1 if each.starts_inside else 1
-        for at in each.changes:
-            steps[at] += step
+    for periods in sets:
+        step = -1 if periods.starts_inside else 1
+        for bound in periods.changes:
+            steps[bound] += step
             step = -step
     changes = []
-    for at in sorted(steps):
-        before, depth = depth, depth + steps[at]
+    for bound in sorted(steps):
+        before, depth = depth, depth + steps[bound]
         if (before >= at_least) is not (depth >= at_least):
-            changes.append(at)
+            changes.append(bound)
     return Periods(starts_inside, tuple(changes))
 
 
@@ -88,9 +88,9 @@ class Segment:
 def breakpoints(records: Iterable[Record]) -> list[str]:
     """Where the interval of any of them begins or ends, ascending, each once."""
     bounds = chain.from_iterable([(record.valid_from, record.valid_to) for record in records])
-    return sorted({at for at in bounds if at is not None})
+    return sorted({bound for bound in bounds if bound is not None})
 
 
 def segments(records: Iterable[Record]) -> tuple[Segment, ...]:
     """All of valid time, cut where the interval of any of the records begins or ends."""
-    return tuple([Segment(*each) for each in pairwise((None, *breakpoints(records), None))])
+    return tuple([Segment(*bounds) for bounds in pairwise((None, *breakpoints(records), None))])

@@ -28,24 +28,24 @@ DISPLACERS: Final = frozenset({"amend", "supersede", "retract"})
 class Displacement(NamedTuple):
     """What displaces a record somewhere, oldest first, and at which valid times."""
 
-    by: tuple[Record, ...]
-    where: Periods
+    displacers: tuple[Record, ...]
+    periods: Periods
 
     @property
-    def everywhere(self) -> bool:
+    def is_total(self) -> bool:
         """Whether the record is displaced at every valid time."""
-        return self.where == ALWAYS
+        return self.periods == ALWAYS
 
 
-class Verdicts(NamedTuple):
+class RecordVerdicts(NamedTuple):
     """Every verdict on a record, oldest first; those that count; the state that follows."""
 
-    all: tuple[Record, ...]
+    rows: tuple[Record, ...]
     counting: tuple[Record, ...]
     state: states.State
 
 
-NO_VERDICTS: Final = Verdicts((), (), UNVERIFIED)
+NO_VERDICTS: Final = RecordVerdicts((), (), UNVERIFIED)
 
 
 @frozen(slots=False)
@@ -69,12 +69,12 @@ class Standing:
     @cached_property
     def _acts(self) -> tuple[Record, ...]:
         """The records that have a target, newest first."""
-        return tuple([each for each in reversed(self.records) if each.target is not None])
+        return tuple([record for record in reversed(self.records) if record.target is not None])
 
     @cached_property
     def displacers(self) -> tuple[Record, ...]:
         """The records that may displace another, newest first."""
-        return tuple([each for each in self._acts if each.op in DISPLACERS])
+        return tuple([record for record in self._acts if record.op in DISPLACERS])
 
     def displaced_at(self, valid_time: str) -> Mapping[str, int]:
         """For each id that is displaced at a valid time, the newest `seq` that does it.
@@ -82,91 +82,91 @@ class Standing:
         A record is displaced if its own `seq` is less: a target is always earlier.
         """
         newest: dict[str, int] = {}
-        for each in self.displacers:
-            if newest.get(each.id, each.seq) <= each.seq and (
-                each.op == "supersede" or covers(each, valid_time)
+        for record in self.displacers:
+            if newest.get(record.id, record.seq) <= record.seq and (
+                record.op == "supersede" or covers(record, valid_time)
             ):
-                newest.setdefault(each.target or "", each.seq)
+                newest.setdefault(record.target or "", record.seq)
         return newest
 
     def live(self, valid_time: str) -> list[Record]:
         """The statements in force at a valid time, oldest first."""
-        displaced = self.displaced_at(valid_time)
+        newest = self.displaced_at(valid_time)
         return [
-            each
-            for each in self.records
-            if each.op in STATEMENTS
-            and ((start := each.valid_from) is None or start <= valid_time)
-            and ((end := each.valid_to) is None or valid_time < end)
-            and (each.id not in displaced or displaced[each.id] <= each.seq)
+            record
+            for record in self.records
+            if record.op in STATEMENTS
+            and ((start := record.valid_from) is None or start <= valid_time)
+            and ((end := record.valid_to) is None or valid_time < end)
+            and (record.id not in newest or newest[record.id] <= record.seq)
         ]
 
-    def holds(self, record: Record) -> Periods:
+    def validity(self, record: Record) -> Periods:
         """The valid times at which a statement is in force."""
-        displaced = self.displacements.get((record.seq, record.id))
-        free = ALWAYS if displaced is None else ~displaced.where
+        displacement = self.displacements.get((record.seq, record.id))
+        free = ALWAYS if displacement is None else ~displacement.periods
         return free.within(record.valid_from, record.valid_to)
 
-    def verdicts(self, record: Record) -> Verdicts:
+    def verdicts(self, record: Record) -> RecordVerdicts:
         """The verdicts on a record, and the state that the newest counting one gives it."""
-        found = self.judged.get(record.id)
-        if found is None:
+        verdicts = self.verdicts_by_target.get(record.id)
+        if verdicts is None:
             return NO_VERDICTS
-        later = tuple([each for each in found if each.seq > record.seq])
-        counting = tuple([each for each in later if not self.is_withdrawn(each)])
-        return Verdicts(later, counting, state_of(counting[-1]) if counting else UNVERIFIED)
+        later = tuple([verdict for verdict in verdicts if verdict.seq > record.seq])
+        counting = tuple([verdict for verdict in later if not self.is_withdrawn(verdict)])
+        return RecordVerdicts(later, counting, state_of(counting[-1]) if counting else UNVERIFIED)
 
     def is_withdrawn(self, record: Record) -> bool:
         """Whether a record is displaced at every valid time."""
         if record.id not in self._targets:
             return False
-        found = self.displacements.get((record.seq, record.id))
-        return found is not None and found.everywhere
+        displacement = self.displacements.get((record.seq, record.id))
+        return displacement is not None and displacement.is_total
 
     @cached_property
     def in_force(self) -> frozenset[str]:
         """The ids of the records that are not displaced at every valid time."""
-        return frozenset([each.id for each in self.records if not self.is_withdrawn(each)])
+        return frozenset([record.id for record in self.records if not self.is_withdrawn(record)])
 
     @cached_property
     def states(self) -> Mapping[str, states.State]:
         """The verification state of each record that was judged, by its id."""
-        judged = [each for each in self.records if each.id in self.judged]
-        return {each.id: self.verdicts(each).state for each in judged}
+        targets = [record for record in self.records if record.id in self.verdicts_by_target]
+        return {record.id: self.verdicts(record).state for record in targets}
 
     @cached_property
     def _targets(self) -> frozenset[str]:
-        return frozenset([each.target or "" for each in self.displacers])
+        return frozenset([record.target or "" for record in self.displacers])
 
     @cached_property
-    def judged(self) -> Mapping[str, list[Record]]:
+    def verdicts_by_target(self) -> Mapping[str, list[Record]]:
         """All verdicts by the id of their target, oldest first."""
-        judged: dict[str, list[Record]] = {}
-        for each in reversed(self._acts):
-            if each.op == "verify":
-                judged.setdefault(each.target or "", []).append(each)
-        return judged
+        verdicts: dict[str, list[Record]] = {}
+        for record in reversed(self._acts):
+            if record.op == "verify":
+                verdicts.setdefault(record.target or "", []).append(record)
+        return verdicts
 
     @cached_property
     def displacements(self) -> Mapping[tuple[int, str], Displacement]:
         """Of every record that is displaced somewhere, by `seq` and id: what displaces it."""
         effects: dict[str, list[tuple[Record, Periods]]] = {}
         # What is done to an id is forgotten after its oldest bearer, which bounds the memory.
-        oldest = {each.id: index for index, each in reversed(list(enumerate(self.records)))}
-        found = {}
+        oldest = {record.id: index for index, record in reversed(list(enumerate(self.records)))}
+        displacements = {}
         for index in range(len(self.records) - 1, -1, -1):
             record = self.records[index]
             take = effects.pop if oldest[record.id] == index else effects.get
             acts = [act for act in take(record.id, None) or () if act[0].seq > record.seq]
-            where = union([periods for _, periods in acts]) if acts else NEVER
+            extent = union([periods for _, periods in acts]) if acts else NEVER
             if acts:
-                by = tuple([by for by, _ in reversed(acts)])
-                found[record.seq, record.id] = Displacement(by, where)
+                displacers = tuple([act for act, _ in reversed(acts)])
+                displacements[record.seq, record.id] = Displacement(displacers, extent)
             if record.op in DISPLACERS and record.target is not None:
-                reach = effect(record, where)
+                reach = effect(record, extent)
                 if reach != NEVER:
                     effects.setdefault(record.target, []).append((record, reach))
-        return found
+        return displacements
 
 
 def covers(record: Record, valid_time: str) -> bool:
@@ -175,11 +175,11 @@ def covers(record: Record, valid_time: str) -> bool:
     return (start is None or start <= valid_time) and (end is None or valid_time < end)
 
 
-def effect(displacer: Record, displaced: Periods) -> Periods:
+def effect(displacer: Record, periods: Periods) -> Periods:
     """Where a displacer displaces its target, given where it is displaced itself."""
     if displacer.op == "supersede":
-        return ~displaced
-    return (~displaced).within(displacer.valid_from, displacer.valid_to)
+        return ~periods
+    return (~periods).within(displacer.valid_from, displacer.valid_to)
 
 
 def state_of(verdict: Record) -> states.State:

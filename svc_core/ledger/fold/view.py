@@ -15,7 +15,7 @@ from attrs import frozen
 from svc_core import wire
 from svc_core.base import canonical
 from svc_core.base.unset import UNSET, Maybe
-from svc_core.ledger.fold.recordset import readable
+from svc_core.ledger.fold.recordset import canonical_form
 from svc_core.ledger.fold.segments import Segment
 from svc_core.ledger.fold.states import State
 from svc_core.wire import Json
@@ -43,7 +43,7 @@ ValidFrom = Annotated[
 ValidTo = Annotated[
     Instant | None, Doc("Until when it holds, exclusive; null for open."), Example(None)
 ]
-Erased = Annotated[
+IsErased = Annotated[
     bool, Doc("Whether its content was erased; what it said is then unknown."), Example(False)
 ]
 Confidence = Annotated[int | None, Doc("0..100, as the author put it."), Example(70)]
@@ -76,7 +76,7 @@ class VerdictView:
     evidence: Evidence
     note: Annotated[Json, Doc("A remark of the verifier."), Example(None)]
     counts: Annotated[bool, Doc("False where it was withdrawn."), Example(True)]
-    erased: Erased
+    erased: IsErased
 
 
 @frozen(slots=False)
@@ -104,7 +104,7 @@ class RecordView:
     recorded_at: RecordedAt
     valid_from: ValidFrom
     valid_to: ValidTo
-    erased: Erased
+    erased: IsErased
 
 
 @row
@@ -344,10 +344,10 @@ def _plain(value: Any, leaf: Callable[[Any], Any]) -> Any:
 
 def _showable(value: Any) -> Any:
     """The value, or null where it has no canonical form at the depth at which it is shown."""
-    nested = value
+    container = value
     for _ in range(_LEVELS_ABOVE):
-        nested = [nested]
-    return None if readable(nested) is None else value
+        container = [container]
+    return None if canonical_form(container) is None else value
 
 
 _LEVELS_ABOVE: Final = 10
@@ -355,8 +355,8 @@ _LEVELS_ABOVE: Final = 10
 
 _SHAPES: Final = {
     class_: (
-        tuple([wire.camel(each.name) for each in attrs.fields(class_)]),
-        attrgetter(*[each.name for each in attrs.fields(class_)]),
+        tuple([wire.camel(field.name) for field in attrs.fields(class_)]),
+        attrgetter(*[field.name for field in attrs.fields(class_)]),
     )
     for class_ in (
         VerdictView, VerificationView, IdentityView, DesignatorView, ObservationView, SupportView,

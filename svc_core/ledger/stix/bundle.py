@@ -20,16 +20,16 @@ from svc_core.ledger.fold.standing import Standing
 from svc_core.ledger.records import Record
 from svc_core.ledger.stix.issuer import Issuer
 from svc_core.ledger.stix.statements import Maker, other_subject
-from svc_core.ledger.stix.subject_state import Known, Object, known_subjects
-from svc_core.ledger.stix.subjects import name_of, subject_object
+from svc_core.ledger.stix.subject_state import Object, SubjectState, subject_states
+from svc_core.ledger.stix.subjects import subject_label, subject_object
 
-_REPORTED: Final = frozenset(
+_REPORT_TYPES: Final = frozenset(
     {"campaign", "identity", "intrusion-set", "malware", "threat-actor", "tool", "vulnerability"}
 )
 """The types of objects that are words of report-type-ov as well (STIX 2.1, 10.23)."""
 
 
-def bundle(
+def stix_bundle(
     records: Iterable[Record] | RecordSet,
     subject: str,
     *,
@@ -46,24 +46,24 @@ def bundle(
     they do a fold. Times are the ledger's texts of 27 characters.
     """
     visible = RecordSet.of(records).restrict(record_time=record_time, size=size)
-    subjects = known_subjects(visible.records)
-    known = subjects.get(subject) or Known(subject, Standing(()))
+    subjects = subject_states(visible.records)
+    state = subjects.get(subject) or SubjectState(subject, Standing(()))
     issuer = Issuer(ledger, tlp)
-    found = _objects(issuer, known, subjects, valid_time)
-    known_at = record_time or known.newest or FIXED_TIME
-    at = (known_at, valid_time, "" if size is None else str(size))
-    report = _report(issuer, known, visible, at, list(found))
-    markings = [definition(each) for each in IDS if each in {"clear", tlp}]
+    objects = _objects(issuer, state, subjects, valid_time)
+    known_at = record_time or state.newest or FIXED_TIME
+    key = (known_at, valid_time, "" if size is None else str(size))
+    report = _report(issuer, state, visible, key, list(objects))
+    markings = [definition(name) for name in IDS if name in {"clear", tlp}]
     return canonical.dumps(
         {
             "type": "bundle",
-            "id": issuer.id("bundle", subject, *at),
-            "objects": [*issuer.preamble(), *markings, *found.values(), report],
+            "id": issuer.id("bundle", subject, *key),
+            "objects": [*issuer.preamble(), *markings, *objects.values(), report],
         }
     )
 
 
-def others(
+def related_subjects(
     records: Iterable[Record] | RecordSet,
     subject: str,
     *,
@@ -72,47 +72,51 @@ def others(
 ) -> tuple[str, ...]:
     """The subjects that claims in force lead to, whose records a bundle of `subject` needs."""
     standing = Standing.of(records, subject, record_time=record_time)
-    found = [other_subject(record) for record in standing.live(valid_time)]
-    return tuple(dict.fromkeys(each for each in found if each is not None and each != subject))
+    subjects = [other_subject(record) for record in standing.live(valid_time)]
+    return tuple(dict.fromkeys(name for name in subjects if name is not None and name != subject))
 
 
 def _objects(
-    issuer: Issuer, known: Known, subjects: dict[str, Known], valid_time: str
+    issuer: Issuer, state: SubjectState, subjects: dict[str, SubjectState], valid_time: str
 ) -> dict[str, Object]:
     """What the report is about, by identifier, in the order of the records."""
-    maker = Maker(issuer, known)
-    made = [subject_object(issuer, known)]
-    for record in known.standing.live(valid_time):
+    maker = Maker(issuer, state)
+    objects = [subject_object(issuer, state)]
+    for record in state.standing.live(valid_time):
         name = other_subject(record)
-        other = None
+        peer = None
         if name is not None:
-            other = subjects.get(name) or Known(name, Standing(()))
-            made.append(subject_object(issuer, other))
-        became = maker.made(record, other)
-        made += [*became.objects, *maker.opinions(record, became.about)]
-    return {each["id"]: each for each in made}
+            peer = subjects.get(name) or SubjectState(name, Standing(()))
+            objects.append(subject_object(issuer, peer))
+        product = maker.objects_of(record, peer)
+        objects += [*product.objects, *maker.opinions(record, product.about)]
+    return {item["id"]: item for item in objects}
 
 
 # -- the report --------------------------------------------------------------------------------
 
 
 def _report(
-    issuer: Issuer, known: Known, visible: RecordSet, at: tuple[str, str, str], about: list[str]
+    issuer: Issuer,
+    state: SubjectState,
+    visible: RecordSet,
+    key: tuple[str, str, str],
+    about: list[str],
 ) -> Object:
-    known_at, valid_time, size = at
+    known_at, valid_time, size = key
     kind = about[0].partition("--")[0]
-    return issuer.made(
+    return issuer.stix_object(
         "report",
-        (known.subject, *at),
+        (state.subject, *key),
         known_at,
         known_at,
-        name=f"{name_of(known)} at record time {known_at}, valid time {valid_time}",
-        description=_said_of(known, visible, valid_time),
-        report_types=[kind if kind in _REPORTED else "threat-report"],
+        name=f"{subject_label(state)} at record time {known_at}, valid time {valid_time}",
+        description=_summary(state, visible, valid_time),
+        report_types=[kind if kind in _REPORT_TYPES else "threat-report"],
         published=f"{known_at[:23]}Z",
         object_refs=about,
         extensions=issuer.proof(
-            record=known.subject,
+            record=state.subject,
             record_time=known_at,
             valid_time=valid_time,
             size=int(size) if size else None,
@@ -120,12 +124,14 @@ def _report(
     )
 
 
-def _said_of(known: Known, visible: RecordSet, valid_time: str) -> str | None:
+def _summary(state: SubjectState, visible: RecordSet, valid_time: str) -> str | None:
     """What the fold comes to, a line for each predicate."""
-    view = fold(visible, known.subject, valid_time=valid_time)
+    view = fold(visible, state.subject, valid_time=valid_time)
     lines = []
     for predicate, claim in sorted(view.claims.items()):
-        best = [value_text(each.value) or "" for each in claim.candidates if each.best]
+        best = [
+            value_text(candidate.value) or "" for candidate in claim.candidates if candidate.best
+        ]
         values = ", ".join(best) or "every value refuted"
         rest = f" (contested: {len(claim.candidates)} values)" if claim.contested else ""
         lines.append(f"{predicate} = {values}{rest}")

@@ -17,7 +17,7 @@ from svc_core.ledger.exchange.marking import AMBER, IDS, Tlp
 from svc_core.ledger.fold.rows import texts_of
 from svc_core.ledger.fold.states import State
 from svc_core.ledger.records import Record
-from svc_core.ledger.stix.subject_state import Object, said, text
+from svc_core.ledger.stix.subject_state import Object, payload_of, text_in
 
 _VERSION: Final = "1.0.0"
 _FORMAT_ID: Final = object_id("identity", "svc", "ledger")
@@ -66,10 +66,10 @@ class Issuer:
 
     def id(self, type_: str, *parts: str) -> str:
         """The identifier of an object of this ledger under this marking."""
-        marked = () if self.tlp == AMBER else (f"tlp:{self.tlp}",)
-        return object_id(type_, self.ledger, *parts, *marked)
+        suffix = () if self.tlp == AMBER else (f"tlp:{self.tlp}",)
+        return object_id(type_, self.ledger, *parts, *suffix)
 
-    def made(
+    def stix_object(
         self, type_: str, parts: tuple[str, ...], created: str, modified: str, **members: Any
     ) -> Object:
         """An object of this ledger; members that are None or empty are left out."""
@@ -86,37 +86,37 @@ class Issuer:
 
     def origin(self, record: Record, state: State) -> Object:
         """The proof of origin of what a record became."""
-        payload = said(record)
+        payload = payload_of(record)
         evidence = list(texts_of(payload.get("evidence")))
         return self.proof(
             record=record.id,
             **{name: getattr(record, name) for name in _OF_RECORD},
             verification_state=state,
             evidence=evidence or None,
-            statement=text(payload.get("statement")),
+            statement=text_in(payload.get("statement")),
         )
 
     def proof(self, **members: Any) -> Object:
         """The extension with these members; those that are None are left out."""
-        known = {name: value for name, value in members.items() if value is not None}
-        extension = {"extension_type": "property-extension", "ledger": self.ledger, **known}
+        contents = {name: value for name, value in members.items() if value is not None}
+        extension = {"extension_type": "property-extension", "ledger": self.ledger, **contents}
         return {EXTENSION_ID: extension}
 
     def preamble(self) -> list[Object]:
         """Who issues the export and what its proofs of origin are; the same in every export."""
-        fixed = {
+        common = {
             "spec_version": "2.1",
             "created_by_ref": _FORMAT_ID,
             "created": FIXED_TIME,
             "modified": FIXED_TIME,
             "object_marking_refs": [IDS["clear"]],
         }
-        system = {"type": "identity", "identity_class": "system", **fixed}
+        system = {"type": "identity", "identity_class": "system", **common}
         return [
             {**system, "id": _FORMAT_ID, "name": "Ontology ledgers as STIX"},
             {**system, "id": self.producer_id, "name": f"Ledger {self.ledger}"},
             {
-                **fixed,
+                **common,
                 "type": "extension-definition",
                 "id": EXTENSION_ID,
                 "name": "Sealed ledger record",

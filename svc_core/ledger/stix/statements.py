@@ -17,7 +17,7 @@ from svc_core.ledger.fold.rows import confidence_of
 from svc_core.ledger.predicates import edge
 from svc_core.ledger.records import Payload, Record
 from svc_core.ledger.stix.issuer import Issuer
-from svc_core.ledger.stix.subject_state import Known, Object, said, text
+from svc_core.ledger.stix.subject_state import Object, SubjectState, payload_of, text_in
 from svc_core.ledger.stix.subjects import subject_id
 
 _SINCE_EVER: Final = "0001-01-01T00:00:00.000000Z"
@@ -25,18 +25,18 @@ MALICIOUS: Final = "malicious"
 """The predicate whose claims are indicators."""
 
 
-class Made(NamedTuple):
+class StatementObjects(NamedTuple):
     """What a statement became, and which of its objects a verdict on it is about."""
 
     objects: tuple[Object, ...]
     about: tuple[str, ...]
 
 
-NOTHING: Final = Made((), ())
+NO_OBJECTS: Final = StatementObjects((), ())
 
 
-def _alone(made: Object) -> Made:
-    return Made((made,), (made["id"],))
+def _single(item: Object) -> StatementObjects:
+    return StatementObjects((item,), (item["id"],))
 
 
 @frozen
@@ -44,11 +44,11 @@ class Maker:
     """Makes the objects of one subject's statements."""
 
     issuer: Issuer
-    known: Known
+    subject_state: SubjectState
 
-    def made(self, record: Record, other: Known | None) -> Made:
-        """What a statement becomes; `other` is the subject that a claim leads to, if it does."""
-        payload = said(record)
+    def objects_of(self, record: Record, peer: SubjectState | None) -> StatementObjects:
+        """What a statement becomes; `peer` is the subject that a claim leads to, if it does."""
+        payload = payload_of(record)
         if not payload:
             return self._unreadable(record)
         match record.kind:
@@ -57,40 +57,40 @@ class Maker:
             case "observation":
                 return self._observation(record, payload)
             case "claim":
-                return self._claim(record, payload, other)
+                return self._claim(record, payload, peer)
             case _:
-                return NOTHING  # the subject's own object says it
+                return NO_OBJECTS  # the subject's own object says it
 
     def opinions(self, record: Record, about: tuple[str, ...]) -> list[Object]:
         """The verdicts on a statement that count, each as an opinion."""
-        verdicts = self.known.standing.verdicts(record).counting
-        return [self._opinion(each, about) for each in verdicts] if about else []
+        verdicts = self.subject_state.standing.verdicts(record).counting
+        return [self._opinion(verdict, about) for verdict in verdicts] if about else []
 
     # -- kinds of statement ------------------------------------------------------------------------
 
-    def _designator(self, record: Record, payload: Payload) -> Made:
-        scheme, value = text(payload.get("scheme")), text(payload.get("value"))
+    def _designator(self, record: Record, payload: Payload) -> StatementObjects:
+        scheme, value = text_in(payload.get("scheme")), text_in(payload.get("value"))
         if scheme is None or value is None:
             return self._unreadable(record)
-        found = observable(scheme, value)
-        if found is not None:
-            link = self._relationship(record, payload, "related-to", found.id)
-            return Made((self._observable(found), link), (link["id"],))
-        if not self.known.standing.verdicts(record).counting:
-            return NOTHING  # an external reference of the subject
+        match = observable(scheme, value)
+        if match is not None:
+            link = self._relationship(record, payload, "related-to", match.id)
+            return StatementObjects((self._observable(match), link), (link["id"],))
+        if not self.subject_state.standing.verdicts(record).counting:
+            return NO_OBJECTS  # an external reference of the subject
         # A verdict on a name is none on the subject, so the name needs an object of its own.
         words = {"abstract": scheme, "content": f"{scheme}:{value}"}
-        return _alone(self._note(record, payload, [self._subject], **words))
+        return _single(self._note(record, payload, [self._subject], **words))
 
-    def _observation(self, record: Record, payload: Payload) -> Made:
+    def _observation(self, record: Record, payload: Payload) -> StatementObjects:
         source = payload.get("source")
         source = source if isinstance(source, dict) else {}
-        url, words = text(source.get("url")), text(payload.get("text"))
-        seen_at = text(payload.get("observedAt"))
+        url, words = text_in(source.get("url")), text_in(payload.get("text"))
+        seen_at = text_in(payload.get("observedAt"))
         if url is None or words is None or seen_at is None:
             return self._unreadable(record)
         page = Observable("url", {"value": url})
-        data = self._of(
+        data = self._object(
             "observed-data",
             record,
             first_observed=seen_at,
@@ -104,22 +104,24 @@ class Maker:
             [self._subject, data["id"]],
             abstract="public observation",
             content=words,
-            lang=text(payload.get("lang")),
+            lang=text_in(payload.get("lang")),
             external_references=_sources(source),
         )
-        return Made((self._observable(page), data, note), (data["id"], note["id"]))
+        return StatementObjects((self._observable(page), data, note), (data["id"], note["id"]))
 
-    def _claim(self, record: Record, payload: Payload, other: Known | None) -> Made:
-        predicate, value = text(payload.get("predicate")), payload.get("value")
+    def _claim(
+        self, record: Record, payload: Payload, peer: SubjectState | None
+    ) -> StatementObjects:
+        predicate, value = text_in(payload.get("predicate")), payload.get("value")
         value_words = value_text(value)
         if predicate is None or value_words is None:
             return self._unreadable(record)
-        if other is not None:
-            target = subject_id(self.issuer, other)
-            return _alone(self._relationship(record, payload, kebab(predicate), target, other))
-        found = self._sought(record, value) if predicate == MALICIOUS else []
-        if found:
-            return _alone(self._indicator(record, payload, found))
+        if peer is not None:
+            target = subject_id(self.issuer, peer)
+            return _single(self._relationship(record, payload, kebab(predicate), target, peer))
+        matches = self._observables(record, value) if predicate == MALICIOUS else []
+        if matches:
+            return _single(self._indicator(record, payload, matches))
         source = payload.get("source")
         note = self._note(
             record,
@@ -129,41 +131,47 @@ class Maker:
             content=f"{predicate} = {value_words}",
             external_references=_sources(source) if isinstance(source, dict) else None,
         )
-        return _alone(note)
+        return _single(note)
 
-    def _unreadable(self, record: Record) -> Made:
+    def _unreadable(self, record: Record) -> StatementObjects:
         if record.kind == "subject":
-            return NOTHING
-        was = "was erased" if record.payload is None else "cannot be read"
-        words = f"The content of {record.kind} {record.id} {was}."
+            return NO_OBJECTS
+        fate = "was erased" if record.payload is None else "cannot be read"
+        words = f"The content of {record.kind} {record.id} {fate}."
         about = [self._subject]
-        return _alone(self._note(record, {}, about, abstract=record.kind, content=words))
+        return _single(self._note(record, {}, about, abstract=record.kind, content=words))
 
     # -- objects -----------------------------------------------------------------------------------
 
     @property
     def _subject(self) -> str:
-        return subject_id(self.issuer, self.known)
+        return subject_id(self.issuer, self.subject_state)
 
-    def _of(self, type_: str, record: Record, other: Known | None = None, **members: Any) -> Object:
+    def _object(
+        self, type_: str, record: Record, peer: SubjectState | None = None, **members: Any
+    ) -> Object:
         """An object of a record; it changes whenever what it refers to changes its type."""
-        shaped = self.known.shaped if other is None else max(self.known.shaped, other.shaped)
-        state = self.known.standing.verdicts(record).state
-        return self.issuer.made(
+        shape_time = (
+            self.subject_state.shape_time
+            if peer is None
+            else max(self.subject_state.shape_time, peer.shape_time)
+        )
+        state = self.subject_state.standing.verdicts(record).state
+        return self.issuer.stix_object(
             type_,
             (record.id,),
             record.recorded_at,
-            max(self.known.latest[record.id], shaped),
+            max(self.subject_state.latest[record.id], shape_time),
             **members,
             extensions=self.issuer.origin(record, state),
         )
 
-    def _observable(self, found: Observable) -> Object:
+    def _observable(self, match: Observable) -> Object:
         return {
-            "type": found.type,
+            "type": match.type,
             "spec_version": "2.1",
-            "id": found.id,
-            **found.properties,
+            "id": match.id,
+            **match.properties,
             "object_marking_refs": [IDS[self.issuer.tlp]],
         }
 
@@ -173,23 +181,23 @@ class Maker:
         payload: Payload,
         type_: str,
         target: str,
-        other: Known | None = None,
+        peer: SubjectState | None = None,
     ) -> Object:
-        return self._of(
+        return self._object(
             "relationship",
             record,
-            other,
+            peer,
             relationship_type=type_,
             source_ref=self._subject,
             target_ref=target,
             start_time=record.valid_from,
             stop_time=record.valid_to,
             confidence=confidence_of(payload),
-            description=text(payload.get("statement")),
+            description=text_in(payload.get("statement")),
         )
 
     def _note(self, record: Record, payload: Payload, about: list[str], **members: Any) -> Object:
-        return self._of(
+        return self._object(
             "note",
             record,
             **members,
@@ -199,10 +207,10 @@ class Maker:
         )
 
     def _opinion(self, verdict: Record, about: tuple[str, ...]) -> Object:
-        payload = said(verdict)
+        payload = payload_of(verdict)
         state = payload.get("state")
-        method, note = text(payload.get("method")), text(payload.get("note"))
-        return self._of(
+        method, note = text_in(payload.get("method")), text_in(payload.get("note"))
+        return self._object(
             "opinion",
             verdict,
             opinion=_OPINIONS.get(state, "neutral") if isinstance(state, str) else "neutral",
@@ -213,35 +221,35 @@ class Maker:
 
     # -- indicators --------------------------------------------------------------------------------
 
-    def _sought(self, record: Record, value: Any) -> list[Observable]:
+    def _observables(self, record: Record, value: Any) -> list[Observable]:
         """What a claim calls malicious: the designator in its value, or all while it holds."""
         if isinstance(value, str):
             scheme, _, rest = value.partition(":")
-            found = [observable(scheme, rest)]
+            matches = [observable(scheme, rest)]
         elif isinstance(value, dict):
-            found = [observable(value.get("scheme"), value.get("value"))]
+            matches = [observable(value.get("scheme"), value.get("value"))]
         elif value is True:
-            found = [
+            matches = [
                 observable(payload.get("scheme"), payload.get("value"))
-                for each in self.known.standing_statements
-                if (payload := said(each, "designator")) and _overlap(each, record)
+                for statement in self.subject_state.standing_statements
+                if (payload := payload_of(statement, "designator")) and _overlap(statement, record)
             ]
         else:
-            found = []
-        return list({each.id: each for each in found if each is not None}.values())
+            matches = []
+        return list({match.id: match for match in matches if match is not None}.values())
 
-    def _indicator(self, record: Record, payload: Payload, found: list[Observable]) -> Object:
+    def _indicator(self, record: Record, payload: Payload, matches: list[Observable]) -> Object:
         start, end = record.valid_from, record.valid_to
         if start is None:
             # An indicator must begin somewhere: with the record, unless it had ended by then.
             start = record.recorded_at if end is None or record.recorded_at < end else _SINCE_EVER
-        indicator = self._of(
+        indicator = self._object(
             "indicator",
             record,
             name=f"{MALICIOUS}: {value_text(payload.get('value'))}",
-            description=text(payload.get("statement")) or "Claimed to be malicious.",
+            description=text_in(payload.get("statement")) or "Claimed to be malicious.",
             indicator_types=["malicious-activity"],
-            pattern=" OR ".join(f"[{each.pattern}]" for each in found),
+            pattern=" OR ".join(f"[{match.pattern}]" for match in matches),
             pattern_type="stix",
             pattern_version="2.1",
             valid_from=start,
@@ -249,7 +257,7 @@ class Maker:
             confidence=confidence_of(payload),
         )
         # Which designators it looks for follows from other records as well.
-        modified = f"{(self.known.newest or '')[:23]}Z"
+        modified = f"{(self.subject_state.newest or '')[:23]}Z"
         return {**indicator, "modified": max(indicator["modified"], modified)}
 
 
@@ -264,22 +272,22 @@ _OPINIONS: Final = {
 
 def other_subject(record: Record) -> str | None:
     """The subject that a claim leads to; None for any other record."""
-    payload = said(record, "claim")
-    return edge(payload.get("value")) if text(payload.get("predicate")) else None
+    payload = payload_of(record, "claim")
+    return edge(payload.get("value")) if text_in(payload.get("predicate")) else None
 
 
 def _sources(source: Payload) -> list[Object]:
     """A source as external references: the page itself, and the copy that is kept of it."""
-    url, copy = text(source.get("url")), text(source.get("archiveUrl"))
+    url, copy = text_in(source.get("url")), text_in(source.get("archiveUrl"))
     page = {
-        "source_name": text(source.get("publisher")) or "source",
-        "description": text(source.get("title")),
-        **_address(url, text(source.get("contentSha256"))),
+        "source_name": text_in(source.get("publisher")) or "source",
+        "description": text_in(source.get("title")),
+        **_address(url, text_in(source.get("contentSha256"))),
     }
     pages = [page] if url else []
     if copy:
         pages.append({"source_name": "archive", **_address(copy, None)})
-    return [{name: value for name, value in each.items() if value} for each in pages]
+    return [{name: value for name, value in reference.items() if value} for reference in pages]
 
 
 def _address(url: str | None, sha256: str | None) -> Object:
@@ -289,8 +297,8 @@ def _address(url: str | None, sha256: str | None) -> Object:
     return {"url": url, "hashes": {"SHA-256": sha256}}
 
 
-def _overlap(one: Record, other: Record) -> bool:
+def _overlap(first: Record, second: Record) -> bool:
     """Whether two records hold at a common time."""
-    starts = [each.valid_from for each in (one, other) if each.valid_from is not None]
-    ends = [each.valid_to for each in (one, other) if each.valid_to is not None]
+    starts = [record.valid_from for record in (first, second) if record.valid_from is not None]
+    ends = [record.valid_to for record in (first, second) if record.valid_to is not None]
     return not starts or not ends or max(starts) < min(ends)

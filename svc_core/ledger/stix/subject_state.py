@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import frozen
 
-from svc_core.ledger.fold.recordset import readable
+from svc_core.ledger.fold.recordset import canonical_form
 from svc_core.ledger.fold.standing import Standing
 from svc_core.ledger.records import STATEMENTS, Kind, Payload, Record
 
@@ -18,20 +18,20 @@ Object = dict[str, Any]
 """A STIX object as JSON."""
 
 
-def said(record: Record | None, kind: Kind | None = None) -> Payload:
+def payload_of(record: Record | None, kind: Kind | None = None) -> Payload:
     """What a record, of this kind, says; nothing where that was erased or has no canonical form."""
     if record is None or (kind is not None and record.kind != kind):
         return {}
-    return (record.payload or {}) if readable(record.payload) else {}
+    return (record.payload or {}) if canonical_form(record.payload) else {}
 
 
-def text(value: Any) -> str | None:
+def text_in(value: Any) -> str | None:
     """The value where it is a text that is not empty."""
     return value if isinstance(value, str) and value else None
 
 
 @frozen(slots=False)
-class Known:
+class SubjectState:
     """The records of one subject that are visible at a record time."""
 
     subject: str
@@ -45,52 +45,54 @@ class Known:
     @cached_property
     def latest(self) -> Mapping[str, str]:
         """For each record, by its id, when the newest record that touches it was recorded."""
-        found: dict[str, str] = {}
-        for each in reversed(self.records):
-            found[each.id] = max(found.get(each.id, ""), each.recorded_at)
-            if each.target is not None:
-                found[each.target] = max(found.get(each.target, ""), found[each.id])
-        return found
+        times: dict[str, str] = {}
+        for record in reversed(self.records):
+            times[record.id] = max(times.get(record.id, ""), record.recorded_at)
+            if record.target is not None:
+                times[record.target] = max(times.get(record.target, ""), times[record.id])
+        return times
 
     @cached_property
     def newest(self) -> str | None:
         """When the newest of its records was recorded."""
-        return max([each.recorded_at for each in self.records], default=None)
+        return max([record.recorded_at for record in self.records], default=None)
 
     @cached_property
     def standing_statements(self) -> tuple[Record, ...]:
         """The statements that hold at some valid time and are not refuted, oldest first."""
         return tuple(
             [
-                each
-                for each in self.records
-                if each.op in STATEMENTS
-                and not self.standing.is_withdrawn(each)
-                and self.standing.verdicts(each).state != "refuted"
+                record
+                for record in self.records
+                if record.op in STATEMENTS
+                and not self.standing.is_withdrawn(record)
+                and self.standing.verdicts(record).state != "refuted"
             ]
         )
 
     @cached_property
     def identity(self) -> Record | None:
         """The newest standing record that says what the subject is."""
-        found = [each for each in self.standing_statements if said(each, "subject")]
-        return found[-1] if found else None
+        records = [record for record in self.standing_statements if payload_of(record, "subject")]
+        return records[-1] if records else None
 
     @cached_property
-    def shaped(self) -> str:
+    def shape_time(self) -> str:
         """When what decides the STIX type of the subject last changed; an empty text for never.
 
         Every object about the subject refers to it by an identifier in which that type stands.
         """
         kinds = {"subject"}
-        if any(said(each).get("type") == "location" for each in self.records):
+        if any(payload_of(record).get("type") == "location" for record in self.records):
             kinds.add("claim")
-        return max([each.recorded_at for each in self.records if each.kind in kinds], default="")
+        return max(
+            [record.recorded_at for record in self.records if record.kind in kinds], default=""
+        )
 
 
-def known_subjects(records: Iterable[Record]) -> dict[str, Known]:
+def subject_states(records: Iterable[Record]) -> dict[str, SubjectState]:
     """The records by the subject that they are about."""
-    found: dict[str, list[Record]] = {}
+    by_subject: dict[str, list[Record]] = {}
     for record in records:
-        found.setdefault(record.subject, []).append(record)
-    return {name: Known(name, Standing(tuple(own))) for name, own in found.items()}
+        by_subject.setdefault(record.subject, []).append(record)
+    return {name: SubjectState(name, Standing(tuple(group))) for name, group in by_subject.items()}

@@ -10,7 +10,7 @@ from typing import Any, Final
 from svc_core.ledger.exchange.ids import FIXED_TIME
 from svc_core.ledger.exchange.observables import observable
 from svc_core.ledger.stix.issuer import Issuer
-from svc_core.ledger.stix.subject_state import Known, Object, said, text
+from svc_core.ledger.stix.subject_state import Object, SubjectState, payload_of, text_in
 
 _CLASSES: Final = {"organization": "organization", "person": "individual", "group": "group"}
 _DOMAIN_TYPES: Final = frozenset(
@@ -20,67 +20,67 @@ _DOMAIN_TYPES: Final = frozenset(
 _COUNTRY: Final = re.compile("([A-Z]{2})(?:-[A-Z0-9]{1,3})?")
 
 
-def subject_id(issuer: Issuer, known: Known) -> str:
+def subject_id(issuer: Issuer, state: SubjectState) -> str:
     """The identifier of the object that a subject is."""
-    return issuer.id(_shape(known)[0], known.subject)
+    return issuer.id(_shape(state)[0], state.subject)
 
 
-def name_of(known: Known) -> str:
+def subject_label(state: SubjectState) -> str:
     """What people call the subject, or its identifier where that is not known."""
-    payload = _payload(known)
-    return text(payload.get("label")) or known.subject
+    payload = _payload(state)
+    return text_in(payload.get("label")) or state.subject
 
 
-def subject_object(issuer: Issuer, known: Known) -> Object:
+def subject_object(issuer: Issuer, state: SubjectState) -> Object:
     """The subject with every name that STIX has no object for.
 
     One of which nothing is visible at the record time is an identity of an unknown class.
     """
-    type_, members = _shape(known)
+    type_, members = _shape(state)
     first = next(
-        (each for each in known.records if each.id == known.subject),
-        known.records[0] if known.records else None,
+        (record for record in state.records if record.id == state.subject),
+        state.records[0] if state.records else None,
     )
-    return issuer.made(
+    return issuer.stix_object(
         type_,
-        (known.subject,),
+        (state.subject,),
         FIXED_TIME if first is None else first.recorded_at,
-        known.newest or FIXED_TIME,
-        name=name_of(known),
-        description=text(_payload(known).get("description")),
-        external_references=_references(known),
+        state.newest or FIXED_TIME,
+        name=subject_label(state),
+        description=text_in(_payload(state).get("description")),
+        external_references=_references(state),
         extensions=None if first is None else issuer.origin(first, "unverified"),
         **members,
     )
 
 
-def _payload(known: Known) -> Mapping[str, Any]:
-    return said(known.identity)
+def _payload(state: SubjectState) -> Mapping[str, Any]:
+    return payload_of(state.identity)
 
 
-def _shape(known: Known) -> tuple[str, dict[str, Any]]:
+def _shape(state: SubjectState) -> tuple[str, dict[str, Any]]:
     """The STIX type of a subject with the members that the type asks for."""
-    stated = text(_payload(known).get("type"))
-    if stated == "event":
+    kind = text_in(_payload(state).get("type"))
+    if kind == "event":
         return "incident", {}
-    if stated == "malware":
+    if kind == "malware":
         return "malware", {"is_family": True}
-    if stated in _DOMAIN_TYPES:
-        return stated, {}
-    if stated == "location" and (country := _country(known)):
+    if kind in _DOMAIN_TYPES:
+        return kind, {}
+    if kind == "location" and (country := _country(state)):
         # STIX 2.1, 4.10: a location has a region, a country or coordinates.
         return "location", {"country": country}
-    return "identity", {"identity_class": _CLASSES.get(str(stated), "unknown")}
+    return "identity", {"identity_class": _CLASSES.get(str(kind), "unknown")}
 
 
-def _country(known: Known) -> str | None:
+def _country(state: SubjectState) -> str | None:
     """The country that the newest standing claim puts a location in."""
-    for each in reversed(known.standing_statements):
-        payload = said(each, "claim")
+    for statement in reversed(state.standing_statements):
+        payload = payload_of(statement, "claim")
         value = payload.get("value")
         if isinstance(value, dict):
             value = value.get("country")
-        elif text(payload.get("predicate")) not in {"country", "jurisdiction"}:
+        elif text_in(payload.get("predicate")) not in {"country", "jurisdiction"}:
             continue
         match = _COUNTRY.fullmatch(value) if isinstance(value, str) else None
         if match is not None:
@@ -88,11 +88,11 @@ def _country(known: Known) -> str | None:
     return None
 
 
-def _references(known: Known) -> list[Object]:
+def _references(state: SubjectState) -> list[Object]:
     names = set()
-    for each in known.standing_statements:
-        payload = said(each, "designator")
-        scheme, value = text(payload.get("scheme")), text(payload.get("value"))
+    for statement in state.standing_statements:
+        payload = payload_of(statement, "designator")
+        scheme, value = text_in(payload.get("scheme")), text_in(payload.get("value"))
         if scheme and value and observable(scheme, value) is None:
             names.add((scheme, value))
     return [{"source_name": scheme, "external_id": value} for scheme, value in sorted(names)]

@@ -58,19 +58,22 @@ class Inclusion(NamedTuple):
 
 
 class Evidence(TypedDict, total=False):
-    """What a verification may be given besides the lines.
+    """The keyword arguments of a verification: everything that the lines are compared with.
 
-    `checkpoints` are signed notes and `receipts` tlog-proof texts; their roots are anchors, and a
-    receipt must show the record that stands in its place. With `vkey` only what that key has signed
-    counts. Without it the lines are held against them all the same, but whose they are was not
-    checked, so that they anchor nothing. `anchors` are roots that the caller vouches for. `kept`
-    are checkpoints that this log's keeper signed, under whatever name, and holds itself, and `root`
-    is that of its own head. Without `ledger` the lines are held to be of the one that the key or
-    the checkpoints name. `policy` says
-    which witnesses make a log a witnessed one. `start` is a trusted head of which the lines are the
-    continuation; an anchor before it counts if it brings a consistency proof. `erased` are ids of
-    records that were erased by a record after the lines: for whoever looks at a part of a log.
-    `unerased` lets content be there that a record erases: for whoever takes it away.
+    - `checkpoints` are signed notes, `receipts` tlog-proof texts. Their roots are anchors, and a
+      receipt must show the record that stands in its place. With `vkey`, only what that key signed
+      counts. Without it the lines are compared with them all the same, but nobody checked whose
+      they are, so they anchor nothing.
+    - `anchors` are roots that the caller vouches for.
+    - `own_checkpoints` are checkpoints that the log's keeper signed, under any name, and stores
+      itself; `root` is that of the stored head.
+    - `ledger` is the identifier of the ledger; by default the one that the key or the checkpoints
+      name.
+    - `policy` says which witnesses make a log a witnessed one.
+    - `start` is a trusted head that the lines continue; an anchor before it counts if it brings a
+      consistency proof.
+    - `erased_ids` are records that a record after the lines erases, for a check of part of a log.
+    - `allow_content` passes content that a record erases, for a caller that removes it.
     """
 
     level: Level
@@ -81,10 +84,10 @@ class Evidence(TypedDict, total=False):
     checkpoints: Iterable[Text]
     receipts: Iterable[Text]
     anchors: Iterable[Anchor | tuple[int, bytes] | tuple[int, bytes, tuple[bytes, ...]]]
-    kept: Iterable[Text]
+    own_checkpoints: Iterable[Text]
     root: Anchor | None
-    erased: Iterable[str]
-    unerased: bool
+    erased_ids: Iterable[str]
+    allow_content: bool
 
 
 @frozen
@@ -93,8 +96,8 @@ class Anchors:
 
     `roots` are larger than the trusted beginning, by size. `assurance` and `anchored_size` are what
     a log without faults has. `undone` names the checks for which there is nothing to check.
-    `faults` are those of the anchors themselves. `erased` are the records whose content was erased
-    by a record that follows the lines; with `unerased` the content of others may be there still.
+    `faults` are those of the anchors themselves. `erased_ids` are the records whose content was
+    erased by a record that follows the lines; with `allow_content` that of others may be there.
     `inclusions` are what the receipts that count show.
     """
 
@@ -106,8 +109,8 @@ class Anchors:
     anchored_size: int | None
     undone: frozenset[str]
     faults: tuple[Fault, ...]
-    erased: frozenset[str]
-    unerased: bool
+    erased_ids: frozenset[str]
+    allow_content: bool
     inclusions: tuple[Inclusion, ...]
 
     @property
@@ -120,7 +123,7 @@ class Anchors:
         return References(
             is_partial=self.start is not None,
             only_erasures=self.level != "strict",
-            unerased=self.unerased,
+            allow_content=self.allow_content,
         )
 
     def outcome(
@@ -131,52 +134,55 @@ class Anchors:
         seal: str | None,
         recorded_at: str | None,
         frontier: tree.Frontier | None,
-        erased: int,
-        found: Findings,
+        erased_count: int,
+        findings: Findings,
         whole: bool = True,
     ) -> Outcome:
         """The outcome over lines in which this was found, read as a `whole` or in part.
 
         `frontier` is None where the tree cannot be told.
         """
-        found.take(*self.faults)
+        findings.take(*self.faults)
         undone = {*self.undone, *(() if frontier is not None else ("tree",))}
         head = None
-        if not found.count and ledger is not None and frontier is not None:
+        if not findings.count and ledger is not None and frontier is not None:
             head = TreeHead(ledger, size, seal or genesis(ledger), recorded_at, frontier)
         return Outcome(
-            assurance="failed" if found.count else self.assurance,
-            anchored_size=None if found.count else self.anchored_size,
+            assurance="failed" if findings.count else self.assurance,
+            anchored_size=None if findings.count else self.anchored_size,
             level=self.level,
             ledger=ledger,
             start=self.base,
             size=size,
             head_seal=head.seal if head else seal,
             root=None if frontier is None else tree.root(frontier),
-            erased=erased,
-            checks=checks(found.failed, self.level, undone=undone, whole=whole),
-            faults=tuple(found.first),
-            fault_count=found.count,
+            erased=erased_count,
+            checks=checks(findings.failures, self.level, unchecked=undone, whole=whole),
+            faults=tuple(findings.first),
+            fault_count=findings.count,
             head=head,
         )
 
 
 class AnchoredTree:
-    """The tree over the lines so far; `false` is the first anchor that it does not reproduce.
+    """The Merkle tree over the lines so far, compared with every anchor as it reaches its size.
 
-    `proven` is the size of the largest that it does.
+    `wrong_anchor` is the smallest anchor that it does not reproduce, `proven` the size of the
+    largest that it does.
     """
 
     def __init__(self, anchors: Anchors) -> None:
         self.size = anchors.base
         self.frontier: tree.Frontier | None = anchors.start.frontier if anchors.start else ()
         self.proven = 0
-        self.false: Anchor | None = None
-        self.false_root = b""
+        self.wrong_anchor: Anchor | None = None
+        self.wrong_root = b""
         self._roots = anchors.roots
         self._due = list(reversed(anchors.roots))
         self._inclusions = anchors.inclusions
-        self._wanted = sorted({each.receipt.index for each in anchors.inclusions}, reverse=True)
+        self._indexes = sorted(
+            {inclusion.receipt.index for inclusion in anchors.inclusions}, reverse=True
+        )
         self._leaves: dict[int, bytes] = {}
 
     @property
@@ -191,20 +197,20 @@ class AnchoredTree:
         start = self.size
         self.frontier = tree.extend(self.frontier, start, leaves)
         self.size += len(leaves)
-        while self._wanted and self._wanted[-1] < self.size:
-            index = self._wanted.pop()
+        while self._indexes and self._indexes[-1] < self.size:
+            index = self._indexes.pop()
             if index >= start:
                 self._leaves[index] = leaves[index - start]
         while self._due and self._due[-1].size == self.size:
             self._judge(self._due.pop(), tree.root(self.frontier))
 
     def _judge(self, anchor: Anchor, root: bytes) -> None:
-        if self.false is not None and self.false.size < anchor.size:
+        if self.wrong_anchor is not None and self.wrong_anchor.size < anchor.size:
             return
         if anchor.root == root:
             self.proven = self.size
         else:
-            self.false, self.false_root = anchor, root
+            self.wrong_anchor, self.wrong_root = anchor, root
 
     def lose(self) -> None:
         """The next leaf is not known, so that nothing after it can be judged."""
@@ -222,7 +228,7 @@ class AnchoredTree:
         for name, receipt, checkpoint in self._inclusions:
             size, root = checkpoint.size, checkpoint.root
             leaf = self._leaves.get(receipt.index)
-            if leaf is None or self.false is not None or size > self.proven:
+            if leaf is None or self.wrong_anchor is not None or size > self.proven:
                 continue
             try:
                 proofs.verify_inclusion(receipt.index, size, leaf, receipt.proof, root)
@@ -234,45 +240,49 @@ class AnchoredTree:
 # -- gathering ---------------------------------------------------------------------------------
 
 
-def gather(**given: Unpack[Evidence]) -> Anchors:
-    """What the evidence comes to. `level` is `strict` unless told otherwise.
+def gather(**evidence: Unpack[Evidence]) -> Anchors:
+    """Check the evidence that a verification is given, and return what the lines are held to.
+
+    `level` is `strict` unless the evidence says otherwise.
 
     Raises:
         ValueError: `vkey` is no key.
     """
-    start = given.get("start")
-    vkey = given.get("vkey")
+    start, policy = evidence.get("start"), evidence.get("policy")
+    vkey, own_root = evidence.get("vkey"), evidence.get("root")
     key = VerifierKey.parse(vkey) if isinstance(vkey, str) else vkey
-    notes, inclusions, faults = _read(given.get("checkpoints", ()), given.get("receipts", ()), key)
-    kept, kept_faults = _read_kept(given.get("kept", ()), key)
-    policy = given.get("policy")
-    witnessed = [] if policy is None else [one for one in notes if _is_witnessed(one[0], policy)]
-    signed = notes if key else witnessed
-    outside = {Anchor(*anchor) for anchor in given.get("anchors", ())} | set(map(_root_of, signed))
-    inside = set(map(_root_of, (*notes, *kept)))
-    own = given.get("root")
-    held = outside | inside | ({own} if own else set())
-    roots = sorted(held, key=lambda anchor: anchor[:2])
+    checkpoints, receipts = evidence.get("checkpoints", ()), evidence.get("receipts", ())
+    notes, inclusions, faults = _read(checkpoints, receipts, key)
+    own_notes, own_faults = _read_own(evidence.get("own_checkpoints", ()), key)
+    cosigned = [] if policy is None else [note for note in notes if _is_witnessed(note[0], policy)]
+    counting = notes if key else cosigned
+    outside = {Anchor(*anchor) for anchor in evidence.get("anchors", ())}
+    outside |= set(map(_root_of, counting))
+    inside = set(map(_root_of, (*notes, *own_notes)))
+    roots = sorted(
+        outside | inside | ({own_root} if own_root else set()), key=lambda anchor: anchor[:2]
+    )
     base, root = (start.size, start.root) if start else (0, tree.EMPTY_ROOT)
     later = [anchor for anchor in roots if anchor.size > base]
-    earlier = {one: _is_begun(one, base, root) for one in roots[: len(roots) - len(later)]}
+    earlier = {item: _is_extended(item, base, root) for item in roots[: len(roots) - len(later)]}
     if False in earlier.values():
         detail = "The trusted beginning does not continue an older root."
         faults.append(Fault(base or None, None, "HISTORY_REWRITTEN", detail))
-    reproduced = {one for one, is_begun in earlier.items() if is_begun} | set(later)
-    anchored = max((anchor.size for anchor in reproduced & outside), default=None)
-    unsigned = {"checkpoints"} if len(signed) < len(notes) or not (notes or kept) else set()
+    reached = {anchor for anchor, is_extended in earlier.items() if is_extended} | set(later)
+    anchored_size = max((anchor.size for anchor in reached & outside), default=None)
+    is_unsigned = len(counting) < len(notes) or not (notes or own_notes)
+    undone = ({"checkpoints"} if is_unsigned else set()) | (set() if reached else {"tree"})
     return Anchors(
-        level=given.get("level", "strict"),
-        ledger=given.get("ledger") or (start.ledger if start else _ledger_of(notes, key)),
+        level=evidence.get("level", "strict"),
+        ledger=evidence.get("ledger") or (start.ledger if start else _ledger_of(notes, key)),
         start=start,
         roots=tuple(later),
-        assurance="witnessed" if witnessed else "anchored" if anchored else "self_consistent",
-        anchored_size=anchored,
-        undone=frozenset(unsigned | (set() if reproduced else {"tree"})),
-        faults=(*faults, *kept_faults),
-        erased=frozenset(given.get("erased", ())),
-        unerased=given.get("unerased", False),
+        assurance="witnessed" if cosigned else "anchored" if anchored_size else "self_consistent",
+        anchored_size=anchored_size,
+        undone=frozenset(undone),
+        faults=(*faults, *own_faults),
+        erased_ids=frozenset(evidence.get("erased_ids", ())),
+        allow_content=evidence.get("allow_content", False),
         inclusions=tuple(inclusions),
     )
 
@@ -289,7 +299,7 @@ def _ledger_of(notes: Iterable[tuple[str, Checkpoint]], key: VerifierKey | None)
     return ledger if _LEDGER.fullmatch(ledger) else None
 
 
-def _is_begun(anchor: Anchor, base: int, root: bytes) -> bool | None:
+def _is_extended(anchor: Anchor, base: int, root: bytes) -> bool | None:
     """Whether the trusted beginning continues the anchor; None when that cannot be told."""
     if anchor.proof is None and 0 < anchor.size < base:
         return None
@@ -300,71 +310,71 @@ def _is_begun(anchor: Anchor, base: int, root: bytes) -> bool | None:
     return True if anchor.size else None
 
 
-def _is_witnessed(signed: str, policy: Policy) -> bool:
+def _is_witnessed(note_text: str, policy: Policy) -> bool:
     try:
-        met = policy.judge(signed)
+        checkpoint = policy.judge(note_text)
     except (PolicyError, NoteError):
         return False
     # A policy may ask for nobody; that nobody saw it is no witness.
-    return bool(met.checkpoint.size and met.times)
+    return bool(checkpoint.checkpoint.size and checkpoint.times)
 
 
 def _read(
     checkpoints: Iterable[Text], receipts: Iterable[Text], key: VerifierKey | None
 ) -> tuple[list[tuple[str, Checkpoint]], list[Inclusion], list[Fault]]:
     """The checkpoints that count, as texts and read; what receipts show; what is wrong."""
-    found: list[tuple[str, Checkpoint]] = []
+    notes: list[tuple[str, Checkpoint]] = []
     inclusions: list[Inclusion] = []
     faults: list[Fault] = []
     for number, raw in enumerate(checkpoints, 1):
         try:
             text = _text(raw)
-            found.append((text, _open(text, key)))
-        except (_RefusedError, ValueError) as wrong:
-            faults.append(_unread(f"checkpoint {number}", wrong))
+            notes.append((text, _open(text, key)))
+        except (_RefusedError, ValueError) as error:
+            faults.append(_unread(f"checkpoint {number}", error))
     for number, raw in enumerate(receipts, 1):
         name = f"receipt {number}"
         try:
             receipt = Receipt.parse(_text(raw))
             checkpoint = _open(receipt.checkpoint, key)
             if receipt.index >= checkpoint.size:
-                covered = f"its checkpoint covers {checkpoint.size} records"
-                raise NoteError(f"It is of record {receipt.index}, and {covered}.")
+                coverage = f"its checkpoint covers {checkpoint.size} records"
+                raise NoteError(f"It is of record {receipt.index}, and {coverage}.")
             inclusions.append(Inclusion(name, receipt, checkpoint))
-            found.append((receipt.checkpoint, checkpoint))
-        except (_RefusedError, ValueError) as wrong:
-            faults.append(_unread(name, wrong))
-    return found, inclusions, faults
+            notes.append((receipt.checkpoint, checkpoint))
+        except (_RefusedError, ValueError) as error:
+            faults.append(_unread(name, error))
+    return notes, inclusions, faults
 
 
-def _read_kept(
+def _read_own(
     texts: Iterable[Text], key: VerifierKey | None
 ) -> tuple[list[tuple[str, Checkpoint]], list[Fault]]:
     """The kept checkpoints that the key has signed, under whatever name; what is wrong."""
-    found: list[tuple[str, Checkpoint]] = []
+    notes: list[tuple[str, Checkpoint]] = []
     faults: list[Fault] = []
     for number, raw in enumerate(texts, 1):
         try:
             text = _text(raw)
             # A log may have had another address when it was signed.
-            named = key and VerifierKey(_open(text, None).origin, key.public)
-            found.append((text, _open(text, named)))
-        except (_RefusedError, ValueError) as wrong:
-            faults.append(_unread(f"kept checkpoint {number}", wrong))
-    return found, faults
+            renamed_key = key and VerifierKey(_open(text, None).origin, key.public)
+            notes.append((text, _open(text, renamed_key)))
+        except (_RefusedError, ValueError) as error:
+            faults.append(_unread(f"kept checkpoint {number}", error))
+    return notes, faults
 
 
 def _text(raw: Text) -> str:
     return raw if isinstance(raw, str) else raw.decode()
 
 
-def _unread(name: str, wrong: Exception) -> Fault:
+def _unread(name: str, error: Exception) -> Fault:
     """The fault of a checkpoint or a receipt that does not count."""
-    if isinstance(wrong, _RefusedError):
-        code, reason = wrong.args
+    if isinstance(error, _RefusedError):
+        code, reason = error.args
     else:
         code = "CHECKPOINT_MALFORMED"
-        reason = str(wrong) if isinstance(wrong, NoteError) else "It is no UTF-8."
+        reason = str(error) if isinstance(error, NoteError) else "It is no UTF-8."
     return Fault(None, None, code, f"{name}: {reason}")
 
 
@@ -372,17 +382,17 @@ class _RefusedError(Exception):
     """A checkpoint can be read but does not count: the code and the reason."""
 
 
-def _open(signed: str, key: VerifierKey | None) -> Checkpoint:
-    if _is_bare(signed):
+def _open(note_text: str, key: VerifierKey | None) -> Checkpoint:
+    if _is_bare(note_text):
         raise _RefusedError("CHECKPOINT_UNSIGNED", "It has no signature.")
-    note = parse_note(signed)
+    note = parse_note(note_text)
     checkpoint = Checkpoint.parse(note.text)
     if key is None:
         return checkpoint
     try:
         is_signed = signers(note, [key]) or cosigners(note, [key])
-    except NoteError as false:
-        raise _RefusedError("CHECKPOINT_SIGNATURE_INVALID", str(false)) from false
+    except NoteError as error:
+        raise _RefusedError("CHECKPOINT_SIGNATURE_INVALID", str(error)) from error
     if key.name != checkpoint.origin or not is_signed:
         raise _RefusedError("CHECKPOINT_UNSIGNED", "This log has not signed it.")
     return checkpoint

@@ -26,7 +26,7 @@ from svc_core.ledger.verify.lines import (
     Line,
     head_breaches,
     payload_breach,
-    read,
+    read_line,
 )
 from svc_core.ledger.verify.outcome import FAULTS_MAX, Fault, Findings, Outcome
 
@@ -36,7 +36,7 @@ _LOOSE_MAX: Final = 512
 """Lines in a row that cannot be trusted and whose seals are still kept for the tree."""
 
 
-_RESEALED: Final = "The head was altered and sealed again."
+_RESEAL_DETAIL: Final = "The head was altered and sealed again."
 _SEAL_KEPT: Final = 8
 _RUNS_MAX: Final = 128
 """Runs kept, since each may be searched for a line; more of them are forgotten."""
@@ -44,12 +44,12 @@ _RUNS_MAX: Final = 128
 
 @define
 class _Gap:
-    """Numbers from `start` to before `stop` did not stand before `line`; `filled` came later."""
+    """Records `start` to before `stop` are not before `line`; `late_count` of them came later."""
 
     line: int
     start: int
     stop: int
-    filled: int = 0
+    late_count: int = 0
 
 
 class Diagnosis:
@@ -61,7 +61,7 @@ class Diagnosis:
         self._strict = anchors.level == "strict"
         self._ledger = anchors.ledger
         self._lines = anchors.base
-        self._held: Line | None = None
+        self._previous: Line | None = None
         # What the next line should be: its number, the seal it holds, and no earlier than this.
         self._next = anchors.base
         self._tip = start.seal if start else ""
@@ -74,13 +74,13 @@ class Diagnosis:
         self._loose = 0
         self._loose_seals: list[str] = []
         self._gaps: list[_Gap] = []
-        self._known = KnownSeals()
+        self._shown_seals = SealIndex()
         # Grown from the seals that the log itself vouches for. The seal that stands in a line may
         # be false; the next line's head holds the one that was sealed. As long as every leaf is
         # known in this way, the tree still shows whether all else is what was signed.
         self._tree = AnchoredTree(anchors)
         self._references = anchors.references()
-        self._found = Findings()
+        self._findings = Findings()
         # Whether every line could be judged in all that it says.
         self._is_whole = True
 
@@ -88,32 +88,32 @@ class Diagnosis:
         """Take in the next lines, without LF; all are wanted."""
         for raw in lines:
             self._lines += 1
-            line = read(self._lines, raw)
-            if self._held is not None:
-                self._settle(self._held, line)
-            self._held = line
+            line = read_line(self._lines, raw)
+            if self._previous is not None:
+                self._settle(self._previous, line)
+            self._previous = line
         return True
 
     def finish(self, erased_later: Iterable[str] = ()) -> Outcome:
         """The outcome over all lines that were fed; `erased_later` as `Sweep.finish` takes it."""
-        if self._held is not None:
-            self._settle(self._held, None)
+        if self._previous is not None:
+            self._settle(self._previous, None)
         self._push(self._loose_seals if len(self._loose_seals) == self._loose else None)
         self._close_gaps()
         self._ask_anchors()
-        found = self._found
-        found.join(self._references.findings({*self._anchors.erased, *erased_later}))
-        found.take(*self._tree.false_receipts())
-        if self._tree.false is None and found.is_of_one_line:
-            found.retell(partial(_told_alone, proven=self._tree.proven))
+        findings = self._findings
+        findings.join(self._references.findings({*self._anchors.erased_ids, *erased_later}))
+        findings.take(*self._tree.false_receipts())
+        if self._tree.wrong_anchor is None and findings.is_of_one_line:
+            findings.reword_first(partial(_with_proven_root, proven=self._tree.proven))
         return self._anchors.outcome(
             ledger=self._ledger,
             size=self._lines,
             seal=self._tip or None,
             recorded_at=self._time.decode() or None,
             frontier=self._tree.frontier,
-            erased=self._references.erased,
-            found=found,
+            erased_count=self._references.erased_count,
+            findings=findings,
             whole=self._is_whole,
         )
 
@@ -153,14 +153,14 @@ class Diagnosis:
 
     def _convict(self, line: Line, after: Line | None) -> Breach:
         """Whether the head or the seal was altered, and which seal the line should have."""
-        pinned = after.prev if after is not None else ""
-        is_head_sealed = pinned == line.computed or (
+        pinned_seal = after.prev if after is not None else ""
+        is_head_sealed = pinned_seal == line.computed or (
             after is None and not self._loose and self._tree.fits(*self._pending(), line.computed)
         )
         if is_head_sealed or not _HASH.fullmatch(line.seal):
             detail = "The seal is not the one of its head."
             return Breach("SEAL_ALTERED", detail, line.computed, line.seal)
-        expected = pinned if after is not None and after.is_sealed else line.seal
+        expected = pinned_seal if after is not None and after.is_sealed else line.seal
         detail = "The head is not the one that was sealed."
         return Breach("HEAD_ALTERED", detail, expected, line.computed)
 
@@ -171,8 +171,8 @@ class Diagnosis:
             detail = "The line is of another ledger."
             self._tell(line, "WRONG_LEDGER", detail, self._ledger, ledger)
             # Where one line alone has named the ledger, either of the two may be the stranger.
-            known = self._next - self._anchors.base + (self._anchors.ledger is not None)
-            if line.prev != self._tip and known > 1:
+            vouchers = self._next - self._anchors.base + (self._anchors.ledger is not None)
+            if line.prev != self._tip and vouchers > 1:
                 self._pass_over(line)
                 return
         seq, expected = line.seq, self._next
@@ -201,7 +201,7 @@ class Diagnosis:
         self._loose, self._loose_seals = 0, []
         self._next, self._tip, self._tip_line, self._rival = seq + 1, tip, line.number, ""
         self._is_convicted = tip != line.computed
-        self._known.add(seq, line.computed)
+        self._shown_seals.add(seq, line.computed)
 
     # -- its neighbours --------------------------------------------------------------------------
 
@@ -218,17 +218,19 @@ class Diagnosis:
             return self._reseal(line, line.sealed_after(tip), after)
         else:
             place = self._tip_line, self._next - 1
-            self._found.take(Fault(*place, "RESEALED", _RESEALED, line.prev, tip, line.number))
+            self._findings.take(
+                Fault(*place, "RESEALED", _RESEAL_DETAIL, line.prev, tip, line.number)
+            )
             self._tip, self._is_convicted = line.prev, True
         return line.computed
 
     def _is_rechained(self, line: Line, after: Line | None) -> bool:
         """Whether it was this line that was sealed again, with another seal before it."""
-        own = line.sealed_after(self._tip)
+        rechained_seal = line.sealed_after(self._tip)
         if after is not None:
-            return after.is_sealed and after.prev == own
+            return after.is_sealed and after.prev == rechained_seal
         pending = self._pending()
-        return self._tree.fits(*pending) or self._tree.fits(*pending, own)
+        return self._tree.fits(*pending) or self._tree.fits(*pending, rechained_seal)
 
     def _is_renumbered(self, line: Line, after: Line | None) -> bool:
         """Whether it holds the seal before it, and nothing after it knows it by its number."""
@@ -238,23 +240,23 @@ class Diagnosis:
 
     def _reseal(self, line: Line, seal: str | None, after: Line | None) -> str:
         """Convict the line of having been sealed again; the seal that it had."""
-        self._tell(line, "RESEALED", _RESEALED, seal, line.computed, pinned_by=after)
+        self._tell(line, "RESEALED", _RESEAL_DETAIL, seal, line.computed, pinned_by=after)
         return line.computed if seal is None else seal
 
     def _look_back(self, line: Line, head: Head) -> None:
         """A line whose number has passed already."""
         seq = line.seq
-        if seq < self._anchors.base or self._known.has(seq, line.computed):
+        if seq < self._anchors.base or self._shown_seals.has(seq, line.computed):
             detail = f"Record {seq} stands in the log already."
             self._tell(line, "DUPLICATE_LINE", detail, seq=seq)
             return
-        if seq in self._known:
+        if seq in self._shown_seals:
             detail = f"There are two records {seq}; both follow the same history."
             self._tell(line, "FORKED", detail, None, line.computed, seq=seq)
             self._rival = line.computed if seq == self._next - 1 else self._rival
         else:
             self._fill_gap(line)
-            self._known.add(seq, line.computed)
+            self._shown_seals.add(seq, line.computed)
         self._judge(line, head, seq)
 
     def _open_gap(self, line: Line, start: int) -> None:
@@ -265,20 +267,22 @@ class Diagnosis:
     def _fill_gap(self, line: Line) -> None:
         for gap in self._gaps:
             if gap.start <= line.seq < gap.stop:
-                gap.filled += 1
+                gap.late_count += 1
                 return
         self._tell(line, "REORDERED", "The record stands after later ones.", seq=line.seq)
 
     def _close_gaps(self) -> None:
         for gap in self._gaps:
-            missing = gap.stop - gap.start - gap.filled
+            missing = gap.stop - gap.start - gap.late_count
             bounds = str(gap.start), str(gap.stop)
-            if gap.filled:
-                detail = f"Record {gap.stop} stands here, and {gap.filled} before it come later."
-                self._found.take(Fault(gap.line, gap.start, "REORDERED", detail, *bounds))
+            if gap.late_count:
+                detail = (
+                    f"Record {gap.stop} stands here, and {gap.late_count} before it come later."
+                )
+                self._findings.take(Fault(gap.line, gap.start, "REORDERED", detail, *bounds))
             if missing > 0:
                 detail = f"{missing} line(s) are missing before this one."
-                self._found.take(Fault(gap.line, gap.start, "MISSING_LINES", detail, *bounds))
+                self._findings.take(Fault(gap.line, gap.start, "MISSING_LINES", detail, *bounds))
                 self._references.lose(gap.line, may_erase=True)
 
     # -- its content -----------------------------------------------------------------------------
@@ -299,8 +303,8 @@ class Diagnosis:
         if self._strict:
             for breach in head_breaches(head):
                 self._tell(line, *breach, seq=seq)
-            if line.has_payload and (unfit := payload_breach(line.parts.payload)) is not None:
-                self._tell(line, *unfit, seq=seq)
+            if line.has_payload and (rule := payload_breach(line.parts.payload)) is not None:
+                self._tell(line, *rule, seq=seq)
         self._references.record(line.number, head, is_empty=line.parts.payload == NO_PAYLOAD)
 
     def _no_genesis(self, line: Line) -> Breach:
@@ -335,19 +339,21 @@ class Diagnosis:
 
     def _ask_anchors(self) -> None:
         tree, size = self._tree, self._lines
-        if tree.false is not None:
-            end, root = tree.false[:2]
+        if tree.wrong_anchor is not None:
+            end, root = tree.wrong_anchor[:2]
             detail = (
                 f"Lines {tree.proven + 1} to {end} do not lead to the root that is given for them."
             )
             if tree.proven == end:
                 detail = f"Two roots are told for {end} lines, of which one is theirs."
-            roots = root.hex(), tree.false_root.hex()
-            self._found.take(Fault(end, end - 1, "HISTORY_REWRITTEN", detail, *roots))
+            roots = root.hex(), tree.wrong_root.hex()
+            self._findings.take(Fault(end, end - 1, "HISTORY_REWRITTEN", detail, *roots))
         beyond = [anchor.size for anchor in self._anchors.roots if anchor.size > size]
         if beyond:
             detail = f"A root is given for {beyond[-1]} lines; {size} are here."
-            self._found.take(Fault(size + 1, size, "TRUNCATED", detail, str(beyond[-1]), str(size)))
+            self._findings.take(
+                Fault(size + 1, size, "TRUNCATED", detail, str(beyond[-1]), str(size))
+            )
             # A line that was cut off may have been an erasure.
             self._references.cut(size + 1)
 
@@ -364,17 +370,17 @@ class Diagnosis:
     ) -> None:
         place = self._next + self._loose if seq is None else seq
         pin = None if pinned_by is None else pinned_by.number
-        self._found.take(Fault(line.number, place, code, detail, expected, actual, pin))
+        self._findings.take(Fault(line.number, place, code, detail, expected, actual, pin))
 
 
-def _told_alone(fault: Fault, *, proven: int) -> Fault:
+def _with_proven_root(fault: Fault, *, proven: int) -> Fault:
     if fault.line is None or not fault.line <= proven:
         return fault
     detail = f"{fault.detail} All other lines reproduce the root of {proven} lines."
     return evolve(fault, detail=detail)
 
 
-class KnownSeals:
+class SealIndex:
     """Which numbers of records the log has shown already, and under which seals.
 
     8 bytes of a seal are kept for a line: enough to tell a line that stands twice from two records
@@ -395,17 +401,17 @@ class KnownSeals:
         runs[-1][1].extend(bytes.fromhex(seal)[:_SEAL_KEPT])
 
     def __contains__(self, seq: int) -> bool:
-        return self._of(seq) is not None
+        return self._seal_prefix(seq) is not None
 
     def has(self, seq: int, seal: str) -> bool:
         """Whether this number was seen under this seal."""
-        return self._of(seq) == bytes.fromhex(seal)[:_SEAL_KEPT]
+        return self._seal_prefix(seq) == bytes.fromhex(seal)[:_SEAL_KEPT]
 
-    def _of(self, seq: int) -> bytes | None:
+    def _seal_prefix(self, seq: int) -> bytes | None:
         for start, seals in self._runs:
-            at = (seq - start) * _SEAL_KEPT
-            if 0 <= at < len(seals):
-                return bytes(seals[at : at + _SEAL_KEPT])
+            offset = (seq - start) * _SEAL_KEPT
+            if 0 <= offset < len(seals):
+                return bytes(seals[offset : offset + _SEAL_KEPT])
         return None
 
 
@@ -414,5 +420,5 @@ def _unread(head: bytes) -> str:
     version = _VERSION.search(head)
     if version is None:
         return "The head does not follow its grammar."
-    told = version[1].decode()
-    return f"The record is of version {told}, and this program reads version 1; use a newer one."
+    digits = version[1].decode()
+    return f"The record is of version {digits}, and this program reads version 1; use a newer one."

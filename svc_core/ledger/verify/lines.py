@@ -91,12 +91,12 @@ def payload_breach(content: bytes) -> Breach | None:
         value = _decode(content.decode())
         if type(value) is not dict:
             return Breach("MALFORMED", "The payload is neither an object nor null.")
-        again = payload_bytes(value)
-    except Problem as refused:
-        return Breach("MALFORMED", refused.detail)
+        canonical_line = payload_bytes(value)
+    except Problem as error:
+        return Breach("MALFORMED", error.detail)
     except (ValueError, RecursionError):
         return Breach("MALFORMED", "The payload is no JSON.")
-    if again != content:
+    if canonical_line != content:
         return Breach("NOT_CANONICAL", "The payload is not in its canonical form (RFC 8785).")
     return None
 
@@ -168,31 +168,31 @@ class Line(NamedTuple):
         return seal_of(self.parts.head.replace(self.prev.encode(), prev.encode()))
 
 
-def read(number: int, raw: bytes) -> Line:
+def read_line(number: int, raw: bytes) -> Line:
     """The line with this number. It never raises."""
     if len(raw) > LINE_BYTES_MAX:
         detail = f"The line is longer than {LINE_BYTES_MAX} bytes."
         return Line(number, False, _NO_PARTS, None, "", Breach("MALFORMED", detail))
-    plain = _reading(number, raw)
-    if plain.is_sealed and plain.has_payload:
-        return plain
-    form = _canonical(raw)
-    if form is not None and form != raw:
-        again = _reading(number, form)
-        if not plain.is_cut or (again.is_sealed and again.has_payload):
+    line = _parse_line(number, raw)
+    if line.is_sealed and line.has_payload:
+        return line
+    canonical_bytes = _canonical(raw)
+    if canonical_bytes is not None and canonical_bytes != raw:
+        canonical_line = _parse_line(number, canonical_bytes)
+        if not line.is_cut or (canonical_line.is_sealed and canonical_line.has_payload):
             detail = "The line is not in its canonical form (RFC 8785)."
-            return again._replace(breach=Breach("NOT_CANONICAL", detail))
-    return plain
+            return canonical_line._replace(breach=Breach("NOT_CANONICAL", detail))
+    return line
 
 
-def _reading(number: int, raw: bytes) -> Line:
+def _parse_line(number: int, raw: bytes) -> Line:
     parts = _parts(raw)
     if parts is None:
         detail = "This is no line of a record."
         code = "MALFORMED" if raw.strip() else "NOT_CANONICAL"
         return Line(number, False, _NO_PARTS, None, "", Breach(code, detail))
-    found = HEAD.fullmatch(parts.head)
-    head = Head._make(found.groups()) if found else None
+    match = HEAD.fullmatch(parts.head)
+    head = Head._make(match.groups()) if match else None
     return Line(number, True, parts, head, seal_of(parts.head), None)
 
 
@@ -210,7 +210,7 @@ def _canonical(raw: bytes) -> bytes | None:
         value = loads(raw)
         if type(value) is not dict or value.keys() != _MEMBERS:
             return None
-        form = canonical.dumps(value)
+        canonical_bytes = canonical.dumps(value)
     except (ValueError, RecursionError):
         return None
-    return form if _parts(form) else None
+    return canonical_bytes if _parts(canonical_bytes) else None

@@ -147,7 +147,7 @@ class Outcome:
         return self.faults[0] if self.faults else None
 
 
-def in_order(faults: Iterable[Fault]) -> list[Fault]:
+def _in_order(faults: Iterable[Fault]) -> list[Fault]:
     """Faults by line, those of checkpoints last; several of a line by the order of `CODES`."""
     return sorted(faults, key=lambda f: (f.line is None, f.line or 0, _RANK[f.code]))
 
@@ -157,14 +157,14 @@ class Findings:
     """Faults as they are found: all are counted, the first are kept, each fails its check."""
 
     count: int = 0
-    failed: set[str] = field(factory=set)
+    failures: set[str] = field(factory=set)
     _first: list[Fault] = field(factory=list)
 
     def take(self, *faults: Fault) -> None:
         """Take in faults, in any order."""
         for fault in faults:
             self.count += 1
-            self.failed.add(CODES[fault.code])
+            self.failures.add(CODES[fault.code])
             self._first.append(fault)
             if len(self._first) > 2 * FAULTS_MAX:
                 self._first = self.first
@@ -173,22 +173,22 @@ class Findings:
         """Take in what another has found."""
         self.take(*other.first)
         self.count += other.count - len(other.first)
-        self.failed |= other.failed
+        self.failures |= other.failures
 
     @property
     def is_of_one_line(self) -> bool:
         """Whether all that was found is of one line."""
         return len({fault.line for fault in self.first}) == 1
 
-    def retell(self, told: Callable[[Fault], Fault]) -> None:
+    def reword_first(self, reword: Callable[[Fault], Fault]) -> None:
         """Say the first fault in other words."""
-        first, *others = self.first
-        self._first = [told(first), *others]
+        first, *rest = self.first
+        self._first = [reword(first), *rest]
 
     @property
     def first(self) -> list[Fault]:
         """At most as many faults as an outcome lists, in their order."""
-        return in_order(self._first)[:FAULTS_MAX]
+        return _in_order(self._first)[:FAULTS_MAX]
 
 
 _OF_EVERY_LINE: Final = frozenset(
@@ -196,18 +196,22 @@ _OF_EVERY_LINE: Final = frozenset(
 )
 
 
-def checks(failed: Collection[str], level: Level, *, undone: Iterable[str], whole: bool) -> Checks:
+def checks(
+    failures: Collection[str], level: Level, *, unchecked: Iterable[str], whole: bool
+) -> Checks:
     """The map of checks at `level`, of which some failed and some were not made.
 
     Where the lines were not read as a `whole`, nothing holds for every one of them.
     """
-    unmade = {"store", *undone}
+    open_checks = {"store", *unchecked}
     if level == "integrity":
-        unmade |= {"references", "canonical"}
+        open_checks |= {"references", "canonical"}
     if not whole:
-        unmade |= _OF_EVERY_LINE
+        open_checks |= _OF_EVERY_LINE
     names = [member.name for member in fields(Checks)]
-    return Checks(**{n: False if n in failed else None if n in unmade else True for n in names})
+    return Checks(
+        **{n: False if n in failures else None if n in open_checks else True for n in names}
+    )
 
 
 def beside(outcome: Outcome, store: Findings) -> Outcome:
@@ -219,7 +223,7 @@ def beside(outcome: Outcome, store: Findings) -> Outcome:
         assurance="failed",
         anchored_size=None,
         checks=evolve(outcome.checks, store=False),
-        faults=tuple(in_order((*outcome.faults, *store.first))[:FAULTS_MAX]),
+        faults=tuple(_in_order((*outcome.faults, *store.first))[:FAULTS_MAX]),
         fault_count=outcome.fault_count + store.count,
         head=None,
     )

@@ -35,40 +35,40 @@ _REFERENCES_MIN: Final = 1 << 16
 
 
 class References:
-    """Take in records line by line, then ask for `findings` and `erased`.
+    """Take in records line by line, then ask for `findings` and `erased_count`.
 
     With `is_partial` the log was not taken in from its beginning, or not all of it: a target that
     is unknown may lie outside. With `only_erasures` nothing but missing payloads and what erases
-    them is taken in. With `unerased` a record may have the content that another erases.
+    them is taken in. With `allow_content` a record may have the content that another erases.
     """
 
     def __init__(
-        self, *, is_partial: bool, only_erasures: bool = False, unerased: bool = False
+        self, *, is_partial: bool, only_erasures: bool = False, allow_content: bool = False
     ) -> None:
-        self.erased = 0
+        self.erased_count = 0
         self._is_partial = is_partial or only_erasures
         self._only_erasures = only_erasures
-        self._unerased = unerased
+        self._allow_content = allow_content
         self._erased_later: set[tuple[int, bytes]] = set()
         self._buckets = [bytearray() for _ in range(_BUCKETS)]
         # What was judged, sorted, without the room to grow that an array has.
-        self._kept = [b""] * _BUCKETS
+        self._archive = [b""] * _BUCKETS
         self._lost_line = 0
-        self._recorded = 0
-        self._referred = 0
-        self._found = Findings()
+        self._record_count = 0
+        self._reference_count = 0
+        self._findings = Findings()
 
     def record(self, line: int, head: Head, *, is_empty: bool) -> None:
         """Take in the record of a line, whose payload is null if `is_empty`, and its reference."""
         erases = head.op == b"erase"
         if is_empty or not self._only_erasures:
-            self._recorded += 1
+            self._record_count += 1
             self._put(head.id, line, _EMPTY * is_empty, head.subject)
         if head.target is None or (self._only_erasures and not erases):
             return
-        self._referred += 1
+        self._reference_count += 1
         self._put(head.target, line, _REFERS | _ERASES * erases, head.subject)
-        if self._referred >= max(_REFERENCES_MIN, self._recorded // 4):
+        if self._reference_count >= max(_REFERENCES_MIN, self._record_count // 4):
             self._judge(is_last=False)
 
     def lose(self, line: int, *, may_erase: bool) -> None:
@@ -86,74 +86,74 @@ class References:
 
     def findings(self, erased_later: Iterable[str] = ()) -> Findings:
         """What is wrong; ends the taking in. What follows the log erases `erased_later`."""
-        self._erased_later = {_spot(id_.encode()) for id_ in erased_later}
+        self._erased_later = {_bucket_key(id_.encode()) for id_ in erased_later}
         self._judge(is_last=True)
-        return self._found
+        return self._findings
 
     def _put(self, id_: bytes, line: int, flags: int, subject: bytes) -> None:
-        bucket, key = _spot(id_)
+        bucket, key = _bucket_key(id_)
         place = (line << _FLAG_BITS | flags).to_bytes(5, "big")
         self._buckets[bucket] += key + place + unhexlify(subject[4:])
 
     def _judge(self, *, is_last: bool) -> None:
-        self._referred = 0
+        self._reference_count = 0
         for number, bucket in enumerate(self._buckets):
-            held = self._kept[number] + bucket
-            if not held:
+            packed = self._archive[number] + bucket
+            if not packed:
                 continue
-            entries = sorted([held[at : at + _ENTRY] for at in range(0, len(held), _ENTRY)])
-            kept = bytearray()
-            self._found.take(*self._walk(number, entries, kept, is_last=is_last))
-            self._kept[number], self._buckets[number] = bytes(kept), bytearray()
+            entries = sorted([packed[at : at + _ENTRY] for at in range(0, len(packed), _ENTRY)])
+            carry = bytearray()
+            self._findings.take(*self._walk(number, entries, carry, is_last=is_last))
+            self._archive[number], self._buckets[number] = bytes(carry), bytearray()
 
     def _walk(
-        self, bucket: int, entries: list[bytes], kept: bytearray, *, is_last: bool
+        self, bucket: int, entries: list[bytes], carry: bytearray, *, is_last: bool
     ) -> Iterator[Fault]:
-        """Judge one bucket; what later references may need goes to `kept`."""
+        """Judge one bucket; what later references may need goes to `carry`."""
         owner = b""
         for entry in entries:
             is_owners = entry[_KEY] == owner[_KEY]
             if not entry[_FLAGS] & _REFERS:
                 if is_owners:
                     detail = "Another record has this id already."
-                    yield _told(bucket, entry, "DUPLICATE_ID", detail)
+                    yield _fault(bucket, entry, "DUPLICATE_ID", detail)
                     continue
-                yield from self._close(bucket, owner, kept, is_last=is_last)
+                yield from self._close(bucket, owner, carry, is_last=is_last)
                 owner = entry
             elif not is_owners or _line(entry) == _line(owner):
                 if is_owners or not self._is_partial:
                     detail = "No earlier record has the target's id."
-                    yield _told(bucket, entry, "BAD_TARGET", detail)
+                    yield _fault(bucket, entry, "BAD_TARGET", detail)
             elif entry[_SUBJECT] != owner[_SUBJECT]:
-                yield _told(bucket, entry, "BAD_TARGET", "The target is about another subject.")
+                yield _fault(bucket, entry, "BAD_TARGET", "The target is about another subject.")
             elif entry[_FLAGS] & _ERASES and not owner[_FLAGS] & _ERASES:
                 if owner[_FLAGS] & _EMPTY:
-                    self.erased += 1
-                elif not self._unerased:
+                    self.erased_count += 1
+                elif not self._allow_content:
                     detail = f"Line {_line(entry)} erases this record, and its payload is here."
-                    yield _told(bucket, owner, "PAYLOAD_NOT_ERASED", detail)
+                    yield _fault(bucket, owner, "PAYLOAD_NOT_ERASED", detail)
                 owner = b"%b%c%b" % (owner[:_FLAGS], owner[_FLAGS] | _ERASES, owner[_FLAGS + 1 :])
-        yield from self._close(bucket, owner, kept, is_last=is_last)
+        yield from self._close(bucket, owner, carry, is_last=is_last)
 
     def _close(
-        self, bucket: int, owner: bytes, kept: bytearray, *, is_last: bool
+        self, bucket: int, owner: bytes, carry: bytearray, *, is_last: bool
     ) -> Iterator[Fault]:
         if is_last and owner and owner[_FLAGS] & (_EMPTY | _ERASES) == _EMPTY:
             if (bucket, owner[_KEY]) in self._erased_later:
-                self.erased += 1
+                self.erased_count += 1
             elif _line(owner) > self._lost_line:
                 detail = "The payload is null and no record erases it."
-                yield _told(bucket, owner, "PAYLOAD_MISSING", detail)
-        kept += owner
+                yield _fault(bucket, owner, "PAYLOAD_MISSING", detail)
+        carry += owner
 
 
-def _spot(id_: bytes) -> tuple[int, bytes]:
+def _bucket_key(id_: bytes) -> tuple[int, bytes]:
     """The bucket of an identifier, and what tells it from the others in there."""
     hash_ = unhexlify(id_[4:])
     return _FIRSTS[id_[0]] + hash_[0], hash_[1:]
 
 
-def _told(bucket: int, entry: bytes, code: str, detail: str) -> Fault:
+def _fault(bucket: int, entry: bytes, code: str, detail: str) -> Fault:
     id_ = f"{_PREFIXES[bucket >> 8]}_{bucket & 0xFF:02x}{entry[_KEY].hex()}"
     return Fault(_line(entry), None, code, detail, None, id_)
 

@@ -55,7 +55,7 @@ _HASH, _HASH_END = _member(_HASH_MARK, 64)
 _PREV, _PREV_END = _member(b',"prev":"', 64)
 _TIME, _TIME_END = _member(b',"recordedAt":"', 27)
 _SEQ, _ = _member(b',"seq":', 1)
-_NOTHING: Final = _MIDDLE + NO_PAYLOAD + _BEFORE_SEAL
+_NULL_PAYLOAD: Final = _MIDDLE + NO_PAYLOAD + _BEFORE_SEAL
 
 Lines = Sequence[bytes]
 Places = Sequence[int]
@@ -75,15 +75,15 @@ class Sweep:
         self._references = anchors.references()
         self._has_empty = False
         self._is_regular = True
-        self._fixed = b""
+        self._ledger_mark = b""
 
     def feed(self, lines: Lines) -> bool:
         """Take in the next lines, without LF; False when no more are wanted."""
-        at = 0
-        while self._is_regular and at < len(lines):
-            stop = at + self._stride()
-            self._is_regular = self._take(lines[at:stop])
-            at = stop
+        position = 0
+        while self._is_regular and position < len(lines):
+            stop = position + self._stride()
+            self._is_regular = self._take(lines[position:stop])
+            position = stop
         return self._is_regular
 
     def finish(self, erased_later: Iterable[str] = ()) -> Outcome | None:
@@ -94,7 +94,7 @@ class Sweep:
         tree = self._tree
         if not self._is_regular or tree.next_anchor:
             return None
-        if self._references.findings({*self._anchors.erased, *erased_later}).count:
+        if self._references.findings({*self._anchors.erased_ids, *erased_later}).count:
             return None
         if any(tree.false_receipts()):
             return None
@@ -104,8 +104,8 @@ class Sweep:
             seal=self._seal.decode() or None,
             recorded_at=self._time.decode() or None,
             frontier=tree.frontier,
-            erased=self._references.erased,
-            found=Findings(),
+            erased_count=self._references.erased_count,
+            findings=Findings(),
         )
 
     def _stride(self) -> int:
@@ -116,7 +116,7 @@ class Sweep:
 
     def _take(self, lines: Lines) -> bool:
         """Check a run of lines; whether all is well."""
-        if not self._fixed and not self._begin(lines[0]):
+        if not self._ledger_mark and not self._begin(lines[0]):
             return False
         try:
             marks = [line.index(_HASH_MARK, _HASH_FROM) for line in lines]
@@ -141,12 +141,12 @@ class Sweep:
     def _begin(self, line: bytes) -> bool:
         """Learn the ledger from the first line, if nobody told it, and what is the same in each."""
         if self._ledger is None:
-            found = HEAD.match(line, len(_START))
-            if found is None:
+            match = HEAD.match(line, len(_START))
+            if match is None:
                 return False
-            self._ledger = found["ledger"].decode()
+            self._ledger = match["ledger"].decode()
         self._seal = self._seal or genesis(self._ledger).encode()
-        self._fixed = b'"%b","op":"' % self._ledger.encode()
+        self._ledger_mark = b'"%b","op":"' % self._ledger.encode()
         return True
 
     def _has_form(self, lines: Lines, marks: Places, seals: bytes) -> bool:
@@ -156,7 +156,7 @@ class Sweep:
             max(map(len, lines)) <= LINE_BYTES_MAX
             and b"".join([line[: len(_START)] for line in lines]) == _START * len(lines)
             and b"".join([line[-_TAIL_BYTES:] for line in lines]) == tails
-            and all(self._fixed in ledger for ledger in before)
+            and all(self._ledger_mark in ledger for ledger in before)
         )
 
     def _is_in_order(self, lines: Lines, marks: Places) -> bool:
@@ -169,19 +169,24 @@ class Sweep:
         return in_order and self._time <= times[0] and times == sorted(times)
 
     def _follows(self, lines: Lines, marks: Places, seals: bytes) -> bool:
-        held = [line[at + _PREV : at + _PREV_END] for line, at in zip(lines, marks, strict=True)]
-        return b"".join(held) == self._seal + seals[:-64]
+        seals_before = [
+            line[at + _PREV : at + _PREV_END] for line, at in zip(lines, marks, strict=True)
+        ]
+        return b"".join(seals_before) == self._seal + seals[:-64]
 
     def _holds_payloads(self, lines: Lines, marks: Places, ends: Places) -> bool:
         start = len(_MIDDLE)
         payloads = [line[end + start : -_TAIL_BYTES] for line, end in zip(lines, ends, strict=True)]
         hashes = hexlify(b"".join([sha256(payload).digest() for payload in payloads]))
-        held = b"".join(
+        hashes_stated = b"".join(
             [line[at + _HASH : at + _HASH_END] for line, at in zip(lines, marks, strict=True)]
         )
-        if hashes != held:
-            places = zip(payloads, range(0, len(held), 64), strict=True)
-            if any(p != NO_PAYLOAD and hashes[i : i + 64] != held[i : i + 64] for p, i in places):
+        if hashes != hashes_stated:
+            places = zip(payloads, range(0, len(hashes_stated), 64), strict=True)
+            if any(
+                p != NO_PAYLOAD and hashes[i : i + 64] != hashes_stated[i : i + 64]
+                for p, i in places
+            ):
                 return False
         self._has_empty = self._has_empty or NO_PAYLOAD in payloads
         return True
@@ -193,13 +198,13 @@ class Sweep:
         """
         cuts = zip(lines, marks, ends, strict=True)
         for number, (line, at, end) in enumerate(cuts, self._tree.size + 1):
-            is_empty = line.startswith(_NOTHING, end)
+            is_empty = line.startswith(_NULL_PAYLOAD, end)
             if not (self._strict or is_empty or line.startswith(ERASES, at - len(ERASES))):
                 continue
-            found = HEAD.fullmatch(line, len(_START), end)
-            if found is None:
+            match = HEAD.fullmatch(line, len(_START), end)
+            if match is None:
                 return False
-            head = Head._make(found.groups())
+            head = Head._make(match.groups())
             if self._strict:
                 payload = line[end + len(_MIDDLE) : -_TAIL_BYTES]
                 if any(head_breaches(head)) or payload_breach(payload) is not None:
@@ -212,4 +217,4 @@ class Sweep:
         self._tree.extend(seals)
         self._seal = seals[-1].hex().encode()
         self._time = line[at + _TIME : at + _TIME_END]
-        return self._tree.false is None
+        return self._tree.wrong_anchor is None

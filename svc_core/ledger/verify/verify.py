@@ -26,11 +26,11 @@ PASSES: Final[tuple[type[Sweep] | type[Diagnosis], ...]] = (Sweep, Diagnosis)
 """Each is fed all lines until it returns False; the first outcome that is not None counts."""
 
 _BYTES_MAX: Final = 4 << 20
-_KEPT: Final = LINE_BYTES_MAX + 1
+_LINE_KEPT: Final = LINE_BYTES_MAX + 1
 
 
 def verify(
-    lines: Collection[bytes] | Callable[[], Iterable[bytes]], **given: Unpack[Evidence]
+    lines: Collection[bytes] | Callable[[], Iterable[bytes]], **evidence: Unpack[Evidence]
 ) -> Outcome:
     """The outcome over lines without LF, or over those that a function opens anew on each call.
 
@@ -40,10 +40,10 @@ def verify(
         ValueError: `vkey` is no key.
     """
     opener = lines if callable(lines) else lambda: lines
-    return judge(gather(**given), lambda: _runs(opener()))
+    return _run_passes(gather(**evidence), lambda: _runs(opener()))
 
 
-def verify_export(blocks: Callable[[], Iterable[bytes]], **given: Unpack[Evidence]) -> Outcome:
+def verify_export(blocks: Callable[[], Iterable[bytes]], **evidence: Unpack[Evidence]) -> Outcome:
     """The outcome over an export, opened anew on each call as blocks of its bytes.
 
     The memory it takes does not depend on what is in the file; see `chunks` and `references`.
@@ -51,10 +51,10 @@ def verify_export(blocks: Callable[[], Iterable[bytes]], **given: Unpack[Evidenc
     Raises:
         ValueError: `vkey` is no key.
     """
-    return judge(gather(**given), lambda: chunks(blocks()))
+    return _run_passes(gather(**evidence), lambda: chunks(blocks()))
 
 
-def judge(anchors: Anchors, opener: Callable[[], Chunks]) -> Outcome:
+def _run_passes(anchors: Anchors, opener: Callable[[], Chunks]) -> Outcome:
     """The outcome of the first pass that comes to one, over lines that can be opened again."""
     for make in PASSES:
         verifier = make(anchors)
@@ -82,18 +82,18 @@ def chunks(blocks: Iterable[bytes]) -> Iterator[list[bytes]]:
     line by line: a file need not have line ends.
     """
     lines: list[bytes] = []
-    rest, held = b"", 0
+    rest, held_bytes = b"", 0
     for block in blocks:
-        first, *others = block.split(b"\n")
-        rest += first[: _KEPT - len(rest)]
-        held += len(block)
-        if others:
-            lines += (rest, *(line[:_KEPT] for line in others[:-1]))
-            rest = others[-1][:_KEPT]
-        while len(lines) >= RUN_LINES_MAX or (lines and held >= _BYTES_MAX):
+        first, *rest_lines = block.split(b"\n")
+        rest += first[: _LINE_KEPT - len(rest)]
+        held_bytes += len(block)
+        if rest_lines:
+            lines += (rest, *(line[:_LINE_KEPT] for line in rest_lines[:-1]))
+            rest = rest_lines[-1][:_LINE_KEPT]
+        while len(lines) >= RUN_LINES_MAX or (lines and held_bytes >= _BYTES_MAX):
             yield lines[:RUN_LINES_MAX]
             del lines[:RUN_LINES_MAX]
-            held = sum(map(len, lines))
+            held_bytes = sum(map(len, lines))
     if rest:
         lines.append(rest)
     if lines:

@@ -25,46 +25,47 @@ _ASSURANCE: Final[Mapping[str, str]] = {
         "many witnesses have signed as the policy asks for: others saw the same log."
     ),
 }
-_UNKEYED: Final = (
+_NO_KEY: Final = (
     "The file agrees with the checkpoints and receipts, but no key was given that says whose they "
     "are, so they prove nothing: give the ledger's key as --key."
 )
 
-_UNKEYED_AGAINST: Final = (
+_NO_KEY_FAULT: Final = (
     "Give the ledger's key as --key: without it nobody knows whose the checkpoints and receipts "
     "are, and anybody can make some that do not agree with a sound ledger."
 )
-_HELD: Final = frozenset({"HISTORY_REWRITTEN", "TRUNCATED"})
+_COMPARISON_CODES: Final = frozenset({"HISTORY_REWRITTEN", "TRUNCATED"})
 """What is found by comparing with what is held against the file."""
 
-_ALTERED: Final = (
+_CHANGED_STEP: Final = (
     "Export the ledger again. If the line is the same there, what is stored was changed: compare "
     "it with a backup, and keep this file."
 )
-_REWRITTEN: Final = (
+_REWRITE_STEP: Final = (
     "Keep this file and what you hold against it: together they prove that the history was "
     "changed by somebody who could seal."
 )
-_PLACED: Final = (
+_ORDER_STEP: Final = (
     "Export the ledger again, pages in order and each once. If the fault stays, lines are missing "
     "in the store itself."
 )
-_RULES: Final = (
+_RULE_STEP: Final = (
     "The bytes are as they were sealed, and say what no ledger may say: a program that does not "
     "keep the rules has sealed them. Keep the file and tell whoever runs that program."
 )
-_NOTES: Final = (
+_NOTE_STEP: Final = (
     "Look at the checkpoints, the receipts and the key: they must be of this ledger and "
     "unchanged. The lines themselves may be sound; verify without them to see."
 )
 _NEXT: Final[Mapping[str, str]] = {
     **dict.fromkeys(
-        ("MALFORMED", "NOT_CANONICAL", "HEAD_ALTERED", "SEAL_ALTERED", "PAYLOAD_ALTERED"), _ALTERED
+        ("MALFORMED", "NOT_CANONICAL", "HEAD_ALTERED", "SEAL_ALTERED", "PAYLOAD_ALTERED"),
+        _CHANGED_STEP,
     ),
-    **dict.fromkeys(("RESEALED", "FORKED", "HISTORY_REWRITTEN"), _REWRITTEN),
-    **dict.fromkeys(("REORDERED", "MISSING_LINES", "DUPLICATE_LINE"), _PLACED),
+    **dict.fromkeys(("RESEALED", "FORKED", "HISTORY_REWRITTEN"), _REWRITE_STEP),
+    **dict.fromkeys(("REORDERED", "MISSING_LINES", "DUPLICATE_LINE"), _ORDER_STEP),
     **dict.fromkeys(
-        ("CHECKPOINT_MALFORMED", "CHECKPOINT_UNSIGNED", "CHECKPOINT_SIGNATURE_INVALID"), _NOTES
+        ("CHECKPOINT_MALFORMED", "CHECKPOINT_UNSIGNED", "CHECKPOINT_SIGNATURE_INVALID"), _NOTE_STEP
     ),
     "PAYLOAD_NOT_ERASED": (
         "What was to be forgotten is in this file: its content was put back, or the pages of the "
@@ -90,33 +91,33 @@ def words(name: str, outcome: Outcome, *, is_keyed: bool, has_notes: bool) -> It
     if first is None:
         yield from _sound(name, outcome)
         if is_open:
-            yield _UNKEYED
+            yield _NO_KEY
     else:
         yield from _unsound(name, outcome, first)
-        is_theirs = is_open and first.code in _HELD
-        yield f"What to do: {_UNKEYED_AGAINST if is_theirs else _NEXT.get(first.code, _RULES)}"
+        is_theirs = is_open and first.code in _COMPARISON_CODES
+        yield f"What to do: {_NO_KEY_FAULT if is_theirs else _NEXT.get(first.code, _RULE_STEP)}"
 
 
 def _sound(name: str, outcome: Outcome) -> Iterator[str]:
-    erased = f", {outcome.erased} erased" if outcome.erased else ""
-    yield f"OK  {name}: {outcome.size - outcome.start} records{erased}, {outcome.level}"
+    suffix = f", {outcome.erased} erased" if outcome.erased else ""
+    yield f"OK  {name}: {outcome.size - outcome.start} records{suffix}, {outcome.level}"
     root = None if outcome.root is None else to_base64(outcome.root)
-    shown = {"ledger": outcome.ledger, "head seal": outcome.head_seal, "root": root}
-    yield from (f"{title:<11}{text}" for title, text in shown.items() if text is not None)
+    rows = {"ledger": outcome.ledger, "head seal": outcome.head_seal, "root": root}
+    yield from (f"{title:<11}{text}" for title, text in rows.items() if text is not None)
     yield f"Assurance: {_ASSURANCE[outcome.assurance].format(size=outcome.anchored_size)}"
 
 
 def _unsound(name: str, outcome: Outcome, first: Fault) -> Iterator[str]:
     yield f"FAILED  {name}: {_place(first)}{first.code}"
     yield f"  {first.detail}"
-    shown = {"expected": first.expected, "actual": first.actual}
-    yield from (f"  {title:<10}{text}" for title, text in shown.items() if text is not None)
+    rows = {"expected": first.expected, "actual": first.actual}
+    yield from (f"  {title:<10}{text}" for title, text in rows.items() if text is not None)
     if first.pinned_by is not None:
         yield f"  line {first.pinned_by} holds what was expected"
-    others = outcome.faults[1:FAULTS_SHOWN]
-    if others:
+    rest = outcome.faults[1:FAULTS_SHOWN]
+    if rest:
         yield f"{outcome.fault_count} faults in all, these among them:"
-        yield from (f"  {_place(fault)}{fault.code}: {fault.detail}" for fault in others)
+        yield from (f"  {_place(fault)}{fault.code}: {fault.detail}" for fault in rest)
 
 
 def _place(fault: Fault) -> str:

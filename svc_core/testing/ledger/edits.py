@@ -39,9 +39,9 @@ def byte_edits(draw: st.DrawFn, history: History) -> Edit:
     index = draw(st.integers(0, len(history.lines) - 1))
     line = history.lines[index]
     place = draw(st.integers(0, len(line) - 1))
-    byte = draw(st.integers(0, 255).filter(lambda each: each not in (line[place], 0x0A)))
-    edited = line[:place] + bytes([byte]) + line[place + 1 :]
-    lines = (*history.lines[:index], edited, *history.lines[index + 1 :])
+    byte = draw(st.integers(0, 255).filter(lambda candidate: candidate not in (line[place], 0x0A)))
+    new_line = line[:place] + bytes([byte]) + line[place + 1 :]
+    lines = (*history.lines[:index], new_line, *history.lines[index + 1 :])
     return Edit(f"byte {place} of line {index + 1} became {byte}", lines, index + 1)
 
 
@@ -49,16 +49,16 @@ def byte_edits(draw: st.DrawFn, history: History) -> Edit:
 def line_edits(draw: st.DrawFn, history: History) -> Edit:
     """Lines swapped, deleted, repeated, or the last ones cut off."""
     lines = history.lines
-    what = draw(st.sampled_from(("swap", "delete", "repeat", "cut")))
+    op = draw(st.sampled_from(("swap", "delete", "repeat", "cut")))
     index = draw(st.integers(0, len(lines) - 2))
-    if what == "swap":
-        other = draw(st.integers(index + 1, len(lines) - 1))
-        swapped = list(lines)
-        swapped[index], swapped[other] = lines[other], lines[index]
-        return Edit(f"{what} {index + 1} and {other + 1}", tuple(swapped), index + 1)
-    if what == "delete":
-        return Edit(f"{what} {index + 1}", (*lines[:index], *lines[index + 1 :]), index + 1)
-    if what == "repeat":
+    if op == "swap":
+        target = draw(st.integers(index + 1, len(lines) - 1))
+        order = list(lines)
+        order[index], order[target] = lines[target], lines[index]
+        return Edit(f"{op} {index + 1} and {target + 1}", tuple(order), index + 1)
+    if op == "delete":
+        return Edit(f"{op} {index + 1}", (*lines[:index], *lines[index + 1 :]), index + 1)
+    if op == "repeat":
         again = (*lines[: index + 1], lines[index], *lines[index + 1 :])
-        return Edit(f"{what} {index + 1}", again, index + 2)
-    return Edit(f"{what} after {index + 1}", lines[: index + 1], None)
+        return Edit(f"{op} {index + 1}", again, index + 2)
+    return Edit(f"{op} after {index + 1}", lines[: index + 1], None)

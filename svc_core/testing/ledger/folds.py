@@ -25,11 +25,11 @@ from svc_core.testing.ledger.questions import (
     Fold,
     Question,
     View,
+    check_same,
     core,
     holds,
     live_ids,
     questions,
-    same,
     standing_rows,
     valid_times,
 )
@@ -52,7 +52,7 @@ def check_order_independence(fold: Fold, history: History) -> None:
     for question in questions(history):
         expected = fold(records, question)
         for order in orders:
-            same(fold(order, question), expected, question)
+            check_same(fold(order, question), expected, question)
 
 
 @named
@@ -60,7 +60,7 @@ def check_idempotence(fold: Fold, history: History) -> None:
     """P2: a record given twice counts once."""
     for question in questions(history):
         expected = fold(history.records, question)
-        same(fold((*history.records, *history.records), question), expected, question)
+        check_same(fold((*history.records, *history.records), question), expected, question)
 
 
 @named
@@ -69,9 +69,9 @@ def check_incremental(fold: Fold, history: History) -> None:
     records, half = history.records, len(history.records) // 2
     for question in questions(history):
         expected = fold(records, question)
-        same(fold((*records[half:], *records[: half + 1]), question), expected, question)
-        joined = RecordSet.of(records[half:]) | RecordSet.of(records[: half + 1])
-        same(fold(joined.records, question), expected, question)
+        check_same(fold((*records[half:], *records[: half + 1]), question), expected, question)
+        union = RecordSet.of(records[half:]) | RecordSet.of(records[: half + 1])
+        check_same(fold(union.records, question), expected, question)
 
 
 @named
@@ -103,8 +103,8 @@ def check_later_records(fold: Fold, history: History) -> None:
     """P5: what is recorded after a record time does not change a fold at it."""
     for at, prefix in _prefixes(history):
         for question in questions(history):
-            then = evolve(question, record_time=at)
-            same(fold(history.records, then), fold(prefix, then), then)
+            at_time = evolve(question, record_time=at)
+            check_same(fold(history.records, at_time), fold(prefix, at_time), at_time)
 
 
 @named
@@ -112,8 +112,8 @@ def check_restriction(fold: Fold, history: History) -> None:
     """P6: folding what was recorded by a time is folding at that record time."""
     for at, prefix in _prefixes(history):
         for question in questions(history):
-            then = evolve(question, record_time=at)
-            same(fold(prefix, question), fold(history.records, then), then)
+            at_time = evolve(question, record_time=at)
+            check_same(fold(prefix, question), fold(history.records, at_time), at_time)
 
 
 @named
@@ -123,7 +123,7 @@ def check_prefix_size(fold: Fold, history: History) -> None:
         for question in questions(history):
             by_time = evolve(question, record_time=at)
             by_size = evolve(question, size=len(prefix))
-            same(fold(history.records, by_time), fold(history.records, by_size), by_time)
+            check_same(fold(history.records, by_time), fold(history.records, by_size), by_time)
 
 
 def _prefixes(history: History) -> Iterator[tuple[str, tuple[Record, ...]]]:
@@ -147,7 +147,7 @@ def check_segments(fold: Fold, history: History) -> None:
         for start, end in zip([first, *times[1::2]], [*times[::2], None], strict=True):
             if end is not None:
                 opening, closing = Question(subject, start), Question(subject, end)
-                same(fold(history.records, opening), fold(history.records, closing), opening)
+                check_same(fold(history.records, opening), fold(history.records, closing), opening)
 
 
 @named
@@ -170,8 +170,8 @@ def check_full_retraction(fold: Fold, history: History) -> None:
     So does a supersession, whatever its bounds.
     """
     for target in _statements(history):
-        superseded = act(history, "supersede", target, _middle(history))
-        for after in (act(history, "retract", target), superseded):
+        supersession = act(history, "supersede", target, _middle(history))
+        for after in (act(history, "retract", target), supersession):
             for question in questions(after, target.subject):
                 live = live_ids(fold(after.records, question))
                 holds(target.id not in live, question, target.id)
@@ -182,11 +182,11 @@ def check_restoration(fold: Fold, history: History) -> None:
     """P9: retracting a retraction restores what it displaced, exactly."""
     for target in _statements(history):
         for interval in ((None, None), _middle(history)):
-            retracted = act(history, "retract", target, interval)
-            restored = act(retracted, "retract", retracted.records[-1])
+            retraction = act(history, "retract", target, interval)
+            restoration = act(retraction, "retract", retraction.records[-1])
             for question in questions(history, target.subject):
-                before, after = fold(history.records, question), fold(restored.records, question)
-                same(_present(after), _present(before), question, target.id)
+                before, after = fold(history.records, question), fold(restoration.records, question)
+                check_same(_present(after), _present(before), question, target.id)
 
 
 @named
@@ -199,10 +199,10 @@ def check_erasure(fold: Fold, history: History) -> None:
             view = fold(after.records, question)
             holds(live_ids(view) == live_ids(before), question, target.id)
             # A copy from before does not bring it back, and no record time is before an erasure.
-            copied = (*history.records, after.records[-1])
-            then = evolve(question, record_time=history.head.recorded_at)
-            for told in (view, fold(copied, question), fold(copied, then)):
-                rows = [row for row in standing_rows(told) if row["id"] == target.id]
+            copies = (*history.records, after.records[-1])
+            at_time = evolve(question, record_time=history.head.recorded_at)
+            for answer in (view, fold(copies, question), fold(copies, at_time)):
+                rows = [row for row in standing_rows(answer) if row["id"] == target.id]
                 holds(all(row["erased"] for row in rows), question, rows)
 
 
@@ -219,7 +219,7 @@ def check_amendment(fold: Fold, history: History) -> None:
                 holds(target.id not in live_ids(view), question)
                 holds(amendment.id in live_ids(view), question)
             else:
-                same(_present(view), _present(before), question)
+                check_same(_present(view), _present(before), question)
 
 
 def _present(view: View) -> View:
@@ -235,15 +235,15 @@ def _middle(history: History) -> tuple[str | None, str | None]:
 
 def _statements(history: History) -> list[Record]:
     """Up to two statements that are not displaced everywhere, the last made first."""
-    found: list[Record] = []
+    statements: list[Record] = []
     for subject in history.subjects:
         standing = Standing.of(history.records, subject)
-        found += [
-            each
-            for each in standing.records
-            if each.op in STATEMENTS and each.id in standing.in_force and each.payload
+        statements += [
+            record
+            for record in standing.records
+            if record.op in STATEMENTS and record.id in standing.in_force and record.payload
         ]
-    return found[::-1][:2]
+    return statements[::-1][:2]
 
 
 def act(
@@ -254,7 +254,7 @@ def act(
     payload: Mapping[str, Any] | None = None,
 ) -> History:
     """The history after one more act; an amendment says what its target says."""
-    said = payload or (target.payload if op in STATEMENTS else None) or {"reason": "other"}
+    members = payload or (target.payload if op in STATEMENTS else None) or {"reason": "other"}
     head = history.head
     draft = Draft(
         target.kind,
@@ -263,7 +263,7 @@ def act(
         target.id,
         *interval,
         next(author for author in AUTHORS if author != target.author),
-        {**said, "salt": f"x{head.size:020d}A"},
+        {**members, "salt": f"x{head.size:020d}A"},
     )
     return history.append([draft], head.recorded_at or instant(0))
 
@@ -279,18 +279,20 @@ def check_retracted_verdict(fold: Fold, history: History) -> None:
     """
     for target in _statements(history):
         for state in ("verified", "refuted"):
-            judged = act(history, "verify", target, payload={"state": state, "method": "reading"})
-            restored = act(judged, "retract", judged.records[-1])
-            limited = act(judged, "retract", judged.records[-1], _middle(history))
+            with_verdict = act(
+                history, "verify", target, payload={"state": state, "method": "reading"}
+            )
+            restoration = act(with_verdict, "retract", with_verdict.records[-1])
+            in_part = act(with_verdict, "retract", with_verdict.records[-1], _middle(history))
             for question in questions(history, target.subject):
                 before = fold(history.records, question)
                 holds(
-                    _states(fold(limited.records, question))
+                    _states(fold(in_part.records, question))
                     == _with(_states(before), target.id, state),
                     question,
                 )
-                during = fold(judged.records, question)
-                after = fold(restored.records, question)
+                during = fold(with_verdict.records, question)
+                after = fold(restoration.records, question)
                 holds(_states(during) == _with(_states(before), target.id, state), question)
                 holds(_states(after) == _states(before), question)
                 holds(_outcome(after) == _outcome(before), question)
@@ -304,14 +306,18 @@ def check_all_refuted(fold: Fold, history: History) -> None:
     for question in list(questions(history))[:3]:
         for name, claim in fold(history.records, question)["claims"].items():
             after = history
-            support = [row["id"] for each in claim["candidates"] for row in each["support"]]
+            support = [
+                row["id"] for candidate in claim["candidates"] for row in candidate["support"]
+            ]
             for id_ in support:
                 after = act(after, "verify", records[id_], payload={"state": "refuted"})
-            found = fold(after.records, question)["claims"][name]
-            holds(found["value"] is None and not found["contested"], question)
-            holds(not any(candidate["best"] for candidate in found["candidates"]), question)
-            listed = [row["id"] for each in found["candidates"] for row in each["support"]]
-            holds(sorted(listed) == sorted(support), question)
+            claim_after = fold(after.records, question)["claims"][name]
+            holds(claim_after["value"] is None and not claim_after["contested"], question)
+            holds(not any(candidate["best"] for candidate in claim_after["candidates"]), question)
+            ids_shown = [
+                row["id"] for candidate in claim_after["candidates"] for row in candidate["support"]
+            ]
+            holds(sorted(ids_shown) == sorted(support), question)
 
 
 def _states(view: View) -> dict[str, str]:
@@ -341,8 +347,8 @@ def check_agreement(fold: Fold, oracle: Fold, history: History) -> None:
     """P16: two implementations say the same at every record time and valid time."""
     for head in history.heads[1:]:
         for question in questions(history):
-            then = evolve(question, record_time=head.recorded_at)
-            same(fold(history.records, then), oracle(history.records, then), then)
+            at_time = evolve(question, record_time=head.recorded_at)
+            check_same(fold(history.records, at_time), oracle(history.records, at_time), at_time)
 
 
 CHECKS: Final[tuple[Check, ...]] = (
@@ -367,8 +373,8 @@ def _test(check: Check, fold: Fold) -> Callable[[object, History], None]:
         check(fold, history)
 
     test.__name__ = test.__qualname__ = _name(check)  # Hypothesis keeps what failed under it
-    relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-    return relaxed(given(histories())(test))
+    profile = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    return profile(given(histories())(test))
 
 
 def _name(check: Check) -> str:

@@ -76,17 +76,20 @@ class History:
     def append(self, drafts: Iterable[Draft], now: str) -> "History":
         """The history after these drafts were sealed as one batch; erasures are carried out."""
         batch = seal_batch(self.head, drafts, now)
-        gone = {record.target for record in batch.records if record.op == "erase"}
+        erased_ids = {record.target for record in batch.records if record.op == "erase"}
         lines, records = (*self.lines, *batch.lines), (*self.records, *batch.records)
-        if gone:
+        if erased_ids:
             lines = tuple(
                 [
-                    emptied(line) if record.id in gone else line
+                    line_without_payload(line) if record.id in erased_ids else line
                     for line, record in zip(lines, records, strict=True)
                 ]
             )
             records = tuple(
-                [each._replace(payload=None) if each.id in gone else each for each in records]
+                [
+                    record._replace(payload=None) if record.id in erased_ids else record
+                    for record in records
+                ]
             )
         return History(lines, records, (*self.heads, batch.head))
 
@@ -95,11 +98,11 @@ def _in_short(record: Record) -> str:
     """A record in some hundred characters."""
     target = f" on {record.target[:9]}" if record.target else ""
     bounds = [at and at[:10] for at in (record.valid_from, record.valid_to)]
-    said = {name: value for name, value in (record.payload or {}).items() if name != "salt"}
-    return f"{record.op} {record.id[:9]}{target} by {record.author} for {bounds}: {said}"
+    members = {name: value for name, value in (record.payload or {}).items() if name != "salt"}
+    return f"{record.op} {record.id[:9]}{target} by {record.author} for {bounds}: {members}"
 
 
-def emptied(line: bytes) -> bytes:
+def line_without_payload(line: bytes) -> bytes:
     """The line after its content was erased."""
     parts = split(line)
     return encode_line(parts.head, None, parts.seal.decode())
@@ -109,7 +112,7 @@ def emptied(line: bytes) -> bytes:
 
 _bounds = st.none() | st.sampled_from(VALID_TIMES)
 intervals = st.tuples(_bounds, _bounds).filter(
-    lambda each: each[0] is None or each[1] is None or each[0] < each[1]
+    lambda bounds: bounds[0] is None or bounds[1] is None or bounds[0] < bounds[1]
 )
 """Valid intervals, open on either side or on both."""
 
@@ -124,7 +127,7 @@ _STATES: Final = ("under_review", "corroborated", "verified", "disputed", "refut
 class Act:
     """A wish to append. `pick` chooses its target among those that there are, if there are any.
 
-    `joined` puts it into the batch of the act before it.
+    `is_joined` puts it into the batch of the act before it.
     """
 
     op: Op
@@ -135,7 +138,7 @@ class Act:
     claim: dict[str, Any]
     word: str
     state: str
-    joined: bool
+    is_joined: bool
     number: int
 
 
@@ -173,7 +176,7 @@ def acts(*, erasures: bool = True) -> st.SearchStrategy[Act]:
         claim=_claims,
         word=st.sampled_from(("Ann", "Änne")),
         state=st.sampled_from(_STATES),
-        joined=st.booleans(),
+        is_joined=st.booleans(),
         number=st.integers(0, 99),
     )
 
@@ -186,7 +189,7 @@ def histories(
 ) -> st.SearchStrategy[History]:
     """Ledgers of so many subjects that every rule of appending lets pass."""
     wishes = st.lists(acts(erasures=erasures), min_size=acts_min, max_size=acts_max)
-    return st.builds(grow, st.just(opened(subjects)), wishes, st.integers(0, 3))
+    return st.builds(grow_history, st.just(opened(subjects)), wishes, st.integers(0, 3))
 
 
 def opened(subjects: int) -> History:
@@ -199,7 +202,7 @@ def opened(subjects: int) -> History:
     return history
 
 
-def grow(history: History, wishes: Iterable[Act], pace: int = 1) -> History:
+def grow_history(history: History, wishes: Iterable[Act], pace: int = 1) -> History:
     """The history after these acts, as far as the rules let them pass.
 
     The clock moves `pace` microseconds between acts; record time moves on where it stands still.
@@ -207,7 +210,7 @@ def grow(history: History, wishes: Iterable[Act], pace: int = 1) -> History:
     before = history
     batch: list[Draft] = []
     for number, act in enumerate(wishes):
-        if not act.joined:
+        if not act.is_joined:
             before, batch = history, []
         draft = draft_of(history, act)
         if draft is not None:
@@ -221,7 +224,7 @@ def draft_of(history: History, act: Act) -> Draft | None:
     subject = history.subjects[act.number % len(history.subjects)]
     standing = Standing.of(history.records, subject)
     target = None if act.op == "assert" else _target(standing, act)
-    act = act if target is None else _fitted(act, target, standing)
+    act = act if target is None else _fit(act, target, standing)
     kind = act.kind if target is None else target.kind
     draft = Draft(
         kind,
@@ -233,34 +236,36 @@ def draft_of(history: History, act: Act) -> Draft | None:
         {**_content(history, act, kind, target), "salt": _salt(len(history.lines), act.number)},
     )
     try:
-        admit(draft, known(history, subject, draft))
+        admit(draft, facts_for(history, subject, draft))
     except Problem:
         return None
     return draft
 
 
-def known(history: History, subject: str, draft: Draft) -> LedgerFacts:
+def facts_for(history: History, subject: str, draft: Draft) -> LedgerFacts:
     """What the rules of appending are told of a history."""
-    cited = frozenset(draft.payload.get("evidence", ()))
+    ids = frozenset(draft.payload.get("evidence", ()))
     return LedgerFacts(
         RunningStanding.of(record for record in history.records if record.subject == subject),
-        {record.id: record for record in history.records if record.id in cited},
+        {record.id: record for record in history.records if record.id in ids},
         allow_erasure=True,
     )
 
 
 def _target(standing: Standing, act: Act) -> Record | None:
     fitting = [
-        each
-        for each in standing.records
-        if each.op in ACTS_ON[act.op] and not (act.op == "verify" and each.kind == "subject")
+        record
+        for record in standing.records
+        if record.op in ACTS_ON[act.op] and not (act.op == "verify" and record.kind == "subject")
     ]
-    acts = [each for each in fitting if each.op not in STATEMENTS] if act.number // 2 % 2 else []
+    acts = (
+        [record for record in fitting if record.op not in STATEMENTS] if act.number // 2 % 2 else []
+    )
     fitting = acts or fitting
     return fitting[act.pick % len(fitting)] if fitting else None
 
 
-def _fitted(act: Act, target: Record, standing: Standing) -> Act:
+def _fit(act: Act, target: Record, standing: Standing) -> Act:
     """The act as the rules let it pass more often: other eyes, a state that may follow, no bounds.
 
     Without this most verdicts, and nearly all that take one back, would be refused.
@@ -270,11 +275,11 @@ def _fitted(act: Act, target: Record, standing: Standing) -> Act:
     if act.op != "verify":
         return act
     states = TRANSITIONS[standing.states.get(target.id, UNVERIFIED)]
-    others = [author for author in AUTHORS if author != target.author]
+    verifiers = [author for author in AUTHORS if author != target.author]
     return evolve(
         act,
         state=act.state if act.state in states else states[act.pick % len(states)],
-        author=act.author if act.author in others else others[act.pick % len(others)],
+        author=act.author if act.author in verifiers else verifiers[act.pick % len(verifiers)],
     )
 
 
@@ -302,12 +307,14 @@ def _statements(word: str) -> dict[str, dict[str, Any]]:
 
 def _independent(history: History, target: Record | None) -> list[str]:
     author = None if target is None else target.author
-    others = [
-        each.id
-        for each in history.records
-        if each.op == "assert" and each.kind in {"observation", "claim"} and each.author != author
+    ids = [
+        record.id
+        for record in history.records
+        if record.op == "assert"
+        and record.kind in {"observation", "claim"}
+        and record.author != author
     ]
-    return others[:1]
+    return ids[:1]
 
 
 def _salt(place: int, number: int) -> str:

@@ -73,8 +73,8 @@ def check_continuation(verify: Verify, history: History) -> None:
     for head in history.heads:
         rest = verify(history.lines[head.size :], level="integrity", start=head)
         # An erasure in the rest may name a line of the trusted part: that line is not looked at.
-        erased = sum(record.payload is None for record in history.records[head.size :])
-        holds(rest.ok and rest.erased == erased, head, rest)
+        count = sum(record.payload is None for record in history.records[head.size :])
+        holds(rest.ok and rest.erased == count, head, rest)
         holds((rest.size, rest.head_seal, rest.head) == (whole.size, whole.head_seal, whole.head))
 
 
@@ -91,7 +91,7 @@ def inclusion(index: int, size: int, leaves: Sequence[bytes]) -> tuple[bytes, ..
     Raises:
         ValueError: there is no such leaf.
     """
-    return _made(inclusion_ranges(index, size), leaves)
+    return _prove(inclusion_ranges(index, size), leaves)
 
 
 def consistency(old: int, size: int, leaves: Sequence[bytes]) -> tuple[bytes, ...]:
@@ -100,15 +100,15 @@ def consistency(old: int, size: int, leaves: Sequence[bytes]) -> tuple[bytes, ..
     Raises:
         ValueError: there are no such sizes.
     """
-    return _made(consistency_ranges(old, size), leaves)
+    return _prove(consistency_ranges(old, size), leaves)
 
 
-def _made(ranges: Iterable[tuple[int, int]], leaves: Sequence[bytes]) -> tuple[bytes, ...]:
+def _prove(ranges: Iterable[tuple[int, int]], leaves: Sequence[bytes]) -> tuple[bytes, ...]:
     rows = {0: list(leaves)}
     for level, _, hash_ in grow((), 0, leaves).nodes:
         rows.setdefault(level, []).append(hash_)
-    made = plan(ranges)
-    return made.combine([rows[level][start:end] for level, start, end in made.spans])
+    proof_plan = plan(ranges)
+    return proof_plan.combine([rows[level][start:end] for level, start, end in proof_plan.spans])
 
 
 @named
@@ -116,10 +116,10 @@ def check_lawful_erasure(
     verify: Verify, history: History, receipts: Sequence[Receipt], vkey: VerifierKey
 ) -> None:
     """P26: an erasure keeps every seal, root and receipt, and takes the content."""
-    for target in [each for each in history.records if each.payload][-2:]:
+    for target in [record for record in history.records if record.payload][-2:]:
         after = act(history, "erase", target)
-        emptied = after.records[target.seq]
-        holds(emptied._replace(payload=target.payload) == target, target.id)
+        erased_record = after.records[target.seq]
+        holds(erased_record._replace(payload=target.payload) == target, target.id)
         salt = str((target.payload or {}).get("salt")).encode()
         holds(salt in history.lines[target.seq], target.id)
         holds(salt not in after.lines[target.seq], target.id)
@@ -151,7 +151,7 @@ def check_export(bundle: Callable[[Sequence[Record], Question], bytes], history:
     for head in history.heads[-1:1:-3]:
         prefix = history.records[: head.size]
         for question in list(questions(history))[:6]:
-            then = evolve(question, record_time=head.recorded_at)
-            expected = bundle(prefix, then)
+            at_time = evolve(question, record_time=head.recorded_at)
+            expected = bundle(prefix, at_time)
             for records in (prefix[::-1], (*prefix, *prefix), history.records):
-                holds(bundle(records, then) == expected, then)
+                holds(bundle(records, at_time) == expected, at_time)

@@ -37,11 +37,18 @@ from svc_core.testing.ledger.histories import (
     History,
     acts,
     draft_of,
-    emptied,
     instant,
+    line_without_payload,
     opened,
 )
-from svc_core.testing.ledger.questions import Fold, Question, content, core, holds, valid_times
+from svc_core.testing.ledger.questions import (
+    Fold,
+    Question,
+    answer_content,
+    core,
+    holds,
+    valid_times,
+)
 from svc_core.testing.rules import named
 from svc_core.testing.sync_store import Run, Store
 
@@ -65,7 +72,7 @@ class LedgerMachine(RuleBasedStateMachine):
         self.history = History()
         self.store = type(self).make_store()
         for number, record in enumerate(opened(2).records):
-            self._append([_again(record)], instant(number))
+            self._append([_draft_of_record(record)], instant(number))
 
     def teardown(self) -> None:
         """Give the store back."""
@@ -88,15 +95,15 @@ class LedgerMachine(RuleBasedStateMachine):
         draft = draft_of(self.history, act)
         earlier = History(heads=self.history.heads[:-behind])
         if draft is not None and earlier.heads:
-            self._refused(StaleVersionError, draft, earlier)
+            self._expect_refusal(StaleVersionError, draft, earlier)
 
     @rule(pick=st.integers(0, 9))
     @named
     def append_again(self, pick: int) -> None:
         """A record whose identifier is taken leaves nothing."""
-        records = [each for each in self.history.records if each.payload is not None]
-        draft = _again(records[pick % len(records)])
-        self._refused(DuplicateRecordError, draft, self.history)
+        records = [record for record in self.history.records if record.payload is not None]
+        draft = _draft_of_record(records[pick % len(records)])
+        self._expect_refusal(DuplicateRecordError, draft, self.history)
 
     # -- what is always so -------------------------------------------------------------------------
 
@@ -105,10 +112,10 @@ class LedgerMachine(RuleBasedStateMachine):
     def lines_are_as_sealed(self) -> None:
         """The store holds the lines, byte for byte, and the head over them."""
         head = self.history.head
-        stored = self._ask(lambda tx: tx.ledger.lines(0, LINES_MAX))
-        holds(stored == self.history.lines, stored)
+        lines = self._ask(lambda tx: tx.ledger.lines(0, LINES_MAX))
+        holds(lines == self.history.lines, lines)
         seals = self._ask(lambda tx: tx.ledger.hashes(0, 0, LINES_MAX))
-        holds(seals == tuple([bytes.fromhex(each.seal) for each in self.history.records]))
+        holds(seals == tuple([bytes.fromhex(record.seal) for record in self.history.records]))
         holds(self._ask(lambda tx: tx.ledger.head()) == LedgerHead(head.size, head.encode()))
 
     @invariant()
@@ -119,15 +126,18 @@ class LedgerMachine(RuleBasedStateMachine):
             records = self._of_subject(subject)
             for valid_time in valid_times(records)[::2]:
                 question = Question(subject, valid_time)
-                told = type(self).fold(records, question)
-                holds(content(told) == content(core(self.history.records, question)), question)
+                answer = type(self).fold(records, question)
+                holds(
+                    answer_content(answer) == answer_content(core(self.history.records, question)),
+                    question,
+                )
 
     @rule(back=st.integers(0, 5))
     @named
     def a_record_time_is_a_size(self, back: int) -> None:
         """What was recorded by a time are the first so many lines, and they fold alike."""
         at = self.history.records[-1 - back % len(self.history.records)].recorded_at
-        size = sum(each.recorded_at <= at for each in self.history.records)
+        size = sum(record.recorded_at <= at for record in self.history.records)
         holds(self._ask(lambda tx: tx.ledger.size_at(at)) == size, at)
         subject = self.history.subjects[0]
         by_size = fold(self._of_subject(subject, size), subject, valid_time=at, record_time=at)
@@ -141,7 +151,7 @@ class LedgerMachine(RuleBasedStateMachine):
         self.history = before.append(drafts, now)
         self._write(self._work(before, drafts, now))
 
-    def _refused(self, refusal: type[Exception], draft: Draft, before: History) -> None:
+    def _expect_refusal(self, refusal: type[Exception], draft: Draft, before: History) -> None:
         now = instant(len(self.history.lines))
         try:
             self._write(self._work(before, [draft], now))
@@ -159,13 +169,13 @@ class LedgerMachine(RuleBasedStateMachine):
             await tx.ledger.append(lines, batch.nodes, head, expect=before.head.size)
             for record, line in zip(before.records, before.lines, strict=True):
                 if record.id in targets:
-                    await tx.ledger.erase(record.id, emptied(line))
+                    await tx.ledger.erase(record.id, line_without_payload(line))
 
         return work
 
     def _of_subject(self, subject: str, size: int | None = None) -> list[Record]:
-        found = self._ask(lambda tx: tx.ledger.of_subjects((subject,), size=size, limit=LINES_MAX))
-        lines = [line for _, line in found]
+        rows = self._ask(lambda tx: tx.ledger.of_subjects((subject,), size=size, limit=LINES_MAX))
+        lines = [line for _, line in rows]
         return [decode(line) for line in lines]
 
     def _write(self, work: Work) -> None:
@@ -175,7 +185,7 @@ class LedgerMachine(RuleBasedStateMachine):
         return type(self).run(self.store.read(TENANT, work))
 
 
-def _again(record: Record) -> Draft:
+def _draft_of_record(record: Record) -> Draft:
     """The draft of a record that was sealed."""
     return Draft(
         record.kind,

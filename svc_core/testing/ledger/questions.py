@@ -73,7 +73,7 @@ def _before(at: str) -> str:
     return utc_text(datetime.fromisoformat(at) - timedelta(microseconds=1))
 
 
-def content(view: View) -> View:
+def answer_content(view: View) -> View:
     """A view without what it repeats of the question."""
     echoes = {"recordTime", "validTime", "basis"}
     return {name: member for name, member in view.items() if name not in echoes}
@@ -95,14 +95,16 @@ def live_ids(view: View) -> frozenset[str]:
     return frozenset([row["id"] for row in standing_rows(view)])
 
 
-def same(one: View, other: View, *context: object) -> None:
+def check_same(first: View, second: View, *context: object) -> None:
     """Pass two views of the same content.
 
     Raises:
         AssertionError: they differ.
     """
-    if content(one) != content(other):
-        raise AssertionError(f"{content(one)!r} is not {content(other)!r}: {context!r}")
+    if answer_content(first) != answer_content(second):
+        raise AssertionError(
+            f"{answer_content(first)!r} is not {answer_content(second)!r}: {context!r}"
+        )
 
 
 def holds(law: bool, *context: object) -> None:

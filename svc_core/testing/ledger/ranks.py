@@ -19,12 +19,12 @@ def check_refuted(fold: Fold, history: History) -> None:
     """P13: what was refuted is never best, and every refuted record is listed as rejected."""
     for question in questions(history):
         view = fold(history.records, question)
-        refuted = {
+        refuted_ids = {
             row["id"] for row in standing_rows(view) if row["verification"]["state"] == "refuted"
         }
-        holds(refuted == {row["id"] for row in view["rejected"]}, question)
+        holds(refuted_ids == {row["id"] for row in view["rejected"]}, question)
         for candidate in _candidates(view):
-            if {row["id"] for row in candidate["support"]} <= refuted:
+            if {row["id"] for row in candidate["support"]} <= refuted_ids:
                 holds(not candidate["best"] and candidate["rank"] < 0, question)
 
 
@@ -41,8 +41,8 @@ def check_best(fold: Fold, history: History) -> None:
             candidates = claim["candidates"]
             ranks = [candidate["rank"] for candidate in candidates]
             for candidate in candidates:
-                said = {_value_text(said_by[row["id"]]) for row in candidate["support"]}
-                holds(said == {dumps(candidate["value"])}, question, candidate)
+                texts = {_value_text(said_by[row["id"]]) for row in candidate["support"]}
+                holds(texts == {dumps(candidate["value"])}, question, candidate)
                 states = [row["verification"]["state"] for row in candidate["support"]]
                 holds(candidate["rank"] == max([RANK[state] for state in states]), question)
                 expected = candidate["rank"] == max(ranks) >= 0

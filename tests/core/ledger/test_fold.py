@@ -473,7 +473,7 @@ def test_of_two_contents_without_a_canonical_form_one_counts_in_any_order(book: 
 
 def _told(state: RecordSet) -> object:
     # Not the records themselves: NaN does not equal itself.
-    return repr(state.records), sorted(state.erased)
+    return repr(state.records), sorted(state.erased_ids)
 
 
 @settings(deadline=None)

@@ -16,8 +16,8 @@ from svc_core.ledger.picture import (
     THEME,
     WIDTH,
     positions,
+    statement_words,
     svg,
-    words_of,
 )
 from svc_core.ledger.records import STATEMENTS, Record
 from svc_core.testing.ledger import histories, questions
@@ -248,7 +248,7 @@ def test_a_shape_tells_for_when_it_holds(bounds: Any, period: str) -> None:
     [(True, "true"), ([None, 1], "[null,1]"), ("None", "None"), (1e21, "1e+21"), (None, "?")],
 )
 def test_values_are_written_as_json_writes_them(value: Any, words: str) -> None:
-    assert words_of(claim(1, value)) == words
+    assert statement_words(claim(1, value)) == words
 
 
 # -- hostile, large, alone -------------------------------------------------------------------------

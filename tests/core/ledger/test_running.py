@@ -49,7 +49,9 @@ def test_the_standing_after_a_record_is_the_one_before_and_that_record(history, 
         assert says(running, asked) == rebuilt(records[:size], asked)
     assert says(running, ids) == rebuilt(records, ids)
     erases = {record.target for record in records if record.op == "erase"}
-    assert running.erased == erases | {record.id for record in records if record.payload is None}
+    assert running.erased_ids == erases | {
+        record.id for record in records if record.payload is None
+    }
 
 
 @given(histories(acts_max=30, subjects=1), st.data())

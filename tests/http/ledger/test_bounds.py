@@ -14,8 +14,8 @@ from svc_core.ledger.append.append import append
 from svc_core.ledger.append.entries import ClaimAssertion, ClaimErasure, SubjectAssertion
 from svc_core.ledger.log.checkpoint import open_checkpoint
 from svc_core.ledger.log.note import VerifierKey
-from svc_core.ledger.verifying import Trusted
-from svc_core.ledger.verifying import verified as walked
+from svc_core.ledger.verifying import TrustedTree
+from svc_core.ledger.verifying import verify_stored as walked
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 
@@ -54,7 +54,7 @@ def test_a_page_of_an_export_ends_before_it_grows_too_large_and_never_without_a_
     whole = town.export().splitlines()
 
     def page(start, bytes_max):
-        return within(town, lambda c: reading.exported(c, start, 100, bytes_max=bytes_max))
+        return within(town, lambda c: reading.export_lines(c, start, 100, bytes_max=bytes_max))
 
     assert page(0, 1) == tuple(whole[:64])
     assert page(64, 1) == tuple(whole[64:])
@@ -78,10 +78,10 @@ def test_a_long_ledger_is_walked_in_units_that_each_read_little(make_town, monke
     monkeypatch.setattr(verifying, "RUN_BYTES_MAX", 2_000)
     assert verified(town) == whole
     assert (whole.ok, whole.size, whole.checks.store, whole.from_) == (True, 190, True, 0)
-    seen = Trusted(99, b64decode(verified(town, size=99).root_hash))
+    seen = TrustedTree(99, b64decode(verified(town, size=99).root_hash))
     now = verified(town, seen=seen)
     assert (now.ok, now.anchored_size, now.consistency.ok) == (True, 99, True)
-    other = verified(town, seen=Trusted(99, bytes(32)))
+    other = verified(town, seen=TrustedTree(99, bytes(32)))
     assert (other.ok, other.consistency.ok, other.checkpoint) == (False, False, None)
 
 
@@ -137,7 +137,7 @@ def test_the_last_checkpoint_of_each_day_is_kept_and_is_the_anchor(town):
         assert (found.assurance, found.anchored_size) == ("self_consistent", None)
         assert (found.checks.checkpoints, found.checks.tree) == (is_held, is_held)
     roots = [b64decode(verified(town, size=size).root_hash) for size in (2, 5)]
-    now = verified(town, seen=Trusted(2, roots[0]))
+    now = verified(town, seen=TrustedTree(2, roots[0]))
     assert (now.assurance, now.anchored_size, now.size) == ("anchored", 2, 5)
 
 

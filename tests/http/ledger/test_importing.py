@@ -11,7 +11,7 @@ from svc_core.ledger.append.importing import head_before, import_lines
 from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.records import Draft
 from svc_core.ledger.verify.verify import verify
-from svc_core.testing.ledger.histories import emptied
+from svc_core.testing.ledger.histories import line_without_payload
 from tests.counted import Counted, KilledError
 
 LEDGER, OTHER = f"led_{'0' * 24}", f"led_{'1' * 24}"
@@ -53,7 +53,9 @@ def one_by_one(town, log, **how):
     service = attrs.evolve(service, storage=store)
     runs = [[line] for line in log.lines]
     town.house.run(
-        import_lines(service, town.tenant, lambda: iter(runs), verify(log.lines, unerased=True))
+        import_lines(
+            service, town.tenant, lambda: iter(runs), verify(log.lines, allow_content=True)
+        )
     )
     return store.writes
 
@@ -64,7 +66,7 @@ def part_imported(town, lines):
     service = town.house.service.runtime.service
     runs = [[line] for line in lines]
     after = town.house.run(service.read(town.tenant, partial(head_before, lines=lines)))
-    outcome = verify(lines, unerased=True, start=after)
+    outcome = verify(lines, allow_content=True, start=after)
     assert outcome.ok
     return town.house.run(
         import_lines(service, town.tenant, lambda: iter(runs), outcome, after)
@@ -73,7 +75,7 @@ def part_imported(town, lines):
 
 def judged(lines):
     """The outcome of whoever imports: what the lines erase may still be in them."""
-    return verify(lines, unerased=True)
+    return verify(lines, allow_content=True)
 
 
 def imported(town, lines, outcome=None):
@@ -124,11 +126,11 @@ def test_an_import_that_is_refused_says_why_and_stores_nothing(town, monkeypatch
     log = Log().claim("a").claim("b")
     lines = log.lines
     assert refused(town, [], verify([])) == ("RESOURCE_CONFLICT", "the file has no records.")
-    assert refused(town, lines[:2], verify(lines, unerased=True)) == (
+    assert refused(town, lines[:2], verify(lines, allow_content=True)) == (
         "RESOURCE_CONFLICT",
         "the file changed while it was read.",
     )
-    assert refused(town, [lines[1], lines[0], lines[2]], verify(lines, unerased=True)) == (
+    assert refused(town, [lines[1], lines[0], lines[2]], verify(lines, allow_content=True)) == (
         "RESOURCE_CONFLICT",
         "the file changed while it was read.",
     )
@@ -253,7 +255,7 @@ def test_a_file_that_changes_while_it_is_stored_stores_no_line_that_was_not_veri
 
 def test_what_was_erased_in_the_file_itself_needs_no_leave(town):
     log = Log().claim("a").claim("b").erase(1)
-    log.lines[1] = emptied(log.lines[1])
+    log.lines[1] = line_without_payload(log.lines[1])
     imported(town, log.lines)
     outcome = town.data("/verify")
     assert (outcome["ok"], outcome["erased"]) == (True, 1)

@@ -75,7 +75,9 @@ class Tale:
         return self.add(record.kind, op, subject=record.subject, target=target, **more)
 
     def raw(self, subject: str, **asked: Any) -> bytes:
-        return stix.bundle(self.records, subject, **{"ledger": LEDGER, "valid_time": V, **asked})
+        return stix.stix_bundle(
+            self.records, subject, **{"ledger": LEDGER, "valid_time": V, **asked}
+        )
 
     def objects(self, subject: str, **asked: Any) -> list[Any]:
         return list(json.loads(self.raw(subject, **asked))["objects"])

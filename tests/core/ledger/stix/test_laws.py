@@ -29,7 +29,7 @@ sys.stdout.buffer.write(stix.bundle(records, subject, **asked))
 
 
 def asked(records: Any, question: Any) -> bytes:
-    return stix.bundle(
+    return stix.stix_bundle(
         records,
         question.subject,
         ledger=LEDGER,
@@ -119,7 +119,7 @@ def test_one_identifier_with_one_modified_has_one_body(history: Any) -> None:
 @given(history=webs())
 def test_every_reference_leads_into_the_bundle_and_every_time_is_cut(history: Any) -> None:
     for subject in history.subjects:
-        raw = stix.bundle(
+        raw = stix.stix_bundle(
             history.records, subject, ledger=LEDGER, valid_time="2021-06-01T00:00:00.000000Z"
         )
         found = json.loads(raw)["objects"]
@@ -138,13 +138,15 @@ def test_every_reference_leads_into_the_bundle_and_every_time_is_cut(history: An
 @given(history=webs())
 def test_the_records_of_the_named_others_are_all_that_is_needed(history: Any) -> None:
     subject, valid_time = history.subjects[0], "2021-06-01T00:00:00.000000Z"
-    named = stix.others(history.records, subject, valid_time=valid_time)
+    named = stix.related_subjects(history.records, subject, valid_time=valid_time)
     needed = [each for each in history.records if each.subject in {subject, *named}]
     asked = {"ledger": LEDGER, "valid_time": valid_time}
-    assert stix.bundle(needed, subject, **asked) == stix.bundle(history.records, subject, **asked)
+    assert stix.stix_bundle(needed, subject, **asked) == stix.stix_bundle(
+        history.records, subject, **asked
+    )
 
 
 def objects(records: Any, subject: str, valid_time: str) -> list[Any]:
     """The objects of a bundle but for the report, which is of one valid time."""
-    raw = stix.bundle(records, subject, ledger=LEDGER, valid_time=valid_time)
+    raw = stix.stix_bundle(records, subject, ledger=LEDGER, valid_time=valid_time)
     return list(json.loads(raw)["objects"][:-1])

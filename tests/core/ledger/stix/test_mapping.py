@@ -9,7 +9,7 @@ from svc_core.ledger.exchange import ids, marking
 from svc_core.ledger.exchange.ids import kebab
 from svc_core.ledger.exchange.observables import Observable, observable, pattern_string
 from svc_core.ledger.records import Record
-from svc_core.ledger.stix.bundle import bundle
+from svc_core.ledger.stix.bundle import stix_bundle
 from svc_core.ledger.stix.issuer import EXTENSION_ID
 
 START, END = "2026-01-01T00:00:00.000000Z", "2027-01-01T00:00:00.000000Z"
@@ -432,7 +432,7 @@ def test_what_no_ledger_appends_is_a_note_that_says_so(tale: Any, kind: str, pay
     subject = tale.subject()
     tale.claim(subject, "status", "active")
     odd: Record = tale.records[-1]._replace(kind=kind, payload=payload)
-    raw = bundle([tale.records[0], odd], subject, ledger=tale.LEDGER, valid_time=tale.V)
+    raw = stix_bundle([tale.records[0], odd], subject, ledger=tale.LEDGER, valid_time=tale.V)
     notes = [each for each in json.loads(raw)["objects"] if each["type"] == "note"]
     assert [each["content"] for each in notes] == [
         f"The content of {kind} {odd.id} cannot be read."
@@ -442,7 +442,7 @@ def test_what_no_ledger_appends_is_a_note_that_says_so(tale: Any, kind: str, pay
 def test_an_unreadable_record_of_the_subject_itself_is_passed_over(tale: Any) -> None:
     subject = tale.subject()
     odd = tale.records[0]._replace(payload={"label": "\ud800"})
-    raw = bundle([odd], subject, ledger=tale.LEDGER, valid_time=tale.V)
+    raw = stix_bundle([odd], subject, ledger=tale.LEDGER, valid_time=tale.V)
     assert [each["type"] for each in json.loads(raw)["objects"][-2:]] == ["identity", "report"]
 
 

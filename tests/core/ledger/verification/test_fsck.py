@@ -5,7 +5,7 @@ from hashlib import sha256
 from typing import Any
 
 from svc_core.ledger.append.append import stored_line
-from svc_core.ledger.fsck import Fsck, Kept, Run
+from svc_core.ledger.fsck import Fsck, LineRun, StoredLedger
 from svc_core.ledger.log.seal import seal_of
 from svc_core.ledger.records import decode, encode_line, split
 from svc_core.operation.ports import LedgerEnd, LedgerHead, SealedLine
@@ -21,10 +21,10 @@ def _found(log: Any, rows: Sequence[SealedLine], step: int = 99) -> list[tuple[s
     for at in range(0, len(rows), step):
         run = rows[at : at + step]
         by_id = {row.id: row.seq for row in run}
-        fsck.feed(Run(at, at + len(run), tuple(run), by_id, ()))
+        fsck.feed(LineRun(at, at + len(run), tuple(run), by_id, ()))
     head, end = log.heads[-1], LedgerEnd(len(rows), rows[-1].recorded_at)
-    fsck.compare(Kept(LedgerHead(head.size, head.encode()), end, (), ()), len(rows))
-    return [(fault.code, fault.line) for fault in fsck.found.first]
+    fsck.compare(StoredLedger(LedgerHead(head.size, head.encode()), end, (), ()), len(rows))
+    return [(fault.code, fault.line) for fault in fsck.findings.first]
 
 
 NO_CHECKPOINT = [("INDEX_DIFFERS", None)]

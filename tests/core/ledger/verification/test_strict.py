@@ -68,7 +68,7 @@ def _day(number: int) -> str:
 
 
 def _check(writer: Writer, faults_of: Any, *faults: tuple[str, int]) -> None:
-    assert faults_of(verify(writer.lines, unerased=True)) == list(faults)
+    assert faults_of(verify(writer.lines, allow_content=True)) == list(faults)
     assert verify(writer.lines, level="integrity").ok
 
 
@@ -272,7 +272,7 @@ def test_references_are_judged_before_they_outnumber_what_they_refer_to(
         (61, "BAD_TARGET"),
         (62, "DUPLICATE_ID"),
     ]
-    assert told.erased == 1
+    assert told.erased_count == 1
 
 
 def test_what_was_erased_can_still_be_referred_to() -> None:
@@ -284,7 +284,7 @@ def test_what_was_erased_can_still_be_referred_to() -> None:
     told.record(5, _head(5, 1, subject=2), is_empty=False)
 
     assert [(found.line, found.code) for found in told.findings().first] == [(5, "BAD_TARGET")]
-    assert told.erased == 1
+    assert told.erased_count == 1
 
 
 def test_content_that_a_record_erases_is_told_once(writer: Writer, faults_of: Any) -> None:
@@ -297,7 +297,7 @@ def test_content_that_a_record_erases_is_told_once(writer: Writer, faults_of: An
     assert faults_of(outcome) == [("PAYLOAD_NOT_ERASED", 2)]
     assert outcome.faults[0].detail == "Line 3 erases this record, and its payload is here."
     assert outcome.checks.references is False
-    assert verify(writer.lines, unerased=True).ok
+    assert verify(writer.lines, allow_content=True).ok
     # At the other level it is not looked for, and not said to be so.
     assert verify(writer.lines, level="integrity").checks.references is None
 
@@ -311,7 +311,7 @@ def test_everything_that_was_erased_is_counted() -> None:
         told.record(5 + number, _head(9 + number, number, "erase"), is_empty=False)
 
     assert told.findings(erased).first == []
-    assert told.erased == 5
+    assert told.erased_count == 5
 
 
 def test_of_many_irregular_identifiers_the_first_are_told() -> None:

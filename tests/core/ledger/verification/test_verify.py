@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from svc_core.ledger.log.seal import TreeHead, genesis, seal_of
 from svc_core.ledger.records import HEAD, LINE_BYTES_MAX, encode_line, split
 from svc_core.ledger.verify.anchors import gather
-from svc_core.ledger.verify.diagnosis import Diagnosis, KnownSeals
-from svc_core.ledger.verify.lines import read
+from svc_core.ledger.verify.diagnosis import Diagnosis, SealIndex
+from svc_core.ledger.verify.lines import read_line
 from svc_core.ledger.verify.outcome import CODES, FAULTS_MAX, Outcome
 from svc_core.ledger.verify.sweep import Sweep
 from svc_core.ledger.verify.verify import verify, verify_export
@@ -482,13 +482,13 @@ def test_what_a_record_beyond_the_lines_erases_is_erased_and_not_missing(
     assert sixth is not None
     beyond = [fifth["id"].decode()]
 
-    sound = _both(lines, level=level, erased=beyond)
+    sound = _both(lines, level=level, erased_ids=beyond)
     assert (sound.ok, sound.erased) == (True, 1)
     # Only what is named is excused, and only if it is empty.
-    other = _both(lines, level=level, erased=[sixth["id"].decode()])
+    other = _both(lines, level=level, erased_ids=[sixth["id"].decode()])
     assert faults_of(other) == [("PAYLOAD_MISSING", 5)]
     lines[5] = without_payload(lines[5])
-    assert faults_of(_both(lines, level=level, erased=beyond)) == [("PAYLOAD_MISSING", 6)]
+    assert faults_of(_both(lines, level=level, erased_ids=beyond)) == [("PAYLOAD_MISSING", 6)]
 
 
 def test_a_payload_is_not_called_missing_when_the_erasure_may_be_the_damaged_line(
@@ -753,8 +753,8 @@ def test_nothing_is_said_of_a_root_that_nobody_knows(make_log: Any) -> None:
 
 
 def test_what_is_no_head_has_no_number_and_a_line_may_be_as_long_as_a_record() -> None:
-    longest = read(1, b"x" * LINE_BYTES_MAX)
-    longer = read(1, b"x" * (LINE_BYTES_MAX + 1))
+    longest = read_line(1, b"x" * LINE_BYTES_MAX)
+    longer = read_line(1, b"x" * (LINE_BYTES_MAX + 1))
 
     assert (longest.seq, longest.prev, longer.seq) == (-1, "", -1)
     assert longest.breach is not None
@@ -809,7 +809,7 @@ def test_the_end_of_a_log_with_a_hole_is_judged_without_its_tree(
 
 
 def test_lines_that_follow_each_other_are_one_piece() -> None:
-    seen = KnownSeals()
+    seen = SealIndex()
     for number in (*range(3), *range(10, 400), *range(500, 503)):
         seen.add(number, f"{number:064x}")
 
@@ -820,7 +820,7 @@ def test_lines_that_follow_each_other_are_one_piece() -> None:
 
 
 def test_a_log_in_pieces_is_remembered_up_to_a_limit() -> None:
-    seen = KnownSeals()
+    seen = SealIndex()
     for number in range(2_000):
         seen.add(number * 2, f"{number:064x}")
 
