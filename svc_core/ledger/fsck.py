@@ -137,9 +137,7 @@ class Fsck:
             names = ["id"]
         if names:
             detail = f"It is not found by what it says: {', '.join(names)}."
-            self._index(
-                row.seq, detail, _shown_text(expected, names[0]), _shown_text(row, names[0])
-            )
+            self._index(row.seq, detail, _text(expected, names[0]), _text(row, names[0]))
 
     # -- what finds them -------------------------------------------------------------------------
 
@@ -179,17 +177,15 @@ class Fsck:
             detail = "The next record is held against another time than that of the last."
             self._head(detail, self._recorded_at, end.recorded_at)
 
-    def _compare_checkpoint(self, checkpoint: LedgerCheckpoint) -> None:
+    def _compare_checkpoint(self, row: LedgerCheckpoint) -> None:
         try:
-            size = Checkpoint.parse(parse_note(checkpoint.text.decode()).text).size
+            size = Checkpoint.parse(parse_note(row.text.decode()).text).size
         except ValueError:
             return  # the outcome over the checkpoints tells it
-        if size != checkpoint.size:
-            self._checkpoint(
-                f"The checkpoint of {size} records is filed as one of {checkpoint.size}."
-            )
-        elif size in self._days and self._days[size] != checkpoint.day:
-            self._checkpoint(f"The checkpoint of {size} records is filed under {checkpoint.day}.")
+        if size != row.size:
+            self._checkpoint(f"The checkpoint of {size} records is filed as one of {row.size}.")
+        elif size in self._days and self._days[size] != row.day:
+            self._checkpoint(f"The checkpoint of {size} records is filed under {row.day}.")
 
     # -- faults ----------------------------------------------------------------------------------
 
@@ -219,7 +215,7 @@ def _tree_head(head: LedgerHead) -> TreeHead | None:
         return None
 
 
-def _shown_text(line: SealedLine, name: str) -> str:
+def _text(line: SealedLine, name: str) -> str:
     value = getattr(line, name)
     if isinstance(value, bytes):
         return value.hex()

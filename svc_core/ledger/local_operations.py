@@ -31,11 +31,11 @@ from svc_core.ledger.log.seal import TreeHead, payload_hash, record_id
 from svc_core.ledger.model import LedgerRecord, SealedRow, Verification, public_record
 from svc_core.ledger.records import KIND_PREFIX, Kind, payload_bytes
 from svc_core.ledger.repository import (
+    check_all,
     checkpoint_of,
     head_of,
     prefix,
     records_of,
-    require_all,
     vkey_of,
 )
 from svc_core.ledger.verify.outcome import Outcome
@@ -247,7 +247,7 @@ async def read_lines(ctx: Context, request: ReadLines) -> One[Lines]:
     position = request.start
     while position < head.size and len(buffer) < PAGE_BYTES:
         stop = min(head.size, position + STEP_LINES)
-        step = require_all(await ctx.tx.ledger.lines(position, stop), stop - position)
+        step = check_all(await ctx.tx.ledger.lines(position, stop), stop - position)
         buffer += b"".join([line + b"\n" for line in step])
         position += len(step)
     return One(wire.dumps(Lines(head.size, position, b64encode(buffer).decode())))
@@ -273,7 +273,7 @@ async def append_entries(ctx: Context, request: AppendEntries) -> One[AppendRepo
     if_match = tag if tag is None or tag.startswith('"') else f'"{tag}"'
     ctx = attrs.evolve(ctx, if_match=if_match)
     salts = [repeatable_salt(ctx.keyring, ctx.actor.tenant, mark) for mark in request.marks]
-    old_ids = await _existing_ids(ctx, request.entries, salts) if salts else ()
+    old_ids = await _old_ids(ctx, request.entries, salts) if salts else ()
     rest = request.entries[len(old_ids) :]
     if not rest:
         return One(wire.dumps(AppendReport(old_ids, (), (await head_of(ctx)).tag)))
@@ -286,9 +286,7 @@ async def append_entries(ctx: Context, request: AppendEntries) -> One[AppendRepo
     return One(wire.dumps(answer))
 
 
-async def _existing_ids(
-    ctx: Context, entries: Sequence[Entry], salts: list[bytes]
-) -> tuple[str, ...]:
+async def _old_ids(ctx: Context, entries: Sequence[Entry], salts: list[bytes]) -> tuple[str, ...]:
     """The records of the first entries, as far as they are there already."""
     batch = drafts(tuple(entries), author="system", salts=salts)
     ids = [record_id(draft.kind, payload_hash(payload_bytes(draft.payload))) for draft in batch]

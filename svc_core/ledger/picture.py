@@ -112,7 +112,7 @@ class Cell(NamedTuple):
 
 
 @frozen
-class StatementRow:
+class Lane:
     """A statement, what it was believed to hold for, and the records that act on it."""
 
     record: Record
@@ -134,21 +134,20 @@ def intervals(periods: Periods) -> list[tuple[str | None, str | None]]:
     return list(zip(ends[::2], ends[1::2], strict=True))
 
 
-def _rows(records: Sequence[Record], moments: Sequence[str]) -> list[StatementRow]:
+def _rows(records: Sequence[Record], moments: Sequence[str]) -> list[Lane]:
     """The newest statements of each kind for which there is room, by kind and name."""
     kinds = list(_MEMBERS)
     newest = [record for record in reversed(records) if record.op in STATEMENTS][:ROWS_MAX]
     rows, room = [], SHAPES_MAX
     for record, cells in zip(newest, _cells(records, newest, moments), strict=True):
-        shapes = sum(
-            len(intervals(cell.periods)) + len(intervals(cell.contested)) for cell in cells
-        )
+        sets = [item for cell in cells for item in (cell.periods, cell.contested)]
+        shapes = sum(len(intervals(item)) for item in sets)
         if shapes <= room:
             room -= shapes
             aims = {act.id for act in records if act.target == record.id} | {record.id}
             acts = tuple([act for act in records if act.target in aims])
             name = _shorten(row_name(record), _COLUMN, 12)
-            rows.append(StatementRow(record, name, statement_words(record), cells, acts))
+            rows.append(Lane(record, name, statement_words(record), cells, acts))
     return sorted(rows, key=lambda row: (kinds.index(row.record.kind), row.name, row.record.seq))
 
 
@@ -156,9 +155,7 @@ def _cells(
     records: Sequence[Record], statements: Sequence[Record], moments: Sequence[str]
 ) -> Iterator[tuple[Cell, ...]]:
     """What was believed of each of the statements asked for, at each of the record times."""
-    cells_by_key: dict[_Key, list[Cell]] = {
-        (statement.seq, statement.id): [] for statement in statements
-    }
+    cells_by_key: dict[_Key, list[Cell]] = {(row.seq, row.id): [] for row in statements}
     rivals = _rivals(records)
     for moment in moments:
         standing = Standing(tuple([record for record in records if record.recorded_at <= moment]))
@@ -233,7 +230,7 @@ def _title(standing: Standing, subject: str) -> str:
     return next((label for label in labels if isinstance(label, str) and _plain(label)), subject)
 
 
-def _description(rows: Sequence[StatementRow], subject: str, known_at: str) -> str:
+def _description(rows: Sequence[Lane], subject: str, known_at: str) -> str:
     """In words, what is held at the end of the record times."""
     sentences = [
         f"{row.name} {row.words}, {row.cells[-1].state}, "
@@ -391,12 +388,10 @@ def positions(instants: Iterable[str]) -> dict[str, float]:
 
 
 def _plot(
-    rows: Sequence[StatementRow], moments: Sequence[str], valid_time: str | None
+    rows: Sequence[Lane], moments: Sequence[str], valid_time: str | None
 ) -> tuple[str, float]:
     """The legend and all rows, over the two scales that they share; and how high it is."""
-    sets = [
-        periods for row in rows for cell in row.cells for periods in (cell.periods, cell.contested)
-    ]
+    sets = [item for row in rows for cell in row.cells for item in (cell.periods, cell.contested)]
     marks = [] if valid_time is None else [valid_time]
     across = positions([*marks, *[bound for periods in sets for bound in periods.changes]])
     step = (_ROW - _NEWEST) / max(len(moments) - 1, 1)
@@ -439,7 +434,7 @@ def _axis(across: _Scale, y: float) -> Iterator[str]:
             yield _box(x - 0.5, y + 4, 1, 6, _paint("muted"))
 
 
-def _shapes(row: StatementRow, foot: float, across: _Scale, above: _Scale) -> Iterator[str]:
+def _shapes(row: Lane, foot: float, across: _Scale, above: _Scale) -> Iterator[str]:
     """The cells of a row, and over them what is contested."""
     for cell in row.cells:
         head = foot - (_ROW if cell.until is None else above[cell.until])
@@ -458,7 +453,7 @@ def _shapes(row: StatementRow, foot: float, across: _Scale, above: _Scale) -> It
                 yield _box(left, head, right - left, height, paint, title=title)
 
 
-def _words(row: StatementRow, y: float) -> Iterator[str]:
+def _words(row: Lane, y: float) -> Iterator[str]:
     """What is stated, by whom and how surely; and what was done, the newest on top."""
     acts = [row.record, *row.acts][::-1]
     confidence = (row.record.payload or {}).get("confidence")

@@ -21,7 +21,7 @@ from svc_core.ledger.log.tiles import Tile
 from svc_core.ledger.model import SubjectRow
 from svc_core.ledger.picture import svg
 from svc_core.ledger.records import Record, decode, split
-from svc_core.ledger.repository import head_of, lines_of, prefix, records_of, require_all
+from svc_core.ledger.repository import check_all, head_of, lines_of, prefix, records_of
 from svc_core.ledger.stix.bundle import related_subjects, stix_bundle
 from svc_core.operation.context import Context
 from svc_core.operation.ports import LEDGER_LEVELS, SealedLine
@@ -130,7 +130,7 @@ async def _collisions(ctx: Context, view: SubjectView, head: TreeHead) -> tuple[
         subject for subjects in holders.values() for subject in subjects if subject != view.id
     )
     designators = {
-        subject: _designators_in_force(tuple(map(decode, lines)), subject, view.valid_time)
+        subject: _live_names(tuple(map(decode, lines)), subject, view.valid_time)
         async for subject, lines in lines_of(ctx, rivals, size=head.size)
     }
     rows = [
@@ -144,9 +144,7 @@ async def _collisions(ctx: Context, view: SubjectView, head: TreeHead) -> tuple[
     )
 
 
-def _designators_in_force(
-    records: Sequence[Record], subject: str, valid_time: str
-) -> set[tuple[str, str]]:
+def _live_names(records: Sequence[Record], subject: str, valid_time: str) -> set[tuple[str, str]]:
     """The designators that a subject has in force."""
     live = Standing.of(records, subject).live(valid_time)
     payloads = [record.payload or {} for record in live if record.kind == "designator"]
@@ -176,16 +174,16 @@ async def bundle_of(ctx: Context, subject: str, bounds: FoldBounds, tlp: Tlp) ->
         Problem: as `known_records`; INVALID_PARAMETER where the claims lead to too many subjects.
     """
     head, records = await known_records(ctx, subject, bounds)
-    related = related_subjects(
+    peers = related_subjects(
         records, subject, valid_time=bounds.valid_time, record_time=bounds.record_time
     )
-    if len(related) > RELATED_MAX:
+    if len(peers) > RELATED_MAX:
         raise Problem(
             problem.INVALID_PARAMETER,
-            f"validTime: at most {RELATED_MAX} other subjects go into a bundle, not {len(related)}",
+            f"validTime: at most {RELATED_MAX} other subjects go into a bundle, not {len(peers)}",
         )
     all_records = [*records]
-    async for _, lines in lines_of(ctx, related, size=head.size):
+    async for _, lines in lines_of(ctx, peers, size=head.size):
         all_records += map(decode, lines)
     return stix_bundle(
         all_records,
@@ -216,7 +214,7 @@ async def export_lines(
         if bytes_ >= bytes_max:
             break
         stop = min(end, position + 64)
-        step = require_all(await ctx.tx.ledger.lines(position, stop), stop - position)
+        step = check_all(await ctx.tx.ledger.lines(position, stop), stop - position)
         lines += step
         bytes_ += sum(map(len, step))
     return tuple(lines)
@@ -242,6 +240,6 @@ async def tile_bytes(ctx: Context, path: str) -> bytes:
         raise missing
     level, start, end = tile.span
     if tile.level is None:
-        lines = require_all(await ctx.tx.ledger.lines(start, end), end - start)
+        lines = check_all(await ctx.tx.ledger.lines(start, end), end - start)
         return tiles.entry_bytes([split(line).head for line in lines])
-    return b"".join(require_all(await ctx.tx.ledger.hashes(level, start, end), end - start))
+    return b"".join(check_all(await ctx.tx.ledger.hashes(level, start, end), end - start))

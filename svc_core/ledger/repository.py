@@ -121,10 +121,8 @@ class Proofs:
 
     async def hashes(self, ranges: Iterable[tuple[int, int]]) -> tuple[bytes, ...]:
         """The hashes over these ranges of leaves."""
-        proof_plan = plan(ranges)
-        return proof_plan.combine(
-            [await self._span(span) for span in proof_plan.spans], self._parts
-        )
+        proof = plan(ranges)
+        return proof.combine([await self._span(span) for span in proof.spans], self._parts)
 
     async def _span(self, span: Span) -> Sequence[bytes]:
         if span not in self._read:
@@ -186,7 +184,7 @@ async def receipt_of(ctx: Context, line: SealedLine, head: TreeHead) -> str:
     return await Proofs(ctx).receipt(line.seq, line.seal, head, checkpoint_of(ctx, head))
 
 
-def require_all(rows: Sequence[bytes], count: int) -> Sequence[bytes]:
+def check_all(rows: Sequence[bytes], count: int) -> Sequence[bytes]:
     """The lines or hashes that were found, of which the head says how many there are.
 
     Raises:

@@ -56,7 +56,7 @@ class _WalkStart:
     head: TreeHead | None
     size: int
     stop: int
-    size_known: int
+    reach: int
 
 
 async def verify_stored(
@@ -202,14 +202,12 @@ def _check_sizes(start: _WalkStart, size: int | None, anchor: TrustedTree | None
         Problem: INVALID_PARAMETER.
     """
     anchor_size = anchor.size if anchor is not None else 0
-    if size is not None and size > start.size_known:
-        raise Problem(problem.INVALID_PARAMETER, f"size: the ledger has {start.size_known} records")
+    if size is not None and size > start.reach:
+        raise Problem(problem.INVALID_PARAMETER, f"size: the ledger has {start.reach} records")
     if size is not None and anchor_size > size:
         raise Problem(problem.INVALID_PARAMETER, f"fromSize: is more than size, {size}")
-    if anchor is not None and anchor.root is None and anchor_size > start.size_known:
-        raise Problem(
-            problem.INVALID_PARAMETER, f"fromSize: the ledger has {start.size_known} records"
-        )
+    if anchor is not None and anchor.root is None and anchor_size > start.reach:
+        raise Problem(problem.INVALID_PARAMETER, f"fromSize: the ledger has {start.reach} records")
 
 
 # -- units of work -----------------------------------------------------------------------------
@@ -236,7 +234,7 @@ async def _begin(ctx: Context, *, size: int | None) -> _WalkStart:
         head,
         size=target,
         stop=min(target, end.size),
-        size_known=max(newest, end.size, lines, *(checkpoint.size for checkpoint in checkpoints)),
+        reach=max(newest, end.size, lines, *(checkpoint.size for checkpoint in checkpoints)),
     )
 
 

@@ -19,7 +19,7 @@ from svc_core.contract.problem import Problem
 from svc_core.ledger import timestamps
 from svc_core.ledger.append.entries import Entry
 from svc_core.ledger.append.erasure import erase_content
-from svc_core.ledger.append.judging import BatchAdmission, SubjectsSnapshot, read_snapshot
+from svc_core.ledger.append.judging import BatchAdmission, BatchSnapshot, read_snapshot
 from svc_core.ledger.append.rules import check_new
 from svc_core.ledger.append.validation import SALT_BYTES, drafts
 from svc_core.ledger.log.seal import Batch, TreeHead, seal_batch
@@ -59,9 +59,10 @@ class AppendedBatch:
     head: TreeHead = field(repr=False)
 
 
-def prefetch(
-    entries: Sequence[Entry],
-) -> Callable[[Context], Awaitable[SubjectsSnapshot | None]] | None:
+Prefetch = Callable[[Context], Awaitable[BatchSnapshot | None]]
+
+
+def prefetch(entries: Sequence[Entry]) -> Prefetch | None:
     """What is to be read on a snapshot before these entries are appended, where that is much."""
     if all(
         entry.op in {"assert", "erase"} and not getattr(entry, "evidence", ()) for entry in entries
@@ -70,7 +71,7 @@ def prefetch(
     return partial(_prefetch, entries)
 
 
-async def _prefetch(entries: Sequence[Entry], ctx: Context) -> SubjectsSnapshot | None:
+async def _prefetch(entries: Sequence[Entry], ctx: Context) -> BatchSnapshot | None:
     try:
         return await read_snapshot(
             ctx, drafts(entries, author="system", salts=[_NO_SALT] * len(entries))
@@ -181,15 +182,11 @@ def subject_members(records: Sequence[Record]) -> dict[str, tuple[str, ...] | No
 
     None stands for one that they open.
     """
-    by_subject: dict[str, set[str]] = {}
+    members: dict[str, set[str]] = {}
     for record in records:
-        by_subject.setdefault(record.subject, set()).add(_MEMBERS[record.kind])
-    new_subjects = dict.fromkeys(
-        record.subject for record in records if record.id == record.subject
-    )
-    return {
-        subject: tuple(sorted(members)) for subject, members in by_subject.items()
-    } | new_subjects
+        members.setdefault(record.subject, set()).add(_MEMBERS[record.kind])
+    new = dict.fromkeys(record.subject for record in records if record.id == record.subject)
+    return {subject: tuple(sorted(names)) for subject, names in members.items()} | new
 
 
 async def publish_head(

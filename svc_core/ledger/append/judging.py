@@ -29,12 +29,12 @@ STEPS_MAX: Final = 50_000
 LINES_AT_ONCE: Final = 100
 """Lines of named records that are read together: 6 MB at most."""
 
-_RULE_MEMBERS: Final = ("state", "source")
+_MEMBERS: Final = ("state", "source")
 """The members of a payload that the rules look at."""
 
 
 @frozen
-class SubjectsSnapshot:
+class BatchSnapshot:
     """What a ledger of so many records says of all that drafts are about."""
 
     size: int
@@ -43,7 +43,7 @@ class SubjectsSnapshot:
     records: Mapping[str, Record]
 
 
-async def read_snapshot(ctx: Context, drafts: Sequence[Draft]) -> SubjectsSnapshot:
+async def read_snapshot(ctx: Context, drafts: Sequence[Draft]) -> BatchSnapshot:
     """What the ledger says now of all that drafts are about.
 
     Raises:
@@ -65,7 +65,7 @@ async def read_snapshot(ctx: Context, drafts: Sequence[Draft]) -> SubjectsSnapsh
             standings[draft.subject].state(draft.target)  # found once, and kept by every copy
             standings[draft.subject].in_force(draft.target)
     size = (await head_of(ctx)).size
-    return SubjectsSnapshot(size, standings, counts, await _records_of(ctx, _lookup_ids(drafts)))
+    return BatchSnapshot(size, standings, counts, await _records_of(ctx, _lookup_ids(drafts)))
 
 
 @define
@@ -80,7 +80,7 @@ class BatchAdmission:
 
     @classmethod
     async def of(
-        cls, ctx: Context, drafts: Sequence[Draft], snapshot: SubjectsSnapshot | None
+        cls, ctx: Context, drafts: Sequence[Draft], snapshot: BatchSnapshot | None
     ) -> "BatchAdmission":
         """What the ledger says of all that the drafts of a batch are about.
 
@@ -90,9 +90,7 @@ class BatchAdmission:
             Problem: as `look`.
         """
         before = await read_snapshot(ctx, drafts) if snapshot is None else snapshot
-        standings = {
-            subject: before.standings[subject].copy() for subject in _whole_subjects(drafts)
-        }
+        standings = {id_: before.standings[id_].copy() for id_ in _whole_subjects(drafts)}
         async for subject, lines in lines_of(ctx, standings, start=before.size):
             for line in lines:
                 standings[subject].add(_slim_record(line))
@@ -106,34 +104,32 @@ class BatchAdmission:
             {subject: before.counts[subject] + count for subject, count in new_counts.items()},
         )
 
-    def admit(self, drafts: Draft, record: Record) -> None:
+    def admit(self, draft: Draft, record: Record) -> None:
         """Pass a draft that may follow; its record is known from then on.
 
         Raises:
             Problem: it may not.
         """
-        check_room(drafts.op, self._counts.get(record.subject, 0))
-        evidence = {
-            id_: cited_record for id_ in cited_ids(drafts) if (cited_record := self._find(id_))
-        }
-        admit(drafts, LedgerFacts(self._standing(drafts), evidence, self._allow_erasure))
+        check_room(draft.op, self._counts.get(record.subject, 0))
+        evidence = {id_: item for id_ in cited_ids(draft) if (item := self._find(id_))}
+        admit(draft, LedgerFacts(self._standing(draft), evidence, self._allow_erasure))
         self._check_work()
         self._counts[record.subject] = self._counts.get(record.subject, 0) + 1
         self._new[record.id] = record
         if record.subject in self._standings:
             self._standings[record.subject].add(record)
 
-    def _standing(self, drafts: Draft) -> RunningStanding:
+    def _standing(self, draft: Draft) -> RunningStanding:
         """The standing of the draft's subject, as far as it is asked for.
 
         An assertion acts on nothing, and an erasure on content, in force or not.
         """
-        if drafts.op not in {"assert", "erase"}:
-            return self._standings[str(drafts.subject)]
-        ids = dict.fromkeys(id_ for id_ in (drafts.subject, drafts.target) if id_)
+        if draft.op not in {"assert", "erase"}:
+            return self._standings[str(draft.subject)]
+        ids = dict.fromkeys(id_ for id_ in (draft.subject, draft.target) if id_)
         records = [record for id_ in ids if (record := self._find(id_))]
-        acts = (record for record in self._new.values() if record.target == drafts.target)
-        return RunningStanding.of([*records, *(acts if drafts.target else ())])
+        acts = (record for record in self._new.values() if record.target == draft.target)
+        return RunningStanding.of([*records, *(acts if draft.target else ())])
 
     def _find(self, id_: str) -> Record | None:
         return self._new.get(id_) or self._stored_records.get(id_)
@@ -175,6 +171,4 @@ def _slim_record(line: bytes) -> Record:
     record = decode(line)
     if record.payload is None:
         return record
-    return record._replace(
-        payload={k: record.payload[k] for k in _RULE_MEMBERS if k in record.payload}
-    )
+    return record._replace(payload={k: record.payload[k] for k in _MEMBERS if k in record.payload})

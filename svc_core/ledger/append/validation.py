@@ -68,10 +68,8 @@ class _Faults:
     def __len__(self) -> int:
         return len(self._items)
 
-    def add(
-        self, pointer: str, reason: str, type_: ProblemType = problem.VALIDATION_FAILED
-    ) -> None:
-        self._items.append((type_, f"{pointer or '(body)'}: {reason}"))
+    def add(self, place: str, reason: str, type_: ProblemType = problem.VALIDATION_FAILED) -> None:
+        self._items.append((type_, f"{place or '(body)'}: {reason}"))
 
     def attempt(self, check: Callable[..., T], *arguments: Any) -> T | None:
         """What `check` gives, or None where it refuses."""
@@ -87,10 +85,8 @@ class _Faults:
         types = {type_.code: type_ for type_, _ in self._items}
         type_ = problem.VALIDATION_FAILED if len(types) > 1 else next(iter(types.values()))
         details = [detail for _, detail in self._items[:FAULTS_MAX]]
-        rest_count = len(self._items) - len(details)
-        raise Problem(
-            type_, "; ".join([*details, f"and {rest_count} more"] if rest_count else details)
-        )
+        rest = len(self._items) - len(details)
+        raise Problem(type_, "; ".join([*details, f"and {rest} more"] if rest else details))
 
 
 @define
@@ -146,12 +142,10 @@ class _Reader:
 
     def _normalise(self, payload: Payload) -> None:
         raw = payload["value"]
-        designator = self._faults.attempt(
-            normalise, payload["scheme"], raw, f"{self._pointer}/value"
-        )
-        if designator != raw:
+        normal = self._faults.attempt(normalise, payload["scheme"], raw, f"{self._pointer}/value")
+        if normal != raw:
             payload.setdefault("raw", raw)
-        payload["value"] = designator
+        payload["value"] = normal
 
     def _check_source(self, source: Payload) -> None:
         if "retrievedAt" in source:

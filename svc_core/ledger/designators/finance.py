@@ -3,22 +3,20 @@
 from typing import Final
 
 from svc_core.base.checkdigits import has_figi_digit, has_isin_digit, has_lei_digits
-from svc_core.ledger.designators.scheme import Scheme, pattern_reader
+from svc_core.ledger.designators.scheme import Scheme, matcher
 
-_lei_text = pattern_reader(
-    "[A-Z0-9]{18}[0-9]{2}", "must be 18 letters or digits and two check digits"
-)
-_isin_text = pattern_reader(
+_lei_text = matcher("[A-Z0-9]{18}[0-9]{2}", "must be 18 letters or digits and two check digits")
+_isin_text = matcher(
     "[A-Z]{2}[A-Z0-9]{9}[0-9]",
     "must be a country code, nine letters or digits and a check digit",
 )
-_cik_text = pattern_reader("[0-9]{1,10}", "must have one to ten digits")
-_ticker_text = pattern_reader(
+_cik_text = matcher("[0-9]{1,10}", "must have one to ten digits")
+_ticker_text = matcher(
     "[A-Z0-9]{4}:[A-Z0-9](?:[A-Z0-9.+=/^-]{0,18}[A-Z0-9+^])?",
     "must be an ISO 10383 market code and a symbol, such as XNAS:AAPL",
     str.upper,
 )
-_figi_text = pattern_reader(
+_figi_text = matcher(
     "[B-DF-HJ-NP-TV-Z]{2}G[B-DF-HJ-NP-TV-Z0-9]{8}[0-9]",
     "must be two consonants, G, eight consonants or digits and a check digit",
 )

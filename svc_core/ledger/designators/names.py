@@ -3,30 +3,28 @@
 import unicodedata
 from typing import Final
 
-from svc_core.ledger.designators.scheme import Scheme, pattern_reader
+from svc_core.ledger.designators.scheme import Scheme, matcher
 
 # CAIP-10: namespace and reference of CAIP-2, and the account's address.
-_wallet_text = pattern_reader(
+_wallet_text = matcher(
     "[a-z0-9-]{3,8}:[A-Za-z0-9_-]{1,32}:[A-Za-z0-9.%-]{1,128}",
     "must be a CAIP-10 account, such as eip155:1:0x…",
 )
-_eip155_text = pattern_reader(
+_eip155_text = matcher(
     "eip155:[1-9][0-9]{0,31}:0x[0-9a-f]{40}", "must have a chain number and 0x with 40 digits"
 )
-_wikidata_text = pattern_reader(
+_wikidata_text = matcher(
     "Q[1-9][0-9]{0,11}", "must be Q and a number without leading zeros", str.upper
 )
-_opensanctions_text = pattern_reader(
+_opensanctions_text = matcher(
     "[A-Za-z0-9][A-Za-z0-9._-]{1,254}", "must be letters, digits, dots and hyphens"
 )
 # ITU-T E.164: up to 15 digits, of which the first belongs to the country code.
-_phone_text = pattern_reader(
+_phone_text = matcher(
     r"\+[1-9][0-9]{6,14}", "must be + and the country code, as in +41 44 668 18 00"
 )
 _PHONE_GAPS: Final = str.maketrans("", "", " -.()/\u00a0\u2010\u2011\u2013\u202f")
-_platform_text = pattern_reader(
-    "[a-z0-9](?:[a-z0-9.-]{0,30}[a-z0-9])?", "must name its platform first"
-)
+_platform_text = matcher("[a-z0-9](?:[a-z0-9.-]{0,30}[a-z0-9])?", "must name its platform first")
 _HANDLE_MAX: Final = 128
 _NAME_MAX: Final = 300
 _NOT_IN_NAMES: Final = frozenset({"Cc", "Cn", "Co", "Cs"})

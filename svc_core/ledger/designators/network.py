@@ -4,13 +4,13 @@ from typing import Final
 
 from svc_core.ledger.designators.domains import read_domain
 from svc_core.ledger.designators.ip import read_ipv4, read_ipv6
-from svc_core.ledger.designators.scheme import Scheme, pattern_reader
+from svc_core.ledger.designators.scheme import Scheme, matcher
 from svc_core.ledger.designators.urls import read_url
 
-_asn_text = pattern_reader("[0-9]{1,16}", "must be a decimal number")
+_asn_text = matcher("[0-9]{1,16}", "must be a decimal number")
 _ASN_MAX: Final = 2**32 - 1
 # RFC 5321, 4.5.3.1: 64 octets before the at sign; RFC 5322, 3.2.3: atoms joined by dots.
-_local_text = pattern_reader(
+_local_text = matcher(
     "(?=.{1,64}$)[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*",
     "must be a mailbox of letters, digits, dots and signs, without quotes",
 )

@@ -20,9 +20,7 @@ class Scheme:
     read: Callable[[str], str]
 
 
-def pattern_reader(
-    pattern: str, reason: str, fold: Callable[[str], str] = str
-) -> Callable[[str], str]:
+def matcher(pattern: str, reason: str, fold: Callable[[str], str] = str) -> Callable[[str], str]:
     """A reader that passes the texts which match as a whole after they were folded."""
     regex = re.compile(pattern, re.ASCII)
 

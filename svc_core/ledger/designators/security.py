@@ -3,13 +3,13 @@
 from typing import Final
 
 from svc_core.ledger.designators.purl import read_purl
-from svc_core.ledger.designators.scheme import Scheme, pattern_reader
+from svc_core.ledger.designators.scheme import Scheme, matcher
 
-_cve_text = pattern_reader(
+_cve_text = matcher(
     "CVE-(?:1999|2[0-9]{3})-[0-9]{4,19}", "must be CVE-, a year and at least four digits", str.upper
 )
-_cwe_text = pattern_reader("CWE-0{0,5}[1-9][0-9]{0,5}", "must be CWE- and a number")
-_attack_text = pattern_reader(
+_cwe_text = matcher("CWE-0{0,5}[1-9][0-9]{0,5}", "must be CWE- and a number")
+_attack_text = matcher(
     r"[GSTC][0-9]{4}|T[0-9]{4}\.[0-9]{3}",
     "must be an ATT&CK group, software, technique or campaign, such as G0016 or T1059.001",
     str.upper,
@@ -18,12 +18,12 @@ _attack_text = pattern_reader(
 _VALUE: Final = r"\*|(?:\*|\?*)(?:[a-z0-9._-]|\\[!-/:-@\[-`{-~])+(?:\*|\?*)"
 _LANGUAGE: Final = r"[a-z]{2,3}(?:-(?:[a-z]{2}|[0-9]{3}))?|[*-]"
 # NISTIR 7695, 5.3.2 and 7.3: values are lower case; names are compared without case.
-_cpe_text = pattern_reader(
+_cpe_text = matcher(
     rf"cpe:2\.3:[aho*-](?::(?:{_VALUE})){{5}}:(?:{_LANGUAGE})(?::(?:{_VALUE})){{4}}",
     "must be a CPE 2.3 formatted string of eleven attributes",
     str.lower,
 )
-_sha256_text = pattern_reader("[0-9a-f]{64}", "must be 64 hexadecimal digits", str.lower)
+_sha256_text = matcher("[0-9a-f]{64}", "must be 64 hexadecimal digits", str.lower)
 
 
 def _cwe(text: str) -> str:

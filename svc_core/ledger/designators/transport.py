@@ -3,16 +3,16 @@
 from typing import Final
 
 from svc_core.base.checkdigits import has_imo_digit
-from svc_core.ledger.designators.scheme import Scheme, pattern_reader
+from svc_core.ledger.designators.scheme import Scheme, matcher
 
-_imo_text = pattern_reader("[0-9]{7}", "must have seven digits")
+_imo_text = matcher("[0-9]{7}", "must have seven digits")
 # ITU-R M.585: the country digits begin with 2 to 7, behind what kind of station it is.
-_mmsi_text = pattern_reader(
+_mmsi_text = matcher(
     "[2-7][0-9]{8}|[08][2-7][0-9]{7}|00[2-7][0-9]{6}|111[2-7][0-9]{5}|9[89][2-7][0-9]{6}"
     "|97[024][0-9]{6}",
     "must have nine digits with a country in the place of its kind of station",
 )
-_icao24_text = pattern_reader(
+_icao24_text = matcher(
     "(?!000000|ffffff)[0-9a-f]{6}",
     "must have six hexadecimal digits, neither all 0 nor all f",
     str.lower,

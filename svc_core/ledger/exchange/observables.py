@@ -40,16 +40,13 @@ def _paths(properties: Mapping[str, Any]) -> list[tuple[str, str]]:
     paths = []
     for name, value in properties.items():
         if isinstance(value, dict):
-            paths += [
-                (f"{name}.{pattern_string(key)}", pattern_string(item))
-                for key, item in value.items()
-            ]
+            paths += [(f"{name}.{quote(key)}", quote(item)) for key, item in value.items()]
         else:
-            paths.append((name, str(value) if isinstance(value, int) else pattern_string(value)))
+            paths.append((name, str(value) if isinstance(value, int) else quote(value)))
     return paths
 
 
-def pattern_string(text: str) -> str:
+def quote(text: str) -> str:
     """The text as a string of a STIX pattern (STIX 2.1, 9.2)."""
     body = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{body}'"

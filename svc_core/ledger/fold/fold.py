@@ -19,7 +19,7 @@ from svc_core.ledger.fold.rows import (
     NOT_JUDGED,
     confidence_of,
     history,
-    payload_without_salt,
+    public_payload,
     row_head,
     verification_view,
 )
@@ -98,27 +98,23 @@ def _sort_rows(standing: Standing, valid_time: str) -> _Rows:
     rows = _Rows()
     judged_ids = standing.verdicts_by_target
     for record in standing.live(valid_time):
-        verification = (
-            verification_view(standing, record) if record.id in judged_ids else NOT_JUDGED
-        )
-        is_refuted = verification.state == "refuted"
+        status = verification_view(standing, record) if record.id in judged_ids else NOT_JUDGED
+        is_refuted = status.state == "refuted"
         if is_refuted:
             rows.rejections.append(
-                RejectedView(
-                    *row_head(record), verification, record.kind, payload_without_salt(record)
-                )
+                RejectedView(*row_head(record), status, record.kind, public_payload(record))
             )
         if record.kind == "claim":
-            if not add_claim(rows.claims, record, verification):
-                rows.unreadable.append(UnreadableView(*row_head(record), verification))
+            if not add_claim(rows.claims, record, status):
+                rows.unreadable.append(UnreadableView(*row_head(record), status))
         elif record.kind == "subject":
-            rows.identities.append(_row(IdentityView, record, verification))
+            rows.identities.append(_row(IdentityView, record, status))
         elif is_refuted:
             continue
         elif record.kind == "designator":
-            rows.designators.append(_row(DesignatorView, record, verification))
+            rows.designators.append(_row(DesignatorView, record, status))
         else:
-            rows.observations.append(_row(ObservationView, record, verification))
+            rows.observations.append(_row(ObservationView, record, status))
     return rows
 
 

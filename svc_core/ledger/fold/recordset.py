@@ -105,9 +105,8 @@ def _content(record: Record) -> bytes:
     """
     if record.payload is None:
         return b""
-    return canonical_form(record.payload) or f"~{record.payload!r}".encode(
-        errors="backslashreplace"
-    )
+    text = f"~{record.payload!r}"
+    return canonical_form(record.payload) or text.encode(errors="backslashreplace")
 
 
 def canonical_form(value: object) -> bytes | None:

@@ -21,7 +21,7 @@ def row_head(record: Record) -> tuple[*Members, bool]:
     return (*_head(record), record.payload is None)
 
 
-def payload_without_salt(record: Record) -> dict[str, Any] | None:
+def public_payload(record: Record) -> dict[str, Any] | None:
     """What a record says, without the salt, which would let others guess what was erased."""
     if record.payload is None:
         return None
@@ -103,7 +103,7 @@ def _history_row(record: Record, displacement: Displacement) -> HistoryView:
         record.kind,
         record.op,
         record.target,
-        payload_without_salt(record),
+        public_payload(record),
         displacement.is_total,
         tuple([_displacer_row(displacer) for displacer in displacement.displacers]),
     )

@@ -142,11 +142,7 @@ class SignedNote:
     def signatures_of(self, key: VerifierKey) -> tuple[Signature, ...]:
         """The signatures that bear the name and the id of `key`; whether they verify is open."""
         identity = key.name, key.id
-        return tuple(
-            signature
-            for signature in self.signatures
-            if (signature.name, signature.key_id) == identity
-        )
+        return tuple(line for line in self.signatures if (line.name, line.key_id) == identity)
 
 
 # -- reading -----------------------------------------------------------------------------------

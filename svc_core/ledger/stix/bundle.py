@@ -129,9 +129,7 @@ def _summary(state: SubjectState, visible: RecordSet, valid_time: str) -> str | 
     view = fold(visible, state.subject, valid_time=valid_time)
     lines = []
     for predicate, claim in sorted(view.claims.items()):
-        best = [
-            value_text(candidate.value) or "" for candidate in claim.candidates if candidate.best
-        ]
+        best = [value_text(row.value) or "" for row in claim.candidates if row.best]
         values = ", ".join(best) or "every value refuted"
         rest = f" (contested: {len(claim.candidates)} values)" if claim.contested else ""
         lines.append(f"{predicate} = {values}{rest}")

@@ -25,18 +25,18 @@ MALICIOUS: Final = "malicious"
 """The predicate whose claims are indicators."""
 
 
-class StatementObjects(NamedTuple):
+class ObjectGroup(NamedTuple):
     """What a statement became, and which of its objects a verdict on it is about."""
 
     objects: tuple[Object, ...]
     about: tuple[str, ...]
 
 
-NO_OBJECTS: Final = StatementObjects((), ())
+NO_OBJECTS: Final = ObjectGroup((), ())
 
 
-def _single(item: Object) -> StatementObjects:
-    return StatementObjects((item,), (item["id"],))
+def _single(item: Object) -> ObjectGroup:
+    return ObjectGroup((item,), (item["id"],))
 
 
 @frozen
@@ -46,7 +46,7 @@ class Maker:
     issuer: Issuer
     subject_state: SubjectState
 
-    def objects_of(self, record: Record, peer: SubjectState | None) -> StatementObjects:
+    def objects_of(self, record: Record, peer: SubjectState | None) -> ObjectGroup:
         """What a statement becomes; `peer` is the subject that a claim leads to, if it does."""
         payload = payload_of(record)
         if not payload:
@@ -68,21 +68,21 @@ class Maker:
 
     # -- kinds of statement ------------------------------------------------------------------------
 
-    def _designator(self, record: Record, payload: Payload) -> StatementObjects:
+    def _designator(self, record: Record, payload: Payload) -> ObjectGroup:
         scheme, value = text_in(payload.get("scheme")), text_in(payload.get("value"))
         if scheme is None or value is None:
             return self._unreadable(record)
         match = observable(scheme, value)
         if match is not None:
             link = self._relationship(record, payload, "related-to", match.id)
-            return StatementObjects((self._observable(match), link), (link["id"],))
+            return ObjectGroup((self._observable(match), link), (link["id"],))
         if not self.subject_state.standing.verdicts(record).counting:
             return NO_OBJECTS  # an external reference of the subject
         # A verdict on a name is none on the subject, so the name needs an object of its own.
         words = {"abstract": scheme, "content": f"{scheme}:{value}"}
         return _single(self._note(record, payload, [self._subject], **words))
 
-    def _observation(self, record: Record, payload: Payload) -> StatementObjects:
+    def _observation(self, record: Record, payload: Payload) -> ObjectGroup:
         source = payload.get("source")
         source = source if isinstance(source, dict) else {}
         url, words = text_in(source.get("url")), text_in(payload.get("text"))
@@ -107,11 +107,9 @@ class Maker:
             lang=text_in(payload.get("lang")),
             external_references=_sources(source),
         )
-        return StatementObjects((self._observable(page), data, note), (data["id"], note["id"]))
+        return ObjectGroup((self._observable(page), data, note), (data["id"], note["id"]))
 
-    def _claim(
-        self, record: Record, payload: Payload, peer: SubjectState | None
-    ) -> StatementObjects:
+    def _claim(self, record: Record, payload: Payload, peer: SubjectState | None) -> ObjectGroup:
         predicate, value = text_in(payload.get("predicate")), payload.get("value")
         value_words = value_text(value)
         if predicate is None or value_words is None:
@@ -133,7 +131,7 @@ class Maker:
         )
         return _single(note)
 
-    def _unreadable(self, record: Record) -> StatementObjects:
+    def _unreadable(self, record: Record) -> ObjectGroup:
         if record.kind == "subject":
             return NO_OBJECTS
         fate = "was erased" if record.payload is None else "cannot be read"
@@ -151,17 +149,13 @@ class Maker:
         self, type_: str, record: Record, peer: SubjectState | None = None, **members: Any
     ) -> Object:
         """An object of a record; it changes whenever what it refers to changes its type."""
-        shape_time = (
-            self.subject_state.shape_time
-            if peer is None
-            else max(self.subject_state.shape_time, peer.shape_time)
-        )
+        times = [item.shape_time for item in (self.subject_state, peer) if item is not None]
         state = self.subject_state.standing.verdicts(record).state
         return self.issuer.stix_object(
             type_,
             (record.id,),
             record.recorded_at,
-            max(self.subject_state.latest[record.id], shape_time),
+            max(self.subject_state.latest[record.id], *times),
             **members,
             extensions=self.issuer.origin(record, state),
         )

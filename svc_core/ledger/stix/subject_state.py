@@ -85,9 +85,8 @@ class SubjectState:
         kinds = {"subject"}
         if any(payload_of(record).get("type") == "location" for record in self.records):
             kinds.add("claim")
-        return max(
-            [record.recorded_at for record in self.records if record.kind in kinds], default=""
-        )
+        times = [record.recorded_at for record in self.records if record.kind in kinds]
+        return max(times, default="")
 
 
 def subject_states(records: Iterable[Record]) -> dict[str, SubjectState]:

@@ -180,9 +180,7 @@ class AnchoredTree:
         self._roots = anchors.roots
         self._due = list(reversed(anchors.roots))
         self._inclusions = anchors.inclusions
-        self._indexes = sorted(
-            {inclusion.receipt.index for inclusion in anchors.inclusions}, reverse=True
-        )
+        self._indexes = sorted({item.receipt.index for item in anchors.inclusions}, reverse=True)
         self._leaves: dict[int, bytes] = {}
 
     @property
@@ -259,9 +257,8 @@ def gather(**evidence: Unpack[Evidence]) -> Anchors:
     outside = {Anchor(*anchor) for anchor in evidence.get("anchors", ())}
     outside |= set(map(_root_of, counting))
     inside = set(map(_root_of, (*notes, *own_notes)))
-    roots = sorted(
-        outside | inside | ({own_root} if own_root else set()), key=lambda anchor: anchor[:2]
-    )
+    inside |= {own_root} if own_root else set()
+    roots = sorted(outside | inside, key=lambda anchor: anchor[:2])
     base, root = (start.size, start.root) if start else (0, tree.EMPTY_ROOT)
     later = [anchor for anchor in roots if anchor.size > base]
     earlier = {item: _is_extended(item, base, root) for item in roots[: len(roots) - len(later)]}

@@ -36,7 +36,7 @@ _LOOSE_MAX: Final = 512
 """Lines in a row that cannot be trusted and whose seals are still kept for the tree."""
 
 
-_RESEAL_DETAIL: Final = "The head was altered and sealed again."
+_RESEAL: Final = "The head was altered and sealed again."
 _SEAL_KEPT: Final = 8
 _RUNS_MAX: Final = 128
 """Runs kept, since each may be searched for a line; more of them are forgotten."""
@@ -80,7 +80,7 @@ class Diagnosis:
         # known in this way, the tree still shows whether all else is what was signed.
         self._tree = AnchoredTree(anchors)
         self._references = anchors.references()
-        self._findings = Findings()
+        self._faults = Findings()
         # Whether every line could be judged in all that it says.
         self._is_whole = True
 
@@ -101,7 +101,7 @@ class Diagnosis:
         self._push(self._loose_seals if len(self._loose_seals) == self._loose else None)
         self._close_gaps()
         self._ask_anchors()
-        findings = self._findings
+        findings = self._faults
         findings.join(self._references.findings({*self._anchors.erased_ids, *erased_later}))
         findings.take(*self._tree.false_receipts())
         if self._tree.wrong_anchor is None and findings.is_of_one_line:
@@ -218,9 +218,7 @@ class Diagnosis:
             return self._reseal(line, line.sealed_after(tip), after)
         else:
             place = self._tip_line, self._next - 1
-            self._findings.take(
-                Fault(*place, "RESEALED", _RESEAL_DETAIL, line.prev, tip, line.number)
-            )
+            self._faults.take(Fault(*place, "RESEALED", _RESEAL, line.prev, tip, line.number))
             self._tip, self._is_convicted = line.prev, True
         return line.computed
 
@@ -240,7 +238,7 @@ class Diagnosis:
 
     def _reseal(self, line: Line, seal: str | None, after: Line | None) -> str:
         """Convict the line of having been sealed again; the seal that it had."""
-        self._tell(line, "RESEALED", _RESEAL_DETAIL, seal, line.computed, pinned_by=after)
+        self._tell(line, "RESEALED", _RESEAL, seal, line.computed, pinned_by=after)
         return line.computed if seal is None else seal
 
     def _look_back(self, line: Line, head: Head) -> None:
@@ -279,10 +277,10 @@ class Diagnosis:
                 detail = (
                     f"Record {gap.stop} stands here, and {gap.late_count} before it come later."
                 )
-                self._findings.take(Fault(gap.line, gap.start, "REORDERED", detail, *bounds))
+                self._faults.take(Fault(gap.line, gap.start, "REORDERED", detail, *bounds))
             if missing > 0:
                 detail = f"{missing} line(s) are missing before this one."
-                self._findings.take(Fault(gap.line, gap.start, "MISSING_LINES", detail, *bounds))
+                self._faults.take(Fault(gap.line, gap.start, "MISSING_LINES", detail, *bounds))
                 self._references.lose(gap.line, may_erase=True)
 
     # -- its content -----------------------------------------------------------------------------
@@ -347,11 +345,11 @@ class Diagnosis:
             if tree.proven == end:
                 detail = f"Two roots are told for {end} lines, of which one is theirs."
             roots = root.hex(), tree.wrong_root.hex()
-            self._findings.take(Fault(end, end - 1, "HISTORY_REWRITTEN", detail, *roots))
+            self._faults.take(Fault(end, end - 1, "HISTORY_REWRITTEN", detail, *roots))
         beyond = [anchor.size for anchor in self._anchors.roots if anchor.size > size]
         if beyond:
             detail = f"A root is given for {beyond[-1]} lines; {size} are here."
-            self._findings.take(
+            self._faults.take(
                 Fault(size + 1, size, "TRUNCATED", detail, str(beyond[-1]), str(size))
             )
             # A line that was cut off may have been an erasure.
@@ -370,7 +368,7 @@ class Diagnosis:
     ) -> None:
         place = self._next + self._loose if seq is None else seq
         pin = None if pinned_by is None else pinned_by.number
-        self._findings.take(Fault(line.number, place, code, detail, expected, actual, pin))
+        self._faults.take(Fault(line.number, place, code, detail, expected, actual, pin))
 
 
 def _with_proven_root(fault: Fault, *, proven: int) -> Fault:

@@ -203,15 +203,13 @@ def checks(
 
     Where the lines were not read as a `whole`, nothing holds for every one of them.
     """
-    open_checks = {"store", *unchecked}
+    blank = {"store", *unchecked}
     if level == "integrity":
-        open_checks |= {"references", "canonical"}
+        blank |= {"references", "canonical"}
     if not whole:
-        open_checks |= _OF_EVERY_LINE
+        blank |= _OF_EVERY_LINE
     names = [member.name for member in fields(Checks)]
-    return Checks(
-        **{n: False if n in failures else None if n in open_checks else True for n in names}
-    )
+    return Checks(**{n: False if n in failures else None if n in blank else True for n in names})
 
 
 def beside(outcome: Outcome, store: Findings) -> Outcome:

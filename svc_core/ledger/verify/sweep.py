@@ -169,24 +169,19 @@ class Sweep:
         return in_order and self._time <= times[0] and times == sorted(times)
 
     def _follows(self, lines: Lines, marks: Places, seals: bytes) -> bool:
-        seals_before = [
-            line[at + _PREV : at + _PREV_END] for line, at in zip(lines, marks, strict=True)
-        ]
-        return b"".join(seals_before) == self._seal + seals[:-64]
+        prevs = [line[at + _PREV : at + _PREV_END] for line, at in zip(lines, marks, strict=True)]
+        return b"".join(prevs) == self._seal + seals[:-64]
 
     def _holds_payloads(self, lines: Lines, marks: Places, ends: Places) -> bool:
         start = len(_MIDDLE)
         payloads = [line[end + start : -_TAIL_BYTES] for line, end in zip(lines, ends, strict=True)]
         hashes = hexlify(b"".join([sha256(payload).digest() for payload in payloads]))
-        hashes_stated = b"".join(
+        claim = b"".join(
             [line[at + _HASH : at + _HASH_END] for line, at in zip(lines, marks, strict=True)]
         )
-        if hashes != hashes_stated:
-            places = zip(payloads, range(0, len(hashes_stated), 64), strict=True)
-            if any(
-                p != NO_PAYLOAD and hashes[i : i + 64] != hashes_stated[i : i + 64]
-                for p, i in places
-            ):
+        if hashes != claim:
+            places = zip(payloads, range(0, len(claim), 64), strict=True)
+            if any(p != NO_PAYLOAD and hashes[i : i + 64] != claim[i : i + 64] for p, i in places):
                 return False
         self._has_empty = self._has_empty or NO_PAYLOAD in payloads
         return True

@@ -37,7 +37,7 @@ _NO_KEY_FAULT: Final = (
 _COMPARISON_CODES: Final = frozenset({"HISTORY_REWRITTEN", "TRUNCATED"})
 """What is found by comparing with what is held against the file."""
 
-_CHANGED_STEP: Final = (
+_RECHECK: Final = (
     "Export the ledger again. If the line is the same there, what is stored was changed: compare "
     "it with a backup, and keep this file."
 )
@@ -60,7 +60,7 @@ _NOTE_STEP: Final = (
 _NEXT: Final[Mapping[str, str]] = {
     **dict.fromkeys(
         ("MALFORMED", "NOT_CANONICAL", "HEAD_ALTERED", "SEAL_ALTERED", "PAYLOAD_ALTERED"),
-        _CHANGED_STEP,
+        _RECHECK,
     ),
     **dict.fromkeys(("RESEALED", "FORKED", "HISTORY_REWRITTEN"), _REWRITE_STEP),
     **dict.fromkeys(("REORDERED", "MISSING_LINES", "DUPLICATE_LINE"), _ORDER_STEP),

@@ -279,11 +279,9 @@ def check_retracted_verdict(fold: Fold, history: History) -> None:
     """
     for target in _statements(history):
         for state in ("verified", "refuted"):
-            with_verdict = act(
-                history, "verify", target, payload={"state": state, "method": "reading"}
-            )
-            restoration = act(with_verdict, "retract", with_verdict.records[-1])
-            in_part = act(with_verdict, "retract", with_verdict.records[-1], _middle(history))
+            verdict = act(history, "verify", target, payload={"state": state, "method": "reading"})
+            restoration = act(verdict, "retract", verdict.records[-1])
+            in_part = act(verdict, "retract", verdict.records[-1], _middle(history))
             for question in questions(history, target.subject):
                 before = fold(history.records, question)
                 holds(
@@ -291,7 +289,7 @@ def check_retracted_verdict(fold: Fold, history: History) -> None:
                     == _with(_states(before), target.id, state),
                     question,
                 )
-                during = fold(with_verdict.records, question)
+                during = fold(verdict.records, question)
                 after = fold(restoration.records, question)
                 holds(_states(during) == _with(_states(before), target.id, state), question)
                 holds(_states(after) == _states(before), question)
@@ -306,17 +304,13 @@ def check_all_refuted(fold: Fold, history: History) -> None:
     for question in list(questions(history))[:3]:
         for name, claim in fold(history.records, question)["claims"].items():
             after = history
-            support = [
-                row["id"] for candidate in claim["candidates"] for row in candidate["support"]
-            ]
+            support = [row["id"] for item in claim["candidates"] for row in item["support"]]
             for id_ in support:
                 after = act(after, "verify", records[id_], payload={"state": "refuted"})
-            claim_after = fold(after.records, question)["claims"][name]
-            holds(claim_after["value"] is None and not claim_after["contested"], question)
-            holds(not any(candidate["best"] for candidate in claim_after["candidates"]), question)
-            ids_shown = [
-                row["id"] for candidate in claim_after["candidates"] for row in candidate["support"]
-            ]
+            outcome = fold(after.records, question)["claims"][name]
+            holds(outcome["value"] is None and not outcome["contested"], question)
+            holds(not any(candidate["best"] for candidate in outcome["candidates"]), question)
+            ids_shown = [row["id"] for item in outcome["candidates"] for row in item["support"]]
             holds(sorted(ids_shown) == sorted(support), question)
 
 

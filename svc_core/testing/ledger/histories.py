@@ -86,10 +86,7 @@ class History:
                 ]
             )
             records = tuple(
-                [
-                    record._replace(payload=None) if record.id in erased_ids else record
-                    for record in records
-                ]
+                [item._replace(payload=None) if item.id in erased_ids else item for item in records]
             )
         return History(lines, records, (*self.heads, batch.head))
 
@@ -258,9 +255,7 @@ def _target(standing: Standing, act: Act) -> Record | None:
         for record in standing.records
         if record.op in ACTS_ON[act.op] and not (act.op == "verify" and record.kind == "subject")
     ]
-    acts = (
-        [record for record in fitting if record.op not in STATEMENTS] if act.number // 2 % 2 else []
-    )
+    acts = [item for item in fitting if item.op not in STATEMENTS] if act.number // 2 % 2 else []
     fitting = acts or fitting
     return fitting[act.pick % len(fitting)] if fitting else None
 
@@ -308,11 +303,9 @@ def _statements(word: str) -> dict[str, dict[str, Any]]:
 def _independent(history: History, target: Record | None) -> list[str]:
     author = None if target is None else target.author
     ids = [
-        record.id
-        for record in history.records
-        if record.op == "assert"
-        and record.kind in {"observation", "claim"}
-        and record.author != author
+        item.id
+        for item in history.records
+        if item.op == "assert" and item.kind in {"observation", "claim"} and item.author != author
     ]
     return ids[:1]
 

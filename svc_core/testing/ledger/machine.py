@@ -41,14 +41,7 @@ from svc_core.testing.ledger.histories import (
     line_without_payload,
     opened,
 )
-from svc_core.testing.ledger.questions import (
-    Fold,
-    Question,
-    answer_content,
-    core,
-    holds,
-    valid_times,
-)
+from svc_core.testing.ledger.questions import Fold, Question, core, holds, valid_times, view_content
 from svc_core.testing.rules import named
 from svc_core.testing.sync_store import Run, Store
 
@@ -128,7 +121,7 @@ class LedgerMachine(RuleBasedStateMachine):
                 question = Question(subject, valid_time)
                 answer = type(self).fold(records, question)
                 holds(
-                    answer_content(answer) == answer_content(core(self.history.records, question)),
+                    view_content(answer) == view_content(core(self.history.records, question)),
                     question,
                 )
 

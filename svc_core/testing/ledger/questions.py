@@ -73,7 +73,7 @@ def _before(at: str) -> str:
     return utc_text(datetime.fromisoformat(at) - timedelta(microseconds=1))
 
 
-def answer_content(view: View) -> View:
+def view_content(view: View) -> View:
     """A view without what it repeats of the question."""
     echoes = {"recordTime", "validTime", "basis"}
     return {name: member for name, member in view.items() if name not in echoes}
@@ -101,9 +101,9 @@ def check_same(first: View, second: View, *context: object) -> None:
     Raises:
         AssertionError: they differ.
     """
-    if answer_content(first) != answer_content(second):
+    if view_content(first) != view_content(second):
         raise AssertionError(
-            f"{answer_content(first)!r} is not {answer_content(second)!r}: {context!r}"
+            f"{view_content(first)!r} is not {view_content(second)!r}: {context!r}"
         )
 
 

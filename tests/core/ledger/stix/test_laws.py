@@ -24,7 +24,7 @@ lines = sys.stdin.buffer.read().splitlines()
 records = [decode(line) for line in lines[1:]]
 subject, valid_time = lines[0].decode().split()
 asked = {"ledger": records[0].ledger, "valid_time": valid_time}
-sys.stdout.buffer.write(stix.bundle(records, subject, **asked))
+sys.stdout.buffer.write(stix.stix_bundle(records, subject, **asked))
 """
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from svc_core.ledger.exchange import ids, marking
 from svc_core.ledger.exchange.ids import kebab
-from svc_core.ledger.exchange.observables import Observable, observable, pattern_string
+from svc_core.ledger.exchange.observables import Observable, observable, quote
 from svc_core.ledger.records import Record
 from svc_core.ledger.stix.bundle import stix_bundle
 from svc_core.ledger.stix.issuer import EXTENSION_ID
@@ -328,7 +328,7 @@ def test_an_indicator_says_what_the_claim_says(tale: Any, said: Any, description
 
 
 def test_a_quotation_ends_where_the_pattern_ends_it() -> None:
-    assert pattern_string("a\\'b") == "'a\\\\\\'b'"
+    assert quote("a\\'b") == "'a\\\\\\'b'"
     assert (
         Observable("file", {"hashes": {"SHA-256": "0f"}}).pattern == "file:hashes.'SHA-256' = '0f'"
     )

@@ -45,7 +45,10 @@ def test_what_nobody_is_known_to_have_signed_anchors_nothing(
     kept: list[tuple[dict[str, Any], bool | None]] = [
         ({"checkpoints": [forged]}, None),
         ({"receipts": [vectors["receipt"]["text"]]}, None),
-        ({"kept": [forged], "vkey": VerifierKey(vectors["origin"], foreign.public)}, True),
+        (
+            {"own_checkpoints": [forged], "vkey": VerifierKey(vectors["origin"], foreign.public)},
+            True,
+        ),
     ]
     for evidence, is_signed in kept:
         outcome = verify(lines, **evidence)
