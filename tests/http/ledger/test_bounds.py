@@ -79,9 +79,9 @@ def test_a_long_ledger_is_walked_in_units_that_each_read_little(make_town, monke
     assert verified(town) == whole
     assert (whole.ok, whole.size, whole.checks.store, whole.from_) == (True, 190, True, 0)
     seen = TrustedTree(99, b64decode(verified(town, size=99).root_hash))
-    now = verified(town, seen=seen)
+    now = verified(town, anchor=seen)
     assert (now.ok, now.anchored_size, now.consistency.ok) == (True, 99, True)
-    other = verified(town, seen=TrustedTree(99, bytes(32)))
+    other = verified(town, anchor=TrustedTree(99, bytes(32)))
     assert (other.ok, other.consistency.ok, other.checkpoint) == (False, False, None)
 
 
@@ -137,7 +137,7 @@ def test_the_last_checkpoint_of_each_day_is_kept_and_is_the_anchor(town):
         assert (found.assurance, found.anchored_size) == ("self_consistent", None)
         assert (found.checks.checkpoints, found.checks.tree) == (is_held, is_held)
     roots = [b64decode(verified(town, size=size).root_hash) for size in (2, 5)]
-    now = verified(town, seen=TrustedTree(2, roots[0]))
+    now = verified(town, anchor=TrustedTree(2, roots[0]))
     assert (now.assurance, now.anchored_size, now.size) == ("anchored", 2, 5)
 
 
