@@ -12,7 +12,7 @@ from attrs import frozen
 from svc_core.intel.entities.model import ENTITIES, EntityType
 from svc_core.intel.entities.settlement import distinct_from
 from svc_core.intel.linking.matching import Match, Party, party
-from svc_core.intel.linking.screening import Screening, found_by
+from svc_core.intel.linking.screening import Screening, index_tokens
 from svc_core.operation.context import Context
 from svc_core.operation.members import EntityId, Share
 from svc_core.wire.constraints import Doc, Example
@@ -38,7 +38,7 @@ class Candidate:
 def candidate(id_: str, known: Party, match: Match) -> Candidate:
     """What is told of a match."""
     type_: Any = known.type  # that of a row
-    name = next(iter(known.names.written), id_)
+    name = next(iter(known.names.spellings), id_)
     return Candidate(id_, name, type_, match.score, match.features, match.reasons)
 
 
@@ -49,7 +49,7 @@ async def candidates(ctx: Context, row: bytes) -> tuple[Candidate, ...]:
         return ()  # its id says who it is
     own = {facts["id"], *facts["mergedIds"]}
     asked = party(facts)
-    terms = sorted(found_by(asked).items(), key=lambda one: (-one[1], one[0]))[:_TERMS_MAX]
+    terms = sorted(index_tokens(asked).items(), key=lambda one: (-one[1], one[0]))[:_TERMS_MAX]
     weights = {term: round(weight * _WEIGHT) or 1 for term, weight in terms}
     if not weights:
         return ()

@@ -139,7 +139,7 @@ def _refs(mentions: Mapping[str, str], meant: Mapping[str, Document[Any]]) -> tu
 
 async def _holding(ctx: Context, asked: Iterable[str]) -> Mapping[str, _Held]:
     """The entities that have the names and symbols of references."""
-    sought = guard.sought(asked).items()
+    sought = guard.lookups(asked).items()
     rows = [row for facet, values in sought for row in await _having(ctx, facet, values)]
     return {row.id: _Held(row, json.loads(row.raw)) for row in rows}
 

@@ -10,7 +10,7 @@ from attrs import frozen
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.intel.linking.matching import Names, Party
 from svc_core.intel.linking.names import labels, normal
-from svc_core.intel.linking.screening import found_by
+from svc_core.intel.linking.screening import index_tokens
 from svc_core.operation.facts import Designator, SourceRef
 from svc_core.operation.members import CreatedAt, EntityId, Share, UpdatedAt, micros
 from svc_core.operation.ports import BASE_V2, Collection
@@ -202,7 +202,7 @@ WORDS: Indexed[Entity] = Indexed(
 def _search(entity: Entity) -> str:
     """Its tokens, and by how its names sound, those by which candidates are sought."""
     names = Names.of(entity.names), Names.of(entity.weak_aliases)
-    return " ".join([WORDS(entity), *found_by(Party(*names))])
+    return " ".join([WORDS(entity), *index_tokens(Party(*names))])
 
 
 def _sanctioned(entity: Entity) -> str:

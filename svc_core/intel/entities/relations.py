@@ -8,7 +8,7 @@ from typing import Any
 from svc_core.base import ids
 from svc_core.formats.cyber.vulnerabilities import CVE_ID
 from svc_core.intel.folding.contributions import Contribution, Members
-from svc_core.intel.folding.rules import Rules, standing
+from svc_core.intel.folding.rules import Rules, live_contributions
 from svc_core.intel.linking.references import id_of
 
 RULES = Rules(precedence=("gleif", "lei-cdf", "attack", "stix", "ofac", "ftm", "ftm-delta"))
@@ -29,7 +29,7 @@ def finished(members: Members, contributions: Sequence[Contribution]) -> Members
     ends = [members[end] for end in _ENDS if members.get(end)]
     if len(set(ends)) < len(_ENDS):
         return None
-    told = sorted(standing(contributions), key=lambda one: one.id)
+    told = sorted(live_contributions(contributions), key=lambda one: one.id)
     attributes = _attributes(told) | members["attributes"]
     is_revoked = members["attributes"].get("revoked") is True
     attributes.pop("revoked", None)

@@ -8,8 +8,8 @@ from typing import Any
 from svc_core.formats.reading.parties import EXCLUSIVE, STRENGTH
 from svc_core.intel.entities.model import ENTITIES
 from svc_core.intel.folding.contributions import PAIRS, Contribution, Members
-from svc_core.intel.folding.kind import Kind
-from svc_core.intel.folding.rules import Rules, ranked, united
+from svc_core.intel.folding.kind import RowKind
+from svc_core.intel.folding.rules import Rules, by_strength, list_union
 from svc_core.intel.linking.references import id_of
 
 RULES = Rules(
@@ -35,7 +35,7 @@ RULES = Rules(
             "addresses", "motivations", "targetCountries", "targetSectors",
         ), ()),
     },
-    silent=PAIRS,
+    silent_formats=PAIRS,
 )  # fmt: skip
 _ACTOR = (
     "attackId", "country", "motivations", "sophistication", "firstSeenDate", "lastSeenDate",
@@ -51,7 +51,10 @@ def finished(members: Members, contributions: Sequence[Contribution]) -> Members
     """The members of an entity's row; None without a name."""
     if members.get("name") is None:
         return None
-    told, ended = ranked(RULES, contributions), [one for one in contributions if one.ended]
+    told, ended = (
+        by_strength(RULES, contributions),
+        [one for one in contributions if one.ended_listings],
+    )
     made = {
         name: value
         for name, value in members.items()
@@ -92,9 +95,9 @@ def _others(name: str, names: Sequence[str]) -> list[str]:
 def _sanctions(told: Sequence[Members], ended: Sequence[Contribution]) -> list[Members]:
     """The listings, those that ended last; one that another source tells as well did not end."""
     past = sorted(ended, key=lambda one: one.id)
-    every = [*told, *(listing for one in past for listing in one.ended)]
+    every = [*told, *(listing for one in past for listing in one.ended_listings)]
     parts = RULES.joined["sanctions"]
-    return [_dated(one) for one in united([every], parts)]
+    return [_dated(one) for one in list_union([every], parts)]
 
 
 def _dated(listing: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,5 +124,5 @@ def _facet(members: Mapping[str, Any], told: Sequence[Contribution]) -> dict[str
 
 
 # A row has the id of its strongest designator, whoever brings it.
-KIND = Kind("entity", "ent", RULES, ENTITIES, joined=True, schemes=STRENGTH, identify=id_of,
+KIND = RowKind("entity", "ent", RULES, ENTITIES, is_joined=True, schemes=STRENGTH, identify=id_of,
             exclusive=EXCLUSIVE, finish=finished)  # fmt: skip

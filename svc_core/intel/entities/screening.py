@@ -92,7 +92,7 @@ def read(line: Line) -> Party:
         type=_TYPES[kind] if kind else None,
         designators=frozenset([_designator(number)] if number else []),
         countries=frozenset([_country(land)] if land else []),
-        born=frozenset([born] if born else []),
+        birth_dates=frozenset([born] if born else []),
     )
 
 

@@ -24,9 +24,9 @@ from svc_core.intel.folding.contributions import (
     CONTRIBUTIONS,
     Contribution,
     contribution_id,
-    digest,
+    words_digest,
 )
-from svc_core.intel.folding.identity import standing_under
+from svc_core.intel.folding.identity import contributions_of
 from svc_core.intel.folding.model import source_id
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation, local
@@ -168,7 +168,7 @@ def _word(ctx: Context, pair: str, first: str, second: str) -> Contribution:
         resource="entity",
         format=pair,
         key=f"operator:{key}",
-        digest=digest(wire.dumps([pair, first, second]), ()),
+        digest=words_digest(wire.dumps([pair, first, second]), ()),
         said={},
         ref=_REF,
         read_at=ctx.now,
@@ -226,7 +226,7 @@ def _apart(one: Entity, other: Entity) -> str:
 
 
 async def _joined_by(ctx: Context, row: str, id_: str) -> str:
-    told = (await standing_under(ctx, [row])).values()
+    told = (await contributions_of(ctx, [row])).values()
     mine = [one for one in told if id_ in one.names and len(one.names) > 1 and not one.pair]
     sources = sorted({one.source for one in mine})
     return (

@@ -11,8 +11,8 @@ FAULTS_MAX = 10
 """Faults after which a pass ends: so many are no fault of single rows."""
 
 
-async def each(
-    due: Sequence[T],
+async def attempt_in_halves(
+    rows: Sequence[T],
     attempt: Callable[[Sequence[T]], Awaitable[int]],
     put_off: Callable[[T], Awaitable[None]],
     faults: list[Exception],
@@ -21,17 +21,17 @@ async def each(
 
     These are put off, and their `faults` noted. What the attempts gave, summed up.
     """
-    done, left = 0, [due]
-    while left:
-        some = left.pop()
+    done, batches = 0, [rows]
+    while batches:
+        batch = batches.pop()
         try:
-            done += await attempt(some)
+            done += await attempt(batch)
         except FAULTS as fault:
-            half = len(some) // 2
+            half = len(batch) // 2
             if half:
-                left += [some[half:], some[:half]]
+                batches += [batch[half:], batch[:half]]
             else:
-                await put_off(some[0])
+                await put_off(batch[0])
                 faults.append(fault)
     return done
 

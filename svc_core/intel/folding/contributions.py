@@ -55,17 +55,17 @@ class Contribution:
         return self.format if self.format in PAIRS else None
 
     @property
-    def ended(self) -> Sequence[Mapping[str, Any]]:
+    def ended_listings(self) -> Sequence[Mapping[str, Any]]:
         """Its listings, where its list dropped it."""
         return self.said.get("sanctions") or () if self.gone else ()
 
     @property
-    def told_at(self) -> datetime:
+    def stated_at(self) -> datetime:
         """When it was said: by the source's own word, else when it was first read."""
         return self.stamp or self.read_at
 
 
-def ended(source: str) -> str:
+def ended_source(source: str) -> str:
     """Under which what ended of a source is kept: it is not among what the source says now."""
     return f"{source}:ended"
 
@@ -78,42 +78,46 @@ CONTRIBUTIONS: Collection[Contribution] = Collection(
     order=lambda _: 0,
     scope="global",
     keys={
-        "row": lambda one: one.row,
-        "source": lambda one: ended(one.source) if one.ended else one.source,
+        "row": lambda claim: claim.row,
+        "source": lambda claim: (
+            ended_source(claim.source) if claim.ended_listings else claim.source
+        ),
     },
-    facets={"name": lambda one: one.names if len(one.names) > 1 else ()},
+    facets={"name": lambda claim: claim.names if len(claim.names) > 1 else ()},
 )
 
 
 @frozen(eq=False)
-class Ready:
+class PreparedContribution:
     """A contribution with its stored form, which is made before the transaction."""
 
     contribution: Contribution
     record: Record = field(repr=False)
 
 
-def ready(contribution: Contribution, words: bytes | None = None) -> Ready:
+def prepare_contribution(
+    contribution: Contribution, words: bytes | None = None
+) -> PreparedContribution:
     """A contribution that is ready to be kept; `words` is the JSON of the rest of it."""
     if words is None:
-        return Ready(contribution, CONTRIBUTIONS.record(contribution))
-    more = {wire.camel(name): getattr(contribution, name) for name in _OF_READING}
-    raw = words[:-1] + b"," + wire.dumps(more)[1:]
-    return Ready(contribution, CONTRIBUTIONS.record(contribution, raw))
+        return PreparedContribution(contribution, CONTRIBUTIONS.record(contribution))
+    members = {wire.camel(name): getattr(contribution, name) for name in _LATE_MEMBERS}
+    raw = words[:-1] + b"," + wire.dumps(members)[1:]
+    return PreparedContribution(contribution, CONTRIBUTIONS.record(contribution, raw))
 
 
-_OF_READING = ("digest", "read_at", "stamp", "since", "earlier")
+_LATE_MEMBERS = ("digest", "read_at", "stamp", "since", "earlier")
 """Members of a contribution that are known later than its words."""
 
 
 @frozen(eq=False)
-class _Prepared(Collection[Any]):
-    def record(self, value: Ready, _: bytes | None = None) -> Record:
+class _PreparedCollection(Collection[Any]):
+    def record(self, value: PreparedContribution, _: bytes | None = None) -> Record:
         return value.record
 
 
-READY: Collection[Any] = _Prepared(
-    **{one.name: getattr(CONTRIBUTIONS, one.name) for one in attrs.fields(Collection)}
+PREPARED_CONTRIBUTIONS: Collection[Any] = _PreparedCollection(
+    **{member.name: getattr(CONTRIBUTIONS, member.name) for member in attrs.fields(Collection)}
 )
 """The contributions, for values whose stored form is made."""
 
@@ -132,7 +136,7 @@ MERGED_ROWS: Collection[MergedRow] = Collection(
     prefix="",
     order=lambda _: 0,
     scope="global",
-    keys={"into": lambda one: one.into},
+    keys={"into": lambda row: row.into},
 )
 
 
@@ -145,9 +149,9 @@ def contribution_id(source: str, resource: str, key: str, row: str) -> str:
     return f"{source}:{resource}:{name}"
 
 
-def digest(words: bytes, context: Any) -> int:
+def words_digest(words: bytes, context: Any) -> int:
     """63 bits that tell readings apart."""
-    hashed = sha256(words)
+    hasher = sha256(words)
     if context:
-        hashed.update(wire.dumps(context))
-    return int.from_bytes(hashed.digest()[:8], "big") >> 1
+        hasher.update(wire.dumps(context))
+    return int.from_bytes(hasher.digest()[:8], "big") >> 1

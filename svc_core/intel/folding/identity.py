@@ -11,8 +11,8 @@ import attrs
 from attrs import define, field, frozen
 
 from svc_core.intel.folding.contributions import CONTRIBUTIONS, MERGED_ROWS, Contribution, MergedRow
-from svc_core.intel.folding.kind import Kind
-from svc_core.intel.folding.union import ALIKE_MAX, Grouped, alike, grouped
+from svc_core.intel.folding.kind import RowKind
+from svc_core.intel.folding.union import ALIKE_MAX, Grouping, group_contributions, shared_names
 from svc_core.operation.context import Context
 from svc_core.operation.ports import Document
 
@@ -27,141 +27,153 @@ Contributions = Mapping[str, Contribution]
 
 
 @frozen
-class Joined:
+class RowAssignment:
     """Contributions by id with the rows under which they stand, and the rows that change by it.
 
-    `merged` are rows that were taken up, with those that did so; `parted` rows that are back;
-    `read` is what was looked at, as it is stored.
+    `survivors` are rows that were taken up, with those that did so; `restored_ids` rows that are back;
+    `cache` is what was looked at, as it is stored.
     """
 
     after: dict[str, Contribution]
-    touched: set[str] = field(factory=set)
-    merged: dict[str, str] = field(factory=dict)
-    parted: set[str] = field(factory=set)
-    read: dict[str, Contribution] = field(factory=dict)
+    row_ids: set[str] = field(factory=set)
+    survivors: dict[str, str] = field(factory=dict)
+    restored_ids: set[str] = field(factory=set)
+    cache: dict[str, Contribution] = field(factory=dict)
 
 
 @define
-class _Common:
-    """Names that more than `most` stored rows have, so that they join nothing before or after; and
-    what was `read`."""
+class _SharedNames:
+    """Names that more than `limit` stored rows have, so that they join nothing before or after; and
+    what was `cache`."""
 
-    most: int
-    read: dict[str, Contribution]
+    limit: int
+    cache: dict[str, Contribution]
     names: set[str] = field(factory=set)
 
 
-async def joined(ctx: Context, kind: Kind, before: Contributions, after: Contributions) -> Joined:
+async def assign_rows(
+    ctx: Context, kind: RowKind, before: Contributions, after: Contributions
+) -> RowAssignment:
     """Contributions that were `before` and are `after`, with others that change rows by it."""
-    found = Joined(dict(after), read=dict(before))
-    changed = [*before.values(), *after.values()]
-    names = {name for one in changed for name in one.names}
-    common = _Common(ALIKE_MAX + len(changed), found.read)
-    named = await _named(ctx, names, common)
-    several = [one for one in (*named.values(), *changed) if len(one.names) > 1]
-    known = {name for one in several for name in one.names}
-    linked = {one.id: one for one in changed if not known.isdisjoint(one.names)}
-    if linked:
-        todo = _marks([*linked.values(), *several])
-        stored = await _closure(ctx, todo, names, named, common)
-        held = {id_: after.get(id_, one) for id_, one in (stored | linked).items()}
-        told = [one for id_, one in held.items() if id_ in after or id_ not in before]
-        await _settle(ctx, found, stored, grouped(kind, told, common.names, ALIKE_MAX))
-    found.touched.update(one.row for one in (*before.values(), *found.after.values()))
-    live = sorted({one.row for one in found.after.values()})
-    found.parted.update(await ctx.tx.documents.get_many(MERGED_ROWS, live))
-    for row in sorted(found.parted):
+    assignment = RowAssignment(dict(after), cache=dict(before))
+    changes = [*before.values(), *after.values()]
+    names = {name for claim in changes for name in claim.names}
+    common = _SharedNames(ALIKE_MAX + len(changes), assignment.cache)
+    namesakes = await _claims_by_name(ctx, names, common)
+    bridges = [claim for claim in (*namesakes.values(), *changes) if len(claim.names) > 1]
+    bridged_names = {name for claim in bridges for name in claim.names}
+    joinable = {claim.id: claim for claim in changes if not bridged_names.isdisjoint(claim.names)}
+    if joinable:
+        frontier = _row_names([*joinable.values(), *bridges])
+        closure = await _closure(ctx, frontier, names, namesakes, common)
+        claims = {id_: after.get(id_, claim) for id_, claim in (closure | joinable).items()}
+        members = [claim for id_, claim in claims.items() if id_ in after or id_ not in before]
+        await _apply_grouping(
+            ctx, assignment, closure, group_contributions(kind, members, common.names, ALIKE_MAX)
+        )
+    assignment.row_ids.update(claim.row for claim in (*before.values(), *assignment.after.values()))
+    live = sorted({claim.row for claim in assignment.after.values()})
+    assignment.restored_ids.update(await ctx.tx.documents.get_many(MERGED_ROWS, live))
+    for row in sorted(assignment.restored_ids):
         await ctx.remove(MERGED_ROWS, row)
-    return found
+    return assignment
 
 
-async def _settle(ctx: Context, found: Joined, stored: Contributions, placed: Grouped) -> None:
+async def _apply_grouping(
+    ctx: Context, assignment: RowAssignment, closure: Contributions, grouping: Grouping
+) -> None:
     """Put contributions under their rows, and note which rows were left by it."""
-    rows = placed.rows
+    rows = grouping.rows
     for row, group in rows.items():
-        for one in group:
-            was = stored[one.id].row if one.id in stored else row
-            apart = tuple(sorted(placed.apart.get(one.id, ())))
-            if (one.row, one.apart) != (row, apart):
-                found.after[one.id] = attrs.evolve(one, row=row, apart=apart)
-            if was != row:
-                found.touched.add(was)
-                if was not in rows:
-                    found.merged[was] = row
-    for was, row in sorted(found.merged.items()):
-        await _merge(ctx, was, row)
+        for claim in group:
+            old_row = closure[claim.id].row if claim.id in closure else row
+            apart = tuple(sorted(grouping.apart.get(claim.id, ())))
+            if (claim.row, claim.apart) != (row, apart):
+                assignment.after[claim.id] = attrs.evolve(claim, row=row, apart=apart)
+            if old_row != row:
+                assignment.row_ids.add(old_row)
+                if old_row not in rows:
+                    assignment.survivors[old_row] = row
+    for old_row, row in sorted(assignment.survivors.items()):
+        await _merge(ctx, old_row, row)
 
 
 async def _closure(
-    ctx: Context, todo: Set[str], names: Set[str], named: Contributions, common: _Common
+    ctx: Context,
+    frontier: Set[str],
+    names: Set[str],
+    namesakes: Contributions,
+    common: _SharedNames,
 ) -> dict[str, Contribution]:
-    """All that is stored of what these have names in common with; what has `names` is `named`."""
-    stored, seen = dict(named), set[str]()
+    """All that is stored of what these have names in common with; what has `names` is `namesakes`."""
+    closure, seen = dict(namesakes), set[str]()
     for _ in range(HOPS_MAX):
-        todo = todo - seen
-        if not todo or len(stored) > JOINED_MAX:
+        frontier = frontier - seen
+        if not frontier or len(closure) > JOINED_MAX:
             break
-        more = await _named(ctx, todo - names, common)
-        more |= await standing_under(ctx, todo, common.read)
-        stored |= more
-        seen |= todo
-        todo = _marks(more.values())
-    return stored
+        batch = await _claims_by_name(ctx, frontier - names, common)
+        batch |= await contributions_of(ctx, frontier, common.cache)
+        closure |= batch
+        seen |= frontier
+        frontier = _row_names(batch.values())
+    return closure
 
 
-def _marks(contributions: Iterable[Contribution]) -> set[str]:
-    return {name for one in contributions for name in (*one.names, one.row)}
+def _row_names(contributions: Iterable[Contribution]) -> set[str]:
+    return {name for claim in contributions for name in (*claim.names, claim.row)}
 
 
-async def _named(ctx: Context, names: Set[str], common: _Common) -> dict[str, Contribution]:
+async def _claims_by_name(
+    ctx: Context, names: Set[str], common: _SharedNames
+) -> dict[str, Contribution]:
     """What has these names, but for those that are too `common`."""
-    found: dict[str, Contribution] = {}
+    claims: dict[str, Contribution] = {}
     names, after = names - common.names, None
     while names:
-        where = {"name": tuple(sorted(names))}
+        clause = {"name": tuple(sorted(names))}
         page = await ctx.tx.documents.scan(
-            CONTRIBUTIONS, where=where, after=after, limit=ROWS_SCANNED
+            CONTRIBUTIONS, where=clause, after=after, limit=ROWS_SCANNED
         )
-        found |= _decoded(page.rows, common.read)
-        common.names |= names & alike(found.values(), common.most)
+        claims |= _decode(page.rows, common.cache)
+        common.names |= names & shared_names(claims.values(), common.limit)
         names, after = names - common.names, page.end
         if after is None:
             break
-    return {id_: one for id_, one in found.items() if not names.isdisjoint(one.names)}
+    return {id_: claim for id_, claim in claims.items() if not names.isdisjoint(claim.names)}
 
 
-async def standing_under(
-    ctx: Context, rows: Iterable[str], read: dict[str, Contribution] | None = None
+async def contributions_of(
+    ctx: Context, rows: Iterable[str], cache: dict[str, Contribution] | None = None
 ) -> dict[str, Contribution]:
-    """What is said of these rows, by the ids of the contributions; what was `read` is no more."""
-    read = {} if read is None else read
-    where = {"row": tuple(sorted(rows))}
-    if not where["row"]:
+    """What is said of these rows, by the ids of the contributions; what was `cache` is no more."""
+    cache = {} if cache is None else cache
+    clause = {"row": tuple(sorted(rows))}
+    if not clause["row"]:
         return {}
-    return _decoded([row async for row in ctx.every(CONTRIBUTIONS, where=where)], read)
+    return _decode([row async for row in ctx.every(CONTRIBUTIONS, where=clause)], cache)
 
 
-def _decoded(
-    rows: Iterable[Document[Contribution]], read: dict[str, Contribution]
+def _decode(
+    rows: Iterable[Document[Contribution]], cache: dict[str, Contribution]
 ) -> dict[str, Contribution]:
     """Contributions as they are stored; each is decoded once, as that takes the most time here."""
-    found = {row.id: read.get(row.id) or CONTRIBUTIONS.decode(row.raw) for row in rows}
-    read |= found
-    return found
+    claims = {row.id: cache.get(row.id) or CONTRIBUTIONS.decode(row.raw) for row in rows}
+    cache |= claims
+    return claims
 
 
 # -- rows that were taken up -------------------------------------------------------------------
 
 
-async def _merge(ctx: Context, other: str, row: str) -> None:
-    taken_up = await ctx.tx.documents.scan(
-        MERGED_ROWS, where={"into": (other,)}, limit=ROWS_SCANNED
+async def _merge(ctx: Context, old_row: str, row: str) -> None:
+    absorbed_rows = await ctx.tx.documents.scan(
+        MERGED_ROWS, where={"into": (old_row,)}, limit=ROWS_SCANNED
     )
-    for id_ in [other, *(document.id for document in taken_up.rows)]:
+    for id_ in [old_row, *(document.id for document in absorbed_rows.rows)]:
         await ctx.save(MERGED_ROWS, id_, MergedRow(id_, row))
 
 
 async def survivor(ctx: Context, row: str) -> str:
     """The id under which a row stands now: its own, or that of the row that took it up."""
-    merged = await ctx.find(MERGED_ROWS, row)
-    return row if merged is None else merged.into
+    merger = await ctx.find(MERGED_ROWS, row)
+    return row if merger is None else merger.into

@@ -12,7 +12,7 @@ from svc_core.base import ids
 from svc_core.formats.model import Record
 from svc_core.intel.folding.contributions import Contribution, Members
 from svc_core.intel.folding.model import Source
-from svc_core.intel.folding.rules import Rules, fold, standing
+from svc_core.intel.folding.rules import Rules, fold_contributions, live_contributions
 from svc_core.operation.context import Context
 from svc_core.operation.ports import Collection
 
@@ -28,9 +28,9 @@ class Written:
 
 Finish = Callable[[Members, Sequence[Contribution]], Members | None]
 Follow = Callable[[Context, Sequence[Written]], Awaitable[None]]
-Heard = Callable[[Context, Sequence[Contribution]], Awaitable[None]]
+Listen = Callable[[Context, Sequence[Contribution]], Awaitable[None]]
 Settle = Callable[[Context, Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
-Quiet = Callable[[Sequence[str], Mapping[str, Any], Mapping[str, Any]], bool]
+RowPredicate = Callable[[Sequence[str], Mapping[str, Any], Mapping[str, Any]], bool]
 
 
 def _never(*_: Any) -> bool:
@@ -42,22 +42,22 @@ def _as_stored(raw: bytes) -> bytes:
 
 
 @frozen(eq=False)
-class Kind:
-    """One kind of row. Its ids begin with `prefix`; `kept` are members that no source says.
+class RowKind:
+    """One kind of row. Its ids begin with `prefix`; `own_members` are members that no source says.
 
-    A row that is `joined` may have several keys; its id is made of one of the first scheme of
+    A row that is `is_joined` may have several keys; its id is made of one of the first scheme of
     `schemes` that it has, and it has one key alone of each that is `exclusive`. `finish` makes what
     is folded a row, or None where it makes none. `settle` is given rows as they are stored and as
     they are to be, before they are written, and gives those that stand otherwise to others; each of
-    `follows` writes in the same unit what follows from rows that were written, `heard` what follows
-    from contributions to a kind without rows. A row that is `quiet`, by the members that differ and
+    `follows` writes in the same unit what follows from rows that were written, `listen` what follows
+    from contributions to a kind without rows. A row that is `is_quiet`, by the members that differ and
     as it was and is, is written and told nobody. `earlier` is a member of which the reading before
     the newest is kept.
 
     `identify` makes the id of a row of its key, where that is no id derived from kind and key;
-    `locate` makes it of a record and its source. `carried` is what rows carry of their source, and
-    `words` makes the words of a row that other contributions tell now. A reading that is `idle`, by
-    the members that differ and as the row was and is, writes nothing. `whole` completes a row that
+    `locate` makes it of a record and its source. `source_context` is what rows carry of their source, and
+    `words` makes the words of a row that other contributions tell now. A reading that is `is_idle`, by
+    the members that differ and as the row was and is, writes nothing. `complete` completes a row that
     was stored with fewer members.
     """
 
@@ -65,22 +65,22 @@ class Kind:
     prefix: str
     rules: Rules = field(factory=Rules)
     collection: Collection[Any] | None = None
-    kept: tuple[str, ...] = ()
-    joined: bool = False
+    own_members: tuple[str, ...] = ()
+    is_joined: bool = False
     schemes: tuple[str, ...] = ()
     exclusive: Container[str] = ()
     finish: Finish | None = None
     settle: Settle | None = None
-    quiet: Quiet = _never
+    is_quiet: RowPredicate = _never
     earlier: str = ""
     follows: tuple[Follow, ...] = ()
-    heard: Heard | None = None
+    listen: Listen | None = None
     identify: Callable[[str], str] | None = None
     locate: Callable[[Source, Record], str] | None = None
-    carried: Callable[[Source], list[Any]] | None = None
+    source_context: Callable[[Source], list[Any]] | None = None
     words: Callable[[Mapping[str, Any], Any], Any] | None = None
-    idle: Quiet = _never
-    whole: Callable[[bytes], bytes] = _as_stored
+    is_idle: RowPredicate = _never
+    complete: Callable[[bytes], bytes] = _as_stored
 
     def derived(self, key: str) -> str:
         """The id of the row with this key."""
@@ -92,17 +92,17 @@ class Kind:
         """The id of the row that a record of a source tells of."""
         return self.derived(record.key) if self.locate is None else self.locate(source, record)
 
-    def folded(self, row: str, contributions: Sequence[Contribution]) -> dict[str, Any] | None:
+    def row_members(self, row: str, contributions: Sequence[Contribution]) -> dict[str, Any] | None:
         """The members of the row that these make; None where they make none.
 
         `mergedIds` of one that is joined are the ids that it has by its other keys.
         """
-        members = fold(self.rules, contributions)
+        members = fold_contributions(self.rules, contributions)
         if members is None:
             return None
-        if self.joined:
-            told = standing(contributions)
-            names = {name for one in told for name in one.names if name not in one.apart}
+        if self.is_joined:
+            claims = live_contributions(contributions)
+            names = {name for claim in claims for name in claim.names if name not in claim.apart}
             members["mergedIds"] = sorted(names - {row})
         return members if self.finish is None else self.finish(members, contributions)
 
@@ -111,7 +111,7 @@ class Kind:
 
         That of the strongest is the first.
         """
-        if not self.joined:
+        if not self.is_joined:
             return ()
         keys = dict.fromkeys((record.key, *record.also))
         return tuple(map(self.derived, sorted(keys, key=self.strength)))
@@ -123,4 +123,4 @@ class Kind:
 
     def context(self, source: Source) -> list[Any]:
         """What its rows carry of their source itself."""
-        return [] if self.carried is None else self.carried(source)
+        return [] if self.source_context is None else self.source_context(source)

@@ -109,8 +109,8 @@ _PROVIDER = "feed"  # what ids of sources are made of since the first ones were 
 
 def provider_of(source: Source) -> str | None:
     """Who publishes what it brings; None where only its documents say so."""
-    known = FORMATS.get(source.format or "")
-    return source.options.get("provider") or (known and known.provider) or None
+    format_ = FORMATS.get(source.format or "")
+    return source.options.get("provider") or (format_ and format_.provider) or None
 
 
 _NEVER = 2**62

@@ -26,106 +26,121 @@ class Rules:
 
     `precedence` are formats, the strongest first, equally strong ones in one text with spaces;
     `prefer` are those of single members that have an order of their own. `joined` are list members
-    with what tells their entries apart (nothing: the entry itself). A row that is `whole` is told
-    by one contribution alone. Formats that are `silent` make no row of their own.
+    with what tells their entries apart (nothing: the entry itself). A row that is `is_single` is told
+    by one contribution alone. Formats that are `silent_formats` make no row of their own.
     """
 
     precedence: tuple[str, ...] = ()
     prefer: Mapping[str, tuple[str, ...]] = field(factory=dict)
     joined: Mapping[str, tuple[str, ...]] = field(factory=dict)
-    whole: bool = False
-    silent: frozenset[str] = frozenset()
+    is_single: bool = False
+    silent_formats: frozenset[str] = frozenset()
 
-    def place(self, format_: str) -> int:
+    def rank(self, format_: str) -> int:
         """How far behind the strongest a format is."""
         places = enumerate(self.precedence)
-        return next((at for at, some in places if format_ in some.split()), len(self.precedence))
+        return next(
+            (position for position, group in places if format_ in group.split()),
+            len(self.precedence),
+        )
 
 
-def fold(rules: Rules, contributions: Sequence[Contribution]) -> dict[str, Any] | None:
+def fold_contributions(
+    rules: Rules, contributions: Sequence[Contribution]
+) -> dict[str, Any] | None:
     """The members that the contributions give a row together; None where they make none."""
-    contributions = standing(contributions)
-    if all(one.format in rules.silent for one in contributions):
+    contributions = live_contributions(contributions)
+    if all(claim.format in rules.silent_formats for claim in contributions):
         return None
-    order = _ranked(contributions, rules.precedence)
-    members = dict(_first(order[:1] if rules.whole else order))
+    order = _by_precedence(contributions, rules.precedence)
+    members = dict(_strongest_members(order[:1] if rules.is_single else order))
     for name, formats in rules.prefer.items():
-        members |= {k: v for k, v in _first(_ranked(contributions, formats)).items() if k == name}
-    for name, apart in rules.joined.items():
-        lists = [one.said[name] for one in order if one.said.get(name) is not None]
+        members |= {
+            k: v
+            for k, v in _strongest_members(_by_precedence(contributions, formats)).items()
+            if k == name
+        }
+    for name, keys in rules.joined.items():
+        lists = [claim.said[name] for claim in order if claim.said.get(name) is not None]
         if lists:
-            members[name] = united(lists, apart)
-    refs = sorted(contributions, key=lambda one: one.id)
-    return members | {"sources": [_source(one) for one in refs]}
+            members[name] = list_union(lists, keys)
+    refs = sorted(contributions, key=lambda claim: claim.id)
+    return members | {"sources": [_source(claim) for claim in refs]}
 
 
-def _source(one: Contribution) -> dict[str, Any]:
-    return {**one.ref, "retrievedAt": at(one.read_at)}
+def _source(claim: Contribution) -> dict[str, Any]:
+    return {**claim.ref, "retrievedAt": at(claim.read_at)}
 
 
-def standing(contributions: Sequence[Contribution]) -> list[Contribution]:
+def live_contributions(contributions: Sequence[Contribution]) -> list[Contribution]:
     """The contributions that say something."""
     if len(contributions) == 1:
         return [] if contributions[0].gone else list(contributions)
-    taken_up = _taken_up(contributions)
+    alias_times = _alias_times(contributions)
     return [
-        one
-        for one in contributions
-        if not (one.gone or _is_earlier(one, taken_up.get((one.source, *one.names[:1]))))
+        claim
+        for claim in contributions
+        if not (claim.gone or _is_earlier(claim, alias_times.get((claim.source, *claim.names[:1]))))
     ]
 
 
-def _taken_up(contributions: Sequence[Contribution]) -> dict[tuple[str, ...], datetime]:
+def _alias_times(contributions: Sequence[Contribution]) -> dict[tuple[str, ...], datetime]:
     """When each source last named a key beside another, by the source and the key."""
-    found: dict[tuple[str, ...], datetime] = {}
-    for one in contributions:
-        for name in one.names[1:]:
-            place = (one.source, name)
-            found[place] = max(one.told_at, found.get(place, one.told_at))
-    return found
+    times: dict[tuple[str, ...], datetime] = {}
+    for claim in contributions:
+        for name in claim.names[1:]:
+            key = (claim.source, name)
+            times[key] = max(claim.stated_at, times.get(key, claim.stated_at))
+    return times
 
 
-def _is_earlier(one: Contribution, taken_up_at: datetime | None) -> bool:
-    return taken_up_at is not None and one.told_at < taken_up_at
+def _is_earlier(claim: Contribution, alias_time: datetime | None) -> bool:
+    return alias_time is not None and claim.stated_at < alias_time
 
 
-def strongest(rules: Rules, contributions: Sequence[Contribution]) -> Contribution:
+def strongest_contribution(rules: Rules, contributions: Sequence[Contribution]) -> Contribution:
     """The contribution that others give way to."""
-    return ranked(rules, contributions)[0]
+    return by_strength(rules, contributions)[0]
 
 
-def ranked(rules: Rules, contributions: Sequence[Contribution]) -> list[Contribution]:
+def by_strength(rules: Rules, contributions: Sequence[Contribution]) -> list[Contribution]:
     """The contributions that say something, the strongest first."""
-    return _ranked(standing(contributions), rules.precedence)
+    return _by_precedence(live_contributions(contributions), rules.precedence)
 
 
-def _ranked(contributions: Sequence[Contribution], formats: Sequence[str]) -> list[Contribution]:
+def _by_precedence(
+    contributions: Sequence[Contribution], formats: Sequence[str]
+) -> list[Contribution]:
     """The strongest first."""
     if len(contributions) == 1:
         return list(contributions)
-    place = {name: at for at, some in enumerate(reversed(formats), 1) for name in some.split()}
+    ranks = {
+        name: position
+        for position, group in enumerate(reversed(formats), 1)
+        for name in group.split()
+    }
 
-    def strength(one: Contribution) -> tuple[int, bool, datetime]:
-        return (place.get(one.format, 0), one.stamp is not None, one.told_at)
+    def strength(claim: Contribution) -> tuple[int, bool, datetime]:
+        return (ranks.get(claim.format, 0), claim.stamp is not None, claim.stated_at)
 
-    by_id = sorted(contributions, key=lambda one: one.id)
+    by_id = sorted(contributions, key=lambda claim: claim.id)
     return sorted(by_id, key=strength, reverse=True)
 
 
-def _first(ranked: Iterable[Contribution]) -> dict[str, Any]:
+def _strongest_members(claims: Iterable[Contribution]) -> dict[str, Any]:
     members: dict[str, Any] = {}
-    for one in ranked:
-        for name, value in one.said.items():
+    for claim in claims:
+        for name, value in claim.said.items():
             if members.get(name) is None:
                 members[name] = value
     return members
 
 
-def united(lists: Iterable[Sequence[Any]], apart: Sequence[str]) -> list[Any]:
-    """The entries of all lists, of those that `apart` does not tell apart the first."""
-    found: dict[Any, Any] = {}
+def list_union(lists: Iterable[Sequence[Any]], keys: Sequence[str]) -> list[Any]:
+    """The entries of all lists, of those that `keys` does not tell apart the first."""
+    by_key: dict[Any, Any] = {}
     for entries in lists:
         for entry in entries:
-            name = tuple(str(entry.get(part)) for part in apart) if apart else str(entry)
-            found.setdefault(name, entry)
-    return list(found.values())
+            key = tuple(str(entry.get(part)) for part in keys) if keys else str(entry)
+            by_key.setdefault(key, entry)
+    return list(by_key.values())

@@ -19,19 +19,19 @@ from datetime import datetime
 from attrs import define, field, frozen
 
 from svc_core.intel.folding.contributions import Contribution
-from svc_core.intel.folding.kind import Kind
+from svc_core.intel.folding.kind import RowKind
 
 ALIKE_MAX = 100
 """Own keys of rows that may have one other key in common, and that may be joined to one row: a
 hazard has a dozen of ids."""
 
 
-_Named = tuple[Contribution, Mapping[str, str], Set[str]]
+_NamedClaim = tuple[Contribution, Mapping[str, str], Set[str]]
 """A contribution with its names of exclusive schemes, and those that doubt each other."""
 
 
 @frozen
-class Grouped:
+class Grouping:
     """Contributions by the names of their rows, and the names that are not those of their row."""
 
     rows: dict[str, list[Contribution]]
@@ -52,116 +52,130 @@ class _Groups:
 
     def join(self, name: str, other: str) -> bool:
         """Whether they are one now."""
-        mine, theirs = self.leader(name), self.leader(other)
-        if mine != theirs:
-            marks, more = self.marks[mine], self.marks[theirs]
-            if any(more.get(scheme, mark) != mark for scheme, mark in marks.items()):
+        root, other_root = self.leader(name), self.leader(other)
+        if root != other_root:
+            marks, other_marks = self.marks[root], self.marks[other_root]
+            if any(other_marks.get(scheme, mark) != mark for scheme, mark in marks.items()):
                 return False
-            self.leaders[theirs] = mine
-            marks |= more
+            self.leaders[other_root] = root
+            marks |= other_marks
         return True
 
 
-def grouped(kind: Kind, held: Sequence[Contribution], common: Set[str], most: int) -> Grouped:
+def group_contributions(
+    kind: RowKind, claims: Sequence[Contribution], common: Set[str], limit: int
+) -> Grouping:
     """The rows that contributions make; `common` names join nothing."""
-    mute = common | alike(held, most)
+    muted_names = common | shared_names(claims, limit)
     groups, apart = _Groups(), defaultdict[str, set[str]](set)
-    told = sorted((one for one in held if not one.pair), key=lambda one: _weight(kind, one))
-    named = [(one, *_exclusive(kind, one)) for one in told]
-    pairs = sorted((one for one in held if one.pair), key=lambda one: (one.read_at, one.id))
-    distinct = [one.names for one in pairs if one.pair == "distinct"]
-    mute |= _contested(kind, named, distinct)
-    for one, marks, _ in named:
+    by_weight = sorted(
+        (claim for claim in claims if not claim.pair), key=lambda claim: _weight(kind, claim)
+    )
+    named_claims = [(claim, *_exclusive_names(kind, claim)) for claim in by_weight]
+    pairs = sorted(
+        (claim for claim in claims if claim.pair), key=lambda claim: (claim.read_at, claim.id)
+    )
+    distinct = [claim.names for claim in pairs if claim.pair == "distinct"]
+    muted_names |= _contested_names(kind, named_claims, distinct)
+    for claim, marks, _ in named_claims:
         for scheme, name in marks.items():
-            groups.marks[one.names[0]].setdefault(scheme, name)
+            groups.marks[claim.names[0]].setdefault(scheme, name)
             groups.marks[name].setdefault(scheme, name)
-    for one, _, doubtful in named:
-        for name in one.names[1:]:
-            if name in mute or name in doubtful or not groups.join(one.names[0], name):
-                apart[one.id].add(name)
-    firsts: dict[str, str] = {}
-    for one in sorted(told, key=lambda one: _age(kind, one)):
-        firsts.setdefault(groups.leader(one.names[0]), one.names[0])
-    merges = [one for one in pairs if one.pair == "merge"]
-    _settle(groups, firsts, apart, merges, distinct)
-    return Grouped(_rows(groups, firsts, held, most), apart)
+    for claim, _, doubtful in named_claims:
+        for name in claim.names[1:]:
+            if name in muted_names or name in doubtful or not groups.join(claim.names[0], name):
+                apart[claim.id].add(name)
+    row_names: dict[str, str] = {}
+    for claim in sorted(by_weight, key=lambda claim: _age(kind, claim)):
+        row_names.setdefault(groups.leader(claim.names[0]), claim.names[0])
+    merges = [claim for claim in pairs if claim.pair == "merge"]
+    _join_merges(groups, row_names, apart, merges, distinct)
+    return Grouping(_rows(groups, row_names, claims, limit), apart)
 
 
-def _settle(
+def _join_merges(
     groups: _Groups,
-    firsts: dict[str, str],
+    row_names: dict[str, str],
     apart: dict[str, set[str]],
     merges: Sequence[Contribution],
     distinct: Sequence[Sequence[str]],
 ) -> None:
     """Join what the operator merged, what he said first first."""
-    for one in merges:
-        into, other = one.names
-        ends = {groups.leader(into), groups.leader(other)}
-        first = firsts.get(groups.leader(into)) or firsts.get(groups.leader(other), into)
+    for merge in merges:
+        target, other = merge.names
+        ends = {groups.leader(target), groups.leader(other)}
+        first = row_names.get(groups.leader(target)) or row_names.get(groups.leader(other), target)
         is_barred = any({groups.leader(a), groups.leader(b)} == ends for a, b in distinct)
-        if (is_barred and len(ends) > 1) or not groups.join(into, other):
-            apart[one.id].add(other)
+        if (is_barred and len(ends) > 1) or not groups.join(target, other):
+            apart[merge.id].add(other)
         elif len(ends) > 1:
-            firsts[groups.leader(into)] = first
+            row_names[groups.leader(target)] = first
 
 
 def _rows(
-    groups: _Groups, firsts: dict[str, str], held: Sequence[Contribution], most: int
+    groups: _Groups, row_names: dict[str, str], claims: Sequence[Contribution], limit: int
 ) -> dict[str, list[Contribution]]:
     members: dict[str, list[Contribution]] = defaultdict(list)
-    for one in sorted(held, key=lambda one: one.id):
-        members[groups.leader(one.names[0])].append(one)
+    for claim in sorted(claims, key=lambda claim: claim.id):
+        members[groups.leader(claim.names[0])].append(claim)
     rows: dict[str, list[Contribution]] = defaultdict(list)
     for leader, group in members.items():
-        is_thing = len({one.names[0] for one in group}) <= most
-        for one in group:
-            rows[firsts.get(leader, one.names[0]) if is_thing else one.names[0]].append(one)
+        is_thing = len({claim.names[0] for claim in group}) <= limit
+        for claim in group:
+            rows[row_names.get(leader, claim.names[0]) if is_thing else claim.names[0]].append(
+                claim
+            )
     return rows
 
 
-def _contested(kind: Kind, named: Iterable[_Named], distinct: Sequence[Sequence[str]]) -> set[str]:
+def _contested_names(
+    kind: RowKind, named_claims: Iterable[_NamedClaim], distinct: Sequence[Sequence[str]]
+) -> set[str]:
     """The legal names that two companies have, by what they have of exclusive schemes."""
     marks: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     owners: dict[str, set[str]] = defaultdict(set)
-    for one, of_one, _ in named:
-        if key := one.said.get("registered"):
+    for claim, claim_marks, _ in named_claims:
+        if key := claim.said.get("registered"):
             name = kind.derived(key)
-            owners[name].update(one.names)
-            for scheme, mark in of_one.items():
+            owners[name].update(claim.names)
+            for scheme, mark in claim_marks.items():
                 marks[name][scheme].add(mark)
-    barred = {name for name, own in owners.items() if any(own.issuperset(two) for two in distinct)}
-    return barred | {
-        name for name, each in marks.items() if any(len(one) > 1 for one in each.values())
+    distinct_names = {
+        name for name, ids in owners.items() if any(ids.issuperset(pair) for pair in distinct)
+    }
+    return distinct_names | {
+        name
+        for name, by_scheme in marks.items()
+        if any(len(values) > 1 for values in by_scheme.values())
     }
 
 
-def _weight(kind: Kind, one: Contribution) -> tuple[int, str]:
-    return kind.rules.place(one.format), one.id
+def _weight(kind: RowKind, claim: Contribution) -> tuple[int, str]:
+    return kind.rules.rank(claim.format), claim.id
 
 
-def _age(kind: Kind, one: Contribution) -> tuple[int, datetime, str]:
-    return kind.strength(one.key), one.since or one.told_at, one.names[0]
+def _age(kind: RowKind, claim: Contribution) -> tuple[int, datetime, str]:
+    return kind.strength(claim.key), claim.since or claim.stated_at, claim.names[0]
 
 
-def _exclusive(kind: Kind, one: Contribution) -> tuple[dict[str, str], set[str]]:
+def _exclusive_names(kind: RowKind, claim: Contribution) -> tuple[dict[str, str], set[str]]:
     """The names that a contribution has of exclusive schemes, and those that doubt each other."""
     values: dict[str, list[str]] = defaultdict(list)
-    designators = [(each["scheme"], each["value"]) for each in one.said.get("designators") or ()]
-    key = tuple(one.key.split(":", 1)) if ":" in one.key else ("cve", one.key)
+    designators = [(item["scheme"], item["value"]) for item in claim.said.get("designators") or ()]
+    key = tuple(claim.key.split(":", 1)) if ":" in claim.key else ("cve", claim.key)
     for scheme, value in dict.fromkeys([key, *designators]):
         if scheme in kind.exclusive:
             values[scheme].append(kind.derived(value if scheme == "cve" else f"{scheme}:{value}"))
     doubtful = {name for names in values.values() if len(names) > 1 for name in names}
     marks = {scheme: names[0] for scheme, names in values.items() if len(names) == 1}
-    own = {scheme: one.names[0] for scheme, names in values.items() if one.names[0] in names}
+    own = {scheme: claim.names[0] for scheme, names in values.items() if claim.names[0] in names}
     return marks | own, doubtful
 
 
-def alike(contributions: Iterable[Contribution], most: int) -> set[str]:
+def shared_names(contributions: Iterable[Contribution], limit: int) -> set[str]:
     """The names that more than so many rows have beside that of their own key."""
-    owned: dict[str, set[str]] = defaultdict(set)
-    for one in contributions:
-        for name in () if one.pair else one.names[1:]:
-            owned[name].add(one.names[0])
-    return {name for name, rows in owned.items() if len(rows) > most}
+    owners: dict[str, set[str]] = defaultdict(set)
+    for claim in contributions:
+        for name in () if claim.pair else claim.names[1:]:
+            owners[name].add(claim.names[0])
+    return {name for name, rows in owners.items() if len(rows) > limit}

@@ -18,11 +18,22 @@ from attrs import frozen
 from svc_core import wire
 from svc_core.base import instants
 from svc_core.base.differences import changed_fields
-from svc_core.intel.folding.contributions import CONTRIBUTIONS, READY, Contribution, Ready, ready
-from svc_core.intel.folding.identity import Contributions, Joined, joined, standing_under
-from svc_core.intel.folding.kind import Kind, Written
+from svc_core.intel.folding.contributions import (
+    CONTRIBUTIONS,
+    PREPARED_CONTRIBUTIONS,
+    Contribution,
+    PreparedContribution,
+    prepare_contribution,
+)
+from svc_core.intel.folding.identity import (
+    Contributions,
+    RowAssignment,
+    assign_rows,
+    contributions_of,
+)
+from svc_core.intel.folding.kind import RowKind, Written
 from svc_core.intel.folding.model import LastRun
-from svc_core.intel.folding.rules import Rules, strongest
+from svc_core.intel.folding.rules import Rules, strongest_contribution
 from svc_core.operation.context import Context
 from svc_core.operation.ports import Collection, Document
 from svc_core.wire import shapes
@@ -37,10 +48,10 @@ class Taken:
     unchanged: int = 0
     deleted: int = 0
 
-    def __add__(self, more: "Taken") -> "Taken":
+    def __add__(self, other: "Taken") -> "Taken":
         """What both brought."""
-        mine, theirs = attrs.astuple(self), attrs.astuple(more)
-        return Taken(*map(sum, zip(mine, theirs, strict=True)))
+        left, right = attrs.astuple(self), attrs.astuple(other)
+        return Taken(*map(sum, zip(left, right, strict=True)))
 
     def run(self, rejected: int) -> LastRun:
         """How a run that brought it is told of."""
@@ -49,115 +60,123 @@ class Taken:
 
 async def write(
     ctx: Context,
-    kind: Kind,
-    was: Contributions,
-    now: Contributions,
+    kind: RowKind,
+    before: Contributions,
+    after: Contributions,
     *,
-    made: Mapping[str, Ready] = MappingProxyType({}),
+    stored_forms: Mapping[str, PreparedContribution] = MappingProxyType({}),
     words: Mapping[str, Any] = MappingProxyType({}),
 ) -> tuple[Taken, dict[str, Contribution]]:
     """Write contributions of a kind with the rows that they change; they, where they stand.
 
-    Of what is `made` the stored form is known; `words` are those of rows.
+    Of what is `stored_forms` the stored form is known; `words` are those of rows.
     """
-    if kind.joined:
-        placed = await joined(ctx, kind, was, now)
+    if kind.is_joined:
+        assignment = await assign_rows(ctx, kind, before, after)
     else:
-        placed = Joined(dict(now), {one.row for one in (*was.values(), *now.values())})
-    for id_ in was.keys() - placed.after.keys():
+        assignment = RowAssignment(
+            dict(after), {claim.row for claim in (*before.values(), *after.values())}
+        )
+    for id_ in before.keys() - assignment.after.keys():
         await ctx.tx.documents.delete(CONTRIBUTIONS, id_)
-    for id_, one in placed.after.items():
-        prepared = made.get(id_)
-        if prepared is None or prepared.contribution is not one:
-            prepared = ready(one)
-        await ctx.tx.documents.put(READY, id_, prepared)
+    for id_, claim in assignment.after.items():
+        form = stored_forms.get(id_)
+        if form is None or form.contribution is not claim:
+            form = prepare_contribution(claim)
+        await ctx.tx.documents.put(PREPARED_CONTRIBUTIONS, id_, form)
     if kind.collection is not None:
-        brought = await _refold(ctx, kind, placed, words)
+        counts = await _refold(ctx, kind, assignment, words)
     else:
-        brought = _counted(was, now)
-        if kind.heard is not None:
-            await kind.heard(ctx, [*was.values(), *now.values()])
-    return brought, {id_: placed.after[id_] for id_ in now}
+        counts = _claim_counts(before, after)
+        if kind.listen is not None:
+            await kind.listen(ctx, [*before.values(), *after.values()])
+    return counts, {id_: assignment.after[id_] for id_ in after}
 
 
-def _counted(before: Contributions, after: Contributions) -> Taken:
+def _claim_counts(before: Contributions, after: Contributions) -> Taken:
     """What became of contributions that make no rows yet."""
-    was = {id_: one.digest for id_, one in before.items() if not one.gone}
-    now = {id_: one.digest for id_, one in after.items() if not one.gone}
+    old = {id_: claim.digest for id_, claim in before.items() if not claim.gone}
+    new = {id_: claim.digest for id_, claim in after.items() if not claim.gone}
     return Taken(
-        created=len(now.keys() - was.keys()),
-        updated=sum(was[id_] != now[id_] for id_ in now.keys() & was.keys()),
-        deleted=len(was.keys() - now.keys()),
+        created=len(new.keys() - old.keys()),
+        updated=sum(old[id_] != new[id_] for id_ in new.keys() & old.keys()),
+        deleted=len(old.keys() - new.keys()),
     )
 
 
 async def strongest_of(ctx: Context, rules: Rules, ids: Sequence[str]) -> dict[str, Contribution]:
     """Of each row the contribution that others give way to."""
-    told = by_row((await standing_under(ctx, ids)).values())
-    return {row: strongest(rules, each) for row, each in told.items()}
+    claims = by_row((await contributions_of(ctx, ids)).values())
+    return {row: strongest_contribution(rules, group) for row, group in claims.items()}
 
 
-async def _refold(ctx: Context, kind: Kind, placed: Joined, words: Mapping[str, Any]) -> Taken:
+async def _refold(
+    ctx: Context, kind: RowKind, assignment: RowAssignment, words: Mapping[str, Any]
+) -> Taken:
     """Fold the touched rows again and write those that say something new."""
     collection: Any = kind.collection
-    ids = sorted(placed.touched)
-    stored = await ctx.tx.documents.get_many(collection, ids)
-    told = await _told(ctx, kind, placed, [row for row in ids if row in stored])
-    built: dict[str, tuple[Any, Any]] = {}
-    said: dict[str, Mapping[str, Any] | None] = {}
-    quiet: list[Written] = []
+    ids = sorted(assignment.row_ids)
+    documents = await ctx.tx.documents.get_many(collection, ids)
+    claims = await _row_claims(ctx, kind, assignment, [row for row in ids if row in documents])
+    drafts: dict[str, tuple[Any, Any]] = {}
+    all_members: dict[str, Mapping[str, Any] | None] = {}
+    quiet_changes: list[Written] = []
     for row in ids:
-        before, value = stored.get(row), None
-        said[row] = members = kind.folded(row, told.get(row, ()))
+        before, value = documents.get(row), None
+        all_members[row] = members = kind.row_members(row, claims.get(row, ()))
         if members is not None:
-            value, is_quiet = _built(kind, collection, members | {"id": row}, before, ctx.now)
+            value, is_quiet = _build(kind, collection, members | {"id": row}, before, ctx.now)
             if is_quiet and before is not None:
                 await ctx.tx.documents.put(collection, row, value)
-                quiet.append(Written(collection.decode(before.raw), value))
+                quiet_changes.append(Written(collection.decode(before.raw), value))
                 continue
         if value is not None or (members is None and before is not None):
-            built[row] = (before, value)
-    settled = {} if kind.settle is None else await kind.settle(ctx, built)
+            drafts[row] = (before, value)
+    settlements = {} if kind.settle is None else await kind.settle(ctx, drafts)
     changes: list[Written] = []
-    for row, (before, first) in built.items():
-        value = settled.get(row, first)
+    for row, (before, draft) in drafts.items():
+        value = settlements.get(row, draft)
         if value is not None:
-            await _write(ctx, collection, row, value, before, is_back=row in placed.parted)
+            await _write(
+                ctx, collection, row, value, before, is_back=row in assignment.restored_ids
+            )
         else:
-            await _remove(ctx, collection, before, placed.merged.get(row))
+            await _remove(ctx, collection, before, assignment.survivors.get(row))
         old = None if before is None else collection.decode(before.raw)
-        changes.append(Written(old, value, words.get(row) or _words(kind, said[row], value)))
+        changes.append(Written(old, value, words.get(row) or _words(kind, all_members[row], value)))
     for follow in kind.follows:
-        await follow(ctx, [*changes, *quiet])
+        await follow(ctx, [*changes, *quiet_changes])
     return Taken(
-        created=sum(one.before is None for one in changes),
-        updated=sum(one.before is not None and one.after is not None for one in changes),
-        deleted=sum(one.after is None for one in changes),
+        created=sum(change.before is None for change in changes),
+        updated=sum(change.before is not None and change.after is not None for change in changes),
+        deleted=sum(change.after is None for change in changes),
     )
 
 
-async def _told(
-    ctx: Context, kind: Kind, placed: Joined, known: Sequence[str]
+async def _row_claims(
+    ctx: Context, kind: RowKind, assignment: RowAssignment, stored_rows: Sequence[str]
 ) -> dict[str, list[Contribution]]:
     """What is said of the touched rows.
 
     Of one that is not stored nothing was said before, but for what makes no row: of a silent
     format, or that it is gone, which may go for other keys too.
     """
-    rows = sorted(placed.touched) if kind.rules.silent or kind.joined else known
-    stored = await standing_under(ctx, rows, placed.read | placed.after)
-    return by_row((stored | placed.after).values())
+    rows = (
+        sorted(assignment.row_ids) if kind.rules.silent_formats or kind.is_joined else stored_rows
+    )
+    claims = await contributions_of(ctx, rows, assignment.cache | assignment.after)
+    return by_row((claims | assignment.after).values())
 
 
 def by_row(contributions: Iterable[Contribution]) -> dict[str, list[Contribution]]:
     """Contributions by the rows under which they stand."""
-    found: dict[str, list[Contribution]] = defaultdict(list)
-    for one in contributions:
-        found[one.row].append(one)
-    return found
+    groups: dict[str, list[Contribution]] = defaultdict(list)
+    for claim in contributions:
+        groups[claim.row].append(claim)
+    return groups
 
 
-def _words(kind: Kind, members: Mapping[str, Any] | None, value: Any) -> Any:
+def _words(kind: RowKind, members: Mapping[str, Any] | None, value: Any) -> Any:
     return None if members is None or kind.words is None else kind.words(members, value)
 
 
@@ -187,34 +206,34 @@ async def _remove(
         await ctx.record(collection, row.id, "merged", row.version + 1, merged_into_id=merged_into)
 
 
-def _built(
-    kind: Kind,
+def _build(
+    kind: RowKind,
     collection: Collection[Any],
     members: Mapping[str, Any],
     before: Document[Any] | None,
     now: datetime,
 ) -> tuple[Any, bool]:
     """The row of these members, and whether it is quiet; None where it says nothing new."""
-    at = instants.render(now)
+    timestamp = instants.render(now)
     old = {} if before is None else json.loads(before.raw)
-    made = dict(_blank(collection.model))  # type: ignore[arg-type]  # mypy: classes are hashable
-    is_timed = "revision" in made
-    made |= {name: value for name, value in members.items() if value is not None}
-    made |= {name: old[name] for name in kind.kept if name in old}
+    draft = dict(_blank(collection.model))  # type: ignore[arg-type]  # mypy: classes are hashable
+    is_timed = "revision" in draft
+    draft |= {name: value for name, value in members.items() if value is not None}
+    draft |= {name: old[name] for name in kind.own_members if name in old}
     if is_timed:
-        made["createdAt"], made["updatedAt"] = old.get("createdAt", at), at
-        made["revision"] = old.get("revision", 0) + 1
+        draft["createdAt"], draft["updatedAt"] = old.get("createdAt", timestamp), timestamp
+        draft["revision"] = old.get("revision", 0) + 1
     else:
-        made["recordedAt"] = at
-    value = wire.from_json(collection.model, made)
+        draft["recordedAt"] = timestamp
+    value = wire.from_json(collection.model, draft)
     if before is None:
         return value, False
-    names = changed_fields(kind.whole(before.raw), wire.dumps(value))
-    if not names or kind.idle(names, old, made):
+    names = changed_fields(kind.complete(before.raw), wire.dumps(value))
+    if not names or kind.is_idle(names, old, draft):
         return None, False
-    if kind.quiet(names, old, made):
-        was = instants.parse(old["updatedAt"])
-        return attrs.evolve(value, updated_at=was, revision=old["revision"]), True
+    if kind.is_quiet(names, old, draft):
+        last_change = instants.parse(old["updatedAt"])
+        return attrs.evolve(value, updated_at=last_change, revision=old["revision"]), True
     return value, False
 
 
@@ -222,7 +241,7 @@ def _built(
 def _blank(model: Any) -> Mapping[str, Any]:
     """The members of a row of which nobody says anything: null, and lists are empty."""
     return {
-        wire.camel(one.name): [] if get_origin(shapes.split(one.type)[0]) is tuple else None
-        for one in attrs.fields(model)
-        if one.default is attrs.NOTHING
+        wire.camel(member.name): [] if get_origin(shapes.split(member.type)[0]) is tuple else None
+        for member in attrs.fields(model)
+        if member.default is attrs.NOTHING
     }

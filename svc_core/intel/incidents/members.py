@@ -11,7 +11,7 @@ from svc_core import wire
 from svc_core.formats.hazards.events import kind
 from svc_core.intel.events.model import MACHINE, Cameo, OsintEvent, marks_of
 from svc_core.intel.folding.contributions import Contribution
-from svc_core.intel.folding.rules import Rules, fold
+from svc_core.intel.folding.rules import Rules, fold_contributions
 from svc_core.intel.incidents.model import Participant, Role
 from svc_core.intel.incidents.queue import mentioned
 from svc_core.intel.linking.articles import incident_of_article, page_of
@@ -217,7 +217,9 @@ def of_item(item: NewsItem, story: str) -> Member:
 
 def of_report(row: str, told: Sequence[Contribution]) -> Member | None:
     """What others report under one key; None once they took it back."""
-    said = fold(Rules(joined={"designators": ("scheme", "value"), "entities": ("name",)}), told)
+    said = fold_contributions(
+        Rules(joined={"designators": ("scheme", "value"), "entities": ("name",)}), told
+    )
     if said is None:
         return None
     live = [one for one in told if not one.gone]

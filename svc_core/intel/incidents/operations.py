@@ -15,8 +15,8 @@ from svc_core.intel.entities import directory
 from svc_core.intel.events.model import CONFIDENCE_STEPS, Categories
 from svc_core.intel.events.rules import RULES
 from svc_core.intel.folding.declaration import SHARED, reading
-from svc_core.intel.folding.identity import standing_under
-from svc_core.intel.folding.rules import strongest
+from svc_core.intel.folding.identity import contributions_of
+from svc_core.intel.folding.rules import strongest_contribution
 from svc_core.intel.folding.writing import by_row
 from svc_core.intel.incidents.model import INCIDENTS, WORDS, Incident, Status
 from svc_core.intel.incidents.signals import of_incidents
@@ -153,11 +153,11 @@ async def get_incident(ctx: Context, request: GetIncident) -> One[Incident]:
 async def _said(ctx: Context, row: Incident, member: str) -> bytes:
     """What the strongest source says that says this of one of its events."""
     events = row.observation_ids[:EVENTS_READ]
-    told = by_row((await standing_under(ctx, events)).values())
+    told = by_row((await contributions_of(ctx, events)).values())
     for id_ in events:
         saying = [one for one in told.get(id_, ()) if one.said.get(member) and not one.gone]
         if saying:
-            return wire.dumps(strongest(RULES, saying).said[member])
+            return wire.dumps(strongest_contribution(RULES, saying).said[member])
     return b"null"
 
 

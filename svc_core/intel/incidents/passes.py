@@ -19,7 +19,7 @@ from attrs import define, field
 
 from svc_core.intel.events.model import MACHINE, OSINT_EVENTS, mark
 from svc_core.intel.folding import bisection
-from svc_core.intel.folding.identity import standing_under
+from svc_core.intel.folding.identity import contributions_of
 from svc_core.intel.folding.writing import by_row
 from svc_core.intel.incidents import members, queue
 from svc_core.intel.incidents.members import Member
@@ -164,7 +164,7 @@ class _Scene:
         await self._events(await self._all(OSINT_EVENTS, "mark", told))
         for name in ("story", "article"):
             self._items(await self._all(NEWS, name, ids))
-        reports = by_row((await standing_under(self.ctx, ids)).values()) if ids else {}
+        reports = by_row((await contributions_of(self.ctx, ids)).values()) if ids else {}
         for row, each in reports.items():
             self._hold(members.of_report(row, each))
         return self._marks(self.members)
@@ -183,7 +183,7 @@ class _Scene:
     async def _events(self, rows: Iterable[Document[Any]]) -> None:
         new = [OSINT_EVENTS.decode(row.raw) for row in rows if row.id not in self.members]
         read = {one.id: members.mentioned_as(one) for one in new if one.provider == MACHINE}
-        told = by_row((await standing_under(self.ctx, read.values())).values())
+        told = by_row((await contributions_of(self.ctx, read.values())).values())
         for one in new:
             self._hold(members.of_event(one, told.get(read.get(one.id, ""), ())))
 

@@ -22,11 +22,11 @@ from svc_core.intel.folding import writing
 from svc_core.intel.folding.contributions import (
     CONTRIBUTIONS,
     Contribution,
-    Ready,
+    PreparedContribution,
     contribution_id,
-    digest,
-    ended,
-    ready,
+    ended_source,
+    prepare_contribution,
+    words_digest,
 )
 from svc_core.intel.folding.kind import Written
 from svc_core.intel.folding.model import SOURCES, Source
@@ -52,7 +52,7 @@ class Reading:
 
     contribution: Contribution
     worded: bytes = field(repr=False)
-    ready: Ready | None = field(default=None, repr=False)
+    ready: PreparedContribution | None = field(default=None, repr=False)
     words: NewsText | None = None
 
 
@@ -94,7 +94,7 @@ def reading(source: Source, format_: Format, about: About, record: Record) -> Re
     return Reading(
         Contribution(
             **first,
-            digest=digest(worded, kind.context(source)),
+            digest=words_digest(worded, kind.context(source)),
             read_at=_EPOCH,
             stamp=stamp,
             since=stamp if names else None,
@@ -125,9 +125,9 @@ def judged(source: Source, one: Reading, now: datetime) -> Reading:
     if told.resource == "newsItem" and not told.gone:
         said, words = items.judged(source, told.row, told.said, now)
         told = attrs.evolve(told, said=said, read_at=now)
-        return Reading(told, one.worded, ready(told), words)
+        return Reading(told, one.worded, prepare_contribution(told), words)
     told = attrs.evolve(told, read_at=now)
-    return Reading(told, one.worded, ready(told, one.worded))
+    return Reading(told, one.worded, prepare_contribution(told, one.worded))
 
 
 async def unknown(ctx: Context, readings: Sequence[Reading]) -> list[Reading]:
@@ -176,7 +176,7 @@ async def take(ctx: Context, readings: Sequence[Reading]) -> Taken:
     """Write readings with the rows that they change, all or none; known ones write nothing."""
     known = await ctx.find_many(CONTRIBUTIONS, [one.contribution.id for one in readings])
     after: dict[str, Contribution] = {}
-    made: dict[str, Ready] = {}
+    made: dict[str, PreparedContribution] = {}
     words: dict[str, NewsText] = {}
     for one in readings:
         kept = _kept(known.get(one.contribution.id), one.contribution)
@@ -186,7 +186,7 @@ async def take(ctx: Context, readings: Sequence[Reading]) -> Taken:
         if one.ready is not None and kept is one.contribution:
             made[kept.id] = one.ready
         elif _says(one, kept):
-            made[kept.id] = ready(kept, one.worded)
+            made[kept.id] = prepare_contribution(kept, one.worded)
         if one.words is not None:
             words[kept.row] = one.words
     before = {id_: known[id_] for id_ in after if id_ in known}
@@ -230,13 +230,15 @@ async def _change(
     ctx: Context,
     before: Mapping[str, Contribution],
     after: Mapping[str, Contribution],
-    made: Mapping[str, Ready],
+    made: Mapping[str, PreparedContribution],
     words: Mapping[str, Any],
 ) -> Taken:
     brought = Taken()
     for resource in dict.fromkeys(one.resource for one in (*before.values(), *after.values())):
         was, now = _of(resource, before), _of(resource, after)
-        taken, kept = await writing.write(ctx, KINDS[resource], was, now, made=made, words=words)
+        taken, kept = await writing.write(
+            ctx, KINDS[resource], was, now, stored_forms=made, words=words
+        )
         brought += taken
         await changes.follow(ctx, was, kept)
     return brought
@@ -257,7 +259,7 @@ async def contributed(
     ctx: Context, source: str, after: Position | None = None
 ) -> tuple[list[Contribution], Position | None]:
     """Some of what a source ever contributed, and where to go on."""
-    return await _some(ctx, (source, ended(source)), frozenset(), after)
+    return await _some(ctx, (source, ended_source(source)), frozenset(), after)
 
 
 async def _some(

@@ -17,7 +17,7 @@ from svc_core.intel.entities.vulnerability import CVES
 from svc_core.intel.events import rules as events
 from svc_core.intel.events.model import OSINT_EVENTS
 from svc_core.intel.folding.contributions import Contribution
-from svc_core.intel.folding.kind import Kind
+from svc_core.intel.folding.kind import RowKind
 from svc_core.intel.folding.rules import Rules
 from svc_core.intel.incidents import queue as incidents
 from svc_core.intel.linking.references import id_of
@@ -34,29 +34,29 @@ def _asked(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, Any]
 
 
 _TABLE = (
-    Kind("newsItem", "obs", Rules(whole=True), NEWS, kept=("retrievedAt", "storyId"),
-         locate=items.row_id, carried=items.context, words=items.words, whole=whole,
+    RowKind("newsItem", "obs", Rules(is_single=True), NEWS, own_members=("retrievedAt", "storyId"),
+         locate=items.row_id, source_context=items.context, words=items.words, complete=whole,
          follows=(items.follow, incidents.follow_items, signals.follow_items)),
-    Kind("osintEvent", "obs", events.RULES, OSINT_EVENTS,
-         kept=("incidentId",), joined=True, finish=events.finished,
+    RowKind("osintEvent", "obs", events.RULES, OSINT_EVENTS,
+         own_members=("incidentId",), is_joined=True, finish=events.finished,
          follows=(incidents.follow_events, signals.follow_events)),
     # A country has its code for an id.
-    Kind("country", "", Rules(("countries", "country-codes", "geonames")), COUNTRIES, identify=str),
-    Kind("place", "plc"),
-    Kind("indicator", "fin", Rules(whole=True), FININT, idle=series.asked_again,
+    RowKind("country", "", Rules(("countries", "country-codes", "geonames")), COUNTRIES, identify=str),
+    RowKind("place", "plc"),
+    RowKind("indicator", "fin", Rules(is_single=True), FININT, is_idle=series.asked_again,
          follows=(series.follow, signals.follow_values)),
     entities.KIND,
-    Kind("cve", "ent", vulnerabilities.RULES, CVES, joined=True, identify=id_of,
-         exclusive=EXCLUSIVE, finish=vulnerabilities.finished, quiet=vulnerabilities.is_quiet,
+    RowKind("cve", "ent", vulnerabilities.RULES, CVES, is_joined=True, identify=id_of,
+         exclusive=EXCLUSIVE, finish=vulnerabilities.finished, is_quiet=vulnerabilities.is_quiet,
          earlier="epss", follows=(follow_scores,)),
     # A delta names what it changes by an id, a collection by its ends.
-    Kind("relation", "rel", relations.RULES, RELATIONS, joined=True, finish=relations.finished),
-    Kind("incident", "inc", heard=incidents.follow_reports),
-    Kind("market", "mkt", collection=MARKETS, joined=True, finish=_asked),
-    Kind("financialObservation", "obs", collection=OBSERVATIONS, kept=statements.KEPT,
+    RowKind("relation", "rel", relations.RULES, RELATIONS, is_joined=True, finish=relations.finished),
+    RowKind("incident", "inc", listen=incidents.follow_reports),
+    RowKind("market", "mkt", collection=MARKETS, is_joined=True, finish=_asked),
+    RowKind("financialObservation", "obs", collection=OBSERVATIONS, own_members=statements.KEPT,
          finish=statements.observed, settle=statements.settled),
-    Kind("filing", "obs", collection=FILINGS, finish=statements.filed),
-    Kind("mention", "obs", locate=incidents.mention_of, heard=incidents.follow_mentions),
+    RowKind("filing", "obs", collection=FILINGS, finish=statements.filed),
+    RowKind("mention", "obs", locate=incidents.mention_of, listen=incidents.follow_mentions),
 )  # fmt: skip
 
-KINDS: Mapping[str, Kind] = MappingProxyType({kind.resource: kind for kind in _TABLE})
+KINDS: Mapping[str, RowKind] = MappingProxyType({kind.resource: kind for kind in _TABLE})

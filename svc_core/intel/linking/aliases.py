@@ -23,24 +23,26 @@ class Alias:
     valid_from: date
     valid_to: date
 
-    def holds(self, day: date | None) -> bool:
+    def is_valid_on(self, day: date | None) -> bool:
         """Whether it holds on a day; None is a day after every change."""
         return self.valid_from <= day < self.valid_to if day else self.valid_to == date.max
 
 
 def owner(name: str, day: date | None) -> str | None:
     """The key of the entity that a normalised name means on a day; None where nobody says."""
-    return next((one.key for one in table().get(name, ()) if one.holds(day)), None)
+    return next(
+        (alias.key for alias in alias_table().get(name, ()) if alias.is_valid_on(day)), None
+    )
 
 
-def mentioned(written: str, day: date | None, *, is_sure: bool) -> str | None:
+def mention_owner(spelling: str, day: date | None, *, is_sure: bool) -> str | None:
     """The key of the entity that a name in text means.
 
     One that is an ordinary word has to be surely a name, or to have its legal form with it.
     """
-    name = normal(written)
+    name = normal(spelling)
     is_word = name in _kinds("word") or name in _kinds("text")
-    if not _has_form(written) and (name in _kinds("vendor") or (is_word and not is_sure)):
+    if not _has_form(spelling) and (name in _kinds("vendor") or (is_word and not is_sure)):
         return None
     return owner(name, day)
 
@@ -57,21 +59,21 @@ def _has_form(written: str) -> bool:
 
 
 @cache
-def beginnings() -> frozenset[str]:
+def first_words() -> frozenset[str]:
     """The first words of all names, folded."""
     names = [name for row in data.rows("aliases.tsv") for name in row[0].split("|")]
-    return frozenset(fold(name.split()[0]) for name in (*names, *table()))
+    return frozenset(fold(name.split()[0]) for name in (*names, *alias_table()))
 
 
 @cache
 def _kinds(kind: str) -> frozenset[str]:
     """The names of a kind, as the head of the table tells them."""
-    told = (row[0].split("|") for row in data.rows("aliases.tsv") if row[4] == kind)
-    return frozenset(normal(name) for names in told for name in names)
+    groups = (row[0].split("|") for row in data.rows("aliases.tsv") if row[4] == kind)
+    return frozenset(normal(name) for names in groups for name in names)
 
 
 @cache
-def table() -> Mapping[str, tuple[Alias, ...]]:
+def alias_table() -> Mapping[str, tuple[Alias, ...]]:
     """The aliases by their normalised names, the earliest first."""
     found: dict[str, list[Alias]] = {}
     for names, key, start, end, *_ in data.rows("aliases.tsv"):

@@ -21,21 +21,23 @@ _ISIC_TECHNICAL = ("26", "582", "62", "63")
 """The same divisions in ISIC and NACE, without their dots."""
 
 
-def sought(references: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+def lookups(references: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
     """The facets of entities by which references are looked up, with the values of each."""
-    found: dict[str, list[str]] = {"designator": [], "label": []}
-    for one in references:
-        scheme, _, name = one.partition(":")
-        facet, value = ("designator", one) if scheme == "ticker" else ("label", name)
-        found[facet].append(value)
-    return {facet: tuple(values) for facet, values in found.items()}
+    facets: dict[str, list[str]] = {"designator": [], "label": []}
+    for reference in references:
+        scheme, _, name = reference.partition(":")
+        facet, value = ("designator", reference) if scheme == "ticker" else ("label", name)
+        facets[facet].append(value)
+    return {facet: tuple(values) for facet, values in facets.items()}
 
 
 def has(reference: str, facts: Facts) -> bool:
     """Whether an entity is of a suitable type and has the name."""
     scheme, _, name = reference.partition(":")
     if scheme == "ticker":
-        return any(f"{one['scheme']}:{one['value']}" == reference for one in facts["designators"])
+        return any(
+            f"{item['scheme']}:{item['value']}" == reference for item in facts["designators"]
+        )
     suitable = NAMED_TYPES if scheme == "name" else _MAKERS
     return facts["type"] in suitable and name in _labels(facts)
 
@@ -47,8 +49,8 @@ def suffices(reference: str, facts: Facts) -> bool:
         return True
     if scheme == "vendor":
         return is_technical(facts) and not is_ordinary(name)
-    written = (told for told in _names(facts) if name in labels(told, facts["type"]))
-    return any(map(is_uncommon, written))
+    spellings = (spelling for spelling in _names(facts) if name in labels(spelling, facts["type"]))
+    return any(map(is_uncommon, spellings))
 
 
 def is_technical(facts: Facts) -> bool:
@@ -64,9 +66,9 @@ def references(facts: Facts) -> Iterator[str]:
     """The references that may mean an entity, but for ids."""
     for name in dict.fromkeys(_labels(facts)):
         yield from (f"{scheme}:{name}" for scheme in ("vendor", "name", "firm"))
-    for one in facts["designators"]:
-        if one["scheme"] == "ticker":
-            yield f"ticker:{one['value']}"
+    for item in facts["designators"]:
+        if item["scheme"] == "ticker":
+            yield f"ticker:{item['value']}"
 
 
 def _names(facts: Facts) -> list[str]:

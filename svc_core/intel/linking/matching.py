@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from svc_core.intel.linking.similarity import compared, likeness
+from svc_core.intel.linking.similarity import comparison_words, likeness
 
 SCORE_MIN = 0.75
 """Of a candidate: chosen on one half of the names in `benchmarks/links.json`."""
@@ -28,27 +28,27 @@ _KINDS = {"company": "body", "organization": "body", "government": "body"}
 class Names:
     """Names as they stand, and each in the words by which it is compared."""
 
-    written: tuple[str, ...]
+    spellings: tuple[str, ...]
     words: tuple[tuple[str, ...], ...]
 
     @classmethod
-    def of(cls, written: Iterable[str]) -> "Names":
+    def of(cls, spellings: Iterable[str]) -> "Names":
         """Names without those that have no words."""
-        told = [(name, compared(name)) for name in dict.fromkeys(written) if name]
-        kept = [one for one in told if one[1]]
-        return cls(tuple(name for name, _ in kept), tuple(words for _, words in kept))
+        pairs = [(name, comparison_words(name)) for name in dict.fromkeys(spellings) if name]
+        usable = [pair for pair in pairs if pair[1]]
+        return cls(tuple(name for name, _ in usable), tuple(words for _, words in usable))
 
 
 @frozen
 class Party:
-    """What is known of somebody: `designators` as `scheme:value`, `born` as far as it is told."""
+    """What is known of somebody: `designators` as `scheme:value`, `birth_dates` as far as it is told."""
 
     names: Names
     weak: Names = Names((), ())
     type: str | None = None
     designators: frozenset[str] = frozenset()
     countries: frozenset[str] = frozenset()
-    born: frozenset[str] = frozenset()
+    birth_dates: frozenset[str] = frozenset()
     gender: str | None = None
     addresses: frozenset[str] = frozenset()
 
@@ -64,28 +64,28 @@ class Match:
 
 def party(facts: Mapping[str, Any]) -> Party:
     """What the row of an entity tells."""
-    told = [f"{one['scheme']}:{one['value']}" for one in facts["designators"]]
+    designators = [f"{item['scheme']}:{item['value']}" for item in facts["designators"]]
     return Party(
         Names.of([facts["name"], *facts["aliases"]]),
         Names.of(facts["weakAliases"]),
         facts["type"],
-        frozenset(told),
+        frozenset(designators),
         frozenset(facts["countryCodes"]),
         frozenset(facts.get("birthDates") or ()),
         facts.get("gender"),
-        frozenset(" ".join(compared(one)) for one in facts.get("addresses") or ()),
+        frozenset(" ".join(comparison_words(address)) for address in facts.get("addresses") or ()),
     )
 
 
-def compare(asked: Party, known: Party) -> Match | None:
+def compare(query: Party, candidate: Party) -> Match | None:
     """How far two may be one; None where their types forbid it or nothing speaks for it."""
-    if not _fit(asked.type, known.type):
+    if not _fit(query.type, candidate.type):
         return None
-    found = [*_numbers(asked, known), *_names(asked, known)]
-    if not found:
+    evidence = [*_numbers(query, candidate), *_names(query, candidate)]
+    if not evidence:
         return None
-    best = max(found, key=lambda one: one[1])
-    features = [best, *_qualifiers(asked, known)]
+    best = max(evidence, key=lambda feature: feature[1])
+    features = [best, *_qualifiers(query, candidate)]
     score = min(1.0, max(0.0, sum(weight for _, weight, _ in features)))
     return Match(
         round(score, 3),
@@ -97,49 +97,49 @@ def compare(asked: Party, known: Party) -> Match | None:
 _Feature = tuple[str, float, str]
 
 
-def _fit(one: str | None, other: str | None) -> bool:
-    return None in (one, other) or _KINDS.get(one or "", one) == _KINDS.get(other or "", other)
+def _fit(left: str | None, right: str | None) -> bool:
+    return None in (left, right) or _KINDS.get(left or "", left) == _KINDS.get(right or "", right)
 
 
-def _numbers(asked: Party, known: Party) -> Iterable[_Feature]:
-    for each in sorted(asked.designators & known.designators):
-        is_strong = each.partition(":")[0] in _STRONG
-        yield "designator", 1.0 if is_strong else _IDENTIFIER, f"both are {each}"
+def _numbers(query: Party, candidate: Party) -> Iterable[_Feature]:
+    for designator in sorted(query.designators & candidate.designators):
+        is_strong = designator.partition(":")[0] in _STRONG
+        yield "designator", 1.0 if is_strong else _IDENTIFIER, f"both are {designator}"
 
 
-def _names(asked: Party, known: Party) -> Iterable[_Feature]:
-    is_person = "person" in (asked.type, known.type)
-    sides = [(known.names, "name", 1.0), (known.weak, "weakAlias", _WEAK)]
+def _names(query: Party, candidate: Party) -> Iterable[_Feature]:
+    is_person = "person" in (query.type, candidate.type)
+    sides = [(candidate.names, "name", 1.0), (candidate.weak, "weakAlias", _WEAK)]
     for names, feature, weight in sides:
-        told = [
-            (likeness(mine, theirs, is_person=is_person), at, to)
-            for at, mine in enumerate(asked.names.words)
-            for to, theirs in enumerate(names.words)
+        scores = [
+            (likeness(left, right, is_person=is_person), i, j)
+            for i, left in enumerate(query.names.words)
+            for j, right in enumerate(names.words)
         ]
-        if told:
-            alike, at, to = max(told, key=lambda one: one[0])
-            mine, theirs = asked.names.written[at], names.written[to]
-            yield feature, weight * alike, f"{mine!r} is {alike:.0%} like {feature} {theirs!r}"
+        if scores:
+            score, i, j = max(scores, key=lambda row: row[0])
+            left, right = query.names.spellings[i], names.spellings[j]
+            yield feature, weight * score, f"{left!r} is {score:.0%} like {feature} {right!r}"
 
 
-def _qualifiers(asked: Party, known: Party) -> Iterable[_Feature]:
-    if asked.countries and known.countries and not asked.countries & known.countries:
-        here, there = (", ".join(sorted(one.countries)) for one in (asked, known))
-        yield "country", _COUNTRY, f"{here} is not {there}"
-    if asked.born and known.born:
-        yield from _births(asked.born, known.born)
-    if asked.gender and known.gender and asked.gender != known.gender:
-        yield "gender", _GENDER, f"{asked.gender} is not {known.gender}"
-    if asked.addresses & known.addresses:
+def _qualifiers(query: Party, candidate: Party) -> Iterable[_Feature]:
+    if query.countries and candidate.countries and not query.countries & candidate.countries:
+        left, right = (", ".join(sorted(side.countries)) for side in (query, candidate))
+        yield "country", _COUNTRY, f"{left} is not {right}"
+    if query.birth_dates and candidate.birth_dates:
+        yield from _births(query.birth_dates, candidate.birth_dates)
+    if query.gender and candidate.gender and query.gender != candidate.gender:
+        yield "gender", _GENDER, f"{query.gender} is not {candidate.gender}"
+    if query.addresses & candidate.addresses:
         yield "address", _ADDRESS, "they have an address in common"
 
 
-def _births(asked: frozenset[str], known: frozenset[str]) -> Iterable[_Feature]:
+def _births(query: frozenset[str], candidate: frozenset[str]) -> Iterable[_Feature]:
     """What dates of birth say: each may be a year, a month or a day."""
-    here, there = (", ".join(sorted(one)) for one in (asked, known))
-    if any(one.startswith(other) or other.startswith(one) for one in asked for other in known):
-        yield "birthDate", _BIRTH, f"born {here}, as told"
-    elif {one[:4] for one in asked} & {one[:4] for one in known}:
-        yield "birthDate", _BIRTH_YEAR, f"born {here}, not {there}"
+    left, right = (", ".join(sorted(dates)) for dates in (query, candidate))
+    if any(day.startswith(other) or other.startswith(day) for day in query for other in candidate):
+        yield "birthDate", _BIRTH, f"born {left}, as told"
+    elif {day[:4] for day in query} & {day[:4] for day in candidate}:
+        yield "birthDate", _BIRTH_YEAR, f"born {left}, not {right}"
     else:
-        yield "birthDate", _BIRTH_DAY, f"born {here}, not {there}"
+        yield "birthDate", _BIRTH_DAY, f"born {left}, not {right}"

@@ -15,24 +15,24 @@ NAMED_TYPES = frozenset(
 
 _TAIL = re.compile(r"(\s?)[/\\]\s?[a-z]{2,8}([/\\]?)\s*$")
 """What EDGAR puts behind a name to tell it from another: "/DE/", " /ADR", "INC/NY"."""
-_ABBREVIATED = re.compile(r"(?<=\b\w)[./](?=\w\b)")  # "S.p.A.", "A/S"
+_ABBREVIATION = re.compile(r"(?<=\b\w)[./](?=\w\b)")  # "S.p.A.", "A/S"
 _APOSTROPHE = re.compile(r"['’`´]")
 _NOT_WORD = re.compile(r"[\W_]+")
 _UNCOMMON = re.compile(r"[^\W\d_].*\d|\d.*[^\W\d_]|[^\W\d_][a-z][A-Z]|^[a-z]+[A-Z]")
 _FORM_WORDS_MAX = 5
-_REMEMBERED = 16_384  # names of about three thousand items
+_CACHE_SIZE = 16_384  # names of about three thousand items
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_CACHE_SIZE)
 def normal(name: str) -> str:
     """The words of a name without case, accents, legal forms and EDGAR's tails, joined by spaces.
 
     What is nothing but a legal form stays.
     """
-    folded = _without_tail(fold(name)).replace("&", " and ")
-    plain = _APOSTROPHE.sub("", _ABBREVIATED.sub("", folded))
+    text = _without_tail(fold(name)).replace("&", " and ")
+    plain = _APOSTROPHE.sub("", _ABBREVIATION.sub("", text))
     words = [word for word in _NOT_WORD.sub(" ", plain).split() if word != "and"]
-    return " ".join(_bare(words) or words)
+    return " ".join(_without_forms(words) or words)
 
 
 def _without_tail(name: str) -> str:
@@ -45,9 +45,9 @@ def _without_tail(name: str) -> str:
     return before if any(tail.groups()) or _forms("tail").issuperset(last) else name
 
 
-def is_uncommon(written: str) -> bool:
+def is_uncommon(spelling: str) -> bool:
     """Whether a name is written as no ordinary word is: with a digit or a capital inside."""
-    return _UNCOMMON.search(written) is not None
+    return _UNCOMMON.search(spelling) is not None
 
 
 def is_ordinary(word: str) -> bool:
@@ -63,20 +63,20 @@ def labels(name: str, type_: str) -> tuple[str, ...]:
     words = normal(name)
     if type_ not in NAMED_TYPES or not words:
         return ()
-    joined = words.replace(" ", "") if type_ in ("company", "organization") else words
-    return tuple(dict.fromkeys((words, joined)))
+    compact = words.replace(" ", "") if type_ in ("company", "organization") else words
+    return tuple(dict.fromkeys((words, compact)))
 
 
-def _bare(words: list[str]) -> list[str]:
+def _without_forms(words: list[str]) -> list[str]:
     """Words without the legal forms at their end and at their beginning."""
     if words[:1] == ["the"]:
         words = words[1:]
-    while size := _form(words, "tail"):
+    while size := _form_size(words, "tail"):
         words = words[:-size]
-    return words[_form(words, "head") :]
+    return words[_form_size(words, "head") :]
 
 
-def _form(words: list[str], place: str) -> int:
+def _form_size(words: list[str], place: str) -> int:
     """How many words of the longest legal form stand there, at least one other word beside."""
     if not words or words[-1 if place == "tail" else 0] not in _edges(place):
         return 0
@@ -89,8 +89,8 @@ def _form(words: list[str], place: str) -> int:
 
 @cache
 def _forms(place: str) -> frozenset[str]:
-    told = (forms.split("|") for at, _, forms in data.rows("legal_forms.tsv") if at == place)
-    return frozenset(chain.from_iterable(told))
+    groups = (forms.split("|") for side, _, forms in data.rows("legal_forms.tsv") if side == place)
+    return frozenset(chain.from_iterable(groups))
 
 
 @cache

@@ -15,7 +15,7 @@ from svc_core.formats.cyber.vulnerabilities import CVE_ID
 from svc_core.formats.reading.identifiers import isin, lei
 from svc_core.intel.linking import aliases
 from svc_core.intel.linking.names import is_uncommon, normal
-from svc_core.intel.linking.runs import Run, lower_words, runs
+from svc_core.intel.linking.runs import CapitalRun, lower_words, runs
 from svc_core.text.words import fold
 
 MENTIONS_MAX = 20
@@ -66,20 +66,20 @@ def of_text(text: str, day: date | None = None) -> dict[str, str]:
     Its first line is a headline. At most `MENTIONS_MAX`, the surest first: numbers, symbols with
     their exchange, names of the alias table, other names.
     """
-    found: dict[str, str] = {}
+    mentions: dict[str, str] = {}
     for reference, name in chain(_numbers(text), _symbols(text), _names(text, day)):
-        found.setdefault(reference, name)
-        if len(found) == MENTIONS_MAX:
+        mentions.setdefault(reference, name)
+        if len(mentions) == MENTIONS_MAX:
             break
-    return found
+    return mentions
 
 
 def _numbers(text: str) -> Iterator[tuple[str, str]]:
     for match in _CVE.findall(text):
         yield id_of(match.upper()), match.upper()
     for match in _LONG.findall(text):
-        for scheme, read in (("lei", lei), ("isin", isin)):
-            if read(match) is not None:
+        for scheme, parse in (("lei", lei), ("isin", isin)):
+            if parse(match) is not None:
                 yield id_of(f"{scheme}:{match}"), match
 
 
@@ -90,13 +90,13 @@ def _symbols(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _names(text: str, day: date | None) -> Iterator[tuple[str, str]]:
-    found, lower = list(runs(text)), lower_words(text)
-    known = [one for run in found for one in _aliases(run, day, lower)]
-    yield from known
-    held = {name for _, name in known}
-    for name in chain.from_iterable(run.readings() for run in found):
+    spans, lower = list(runs(text)), lower_words(text)
+    pairs = [pair for run in spans for pair in _aliases(run, day, lower)]
+    yield from pairs
+    names = {name for _, name in pairs}
+    for name in chain.from_iterable(run.readings() for run in spans):
         words = normal(name)
-        if name in held or _CVE.fullmatch(name):
+        if name in names or _CVE.fullmatch(name):
             continue
         if " " in words or is_uncommon(name):
             yield f"name:{words}", name
@@ -104,18 +104,18 @@ def _names(text: str, day: date | None) -> Iterator[tuple[str, str]]:
             yield f"firm:{words}", name
 
 
-def _aliases(run: Run, day: date | None, lower: Container[str]) -> Iterator[tuple[str, str]]:
+def _aliases(run: CapitalRun, day: date | None, lower: Container[str]) -> Iterator[tuple[str, str]]:
     """The names of the alias table in a run of capitals, the longest of each place."""
-    at = 0
-    while at < len(run.words):
+    start = 0
+    while start < len(run.words):
         size = 1
-        if fold(run.words[at]) in aliases.beginnings():
-            for many in range(min(aliases.WORDS_MAX, len(run.words) - at), 0, -1):
-                name = run.part(at, at + many)
-                is_sure = run.is_telling and many == len(run.words) and fold(name) not in lower
-                key = aliases.mentioned(name, day, is_sure=is_sure)
+        if fold(run.words[start]) in aliases.first_words():
+            for count in range(min(aliases.WORDS_MAX, len(run.words) - start), 0, -1):
+                name = run.part(start, start + count)
+                is_sure = run.is_telling and count == len(run.words) and fold(name) not in lower
+                key = aliases.mention_owner(name, day, is_sure=is_sure)
                 if key is not None:
                     yield id_of(key), name
-                    size = many
+                    size = count
                     break
-        at += size
+        start += size

@@ -14,9 +14,9 @@ from svc_core import data
 from svc_core.text.words import fold, stop_words
 
 _UPPER = "".join(letter for letter in map(chr, range(0x530)) if letter.isupper())
-_MORE = r"(?:(?!['’]s\b)[\w&’'.-])*(?<=\w)"
-_WORD = re.compile(rf"\w{_MORE}")
-_CAPITAL = rf"(?<![\w-])(?:[{_UPPER}]|\d+[^\W\d_]|[a-z]+[A-Z]){_MORE}"
+_REST = r"(?:(?!['’]s\b)[\w&’'.-])*(?<=\w)"
+_WORD = re.compile(rf"\w{_REST}")
+_CAPITAL = rf"(?<![\w-])(?:[{_UPPER}]|\d+[^\W\d_]|[a-z]+[A-Z]){_REST}"
 _LINKS = frozenset(["of", "de", "du", "del", "della", "der", "&"])
 _FORM = r"(?:, (?=(?:Inc|Corp|Ltd|LLC|LP|PLC|plc|S\.A|N\.V)\b)| )"
 _RUN = re.compile(rf"{_CAPITAL}(?:{_FORM}(?:(?:{'|'.join(sorted(_LINKS))}) )?{_CAPITAL})*")
@@ -27,7 +27,7 @@ _TITLE_CASE_SHARE = 0.75  # of the longer words of a line; above, its capitals t
 _SUBJECT_MAX = 3  # words of the name that a headline in title case begins with
 
 
-class Run(NamedTuple):
+class CapitalRun(NamedTuple):
     """Capitalised words that stand side by side; `is_telling` where lower case was possible."""
 
     words: list[str]
@@ -50,7 +50,7 @@ class Run(NamedTuple):
             yield self.part(1, size)
 
 
-def runs(text: str) -> Iterator[Run]:
+def runs(text: str) -> Iterator[CapitalRun]:
     """The runs of a text in order."""
     for line in _END.split(text):
         yield from _of_line(line)
@@ -61,17 +61,17 @@ def lower_words(text: str) -> frozenset[str]:
     return frozenset(word for word in _WORD.findall(text) if word[0].islower())
 
 
-def _of_line(line: str) -> Iterator[Run]:
+def _of_line(line: str) -> Iterator[CapitalRun]:
     """The runs of a sentence, without the stop words at their beginning."""
-    longer = [word[0].isupper() for word in _WORD.findall(line) if len(word) >= _LETTERS]
-    is_title = len(longer) > 2 and sum(longer) >= _TITLE_CASE_SHARE * len(longer)
+    capitals = [word[0].isupper() for word in _WORD.findall(line) if len(word) >= _LETTERS]
+    is_title = len(capitals) > 2 and sum(capitals) >= _TITLE_CASE_SHARE * len(capitals)
     for match in _RUN.finditer(line):
         is_start = not line[: match.start()].strip(_QUOTES)
         whole = match[0].replace(",", "").split(" ")
         for part in _parts(whole) if is_title or is_start else [whole]:
             words = list(dropwhile(_is_filler, part))
             if words:
-                yield Run(words, not is_title and (not is_start or words != part), is_title)
+                yield CapitalRun(words, not is_title and (not is_start or words != part), is_title)
             is_start = False
 
 
@@ -82,17 +82,17 @@ def _is_filler(word: str) -> bool:
 def _parts(words: list[str]) -> Iterator[list[str]]:
     """Words parted at each "of" that does not belong to a name, as in "Bank of"."""
     begin = 0
-    for at, word in enumerate(words):
-        if word == "of" and fold(words[at - 1]) not in _words("of"):
-            yield words[begin:at]
-            begin = at + 1
+    for i, word in enumerate(words):
+        if word == "of" and fold(words[i - 1]) not in _words("of"):
+            yield words[begin:i]
+            begin = i + 1
     yield words[begin:]
 
 
 @cache
 def _words(role: str) -> frozenset[str]:
-    told = (held.split() for kind, held in data.rows("name_words.tsv") if kind == role)
-    return frozenset(chain.from_iterable(told))
+    lists = (words.split() for kind, words in data.rows("name_words.tsv") if kind == role)
+    return frozenset(chain.from_iterable(lists))
 
 
 @cache

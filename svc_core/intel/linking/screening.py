@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from heapq import heappush, heappushpop
 
 from svc_core.intel.linking.matching import SCORE_MIN, Match, Party, compare
-from svc_core.intel.linking.similarity import rarity, sound
+from svc_core.intel.linking.similarity import rarity, sound_key
 
 NEAREST_MAX = 12
 """Entities that are compared with a name in full: 40 us each."""
@@ -21,85 +21,87 @@ _SHARES_MIN, _SHARE_MIN = 1.0, 0.3
 _CERTAIN = 3.0  # a designator in common: above all shares
 
 
-def mark(word: str) -> str:
+def _mark(word: str) -> str:
     """What a word is found by: how it sounds, or where that says little, how it is written."""
-    heard = sound(word)
-    return f"0{heard}" if heard else word
+    key = sound_key(word)
+    return f"0{key}" if key else word
 
 
-def shares(words: Sequence[str]) -> dict[str, float]:
+def _shares(words: Sequence[str]) -> dict[str, float]:
     """The marks of a name, each with the share that its word has in what the name tells.
 
     Squares of rarity: what many names have is no reason to look at them. The words written as one
     are a mark of the whole name.
     """
-    weights = {mark(word): rarity(word) ** 2 for word in words}
+    weights = {_mark(word): rarity(word) ** 2 for word in words}
     total = sum(weights.values())
-    found = {one: weight / total for one, weight in weights.items()}
-    return {**found, f"={''.join(words)}": 1.0}
+    shares = {key: weight / total for key, weight in weights.items()}
+    return {**shares, f"={''.join(words)}": 1.0}
 
 
-def found_by(known: Party) -> dict[str, float]:
+def index_tokens(party: Party) -> dict[str, float]:
     """The tokens that stand for the names of somebody in a text index, with how telling each is."""
-    words = {word for names in (known.names, known.weak) for name in names.words for word in name}
-    return {f"~{mark(word)}": rarity(word) for word in sorted(words)}
+    words = {word for names in (party.names, party.weak) for name in names.words for word in name}
+    return {f"~{_mark(word)}": rarity(word) for word in sorted(words)}
 
 
 class Screening:
     """The candidates for each of some parties."""
 
-    def __init__(self, asked: Sequence[Party]) -> None:
+    def __init__(self, queries: Sequence[Party]) -> None:
         """Index what is asked."""
-        self._asked = asked
+        self._queries = queries
         self._names: list[int] = []
         self._words: dict[str, dict[int, float]] = {}
         self._numbers: dict[str, list[int]] = defaultdict(list)
-        self._nearest: list[list[tuple[float, int, str, Party]]] = [[] for _ in asked]
-        for at, one in enumerate(asked):
-            for number in one.designators:
-                self._numbers[number].append(at)
-            for words in one.names.words:
-                for each, share in shares(words).items():
-                    self._words.setdefault(each, {})[len(self._names)] = share
-                self._names.append(at)
+        self._nearest: list[list[tuple[float, int, str, Party]]] = [[] for _ in queries]
+        for i, query in enumerate(queries):
+            for number in query.designators:
+                self._numbers[number].append(i)
+            for words in query.names.words:
+                for key, share in _shares(words).items():
+                    self._words.setdefault(key, {})[len(self._names)] = share
+                self._names.append(i)
 
-    def pass_by(self, id_: str, known: Party) -> None:
+    def pass_by(self, id_: str, candidate: Party) -> None:
         """Keep an entity where it is near."""
-        near = {at: _CERTAIN for one in known.designators for at in self._numbers.get(one, ())}
-        for names in (known.names, known.weak):
+        near = {
+            i: _CERTAIN for number in candidate.designators for i in self._numbers.get(number, ())
+        }
+        for names in (candidate.names, candidate.weak):
             for words in names.words:
-                for at, share in self._alike(shares(words)):
-                    near[at] = max(share, near.get(at, 0.0))
-        for at, share in near.items():
-            self._keep(at, share, id_, known)
+                for i, share in self._neighbours(_shares(words)):
+                    near[i] = max(share, near.get(i, 0.0))
+        for i, share in near.items():
+            self._keep(i, share, id_, candidate)
 
-    def candidates(self, at: int, most: int) -> list[tuple[str, Party, Match]]:
+    def candidates(self, index: int, limit: int) -> list[tuple[str, Party, Match]]:
         """The likest entities for one of the parties, at most so many; equal ones by id."""
-        found = {}
-        for _, _, id_, known in self._nearest[at]:
-            match = compare(self._asked[at], known)
+        matches = {}
+        for _, _, id_, candidate in self._nearest[index]:
+            match = compare(self._queries[index], candidate)
             if match is not None and match.score >= SCORE_MIN:
-                found[id_] = (id_, known, match)
-        return sorted(found.values(), key=lambda one: (-one[2].score, one[0]))[:most]
+                matches[id_] = (id_, candidate, match)
+        return sorted(matches.values(), key=lambda row: (-row[2].score, row[0]))[:limit]
 
-    def _alike(self, mine: dict[str, float]) -> Iterator[tuple[int, float]]:
+    def _neighbours(self, marks: dict[str, float]) -> Iterator[tuple[int, float]]:
         """The names of which this one has enough, with both shares.
 
         Words that many names have are asked for last, and only of names that are there already.
         """
-        held = sorted((len(self._words[one]), one) for one in mine if one in self._words)
-        found: dict[int, float] = {}
-        left = sum(mine[one] for _, one in held)
-        for _, each in held:
-            share, names = mine[each], self._words[each]
-            for name in names if left >= _SHARE_MIN else found.keys() & names.keys():
-                found[name] = found.get(name, 0.0) + share + names[name]
-            left -= share
-        for name, both in found.items():
-            if both >= _SHARES_MIN:
-                yield self._names[name], both
+        by_count = sorted((len(self._words[key]), key) for key in marks if key in self._words)
+        shares: dict[int, float] = {}
+        rest = sum(marks[key] for _, key in by_count)
+        for _, key in by_count:
+            share, names = marks[key], self._words[key]
+            for name in names if rest >= _SHARE_MIN else shares.keys() & names.keys():
+                shares[name] = shares.get(name, 0.0) + share + names[name]
+            rest -= share
+        for name, total in shares.items():
+            if total >= _SHARES_MIN:
+                yield self._names[name], total
 
-    def _keep(self, at: int, share: float, id_: str, known: Party) -> None:
-        one = (share, -int(id_[4:], 16), id_, known)  # of equal ones the lower id is nearer
-        push = heappush if len(self._nearest[at]) < NEAREST_MAX else heappushpop
-        push(self._nearest[at], one)
+    def _keep(self, index: int, share: float, id_: str, candidate: Party) -> None:
+        item = (share, -int(id_[4:], 16), id_, candidate)  # of equal ones the lower id is nearer
+        push = heappush if len(self._nearest[index]) < NEAREST_MAX else heappushpop
+        push(self._nearest[index], item)

@@ -19,7 +19,7 @@ from svc_core.intel.linking.names import normal
 from svc_core.text.frequencies import background
 from svc_core.text.words import cut
 
-_REMEMBERED = 262_144  # words of about a hundred thousand names
+_CACHE_SIZE = 262_144  # words of about a hundred thousand names
 _ALIKE_MIN = 0.8  # of two words; below, they are two words
 _SOUND, _SOUND_MIN = 0.9, 3  # what equal consonants say, and how many there have to be
 _INITIAL = 0.6  # what a first letter says of a word
@@ -35,23 +35,23 @@ _MUTE = re.compile(r"(?<=[^aeiouy])h|h$")
 _VOWELS = str.maketrans("", "", "aeiouy")
 
 
-def compared(name: str) -> tuple[str, ...]:
+def comparison_words(name: str) -> tuple[str, ...]:
     """The words of a name, normal and in Latin letters."""
     return tuple(normal(name).translate(_letters()).split())
 
 
-@lru_cache(maxsize=_REMEMBERED)
-def sound(word: str) -> str:
+@lru_cache(maxsize=_CACHE_SIZE)
+def sound_key(word: str) -> str:
     """The consonants of a word, those that are confused as one; empty where they are too few."""
-    told = word
-    for letters, one in _SOUNDS:
-        told = told.replace(letters, one)
-    told = _MUTE.sub("", _TWICE.sub(r"\1", told))
-    bare = told[:1] + told[1:].translate(_VOWELS)
+    text = word
+    for letters, replacement in _SOUNDS:
+        text = text.replace(letters, replacement)
+    text = _MUTE.sub("", _TWICE.sub(r"\1", text))
+    bare = text[:1] + text[1:].translate(_VOWELS)
     return bare if len(bare) >= _SOUND_MIN and bare.isalpha() else ""
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_CACHE_SIZE)
 def rarity(word: str) -> float:
     """How telling a word is, from 0 to 1."""
     table = background()
@@ -67,50 +67,51 @@ def likeness(left: Sequence[str], right: Sequence[str], *, is_person: bool = Fal
     if sorted(left) == sorted(right) or "".join(left) == "".join(right):
         return 1.0
     if is_person:
-        left, right = _told(left), _told(right)
-    paired = _paired(left, right, is_person=is_person)
-    agreed = sum(alike * (rarity(left[at]) + rarity(right[to])) for at, to, alike in paired)
-    score = agreed / (sum(map(rarity, left)) + sum(map(rarity, right)))
+        left, right = _without_particles(left), _without_particles(right)
+    pairs = _pairs(left, right, is_person=is_person)
+    agreement = sum(score * (rarity(left[i]) + rarity(right[j])) for i, j, score in pairs)
+    score = agreement / (sum(map(rarity, left)) + sum(map(rarity, right)))
     short = min(len(left), len(right))
-    if is_person and short > 1 and len(paired) == short:
-        score = max(score, _LEFT_OUT * sum(alike for *_, alike in paired) / short)
+    if is_person and short > 1 and len(pairs) == short:
+        score = max(score, _LEFT_OUT * sum(score for *_, score in pairs) / short)
     return score
 
 
-def _told(words: Sequence[str]) -> Sequence[str]:
+def _without_particles(words: Sequence[str]) -> Sequence[str]:
     """The words of a person's name without particles, which are written or left out at will."""
     return [word for word in words if word not in _PARTICLES] or words
 
 
-def _paired(
+def _pairs(
     left: Sequence[str], right: Sequence[str], *, is_person: bool
 ) -> list[tuple[int, int, float]]:
     """The places of words that belong together, each once, with how alike they are."""
     every = [
-        (alike, at, to)
-        for (at, one), (to, other) in product(enumerate(left), enumerate(right))
-        if (alike := _alike(one, other, is_person=is_person)) >= min(_ALIKE_MIN, _INITIAL)
+        (score, i, j)
+        for (i, word), (j, other_word) in product(enumerate(left), enumerate(right))
+        if (score := _word_likeness(word, other_word, is_person=is_person))
+        >= min(_ALIKE_MIN, _INITIAL)
     ]
     pairs: dict[int, tuple[int, float]] = {}
-    taken: set[int] = set()
-    for alike, at, to in sorted(every, key=lambda one: (-one[0], one[1], one[2])):
-        if at not in pairs and to not in taken:
-            pairs[at] = (to, alike)
-            taken.add(to)
-    return [(at, to, alike) for at, (to, alike) in pairs.items()]
+    used_right: set[int] = set()
+    for score, i, j in sorted(every, key=lambda row: (-row[0], row[1], row[2])):
+        if i not in pairs and j not in used_right:
+            pairs[i] = (j, score)
+            used_right.add(j)
+    return [(i, j, score) for i, (j, score) in pairs.items()]
 
 
-def _alike(one: str, other: str, *, is_person: bool) -> float:
-    if one == other:
+def _word_likeness(word: str, other: str, *, is_person: bool) -> float:
+    if word == other:
         return 1.0
-    if min(len(one), len(other)) == 1:
-        return _INITIAL if is_person and one[0] == other[0] else 0.0
-    alike = _edits()(one, other, score_cutoff=_ALIKE_MIN)
-    return max(alike, _SOUND) if sound(one) and sound(one) == sound(other) else alike
+    if min(len(word), len(other)) == 1:
+        return _INITIAL if is_person and word[0] == other[0] else 0.0
+    alike = _edit_similarity()(word, other, score_cutoff=_ALIKE_MIN)
+    return max(alike, _SOUND) if sound_key(word) and sound_key(word) == sound_key(other) else alike
 
 
 @cache
-def _edits() -> Callable[..., float]:
+def _edit_similarity() -> Callable[..., float]:
     try:
         from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - no part of the core
     except ModuleNotFoundError as absent:

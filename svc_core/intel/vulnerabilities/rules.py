@@ -12,14 +12,14 @@ from typing import Any
 from svc_core.formats.cyber.cvss import base_score
 from svc_core.intel.entities.vulnerability import folded
 from svc_core.intel.folding.contributions import Contribution, Members
-from svc_core.intel.folding.rules import Rules, ranked
+from svc_core.intel.folding.rules import Rules, by_strength
 
 Said = Mapping[str, Any]
 
 RULES = Rules(
     precedence=("cve", "nvd", "csaf", "stix", "kev", "epss"),
     joined={"designators": ("scheme", "value")},
-    silent=frozenset({"epss"}),
+    silent_formats=frozenset({"epss"}),
 )
 
 MOVED = 0.01
@@ -30,7 +30,7 @@ def finished(members: Members, contributions: Sequence[Contribution]) -> Members
     """The members of a CVE's row; None where nothing names it."""
     if members.get("cveId") is None:
         return None
-    told = ranked(RULES, contributions)
+    told = by_strength(RULES, contributions)
     scores = _scores(told)
     return members | {
         "type": "vulnerability",

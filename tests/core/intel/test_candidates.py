@@ -96,7 +96,7 @@ def test_a_line_that_cannot_be_used_says_why(line: Line, reason: str) -> None:
 def test_a_line_is_read_liberally() -> None:
     one = read(Line("Jane", "cik:320193", " de ", "Legal Entity", "1960"))
     assert (one.designators, one.countries) == ({"cik:0000320193"}, {"DE"})
-    assert (one.type, one.born) == ("company", {"1960"})
+    assert (one.type, one.birth_dates) == ("company", {"1960"})
     assert read(Line("Jane", country="Germany")).countries == {"DE"}
     assert read(Line(designator="US0378331005")).designators == {"isin:US0378331005"}
     assert read(Line(designator="969500A1YF1XUYYXS284")).designators == {"lei:969500A1YF1XUYYXS284"}

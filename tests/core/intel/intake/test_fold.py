@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from svc_core import wire
-from svc_core.intel.folding.contributions import CONTRIBUTIONS, Contribution, ready
-from svc_core.intel.folding.rules import Rules, fold, strongest
+from svc_core.intel.folding.contributions import CONTRIBUTIONS, Contribution, prepare_contribution
+from svc_core.intel.folding.rules import Rules, fold_contributions, strongest_contribution
 from svc_core.intel.intake.kinds import KINDS
 from svc_core.testing.clock import START
 
@@ -37,7 +37,7 @@ RULES = Rules(
     precedence=("gdacs", "usgs"),
     prefer={"title": ("usgs", "gdacs")},
     joined={"designators": ("scheme", "value"), "tags": ()},
-    silent=frozenset({"epss"}),
+    silent_formats=frozenset({"epss"}),
 )
 QUAKE = {"scheme": "usgs", "value": "us7", "provider": "a"}
 
@@ -82,7 +82,7 @@ CASES: dict[str, tuple[list[Contribution], dict[str, Any] | None]] = {
 def test_a_row_says_what_its_contributions_say_together(name: str) -> None:
     contributions, wanted = CASES[name]
     for order in (contributions, contributions[::-1]):
-        members = fold(RULES, order)
+        members = fold_contributions(RULES, order)
         if members is not None:
             sources = members.pop("sources")
             assert [one["id"] for one in sources] == sorted(one["id"] for one in sources)
@@ -90,14 +90,14 @@ def test_a_row_says_what_its_contributions_say_together(name: str) -> None:
 
 
 def test_a_row_that_is_whole_is_told_by_one_alone() -> None:
-    members = fold(Rules(whole=True), [told("a", hours=1, x=1), told("b", y=2)])
+    members = fold_contributions(Rules(is_single=True), [told("a", hours=1, x=1), told("b", y=2)])
     assert members is not None
     assert {"x": 1}.items() <= members.items()
     assert "y" not in members
 
 
 def test_who_gave_something_back_is_not_the_strongest() -> None:
-    assert strongest(RULES, [told("a", "gdacs", gone=True), told("b")]).source == "b"
+    assert strongest_contribution(RULES, [told("a", "gdacs", gone=True), told("b")]).source == "b"
 
 
 def test_an_entity_goes_by_the_strongest_scheme_of_its_keys() -> None:
@@ -111,6 +111,6 @@ def test_a_contribution_is_rendered_in_parts_as_it_is_in_one() -> None:
     known = ("digest", "readAt", "stamp", "since")
     whole = CONTRIBUTIONS.record(one)
     words = {k: v for k, v in wire.to_json(one).items() if k not in known}  # type: ignore[union-attr]
-    parts = ready(one, wire.dumps(words)).record
+    parts = prepare_contribution(one, wire.dumps(words)).record
     assert CONTRIBUTIONS.decode(parts.raw) == CONTRIBUTIONS.decode(whole.raw) == one
     assert (parts.keys, parts.facets) == (whole.keys, whole.facets)

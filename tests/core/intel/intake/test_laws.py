@@ -154,7 +154,7 @@ def test_a_snapshot_takes_back_what_it_lacks(house: Any, document: Document) -> 
 # -- rows of several keys, of any kind ---------------------------------------------------------
 
 KEYS = ("lei:A", "cik:1", "usgs:us7", "x:pr7")
-JOINED = [kind.resource for kind in KINDS.values() if kind.joined]
+JOINED = [kind.resource for kind in KINDS.values() if kind.is_joined]
 ALONE = ["newsItem", "filing", "market", "relation"]
 
 Saying = tuple[str, str, tuple[str, ...], int, str, bool]

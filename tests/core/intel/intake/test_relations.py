@@ -38,7 +38,7 @@ def told(source: str, provider: str, format_: str = "stix", **said: Any) -> Cont
 
 def folded(*contributions: Contribution) -> Any:
     """The members of the row that they make."""
-    return KINDS["relation"].folded(contributions[0].row, contributions)
+    return KINDS["relation"].row_members(contributions[0].row, contributions)
 
 
 def test_a_relation_that_several_tell_of_has_evidence_of_each() -> None:

@@ -73,7 +73,7 @@ def test_the_table_has_names_keys_and_days() -> None:
 
 
 def test_nobody_has_a_name_twice_at_once() -> None:
-    for name, held in aliases.table().items():
+    for name, held in aliases.alias_table().items():
         for earlier, later in pairwise(held):
             assert earlier.valid_to <= later.valid_from, name
 
