@@ -19,13 +19,17 @@ class ActorLink:
     entity_id: EntityId
 
 
-Linked = Maybe[tuple[ActorLink, ...]]
+ActorLinks = Maybe[tuple[ActorLink, ...]]
 
 
 @frozen(kw_only=True, slots=False)
 class Actor(ActorFacet, EntityCore):  # whose aliases say who uses each
     """A threat actor, with the members of its facet beside those of all entities."""
 
-    techniques: Annotated[Linked, Doc("With `include=techniques`: what it does.")] = UNSET
-    software: Annotated[Linked, Doc("With `include=software`: malware and tools it uses.")] = UNSET
-    campaigns: Annotated[Linked, Doc("With `include=campaigns`: what is attributed to it.")] = UNSET
+    techniques: Annotated[ActorLinks, Doc("With `include=techniques`: what it does.")] = UNSET
+    software: Annotated[ActorLinks, Doc("With `include=software`: malware and tools it uses.")] = (
+        UNSET
+    )
+    campaigns: Annotated[ActorLinks, Doc("With `include=campaigns`: what is attributed to it.")] = (
+        UNSET
+    )

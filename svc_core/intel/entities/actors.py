@@ -33,7 +33,7 @@ from svc_core.search import lists
 from svc_core.wire.constraints import Doc, Example, Pattern
 
 Row = dict[str, Any]
-Linked = Literal["techniques", "software", "campaigns"]
+LinkName = Literal["techniques", "software", "campaigns"]
 Include = Literal["techniques", "software", "campaigns", "match"]
 
 LINKS_MAX = 500
@@ -47,7 +47,7 @@ _TYPES: Mapping[str, tuple[str, ...]] = {
     "software": ("malware", "tool"),
     "campaigns": ("campaign",),
 }
-_ENDS: tuple[tuple[set[Linked], str, str, str], ...] = (
+_ENDS: tuple[tuple[set[LinkName], str, str, str], ...] = (
     ({"techniques", "software"}, "uses", "source", "target"),
     ({"campaigns"}, "attributed-to", "target", "source"),
 )
@@ -80,24 +80,24 @@ class ListActors:
 
 async def list_actors(ctx: Context, request: ListActors) -> Page[Actor]:
     """A page of threat actors."""
-    where = sent(request, "targets_country", "targets_sector")
-    apart = sent(request, "country", "technique")
-    asked = {"key": apart["technique"]} if "technique" in apart else {}
-    if asked:
-        where["key"] = await _users(ctx, asked["key"])
-    if "country" in apart:
-        where["attributed"] = apart["country"]
-    wanted = lists.Wanted[Entity](
-        where={**where, **_ACTORS, **({} if request.include_revoked else {"revoked": ("no",)})},
+    clause = sent(request, "targets_country", "targets_sector")
+    extra = sent(request, "country", "technique")
+    keys = {"key": extra["technique"]} if "technique" in extra else {}
+    if keys:
+        clause["key"] = await _users_of(ctx, keys["key"])
+    if "country" in extra:
+        clause["attributed"] = extra["country"]
+    query = lists.Wanted[Entity](
+        where={**clause, **_ACTORS, **({} if request.include_revoked else {"revoked": ("no",)})},
         is_sorted=not isinstance(request.sort, Unset),
-        asked=asked,
+        asked=keys,
         bounds={"start": (after(request.updated_since) or (None,))[0]},
     )
-    found = await lists.page(ctx, ENTITIES, WORDS, request, wanted)
-    rows = [flat(json.loads(row)) for row in await render.whole(ctx, found.rows)]
-    linked = [name for name in given(request.include, ()) if name != "match"]
-    await _link(ctx, rows, linked)
-    return Page(tuple(map(wire.dumps, rows)), found.next_cursor)
+    page = await lists.page(ctx, ENTITIES, WORDS, request, query)
+    rows = [flat(json.loads(row)) for row in await render.whole(ctx, page.rows)]
+    links = [name for name in given(request.include, ()) if name != "match"]
+    await _add_links(ctx, rows, links)
+    return Page(tuple(map(wire.dumps, rows)), page.next_cursor)
 
 
 def flat(row: Row) -> Row:
@@ -106,43 +106,45 @@ def flat(row: Row) -> Row:
     return row | facet
 
 
-async def _users(ctx: Context, techniques: Sequence[str]) -> tuple[str, ...]:
+async def _users_of(ctx: Context, techniques: Sequence[str]) -> tuple[str, ...]:
     """References to whom uses these techniques."""
-    keys = await directory.keys(ctx, [id_of(f"attack:{one}") for one in techniques])
-    told = await ctx.tx.documents.scan(
+    keys = await directory.keys(ctx, [id_of(f"attack:{technique}") for technique in techniques])
+    relations = await ctx.tx.documents.scan(
         RELATIONS, where={"target": keys, "type": ("uses",), **_LIVE}, limit=USERS_MAX
     )
-    return tuple(dict.fromkeys(json.loads(one.raw)["source"] for one in told.rows))
+    return tuple(dict.fromkeys(json.loads(relation.raw)["source"] for relation in relations.rows))
 
 
-async def _link(ctx: Context, rows: Sequence[Row], include: Sequence[Linked]) -> None:
+async def _add_links(ctx: Context, rows: Sequence[Row], include: Sequence[LinkName]) -> None:
     """Put into the rows what they use, and what is attributed to them."""
-    ends = {row["id"]: await _ends(ctx, row, include) for row in rows} if include else {}
-    known = await directory.named(ctx, (one for each in ends.values() for one in each))
-    read = {ref: _linked(document) for ref, document in known.items()}
+    ends = {row["id"]: await _ends_of(ctx, row, include) for row in rows} if include else {}
+    documents = await directory.named(ctx, (ref for refs in ends.values() for ref in refs))
+    entities = {ref: _entity_of(document) for ref, document in documents.items()}
     for row in rows:
-        linked = {one["id"]: one for ref in ends.get(row["id"], ()) if (one := read.get(ref))}
+        links = {
+            entity["id"]: entity for ref in ends.get(row["id"], ()) if (entity := entities.get(ref))
+        }
         for name in include:
             row[name] = [
-                {"attackId": one["attackId"], "name": one["name"], "entityId": one["id"]}
-                for one in linked.values()
-                if one["type"] in _TYPES[name] and not one["revoked"]
+                {"attackId": entity["attackId"], "name": entity["name"], "entityId": entity["id"]}
+                for entity in links.values()
+                if entity["type"] in _TYPES[name] and not entity["revoked"]
             ]
 
 
-async def _ends(ctx: Context, row: Row, include: Sequence[Linked]) -> list[str]:
-    keys, found = (row["id"], *row["mergedIds"]), list[str]()
-    for names, type_, here, there in _ENDS:
+async def _ends_of(ctx: Context, row: Row, include: Sequence[LinkName]) -> list[str]:
+    keys, refs = (row["id"], *row["mergedIds"]), list[str]()
+    for names, type_, own_end, other_end in _ENDS:
         if names & set(include):
-            where = {here: keys, "type": (type_,), **_LIVE}
-            told = await ctx.tx.documents.scan(RELATIONS, where=where, limit=LINKS_MAX)
-            found += [json.loads(one.raw)[there] for one in told.rows]
-    return found
+            clause = {own_end: keys, "type": (type_,), **_LIVE}
+            relations = await ctx.tx.documents.scan(RELATIONS, where=clause, limit=LINKS_MAX)
+            refs += [json.loads(relation.raw)[other_end] for relation in relations.rows]
+    return refs
 
 
-def _linked(document: Document[Any]) -> Row:
+def _entity_of(document: Document[Any]) -> Row:
     row: Row = json.loads(document.raw)
-    attack = (one["value"] for one in row["designators"] if one["scheme"] == "attack")
+    attack = (item["value"] for item in row["designators"] if item["scheme"] == "attack")
     return {**row, "attackId": next(attack, None)}
 
 

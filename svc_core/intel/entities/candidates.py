@@ -17,7 +17,7 @@ from svc_core.operation.context import Context
 from svc_core.operation.members import EntityId, Share
 from svc_core.wire.constraints import Doc, Example
 
-MOST = 10
+CANDIDATES_MAX = 10
 _NEAR = 100  # rows that share the most telling words with an entity
 _TERMS_MAX = 60  # words of its names that these are sought by
 _WEIGHT = 1_000  # weights of words are handed to the store in thousandths
@@ -35,10 +35,10 @@ class Candidate:
     reasons: Annotated[tuple[str, ...], Doc("The same in words.")]
 
 
-def candidate(id_: str, known: Party, match: Match) -> Candidate:
+def candidate(id_: str, party: Party, match: Match) -> Candidate:
     """What is told of a match."""
-    type_: Any = known.type  # that of a row
-    name = next(iter(known.names.spellings), id_)
+    type_: Any = party.type  # that of a row
+    name = next(iter(party.names.spellings), id_)
     return Candidate(id_, name, type_, match.score, match.features, match.reasons)
 
 
@@ -48,15 +48,15 @@ async def candidates(ctx: Context, row: bytes) -> tuple[Candidate, ...]:
     if "cveId" in facts:
         return ()  # its id says who it is
     own = {facts["id"], *facts["mergedIds"]}
-    asked = party(facts)
-    terms = sorted(index_tokens(asked).items(), key=lambda one: (-one[1], one[0]))[:_TERMS_MAX]
+    query = party(facts)
+    terms = sorted(index_tokens(query).items(), key=lambda term: (-term[1], term[0]))[:_TERMS_MAX]
     weights = {term: round(weight * _WEIGHT) or 1 for term, weight in terms}
     if not weights:
         return ()
     near = await ctx.tx.documents.search(ENTITIES, weights, limit=_NEAR)
     apart = own | await distinct_from(ctx, own)
-    screening = Screening([asked])
-    for each in near.rows:
-        if each.id not in apart:
-            screening.pass_by(each.id, party(json.loads(each.raw)))
-    return tuple(candidate(*one) for one in screening.candidates(0, MOST))
+    screening = Screening([query])
+    for document in near.rows:
+        if document.id not in apart:
+            screening.pass_by(document.id, party(json.loads(document.raw)))
+    return tuple(candidate(*match) for match in screening.candidates(0, CANDIDATES_MAX))

@@ -26,72 +26,72 @@ HOLDERS: tuple[Collection[Any], ...] = (ENTITIES, CVES)
 """The collections of rows whose ids begin with `ent_`."""
 
 
-class _Held(NamedTuple):
+class _Holder(NamedTuple):
     document: Document[Any]
     facts: Mapping[str, Any]
 
 
-async def found(ctx: Context, asked: Iterable[str]) -> dict[str, Document[Any]]:
+async def rows_by_id(ctx: Context, ids: Iterable[str]) -> dict[str, Document[Any]]:
     """The rows that answer to these ids, by the ids that were asked for; unknown ones lack."""
-    left = list(dict.fromkeys(asked))
+    missing = list(dict.fromkeys(ids))
     rows: dict[str, Document[Any]] = {}
     for holder in HOLDERS:
-        if left:
-            rows |= await ctx.tx.documents.get_many(holder, left)
-            left = [one for one in left if one not in rows]
-    for at in range(0, len(left), IDS_AT_ONCE):
-        some = set(left[at : at + IDS_AT_ONCE])
+        if missing:
+            rows |= await ctx.tx.documents.get_many(holder, missing)
+            missing = [id_ for id_ in missing if id_ not in rows]
+    for start in range(0, len(missing), IDS_AT_ONCE):
+        batch = set(missing[start : start + IDS_AT_ONCE])
         for holder in HOLDERS:
             page = await ctx.tx.documents.scan(
-                holder, where={"key": tuple(sorted(some))}, limit=IDS_AT_ONCE
+                holder, where={"key": tuple(sorted(batch))}, limit=IDS_AT_ONCE
             )
             for row in page.rows:
-                rows |= dict.fromkeys(some.intersection(_keys(row)), row)
+                rows |= dict.fromkeys(batch.intersection(_keys(row)), row)
     return rows
 
 
-async def one(ctx: Context, asked: str) -> Document[Any]:
+async def one(ctx: Context, id_: str) -> Document[Any]:
     """The row that answers to an id.
 
     Raises:
         Problem: NOT_FOUND.
     """
-    row = (await found(ctx, [asked])).get(asked)
-    return await ctx.load(ENTITIES, asked) if row is None else row
+    row = (await rows_by_id(ctx, [id_])).get(id_)
+    return await ctx.load(ENTITIES, id_) if row is None else row
 
 
-async def keys(ctx: Context, asked: Iterable[str]) -> tuple[str, ...]:
+async def keys(ctx: Context, ids: Iterable[str]) -> tuple[str, ...]:
     """All ids by which rows may name what these ids mean, for a filter; unknown ones stay."""
-    every = dict.fromkeys(asked)
-    for row in (await found(ctx, every)).values():
-        every |= dict.fromkeys(_keys(row))
-    return tuple(every)
+    keys = dict.fromkeys(ids)
+    for row in (await rows_by_id(ctx, keys)).values():
+        keys |= dict.fromkeys(_keys(row))
+    return tuple(keys)
 
 
-async def named(ctx: Context, asked: Iterable[str]) -> dict[str, Document[Any]]:
+async def named(ctx: Context, refs: Iterable[str]) -> dict[str, Document[Any]]:
     """The rows that these references mean; those that mean none, or may mean several, lack."""
-    every = list(dict.fromkeys(asked))
-    rows = await found(ctx, filter(is_id, every))
-    rest = [one for one in every if not is_id(one)]
-    for at in range(0, len(rest), IDS_AT_ONCE):
-        some = rest[at : at + IDS_AT_ONCE]
-        held = await _holding(ctx, some)
-        for one in some:
-            told = [row for row in held.values() if guard.has(one, row.facts)]
-            if len(told) == 1 and guard.suffices(one, told[0].facts):
-                rows[one] = told[0].document
+    all_refs = list(dict.fromkeys(refs))
+    rows = await rows_by_id(ctx, filter(is_id, all_refs))
+    rest = [ref for ref in all_refs if not is_id(ref)]
+    for start in range(0, len(rest), IDS_AT_ONCE):
+        batch = rest[start : start + IDS_AT_ONCE]
+        holders = await _holders(ctx, batch)
+        for ref in batch:
+            matches = [row for row in holders.values() if guard.has(ref, row.facts)]
+            if len(matches) == 1 and guard.suffices(ref, matches[0].facts):
+                rows[ref] = matches[0].document
     return rows
 
 
-async def references(ctx: Context, asked: Iterable[str]) -> tuple[str, ...]:
+async def references(ctx: Context, ids: Iterable[str]) -> tuple[str, ...]:
     """All references by which rows may mean these entities, for a filter; unknown ids stay."""
-    every = dict.fromkeys(asked)
-    rows = {row.id: row for row in (await found(ctx, every)).values()}
+    refs = dict.fromkeys(ids)
+    rows = {row.id: row for row in (await rows_by_id(ctx, refs)).values()}
     for row in rows.values():
-        every |= dict.fromkeys(_keys(row))
-    told = [one for row in rows.values() for one in guard.references(json.loads(row.raw))]
-    meant = await named(ctx, told)
-    return (*every, *(one for one, row in meant.items() if row.id in rows))
+        refs |= dict.fromkeys(_keys(row))
+    candidates = [ref for row in rows.values() for ref in guard.references(json.loads(row.raw))]
+    entities = await named(ctx, candidates)
+    return (*refs, *(ref for ref, row in entities.items() if row.id in rows))
 
 
 async def telling(
@@ -104,10 +104,12 @@ async def telling(
 
     Their member `entities` is stored `blank`, and nothing else of a row can look like that.
     """
-    meant = await named(ctx, chain.from_iterable(mentions))
+    entities = await named(ctx, chain.from_iterable(mentions))
     return [
-        row.replace(b'"entities":%b' % blank, b'"entities":%b' % wire.dumps(_refs(held, meant)), 1)
-        for row, held in zip(rows, mentions, strict=True)
+        row.replace(
+            b'"entities":%b' % blank, b'"entities":%b' % wire.dumps(_entity_refs(refs, entities)), 1
+        )
+        for row, refs in zip(rows, mentions, strict=True)
     ]
 
 
@@ -117,41 +119,45 @@ async def taking_part(ctx: Context, rows: Sequence[dict[str, Any]], reference: s
     `reference` is the member in which the entities of rows have it; unknown ones are left out. A
     `subject` has its own name: a filing names its company by a number alone.
     """
-    meant = await named(ctx, (one[reference] for row in rows for one in row["entities"]))
+    entities = await named(ctx, (party[reference] for row in rows for party in row["entities"]))
     for row in rows:
-        told: dict[tuple[str, str], dict[str, str]] = {}
-        for one in row["entities"]:
-            if one[reference] in meant:
-                who, role = meant[one[reference]], one["role"]
-                name = json.loads(who.raw)["name"] if role == "subject" else one["name"]
-                told.setdefault((who.id, role), {"entityId": who.id, "name": name, "role": role})
-        row["entities"] = list(told.values())
+        parties: dict[tuple[str, str], dict[str, str]] = {}
+        for party in row["entities"]:
+            if party[reference] in entities:
+                entity, role = entities[party[reference]], party["role"]
+                name = json.loads(entity.raw)["name"] if role == "subject" else party["name"]
+                parties.setdefault(
+                    (entity.id, role), {"entityId": entity.id, "name": name, "role": role}
+                )
+        row["entities"] = list(parties.values())
 
 
-def _refs(mentions: Mapping[str, str], meant: Mapping[str, Document[Any]]) -> tuple[EntityRef, ...]:
+def _entity_refs(
+    mentions: Mapping[str, str], entities: Mapping[str, Document[Any]]
+) -> tuple[EntityRef, ...]:
     """Each entity once, under the first name that it has there."""
     names: dict[str, str] = {}
     for reference, name in mentions.items():
-        if reference in meant:
-            names.setdefault(meant[reference].id, name)
+        if reference in entities:
+            names.setdefault(entities[reference].id, name)
     return tuple(EntityRef(id_, name, "mentioned") for id_, name in names.items())
 
 
-async def _holding(ctx: Context, asked: Iterable[str]) -> Mapping[str, _Held]:
+async def _holders(ctx: Context, refs: Iterable[str]) -> Mapping[str, _Holder]:
     """The entities that have the names and symbols of references."""
-    sought = guard.lookups(asked).items()
-    rows = [row for facet, values in sought for row in await _having(ctx, facet, values)]
-    return {row.id: _Held(row, json.loads(row.raw)) for row in rows}
+    facets = guard.lookups(refs).items()
+    rows = [row for facet, values in facets for row in await _rows_with(ctx, facet, values)]
+    return {row.id: _Holder(row, json.loads(row.raw)) for row in rows}
 
 
-async def _having(ctx: Context, facet: str, values: Sequence[str]) -> Sequence[Document[Any]]:
+async def _rows_with(ctx: Context, facet: str, values: Sequence[str]) -> Sequence[Document[Any]]:
     """The entities that have one of these values; of a name that a thousand have, some."""
     limit = IDS_AT_ONCE if len(values) > 1 else ALIKE_READ
     page = await ctx.tx.documents.scan(ENTITIES, where={facet: tuple(values)}, limit=limit)
     if page.more and len(values) > 1:
         half = len(values) // 2
-        some = await _having(ctx, facet, values[:half])
-        return [*some, *await _having(ctx, facet, values[half:])]
+        first_half = await _rows_with(ctx, facet, values[:half])
+        return [*first_half, *await _rows_with(ctx, facet, values[half:])]
     return page.rows
 
 

@@ -205,18 +205,20 @@ def _search(entity: Entity) -> str:
     return " ".join([WORDS(entity), *index_tokens(Party(*names))])
 
 
-def _sanctioned(entity: Entity) -> str:
+def _sanction_status(entity: Entity) -> str:
     """`yes`, `delisted`, or `no` list ever had it."""
     if not entity.sanctions:
         return "no"
-    return "yes" if any(one.status == "active" for one in entity.sanctions) else "delisted"
+    return (
+        "yes" if any(sanction.status == "active" for sanction in entity.sanctions) else "delisted"
+    )
 
 
 def _targets(entity: Entity) -> tuple[str, ...]:
     return () if entity.actor is UNSET else entity.actor.target_countries
 
 
-def _attributed(entity: Entity) -> tuple[str, ...]:
+def _attributed_countries(entity: Entity) -> tuple[str, ...]:
     country = None if entity.actor is UNSET else entity.actor.country
     return () if country is None else (country.code,)
 
@@ -234,15 +236,15 @@ ENTITIES: Collection[Entity] = Collection(
     keys={
         "type": lambda entity: entity.type,
         "revoked": lambda entity: "yes" if entity.revoked else "no",
-        "sanctioned": _sanctioned,
+        "sanctioned": _sanction_status,
     },
     facets={
         "key": keys_of,
-        "designator": lambda entity: [f"{one.scheme}:{one.value}" for one in entity.designators],
+        "designator": lambda entity: [f"{item.scheme}:{item.value}" for item in entity.designators],
         "country": lambda entity: entity.country_codes,
         "topic": lambda entity: entity.topics,
         "label": _labels,
-        "attributed": _attributed,
+        "attributed": _attributed_countries,
         "targets_country": _targets,
         "targets_sector": _sectors,
     },

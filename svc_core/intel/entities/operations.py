@@ -36,7 +36,7 @@ from svc_core.operation.ports import Bounds, Document, Position
 from svc_core.search import lists
 from svc_core.wire.constraints import Doc, Example, Pattern
 
-Where = dict[str, tuple[str, ...]]
+Clauses = dict[str, tuple[str, ...]]
 
 
 @frozen
@@ -69,29 +69,31 @@ class ListEntities:
 # -- rules -------------------------------------------------------------------------------------
 
 
-def exact(designator: str) -> str:
+def _designator(designator: str) -> str:
     """A designator as rows write it.
 
     Raises:
         Problem: INVALID_PARAMETER for one that cannot be of its scheme.
     """
     scheme, _, value = designator.partition(":")
-    told = well_formed(scheme, value)
-    if told is None:
+    normal_value = well_formed(scheme, value)
+    if normal_value is None:
         detail = f"designator: {value!r} is no {scheme}: {FORMS_TOLD[scheme]}"
         raise Problem(problem.INVALID_PARAMETER, detail)
-    return f"{scheme}:{told}"
+    return f"{scheme}:{normal_value}"
 
 
-def _cves(request: ListEntities, where: Where, *, has_lists: bool) -> Where | None:
+def _cves(request: ListEntities, clauses: Clauses, *, has_lists: bool) -> Clauses | None:
     """The filters of CVEs, which are entities of rows of their own; None where none can match."""
-    is_other = "country" in where or "topic" in where or given(request.sanctioned, False)
+    is_other = "country" in clauses or "topic" in clauses or given(request.sanctioned, False)
     if is_other or "vulnerability" not in given(request.type, ("vulnerability",)):
         return None
     if request.sanctioned is False and not has_lists:
         return None
-    names = where.get("designator")
-    return {} if names is None else {"key": tuple(id_of(one.removeprefix("cve:")) for one in names)}
+    names = clauses.get("designator")
+    return (
+        {} if names is None else {"key": tuple(id_of(name.removeprefix("cve:")) for name in names)}
+    )
 
 
 # -- use cases ---------------------------------------------------------------------------------
@@ -103,54 +105,59 @@ async def list_entities(ctx: Context, request: ListEntities) -> Page[EntityRow]:
     Raises:
         Problem: INVALID_PARAMETER for a designator that cannot be one.
     """
-    where: Where = sent(request, "designator", "country", "topic", "type")
+    clauses: Clauses = sent(request, "designator", "country", "topic", "type")
     if not isinstance(request.designator, Unset):
-        where["designator"] = tuple(map(exact, request.designator))
+        clauses["designator"] = tuple(map(_designator, request.designator))
     has_lists = request.sanctioned is False and await render.has_lists(ctx)
     if not isinstance(request.sanctioned, Unset):
-        others = ("no", "delisted") if has_lists else ()
-        where["sanctioned"] = ("yes",) if request.sanctioned else others or ("unknown",)
+        other_statuses = ("no", "delisted") if has_lists else ()
+        clauses["sanctioned"] = ("yes",) if request.sanctioned else other_statuses or ("unknown",)
     if not request.include_revoked:
-        where["revoked"] = ("no",)
+        clauses["revoked"] = ("no",)
     bounds: Bounds = {"start": (after(request.updated_since) or (None,))[0]}
-    cves = _cves(request, where, has_lists=has_lists)
+    cves = _cves(request, clauses, has_lists=has_lists)
     page: Page[Any]
     if isinstance(request.q, Unset):
-        page = await _merged(ctx, request, {ENTITIES.name: where, CVES.name: cves}, bounds)
+        page = await _merge_page(ctx, request, {ENTITIES.name: clauses, CVES.name: cves}, bounds)
     elif cves is not None and CVE_ID.fullmatch(request.q.strip().upper()):
         only = {**cves, "key": (id_of(request.q.strip().upper()),)}
-        page = await lists.page(ctx, CVES, CVE_WORDS, request, _wanted(request, only, bounds))
+        page = await lists.page(ctx, CVES, CVE_WORDS, request, _list_query(request, only, bounds))
     else:
-        page = await lists.page(ctx, ENTITIES, WORDS, request, _wanted(request, where, bounds))
+        page = await lists.page(
+            ctx, ENTITIES, WORDS, request, _list_query(request, clauses, bounds)
+        )
     return evolve(page, rows=tuple(await render.whole(ctx, page.rows)))
 
 
-def _wanted(request: ListEntities, where: Where, bounds: Bounds) -> lists.Wanted[Any]:
+def _list_query(request: ListEntities, clauses: Clauses, bounds: Bounds) -> lists.Wanted[Any]:
     is_sorted = not isinstance(request.sort, Unset)
-    return lists.Wanted(where=where, is_sorted=is_sorted, bounds=bounds)
+    return lists.Wanted(where=clauses, is_sorted=is_sorted, bounds=bounds)
 
 
-async def _merged(
-    ctx: Context, request: ListEntities, wheres: Mapping[str, Where | None], bounds: Bounds
+async def _merge_page(
+    ctx: Context,
+    request: ListEntities,
+    clauses_by_name: Mapping[str, Clauses | None],
+    bounds: Bounds,
 ) -> Page[Any]:
     """A page of all collections of entities, which have one order."""
-    asked = sent(request, "designator", "country", "topic", "type")
+    filters = sent(request, "designator", "country", "topic", "type")
     flags = {"flags": (str(request.sanctioned), str(request.include_revoked))}
-    binding = ctx.list_binding(asked | flags, **bounds)
+    binding = ctx.list_binding(filters | flags, **bounds)
     start, rows, has_more = ctx.open_cursor(request.cursor, binding), list[Document[Any]](), False
     for collection in directory.HOLDERS:
-        where = wheres[collection.name]
-        if where is not None:
+        clauses = clauses_by_name[collection.name]
+        if clauses is not None:
             part = await ctx.tx.documents.scan(
-                collection, where=where, after=start, limit=request.limit, **bounds
+                collection, where=clauses, after=start, limit=request.limit, **bounds
             )
             rows += part.rows
             has_more |= part.more
     rows.sort(key=lambda row: (row.order, row.id), reverse=True)
-    shown = rows[: request.limit]
-    is_last = not has_more and len(rows) == len(shown)
-    end = None if is_last else Position(shown[-1].order, shown[-1].id)
-    raws = tuple(row.raw for row in shown)
+    visible = rows[: request.limit]
+    is_last = not has_more and len(rows) == len(visible)
+    end = None if is_last else Position(visible[-1].order, visible[-1].id)
+    raws = tuple(row.raw for row in visible)
     if not isinstance(request.include, Unset):
         raws = tuple(lists.with_match(raw, None) for raw in raws)
     return Page(raws, ctx.seal_cursor(end, binding))

@@ -85,10 +85,12 @@ RELATIONS: Collection[Relation] = Collection(
     order=lambda _: 0,
     scope="global",
     keys={
-        "source": lambda one: one.source,
-        "target": lambda one: one.target,
-        "type": lambda one: one.type,
-        "surface": lambda one: f"{one.surface}:{'revoked' if one.revoked else 'live'}",
+        "source": lambda relation: relation.source,
+        "target": lambda relation: relation.target,
+        "type": lambda relation: relation.type,
+        "surface": lambda relation: (
+            f"{relation.surface}:{'revoked' if relation.revoked else 'live'}"
+        ),
     },
 )
 """Ordered by id. Not in the change feed, as no route serves a relation alone: graphs do."""

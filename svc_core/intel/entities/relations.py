@@ -24,32 +24,34 @@ _STIX = re.compile("relationship--[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TIME = re.compile(r"[0-9]{4}(-[0-9]{2}(-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z?)?)?)?")
 
 
-def finished(members: Members, contributions: Sequence[Contribution]) -> Members | None:
+def relation_row(members: Members, contributions: Sequence[Contribution]) -> Members | None:
     """The members of a relation's row; None where it has not two ends."""
     ends = [members[end] for end in _ENDS if members.get(end)]
     if len(set(ends)) < len(_ENDS):
         return None
-    told = sorted(live_contributions(contributions), key=lambda one: one.id)
-    attributes = _attributes(told) | members["attributes"]
+    claims = sorted(live_contributions(contributions), key=lambda claim: claim.id)
+    attributes = _attributes(claims) | members["attributes"]
     is_revoked = members["attributes"].get("revoked") is True
     attributes.pop("revoked", None)
-    made = {
+    row = {
         **{name: members[name] for name in ("type", "directed")},
-        "source": reference(ends[0]),
-        "target": reference(ends[1]),
+        "source": end_reference(ends[0]),
+        "target": end_reference(ends[1]),
         "validFrom": _time(members.get("validFrom")),
         "validTo": _time(members.get("validTo")),
         "attributes": attributes,
-        "evidence": [each for one in told for each in _evidence(one)],
+        "evidence": [evidence for claim in claims for evidence in _evidence(claim)],
         "revoked": is_revoked,
         "surface": "cyber" if any(map(_is_cyber, ends)) else "economy",
-        "providers": sorted({one.ref["provider"] for one in told}),
-        "stixId": next(filter(_STIX.fullmatch, (str(one.ref["recordId"]) for one in told)), None),
+        "providers": sorted({claim.ref["provider"] for claim in claims}),
+        "stixId": next(
+            filter(_STIX.fullmatch, (str(claim.ref["recordId"]) for claim in claims)), None
+        ),
     }
-    return made | _confidence(members.get("confidence"), len(made["providers"]))
+    return row | _confidence(members.get("confidence"), len(row["providers"]))
 
 
-def reference(key: str) -> str:
+def end_reference(key: str) -> str:
     """The id of what the key of an end names: an incident, or an entity."""
     if _INCIDENT.fullmatch(key):
         return ids.derived_id("inc", "incident", "", key)
@@ -60,30 +62,34 @@ def _is_cyber(key: str) -> bool:
     return key.partition(":")[0] in _CYBER or CVE_ID.fullmatch(key) is not None
 
 
-def _attributes(told: Sequence[Contribution]) -> dict[str, Any]:
+def _attributes(claims: Sequence[Contribution]) -> dict[str, Any]:
     """What any of them tells besides, the first by id where they differ."""
-    return {name: value for one in reversed(told) for name, value in one.said["attributes"].items()}
+    return {
+        name: value
+        for claim in reversed(claims)
+        for name, value in claim.said["attributes"].items()
+    }
 
 
-def _confidence(said: float | None, count: int) -> dict[str, Any]:
-    if said is not None:
-        return {"confidence": said, "confidenceBasis": "provider"}
+def _confidence(stated: float | None, count: int) -> dict[str, Any]:
+    if stated is not None:
+        return {"confidence": stated, "confidenceBasis": "provider"}
     return {"confidence": round(count / (count + 1), 3), "confidenceBasis": "sources"}
 
 
-def _evidence(one: Contribution) -> Iterator[Mapping[str, Any]]:
+def _evidence(claim: Contribution) -> Iterator[Mapping[str, Any]]:
     """Where a source tells it: each page, else the record itself."""
-    pages = [each["url"] for each in one.said.get("evidence") or ()] or [one.ref["url"]]
+    pages = [page["url"] for page in claim.said.get("evidence") or ()] or [claim.ref["url"]]
     for url in pages[:EVIDENCE_MAX]:
-        yield {"sourceId": one.source, "observationId": None, "url": url}
+        yield {"sourceId": claim.source, "observationId": None, "url": url}
 
 
-def _time(told: object) -> str | None:
+def _time(text: object) -> str | None:
     """A date or time as precisely as it is told; None for anything else, or one that is none."""
-    if not isinstance(told, str) or not _TIME.fullmatch(told):
+    if not isinstance(text, str) or not _TIME.fullmatch(text):
         return None
     try:
-        datetime.fromisoformat(told + "2000-01-01"[len(told) :])
+        datetime.fromisoformat(text + "2000-01-01"[len(text) :])
     except ValueError:
         return None
-    return told
+    return text

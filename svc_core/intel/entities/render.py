@@ -21,8 +21,8 @@ from svc_core.wire.constraints import Doc
 
 # Within a text of JSON the quotation marks would be escaped.
 _OF_CVE = b'"cveId":'
-_UNLISTED, _NOT_LISTED = b'"sanctions":null', b'"sanctions":[]'
-_REPLACED = b'"replacedById":"'
+_UNKNOWN_SANCTIONS, _NO_SANCTIONS = b'"sanctions":null', b'"sanctions":[]'
+_REPLACEMENT = b'"replacedById":"'
 
 
 @frozen(kw_only=True, slots=False)
@@ -38,16 +38,18 @@ class EntityRow(Entity):
 
 async def whole(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
     """Rows of entities and of CVEs with all that is looked up."""
-    told = iter(await exploitation.whole(ctx, [row for row in rows if _OF_CVE in row]))
-    made = [wire.dumps(exploitation.nested(next(told))) if _OF_CVE in row else row for row in rows]
-    return await listed(ctx, [await _replaced(ctx, row) for row in made])
+    cves = iter(await exploitation.whole(ctx, [row for row in rows if _OF_CVE in row]))
+    full_rows = [
+        wire.dumps(exploitation.nested_row(next(cves))) if _OF_CVE in row else row for row in rows
+    ]
+    return await with_sanctions(ctx, [await _with_replacement(ctx, row) for row in full_rows])
 
 
-async def listed(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
+async def with_sanctions(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
     """Rows whose `sanctions` are empty where lists were read and none has the entity."""
-    if not (any(_UNLISTED in row for row in rows) and await has_lists(ctx)):
+    if not (any(_UNKNOWN_SANCTIONS in row for row in rows) and await has_lists(ctx)):
         return list(rows)
-    return [row.replace(_UNLISTED, _NOT_LISTED, 1) for row in rows]
+    return [row.replace(_UNKNOWN_SANCTIONS, _NO_SANCTIONS, 1) for row in rows]
 
 
 async def has_lists(ctx: Context) -> bool:
@@ -58,15 +60,15 @@ async def has_lists(ctx: Context) -> bool:
     return False
 
 
-async def _replaced(ctx: Context, row: bytes) -> bytes:
+async def _with_replacement(ctx: Context, row: bytes) -> bytes:
     """The row with the own id of what stands in its place; null where that is not known."""
-    if _REPLACED not in row:
+    if _REPLACEMENT not in row:
         return row
-    told: dict[str, Any] = json.loads(row)
-    facet = told["actor"]
-    known = await directory.found(ctx, [facet["replacedById"]])
-    facet["replacedById"] = next((one.id for one in known.values()), None)
-    return wire.dumps(told)
+    entity: dict[str, Any] = json.loads(row)
+    facet = entity["actor"]
+    rows = await directory.rows_by_id(ctx, [facet["replacedById"]])
+    facet["replacedById"] = next((document.id for document in rows.values()), None)
+    return wire.dumps(entity)
 
 
 def tag(id_: str, body: bytes) -> tuple[str | int, ...]:

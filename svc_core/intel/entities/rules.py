@@ -47,60 +47,64 @@ _OF_PARTIES = frozenset({"birthDates", "birthPlaces", "gender", "addresses", "id
 _ACTORS = frozenset({"threatActor", "campaign"})
 
 
-def finished(members: Members, contributions: Sequence[Contribution]) -> Members | None:
+def _entity_row(members: Members, contributions: Sequence[Contribution]) -> Members | None:
     """The members of an entity's row; None without a name."""
     if members.get("name") is None:
         return None
-    told, ended = (
+    claims, endings = (
         by_strength(RULES, contributions),
-        [one for one in contributions if one.ended_listings],
+        [claim for claim in contributions if claim.ended_listings],
     )
-    made = {
+    row = {
         name: value
         for name, value in members.items()
         if name not in _ACTOR and value is not None and (value or name not in _OF_PARTIES)
     }
-    statuses = [one.said.get("status") for one in told]
-    made |= {
-        "aliases": _others(members["name"], [one for each in told for one in _names(each)]),
-        "weakAliases": _others(members["name"], members.get("weakAliases") or ()),
-        "status": next((one for one in statuses if one and one != "unknown"), "unknown"),
+    statuses = [claim.said.get("status") for claim in claims]
+    row |= {
+        "aliases": _other_names(
+            members["name"], [name for claim in claims for name in _names(claim)]
+        ),
+        "weakAliases": _other_names(members["name"], members.get("weakAliases") or ()),
+        "status": next(
+            (status for status in statuses if status and status != "unknown"), "unknown"
+        ),
         "revoked": bool(members.get("revoked") or members.get("deprecated")),
-        "sanctions": _sanctions(members.get("sanctions") or (), ended) or None,
+        "sanctions": _sanctions(members.get("sanctions") or (), endings) or None,
         "listings": _listings(members.get("listings") or ()),
     }
-    if ended:
-        names = {name for one in ended for name in one.names if name not in one.apart}
-        made["mergedIds"] = sorted(names.union(members["mergedIds"]) - {contributions[0].row})
-    if members["type"] != "company" and not made["listings"]:
-        del made["listings"]
+    if endings:
+        names = {name for claim in endings for name in claim.names if name not in claim.apart}
+        row["mergedIds"] = sorted(names.union(members["mergedIds"]) - {contributions[0].row})
+    if members["type"] != "company" and not row["listings"]:
+        del row["listings"]
     if members["type"] in _ACTORS:
-        made["actor"] = _facet(members, told)
-    return made
+        row["actor"] = _facet(members, claims)
+    return row
 
 
-def _names(one: Contribution) -> list[str]:
-    return [name for name in (one.said.get("name"), *(one.said.get("aliases") or ())) if name]
+def _names(claim: Contribution) -> list[str]:
+    return [name for name in (claim.said.get("name"), *(claim.said.get("aliases") or ())) if name]
 
 
-def _others(name: str, names: Sequence[str]) -> list[str]:
+def _other_names(name: str, names: Sequence[str]) -> list[str]:
     """The names beside this one, each in the first of its spellings in capitals or not."""
-    found: dict[str, str] = {}
-    for one in names:
-        found.setdefault(one.casefold(), one)
-    found.pop(name.casefold(), None)
-    return list(found.values())
+    spellings: dict[str, str] = {}
+    for spelling in names:
+        spellings.setdefault(spelling.casefold(), spelling)
+    spellings.pop(name.casefold(), None)
+    return list(spellings.values())
 
 
-def _sanctions(told: Sequence[Members], ended: Sequence[Contribution]) -> list[Members]:
+def _sanctions(listings: Sequence[Members], endings: Sequence[Contribution]) -> list[Members]:
     """The listings, those that ended last; one that another source tells as well did not end."""
-    past = sorted(ended, key=lambda one: one.id)
-    every = [*told, *(listing for one in past for listing in one.ended_listings)]
+    past = sorted(endings, key=lambda claim: claim.id)
+    all_listings = [*listings, *(listing for claim in past for listing in claim.ended_listings)]
     parts = RULES.joined["sanctions"]
-    return [_dated(one) for one in list_union([every], parts)]
+    return [_with_date(listing) for listing in list_union([all_listings], parts)]
 
 
-def _dated(listing: Mapping[str, Any]) -> dict[str, Any]:
+def _with_date(listing: Mapping[str, Any]) -> dict[str, Any]:
     """A listing; its date is one only where the day is told."""
     day = None
     with suppress(ValueError):
@@ -108,21 +112,27 @@ def _dated(listing: Mapping[str, Any]) -> dict[str, Any]:
     return {**listing, "listedDate": day}
 
 
-def _listings(told: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _listings(listings: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The listings but for tickers that another one tells with their market."""
-    placed = [one for one in told if one.get("exchangeName") or one.get("mic")]
-    known = {one["ticker"] for one in placed}
-    return [one for one in told if one in placed or one["ticker"] not in known]
+    on_markets = [
+        listing for listing in listings if listing.get("exchangeName") or listing.get("mic")
+    ]
+    tickers = {listing["ticker"] for listing in on_markets}
+    return [
+        listing for listing in listings if listing in on_markets or listing["ticker"] not in tickers
+    ]
 
 
-def _facet(members: Mapping[str, Any], told: Sequence[Contribution]) -> dict[str, Any]:
+def _facet(members: Mapping[str, Any], claims: Sequence[Contribution]) -> dict[str, Any]:
     key = members.get("replacedBy")
     facet = {name: members[name] for name in _ACTOR if members.get(name) is not None}
-    names = dict.fromkeys((name, one.ref["provider"]) for one in told for name in _names(one))
+    names = dict.fromkeys(
+        (name, claim.ref["provider"]) for claim in claims for name in _names(claim)
+    )
     aliases = [{"name": n, "provider": p} for n, p in names if n != members["name"]]
     return facet | {"aliases": aliases, "replacedById": key and id_of(key)}
 
 
 # A row has the id of its strongest designator, whoever brings it.
 KIND = RowKind("entity", "ent", RULES, ENTITIES, is_joined=True, schemes=STRENGTH, identify=id_of,
-            exclusive=EXCLUSIVE, finish=finished)  # fmt: skip
+            exclusive=EXCLUSIVE, finish=_entity_row)  # fmt: skip

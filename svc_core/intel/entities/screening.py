@@ -14,7 +14,7 @@ from svc_core.contract.result import Page
 from svc_core.formats.reading.identifiers import isin, lei
 from svc_core.formats.reading.parties import well_formed
 from svc_core.formats.reading.values import country_named
-from svc_core.intel.entities.candidates import MOST, Candidate, candidate
+from svc_core.intel.entities.candidates import CANDIDATES_MAX, Candidate, candidate
 from svc_core.intel.entities.model import ENTITIES, Entity
 from svc_core.intel.linking.matching import Names, Party, party
 from svc_core.intel.linking.screening import Screening
@@ -58,7 +58,9 @@ class MatchEntities:
     """Lines to be screened."""
 
     lines: Annotated[tuple[Line, ...], MinLen(1), MaxLen(LINES_MAX)]
-    limit: Annotated[int, Ge(1), Le(MOST), Doc("Matches of a line at most, the best.")] = 3
+    limit: Annotated[
+        int, Ge(1), Le(CANDIDATES_MAX), Doc("Matches of a line at most, the best.")
+    ] = 3
 
 
 @frozen
@@ -75,13 +77,13 @@ def read(line: Line) -> Party:
     Raises:
         ValueError: it cannot be used; the message says why.
     """
-    told = (line.name, line.designator, line.birth_date, line.country)
-    name, number, born, land = ((one or "").strip() for one in told)
+    cells = (line.name, line.designator, line.birth_date, line.country)
+    name, number, birth_date, country = ((cell or "").strip() for cell in cells)
     kind = re.sub(r"[\W_]", "", line.type or "").casefold()
     if not name and not number:
         raise ValueError("it has neither a name nor a designator")
-    if born and _DATE.fullmatch(born) is None:
-        raise ValueError(f"birthDate {born!r} is no YYYY, YYYY-MM or YYYY-MM-DD")
+    if birth_date and _DATE.fullmatch(birth_date) is None:
+        raise ValueError(f"birthDate {birth_date!r} is no YYYY, YYYY-MM or YYYY-MM-DD")
     if kind and kind not in _TYPES:
         raise ValueError(f"type {line.type!r} is none of {', '.join(sorted(_TYPES))}")
     names = Names.of([name])
@@ -91,29 +93,29 @@ def read(line: Line) -> Party:
         names,
         type=_TYPES[kind] if kind else None,
         designators=frozenset([_designator(number)] if number else []),
-        countries=frozenset([_country(land)] if land else []),
-        birth_dates=frozenset([born] if born else []),
+        countries=frozenset([_country(country)] if country else []),
+        birth_dates=frozenset([birth_date] if birth_date else []),
     )
 
 
-def _designator(told: str) -> str:
+def _designator(text: str) -> str:
     """`scheme:value` as rows write it; a bare LEI or ISIN says by its form what it is."""
-    found = _DESIGNATOR.fullmatch(told)
-    pairs = [found.groups()] if found else [("lei", lei(told)), ("isin", isin(told))]
+    match = _DESIGNATOR.fullmatch(text)
+    pairs = [match.groups()] if match else [("lei", lei(text)), ("isin", isin(text))]
     for scheme, value in pairs:
         if value is not None and (whole := well_formed(scheme, value)) is not None:
             return f"{scheme}:{whole}"
-    raise ValueError(f"designator {told!r} is no scheme:value, or its check digits are wrong")
+    raise ValueError(f"designator {text!r} is no scheme:value, or its check digits are wrong")
 
 
-def _country(told: str) -> str:
-    code = country_named(told) or (told.upper() if re.fullmatch("[A-Za-z]{2}", told) else None)
+def _country(text: str) -> str:
+    code = country_named(text) or (text.upper() if re.fullmatch("[A-Za-z]{2}", text) else None)
     if code is None:
-        raise ValueError(f"country {told!r} is not known; give its ISO 3166-1 code")
+        raise ValueError(f"country {text!r} is not known; give its ISO 3166-1 code")
     return code
 
 
-def _asked(line: Line) -> Party | str:
+def _party_or_fault(line: Line) -> Party | str:
     try:
         return read(line)
     except ValueError as fault:
@@ -122,18 +124,18 @@ def _asked(line: Line) -> Party | str:
 
 async def match_entities(ctx: WorkContext, request: MatchEntities) -> Page[Screened]:
     """The best matches of each line, in the order of the lines."""
-    asked = [_asked(line) for line in request.lines]
-    screening = Screening([one for one in asked if isinstance(one, Party)])
+    parties = [_party_or_fault(line) for line in request.lines]
+    screening = Screening([party for party in parties if isinstance(party, Party)])
     async for rows in _walk(ctx.work):
         await ctx.work.aside(partial(_pass_by, screening, rows))
-    found = (screening.candidates(at, request.limit) for at in count())
-    told = (
-        Screened((), one)
-        if isinstance(one, str)
-        else Screened(tuple(candidate(*each) for each in next(found)))
-        for one in asked
+    matches = (screening.candidates(index, request.limit) for index in count())
+    results = (
+        Screened((), party_or_fault)
+        if isinstance(party_or_fault, str)
+        else Screened(tuple(candidate(*match) for match in next(matches)))
+        for party_or_fault in parties
     )
-    return Page(tuple(map(wire.dumps, told)))
+    return Page(tuple(map(wire.dumps, results)))
 
 
 def _pass_by(screening: Screening, rows: Sequence[Document[Entity]]) -> None:

@@ -88,20 +88,21 @@ async def merge_entities(ctx: Context, request: MergeEntities) -> One[Settled]:
         Problem: NOT_FOUND; VALIDATION_FAILED for one id twice; RESOURCE_CONFLICT where designators,
             or what was said before, hold them apart.
     """
-    one, into = await _two(ctx, request.entity_id, request.into_id, "/intoId")
-    if one.id == into.id:
-        return _told(into, request.entity_id, into.name, "merged", is_new=False)
-    others = await distinct_from(ctx, keys_of(one))
-    if others & set(keys_of(into)) and (one.id, into.id) != (request.entity_id, request.into_id):
-        detail = (
-            f"{one.id} and {into.id} were said to be distinct; if they are not, merge these two"
-        )
+    entity, target = await _entity_pair(ctx, request.entity_id, request.into_id, "/intoId")
+    if entity.id == target.id:
+        return _settled(target, request.entity_id, target.name, "merged", is_new=False)
+    distinct_ids = await distinct_from(ctx, keys_of(entity))
+    if distinct_ids & set(keys_of(target)) and (entity.id, target.id) != (
+        request.entity_id,
+        request.into_id,
+    ):
+        detail = f"{entity.id} and {target.id} were said to be distinct; if they are not, merge these two"
         raise Problem(problem.RESOURCE_CONFLICT, detail)
-    await _say(ctx, _word(ctx, "merge", into.id, one.id))
-    if (await directory.found(ctx, [one.id])).get(one.id, into).id != into.id:
-        detail = f"{one.id} and {into.id} are told apart: {_apart(one, into)}."
+    await _save_word(ctx, _word_of(ctx, "merge", target.id, entity.id))
+    if (await directory.rows_by_id(ctx, [entity.id])).get(entity.id, target).id != target.id:
+        detail = f"{entity.id} and {target.id} are told apart: {_difference(entity, target)}."
         raise Problem(problem.RESOURCE_CONFLICT, detail)
-    return _told(into, one.id, one.name, "merged", is_new=True)
+    return _settled(target, entity.id, entity.name, "merged", is_new=True)
 
 
 async def part_entity(ctx: Context, request: PartEntity) -> One[Settled]:
@@ -112,22 +113,26 @@ async def part_entity(ctx: Context, request: PartEntity) -> One[Settled]:
             themselves make it one with another.
     """
     row = await _entity(ctx, request.merged_id)
-    said = [one for one in await _words(ctx, [request.merged_id]) if one.pair == "merge"]
-    mine = [one for one in said if one.names[1] == request.merged_id]
-    if not mine and row.id == request.merged_id:
-        if said:
-            todo = ", ".join(f"svc entities part {one.names[1]}" for one in said)
+    merges = [
+        claim for claim in await _words_about(ctx, [request.merged_id]) if claim.pair == "merge"
+    ]
+    own_merges = [claim for claim in merges if claim.names[1] == request.merged_id]
+    if not own_merges and row.id == request.merged_id:
+        if merges:
+            todo = ", ".join(f"svc entities part {merge.names[1]}" for merge in merges)
             detail = f"Others were merged into {row.id}; to part them: {todo}"
             raise Problem(problem.RESOURCE_CONFLICT, detail)
-        return _told(row, None, None, "parted", is_new=False)
-    await writing.write(ctx, rules.KIND, {one.id: one for one in mine}, {})
-    if not mine and row.id != request.merged_id:
+        return _settled(row, None, None, "parted", is_new=False)
+    await writing.write(ctx, rules.KIND, {claim.id: claim for claim in own_merges}, {})
+    if not own_merges and row.id != request.merged_id:
         # What is one by its legal name alone comes apart when it is said to be distinct.
-        await _say(ctx, _word(ctx, "distinct", *sorted((row.id, request.merged_id))))
+        await _save_word(ctx, _word_of(ctx, "distinct", *sorted((row.id, request.merged_id))))
     alone = await _entity(ctx, request.merged_id)
     if alone.id == row.id:
-        raise Problem(problem.RESOURCE_CONFLICT, await _joined_by(ctx, row.id, request.merged_id))
-    return _told(alone, row.id, row.name, "parted", is_new=True)
+        raise Problem(
+            problem.RESOURCE_CONFLICT, await _shared_designators(ctx, row.id, request.merged_id)
+        )
+    return _settled(alone, row.id, row.name, "parted", is_new=True)
 
 
 async def distinguish_entities(ctx: Context, request: DistinguishEntities) -> One[Settled]:
@@ -136,20 +141,20 @@ async def distinguish_entities(ctx: Context, request: DistinguishEntities) -> On
     Raises:
         Problem: NOT_FOUND; VALIDATION_FAILED for one id twice; RESOURCE_CONFLICT for what is one.
     """
-    one, other = await _two(ctx, request.entity_id, request.other_id, "/otherId")
-    if one.id == other.id:
-        merged = next(id_ for id_ in (request.entity_id, request.other_id) if id_ != one.id)
-        detail = f"They are one entity, {one.id}; first: svc entities part {merged}"
+    entity, other_entity = await _entity_pair(ctx, request.entity_id, request.other_id, "/otherId")
+    if entity.id == other_entity.id:
+        merged_id = next(id_ for id_ in (request.entity_id, request.other_id) if id_ != entity.id)
+        detail = f"They are one entity, {entity.id}; first: svc entities part {merged_id}"
         raise Problem(problem.RESOURCE_CONFLICT, detail)
-    is_new = await _say(ctx, _word(ctx, "distinct", *sorted((one.id, other.id))))
-    return _told(one, other.id, other.name, "distinct", is_new=is_new)
+    is_new = await _save_word(ctx, _word_of(ctx, "distinct", *sorted((entity.id, other_entity.id))))
+    return _settled(entity, other_entity.id, other_entity.name, "distinct", is_new=is_new)
 
 
 async def distinct_from(ctx: Context, ids: Iterable[str]) -> frozenset[str]:
     """The ids of entities that the operator told apart from the one that has these."""
     own = frozenset(ids)
-    said = [one for one in await _words(ctx, own) if one.pair == "distinct"]
-    return frozenset(name for one in said for name in one.names) - own
+    claims = [claim for claim in await _words_about(ctx, own) if claim.pair == "distinct"]
+    return frozenset(name for claim in claims for name in claim.names) - own
 
 
 # -- the operator's word -----------------------------------------------------------------------
@@ -158,7 +163,7 @@ async def distinct_from(ctx: Context, ids: Iterable[str]) -> frozenset[str]:
 _REF = {"id": OPERATOR, "provider": "operator", "name": "Operator", "url": None, "recordId": None}
 
 
-def _word(ctx: Context, pair: str, first: str, second: str) -> Contribution:
+def _word_of(ctx: Context, pair: str, first: str, second: str) -> Contribution:
     """What the operator says of two entities, the first of which is to be the row's."""
     key = "+".join(sorted((first, second)))
     return Contribution(
@@ -177,7 +182,7 @@ def _word(ctx: Context, pair: str, first: str, second: str) -> Contribution:
     )
 
 
-async def _say(ctx: Context, word: Contribution) -> bool:
+async def _save_word(ctx: Context, word: Contribution) -> bool:
     """Whether that was not said before."""
     before = await ctx.find(CONTRIBUTIONS, word.id)
     if before is not None and before.digest == word.digest:
@@ -186,24 +191,26 @@ async def _say(ctx: Context, word: Contribution) -> bool:
     return True
 
 
-async def _words(ctx: Context, ids: Iterable[str]) -> list[Contribution]:
+async def _words_about(ctx: Context, ids: Iterable[str]) -> list[Contribution]:
     """What the operator said of entities with these ids."""
-    where = {"name": tuple(sorted(ids)), "source": (OPERATOR,)}
-    page = await ctx.tx.documents.scan(CONTRIBUTIONS, where=where, limit=PAIRS_MAX)
+    clause = {"name": tuple(sorted(ids)), "source": (OPERATOR,)}
+    page = await ctx.tx.documents.scan(CONTRIBUTIONS, where=clause, limit=PAIRS_MAX)
     return [CONTRIBUTIONS.decode(row.raw) for row in page.rows]
 
 
 # -- entities ----------------------------------------------------------------------------------
 
 
-async def _two(ctx: Context, one: str, other: str, pointer: str) -> tuple[Entity, Entity]:
-    if one == other:
+async def _entity_pair(
+    ctx: Context, id_: str, other_id: str, pointer: str
+) -> tuple[Entity, Entity]:
+    if id_ == other_id:
         raise Problem(problem.VALIDATION_FAILED, f"{pointer}: is the same id")
-    return await _entity(ctx, one), await _entity(ctx, other)
+    return await _entity(ctx, id_), await _entity(ctx, other_id)
 
 
 async def _entity(ctx: Context, id_: str) -> Entity:
-    document = (await directory.found(ctx, [id_])).get(id_)
+    document = (await directory.rows_by_id(ctx, [id_])).get(id_)
     if document is None:
         detail = f"There is no entity {id_}; see: svc entities list"
         raise Problem(problem.NOT_FOUND, detail)
@@ -213,32 +220,34 @@ async def _entity(ctx: Context, id_: str) -> Entity:
     return entity
 
 
-def _apart(one: Entity, other: Entity) -> str:
+def _difference(left: Entity, right: Entity) -> str:
     """Why two entities are not to be one."""
     for scheme, reason in EXCLUSIVE.items():
-        mine, theirs = (
-            sorted(each.value for each in entity.designators if each.scheme == scheme)
-            for entity in (one, other)
+        left_values, right_values = (
+            sorted(item.value for item in entity.designators if item.scheme == scheme)
+            for entity in (left, right)
         )
-        if mine and theirs and mine != theirs:
-            return f"{scheme} {', '.join(mine)} is not {', '.join(theirs)} ({reason})"
+        if left_values and right_values and left_values != right_values:
+            return f"{scheme} {', '.join(left_values)} is not {', '.join(right_values)} ({reason})"
     return "one that was merged with them was said to be distinct"
 
 
-async def _joined_by(ctx: Context, row: str, id_: str) -> str:
-    told = (await contributions_of(ctx, [row])).values()
-    mine = [one for one in told if id_ in one.names and len(one.names) > 1 and not one.pair]
-    sources = sorted({one.source for one in mine})
+async def _shared_designators(ctx: Context, row: str, id_: str) -> str:
+    claims = (await contributions_of(ctx, [row])).values()
+    joining = [
+        claim for claim in claims if id_ in claim.names and len(claim.names) > 1 and not claim.pair
+    ]
+    sources = sorted({claim.source for claim in joining})
     return (
         f"Sources give {id_} and {row} one designator, so no operator merged them. To part them, "
         f"correct what they say, or: svc sources remove {' '.join(sources)} --withdraw"
     )
 
 
-def _told(
-    entity: Entity, other: str | None, name: str | None, status: Status, *, is_new: bool
+def _settled(
+    entity: Entity, other_id: str | None, name: str | None, status: Status, *, is_new: bool
 ) -> One[Settled]:
-    return One(wire.dumps(Settled(entity.id, entity.name, other, name, status, is_new)))
+    return One(wire.dumps(Settled(entity.id, entity.name, other_id, name, status, is_new)))
 
 
 # -- declarations ------------------------------------------------------------------------------

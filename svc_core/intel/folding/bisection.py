@@ -11,7 +11,7 @@ FAULTS_MAX = 10
 """Faults after which a pass ends: so many are no fault of single rows."""
 
 
-async def attempt_in_halves(
+async def each(
     rows: Sequence[T],
     attempt: Callable[[Sequence[T]], Awaitable[int]],
     put_off: Callable[[T], Awaitable[None]],

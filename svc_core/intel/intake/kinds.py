@@ -50,7 +50,7 @@ _TABLE = (
          exclusive=EXCLUSIVE, finish=vulnerabilities.finished, is_quiet=vulnerabilities.is_quiet,
          earlier="epss", follows=(follow_scores,)),
     # A delta names what it changes by an id, a collection by its ends.
-    RowKind("relation", "rel", relations.RULES, RELATIONS, is_joined=True, finish=relations.finished),
+    RowKind("relation", "rel", relations.RULES, RELATIONS, is_joined=True, finish=relations.relation_row),
     RowKind("incident", "inc", listen=incidents.follow_reports),
     RowKind("market", "mkt", collection=MARKETS, is_joined=True, finish=_asked),
     RowKind("financialObservation", "obs", collection=OBSERVATIONS, own_members=statements.KEPT,

@@ -10,7 +10,7 @@ from svc_core.base.unset import UNSET, Maybe, Unset, given
 from svc_core.contract.result import Page
 from svc_core.intel.entities import directory
 from svc_core.intel.entities.exploitation import has_catalogue, whole
-from svc_core.intel.entities.render import listed
+from svc_core.intel.entities.render import with_sanctions
 from svc_core.intel.entities.vulnerability import (
     CVES,
     SHARE_STEPS,
@@ -19,7 +19,7 @@ from svc_core.intel.entities.vulnerability import (
     CveState,
     CvssScore,
     CvssVersion,
-    folded,
+    folded_product,
 )
 from svc_core.intel.folding.declaration import CYBER, reading
 from svc_core.intel.linking.references import id_of
@@ -144,9 +144,9 @@ async def _where(ctx: Context, request: ListCves) -> dict[str, Any]:
     told = {
         "key": (request.cve_id, ids),
         "maker": (request.entity_id, makers),
-        "product": (request.product, map(folded, given(request.product, ()))),
+        "product": (request.product, map(folded_product, given(request.product, ()))),
         "cwe": (request.cwe, [f"CWE-{one}" for one in cwes]),
-        "vendor": (request.vendor, map(folded, given(request.vendor, ()))),
+        "vendor": (request.vendor, map(folded_product, given(request.vendor, ()))),
     }
     return {
         **{name: tuple(made) for name, (asked, made) in told.items() if asked is not UNSET},
@@ -180,7 +180,7 @@ async def list_cves(ctx: Context, request: ListCves) -> Page[Cve]:
     )
     page = await lists.page(ctx, CVES, WORDS, request, wanted)
     rows = list(map(wire.dumps, await whole(ctx, page.rows)))
-    return evolve(page, rows=tuple(await listed(ctx, rows)))
+    return evolve(page, rows=tuple(await with_sanctions(ctx, rows)))
 
 
 # -- declarations ------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from svc_core.formats.cyber.cvss import base_score
-from svc_core.intel.entities.vulnerability import folded
+from svc_core.intel.entities.vulnerability import folded_product
 from svc_core.intel.folding.contributions import Contribution, Members
 from svc_core.intel.folding.rules import Rules, by_strength
 
@@ -146,7 +146,7 @@ def _affected(told: Sequence[Contribution]) -> list[Said]:
     """A vendor's product is told once, with the CPE names and versions of all who tell of it."""
     found: dict[tuple[str, str], Said] = {}
     for one in _entries(told, "affected"):
-        name = (folded(one["vendor"] or ""), folded(one["product"] or ""))
+        name = (folded_product(one["vendor"] or ""), folded_product(one["product"] or ""))
         found[name] = _both(found[name], one) if name in found else one
     return list(found.values())
 

@@ -232,7 +232,7 @@ def test_a_maker_is_who_owned_it_when_the_vulnerability_was_published(house: Any
 
 def test_a_row_is_nested_whole(filled: Any) -> None:
     (row,) = filled.rows("listCves", "cveId=CVE-2021-44228")
-    nested = exploitation.nested(row)
+    nested = exploitation.nested_row(row)
     facet = nested.pop("cve")
     assert nested | facet == row
     assert {"id", "name", "type", "designators", "sources", "revision"} <= nested.keys()

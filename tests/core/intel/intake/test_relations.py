@@ -7,7 +7,7 @@ import pytest
 
 from svc_core.formats.model import Unusable
 from svc_core.formats.reading.relations import relation
-from svc_core.intel.entities.relations import EVIDENCE_MAX, finished, reference
+from svc_core.intel.entities.relations import EVIDENCE_MAX, end_reference, relation_row
 from svc_core.intel.folding.contributions import Contribution
 from svc_core.intel.intake.kinds import KINDS
 from svc_core.intel.linking.references import id_of
@@ -86,7 +86,7 @@ def test_evidence_has_its_bound() -> None:
         ({}, "surface", "cyber"),
         ({"ends": ("lei:1", "ftm:2")}, "surface", "economy"),
         ({"ends": ("stix:identity--1", "CVE-2024-3400")}, "surface", "cyber"),
-        ({"ends": ("misp:ip-dst=192.0.2.1", EVENT)}, "target", reference(EVENT)),
+        ({"ends": ("misp:ip-dst=192.0.2.1", EVENT)}, "target", end_reference(EVENT)),
     ],
 )
 def test_what_is_told_is_a_member(said: dict[str, Any], member: str, value: Any) -> None:
@@ -114,10 +114,10 @@ def test_that_a_release_revokes_it_counts_though_a_copy_of_it_does_not_say_so() 
 
 
 def test_an_incident_and_an_entity_are_named_by_ids_of_their_kinds() -> None:
-    assert reference(EVENT).startswith("inc_")
-    assert reference("misp:ip-dst=192.0.2.1").startswith("ent_")
-    assert reference("CVE-2024-3400") == id_of("CVE-2024-3400")
+    assert end_reference(EVENT).startswith("inc_")
+    assert end_reference("misp:ip-dst=192.0.2.1").startswith("ent_")
+    assert end_reference("CVE-2024-3400") == id_of("CVE-2024-3400")
 
 
 def test_nothing_said_makes_no_row() -> None:
-    assert finished({}, []) is None
+    assert relation_row({}, []) is None

@@ -74,7 +74,7 @@ def withdraw(house: Any, location: str) -> None:
 def answering(house: Any, key: str) -> str | None:
     """The row that answers to the id that a key gives."""
     id_ = id_of(key)
-    row = house.run(lambda ctx: directory.found(ctx, [id_])).get(id_)
+    row = house.run(lambda ctx: directory.rows_by_id(ctx, [id_])).get(id_)
     return row and row.id
 
 
