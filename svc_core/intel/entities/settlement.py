@@ -67,7 +67,7 @@ class DistinguishEntities:
 
 
 @frozen
-class Settled:
+class Settlement:
     """Two entities and how they stand to each other; `changed` is whether that is new."""
 
     id: str
@@ -81,7 +81,7 @@ class Settled:
 # -- use cases ---------------------------------------------------------------------------------
 
 
-async def merge_entities(ctx: Context, request: MergeEntities) -> One[Settled]:
+async def merge_entities(ctx: Context, request: MergeEntities) -> One[Settlement]:
     """Make two entities one; those that are one already stay as they are.
 
     Raises:
@@ -105,7 +105,7 @@ async def merge_entities(ctx: Context, request: MergeEntities) -> One[Settled]:
     return _settled(target, entity.id, entity.name, "merged", is_new=True)
 
 
-async def part_entity(ctx: Context, request: PartEntity) -> One[Settled]:
+async def part_entity(ctx: Context, request: PartEntity) -> One[Settlement]:
     """Take back that an entity was merged; one that stands alone stays as it is.
 
     Raises:
@@ -135,7 +135,7 @@ async def part_entity(ctx: Context, request: PartEntity) -> One[Settled]:
     return _settled(alone, row.id, row.name, "parted", is_new=True)
 
 
-async def distinguish_entities(ctx: Context, request: DistinguishEntities) -> One[Settled]:
+async def distinguish_entities(ctx: Context, request: DistinguishEntities) -> One[Settlement]:
     """Say that two entities are not one: neither is merged into the other, nor proposed to be.
 
     Raises:
@@ -246,8 +246,8 @@ async def _shared_designators(ctx: Context, row: str, id_: str) -> str:
 
 def _settled(
     entity: Entity, other_id: str | None, name: str | None, status: Status, *, is_new: bool
-) -> One[Settled]:
-    return One(wire.dumps(Settled(entity.id, entity.name, other_id, name, status, is_new)))
+) -> One[Settlement]:
+    return One(wire.dumps(Settlement(entity.id, entity.name, other_id, name, status, is_new)))
 
 
 # -- declarations ------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from svc_core.intel.events.model import MACHINE, Cameo, OsintEvent, marks_of
 from svc_core.intel.folding.contributions import Contribution
 from svc_core.intel.folding.rules import Rules, fold_contributions
 from svc_core.intel.incidents.model import Participant, Role
-from svc_core.intel.incidents.queue import mentioned
+from svc_core.intel.incidents.queue import mention_row
 from svc_core.intel.linking.articles import incident_of_article, page_of
 from svc_core.intel.linking.names import normal
 from svc_core.intel.linking.references import id_of, of_text
@@ -44,7 +44,7 @@ class Member:
     """One event, item or report. `home` is the id of the incident that it makes by itself.
 
     `marks` are what it has in common with others of its incident, `weak` those that count where no
-    story has it. `began_at` and `told_at` are the first and last sign of it in the world, `word`
+    story has it. `first_sign_at` and `last_sign_at` are the first and last sign of it in the world, `word`
     the status that its provider gives it (`open` for one that it has not closed). `certainty` is
     its provider's own word.
     """
@@ -54,11 +54,11 @@ class Member:
     provider: str
     marks: tuple[str, ...]
     title: str
-    began_at: datetime
-    told_at: datetime
+    first_sign_at: datetime
+    last_sign_at: datetime
     sources: tuple[SourceRef, ...] = field(repr=False)
     weak: tuple[str, ...] = ()
-    observed: bool = True
+    is_observed: bool = True
     summary: str | None = None
     categories: tuple[str, ...] = ()
     word: str | None = None
@@ -80,9 +80,9 @@ class Member:
     incident_id: str | None = None
 
     @property
-    def mentioned(self) -> tuple[Participant, ...]:
+    def mentions(self) -> tuple[Participant, ...]:
         """Whom its text mentions."""
-        return _mentioned(self.text, self.told_at.date()) if self.text else ()
+        return _mentions_of(self.text, self.last_sign_at.date()) if self.text else ()
 
     @property
     def rank(self) -> int:
@@ -92,13 +92,13 @@ class Member:
     @property
     def strength(self) -> tuple[int, datetime, str]:
         """The strongest is the least: by provider, then by who told first."""
-        return self.rank, self.began_at, self.id
+        return self.rank, self.first_sign_at, self.id
 
 
 @lru_cache(maxsize=4_096)  # some milliseconds each, and stories are folded again and again
-def _mentioned(text: str, day: date) -> tuple[Participant, ...]:
-    told = of_text(text, day).items()
-    return tuple(Participant(None, "mentioned", name, reference) for reference, name in told)
+def _mentions_of(text: str, day: date) -> tuple[Participant, ...]:
+    references = of_text(text, day).items()
+    return tuple(Participant(None, "mentioned", name, reference) for reference, name in references)
 
 
 _SECOND = frozenset(
@@ -122,55 +122,63 @@ def site(url: str | None) -> str | None:
 # -- events ------------------------------------------------------------------------------------
 
 
-def mentioned_as(event: OsintEvent) -> str:
+def mention_key(event: OsintEvent) -> str:
     """What the mentions of an event stand under."""
-    keys = (one for one in event.designators if one.scheme == event.provider)
-    return mentioned(next((f"{one.scheme}:{one.value}" for one in keys), event.id))
+    keys = (item for item in event.designators if item.scheme == event.provider)
+    return mention_row(next((f"{item.scheme}:{item.value}" for item in keys), event.id))
 
 
-def of_event(event: OsintEvent, mentions: Sequence[Contribution] = ()) -> Member:
+def event_member(event: OsintEvent, mentions: Sequence[Contribution] = ()) -> Member:
     """An event of a provider, and what it says of the articles that mention it."""
-    machine = event.provider == MACHINE
+    is_machine = event.provider == MACHINE
     marks = tuple(marks_of(event))
-    measured = event.measurements or ()
-    read = [_time(one.as_of) for one in measured if isinstance(one.as_of, str)]
-    signs = [event.occurred_at, event.reported_at, event.ended_at, *read]
-    told = sorted(filter(None, [event.reported_at] if machine else signs)) or [event.created_at]
-    said = [one.said for one in mentions if not one.gone]
-    sure = [event.confidence, *(one.get("confidence") for one in said)]
-    urls = [event.url, *(one.get("url") for one in said)]
+    measurements = event.measurements or ()
+    times = [
+        _time(measurement.as_of)
+        for measurement in measurements
+        if isinstance(measurement.as_of, str)
+    ]
+    signs = [event.occurred_at, event.reported_at, event.ended_at, *times]
+    instants = sorted(filter(None, [event.reported_at] if is_machine else signs)) or [
+        event.created_at
+    ]
+    claims = [claim.said for claim in mentions if not claim.gone]
+    certainties = [event.confidence, *(claim.get("confidence") for claim in claims)]
+    urls = [event.url, *(claim.get("url") for claim in claims)]
     return Member(
-        **{name: getattr(event, name) for name in _AS_TOLD},
+        **{name: getattr(event, name) for name in _COPIED_MEMBERS},
         home=marks[0],
-        marks=marks[:1] if machine else marks,
-        weak=marks[1:] if machine else (),
-        began_at=told[0],
-        told_at=told[-1],
+        marks=marks[:1] if is_machine else marks,
+        weak=marks[1:] if is_machine else (),
+        first_sign_at=instants[0],
+        last_sign_at=instants[-1],
         categories=(event.category,) if event.category not in {None, "other"} else (),
         word=_word(event),
         basis=event.severity_basis,
-        certainty=max((one for one in sure if one is not None), default=None),
+        certainty=max(
+            (certainty for certainty in certainties if certainty is not None), default=None
+        ),
         started_at=event.occurred_at,
         precision=event.date_precision,
-        measurements=measured,
+        measurements=measurements,
         people=tuple(
-            Participant(None, _role(one.role), one.name, f"name:{normal(one.name)}")
-            for one in event.actors or ()
-            if one.name and len(one.name) <= NAME_CHARS
+            Participant(None, _role(actor.role), actor.name, f"name:{normal(actor.name)}")
+            for actor in event.actors or ()
+            if actor.name and len(actor.name) <= NAME_CHARS
         ),
-        articles=frozenset(filter(None, map(incident_of_article, urls if machine else ()))),
+        articles=frozenset(filter(None, map(incident_of_article, urls if is_machine else ()))),
         sites=frozenset(filter(None, map(site, urls))) or frozenset({event.provider}),
     )
 
 
-_AS_TOLD = ("id", "provider", "title", "summary", "severity", "ended_at", "place", "type", "cameo",
+_COPIED_MEMBERS = ("id", "provider", "title", "summary", "severity", "ended_at", "place", "type", "cameo",
             "designators", "sources", "incident_id")  # fmt: skip
 """Members of an event that are those of its incident."""
 
 
-def _time(told: str) -> datetime | None:
+def _time(text: str) -> datetime | None:
     """An instant that a measurement is of; None for a day."""
-    return wire.from_json(datetime, told) if "T" in told else None
+    return wire.from_json(datetime, text) if "T" in text else None
 
 
 def _word(event: OsintEvent) -> str | None:
@@ -180,16 +188,16 @@ def _word(event: OsintEvent) -> str | None:
     return "open" if event.provider == "eonet" and event.ended_at is None else None
 
 
-def _role(told: str | None) -> Any:
-    return told if told in ROLES else "mentioned"
+def _role(role: str | None) -> Any:
+    return role if role in ROLES else "mentioned"
 
 
 # -- news --------------------------------------------------------------------------------------
 
 
-def of_item(item: NewsItem, story: str) -> Member:
+def item_member(item: NewsItem, story: str) -> Member:
     """A news item of a story."""
-    dated = item.seen_at
+    seen_at = item.seen_at
     article = incident_of_article(item.url)
     categories = (kind("topic", topic)["category"] for topic in item.topics)
     return Member(
@@ -198,12 +206,12 @@ def of_item(item: NewsItem, story: str) -> Member:
         provider=PRESS,
         marks=(story, *filter(None, [article])),
         title=item.title,
-        began_at=dated,
-        told_at=dated,
+        first_sign_at=seen_at,
+        last_sign_at=seen_at,
         sources=(item.ref,),
         summary=item.summary or None,
-        categories=tuple(dict.fromkeys(one for one in categories if one != "other")),
-        started_at=dated.replace(hour=0, minute=0, second=0, microsecond=0),
+        categories=tuple(dict.fromkeys(category for category in categories if category != "other")),
+        started_at=seen_at.replace(hour=0, minute=0, second=0, microsecond=0),
         precision="day",
         place=item.place,
         text=f"{item.title}\n{item.summary}",
@@ -215,42 +223,48 @@ def of_item(item: NewsItem, story: str) -> Member:
 # -- reports of others -------------------------------------------------------------------------
 
 
-def of_report(row: str, told: Sequence[Contribution]) -> Member | None:
+def report_member(row: str, claims: Sequence[Contribution]) -> Member | None:
     """What others report under one key; None once they took it back."""
-    said = fold_contributions(
-        Rules(joined={"designators": ("scheme", "value"), "entities": ("name",)}), told
+    members = fold_contributions(
+        Rules(joined={"designators": ("scheme", "value"), "entities": ("name",)}), claims
     )
-    if said is None:
+    if members is None:
         return None
-    live = [one for one in told if not one.gone]
-    started = said.get("startedAt") and wire.from_json(datetime, said["startedAt"])
-    basis = said.get("severityBasis") and wire.from_json(SeverityBasis, said["severityBasis"])
-    dated = [one.stamp for one in live if one.stamp] or [one.read_at for one in live]
-    named = [one for one in said.get("entities") or () if len(one["name"]) <= NAME_CHARS]
+    claims_now = [claim for claim in claims if not claim.gone]
+    started_at = members.get("startedAt") and wire.from_json(datetime, members["startedAt"])
+    basis = members.get("severityBasis") and wire.from_json(SeverityBasis, members["severityBasis"])
+    times = [claim.stamp for claim in claims_now if claim.stamp] or [
+        claim.read_at for claim in claims_now
+    ]
+    participants = [
+        item for item in members.get("entities") or () if len(item["name"]) <= NAME_CHARS
+    ]
     return Member(
         id=row,
         home=row,
         provider=REPORT,
         marks=(row,),
-        title=said["title"],
-        began_at=started or min(dated),
-        told_at=max(dated),
-        sources=tuple(wire.from_json(SourceRef, one) for one in said["sources"]),
-        observed=False,
-        summary=said.get("summary"),
-        categories=(said["category"],) if said.get("category") else (),
-        word=said.get("status"),
-        severity=said.get("severity"),
+        title=members["title"],
+        first_sign_at=started_at or min(times),
+        last_sign_at=max(times),
+        sources=tuple(wire.from_json(SourceRef, ref) for ref in members["sources"]),
+        is_observed=False,
+        summary=members.get("summary"),
+        categories=(members["category"],) if members.get("category") else (),
+        word=members.get("status"),
+        severity=members.get("severity"),
         basis=basis,
-        started_at=started,
-        precision=said.get("datePrecision"),
-        designators=tuple(wire.from_json(Designator, one) for one in said.get("designators") or ()),
-        people=tuple(map(_named, named)),
-        sites=frozenset(site(one.ref.get("url")) or said["provider"] for one in live),
+        started_at=started_at,
+        precision=members.get("datePrecision"),
+        designators=tuple(
+            wire.from_json(Designator, item) for item in members.get("designators") or ()
+        ),
+        people=tuple(map(_participant, participants)),
+        sites=frozenset(site(claim.ref.get("url")) or members["provider"] for claim in claims_now),
     )
 
 
-def _named(told: Mapping[str, Any]) -> Participant:
-    key = told.get("key")
-    reference = id_of(key) if key else f"name:{normal(told['name'])}"
-    return Participant(None, _role(told.get("role")), told["name"], reference)
+def _participant(item: Mapping[str, Any]) -> Participant:
+    key = item.get("key")
+    reference = id_of(key) if key else f"name:{normal(item['name'])}"
+    return Participant(None, _role(item.get("role")), item["name"], reference)

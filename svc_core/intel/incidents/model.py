@@ -130,7 +130,11 @@ class Incident:
 
 
 def _references(incident: Incident) -> tuple[str, ...]:
-    return tuple(one.reference for one in incident.entities if not isinstance(one.reference, Unset))
+    return tuple(
+        participant.reference
+        for participant in incident.entities
+        if not isinstance(participant.reference, Unset)
+    )
 
 
 def _gravity(incident: Incident) -> int:
@@ -143,7 +147,7 @@ WORDS: Indexed[Incident] = Indexed(
         "title": [incident.title],
         "summary": [incident.summary or ""],
         "place": [] if incident.place is None else [incident.place.name or ""],
-        "entities": [one.name for one in incident.entities],
+        "entities": [participant.name for participant in incident.entities],
     }
 )
 
@@ -162,7 +166,7 @@ INCIDENTS: Collection[Incident] = Collection(
     facets={
         "cell": lambda incident: cells_at(incident.place),
         "key": lambda incident: incident.keys,
-        "provider": lambda incident: [one.provider for one in incident.sources],
+        "provider": lambda incident: [source.provider for source in incident.sources],
         "entity": _references,
     },
     numbers={

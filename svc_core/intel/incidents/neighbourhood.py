@@ -47,16 +47,16 @@ _HAZARDS = _Rule("type", ("usgs", "gdacs", "eonet", "reliefweb"), timedelta(hour
 _VIOLENCE = _Rule("category", ("acled", "ucdp", "gdelt"), timedelta(0), 11.12)
 
 
-def rule_of(one: Member) -> _Rule | None:
+def rule_of(member: Member) -> _Rule | None:
     """By what a member may be like others; None for nothing."""
-    if not {"conflict", "unrest"}.isdisjoint(one.categories):
-        return _VIOLENCE if one.provider in _VIOLENCE.providers else None
-    return _HAZARDS if one.provider in _HAZARDS.providers and one.type != "other" else None
+    if not {"conflict", "unrest"}.isdisjoint(member.categories):
+        return _VIOLENCE if member.provider in _VIOLENCE.providers else None
+    return _HAZARDS if member.provider in _HAZARDS.providers and member.type != "other" else None
 
 
-def distance_km(one: Point, other: Point) -> float:
+def distance_km(left: Point, right: Point) -> float:
     """The distance of two positions on a sphere (Haversine)."""
-    (west, south), (east, north) = [tuple(map(radians, each)) for each in (one, other)]
+    (west, south), (east, north) = [tuple(map(radians, point)) for point in (left, right)]
     half = sin((north - south) / 2) ** 2
     half += cos(south) * cos(north) * sin((east - west) / 2) ** 2
     return 2 * EARTH_KM * asin(sqrt(min(1.0, half)))
@@ -77,53 +77,63 @@ def around(point: Point, km: float) -> Box:
     )
 
 
-Known = dict[Any, bool]
+SpanCache = dict[Any, bool]
 """Whether others tell of anything alike in a span, by what was asked."""
 
 
-async def related(
-    ctx: Context, name: str, group: Sequence[Member], known: Known
+async def related_incidents(
+    ctx: Context, name: str, group: Sequence[Member], cache: SpanCache
 ) -> tuple[str, ...]:
     """The ids of incidents near the one of this name, the nearest first."""
-    found: dict[str, float] = {}
-    for one, rule, point in list(_sought(group))[:PLACES_MAX]:
-        for id_, km in await _near(ctx, one, rule, point, known):
+    distances: dict[str, float] = {}
+    for member, rule, point in list(_probes(group))[:PLACES_MAX]:
+        for id_, km in await _near(ctx, member, rule, point, cache):
             if id_ != name:
-                found[id_] = min(km, found.get(id_, km))
-    return tuple(sorted(found, key=lambda one: (found[one], one))[:RELATED_MAX])
+                distances[id_] = min(km, distances.get(id_, km))
+    return tuple(sorted(distances, key=lambda id_: (distances[id_], id_))[:RELATED_MAX])
 
 
 async def _near(
-    ctx: Context, one: Member, rule: _Rule, point: Point, known: Known
+    ctx: Context, member: Member, rule: _Rule, point: Point, cache: SpanCache
 ) -> list[tuple[str, float]]:
-    began = one.started_at or one.began_at
+    began = member.started_at or member.first_sign_at
     # In whole numbers, as a span may reach beyond the first year.
     start, end = (micros(began) + sign * (rule.span // _MICROSECOND) for sign in (-1, 1))
-    others = tuple(each for each in rule.providers if each != one.provider)
+    other_providers = tuple(provider for provider in rule.providers if provider != member.provider)
     scan = partial(
         ctx.tx.documents.scan, OSINT_EVENTS, start=start, end=end, ranges={"occurred": (start, end)}
     )
-    if (others, start, end) not in known:
-        known[others, start, end] = bool((await scan(where={"provider": others}, limit=1)).rows)
-    if not known[others, start, end]:
+    if (other_providers, start, end) not in cache:
+        cache[other_providers, start, end] = bool(
+            (await scan(where={"provider": other_providers}, limit=1)).rows
+        )
+    if not cache[other_providers, start, end]:
         return []
     area = around(point, rule.km)
     cells = {} if area.cells is None else {"cell": area.cells}
-    alike = _STORMS if one.type in _STORMS else (one.type,)
-    where = {**cells, rule.name: alike if rule is _HAZARDS else one.categories, "provider": others}
-    near = await scan(where=where, box=lying(area), limit=EVENTS_READ)
+    types = _STORMS if member.type in _STORMS else (member.type,)
+    clause = {
+        **cells,
+        rule.name: types if rule is _HAZARDS else member.categories,
+        "provider": other_providers,
+    }
+    near = await scan(where=clause, box=lying(area), limit=EVENTS_READ)
     events = [OSINT_EVENTS.decode(row.raw) for row in near.rows]
-    told = [(event.incident_id, exact_point(event.place)) for event in events]
-    kms = [(id_, distance_km(point, at)) for id_, at in told if id_ is not None and at is not None]
+    places = [(event.incident_id, exact_point(event.place)) for event in events]
+    kms = [
+        (id_, distance_km(point, place))
+        for id_, place in places
+        if id_ is not None and place is not None
+    ]
     return [(id_, km) for id_, km in kms if km <= rule.km]
 
 
-def _sought(group: Sequence[Member]) -> Iterator[tuple[Member, _Rule, Point]]:
+def _probes(group: Sequence[Member]) -> Iterator[tuple[Member, _Rule, Point]]:
     seen: set[object] = set()
-    for one in group:
-        rule = rule_of(one)
-        point = exact_point(one.place)
-        key = (one.provider, one.type, point, one.started_at)
-        if rule is not None and point is not None and one.started_at and key not in seen:
+    for member in group:
+        rule = rule_of(member)
+        point = exact_point(member.place)
+        key = (member.provider, member.type, point, member.started_at)
+        if rule is not None and point is not None and member.started_at and key not in seen:
             seen.add(key)
-            yield one, rule, point
+            yield member, rule, point

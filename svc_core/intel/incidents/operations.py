@@ -19,7 +19,7 @@ from svc_core.intel.folding.identity import contributions_of
 from svc_core.intel.folding.rules import strongest_contribution
 from svc_core.intel.folding.writing import by_row
 from svc_core.intel.incidents.model import INCIDENTS, WORDS, Incident, Status
-from svc_core.intel.incidents.signals import of_incidents
+from svc_core.intel.incidents.signals import signals_of_incidents
 from svc_core.intel.news.model import NEWS, mentions, whole
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import PATH, QUERY, Operation
@@ -94,17 +94,17 @@ class GetIncident:
 
 async def list_incidents(ctx: Context, request: ListIncidents) -> Page[Incident]:
     """A page of incidents."""
-    where: dict[str, Maybe[tuple[str, ...]]] = {
+    clause: dict[str, Maybe[tuple[str, ...]]] = {
         "cell": cells(request.bbox),
         **sent(request, "country", "category", "status", "provider"),
     }
     if not isinstance(request.min_severity, Unset):
-        where["severity"] = SEVERITIES[SEVERITIES.index(request.min_severity) :]
+        clause["severity"] = SEVERITIES[SEVERITIES.index(request.min_severity) :]
     if not isinstance(request.entity_id, Unset):
-        where["entity"] = await directory.references(ctx, request.entity_id)
+        clause["entity"] = await directory.references(ctx, request.entity_id)
     span = bounds(request.datetime)
-    wanted = lists.Wanted[Incident](
-        where=where,
+    query = lists.Wanted[Incident](
+        where=clause,
         order=_ORDERS.get(given(request.sort, "")),
         is_sorted=not isinstance(request.sort, Unset),
         asked={"entity": given(request.entity_id, ())},
@@ -120,16 +120,16 @@ async def list_incidents(ctx: Context, request: ListIncidents) -> Page[Incident]
             "box": lying(request.bbox),
         },
     )
-    page = await lists.page(ctx, INCIDENTS, WORDS, request, wanted)
+    page = await lists.page(ctx, INCIDENTS, WORDS, request, query)
     return evolve(page, rows=await shown(ctx, page.rows))
 
 
 async def shown(ctx: Context, rows: Sequence[bytes]) -> tuple[bytes, ...]:
     """The rows with the entities and signals that are known now."""
-    told = [json.loads(row) for row in rows]
-    await directory.taking_part(ctx, told, "reference")
-    about = await of_incidents(ctx, told)
-    return tuple(wire.dumps(row | {"signalIds": about.get(row["id"], [])}) for row in told)
+    incidents = [json.loads(row) for row in rows]
+    await directory.taking_part(ctx, incidents, "reference")
+    about = await signals_of_incidents(ctx, incidents)
+    return tuple(wire.dumps(row | {"signalIds": about.get(row["id"], [])}) for row in incidents)
 
 
 async def get_incident(ctx: Context, request: GetIncident) -> One[Incident]:
@@ -140,9 +140,9 @@ async def get_incident(ctx: Context, request: GetIncident) -> One[Incident]:
     """
     document = await ctx.answering(INCIDENTS, request.incident_id)
     row = INCIDENTS.decode(document.raw)
-    more = {name: await _MORE[name](ctx, row) for name in given(request.include, ())}
+    extras = {name: await _EXTRAS[name](ctx, row) for name in given(request.include, ())}
     (raw,) = await shown(ctx, [document.raw])
-    raw = b"".join([raw[:-1], *(b',"%b":%b' % (n.encode(), v) for n, v in more.items()), b"}"])
+    raw = b"".join([raw[:-1], *(b',"%b":%b' % (n.encode(), v) for n, v in extras.items()), b"}"])
     # Entities, items and tracks may change where the row does not.
     return One(raw, (*document.tag, sha256(raw).hexdigest()[:16]))
 
@@ -150,28 +150,30 @@ async def get_incident(ctx: Context, request: GetIncident) -> One[Incident]:
 # -- what is added -----------------------------------------------------------------------------
 
 
-async def _said(ctx: Context, row: Incident, member: str) -> bytes:
+async def _strongest_member(ctx: Context, row: Incident, member: str) -> bytes:
     """What the strongest source says that says this of one of its events."""
     events = row.observation_ids[:EVENTS_READ]
-    told = by_row((await contributions_of(ctx, events)).values())
+    claims = by_row((await contributions_of(ctx, events)).values())
     for id_ in events:
-        saying = [one for one in told.get(id_, ()) if one.said.get(member) and not one.gone]
-        if saying:
-            return wire.dumps(strongest_contribution(RULES, saying).said[member])
+        candidates = [
+            claim for claim in claims.get(id_, ()) if claim.said.get(member) and not claim.gone
+        ]
+        if candidates:
+            return wire.dumps(strongest_contribution(RULES, candidates).said[member])
     return b"null"
 
 
 async def _articles(ctx: Context, row: Incident) -> bytes:
     stories = tuple(row.keys)
     items = await ctx.tx.documents.scan(NEWS, where={"story": stories}, limit=ARTICLES_MAX)
-    held = [mentions(NEWS.decode(item.raw)) for item in items.rows]
-    told = await directory.telling(ctx, [whole(item.raw) for item in items.rows], held)
-    return b"[%b]" % b",".join(told)
+    refs = [mentions(NEWS.decode(item.raw)) for item in items.rows]
+    items_ = await directory.telling(ctx, [whole(item.raw) for item in items.rows], refs)
+    return b"[%b]" % b",".join(items_)
 
 
-_MORE: Mapping[Include, Callable[[Context, Incident], Awaitable[bytes]]] = {
-    "footprint": partial(_said, member="footprint"),
-    "track": partial(_said, member="track"),
+_EXTRAS: Mapping[Include, Callable[[Context, Incident], Awaitable[bytes]]] = {
+    "footprint": partial(_strongest_member, member="footprint"),
+    "track": partial(_strongest_member, member="track"),
     "articles": _articles,
 }
 

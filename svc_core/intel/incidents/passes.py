@@ -24,10 +24,10 @@ from svc_core.intel.folding.writing import by_row
 from svc_core.intel.incidents import members, queue
 from svc_core.intel.incidents.members import Member
 from svc_core.intel.incidents.model import INCIDENTS, INCIDENTS_DUE, Incident, IncidentDue
-from svc_core.intel.incidents.neighbourhood import Known, related
-from svc_core.intel.incidents.rules import folded, says_the_same, texts
+from svc_core.intel.incidents.neighbourhood import SpanCache, related_incidents
+from svc_core.intel.incidents.rules import fold_members, says_the_same, texts
 from svc_core.intel.incidents.signals import escalate
-from svc_core.intel.incidents.union import ALIKE_MAX, grouped, name_of, survivor
+from svc_core.intel.incidents.union import ALIKE_MAX, group_id, group_members, surviving_group
 from svc_core.intel.news.model import NEWS
 from svc_core.operation.context import Context
 from svc_core.operation.members import micros, revised
@@ -57,15 +57,15 @@ async def fold_new(work: Units) -> int:
     Raises:
         ExceptionGroup: some cannot be folded; the others were.
     """
-    looked, faults = 0, list[Exception]()
+    count, faults = 0, list[Exception]()
     for _ in range(PASSES_MAX):
         due = await work.read(SYSTEM, _due)
         if not due or len(faults) > bisection.FAULTS_MAX:
             break
         ids = [row.id for row in due]
-        looked += await bisection.each(ids, partial(_fold, work), partial(_put_off, work), faults)
+        count += await bisection.each(ids, partial(_fold, work), partial(_put_off, work), faults)
     bisection.tell(faults)
-    return looked
+    return count
 
 
 async def _due(ctx: Context) -> tuple[Document[IncidentDue], ...]:
@@ -89,22 +89,22 @@ async def _put_off(work: Units, id_: str) -> None:
 
 async def _stories(ctx: Context, ids: Sequence[str]) -> list[list[Member]]:
     """The items of stories among these incidents, the strongest first."""
-    found = await ctx.tx.documents.scan(NEWS, where={"story": tuple(ids)}, limit=ROWS_SCANNED)
+    page = await ctx.tx.documents.scan(NEWS, where={"story": tuple(ids)}, limit=ROWS_SCANNED)
     stories: dict[str, list[Member]] = defaultdict(list)
-    for item in (NEWS.decode(row.raw) for row in found.rows):
-        stories[str(item.story_id)].append(members.of_item(item, str(item.story_id)))
-    return [sorted(each, key=lambda one: one.strength) for each in stories.values()]
+    for item in (NEWS.decode(row.raw) for row in page.rows):
+        stories[str(item.story_id)].append(members.item_member(item, str(item.story_id)))
+    return [sorted(story, key=lambda member: member.strength) for story in stories.values()]
 
 
 def _read_names(stories: Sequence[Sequence[Member]]) -> None:
     """Read the names of texts before the unit that needs them, so that it holds nobody up."""
-    for one in (one for story in stories for one in texts(story)):
-        _ = one.mentioned
+    for member in (member for story in stories for member in texts(story)):
+        _ = member.mentions
 
 
 async def _unit(ctx: Context, ids: Sequence[str]) -> int:
-    stored = (await ctx.tx.documents.get_many(INCIDENTS_DUE, ids)).values()
-    due = [row for row in stored if row.order <= micros(ctx.now)]
+    documents = (await ctx.tx.documents.get_many(INCIDENTS_DUE, ids)).values()
+    due = [row for row in documents if row.order <= micros(ctx.now)]
     for row in due:
         await ctx.tx.documents.delete(INCIDENTS_DUE, row.id)
     scene = _Scene(ctx)
@@ -121,145 +121,167 @@ class _Scene:
 
     ctx: Context
     rows: dict[str, Document[Incident]] = field(factory=dict)
-    known: dict[str, Incident] = field(factory=dict)
+    incidents: dict[str, Incident] = field(factory=dict)
     members: dict[str, Member] = field(factory=dict)
-    mute: set[str] = field(factory=set)
-    nearby: Known = field(factory=dict)
+    muted_marks: set[str] = field(factory=set)
+    nearby: SpanCache = field(factory=dict)
 
     # -- what may belong together --------------------------------------------------------------
 
-    async def read(self, todo: set[str]) -> None:
+    async def read(self, frontier: set[str]) -> None:
         """Read what these ids and marks name, and what that has in common with others."""
         seen: set[str] = set()
         for _ in range(HOPS_MAX):
-            todo = todo - seen
-            if not todo or len(self.members) > MEMBERS_MAX:
+            frontier = frontier - seen
+            if not frontier or len(self.members) > MEMBERS_MAX:
                 break
-            seen |= todo
-            todo = await self._members(todo) | await self._rows(todo)
+            seen |= frontier
+            frontier = await self._members(frontier) | await self._rows(frontier)
 
     async def _rows(self, ids: Iterable[str]) -> set[str]:
         """The marks of the rows that answer to these ids."""
-        asked = tuple(sorted(id_ for id_ in ids if id_.startswith("inc_")))
-        found = await self._all(INCIDENTS, "key", asked)
-        new = {row.id: INCIDENTS.decode(row.raw) for row in found if row.id not in self.known}
-        self.rows |= {row.id: row for row in found}
-        self.known |= new
-        told = {id_ for one in new.values() for id_ in one.observation_ids}
-        held = sorted(told - self.members.keys())
-        await self._events((await self.ctx.tx.documents.get_many(OSINT_EVENTS, held)).values())
-        self._items((await self.ctx.tx.documents.get_many(NEWS, held)).values())
-        named = (each for one in new.values() for each in one.designators)
-        marks = {mark(one.scheme, one.value) for one in named if one.scheme != MACHINE}
-        return {id_ for one in new.values() for id_ in one.keys} | marks | self._marks(held)
+        incident_ids = tuple(sorted(id_ for id_ in ids if id_.startswith("inc_")))
+        documents = await self._documents(INCIDENTS, "key", incident_ids)
+        new = {
+            row.id: INCIDENTS.decode(row.raw) for row in documents if row.id not in self.incidents
+        }
+        self.rows |= {row.id: row for row in documents}
+        self.incidents |= new
+        observation_ids = {id_ for incident in new.values() for id_ in incident.observation_ids}
+        missing = sorted(observation_ids - self.members.keys())
+        await self._events((await self.ctx.tx.documents.get_many(OSINT_EVENTS, missing)).values())
+        self._items((await self.ctx.tx.documents.get_many(NEWS, missing)).values())
+        designators = (item for incident in new.values() for item in incident.designators)
+        marks = {mark(item.scheme, item.value) for item in designators if item.scheme != MACHINE}
+        return (
+            {id_ for incident in new.values() for id_ in incident.keys}
+            | marks
+            | self._marks(missing)
+        )
 
     async def _members(self, marks: Iterable[str]) -> set[str]:
         """The marks of the members that have these marks."""
-        every = tuple(sorted(marks))
-        ids = tuple(one for one in every if one.startswith("inc_"))
-        if await self._holders(every) > ALIKE_READ:
-            marks = [one for one in every if not one.startswith("inc_")]
-            self.mute |= {one for one in marks if await self._holders([one]) > ALIKE_READ}
-        told = tuple(one for one in every if one not in self.mute)
-        await self._events(await self._all(OSINT_EVENTS, "mark", told))
+        all_marks = tuple(sorted(marks))
+        ids = tuple(mark_ for mark_ in all_marks if mark_.startswith("inc_"))
+        if await self._holders(all_marks) > ALIKE_READ:
+            marks = [mark_ for mark_ in all_marks if not mark_.startswith("inc_")]
+            self.muted_marks |= {
+                mark_ for mark_ in marks if await self._holders([mark_]) > ALIKE_READ
+            }
+        speaking = tuple(mark_ for mark_ in all_marks if mark_ not in self.muted_marks)
+        await self._events(await self._documents(OSINT_EVENTS, "mark", speaking))
         for name in ("story", "article"):
-            self._items(await self._all(NEWS, name, ids))
+            self._items(await self._documents(NEWS, name, ids))
         reports = by_row((await contributions_of(self.ctx, ids)).values()) if ids else {}
-        for row, each in reports.items():
-            self._hold(members.of_report(row, each))
+        for row, claims in reports.items():
+            self._keep_member(members.report_member(row, claims))
         return self._marks(self.members)
 
     async def _holders(self, marks: Iterable[str]) -> int:
         """How many events have one of these marks, or one more than are read."""
-        where = {"mark": tuple(marks)}
-        return await self.ctx.tx.documents.count(OSINT_EVENTS, where=where, limit=ALIKE_READ + 1)
+        clause = {"mark": tuple(marks)}
+        return await self.ctx.tx.documents.count(OSINT_EVENTS, where=clause, limit=ALIKE_READ + 1)
 
-    async def _all(
+    async def _documents(
         self, collection: Collection[Any], name: str, values: tuple[str, ...]
     ) -> list[Document[Any]]:
-        every = self.ctx.every(collection, MEMBERS_MAX + 1, where={name: values})
-        return [row async for row in every] if values else []
+        rows = self.ctx.every(collection, MEMBERS_MAX + 1, where={name: values})
+        return [row async for row in rows] if values else []
 
     async def _events(self, rows: Iterable[Document[Any]]) -> None:
-        new = [OSINT_EVENTS.decode(row.raw) for row in rows if row.id not in self.members]
-        read = {one.id: members.mentioned_as(one) for one in new if one.provider == MACHINE}
-        told = by_row((await contributions_of(self.ctx, read.values())).values())
-        for one in new:
-            self._hold(members.of_event(one, told.get(read.get(one.id, ""), ())))
+        events = [OSINT_EVENTS.decode(row.raw) for row in rows if row.id not in self.members]
+        mention_rows = {
+            event.id: members.mention_key(event) for event in events if event.provider == MACHINE
+        }
+        claims = by_row((await contributions_of(self.ctx, mention_rows.values())).values())
+        for event in events:
+            self._keep_member(
+                members.event_member(event, claims.get(mention_rows.get(event.id, ""), ()))
+            )
 
     def _items(self, rows: Iterable[Document[Any]]) -> None:
         for row in rows:
             if row.id not in self.members:
                 item = NEWS.decode(row.raw)
-                self._hold(members.of_item(item, item.story_id) if item.story_id else None)
+                self._keep_member(
+                    members.item_member(item, item.story_id) if item.story_id else None
+                )
 
-    def _hold(self, one: Member | None) -> None:
-        self.members |= {one.id: one} if one else {}
+    def _keep_member(self, member: Member | None) -> None:
+        self.members |= {member.id: member} if member else {}
 
     def _marks(self, ids: Iterable[str]) -> set[str]:
-        held = (self.members[id_] for id_ in ids if id_ in self.members)
-        return {each for one in held for each in (one.home, *one.marks, *one.weak)}
+        members_ = (self.members[id_] for id_ in ids if id_ in self.members)
+        return {
+            mark_ for member in members_ for mark_ in (member.home, *member.marks, *member.weak)
+        }
 
     # -- what is written -----------------------------------------------------------------------
 
     async def write(self) -> None:
         """Write the incidents that these members make, and what became of the others."""
-        groups = grouped(list(self.members.values()), self.mute)
-        names = {name_of(group): at for at, group in enumerate(groups)}
-        into = {
-            id_: names[id_] if id_ in names else survivor(row, groups)
-            for id_, row in self.known.items()
+        groups = group_members(list(self.members.values()), self.muted_marks)
+        names = {group_id(group): index for index, group in enumerate(groups)}
+        group_of = {
+            id_: names[id_] if id_ in names else surviving_group(row, groups)
+            for id_, row in self.incidents.items()
         }
-        homes = [{one.home for one in group} for group in groups]
-        merged = [set(own) for own in homes]
-        for id_, at in into.items():
-            if at is not None:
-                elsewhere = {home for other, own in enumerate(homes) if other != at for home in own}
-                merged[at] |= {*self.known[id_].keys} - elsewhere - names.keys()
-        for name, at in names.items():
-            await self._settle(name, groups[at])
-        for name, at in names.items():
-            await self._write(name, groups[at], merged[at] - {name})
-        for id_, at in into.items():
+        homes = [{member.home for member in group} for group in groups]
+        merged_ids = [set(own) for own in homes]
+        for id_, index in group_of.items():
+            if index is not None:
+                elsewhere = {
+                    home for index_, ids in enumerate(homes) if index_ != index for home in ids
+                }
+                merged_ids[index] |= {*self.incidents[id_].keys} - elsewhere - names.keys()
+        for name, index in names.items():
+            await self._settle(name, groups[index])
+        for name, index in names.items():
+            await self._write(name, groups[index], merged_ids[index] - {name})
+        for id_, index in group_of.items():
             if id_ not in names:
-                await self._remove(id_, None if at is None else name_of(groups[at]))
+                await self._remove(id_, None if index is None else group_id(groups[index]))
 
-    async def _write(self, name: str, group: Sequence[Member], merged: set[str]) -> None:
-        stored, known = self.rows.get(name), self.known.get(name)
-        near = await related(self.ctx, name, group, self.nearby)
-        row, until = folded(
-            group, self.ctx.now, known, id=name, merged_ids=tuple(sorted(merged)),
+    async def _write(self, name: str, group: Sequence[Member], merged_ids: set[str]) -> None:
+        stored, incident = self.rows.get(name), self.incidents.get(name)
+        near = await related_incidents(self.ctx, name, group, self.nearby)
+        row, until = fold_members(
+            group, self.ctx.now, incident, id=name, merged_ids=tuple(sorted(merged_ids)),
             related_incident_ids=near,
         )  # fmt: skip
         if until is not None:
             await self.ctx.save(INCIDENTS_DUE, name, IncidentDue(name, until))
-        if known is not None and says_the_same(row, known):
+        if incident is not None and says_the_same(row, incident):
             return
-        before = set() if known is None else set(known.related_incident_ids)
-        await queue.note(self.ctx, before ^ set(near))
-        if stored is None and any(name in one.merged_ids for one in self.known.values()):
+        related_before = set() if incident is None else set(incident.related_incident_ids)
+        await queue.note(self.ctx, related_before ^ set(near))
+        if stored is None and any(
+            name in incident_.merged_ids for incident_ in self.incidents.values()
+        ):
             document = await self.ctx.tx.documents.put(INCIDENTS, name, row)
             await self.ctx.record(INCIDENTS, name, "restored", document.version)
         else:
             await self.ctx.save(INCIDENTS, name, row, before=stored)
-        if known is not None:
-            await escalate(self.ctx, known, row)
+        if incident is not None:
+            await escalate(self.ctx, incident, row)
 
     async def _settle(self, name: str, group: Sequence[Member]) -> None:
         """Have events name the incident that they are part of."""
-        events = (one for one in group if one.observed and one.provider != members.PRESS)
-        strayed = [one.id for one in events if one.incident_id != name]
-        for id_, stored in (await self.ctx.tx.documents.get_many(OSINT_EVENTS, strayed)).items():
-            event = OSINT_EVENTS.decode(stored.raw)
+        events = (
+            member for member in group if member.is_observed and member.provider != members.PRESS
+        )
+        outdated = [member.id for member in events if member.incident_id != name]
+        for id_, document in (await self.ctx.tx.documents.get_many(OSINT_EVENTS, outdated)).items():
+            event = OSINT_EVENTS.decode(document.raw)
             event = revised(event, self.ctx.now, incident_id=name)
-            await self.ctx.save(OSINT_EVENTS, id_, event, before=stored)
+            await self.ctx.save(OSINT_EVENTS, id_, event, before=document)
 
-    async def _remove(self, id_: str, into: str | None) -> None:
-        row = self.known[id_]
-        await queue.note(self.ctx, row.related_incident_ids)
-        if into is None:
+    async def _remove(self, id_: str, survivor_id: str | None) -> None:
+        incident = self.incidents[id_]
+        await queue.note(self.ctx, incident.related_incident_ids)
+        if survivor_id is None:
             await self.ctx.remove(INCIDENTS, id_)
             return
         await self.ctx.tx.documents.delete(INCIDENTS, id_)
         version = self.rows[id_].version + 1
-        await self.ctx.record(INCIDENTS, id_, "merged", version, merged_into_id=into)
+        await self.ctx.record(INCIDENTS, id_, "merged", version, merged_into_id=survivor_id)

@@ -24,43 +24,45 @@ async def note(ctx: Context, incidents: Iterable[str]) -> None:
 # -- events ------------------------------------------------------------------------------------
 
 
-async def follow_events(ctx: Context, written: Sequence[Written]) -> None:
+async def queue_event_incidents(ctx: Context, changes: Sequence[Written]) -> None:
     """Have the incidents of events folded again."""
-    rows = [row for one in written for row in (one.before, one.after) if row is not None]
-    told = (one.incident_id for one in rows if one.incident_id)
-    await note(ctx, {*told, *(incident_of(one.id, one.provider, one.url) for one in rows)})
+    rows = [row for change in changes for row in (change.before, change.after) if row is not None]
+    incident_ids = (event.incident_id for event in rows if event.incident_id)
+    await note(
+        ctx, {*incident_ids, *(incident_of(event.id, event.provider, event.url) for event in rows)}
+    )
 
 
 # -- news --------------------------------------------------------------------------------------
 
 
-async def follow_items(ctx: Context, written: Sequence[Written]) -> None:
+async def queue_story_incidents(ctx: Context, changes: Sequence[Written]) -> None:
     """Have the incidents of stories folded again."""
-    rows = (row for one in written for row in (one.before, one.after) if row is not None)
+    rows = (row for change in changes for row in (change.before, change.after) if row is not None)
     await note(ctx, (row.story_id for row in rows if row.story_id is not None))
 
 
 # -- what makes no rows of its own -------------------------------------------------------------
 
 
-def mentioned(key: str) -> str:
+def mention_row(key: str) -> str:
     """What mentions of one event stand under; `key` is that of an event or of a mention."""
     return ids.derived_id("obs", "mention", "", key.partition("|")[0])
 
 
 def mention_of(_: Source, record: Record) -> str:
     """What a record that mentions an event stands under."""
-    return mentioned(record.key)
+    return mention_row(record.key)
 
 
-async def follow_reports(ctx: Context, told: Sequence[Contribution]) -> None:
+async def follow_reports(ctx: Context, claims: Sequence[Contribution]) -> None:
     """Have the incidents folded again that others report."""
-    await note(ctx, (one.row for one in told))
+    await note(ctx, (claim.row for claim in claims))
 
 
-async def follow_mentions(ctx: Context, told: Sequence[Contribution]) -> None:
+async def follow_mentions(ctx: Context, claims: Sequence[Contribution]) -> None:
     """Have the incidents of events folded again that articles mention."""
-    keys = {one.key.partition("|")[0] for one in told}
+    keys = {claim.key.partition("|")[0] for claim in claims}
     rows = [ids.derived_id("obs", "osintEvent", "", key) for key in keys]
     events = await ctx.find_many(OSINT_EVENTS, rows)
-    await note(ctx, (one.incident_id for one in events.values() if one.incident_id))
+    await note(ctx, (event.incident_id for event in events.values() if event.incident_id))

@@ -20,7 +20,7 @@ EMERGING, ACTIVE, MONITORING = timedelta(hours=6), timedelta(days=2), timedelta(
 """How long after its first news an incident emerges, and how long after its last it is active, or
 watched: a story of the press has most of its reports within two days, and is over in two weeks."""
 
-MEASURED, TRUST = 0.9, {REPORT: 0.7, PRESS: 0.5, MACHINE: 0.5}
+INSTRUMENT_TRUST, TRUST = 0.9, {REPORT: 0.7, PRESS: 0.5, MACHINE: 0.5}
 """How likely one source is right, `MEASURED` for those who measure or code events themselves.
 Stated, not measured: they order incidents by who tells of them."""
 SURE = {MACHINE: 0.6}
@@ -34,82 +34,85 @@ TEXTS_MAX = 10
 _PRECISIONS = ("exact", "locality", "admin1", "country", "unknown")
 
 
-def folded(
-    group: Sequence[Member], now: datetime, known: Incident | None, **links: Any
+def fold_members(
+    group: Sequence[Member], now: datetime, before: Incident | None, **links: Any
 ) -> tuple[Incident, datetime | None]:
     """The incident that these members make, and when its status changes without news.
 
-    `group` has the strongest first; `known` is the row as it is stored. `links` are its id and
+    `group` has the strongest first; `before` is the row as it is stored. `links` are its id and
     those of others.
     """
     first = _speaker(group)
     gravest = _gravest(group)
-    status, until = status_of(group, now)
-    started = _started(group)
-    observed = [one.id for one in group if one.observed]
-    read_at = [ref.retrieved_at for one in group for ref in one.sources]
-    refs = _unique((ref for one in group for ref in one.sources), _whence)
+    status, until = incident_status(group, now)
+    dated_member = _dated_member(group)
+    observation_ids = [member.id for member in group if member.is_observed]
+    read_at = [ref.retrieved_at for member in group for ref in member.sources]
+    refs = _unique((ref for member in group for ref in member.sources), _ref_key)
     row = Incident(
         title=first.title,
-        summary=first.summary or next((one.summary for one in group if one.summary), None),
+        summary=first.summary or next((member.summary for member in group if member.summary), None),
         category=_category(group),
         status=status,
         severity=gravest.severity or "info",
         severity_basis=gravest.basis if gravest.severity else None,
-        confidence=confidence_of(group),
-        started_at=started.started_at,
-        ended_at=max((one.ended_at for one in group if one.ended_at), default=None)
-        if all(one.ended_at or one.rank > group[0].rank for one in group)
+        confidence=noisy_or_confidence(group),
+        started_at=dated_member.started_at,
+        ended_at=max((member.ended_at for member in group if member.ended_at), default=None)
+        if all(member.ended_at or member.rank > group[0].rank for member in group)
         else None,
-        date_precision=started.precision or "day",
+        date_precision=dated_member.precision or "day",
         first_seen_at=min(read_at),
         last_seen_at=max(read_at),
         place=_place(group),
-        measurements=tuple(_measured(group)),
-        cameo=gravest.cameo or next((one.cameo for one in group if one.cameo), None),
+        measurements=tuple(_measurements(group)),
+        cameo=gravest.cameo or next((member.cameo for member in group if member.cameo), None),
         designators=_unique(
-            (each for one in group for each in one.designators), lambda one: (one.scheme, one.value)
+            (item for member in group for item in member.designators),
+            lambda item: (item.scheme, item.value),
         )[:SHOWN_MAX],
-        entities=_unique(_people(group), lambda one: (one.reference, one.role))[:PEOPLE_MAX],
-        article_count=len({article for one in group for article in one.articles}),
-        source_count=len({site for one in group for site in one.sites}),
+        entities=_unique(
+            _people(group), lambda participant: (participant.reference, participant.role)
+        )[:PEOPLE_MAX],
+        article_count=len({article for member in group for article in member.articles}),
+        source_count=len({site for member in group for site in member.sites}),
         observation_count=len(group),
-        observation_ids=tuple(observed[:SHOWN_MAX]),
+        observation_ids=tuple(observation_ids[:SHOWN_MAX]),
         sources=refs[:SHOWN_MAX],
-        created_at=now if known is None else known.created_at,
+        created_at=now if before is None else before.created_at,
         updated_at=now,
-        revision=1 if known is None else known.revision + 1,
+        revision=1 if before is None else before.revision + 1,
         **links,
     )
     return row, until
 
 
-def says_the_same(row: Incident, known: Incident) -> bool:
+def says_the_same(row: Incident, before: Incident) -> bool:
     """Whether a row says nothing new."""
-    return attrs.evolve(row, updated_at=known.updated_at, revision=known.revision) == known
+    return attrs.evolve(row, updated_at=before.updated_at, revision=before.revision) == before
 
 
 def _people(group: Sequence[Member]) -> Iterator[Participant]:
-    for one in group:
-        yield from one.people
-    for one in texts(group):
-        yield from one.mentioned
+    for member in group:
+        yield from member.people
+    for member in texts(group):
+        yield from member.mentions
 
 
 def texts(group: Iterable[Member]) -> list[Member]:
     """The items whose names are read."""
-    return [one for one in group if one.text][:TEXTS_MAX]
+    return [member for member in group if member.text][:TEXTS_MAX]
 
 
-def _whence(ref: Any) -> Hashable:
+def _ref_key(ref: Any) -> Hashable:
     return ref.id, ref.record_id, ref.url
 
 
-def _unique(told: Iterable[T], name: Callable[[T], Hashable]) -> tuple[T, ...]:
-    found: dict[Hashable, T] = {}
-    for one in told:
-        found.setdefault(name(one), one)
-    return tuple(found.values())
+def _unique(items: Iterable[T], key: Callable[[T], Hashable]) -> tuple[T, ...]:
+    by_key: dict[Hashable, T] = {}
+    for item in items:
+        by_key.setdefault(key(item), item)
+    return tuple(by_key.values())
 
 
 # -- in whose words ----------------------------------------------------------------------------
@@ -118,67 +121,73 @@ def _unique(told: Iterable[T], name: Callable[[T], Hashable]) -> tuple[T, ...]:
 def _speaker(group: Sequence[Member]) -> Member:
     """Who gives it its title: the strongest, of the press the headline that others resemble most,
     of what a machine read the gravest."""
-    alike = [one for one in group if one.provider == group[0].provider]
+    of_strongest = [member for member in group if member.provider == group[0].provider]
     if group[0].provider == MACHINE:
-        return _gravest(alike)
-    return alike[0] if group[0].provider != PRESS else medoid(alike)
+        return _gravest(of_strongest)
+    return of_strongest[0] if group[0].provider != PRESS else medoid(of_strongest)
 
 
-def medoid(told: Sequence[Member]) -> Member:
+def medoid(items: Sequence[Member]) -> Member:
     """The item whose headline is most like those of the others (Jaccard)."""
-    words = [frozenset(terms(one.title)) for one in told[:HEADLINES_MAX]]
+    words = [frozenset(terms(item.title)) for item in items[:HEADLINES_MAX]]
 
-    def likeness(at: int) -> float:
-        return sum(len(words[at] & one) / (len(words[at] | one) or 1) for one in words)
+    def likeness(index: int) -> float:
+        return sum(len(words[index] & other) / (len(words[index] | other) or 1) for other in words)
 
-    return told[max(range(len(words)), key=lambda at: (likeness(at), -at))]
+    return items[max(range(len(words)), key=lambda index: (likeness(index), -index))]
 
 
 def _gravest(group: Sequence[Member]) -> Member:
     """The member of the highest severity, of equal ones the strongest."""
-    return max(group, key=lambda one: SEVERITIES.index(one.severity) if one.severity else -1)
+    return max(
+        group, key=lambda member: SEVERITIES.index(member.severity) if member.severity else -1
+    )
 
 
 def _category(group: Sequence[Member]) -> Any:
     """The one that the strongest provider tells most often; of equally frequent ones the first."""
-    told = [one for one in group if one.categories]
-    alike = (one for one in told if one.provider == told[0].provider)
-    counts = Counter(each for one in alike for each in one.categories)
+    with_category = [member for member in group if member.categories]
+    of_strongest = (
+        member for member in with_category if member.provider == with_category[0].provider
+    )
+    counts = Counter(category for member in of_strongest for category in member.categories)
     return next(iter(counts.most_common(1)), ("other",))[0]
 
 
 # -- how sure, and how it goes on --------------------------------------------------------------
 
 
-def confidence_of(group: Sequence[Member]) -> float:
+def noisy_or_confidence(group: Sequence[Member]) -> float:
     """That one at least of the independent sources is right (noisy-or).
 
     Who measures or codes counts once, as they take over from each other; publishers count each.
     """
     trust: dict[str, float] = {}
-    for one in group:
-        sure = SURE.get(one.provider, 1.0) if one.certainty is None else one.certainty
-        told = TRUST.get(one.provider, MEASURED) * sure
-        for site in one.sites if one.provider in TRUST else {""}:
-            trust[site] = max(told, trust.get(site, 0.0))
-    doubt = reduce(lambda left, one: left * (1 - one), sorted(trust.values()), 1.0)
+    for member in group:
+        certainty = SURE.get(member.provider, 1.0) if member.certainty is None else member.certainty
+        probability = TRUST.get(member.provider, INSTRUMENT_TRUST) * certainty
+        for site in member.sites if member.provider in TRUST else {""}:
+            trust[site] = max(probability, trust.get(site, 0.0))
+    doubt = reduce(
+        lambda doubt, probability: doubt * (1 - probability), sorted(trust.values()), 1.0
+    )
     return round(1 - doubt, 3)
 
 
-def status_of(group: Sequence[Member], now: datetime) -> tuple[Status, datetime | None]:
+def incident_status(group: Sequence[Member], now: datetime) -> tuple[Status, datetime | None]:
     """The status now, and when it changes without news; None for never."""
-    words = {_word(one, now) for one in group}
+    words = {_word(member, now) for member in group}
     for word in ("emerging", "active"):
         if word in words:
             return word, None
     if "closed" in words and not words & {"open", None}:
         return "closed", None
-    began = min(now, *(one.began_at for one in group))
-    told = min(max(one.told_at for one in group), now)
+    began_at = min(now, *(member.first_sign_at for member in group))
+    latest_at = min(max(member.last_sign_at for member in group), now)
     steps: tuple[tuple[Status, datetime], ...] = (
-        ("emerging", began + EMERGING),
-        ("active", told + ACTIVE),
-        ("monitoring", told + MONITORING),
+        ("emerging", began_at + EMERGING),
+        ("active", latest_at + ACTIVE),
+        ("monitoring", latest_at + MONITORING),
     )
     for status, until in steps:
         if now < until:
@@ -186,39 +195,46 @@ def status_of(group: Sequence[Member], now: datetime) -> tuple[Status, datetime 
     return ("monitoring" if "open" in words else "closed"), None
 
 
-def _word(one: Member, now: datetime) -> str | None:
-    return "closed" if one.word is None and one.ended_at and one.ended_at <= now else one.word
+def _word(member: Member, now: datetime) -> str | None:
+    return (
+        "closed"
+        if member.word is None and member.ended_at and member.ended_at <= now
+        else member.word
+    )
 
 
 # -- when, where and how much ------------------------------------------------------------------
 
 
-def _started(group: Sequence[Member]) -> Member:
+def _dated_member(group: Sequence[Member]) -> Member:
     """Whose word counts for when it began: the strongest who knows, of what a machine read the
     day of most rows, as it dates some by the past that they mention."""
-    known = [one for one in group if one.started_at is not None] or [group[0]]
-    alike = [one for one in known if one.provider == known[0].provider]
-    counts = Counter(one.started_at for one in alike if one.provider == MACHINE)
-    return min(alike, key=lambda one: (-counts[one.started_at], one.started_at or one.began_at))
+    with_start = [member for member in group if member.started_at is not None] or [group[0]]
+    of_strongest = [member for member in with_start if member.provider == with_start[0].provider]
+    counts = Counter(member.started_at for member in of_strongest if member.provider == MACHINE)
+    return min(
+        of_strongest,
+        key=lambda member: (-counts[member.started_at], member.started_at or member.first_sign_at),
+    )
 
 
 def _place(group: Sequence[Member]) -> Place | None:
     """The most precise that is told, with the country that all others name."""
-    told = [one.place for one in group if one.place is not None]
-    if not told:
+    places = [member.place for member in group if member.place is not None]
+    if not places:
         return None
-    counts = Counter(one.name for one in told)
-    best = min(told, key=lambda one: (_PRECISIONS.index(one.precision), -counts[one.name]))
-    codes = {one.country_code for one in told if one.country_code}
+    counts = Counter(place.name for place in places)
+    best = min(places, key=lambda place: (_PRECISIONS.index(place.precision), -counts[place.name]))
+    codes = {place.country_code for place in places if place.country_code}
     if best.country_code is None and len(codes) == 1:
         return attrs.evolve(best, country_code=codes.pop())
     return best
 
 
-def _measured(group: Sequence[Member]) -> Iterable[Any]:
+def _measurements(group: Sequence[Member]) -> Iterable[Any]:
     latest = {
-        (str(each.metric), str(each.provider)): each
-        for one in sorted(group, key=lambda one: (one.told_at, one.id))
-        for each in one.measurements
+        (str(measurement.metric), str(measurement.provider)): measurement
+        for member in sorted(group, key=lambda member: (member.last_sign_at, member.id))
+        for measurement in member.measurements
     }
-    return (each for _, each in sorted(latest.items(), key=lambda pair: pair[0]))
+    return (measurement for _, measurement in sorted(latest.items(), key=lambda pair: pair[0]))

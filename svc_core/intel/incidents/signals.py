@@ -70,37 +70,41 @@ class ListSignals:
 # -- rules -------------------------------------------------------------------------------------
 
 
-def _ended(status: Maybe[tuple[SignalStatus, ...]], now: datetime) -> dict[str, Range]:
+def _end_range(status: Maybe[tuple[SignalStatus, ...]], now: datetime) -> dict[str, Range]:
     """The range of ends that signals in one of these states have."""
-    asked, at = {*given(status, _STATES)}, micros(now)
-    if asked == {*_STATES}:
+    statuses, now_micros = {*given(status, _STATES)}, micros(now)
+    if statuses == {*_STATES}:
         return {}
-    if asked == {"expired", "dismissed"}:
-        return {"ended": (-NEVER, at)}
-    start = 1 - NEVER if "expired" in asked else at + 1 if "active" in asked else NEVER
-    end = None if "dismissed" in asked else NEVER - 1 if "active" in asked else at
+    if statuses == {"expired", "dismissed"}:
+        return {"ended": (-NEVER, now_micros)}
+    start = (
+        1 - NEVER if "expired" in statuses else now_micros + 1 if "active" in statuses else NEVER
+    )
+    end = None if "dismissed" in statuses else NEVER - 1 if "active" in statuses else now_micros
     return {"end": (start, end)}
 
 
-async def _incidents(ctx: Context, asked: Sequence[str]) -> tuple[str, ...]:
+async def _incidents(ctx: Context, ids: Sequence[str]) -> tuple[str, ...]:
     """All ids of the incidents that these ids name; unknown ones stay."""
-    about = {"key": tuple(asked)}
+    about = {"key": tuple(ids)}
     page = await ctx.tx.documents.scan(INCIDENTS, where=about, limit=INCIDENTS_ASKED)
     keys = (key for row in page.rows for key in INCIDENTS.decode(row.raw).keys)
-    return tuple(dict.fromkeys([*asked, *keys]))
+    return tuple(dict.fromkeys([*ids, *keys]))
 
 
-async def of_incidents(ctx: Context, rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+async def signals_of_incidents(
+    ctx: Context, rows: Sequence[Mapping[str, Any]]
+) -> dict[str, list[str]]:
     """The ids of the newest signals about each of these incidents, by its id."""
     names = {key: row["id"] for row in rows for key in (row["id"], *row["mergedIds"])}
     about = {"incident": tuple(names)[:INCIDENTS_ASKED]}
     page = await ctx.tx.documents.scan(SIGNALS, where=about, limit=SIGNALS_TOLD)
-    told: dict[str, list[str]] = {}
+    signals: dict[str, list[str]] = {}
     for document in page.rows:
-        found = {names.get(id_) for id_ in json.loads(document.raw)["incidentIds"]}
-        for id_ in sorted(filter(None, found)):
-            told.setdefault(id_, []).append(document.id)
-    return told
+        incidents = {names.get(id_) for id_ in json.loads(document.raw)["incidentIds"]}
+        for id_ in sorted(filter(None, incidents)):
+            signals.setdefault(id_, []).append(document.id)
+    return signals
 
 
 # -- use cases ---------------------------------------------------------------------------------
@@ -108,11 +112,11 @@ async def of_incidents(ctx: Context, rows: Sequence[Mapping[str, Any]]) -> dict[
 
 async def list_signals(ctx: Context, request: ListSignals) -> Page[Signal]:
     """A page of signals."""
-    where = sent(request, "type", "tag")
+    clause = sent(request, "type", "tag")
     if not isinstance(request.entity_id, Unset):
-        where["entity"] = await directory.references(ctx, request.entity_id)
+        clause["entity"] = await directory.references(ctx, request.entity_id)
     if not isinstance(request.incident_id, Unset):
-        where["incident"] = await _incidents(ctx, request.incident_id)
+        clause["incident"] = await _incidents(ctx, request.incident_id)
     ranges = narrowed(
         strength=at_least(request.min_strength, STRENGTH_STEPS),
         updated=after(request.updated_since),
@@ -120,45 +124,45 @@ async def list_signals(ctx: Context, request: ListSignals) -> Page[Signal]:
     edges = bounds(request.datetime)
     order = "strength" if request.sort == "strength" else None
     # The clock goes on between two pages of one list; the states that were asked for do not.
-    asked = sent(request, "type", "tag", "entity_id", "incident_id", "status")
-    binding = ctx.list_binding(asked, order, **(edges | {"ranges": ranges}))
+    parameters = sent(request, "type", "tag", "entity_id", "incident_id", "status")
+    binding = ctx.list_binding(parameters, order, **(edges | {"ranges": ranges}))
     page = await ctx.tx.documents.scan(
         SIGNALS,
-        where=where,
+        where=clause,
         order=order,
         after=ctx.open_cursor(request.cursor, binding),
         limit=request.limit,
-        **(edges | {"ranges": ranges | _ended(request.status, ctx.now)}),
+        **(edges | {"ranges": ranges | _end_range(request.status, ctx.now)}),
     )
     rows = await shown(ctx, [row.raw for row in page.rows])
     return Page(tuple(text(row).encode() for row in rows), ctx.seal_cursor(page.end, binding))
 
 
-async def escalate(ctx: Context, was: Incident, now: Incident) -> None:
+async def escalate(ctx: Context, was: Incident, after: Incident) -> None:
     """Write the signal of an incident that became graver by the scale that it was judged by."""
-    old, new = was.severity_basis, now.severity_basis
-    before, grave = (SEVERITIES.index(one.severity) for one in (was, now))
-    if old is None or new is None or grave <= before:
+    old, new = was.severity_basis, after.severity_basis
+    old_severity, new_severity = (SEVERITIES.index(incident.severity) for incident in (was, after))
+    if old is None or new is None or new_severity <= old_severity:
         return
     if (old.provider, old.scale) != (new.provider, new.scale):
         return
     signal = found(
         "escalation",
-        f"{now.id}|{now.severity}",
-        f"{was.severity} to {now.severity}: {now.title}",
+        f"{after.id}|{after.severity}",
+        f"{was.severity} to {after.severity}: {after.title}",
         ctx.now,
         direction="up",
-        measure=grave,
-        evidence=measured(grave, before, was.last_seen_at, ctx.now),
+        measure=new_severity,
+        evidence=measured(new_severity, old_severity, was.last_seen_at, ctx.now),
         entities=tuple(
-            EntityRef(one.reference, one.name, one.role)
-            for one in now.entities
-            if not isinstance(one.reference, Unset)
+            EntityRef(participant.reference, participant.name, participant.role)
+            for participant in after.entities
+            if not isinstance(participant.reference, Unset)
         ),
-        incident_ids=(now.id,),
-        place=now.place,
-        sources=now.sources,
-        source_count=now.source_count,
+        incident_ids=(after.id,),
+        place=after.place,
+        sources=after.sources,
+        source_count=after.source_count,
     )
     await raised(ctx, [signal])
 

@@ -70,7 +70,7 @@ Pair = tuple[Document[NewsItem], Document[NewsText]]
 
 
 @frozen
-class Scene:
+class StoryScene:
     """New items as they wait, with stored items around them, and which pass was the last."""
 
     new: tuple[Document[Ungrouped], ...]
@@ -86,57 +86,57 @@ class Scene:
         ]
 
 
-def changes(held: Sequence[Reading], frequencies: Frequencies) -> dict[str, str | None]:
+def story_changes(items: Sequence[Reading], frequencies: Frequencies) -> dict[str, str | None]:
     """The items that belong to another story from now on, with its name; None for those alone."""
     events = [
-        [one.evidence for part in event for one in part] for event in grouped(held, frequencies)
+        [item.evidence for part in event for item in part] for event in grouped(items, frequencies)
     ]
-    before = {one.evidence.id: one.evidence.story for one in held}
+    before = {item.evidence.id: item.evidence.story for item in items}
     return {id_: name for id_, name in named(events).items() if name != before[id_]}
 
 
 def named(events: Sequence[Sequence[Evidence]]) -> dict[str, str | None]:
     """The name of each item's story: `inc_...`, or None for an item that is alone."""
-    kept = _kept(events)
-    taken = {one.story for event in events for one in event if one.story is not None}
+    names_kept = _surviving_names(events)
+    used_names = {item.story for event in events for item in event if item.story is not None}
     names: dict[str, str | None] = {}
-    for at, event in enumerate(events):
+    for index, event in enumerate(events):
         name = None
         if len(event) > 1:
-            name = kept.get(at) or _new_name(event, taken)
-            taken.add(name)
-        names.update((one.id, name) for one in event)
+            name = names_kept.get(index) or _new_name(event, used_names)
+            used_names.add(name)
+        names.update((item.id, name) for item in event)
     return names
 
 
-def _kept(events: Sequence[Sequence[Evidence]]) -> dict[int, str]:
+def _surviving_names(events: Sequence[Sequence[Evidence]]) -> dict[int, str]:
     """The oldest name that stays with each event, by the event's place."""
-    held: dict[str, Counter[int]] = {}
+    counts: dict[str, Counter[int]] = {}
     oldest: dict[str, tuple[int, str]] = {}
-    for at, event in enumerate(events):
-        for one in event:
-            if one.story is not None:
-                held.setdefault(one.story, Counter())[at] += 1
-                oldest[one.story] = min(_age(one), oldest.get(one.story, _age(one)))
-    kept: dict[int, str] = {}
-    for name in sorted(held, key=oldest.__getitem__):
-        places = held[name]
-        at = min(places, key=lambda place: (-places[place], min(map(_age, events[place]))))
-        kept.setdefault(at, name)
-    return kept
+    for index, event in enumerate(events):
+        for item in event:
+            if item.story is not None:
+                counts.setdefault(item.story, Counter())[index] += 1
+                oldest[item.story] = min(_age(item), oldest.get(item.story, _age(item)))
+    names: dict[int, str] = {}
+    for name in sorted(counts, key=oldest.__getitem__):
+        places = counts[name]
+        index = min(places, key=lambda place: (-places[place], min(map(_age, events[place]))))
+        names.setdefault(index, name)
+    return names
 
 
-def _new_name(event: Sequence[Evidence], taken: Set[str]) -> str:
+def _new_name(event: Sequence[Evidence], used_names: Set[str]) -> str:
     """A name from the two items that it begins with, which no other story has."""
-    first, second = (one.id for one in sorted(event, key=_age)[:2])
+    first, second = (item.id for item in sorted(event, key=_age)[:2])
     name = ids.derived_id("inc", "story", first, second)
-    while name in taken:  # the others of a story that these two began have kept its name
+    while name in used_names:  # the others of a story that these two began have kept its name
         name = ids.derived_id("inc", "story", name, first)
     return name
 
 
-def _age(one: Evidence) -> tuple[int, str]:
-    return micros(one.retrieved_at), one.id
+def _age(item: Evidence) -> tuple[int, str]:
+    return micros(item.retrieved_at), item.id
 
 
 # -- a pass ------------------------------------------------------------------------------------
@@ -147,38 +147,38 @@ async def group_new(work: Units, *, at_once: int = WINDOW_ITEMS_MAX) -> int:
 
     A window of up to `at_once` items is grouped as a whole, a larger one where most of it is new.
     """
-    looked, tries = 0, 0
+    count, tries = 0, 0
     for _ in range(PASSES_MAX):
         scene = await work.read(SYSTEM, partial(_scene, at_once=at_once))
         if scene is None or tries == TRIES_MAX:
             break
-        held = await work.aside(scene.readings)
-        names = {one.evidence.story for one in held if one.evidence.story is not None}
-        known = frozenset(one.evidence.id for one in held)
-        rest = await work.read(SYSTEM, partial(_members, names=sorted(names), known=known))
-        held += await work.aside(attrs.evolve(scene, around=rest).readings)
-        after = await work.aside(partial(changes, held, scene.frequencies))
+        items = await work.aside(scene.readings)
+        names = {item.evidence.story for item in items if item.evidence.story is not None}
+        known_ids = frozenset(item.evidence.id for item in items)
+        rest = await work.read(SYSTEM, partial(_members, names=sorted(names), known_ids=known_ids))
+        items += await work.aside(attrs.evolve(scene, around=rest).readings)
+        after = await work.aside(partial(story_changes, items, scene.frequencies))
         if await _write(work, scene, sorted(after.items())):
-            looked += len(scene.new)
+            count += len(scene.new)
         else:
             tries += 1
-    return looked
+    return count
 
 
-async def _scene(ctx: Context, at_once: int) -> Scene | None:
+async def _scene(ctx: Context, at_once: int) -> StoryScene | None:
     documents = ctx.tx.documents
     new = (await documents.scan(UNGROUPED, limit=BULK * at_once)).rows
     if not new:
         return None
     start, end = new[-1].order - _SPAN, new[0].order + _SPAN
-    most = max(at_once, min(BULK * at_once, BULK_SHARE * len(new)))
-    window = await documents.scan(NEWS_TEXTS, start=start, end=end, limit=most)
+    limit = max(at_once, min(BULK * at_once, BULK_SHARE * len(new)))
+    window = await documents.scan(NEWS_TEXTS, start=start, end=end, limit=limit)
     table = await corpus.frequencies(ctx, ITEMS)
     texts = {row.id: row for row in window.rows}
     if window.more:
         new = new[:NEW_AT_ONCE]
         texts = await _near(ctx, [row.id for row in new], table)
-    return Scene(
+    return StoryScene(
         new=tuple(new),
         around=await _pairs(ctx, texts),
         frequencies=table,
@@ -190,11 +190,11 @@ async def _near(
     ctx: Context, new: Sequence[str], table: Frequencies
 ) -> dict[str, Document[NewsText]]:
     """The words of new items and of what is most like them."""
-    found = await ctx.tx.documents.get_many(NEWS_TEXTS, new)
-    for row in list(found.values()):
+    documents = await ctx.tx.documents.get_many(NEWS_TEXTS, new)
+    for row in list(documents.values()):
         title, lead, _ = (NEWS_TEXTS.decode(row.raw).read().terms or "").split("\n")
-        held = set(f"{title} {lead}".split())
-        rarest = sorted(held, key=lambda term: (table.counts.get(term, 0), term))[:NEAR_TERMS]
+        terms = set(f"{title} {lead}".split())
+        rarest = sorted(terms, key=lambda term: (table.counts.get(term, 0), term))[:NEAR_TERMS]
         near = await corpus.candidates(
             ctx,
             dict.fromkeys(rarest, 1.0),
@@ -204,16 +204,16 @@ async def _near(
             end=row.order + _SPAN,
             limit=NEAR_ITEMS,
         )
-        found.update((one.id, one) for one in near)
-    return found
+        documents.update((document.id, document) for document in near)
+    return documents
 
 
-async def _members(ctx: Context, names: Sequence[str], known: Set[str]) -> tuple[Pair, ...]:
+async def _members(ctx: Context, names: Sequence[str], known_ids: Set[str]) -> tuple[Pair, ...]:
     """The items of some stories that are not known yet."""
     if not names:
         return ()
-    found = await ctx.tx.documents.scan(NEWS, where={"story": tuple(names)}, limit=MEMBERS_MAX)
-    unknown = [row.id for row in found.rows if row.id not in known]
+    page = await ctx.tx.documents.scan(NEWS, where={"story": tuple(names)}, limit=MEMBERS_MAX)
+    unknown = [row.id for row in page.rows if row.id not in known_ids]
     return await _pairs(ctx, await ctx.tx.documents.get_many(NEWS_TEXTS, unknown))
 
 
@@ -222,24 +222,24 @@ async def _pairs(ctx: Context, texts: Mapping[str, Document[NewsText]]) -> tuple
     return tuple((item, texts[id_]) for id_, item in items.items())
 
 
-async def _write(work: Units, scene: Scene, rows: Sequence[tuple[str, str | None]]) -> bool:
+async def _write(work: Units, scene: StoryScene, rows: Sequence[tuple[str, str | None]]) -> bool:
     """Write what changed, and after it that the new items were looked at, unless another wrote."""
     version = scene.version
-    for at in range(0, len(rows) + len(scene.new), ROWS_AT_ONCE):
-        end = at + ROWS_AT_ONCE
-        looked = scene.new[max(0, at - len(rows)) : max(0, end - len(rows))]
-        unit = partial(_put, names=dict(rows[at:end]), looked=looked, version=version)
-        made = await work.write(SYSTEM, unit)
-        if made is None:
+    for start in range(0, len(rows) + len(scene.new), ROWS_AT_ONCE):
+        end = start + ROWS_AT_ONCE
+        waiting = scene.new[max(0, start - len(rows)) : max(0, end - len(rows))]
+        unit = partial(_put, names=dict(rows[start:end]), waiting=waiting, version=version)
+        new_version = await work.write(SYSTEM, unit)
+        if new_version is None:
             return False
-        version = made
+        version = new_version
     return True
 
 
 async def _put(
     ctx: Context,
     names: Mapping[str, str | None],
-    looked: Sequence[Document[Ungrouped]],
+    waiting: Sequence[Document[Ungrouped]],
     version: int,
 ) -> int | None:
     """Write some rows; the version of the pass from then on, or None where another wrote.
@@ -249,15 +249,15 @@ async def _put(
     if await _version(ctx) != version:
         return None
     stories: set[str | None] = set()
-    for id_, stored in (await ctx.tx.documents.get_many(NEWS, list(names))).items():
-        before = NEWS.decode(stored.raw)
+    for id_, document in (await ctx.tx.documents.get_many(NEWS, list(names))).items():
+        before = NEWS.decode(document.raw)
         stories |= {before.story_id, names[id_]}
         item = attrs.evolve(before, story_id=names[id_], recorded_at=ctx.now)
-        await ctx.save(NEWS, id_, item, before=stored)
+        await ctx.save(NEWS, id_, item, before=document)
     await queue.note(ctx, filter(None, stories))
-    now = await ctx.tx.documents.get_many(UNGROUPED, [row.id for row in looked])
-    for row in looked:
-        if now.get(row.id) == row:
+    waiting_now = await ctx.tx.documents.get_many(UNGROUPED, [row.id for row in waiting])
+    for row in waiting:
+        if waiting_now.get(row.id) == row:
             await ctx.tx.documents.delete(UNGROUPED, row.id)
     return (await ctx.save(STORY_PASSES, _NEWS, StoryPass(_NEWS))).version
 

@@ -11,30 +11,34 @@ ALIKE_MAX = 100
 """Incidents that may have one mark in common and be one: a mark of more says nothing."""
 
 
-def grouped(members: Sequence[Member], mute: Set[str] = frozenset()) -> list[list[Member]]:
-    """The members of each event, in an order that depends on nothing but them; `mute` marks join
+def group_members(
+    members: Sequence[Member], muted_marks: Set[str] = frozenset()
+) -> list[list[Member]]:
+    """The members of each event, in an order that depends on nothing but them; `muted_marks` marks join
     nothing.
 
     What the press tells apart stays apart, however alike machines read it.
     """
-    told = {
-        one.id
-        for group in _joined(members, lambda one: one.marks, mute)
-        if any(each.provider == PRESS for each in group)
-        for one in group
+    press_ids = {
+        member.id
+        for group in _components(members, lambda member: member.marks, muted_marks)
+        if any(member.provider == PRESS for member in group)
+        for member in group
     }
-    return _joined(
-        members, lambda one: one.marks if one.id in told else (*one.marks, *one.weak), mute
+    return _components(
+        members,
+        lambda member: member.marks if member.id in press_ids else (*member.marks, *member.weak),
+        muted_marks,
     )
 
 
-def _joined(
-    members: Sequence[Member], marks: Callable[[Member], Iterable[str]], mute: Set[str]
+def _components(
+    members: Sequence[Member], marks: Callable[[Member], Iterable[str]], muted_marks: Set[str]
 ) -> list[list[Member]]:
     homes: dict[str, set[str]] = defaultdict(set)
-    for one in members:
-        for each in set(marks(one)) - mute:
-            homes[each].add(one.home)
+    for member in members:
+        for mark_ in set(marks(member)) - muted_marks:
+            homes[mark_].add(member.home)
     leaders: dict[str, str] = {}
 
     def leader(name: str) -> str:
@@ -42,29 +46,33 @@ def _joined(
             leaders[name] = name = leaders[leaders[name]]
         return name
 
-    for together in homes.values():
-        first, *others = sorted(together)
-        for other in others if len(together) <= ALIKE_MAX else ():
-            leaders[leader(other)] = leader(first)
+    for names in homes.values():
+        first, *rest = sorted(names)
+        for other_name in rest if len(names) <= ALIKE_MAX else ():
+            leaders[leader(other_name)] = leader(first)
     groups: dict[str, list[Member]] = defaultdict(list)
-    for one in sorted(members, key=lambda one: one.strength):
-        groups[leader(one.home)].append(one)
+    for member in sorted(members, key=lambda member: member.strength):
+        groups[leader(member.home)].append(member)
     return list(groups.values())
 
 
-def name_of(group: Sequence[Member]) -> str:
+def group_id(group: Sequence[Member]) -> str:
     """The id of the event: of its story, else of its strongest member."""
-    press = [one for one in group if one.provider == PRESS]
-    return min(press or group, key=lambda one: one.strength).home
+    press = [member for member in group if member.provider == PRESS]
+    return min(press or group, key=lambda member: member.strength).home
 
 
-def survivor(row: Incident, groups: Sequence[Sequence[Member]]) -> int | None:
+def surviving_group(row: Incident, groups: Sequence[Sequence[Member]]) -> int | None:
     """The place of the event that a row has become; None where nothing of it is left."""
-    keys, held = set(row.keys), set(row.observation_ids)
-    marks = {mark(one.scheme, one.value) for one in row.designators}
+    keys, ids = set(row.keys), set(row.observation_ids)
+    marks = {mark(item.scheme, item.value) for item in row.designators}
     counts = Counter[int]()
-    for at, group in enumerate(groups):
-        for one in group:
-            counts[at] += one.home in keys or one.id in held or not marks.isdisjoint(one.marks)
-    found = [(-count, groups[at][0].strength, at) for at, count in counts.items() if count]
-    return min(found)[-1] if found else None
+    for index, group in enumerate(groups):
+        for member in group:
+            counts[index] += (
+                member.home in keys or member.id in ids or not marks.isdisjoint(member.marks)
+            )
+    ranking = [
+        (-count, groups[index][0].strength, index) for index, count in counts.items() if count
+    ]
+    return min(ranking)[-1] if ranking else None

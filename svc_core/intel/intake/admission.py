@@ -26,9 +26,9 @@ def digest(body: bytes) -> str:
     return sha256(body).hexdigest()
 
 
-def is_known(source: Source, told: str) -> bool:
+def is_known(source: Source, digest: str) -> bool:
     """Whether the document with this digest was taken in from the source."""
-    return told == source.digest or told[:DELTA_CHARS] in source.deltas
+    return digest == source.digest or digest[:DELTA_CHARS] in source.deltas
 
 
 def is_outdated(source: Source, document: Document) -> bool:
@@ -36,23 +36,23 @@ def is_outdated(source: Source, document: Document) -> bool:
     return is_older(document.about.stamp, source.stamp)
 
 
-def check_size(source: Source, document: Document, held: int) -> None:
-    """Pass a snapshot of a source that contributes to `held` rows.
+def check_size(source: Source, document: Document, row_count: int) -> None:
+    """Pass a snapshot of a source that contributes to `row_count` rows.
 
     Raises:
         DocumentRefused: `shrunk`.
     """
     count = len(document.records)
-    if count < held * SHRUNK_SHARE:
+    if count < row_count * SHRUNK_SHARE:
         raise DocumentRefused(
             "shrunk",
-            f"The document holds {count} records, and {held} were known: if that is right, "
+            f"The document holds {count} records, and {row_count} were known: if that is right, "
             f"svc sources pull {source.id} --force",
         )
 
 
-def remembered(source: Source, document: Document, told: str) -> Source:
+def remembered(source: Source, document: Document, digest: str) -> Source:
     """The source, which knows the document again where it is a delta."""
     if document.format.kind != "delta":
         return source
-    return attrs.evolve(source, deltas=(*source.deltas, told[:DELTA_CHARS])[-DELTAS_KEPT:])
+    return attrs.evolve(source, deltas=(*source.deltas, digest[:DELTA_CHARS])[-DELTAS_KEPT:])

@@ -74,15 +74,17 @@ class FormatRow:
 
 async def list_formats(_: Context, __: ListFormats) -> Page[FormatRow]:
     """The formats in the order in which they are tried."""
-    return Page(tuple(wire.dumps(shown(one)) for one in TABLE))
+    return Page(tuple(wire.dumps(_format_row(format_)) for format_ in TABLE))
 
 
-def shown(format_: Format) -> FormatRow:
+def _format_row(format_: Format) -> FormatRow:
     """A format as its operation tells it."""
     surfaces = [path for kind in format_.brings for path in SURFACES.get(kind, ())]
-    told: dict[str, Any] = {one: getattr(format_, one, ()) for one in attrs.fields_dict(FormatRow)}
-    told |= {"surfaces": tuple(surfaces), "required": tuple(sorted(format_.required))}
-    return FormatRow(**told)
+    members: dict[str, Any] = {
+        name: getattr(format_, name, ()) for name in attrs.fields_dict(FormatRow)
+    }
+    members |= {"surfaces": tuple(surfaces), "required": tuple(sorted(format_.required))}
+    return FormatRow(**members)
 
 
 # -- presets -----------------------------------------------------------------------------------
@@ -142,19 +144,22 @@ async def list_presets(ctx: WorkContext, request: ListPresets) -> Page[PresetRow
     Raises:
         Problem: VALIDATION_FAILED for an unknown one, before any of them is added.
     """
-    known = presets()
+    by_name = presets()
     for name in (*request.names, *request.add):
-        if name not in known:
+        if name not in by_name:
             detail = f"/names: there is no preset {name!r}; see: svc sources presets"
             raise Problem(problem.VALIDATION_FAILED, detail)
-    chosen = [known[name] for name in dict.fromkeys((*request.names, *request.add))]
-    wanted = [known[name] for name in dict.fromkeys(request.add)]
-    added = await operations.write_sources(ctx, [_wish(one) for one in wanted])
+    requested = [by_name[name] for name in dict.fromkeys((*request.names, *request.add))]
+    additions = [by_name[name] for name in dict.fromkeys(request.add)]
+    added = await operations.write_sources(ctx, [_wish(preset) for preset in additions])
     if request.pull and added:
-        read = [one for one in added if not one.is_disabled]
-        await ctx.borrow(SourceReader).pull(read, ctx.work.tell)
-    sources = {source.location: source for source in await operations.all_sources(ctx)}
-    rows = [_with(one, sources.get(one.location)) for one in chosen or known.values()]
+        readable = [source for source in added if not source.is_disabled]
+        await ctx.borrow(SourceReader).pull(readable, ctx.work.tell)
+    by_location = {source.location: source for source in await operations.all_sources(ctx)}
+    rows = [
+        _preset_row(preset, by_location.get(preset.location))
+        for preset in requested or by_name.values()
+    ]
     is_failed = any(row.error for row in rows if row.name in request.add)
     return Page(tuple(map(wire.dumps, rows)), failed=is_failed)
 
@@ -169,13 +174,13 @@ def _wish(preset: Preset) -> SourceWish:
     )
 
 
-def _with(preset: Preset, source: Source | None) -> PresetRow:
+def _preset_row(preset: Preset, source: Source | None) -> PresetRow:
     row = PresetRow(**attrs.asdict(preset, recurse=False))
     if source is None:
         return row
-    told, todo = source.health, health.resolution(source.health)
+    state, next_step = source.health, health.resolution(source.health)
     return attrs.evolve(
-        row, source_id=source.id, status=told.status, error=told.error, resolution=todo
+        row, source_id=source.id, status=state.status, error=state.error, resolution=next_step
     )
 
 
@@ -218,52 +223,54 @@ async def import_sources(ctx: WorkContext, request: ImportSources) -> Page[Impor
         Problem: VALIDATION_FAILED where it is no such list, or has no feed that can be read.
     """
     reader = ctx.borrow(SourceReader)
-    listed = await _outlines(reader, request.location)
+    outlines = await _outlines(reader, request.location)
     is_local = "://" not in request.location or request.location.startswith("file:")
-    wishes, refused = _wishes(reader, listed, is_local=is_local)
+    wishes, refusals = _wishes(reader, outlines, is_local=is_local)
     if not wishes:
-        reason = f": {refused[0].reason}" if refused else ""
+        reason = f": {refusals[0].reason}" if refusals else ""
         detail = f"/location: the list has no feed that can be read{reason}"
         raise Problem(problem.VALIDATION_FAILED, detail)
-    known = {source.id for source in await operations.all_sources(ctx)}
-    added = await operations.write_sources(ctx, wishes)
+    known_ids = {source.id for source in await operations.all_sources(ctx)}
+    sources = await operations.write_sources(ctx, wishes)
     if request.pull:
-        await reader.pull([one for one in added if not one.is_disabled], ctx.work.tell)
+        await reader.pull([source for source in sources if not source.is_disabled], ctx.work.tell)
     names = ("added", "known")
     rows = [
-        ImportedSource(one.id, one.name, one.location, one.topics, names[one.id in known])
-        for one in added
+        ImportedSource(
+            source.id, source.name, source.location, source.topics, names[source.id in known_ids]
+        )
+        for source in sources
     ]
-    return Page(tuple(map(wire.dumps, (*rows, *refused))))
+    return Page(tuple(map(wire.dumps, (*rows, *refusals))))
 
 
 async def _outlines(reader: SourceReader, location: str) -> Sequence[opml.Outline]:
     try:
-        found = unpacked(await reader.read(location), OPML_BYTES)
-        if len(found) > OPML_BYTES:
+        body = unpacked(await reader.read(location), OPML_BYTES)
+        if len(body) > OPML_BYTES:
             raise ValueError(f"The list is larger than {OPML_BYTES} bytes.")
-        return opml.outlines(Body(found))
-    except ValueError as refused:
-        reason = refused.reason if isinstance(refused, DocumentRefused) else refused
-        raise Problem(problem.VALIDATION_FAILED, f"/location: {reason}") from refused
+        return opml.outlines(Body(body))
+    except ValueError as fault:
+        reason = fault.reason if isinstance(fault, DocumentRefused) else fault
+        raise Problem(problem.VALIDATION_FAILED, f"/location: {reason}") from fault
 
 
 def _wishes(
-    reader: SourceReader, listed: Sequence[opml.Outline], *, is_local: bool
+    reader: SourceReader, outlines: Sequence[opml.Outline], *, is_local: bool
 ) -> tuple[list[SourceWish], list[ImportedSource]]:
     wishes: list[SourceWish] = []
-    refused: list[ImportedSource] = []
-    for one in listed:
-        topics = tuple(sorted(named(one.labels)))
+    refusals: list[ImportedSource] = []
+    for outline in outlines:
+        topics = tuple(sorted(named(outline.labels)))
         try:
-            if not is_local and not one.url.lower().startswith(("http://", "https://")):
+            if not is_local and not outline.url.lower().startswith(("http://", "https://")):
                 raise ValueError("a list from elsewhere may name web addresses only")
-            (location,) = reader.locations(one.url)
-            wishes.append(SourceWish(location, one.name, topics or None))
+            (location,) = reader.locations(outline.url)
+            wishes.append(SourceWish(location, outline.name, topics or None))
         except ValueError as fault:
-            row = ImportedSource(None, one.name, one.url, topics, "refused", str(fault))
-            refused.append(row)
-    return wishes, refused
+            row = ImportedSource(None, outline.name, outline.url, topics, "refused", str(fault))
+            refusals.append(row)
+    return wishes, refusals
 
 
 @frozen
@@ -273,16 +280,16 @@ class ExportSources:
 
 async def export_sources(ctx: Context, _: ExportSources) -> Content:
     """The news feeds among the sources, as a list that feed readers take."""
-    found = await registry.list_sources(ctx, limit=operations.SOURCES_MAX)
+    sources = await registry.list_sources(ctx, limit=operations.SOURCES_MAX)
     feeds = [
-        opml.Outline(one.location, one.name or None, one.topics, one.home_url)
-        for one in sorted(found, key=lambda one: (one.name, one.location))
-        if one.format is None or one.format in _FEEDS
+        opml.Outline(source.location, source.name or None, source.topics, source.home_url)
+        for source in sorted(sources, key=lambda source: (source.name, source.location))
+        if source.format is None or source.format in _FEEDS
     ]
     return Content(OPML.media_type, opml.written("Sources", feeds).encode())
 
 
-_FEEDS = frozenset(one.id for one in FEEDS)
+_FEEDS = frozenset(format_.id for format_ in FEEDS)
 
 # -- declarations ------------------------------------------------------------------------------
 

@@ -44,22 +44,22 @@ HELD_COUNTED = 1_000_000  # twice as many as one document may bring
 
 
 @frozen
-class Reading:
+class RecordReading:
     """One record on its way into the store, and the JSON of its words.
 
-    Once it is judged, `ready` is its stored form and `words` are those of a news item.
+    Once it is judged, `prepared` is its stored form and `words` are those of a news item.
     """
 
     contribution: Contribution
-    worded: bytes = field(repr=False)
-    ready: PreparedContribution | None = field(default=None, repr=False)
+    words_json: bytes = field(repr=False)
+    prepared: PreparedContribution | None = field(default=None, repr=False)
     words: NewsText | None = None
 
 
 # -- before the transaction --------------------------------------------------------------------
 
 
-def reading(source: Source, format_: Format, about: About, record: Record) -> Reading:
+def reading(source: Source, format_: Format, about: About, record: Record) -> RecordReading:
     """What a record of a source's document contributes, before it is judged."""
     kind = KINDS[record.resource]
     row = kind.row_id(source, record)
@@ -76,30 +76,30 @@ def reading(source: Source, format_: Format, about: About, record: Record) -> Re
         "publishedAt": at(record.published_at),
         "license": format_.license,
     }
-    said = {"provider": provider, **record.said}
-    first: dict[str, Any] = {
+    members = {"provider": provider, **record.said}
+    head: dict[str, Any] = {
         "id": contribution_id(source.id, record.resource, record.key, row),
         "row": row,
         "source": source.id,
         "resource": record.resource,
         "format": format_.id,
         "key": record.key,
-        "said": said,
+        "said": members,
         "ref": ref,
         "names": names,
         "gone": record.gone,
         "raw": record.raw,
     }
-    worded = wire.dumps(first)
-    return Reading(
+    words_json = wire.dumps(head)
+    return RecordReading(
         Contribution(
-            **first,
-            digest=words_digest(worded, kind.context(source)),
+            **head,
+            digest=words_digest(words_json, kind.context(source)),
             read_at=_EPOCH,
             stamp=stamp,
             since=stamp if names else None,
         ),
-        worded,
+        words_json,
     )
 
 
@@ -108,167 +108,185 @@ _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00Z")  # until it is judged
 
 def readings(
     source: Source, document: ReadDocument, records: Iterable[Record], seen: set[str]
-) -> list[Reading]:
+) -> list[RecordReading]:
     """What some records of a document contribute, each once: `seen` are those before them."""
-    found = []
+    batch = []
     for record in records:
-        one = reading(source, document.format, document.about, record)
-        if one.contribution.id not in seen:
-            seen.add(one.contribution.id)
-            found.append(one)
-    return found
+        item = reading(source, document.format, document.about, record)
+        if item.contribution.id not in seen:
+            seen.add(item.contribution.id)
+            batch.append(item)
+    return batch
 
 
-def judged(source: Source, one: Reading, now: datetime) -> Reading:
+def judged(source: Source, item: RecordReading, now: datetime) -> RecordReading:
     """The reading as it is to be written, first read at `now`."""
-    told = one.contribution
-    if told.resource == "newsItem" and not told.gone:
-        said, words = items.judged(source, told.row, told.said, now)
-        told = attrs.evolve(told, said=said, read_at=now)
-        return Reading(told, one.worded, prepare_contribution(told), words)
-    told = attrs.evolve(told, read_at=now)
-    return Reading(told, one.worded, prepare_contribution(told, one.worded))
+    claim = item.contribution
+    if claim.resource == "newsItem" and not claim.gone:
+        members, words = items.judged(source, claim.row, claim.said, now)
+        claim = attrs.evolve(claim, said=members, read_at=now)
+        return RecordReading(claim, item.words_json, prepare_contribution(claim), words)
+    claim = attrs.evolve(claim, read_at=now)
+    return RecordReading(claim, item.words_json, prepare_contribution(claim, item.words_json))
 
 
-async def unknown(ctx: Context, readings: Sequence[Reading]) -> list[Reading]:
+async def unknown(ctx: Context, readings: Sequence[RecordReading]) -> list[RecordReading]:
     """The readings that would write something now."""
-    known = await ctx.find_many(CONTRIBUTIONS, [one.contribution.id for one in readings])
-    return [one for one in readings if _kept(known.get(one.contribution.id), one.contribution)]
+    stored_claims = await ctx.find_many(CONTRIBUTIONS, [item.contribution.id for item in readings])
+    return [
+        item
+        for item in readings
+        if _contribution_after(stored_claims.get(item.contribution.id), item.contribution)
+    ]
 
 
-def _kept(before: Contribution | None, told: Contribution) -> Contribution | None:
+def _contribution_after(before: Contribution | None, claim: Contribution) -> Contribution | None:
     """What is kept after a reading; None where that changes nothing."""
     if before is None:
-        return None if told.gone and told.stamp is None else told
-    if before.stamp is not None and told.stamp is not None:
-        since = min(filter(None, (before.since, told.since)), default=None)
-        if told.stamp < before.stamp:
-            earlier = _later(before.earlier, told)
+        return None if claim.gone and claim.stamp is None else claim
+    if before.stamp is not None and claim.stamp is not None:
+        since = min(filter(None, (before.since, claim.since)), default=None)
+        if claim.stamp < before.stamp:
+            earlier = _later_reading(before.earlier, claim)
             is_same = since == before.since and earlier is before.earlier
             return None if is_same else attrs.evolve(before, since=since, earlier=earlier)
-        earlier = before.earlier if told.stamp == before.stamp else _later(before.earlier, before)
-        if (since, earlier) != (told.since, None):
-            told = attrs.evolve(told, since=since, earlier=earlier)
-    is_known = (before.digest, before.stamp) == (told.digest, told.stamp)
-    return None if is_known else told
+        earlier = (
+            before.earlier
+            if claim.stamp == before.stamp
+            else _later_reading(before.earlier, before)
+        )
+        if (since, earlier) != (claim.since, None):
+            claim = attrs.evolve(claim, since=since, earlier=earlier)
+    is_known = (before.digest, before.stamp) == (claim.digest, claim.stamp)
+    return None if is_known else claim
 
 
-def _says(one: Reading, kept: Contribution) -> bool:
+def _is_unchanged(item: RecordReading, after: Contribution) -> bool:
     """Whether the words of a reading are those of what is kept, where it stands."""
-    told = one.contribution
-    is_there = (kept.row, kept.apart) == (told.row, told.apart)
-    return is_there and kept.digest == told.digest and kept.resource != "newsItem"
+    claim = item.contribution
+    is_there = (after.row, after.apart) == (claim.row, claim.apart)
+    return is_there and after.digest == claim.digest and after.resource != "newsItem"
 
 
-def _later(earlier: Any, told: Contribution) -> Any:
+def _later_reading(earlier: Any, claim: Contribution) -> Any:
     """The later one of an earlier reading and of what was told of the member that is kept."""
-    said = told.said.get(KINDS[told.resource].earlier)
-    if said is None or told.stamp is None:
+    member = claim.said.get(KINDS[claim.resource].earlier)
+    if member is None or claim.stamp is None:
         return earlier
-    reading = {"at": at(told.stamp), "said": said}
+    reading = {"at": at(claim.stamp), "said": member}
     return reading if earlier is None or earlier["at"] < reading["at"] else earlier
 
 
 # -- in the transaction ------------------------------------------------------------------------
 
 
-async def take(ctx: Context, readings: Sequence[Reading]) -> Taken:
+async def take(ctx: Context, readings: Sequence[RecordReading]) -> Taken:
     """Write readings with the rows that they change, all or none; known ones write nothing."""
-    known = await ctx.find_many(CONTRIBUTIONS, [one.contribution.id for one in readings])
+    stored_claims = await ctx.find_many(CONTRIBUTIONS, [item.contribution.id for item in readings])
     after: dict[str, Contribution] = {}
-    made: dict[str, PreparedContribution] = {}
+    forms: dict[str, PreparedContribution] = {}
     words: dict[str, NewsText] = {}
-    for one in readings:
-        kept = _kept(known.get(one.contribution.id), one.contribution)
-        if kept is None:
+    for item in readings:
+        claim = _contribution_after(stored_claims.get(item.contribution.id), item.contribution)
+        if claim is None:
             continue
-        after[kept.id] = kept
-        if one.ready is not None and kept is one.contribution:
-            made[kept.id] = one.ready
-        elif _says(one, kept):
-            made[kept.id] = prepare_contribution(kept, one.worded)
-        if one.words is not None:
-            words[kept.row] = one.words
-    before = {id_: known[id_] for id_ in after if id_ in known}
-    brought = await _change(ctx, before, after, made, words)
-    written = brought.created + brought.updated + brought.deleted
-    return attrs.evolve(brought, unchanged=max(0, len(readings) - written))
+        after[claim.id] = claim
+        if item.prepared is not None and claim is item.contribution:
+            forms[claim.id] = item.prepared
+        elif _is_unchanged(item, claim):
+            forms[claim.id] = prepare_contribution(claim, item.words_json)
+        if item.words is not None:
+            words[claim.row] = item.words
+    before = {id_: stored_claims[id_] for id_ in after if id_ in stored_claims}
+    counts = await _change(ctx, before, after, forms, words)
+    written_count = counts.created + counts.updated + counts.deleted
+    return attrs.evolve(counts, unchanged=max(0, len(readings) - written_count))
 
 
 async def withdraw(ctx: Context, contributions: Sequence[Contribution]) -> Taken:
     """Take back what a source said of some rows; each is left with what others say."""
-    return await _change(ctx, {one.id: one for one in contributions}, {}, {}, {})
+    return await _change(ctx, {claim.id: claim for claim in contributions}, {}, {}, {})
 
 
 async def lapse(ctx: Context, contributions: Sequence[Contribution]) -> Taken:
     """Take back what is no more in a snapshot; of sanctions lists it is kept who was listed."""
-    before = {one.id: one for one in contributions}
+    before = {claim.id: claim for claim in contributions}
     after = {
-        one.id: attrs.evolve(one, gone=True, digest=0, stamp=None, said=said, raw=None)
-        for one in contributions
-        if (said := _ended(one))
+        claim.id: attrs.evolve(claim, gone=True, digest=0, stamp=None, said=members, raw=None)
+        for claim in contributions
+        if (members := _delisted_members(claim))
     }
     return await _change(ctx, before, after, {}, {})
 
 
-def _ended(one: Contribution) -> dict[str, Any]:
+def _delisted_members(claim: Contribution) -> dict[str, Any]:
     """The listings of a contribution, which are no more."""
-    listings = one.said.get("sanctions") if one.resource == "entity" and not one.gone else None
-    return {"sanctions": [each | {"status": "delisted"} for each in listings]} if listings else {}
+    listings = (
+        claim.said.get("sanctions") if claim.resource == "entity" and not claim.gone else None
+    )
+    return (
+        {"sanctions": [listing | {"status": "delisted"} for listing in listings]}
+        if listings
+        else {}
+    )
 
 
 async def withdraw_items(ctx: Context, source: str, limit: int) -> Taken:
     """Take back some items of a source that nobody contributes to: of before that was kept."""
-    left = await ctx.tx.documents.scan(NEWS, where={"source": (source,)}, limit=limit)
-    for row in left.rows:
+    remaining = await ctx.tx.documents.scan(NEWS, where={"source": (source,)}, limit=limit)
+    for row in remaining.rows:
         await ctx.remove(NEWS, row.id)
-    await items.follow(ctx, [Written(NEWS.decode(row.raw), None) for row in left.rows])
-    return Taken(deleted=len(left.rows))
+    await items.follow(ctx, [Written(NEWS.decode(row.raw), None) for row in remaining.rows])
+    return Taken(deleted=len(remaining.rows))
 
 
 async def _change(
     ctx: Context,
     before: Mapping[str, Contribution],
     after: Mapping[str, Contribution],
-    made: Mapping[str, PreparedContribution],
+    forms: Mapping[str, PreparedContribution],
     words: Mapping[str, Any],
 ) -> Taken:
-    brought = Taken()
-    for resource in dict.fromkeys(one.resource for one in (*before.values(), *after.values())):
-        was, now = _of(resource, before), _of(resource, after)
-        taken, kept = await writing.write(
-            ctx, KINDS[resource], was, now, stored_forms=made, words=words
+    counts = Taken()
+    for resource in dict.fromkeys(claim.resource for claim in (*before.values(), *after.values())):
+        old, new = _of_resource(resource, before), _of_resource(resource, after)
+        row_counts, claims = await writing.write(
+            ctx, KINDS[resource], old, new, stored_forms=forms, words=words
         )
-        brought += taken
-        await changes.follow(ctx, was, kept)
-    return brought
+        counts += row_counts
+        await changes.follow(ctx, old, claims)
+    return counts
 
 
-def _of(resource: str, all_: Mapping[str, Contribution]) -> dict[str, Contribution]:
-    return {id_: one for id_, one in all_.items() if one.resource == resource}
+def _of_resource(
+    resource: str, contributions: Mapping[str, Contribution]
+) -> dict[str, Contribution]:
+    return {id_: claim for id_, claim in contributions.items() if claim.resource == resource}
 
 
 async def absent(
     ctx: Context, source: str, kept: Set[str], after: Position | None = None
 ) -> tuple[list[Contribution], Position | None]:
     """Some of what a source contributes that is not among the `kept` ids, and where to go on."""
-    return await _some(ctx, (source,), kept, after)
+    return await _contribution_page(ctx, (source,), kept, after)
 
 
-async def contributed(
+async def contributions_from(
     ctx: Context, source: str, after: Position | None = None
 ) -> tuple[list[Contribution], Position | None]:
     """Some of what a source ever contributed, and where to go on."""
-    return await _some(ctx, (source, ended_source(source)), frozenset(), after)
+    return await _contribution_page(ctx, (source, ended_source(source)), frozenset(), after)
 
 
-async def _some(
-    ctx: Context, sources: tuple[str, ...], kept: Set[str], after: Position | None
+async def _contribution_page(
+    ctx: Context, sources: tuple[str, ...], excluded_ids: Set[str], after: Position | None
 ) -> tuple[list[Contribution], Position | None]:
     page = await ctx.tx.documents.scan(
         CONTRIBUTIONS, where={"source": sources}, after=after, limit=ROWS_SCANNED
     )
-    return [CONTRIBUTIONS.decode(row.raw) for row in page.rows if row.id not in kept], page.end
+    return [
+        CONTRIBUTIONS.decode(row.raw) for row in page.rows if row.id not in excluded_ids
+    ], page.end
 
 
 async def held(ctx: Context, source: str) -> int:
@@ -286,17 +304,17 @@ async def take_document(ctx: Context, id_: str, document: ReadDocument) -> Taken
     source = await ctx.find(SOURCES, id_)
     if source is None:
         return None
-    described = health.described(source, document)
-    kept: set[str] = set()
-    told = readings(described, document, document.records, kept)
-    brought = await take(ctx, [judged(described, one, ctx.now) for one in told])
+    source_after = health.described(source, document)
+    seen: set[str] = set()
+    batch = readings(source_after, document, document.records, seen)
+    counts = await take(ctx, [judged(source_after, item, ctx.now) for item in batch])
     after: Position | None = None
     while document.format.kind == "snapshot":
-        gone, after = await absent(ctx, id_, kept, after)
-        brought += await lapse(ctx, gone)
+        claims, after = await absent(ctx, id_, seen, after)
+        counts += await lapse(ctx, claims)
         if after is None:
             break
-    run = brought.run(document.rejected)
-    done = health.succeeded(described, ctx.now, run, document.rejections)
-    await ctx.save(SOURCES, id_, done)
-    return brought
+    run = counts.run(document.rejected)
+    finished_source = health.succeeded(source_after, ctx.now, run, document.rejections)
+    await ctx.save(SOURCES, id_, finished_source)
+    return counts

@@ -33,7 +33,7 @@ from svc_core.operation.members import Cursor, Limit, SourceId, micros
 from svc_core.operation.ports import Position
 from svc_core.wire.constraints import Doc, Example, Ge, Pattern
 
-SCANNED = 200  # sources that are looked at together where only some are shown
+SCAN_SIZE = 200  # sources that are looked at together where only some are shown
 SITUATION = frozenset({"osintEvent", "indicator", "country"})
 """The kinds of rows that make a source one of situation data."""
 
@@ -158,46 +158,50 @@ class SourceReport(SourceHealth):
 
 async def list_osint_feeds(ctx: Context, request: ListFeeds) -> Page[OsintFeed]:
     """A page of the sources of situation data, the newest first."""
-    brought = {one.id for one in FORMATS.values() if not SITUATION.isdisjoint(one.brings)}
-    formats = brought.intersection(given(request.format, brought))
-    where = sent(request, "provider") | {"format": tuple(sorted(formats))}
-    return await _page(ctx, request, where, frozenset(), _feed)
+    situation_formats = {
+        format_.id for format_ in FORMATS.values() if not SITUATION.isdisjoint(format_.brings)
+    }
+    formats = situation_formats.intersection(given(request.format, situation_formats))
+    clause = sent(request, "provider") | {"format": tuple(sorted(formats))}
+    return await _page(ctx, request, clause, frozenset(), _feed)
 
 
 async def list_osint_sources(ctx: Context, request: ListHealth) -> Page[SourceReport]:
     """A page of every source with its health, the newest first."""
-    shown = frozenset(given(request.status, ()))
-    kept = shown | _AGEING if "stale" in shown else shown
-    where = sent(request, "provider", "format")
-    if kept and "disabled" not in shown:  # one that is may have had any before
-        where["status"] = tuple(sorted(kept))
-    return await _page(ctx, request, where, shown, _report)
+    statuses = frozenset(given(request.status, ()))
+    stored_statuses = statuses | _AGEING if "stale" in statuses else statuses
+    clause = sent(request, "provider", "format")
+    if stored_statuses and "disabled" not in statuses:  # one that is may have had any before
+        clause["status"] = tuple(sorted(stored_statuses))
+    return await _page(ctx, request, clause, statuses, _report)
 
 
 async def _page(
     ctx: Context,
     request: ListFeeds | ListHealth,
-    where: Mapping[str, tuple[str, ...]],
-    shown: frozenset[str],
-    told: Callable[[Source], Any],
+    clause: Mapping[str, tuple[str, ...]],
+    statuses: frozenset[str],
+    render: Callable[[Source], Any],
 ) -> Page[Any]:
-    """The page of sources as they look now; of no statuses all are `shown`."""
-    binding = ctx.list_binding({**where, "shown": tuple(shown)})
+    """The page of sources as they look now; of no statuses all are `statuses`."""
+    binding = ctx.list_binding({**clause, "shown": tuple(statuses)})
     after = ctx.open_cursor(request.cursor, binding)
-    found: list[Source] = []
-    while len(found) <= request.limit:
+    sources: list[Source] = []
+    while len(sources) <= request.limit:
         part = await ctx.tx.documents.scan(
-            SOURCES, where=where, order="created", after=after, limit=SCANNED
+            SOURCES, where=clause, order="created", after=after, limit=SCAN_SIZE
         )
-        looked = (health.seen(SOURCES.decode(row.raw), ctx.now) for row in part.rows)
-        found += [one for one in looked if not shown or one.health.status in shown]
+        current = (health.with_staleness(SOURCES.decode(row.raw), ctx.now) for row in part.rows)
+        sources += [
+            source for source in current if not statuses or source.health.status in statuses
+        ]
         after = part.end
         if after is None:
             break
-    page, end = found[: request.limit], None
-    if len(found) > request.limit:
+    page, end = sources[: request.limit], None
+    if len(sources) > request.limit:
         end = Position(micros(page[-1].created_at), page[-1].id)
-    rows = tuple(wire.dumps(told(source)) for source in page)
+    rows = tuple(wire.dumps(render(source)) for source in page)
     return Page(rows, ctx.seal_cursor(end, binding))
 
 
@@ -213,24 +217,24 @@ def _shared(source: Source) -> dict[str, Any]:
 
 
 def _feed(source: Source) -> OsintFeed:
-    format_, told = FORMATS[source.format or ""], source.health
+    format_, state = FORMATS[source.format or ""], source.health
     return OsintFeed(
         **_shared(source),
         title=health.shown_name(source),
         license=format_.license,
         attribution=format_.attribution,
         coverage=Coverage(format_.kind, format_.brings),
-        health=FeedHealth(told.status, told.last_success_at, told.last_content_at),
+        health=FeedHealth(state.status, state.last_success_at, state.last_content_at),
     )
 
 
 def _report(source: Source) -> SourceReport:
-    told = asdict(source.health, recurse=False)
-    if error := told["error"]:
-        told["error"] = HealthError(error.code, health.shown(source.location, error.message))
+    state = asdict(source.health, recurse=False)
+    if error := state["error"]:
+        state["error"] = HealthError(error.code, health.public_text(source.location, error.message))
     return SourceReport(
         **_shared(source),
-        **told,
+        **state,
         name=health.shown_name(source),
         last_run=source.last_run,
         etag=source.etag,

@@ -26,8 +26,8 @@ BACKOFF_MAX = timedelta(hours=24)
 
 def zones(source: Source) -> tuple[ZoneInfo | None, ZoneInfo | None]:
     """The zone of a source's dates without one, and the only zone of its country, as known."""
-    named, only = source.timezone, _only_zones().get(source.country_code or "")
-    return ((named and ZoneInfo(named)) or None, (only and ZoneInfo(only)) or None)
+    zone, country_zone = source.timezone, _only_zones().get(source.country_code or "")
+    return ((zone and ZoneInfo(zone)) or None, (country_zone and ZoneInfo(country_zone)) or None)
 
 
 @cache
@@ -51,7 +51,7 @@ def described(source: Source, document: Document) -> Source:
     home = source.home_url or about.home_url
     return attrs.evolve(
         source,
-        name=source.name or about.title or shown(source.location, source.location),
+        name=source.name or about.title or public_text(source.location, source.location),
         home_url=home,
         domain=domain(source.location, home),
         format=format_.id,
@@ -104,10 +104,10 @@ def unchanged(source: Source, now: datetime, http_status: int | None = None) -> 
 
     What is known of that document stays: its rejected rows are still rejected.
     """
-    rejected = sum(one.count for one in source.health.rejections)
+    count = sum(rejection.count for rejection in source.health.rejections)
     last = source.last_run or LastRun()
     rows = last.created + last.updated + last.unchanged
-    run = LastRun(unchanged=rows, rejected=rejected)
+    run = LastRun(unchanged=rows, rejected=count)
     return succeeded(source, now, run, source.health.rejections, http_status)
 
 
@@ -131,7 +131,7 @@ def failed(source: Source, now: datetime, code: str, message: str, status: int |
     return attrs.evolve(source, health=health, last_run=LastRun())
 
 
-def seen(source: Source, now: datetime) -> Source:
+def with_staleness(source: Source, now: datetime) -> Source:
     """The source as it is shown.
 
     It is `stale` when nobody has read it for a while after it was due.
@@ -156,14 +156,14 @@ def address(location: str) -> str | None:
     parts = urlsplit(location)
     if parts.scheme not in {"http", "https"}:
         return None
-    kept = [
+    pairs = [
         pair for pair in parts.query.split("&") if not _SECRET.fullmatch(pair.partition("=")[0])
     ]
     host = parts.netloc.rpartition("@")[2]
-    return parts._replace(netloc=host, query="&".join(kept), fragment="").geturl()
+    return parts._replace(netloc=host, query="&".join(pairs), fragment="").geturl()
 
 
-def shown(location: str, text: str) -> str:
+def public_text(location: str, text: str) -> str:
     """A text about a source, with its public address in place of its location.
 
     The path of a file becomes its name.
@@ -173,19 +173,19 @@ def shown(location: str, text: str) -> str:
 
 def shown_name(source: Source) -> str:
     """What a source is called."""
-    return shown(source.location, source.name or source.location)
+    return public_text(source.location, source.name or source.location)
 
 
 def _resolutions(kind: str) -> Mapping[str, str]:
-    return {code: told for by, code, told in data.rows("resolutions.tsv") if by == kind}
+    return {code: text for subject, code, text in data.rows("resolutions.tsv") if subject == kind}
 
 
 _BY_STATUS = _resolutions("status")
 BY_ERROR = _resolutions("error")
 
 
-def resolution(told: SourceHealth) -> str | None:
+def resolution(state: SourceHealth) -> str | None:
     """What to do about a source; None where nothing is to be done."""
-    if told.error is not None:
-        return BY_ERROR.get(told.error.code, BY_ERROR["unreachable"])
-    return _BY_STATUS.get(told.status)
+    if state.error is not None:
+        return BY_ERROR.get(state.error.code, BY_ERROR["unreachable"])
+    return _BY_STATUS.get(state.status)

@@ -28,7 +28,7 @@ from svc_core.intel.signals.scores import follow_scores
 from svc_core.intel.vulnerabilities import rules as vulnerabilities
 
 
-def _asked(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, Any] | None:
+def _market_row(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, Any] | None:
     """A market without its question is none."""
     return members if members.get("question") else None
 
@@ -36,10 +36,10 @@ def _asked(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, Any]
 _TABLE = (
     RowKind("newsItem", "obs", Rules(is_single=True), NEWS, own_members=("retrievedAt", "storyId"),
          locate=items.row_id, source_context=items.context, words=items.words, complete=whole,
-         follows=(items.follow, incidents.follow_items, signals.follow_items)),
+         follows=(items.follow, incidents.queue_story_incidents, signals.follow_items)),
     RowKind("osintEvent", "obs", events.RULES, OSINT_EVENTS,
          own_members=("incidentId",), is_joined=True, finish=events.finished,
-         follows=(incidents.follow_events, signals.follow_events)),
+         follows=(incidents.queue_event_incidents, signals.follow_events)),
     # A country has its code for an id.
     RowKind("country", "", Rules(("countries", "country-codes", "geonames")), COUNTRIES, identify=str),
     RowKind("place", "plc"),
@@ -47,12 +47,12 @@ _TABLE = (
          follows=(series.follow, signals.follow_values)),
     entities.KIND,
     RowKind("cve", "ent", vulnerabilities.RULES, CVES, is_joined=True, identify=id_of,
-         exclusive=EXCLUSIVE, finish=vulnerabilities.finished, is_quiet=vulnerabilities.is_quiet,
+         exclusive=EXCLUSIVE, finish=vulnerabilities.cve_row, is_quiet=vulnerabilities.is_quiet,
          earlier="epss", follows=(follow_scores,)),
     # A delta names what it changes by an id, a collection by its ends.
     RowKind("relation", "rel", relations.RULES, RELATIONS, is_joined=True, finish=relations.relation_row),
     RowKind("incident", "inc", listen=incidents.follow_reports),
-    RowKind("market", "mkt", collection=MARKETS, is_joined=True, finish=_asked),
+    RowKind("market", "mkt", collection=MARKETS, is_joined=True, finish=_market_row),
     RowKind("financialObservation", "obs", collection=OBSERVATIONS, own_members=statements.KEPT,
          finish=statements.observed, settle=statements.settled),
     RowKind("filing", "obs", collection=FILINGS, finish=statements.filed),

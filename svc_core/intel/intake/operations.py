@@ -64,7 +64,7 @@ class Outcome:
 class SourceReader(Protocol):
     """What reads sources."""
 
-    def locations(self, given: str) -> Sequence[str]:
+    def locations(self, location: str) -> Sequence[str]:
         """The locations that a path or address stands for: a folder for the files in it.
 
         Raises:
@@ -215,7 +215,7 @@ class PulledSource(LastRun):
 
 
 @frozen(kw_only=True)
-class Pulled(LastRun):
+class PullReport(LastRun):
     """What came of pulling sources."""
 
     sources: int
@@ -247,23 +247,25 @@ async def add_sources(ctx: WorkContext, request: AddSources) -> Page[SourceRow]:
     Raises:
         Problem: VALIDATION_FAILED, before any of them is written.
     """
-    found = _locations(ctx.borrow(SourceReader), request.locations)
-    if request.name is not None and len(found) > 1:
-        detail = f"/name: is for one source, and these are {len(found)}; leave it out"
+    locations = _locations(ctx.borrow(SourceReader), request.locations)
+    if request.name is not None and len(locations) > 1:
+        detail = f"/name: is for one source, and these are {len(locations)}; leave it out"
         raise Problem(problem.VALIDATION_FAILED, detail)
-    wished = attrs.fields_dict(SourceWish).keys() - {"location"}
-    said = {name: getattr(request, name) for name in wished}
-    known = frozenset(source.id for source in await all_sources(ctx))
-    added = await write_sources(ctx, [SourceWish(location, **said) for location in found])
+    names = attrs.fields_dict(SourceWish).keys() - {"location"}
+    members = {name: getattr(request, name) for name in names}
+    known_ids = frozenset(source.id for source in await all_sources(ctx))
+    sources = await write_sources(ctx, [SourceWish(location, **members) for location in locations])
     if not request.pull:
-        return Page(tuple(map(row, added)))
-    await _pull(ctx, added, force=request.force)
-    after = await _again(ctx, added)
-    failed = frozenset(source.id for source in after if source.health.status == "error")
-    unkept = frozenset() if request.keep else failed - known
-    await _forget(ctx, sorted(unkept))
-    shown = tuple(row(source, kept=source.id not in unkept) for source in after)
-    return Page(shown, failed=bool(failed))
+        return Page(tuple(map(source_row, sources)))
+    await _pull(ctx, sources, force=request.force)
+    sources_after = await _again(ctx, sources)
+    failed_ids = frozenset(source.id for source in sources_after if source.health.status == "error")
+    dropped_ids = frozenset() if request.keep else failed_ids - known_ids
+    await _forget(ctx, sorted(dropped_ids))
+    rows = tuple(
+        source_row(source, is_kept=source.id not in dropped_ids) for source in sources_after
+    )
+    return Page(rows, failed=bool(failed_ids))
 
 
 async def write_sources(ctx: WorkContext, wishes: Sequence[SourceWish]) -> list[Source]:
@@ -272,16 +274,16 @@ async def write_sources(ctx: WorkContext, wishes: Sequence[SourceWish]) -> list[
     Raises:
         Problem: VALIDATION_FAILED, before any of them is written.
     """
-    known = {source.id: source for source in await all_sources(ctx)}
+    by_id = {source.id: source for source in await all_sources(ctx)}
     ids = [source_id(wish.location) for wish in wishes]
     for id_, wish in zip(ids, wishes, strict=True):
-        registry.check(wish, known.get(id_))
-    if len(known.keys() | set(ids)) > SOURCES_MAX:
+        registry.check_wish(wish, by_id.get(id_))
+    if len(by_id.keys() | set(ids)) > SOURCES_MAX:
         raise Problem(problem.VALIDATION_FAILED, f"/locations: at most {SOURCES_MAX} sources")
-    added: list[Source] = []
+    sources: list[Source] = []
     for batch in _batches(wishes, BATCH_SOURCES):
-        added += await ctx.work.write(SYSTEM, partial(_add, batch))
-    return added
+        sources += await ctx.work.write(SYSTEM, partial(_add, batch))
+    return sources
 
 
 def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
@@ -294,8 +296,8 @@ async def _add(wishes: Sequence[SourceWish], ctx: Context) -> list[Source]:
 
 async def _again(ctx: WorkContext, sources: Sequence[Source]) -> list[Source]:
     """Sources as they are now, in the same order."""
-    read = {source.id: source for source in await all_sources(ctx)}
-    return [read.get(source.id, source) for source in sources]
+    by_id = {source.id: source for source in await all_sources(ctx)}
+    return [by_id.get(source.id, source) for source in sources]
 
 
 async def _forget(ctx: WorkContext, ids: Sequence[str]) -> None:
@@ -303,53 +305,57 @@ async def _forget(ctx: WorkContext, ids: Sequence[str]) -> None:
         await ctx.work.write(SYSTEM, partial(registry.remove_sources, ids=part))
 
 
-def _locations(reader: SourceReader, given: Sequence[str]) -> list[str]:
-    found: list[str] = []
+def _locations(reader: SourceReader, names: Sequence[str]) -> list[str]:
+    locations: list[str] = []
     faults: list[Fault] = []
-    for index, location in enumerate(given):
+    for index, location in enumerate(names):
         try:
-            found += reader.locations(location)
-        except ValueError as refused:
-            faults.append(Fault(f"/locations/{index}", str(refused).removesuffix(".")))
+            locations += reader.locations(location)
+        except ValueError as fault:
+            faults.append(Fault(f"/locations/{index}", str(fault).removesuffix(".")))
     problem.refuse(faults)
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(locations))
 
 
-async def pull_sources(ctx: WorkContext, request: PullSources) -> One[Pulled]:
+async def pull_sources(ctx: WorkContext, request: PullSources) -> One[PullReport]:
     """Read sources now, and tell what came of each; it fails when one of them does.
 
     Raises:
         Problem: NOT_FOUND; VALIDATION_FAILED for a disabled one.
     """
-    known = {source.id: source for source in await all_sources(ctx)}
+    by_id = {source.id: source for source in await all_sources(ctx)}
     for id_ in request.source_ids:
-        if id_ not in known:
+        if id_ not in by_id:
             raise _no_source(id_)
-        if known[id_].is_disabled:
+        if by_id[id_].is_disabled:
             detail = f"/sourceIds: {id_} is disabled; first: svc sources enable {id_}"
             raise Problem(problem.VALIDATION_FAILED, detail)
-    chosen = [known[id_] for id_ in dict.fromkeys(request.source_ids)] or [
+    sources = [by_id[id_] for id_ in dict.fromkeys(request.source_ids)] or [
         source
-        for source in known.values()
+        for source in by_id.values()
         if request.all or (source.health.next_attempt_at or ctx.now) <= ctx.now
     ]
-    outcomes = await _pull(ctx, chosen, force=request.force)
-    runs = [one.run for one in outcomes]
-    told = Pulled(
+    outcomes = await _pull(ctx, sources, force=request.force)
+    runs = [outcome.run for outcome in outcomes]
+    report = PullReport(
         sources=len(outcomes),
-        failed=sum(one.status == "failed" for one in outcomes),
+        failed=sum(outcome.status == "failed" for outcome in outcomes),
         **{name: sum(getattr(run, name) for run in runs) for name in attrs.fields_dict(LastRun)},
-        outcomes=tuple(_told(one, one.source) for one in outcomes if one.source is not None),
+        outcomes=tuple(
+            _pulled_source(outcome, outcome.source)
+            for outcome in outcomes
+            if outcome.source is not None
+        ),
     )
-    return One(wire.dumps(told), failed=told.failed > 0)
+    return One(wire.dumps(report), failed=report.failed > 0)
 
 
 async def _pull(ctx: WorkContext, sources: Iterable[Source], *, force: bool) -> Sequence[Outcome]:
-    wanted = [source for source in sources if not source.is_disabled]
-    return await ctx.borrow(SourceReader).pull(wanted, ctx.work.tell, force=force)
+    enabled = [source for source in sources if not source.is_disabled]
+    return await ctx.borrow(SourceReader).pull(enabled, ctx.work.tell, force=force)
 
 
-def _told(outcome: Outcome, source: Source) -> PulledSource:
+def _pulled_source(outcome: Outcome, source: Source) -> PulledSource:
     return PulledSource(
         id=source.id,
         name=source.name,
@@ -364,7 +370,7 @@ def _told(outcome: Outcome, source: Source) -> PulledSource:
 # -- letting go --------------------------------------------------------------------------------
 
 
-async def remove_sources(ctx: WorkContext, request: RemoveSources) -> Page[RemovedSource]:
+async def remove_and_withdraw(ctx: WorkContext, request: RemoveSources) -> Page[RemovedSource]:
     """Forget sources; the rows that they brought stay, unless they are to be withdrawn.
 
     What was cut off while it withdrew goes on when it is asked for once more.
@@ -373,40 +379,40 @@ async def remove_sources(ctx: WorkContext, request: RemoveSources) -> Page[Remov
         Problem: NOT_FOUND, before any of them is forgotten.
     """
     ids = list(dict.fromkeys(request.source_ids))
-    known = await ctx.work.read(SYSTEM, lambda read: read.find_many(SOURCES, ids))
+    by_id = await ctx.work.read(SYSTEM, lambda read: read.find_many(SOURCES, ids))
     for id_ in ids:
-        left = partial(readings.contributed, source=id_)
-        if id_ not in known and not (request.withdraw and (await ctx.work.read(SYSTEM, left))[0]):
+        rest = partial(readings.contributions_from, source=id_)
+        if id_ not in by_id and not (request.withdraw and (await ctx.work.read(SYSTEM, rest))[0]):
             raise _no_source(id_)
     await _forget(ctx, ids)
-    gone = [await _removed(ctx, id_, known.get(id_), all_=request.withdraw) for id_ in ids]
-    return Page(tuple(map(wire.dumps, gone)))
+    rows = [await _removal(ctx, id_, by_id.get(id_), withdraw=request.withdraw) for id_ in ids]
+    return Page(tuple(map(wire.dumps, rows)))
 
 
-async def _removed(
-    ctx: WorkContext, id_: str, known: Source | None, *, all_: bool
+async def _removal(
+    ctx: WorkContext, id_: str, source: Source | None, *, withdraw: bool
 ) -> RemovedSource:
-    """What became of a source and, where that is wanted, of `all_` that it brought."""
-    gone = await _withdraw(ctx, id_) if all_ else Taken()
-    name, location = (known.name, known.location) if known else ("", "")
-    return RemovedSource(id_, name, location, True, not all_, gone.deleted, gone.updated)
+    """What became of a source and, where that is wanted, of `withdraw` that it brought."""
+    counts = await _withdraw(ctx, id_) if withdraw else Taken()
+    name, location = (source.name, source.location) if source else ("", "")
+    return RemovedSource(id_, name, location, True, not withdraw, counts.deleted, counts.updated)
 
 
 async def _withdraw(ctx: WorkContext, id_: str) -> Taken:
-    brought, after = Taken(), None
+    counts, after = Taken(), None
     while True:
-        scan = partial(readings.contributed, source=id_, after=after)
-        gone, after = await ctx.work.read(SYSTEM, scan)
-        for part in _batches(gone, BATCH_ROWS):
-            brought += await ctx.work.write(SYSTEM, partial(_withdrawn, id_, part))
+        scan = partial(readings.contributions_from, source=id_, after=after)
+        claims, after = await ctx.work.read(SYSTEM, scan)
+        for part in _batches(claims, BATCH_ROWS):
+            counts += await ctx.work.write(SYSTEM, partial(_withdraw_part, id_, part))
         if after is None:
             break
-    while (more := await ctx.work.write(SYSTEM, partial(_withdrawn, id_, ()))) != Taken():
-        brought += more
-    return brought
+    while (batch := await ctx.work.write(SYSTEM, partial(_withdraw_part, id_, ()))) != Taken():
+        counts += batch
+    return counts
 
 
-async def _withdrawn(id_: str, part: Sequence[Contribution], ctx: Context) -> Taken:
+async def _withdraw_part(id_: str, part: Sequence[Contribution], ctx: Context) -> Taken:
     # Somebody may have added it anew meanwhile: what it says then stays.
     if await ctx.find(SOURCES, id_) is not None:
         return Taken()
@@ -424,7 +430,7 @@ async def reset_sources(ctx: WorkContext, request: ChosenSources) -> Page[Source
 
     def anew(source: Source) -> Source:
         due = attrs.evolve(source.health, next_attempt_at=ctx.now)
-        return attrs.evolve(registry.forgotten(source), health=due)
+        return attrs.evolve(registry.without_validators(source), health=due)
 
     return await _change(ctx, request, anew)
 
@@ -451,15 +457,15 @@ async def _change(
     ctx: WorkContext, request: ChosenSources, change: Callable[[Source], Source]
 ) -> Page[SourceRow]:
     ids = list(dict.fromkeys(request.source_ids))
-    known = await ctx.work.read(SYSTEM, lambda read: read.find_many(SOURCES, ids))
+    by_id = await ctx.work.read(SYSTEM, lambda read: read.find_many(SOURCES, ids))
     for id_ in ids:
-        if id_ not in known:
+        if id_ not in by_id:
             raise _no_source(id_)
-    changed: list[Source] = []
+    sources: list[Source] = []
     for part in _batches(ids, BATCH_SOURCES):
         unit = partial(registry.change_sources, ids=part, change=change)
-        changed += await ctx.work.write(SYSTEM, unit)
-    return Page(tuple(row(health.seen(source, ctx.now)) for source in changed))
+        sources += await ctx.work.write(SYSTEM, unit)
+    return Page(tuple(source_row(health.with_staleness(source, ctx.now)) for source in sources))
 
 
 def _no_source(id_: str) -> Problem:
@@ -469,10 +475,12 @@ def _no_source(id_: str) -> Problem:
 # -- showing -----------------------------------------------------------------------------------
 
 
-async def list_sources(ctx: Context, _: ListSources) -> Page[SourceRow]:
+async def list_source_rows(ctx: Context, _: ListSources) -> Page[SourceRow]:
     """Every source with its health, by name."""
-    found = await registry.list_sources(ctx, limit=SOURCES_MAX)
-    return Page(tuple(map(row, sorted(found, key=lambda one: (one.name, one.location)))))
+    sources = await registry.list_sources(ctx, limit=SOURCES_MAX)
+    return Page(
+        tuple(map(source_row, sorted(sources, key=lambda source: (source.name, source.location))))
+    )
 
 
 async def all_sources(ctx: WorkContext) -> Sequence[Source]:
@@ -484,22 +492,22 @@ async def all_sources(ctx: WorkContext) -> Sequence[Source]:
     return await ctx.work.read(SYSTEM, unit)
 
 
-def row(source: Source, *, kept: bool = True) -> bytes:
+def source_row(source: Source, *, is_kept: bool = True) -> bytes:
     """A source without what only its reader needs."""
-    members = {name: getattr(source, name) for name in _SHOWN}
-    stored = {name: getattr(source.health, name) for name in attrs.fields_dict(SourceHealth)}
-    shown = ShownHealth(**stored, etag=source.etag, resolution=health.resolution(source.health))
-    return wire.dumps(SourceRow(**{**members, "health": shown}, kept=kept))
+    members = {name: getattr(source, name) for name in _ROW_MEMBERS}
+    state = {name: getattr(source.health, name) for name in attrs.fields_dict(SourceHealth)}
+    health_row = ShownHealth(**state, etag=source.etag, resolution=health.resolution(source.health))
+    return wire.dumps(SourceRow(**{**members, "health": health_row}, kept=is_kept))
 
 
-_SHOWN = attrs.fields_dict(SourceRow).keys() & attrs.fields_dict(Source).keys()
+_ROW_MEMBERS = attrs.fields_dict(SourceRow).keys() & attrs.fields_dict(Source).keys()
 
 
 # -- declarations ------------------------------------------------------------------------------
 
 _COLUMNS = ("id", "name", "format", "health.status", "health.itemsLastRun")
 _FAULTS = ("health.error.message", "health.resolution", "health.rejections")
-_CHANGED = ("id", "name", "health.status", "location")
+_CHANGE_COLUMNS = ("id", "name", "health.status", "location")
 
 
 def _several(
@@ -534,7 +542,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _several(
         "remove",
         "Stop reading sources; what they brought stays, unless --withdraw says otherwise",
-        remove_sources,
+        remove_and_withdraw,
         description="What another source brings as well stays, with what that one says of it.",
         columns=("id", "name", "deleted", "updated", "location"),
     ),
@@ -542,14 +550,16 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "reset",
         "Forget that documents are known, so that the next ones are read anew",
         reset_sources,
-        columns=_CHANGED,
+        columns=_CHANGE_COLUMNS,
     ),
-    _several("disable", "Keep sources without reading them", disable_sources, columns=_CHANGED),
-    _several("enable", "Read disabled sources again", enable_sources, columns=_CHANGED),
+    _several(
+        "disable", "Keep sources without reading them", disable_sources, columns=_CHANGE_COLUMNS
+    ),
+    _several("enable", "Read disabled sources again", enable_sources, columns=_CHANGE_COLUMNS),
     local(
         "sources status",
         "Show how every source is doing",
-        list_sources,
+        list_source_rows,
         method="GET",
         binding="system",
         columns=(*_COLUMNS, "health.rejectedLastRun", "location", "health.lastSuccessAt"),

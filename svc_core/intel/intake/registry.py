@@ -46,7 +46,7 @@ class SourceWish:
     options: Mapping[str, str] = field(factory=dict)
 
     @property
-    def said(self) -> Mapping[str, str]:
+    def all_options(self) -> Mapping[str, str]:
         """All its options."""
         short = {"country": self.country_code, "timezone": self.timezone}
         return {name: value for name, value in short.items() if value} | dict(self.options)
@@ -58,20 +58,20 @@ async def add_source(ctx: Context, wish: SourceWish) -> Source:
     Raises:
         Problem: VALIDATION_FAILED, as `check`.
     """
-    known = await ctx.find(SOURCES, source_id(wish.location))
-    check(wish, known)
-    source = _wished(known or _new(wish.location, ctx.now), wish)
-    return source if source == known else await save_source(ctx, source)
+    before = await ctx.find(SOURCES, source_id(wish.location))
+    check_wish(wish, before)
+    source = _apply_wish(before or _new(wish.location, ctx.now), wish)
+    return source if source == before else await save_source(ctx, source)
 
 
-def check(wish: SourceWish, known: Source | None = None) -> None:
-    """Pass a wish that may become a source, or change the `known` one.
+def check_wish(wish: SourceWish, source: Source | None = None) -> None:
+    """Pass a wish that may become a source, or change the `source` one.
 
     Raises:
         Problem: VALIDATION_FAILED for an unknown topic, format or option, an option that cannot be
             meant, or a cadence out of bounds.
     """
-    faults = [*_faults(wish), *_option_faults(wish, known)]
+    faults = [*_faults(wish), *_option_faults(wish, source)]
     if faults:
         raise Problem(problem.VALIDATION_FAILED, "; ".join(faults))
 
@@ -96,17 +96,17 @@ _VALUES: Mapping[str, tuple[Callable[[str], object], str]] = {
 """What the value of an option has to be, where not every text will do."""
 
 
-def _option_faults(wish: SourceWish, known: Source | None) -> Iterator[str]:
-    for name, value in wish.said.items():
-        fits, told = _VALUES.get(name, (bool, ""))
+def _option_faults(wish: SourceWish, source: Source | None) -> Iterator[str]:
+    for name, value in wish.all_options.items():
+        fits, rule = _VALUES.get(name, (bool, ""))
         if value and not fits(value):
-            yield f"options: {name} {told}" if name in wish.options else f"{name}: {told}"
-    format_ = FORMATS.get(wish.format or (known and known.format) or "")
-    if format_ is not None and (wish.format or wish.said):
+            yield f"options: {name} {rule}" if name in wish.options else f"{name}: {rule}"
+    format_ = FORMATS.get(wish.format or (source and source.format) or "")
+    if format_ is not None and (wish.format or wish.all_options):
         try:
-            check_options(format_, _options(known, wish))
-        except DocumentRefused as refused:
-            yield f"options: {refused.reason}"
+            check_options(format_, _options(source, wish))
+        except DocumentRefused as fault:
+            yield f"options: {fault.reason}"
 
 
 def _new(location: str, now: datetime) -> Source:
@@ -120,18 +120,18 @@ def _new(location: str, now: datetime) -> Source:
 
 
 def _options(source: Source | None, wish: SourceWish) -> Mapping[str, str]:
-    said = {**(source.options if source else {}), **wish.said}
-    return {name: value for name, value in said.items() if value}
+    options = {**(source.options if source else {}), **wish.all_options}
+    return {name: value for name, value in options.items() if value}
 
 
-def _wished(source: Source, wish: SourceWish) -> Source:
+def _apply_wish(source: Source, wish: SourceWish) -> Source:
     options = _options(source, wish)
     format_ = wish.format or source.format
     every = wish.cadence_seconds or source.every_seconds
     cadence = source.cadence_seconds
     if format_ is not None and format_ != source.format:
         cadence = FORMATS[format_].cadence_seconds
-    changed = attrs.evolve(
+    changed_source = attrs.evolve(
         source,
         name=source.name if wish.name is None else wish.name,
         topics=source.topics if wish.topics is None else tuple(wish.topics),
@@ -142,24 +142,24 @@ def _wished(source: Source, wish: SourceWish) -> Source:
         format=format_,
         options=options,
     )
-    paced = attrs.evolve(
-        changed, cadence_seconds=source.cadence_seconds, every_seconds=source.every_seconds
+    same_pace = attrs.evolve(
+        changed_source, cadence_seconds=source.cadence_seconds, every_seconds=source.every_seconds
     )
     # Rows carry the rest: without its validators the document is read again as if it were new.
-    return changed if paced == source else forgotten(changed)
+    return changed_source if same_pace == source else without_validators(changed_source)
 
 
-def forgotten(source: Source) -> Source:
+def without_validators(source: Source) -> Source:
     """The source without what tells that a document is known: its next one is read anew."""
     return attrs.evolve(source, etag=None, last_modified=None, digest=None, stamp=None, deltas=())
 
 
 def asks_same(before: Source, now: Source) -> bool:
     """Whether a document is read now as it was read before."""
-    return all(getattr(before, name) == getattr(now, name) for name in _ASKED)
+    return all(getattr(before, name) == getattr(now, name) for name in _READING_MEMBERS)
 
 
-_ASKED = ("name", "topics", "country_code", "timezone", "options")
+_READING_MEMBERS = ("name", "topics", "country_code", "timezone", "options")
 
 
 async def remove_sources(ctx: Context, ids: Sequence[str]) -> None:
@@ -176,44 +176,44 @@ async def change_sources(
     ctx: Context, ids: Sequence[str], change: Callable[[Source], Source]
 ) -> list[Source]:
     """Change what is known of sources, as far as they are; the changed ones."""
-    found = (await ctx.find_many(SOURCES, ids)).values()
-    return [await save_source(ctx, change(source)) for source in found]
+    sources = (await ctx.find_many(SOURCES, ids)).values()
+    return [await save_source(ctx, change(source)) for source in sources]
 
 
 async def claim(
     ctx: Context, seen: Sequence[Document[Source]], until: datetime
 ) -> tuple[Source, ...]:
     """Put due sources off, for this worker to read: those that are as they were seen."""
-    stored = await ctx.tx.documents.get_many(SOURCES, [row.id for row in seen])
-    due = [row for row in seen if row.id in stored and stored[row.id].version == row.version]
-    return tuple([await _due(ctx, SOURCES.decode(row.raw), until) for row in due])
+    documents = await ctx.tx.documents.get_many(SOURCES, [row.id for row in seen])
+    due = [row for row in seen if row.id in documents and documents[row.id].version == row.version]
+    return tuple([await _reschedule(ctx, SOURCES.decode(row.raw), until) for row in due])
 
 
 async def hold(ctx: Context, ids: Sequence[str], until: datetime) -> None:
     """Put sources off, for who asked to read them now, due or not."""
     for source in (await ctx.find_many(SOURCES, ids)).values():
-        await _due(ctx, source, until)
+        await _reschedule(ctx, source, until)
 
 
 async def release(ctx: Context, ids: Sequence[str], until: datetime) -> None:
     """Let others read at once what was claimed until then and is not read."""
     for source in (await ctx.find_many(SOURCES, ids)).values():
         if source.health.next_attempt_at == until:
-            await _due(ctx, source, ctx.now)
+            await _reschedule(ctx, source, ctx.now)
 
 
-async def _due(ctx: Context, source: Source, at: datetime) -> Source:
+async def _reschedule(ctx: Context, source: Source, at: datetime) -> Source:
     due = attrs.evolve(source.health, next_attempt_at=at)
     return await save_source(ctx, attrs.evolve(source, health=due))
 
 
 async def note_run(ctx: Context, id_: str, outcome: Callable[[Source], Source]) -> Source | None:
     """Change what is known of a source, as it is now; None when it was removed meanwhile."""
-    stored = await ctx.find(SOURCES, id_)
-    if stored is None:
+    source = await ctx.find(SOURCES, id_)
+    if source is None:
         return None
-    after = outcome(stored)
-    return stored if after == stored else await save_source(ctx, after)
+    after = outcome(source)
+    return source if after == source else await save_source(ctx, after)
 
 
 async def save_source(ctx: Context, source: Source) -> Source:
@@ -224,8 +224,8 @@ async def save_source(ctx: Context, source: Source) -> Source:
 
 async def list_sources(ctx: Context, *, limit: int) -> tuple[Source, ...]:
     """Sources, those whose next attempt is farthest first."""
-    found = await ctx.tx.documents.scan(SOURCES, limit=limit)
-    return tuple(health.seen(SOURCES.decode(row.raw), ctx.now) for row in found.rows)
+    page = await ctx.tx.documents.scan(SOURCES, limit=limit)
+    return tuple(health.with_staleness(SOURCES.decode(row.raw), ctx.now) for row in page.rows)
 
 
 @frozen

@@ -45,7 +45,7 @@ from svc_core.wire.constraints import Doc, Example, Pattern
 Least = Annotated[Maybe[CvssScore], QUERY]
 Sort = Literal["updatedAt", "published", "modified", "score", "epss"]
 
-_LISTED = ("known", "listed")
+_CATALOGUE_STATES = ("known", "listed")
 
 
 # -- requests ----------------------------------------------------------------------------------
@@ -97,68 +97,78 @@ class ListCves:
 
 def listings(kev: Maybe[bool], ransomware: Maybe[bool], *, is_loaded: bool) -> Maybe[Any]:
     """How the catalogue has what both filters leave; nothing where it would have to be read."""
-    left = {*_LISTED, "no"}
+    states = {*_CATALOGUE_STATES, "no"}
     if not isinstance(kev, Unset):
-        left &= set(_LISTED) if kev else {"no"}
+        states &= set(_CATALOGUE_STATES) if kev else {"no"}
     if not isinstance(ransomware, Unset):
-        left &= {"known"} if ransomware else {"listed", "no"}
+        states &= {"known"} if ransomware else {"listed", "no"}
     if isinstance(kev, Unset) and isinstance(ransomware, Unset):
         return UNSET
-    return tuple(sorted(left)) if is_loaded else ()
+    return tuple(sorted(states)) if is_loaded else ()
 
 
-def edge(name: str, text: Maybe[str], *, is_last: bool = False, beyond: bool = False) -> int | None:
+def _bound_micros(
+    name: str, text: Maybe[str], *, is_last: bool = False, beyond: bool = False
+) -> int | None:
     """The first or last microsecond that a bound allows; a bare date is the whole day.
 
     Raises:
         Problem: INVALID_PARAMETER for a day or time that does not exist.
     """
-    at = moment(name, text)
-    if at is None:
+    instant = moment(name, text)
+    if instant is None:
         return None
-    if isinstance(at, datetime):
-        return micros(at) + beyond
-    return micros(datetime.combine(at, time.max if is_last else time.min, UTC))
+    if isinstance(instant, datetime):
+        return micros(instant) + beyond
+    return micros(datetime.combine(instant, time.max if is_last else time.min, UTC))
 
 
 def _ranges(request: ListCves) -> dict[str, Range]:
-    start = edge("publishedFrom", request.published_from)
-    end = edge("publishedTo", request.published_to, is_last=True)
-    changed = edge("modifiedSince", request.modified_since, beyond=True)
+    start = _bound_micros("publishedFrom", request.published_from)
+    end = _bound_micros("publishedTo", request.published_to, is_last=True)
+    modified = _bound_micros("modifiedSince", request.modified_since, beyond=True)
     return narrowed(
         score=at_least(request.min_score, 10),
         epss=at_least(request.min_epss, SHARE_STEPS),
         percentile=at_least(request.min_epss_percentile, SHARE_STEPS),
         published=None if start is None and end is None else (start, end),
-        modified=None if changed is None else (changed, None),
+        modified=None if modified is None else (modified, None),
     )
 
 
-async def _where(ctx: Context, request: ListCves) -> dict[str, Any]:
+async def _clauses(ctx: Context, request: ListCves) -> dict[str, Any]:
     """The filters, the rarest first: of those that many rows have the first is walked."""
-    ids = [id_of(one.upper()) for one in given(request.cve_id, ())]
+    ids = [id_of(cve_id.upper()) for cve_id in given(request.cve_id, ())]
     makers = await directory.references(ctx, given(request.entity_id, ()))
     asks = not (isinstance(request.kev, Unset) and isinstance(request.ransomware, Unset))
     is_loaded = asks and await has_catalogue(ctx)
-    cwes = [one.upper().removeprefix("CWE-") for one in given(request.cwe, ())]
-    told = {
+    cwes = [cwe.upper().removeprefix("CWE-") for cwe in given(request.cwe, ())]
+    filters = {
         "key": (request.cve_id, ids),
         "maker": (request.entity_id, makers),
         "product": (request.product, map(folded_product, given(request.product, ()))),
-        "cwe": (request.cwe, [f"CWE-{one}" for one in cwes]),
+        "cwe": (request.cwe, [f"CWE-{cwe}" for cwe in cwes]),
         "vendor": (request.vendor, map(folded_product, given(request.vendor, ()))),
     }
     return {
-        **{name: tuple(made) for name, (asked, made) in told.items() if asked is not UNSET},
+        **{
+            name: tuple(values)
+            for name, (parameter, values) in filters.items()
+            if parameter is not UNSET
+        },
         "kev": listings(request.kev, request.ransomware, is_loaded=is_loaded),
         **sent(request, "severity", "cvss_version", "state"),
     }
 
 
-def _looked_up(request: ListCves) -> dict[str, tuple[str, ...]]:
+def _lookup_filters(request: ListCves) -> dict[str, tuple[str, ...]]:
     """What was sent of the filters whose values depend on other rows."""
-    sent_ = {"maker": request.entity_id, "kev": (str(request.kev), str(request.ransomware))}
-    return {name: one for name, one in sent_.items() if not isinstance(one, Unset)}
+    parameters = {"maker": request.entity_id, "kev": (str(request.kev), str(request.ransomware))}
+    return {
+        name: parameter
+        for name, parameter in parameters.items()
+        if not isinstance(parameter, Unset)
+    }
 
 
 # -- use case ----------------------------------------------------------------------------------
@@ -171,14 +181,14 @@ async def list_cves(ctx: Context, request: ListCves) -> Page[Cve]:
         Problem: INVALID_PARAMETER for a day that does not exist.
     """
     order = given(request.sort, "updatedAt")
-    wanted = lists.Wanted[Cve](
-        where=await _where(ctx, request),
+    query = lists.Wanted[Cve](
+        where=await _clauses(ctx, request),
         order=None if order == "updatedAt" else order,
         is_sorted=not isinstance(request.sort, Unset),
-        asked=_looked_up(request),
+        asked=_lookup_filters(request),
         bounds={"ranges": _ranges(request), "start": (after(request.updated_since) or (None,))[0]},
     )
-    page = await lists.page(ctx, CVES, WORDS, request, wanted)
+    page = await lists.page(ctx, CVES, WORDS, request, query)
     rows = list(map(wire.dumps, await whole(ctx, page.rows)))
     return evolve(page, rows=tuple(await with_sanctions(ctx, rows)))
 

@@ -14,7 +14,7 @@ from svc_core.intel.entities.vulnerability import folded_product
 from svc_core.intel.folding.contributions import Contribution, Members
 from svc_core.intel.folding.rules import Rules, by_strength
 
-Said = Mapping[str, Any]
+Item = Mapping[str, Any]
 
 RULES = Rules(
     precedence=("cve", "nvd", "csaf", "stix", "kev", "epss"),
@@ -22,140 +22,144 @@ RULES = Rules(
     silent_formats=frozenset({"epss"}),
 )
 
-MOVED = 0.01
+EPSS_CHANGE_MIN = 0.01
 BANDS = (0.5, 0.9, 0.95, 0.99)
 
 
-def finished(members: Members, contributions: Sequence[Contribution]) -> Members | None:
+def cve_row(members: Members, contributions: Sequence[Contribution]) -> Members | None:
     """The members of a CVE's row; None where nothing names it."""
     if members.get("cveId") is None:
         return None
-    told = by_strength(RULES, contributions)
-    scores = _scores(told)
+    claims = by_strength(RULES, contributions)
+    scores = _scores(claims)
     return members | {
         "type": "vulnerability",
         "name": members["cveId"],
         "state": members.get("state") or "PUBLISHED",
         "scores": scores,
-        "score": chosen(scores, _assigners(told)),
-        "epss": _epss(told),
-        "weaknesses": _weaknesses(told),
-        "affected": _affected(told),
-        "references": _references(told),
+        "score": preferred_score(scores, _assigners(claims)),
+        "epss": _epss(claims),
+        "weaknesses": _weaknesses(claims),
+        "affected": _products(claims),
+        "references": _references(claims),
     }
 
 
-def _entries(told: Sequence[Contribution], name: str) -> Iterator[Said]:
-    for one in told:
-        yield from one.said.get(name) or ()
+def _items(claims: Sequence[Contribution], name: str) -> Iterator[Item]:
+    for claim in claims:
+        yield from claim.said.get(name) or ()
 
 
 # -- scores ------------------------------------------------------------------------------------
 
 
-def _scores(told: Sequence[Contribution]) -> list[Said]:
+def _scores(claims: Sequence[Contribution]) -> list[Item]:
     """A source may give several of one kind, for several cases; another's of that kind yield."""
-    found: dict[tuple[Any, ...], list[Said]] = {}
-    for one in told:
-        own: dict[tuple[Any, ...], list[Said]] = {}
-        for score in one.said.get("scores") or ():
+    by_kind: dict[tuple[Any, ...], list[Item]] = {}
+    for claim in claims:
+        own: dict[tuple[Any, ...], list[Item]] = {}
+        for score in claim.said.get("scores") or ():
             kind = tuple(score[name] for name in ("system", "version", "provider", "role"))
             own.setdefault(kind, []).append(score)
-        found |= {kind: each for kind, each in own.items() if kind not in found}
-    return [_checked(score) for each in found.values() for score in each]
+        by_kind |= {kind: scores for kind, scores in own.items() if kind not in by_kind}
+    return [_with_computed_score(score) for scores in by_kind.values() for score in scores]
 
 
-def _checked(score: Said) -> Said:
+def _with_computed_score(score: Item) -> Item:
     """The score, with what its vector comes to where that is another number."""
-    computed = base_score(score["version"], score["vector"] or "")
-    is_other = None not in {computed, score["baseScore"]} and computed != score["baseScore"]
-    return {**score, "computedBaseScore": computed} if is_other else score
+    vector_score = base_score(score["version"], score["vector"] or "")
+    is_other = None not in {vector_score, score["baseScore"]} and vector_score != score["baseScore"]
+    return {**score, "computedBaseScore": vector_score} if is_other else score
 
 
-def _assigners(told: Sequence[Contribution]) -> frozenset[str]:
+def _assigners(claims: Sequence[Contribution]) -> frozenset[str]:
     """The names under which who assigned the CVE id gives scores.
 
     What the CVE record calls primary is the assigner's; the NVD repeats it under an address or id.
     """
-    names = [one.said.get("scoredBy") for one in told]
-    for one in told:
-        names += (one.said.get("assigner") or {}).values()
-        if one.format == "cve":
-            own = [score for score in one.said.get("scores") or () if score["role"] == "primary"]
+    names = [claim.said.get("scoredBy") for claim in claims]
+    for claim in claims:
+        names += (claim.said.get("assigner") or {}).values()
+        if claim.format == "cve":
+            own = [score for score in claim.said.get("scores") or () if score["role"] == "primary"]
             names += [score["provider"] for score in own]
     return frozenset(filter(None, names))
 
 
-def chosen(scores: Sequence[Said], assigners: frozenset[str]) -> Said | None:
+def preferred_score(scores: Sequence[Item], assigners: frozenset[str]) -> Item | None:
     """The score to go by, of those that have a number; None for none."""
 
-    def rank(score: Said) -> tuple[bool, bool, str, bool]:
+    def rank(score: Item) -> tuple[bool, bool, str, bool]:
         is_primary = score["role"] == "primary"
         is_nvd = score["provider"] == "nvd" and is_primary
         return score["provider"] in assigners, is_nvd, score["version"], is_primary
 
-    return max((one for one in scores if one["baseScore"] is not None), key=rank, default=None)
+    return max(
+        (score for score in scores if score["baseScore"] is not None), key=rank, default=None
+    )
 
 
-def _epss(told: Sequence[Contribution]) -> Said | None:
+def _epss(claims: Sequence[Contribution]) -> Item | None:
     """The newest reading, with the one before it."""
-    own = [one for one in told if one.said.get("epss")]
+    own = [claim for claim in claims if claim.said.get("epss")]
     if not own:
         return None
-    newest: Said = own[0].said["epss"]
-    readings = [one.said["epss"] for one in own] + [
-        one.earlier["said"] for one in own if one.earlier
+    newest: Item = own[0].said["epss"]
+    readings = [claim.said["epss"] for claim in own] + [
+        claim.earlier["said"] for claim in own if claim.earlier
     ]
-    dated = [one for one in readings if one["scoreDate"] and newest["scoreDate"]]
-    before = [one for one in dated if one["scoreDate"] < newest["scoreDate"]]
-    if not before:
+    with_date = [score for score in readings if score["scoreDate"] and newest["scoreDate"]]
+    earlier = [score for score in with_date if score["scoreDate"] < newest["scoreDate"]]
+    if not earlier:
         return newest
-    return {**newest, "previous": max(before, key=lambda one: one["scoreDate"])}
+    return {**newest, "previous": max(earlier, key=lambda score: score["scoreDate"])}
 
 
-def is_quiet(names: Sequence[str], before: Said, after: Said) -> bool:
+def is_quiet(names: Sequence[str], before: Item, after: Item) -> bool:
     """Whether a row differs in a score of EPSS alone, by less than is worth telling."""
     old, new = before.get("epss"), after.get("epss")
     if tuple(names) != ("epss",) or not (old and new):
         return False
-    crossed = any((old["percentile"] < band) != (new["percentile"] < band) for band in BANDS)
+    is_band_change = any((old["percentile"] < band) != (new["percentile"] < band) for band in BANDS)
     # Scores have five decimals: a move by exactly a hundredth is told.
-    return not crossed and round(abs(new["score"] - old["score"]), 9) < MOVED
+    return not is_band_change and round(abs(new["score"] - old["score"]), 9) < EPSS_CHANGE_MIN
 
 
 # -- weaknesses, products, references ----------------------------------------------------------
 
 
-def _weaknesses(told: Sequence[Contribution]) -> list[Said]:
-    found: dict[str, Said] = {}
-    for one in _entries(told, "weaknesses"):
-        if found.get(one["id"], one)["name"] is None:
-            found[one["id"]] = one
-        found.setdefault(one["id"], one)
-    return list(found.values())
+def _weaknesses(claims: Sequence[Contribution]) -> list[Item]:
+    weaknesses: dict[str, Item] = {}
+    for weakness in _items(claims, "weaknesses"):
+        if weaknesses.get(weakness["id"], weakness)["name"] is None:
+            weaknesses[weakness["id"]] = weakness
+        weaknesses.setdefault(weakness["id"], weakness)
+    return list(weaknesses.values())
 
 
-def _references(told: Sequence[Contribution]) -> list[Said]:
+def _references(claims: Sequence[Contribution]) -> list[Item]:
     tags: dict[str, dict[str, None]] = {}
-    for one in _entries(told, "references"):
-        tags.setdefault(one["url"], {}).update(dict.fromkeys(one["tags"]))
-    return [{"url": url, "tags": list(more)} for url, more in tags.items()]
+    for page in _items(claims, "references"):
+        tags.setdefault(page["url"], {}).update(dict.fromkeys(page["tags"]))
+    return [{"url": url, "tags": list(names)} for url, names in tags.items()]
 
 
-def _affected(told: Sequence[Contribution]) -> list[Said]:
+def _products(claims: Sequence[Contribution]) -> list[Item]:
     """A vendor's product is told once, with the CPE names and versions of all who tell of it."""
-    found: dict[tuple[str, str], Said] = {}
-    for one in _entries(told, "affected"):
-        name = (folded_product(one["vendor"] or ""), folded_product(one["product"] or ""))
-        found[name] = _both(found[name], one) if name in found else one
-    return list(found.values())
+    products: dict[tuple[str, str], Item] = {}
+    for product in _items(claims, "affected"):
+        name = (folded_product(product["vendor"] or ""), folded_product(product["product"] or ""))
+        products[name] = _product_union(products[name], product) if name in products else product
+    return list(products.values())
 
 
-def _both(one: Said, more: Said) -> Said:
-    versions = {tuple(each.items()): each for each in (*one["versions"], *more["versions"])}
+def _product_union(left: Item, right: Item) -> Item:
+    versions = {
+        tuple(version.items()): version for version in (*left["versions"], *right["versions"])
+    }
     return {
-        **one,
-        "cpes": list(dict.fromkeys((*one["cpes"], *more["cpes"]))),
+        **left,
+        "cpes": list(dict.fromkeys((*left["cpes"], *right["cpes"]))),
         "versions": list(versions.values()),
-        "defaultStatus": one["defaultStatus"] or more["defaultStatus"],
+        "defaultStatus": left["defaultStatus"] or right["defaultStatus"],
     }

@@ -54,7 +54,7 @@ def test_events_alone_are_folded_the_same_within_any_bound(
 
 
 def test_what_others_took_back_is_no_member() -> None:
-    assert members.of_report("inc_" + "0" * 24, []) is None
+    assert members.report_member("inc_" + "0" * 24, []) is None
 
 
 def test_a_pass_ends_and_leaves_the_rest_due(house: Any, monkeypatch: pytest.MonkeyPatch) -> None:

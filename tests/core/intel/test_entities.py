@@ -220,7 +220,7 @@ def withdraw(house: Any, location: str) -> None:
     id_ = house.add(location).id
 
     async def unit(ctx: Any) -> None:
-        gone, _ = await documents.contributed(ctx, id_)
+        gone, _ = await documents.contributions_from(ctx, id_)
         await documents.withdraw(ctx, gone)
 
     house.run(unit)

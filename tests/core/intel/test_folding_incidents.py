@@ -8,8 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.intel.incidents.members import MACHINE, PRESS, REPORT, Member, site
-from svc_core.intel.incidents.rules import confidence_of, folded, medoid, status_of
-from svc_core.intel.incidents.union import grouped, name_of
+from svc_core.intel.incidents.rules import (
+    fold_members,
+    incident_status,
+    medoid,
+    noisy_or_confidence,
+)
+from svc_core.intel.incidents.union import group_id, group_members
 from svc_core.operation.facts import Place, SourceRef
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
@@ -68,12 +73,12 @@ def test_the_headline_is_the_one_that_others_resemble() -> None:
 )
 def test_confidence_grows_with_independent_sources(members: Any, expected: float) -> None:
     told = [member(id_, provider, certainty=sure) for id_, provider, sure in members]
-    assert confidence_of(told) == expected
+    assert noisy_or_confidence(told) == expected
 
 
 def test_a_publisher_counts_once() -> None:
     told = [member(id_, sites=frozenset({"a.example"})) for id_ in "abc"]
-    assert confidence_of(told) == 0.5
+    assert noisy_or_confidence(told) == 0.5
 
 
 @pytest.mark.parametrize(
@@ -93,7 +98,7 @@ def test_a_status_follows_the_first_and_the_last_news(
 ) -> None:
     told = [member("a", told_at=NOON + timedelta(hours=10))]
     end = None if until is None else NOON + timedelta(hours=until)
-    assert status_of(told, NOON + timedelta(hours=hours)) == (status, end)
+    assert incident_status(told, NOON + timedelta(hours=hours)) == (status, end)
 
 
 def place(precision: Any, name: str, code: str | None = None) -> Place:
@@ -106,7 +111,7 @@ def test_the_place_is_the_most_precise_with_the_country_of_others() -> None:
         member("b", "gdacs", place=place("country", "There", "EC")),
         member("c", "reliefweb", place=place("exact", "Exactly")),
     ]
-    row, _ = folded(told, NOON, None, id="inc_a", related_incident_ids=())
+    row, _ = fold_members(told, NOON, None, id="inc_a", related_incident_ids=())
     assert row.place == place("exact", "Exactly", "EC")
 
 
@@ -124,8 +129,10 @@ def test_members_in_any_order_make_the_same(order: list[str], data: Any) -> None
             for id_ in ids
         ]
         return {
-            name_of(group): folded(group, NOON, None, id=name_of(group), related_incident_ids=())
-            for group in grouped(told)
+            group_id(group): fold_members(
+                group, NOON, None, id=group_id(group), related_incident_ids=()
+            )
+            for group in group_members(told)
         }
 
     assert made(order) == made("abcdef")

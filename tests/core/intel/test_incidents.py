@@ -14,7 +14,7 @@ from svc_core.base import drive
 from svc_core.intel.events.model import OSINT_EVENTS
 from svc_core.intel.folding.contributions import CONTRIBUTIONS
 from svc_core.intel.incidents import passes
-from svc_core.intel.incidents.members import of_event
+from svc_core.intel.incidents.members import event_member
 from svc_core.intel.incidents.model import INCIDENTS, INCIDENTS_DUE
 from svc_core.intel.incidents.neighbourhood import around, distance_km
 from svc_core.intel.incidents.passes import fold_new
@@ -288,7 +288,7 @@ def test_no_unit_reads_all_that_have_a_mark_that_everybody_has(
     monkeypatch.setattr(
         passes.members,
         "of_event",
-        lambda event, told: read.append(event.id) or of_event(event, told),
+        lambda event, told: read.append(event.id) or event_member(event, told),
     )
     fold(house)
     assert sorted(set(read)) == sorted(read)

@@ -113,15 +113,15 @@ def test_a_source_that_nobody_reads_is_shown_as_stale(
 ) -> None:
     read = _read(make_source(NOW), 1, rejections, True)
     later = NOW + timedelta(seconds=900 + late_seconds)
-    assert health.seen(read, later).health.status == status
+    assert health.with_staleness(read, later).health.status == status
 
 
 def test_errors_and_new_sources_are_shown_as_they_are(make_source: Make) -> None:
     new = make_source(NOW)
     broken = health.failed(new, NOW, "html", "A page.", None)
     later = NOW + timedelta(days=9)
-    assert health.seen(new, later) == new
-    assert health.seen(broken, later) == broken
+    assert health.with_staleness(new, later) == new
+    assert health.with_staleness(broken, later) == broken
 
 
 def test_content_ages_from_when_it_was_last_new(make_source: Make) -> None:

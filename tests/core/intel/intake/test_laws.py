@@ -66,10 +66,10 @@ def take(house: Any, document: Document, location: str = "/a") -> Taken:
 def withdraw(house: Any, location: str) -> None:
     """Take back all that the source at this location brought."""
     id_ = house.add(location).id
-    gone = house.run(lambda ctx: intake.contributed(ctx, id_))[0]
+    gone = house.run(lambda ctx: intake.contributions_from(ctx, id_))[0]
     while gone:
         house.run(lambda ctx, gone=gone: intake.withdraw(ctx, gone))
-        gone = house.run(lambda ctx: intake.contributed(ctx, id_))[0]
+        gone = house.run(lambda ctx: intake.contributions_from(ctx, id_))[0]
 
 
 # -- documents of every format -----------------------------------------------------------------

@@ -194,7 +194,7 @@ def test_all_that_a_source_brought_is_withdrawn_in_short_units(
     monkeypatch.setattr(documents, "ROWS_SCANNED", 50)
     shelf = Shelf()
     mine, other = shelf.source("/a", range(120)), shelf.source("/b", range(100, 130))
-    gone = shelf.run(operations.remove_sources, RemoveSources((mine.id,), withdraw=True))
+    gone = shelf.run(operations.remove_and_withdraw, RemoveSources((mine.id,), withdraw=True))
     assert b'"deleted":120' in gone.rows[0]
     assert (shelf.held(mine), shelf.held(other)) == (0, 30)
 
@@ -204,8 +204,8 @@ def test_what_was_cut_off_while_it_withdrew_goes_on() -> None:
     mine = shelf.source("/a", range(3))
     drive.run(shelf.write(SYSTEM, lambda ctx: remove_sources(ctx, [mine.id])))
     with pytest.raises(Problem, match="NOT_FOUND"):
-        shelf.run(operations.remove_sources, RemoveSources((mine.id,)))
-    gone = shelf.run(operations.remove_sources, RemoveSources((mine.id,), withdraw=True))
+        shelf.run(operations.remove_and_withdraw, RemoveSources((mine.id,)))
+    gone = shelf.run(operations.remove_and_withdraw, RemoveSources((mine.id,), withdraw=True))
     assert (b'"deleted":3' in gone.rows[0], shelf.held(mine)) == (True, 0)
 
 
@@ -213,7 +213,7 @@ def test_what_is_added_anew_while_it_is_withdrawn_stays() -> None:
     shelf = Shelf()
     mine = shelf.source("/a", range(3))
     shelf.again = "/a"
-    gone = shelf.run(operations.remove_sources, RemoveSources((mine.id,), withdraw=True))
+    gone = shelf.run(operations.remove_and_withdraw, RemoveSources((mine.id,), withdraw=True))
     assert (b'"deleted":0' in gone.rows[0], shelf.held(mine)) == (True, 3)
 
 
@@ -263,7 +263,7 @@ def test_former_items_are_withdrawn_with_their_source(make_entry: Any, make_docu
         taken = partial(documents.take_document, id_=source.id, document=told)
         drive.run(shelf.write(SYSTEM, taken))
     drive.run(shelf.write(SYSTEM, age))
-    gone = shelf.run(operations.remove_sources, RemoveSources((mine.id,), withdraw=True))
+    gone = shelf.run(operations.remove_and_withdraw, RemoveSources((mine.id,), withdraw=True))
     assert b'"deleted":1' in gone.rows[0]
     (left,) = drive.run(shelf.read(SYSTEM, lambda ctx: ctx.tx.documents.scan(NEWS, limit=9))).rows
     assert NEWS.decode(left.raw).source.id == other.id

@@ -8,7 +8,7 @@ import pytest
 
 from svc_core.base.unset import UNSET
 from svc_core.intel.entities.vulnerability import CVES
-from svc_core.intel.vulnerabilities.rules import chosen, is_quiet
+from svc_core.intel.vulnerabilities.rules import is_quiet, preferred_score
 from tests.core.cves import cvss, epss, kev, metric, nvd, product, record
 from tests.core.demo import take
 
@@ -59,7 +59,7 @@ CHOICES: dict[str, tuple[list[Any], Any]] = {
 
 @pytest.mark.parametrize(("scores", "base"), CHOICES.values(), ids=CHOICES)
 def test_the_score_to_go_by(scores: list[Any], base: float | None) -> None:
-    found = chosen(scores, frozenset({"harbour"}))
+    found = preferred_score(scores, frozenset({"harbour"}))
     assert (found and found["baseScore"]) == base
 
 
