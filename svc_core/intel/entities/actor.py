@@ -19,17 +19,13 @@ class ActorLink:
     entity_id: EntityId
 
 
-ActorLinks = Maybe[tuple[ActorLink, ...]]
+Links = Maybe[tuple[ActorLink, ...]]
 
 
 @frozen(kw_only=True, slots=False)
 class Actor(ActorFacet, EntityCore):  # whose aliases say who uses each
     """A threat actor, with the members of its facet beside those of all entities."""
 
-    techniques: Annotated[ActorLinks, Doc("With `include=techniques`: what it does.")] = UNSET
-    software: Annotated[ActorLinks, Doc("With `include=software`: malware and tools it uses.")] = (
-        UNSET
-    )
-    campaigns: Annotated[ActorLinks, Doc("With `include=campaigns`: what is attributed to it.")] = (
-        UNSET
-    )
+    techniques: Annotated[Links, Doc("With `include=techniques`: what it does.")] = UNSET
+    software: Annotated[Links, Doc("With `include=software`: malware and tools it uses.")] = UNSET
+    campaigns: Annotated[Links, Doc("With `include=campaigns`: what is attributed to it.")] = UNSET

@@ -121,9 +121,7 @@ async def _add_links(ctx: Context, rows: Sequence[Row], include: Sequence[LinkNa
     documents = await directory.named(ctx, (ref for refs in ends.values() for ref in refs))
     entities = {ref: _entity_of(document) for ref, document in documents.items()}
     for row in rows:
-        links = {
-            entity["id"]: entity for ref in ends.get(row["id"], ()) if (entity := entities.get(ref))
-        }
+        links = {item["id"]: item for ref in ends.get(row["id"], ()) if (item := entities.get(ref))}
         for name in include:
             row[name] = [
                 {"attackId": entity["attackId"], "name": entity["name"], "entityId": entity["id"]}

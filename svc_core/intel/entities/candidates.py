@@ -17,7 +17,7 @@ from svc_core.operation.context import Context
 from svc_core.operation.members import EntityId, Share
 from svc_core.wire.constraints import Doc, Example
 
-CANDIDATES_MAX = 10
+MATCHES_MAX = 10
 _NEAR = 100  # rows that share the most telling words with an entity
 _TERMS_MAX = 60  # words of its names that these are sought by
 _WEIGHT = 1_000  # weights of words are handed to the store in thousandths
@@ -59,4 +59,4 @@ async def candidates(ctx: Context, row: bytes) -> tuple[Candidate, ...]:
     for document in near.rows:
         if document.id not in apart:
             screening.pass_by(document.id, party(json.loads(document.raw)))
-    return tuple(candidate(*match) for match in screening.candidates(0, CANDIDATES_MAX))
+    return tuple(candidate(*match) for match in screening.candidates(0, MATCHES_MAX))

@@ -104,11 +104,9 @@ async def telling(
 
     Their member `entities` is stored `blank`, and nothing else of a row can look like that.
     """
-    entities = await named(ctx, chain.from_iterable(mentions))
+    docs = await named(ctx, chain.from_iterable(mentions))
     return [
-        row.replace(
-            b'"entities":%b' % blank, b'"entities":%b' % wire.dumps(_entity_refs(refs, entities)), 1
-        )
+        row.replace(b'"entities":%b' % blank, b'"entities":%b' % wire.dumps(_refs(refs, docs)), 1)
         for row, refs in zip(rows, mentions, strict=True)
     ]
 
@@ -119,27 +117,23 @@ async def taking_part(ctx: Context, rows: Sequence[dict[str, Any]], reference: s
     `reference` is the member in which the entities of rows have it; unknown ones are left out. A
     `subject` has its own name: a filing names its company by a number alone.
     """
-    entities = await named(ctx, (party[reference] for row in rows for party in row["entities"]))
+    docs = await named(ctx, (party[reference] for row in rows for party in row["entities"]))
     for row in rows:
         parties: dict[tuple[str, str], dict[str, str]] = {}
         for party in row["entities"]:
-            if party[reference] in entities:
-                entity, role = entities[party[reference]], party["role"]
-                name = json.loads(entity.raw)["name"] if role == "subject" else party["name"]
-                parties.setdefault(
-                    (entity.id, role), {"entityId": entity.id, "name": name, "role": role}
-                )
+            if party[reference] in docs:
+                doc, role = docs[party[reference]], party["role"]
+                name = json.loads(doc.raw)["name"] if role == "subject" else party["name"]
+                parties.setdefault((doc.id, role), {"entityId": doc.id, "name": name, "role": role})
         row["entities"] = list(parties.values())
 
 
-def _entity_refs(
-    mentions: Mapping[str, str], entities: Mapping[str, Document[Any]]
-) -> tuple[EntityRef, ...]:
+def _refs(mentions: Mapping[str, str], docs: Mapping[str, Document[Any]]) -> tuple[EntityRef, ...]:
     """Each entity once, under the first name that it has there."""
     names: dict[str, str] = {}
     for reference, name in mentions.items():
-        if reference in entities:
-            names.setdefault(entities[reference].id, name)
+        if reference in docs:
+            names.setdefault(docs[reference].id, name)
     return tuple(EntityRef(id_, name, "mentioned") for id_, name in names.items())
 
 

@@ -209,9 +209,7 @@ def _sanction_status(entity: Entity) -> str:
     """`yes`, `delisted`, or `no` list ever had it."""
     if not entity.sanctions:
         return "no"
-    return (
-        "yes" if any(sanction.status == "active" for sanction in entity.sanctions) else "delisted"
-    )
+    return "yes" if any(item.status == "active" for item in entity.sanctions) else "delisted"
 
 
 def _targets(entity: Entity) -> tuple[str, ...]:

@@ -91,9 +91,7 @@ def _cves(request: ListEntities, clauses: Clauses, *, has_lists: bool) -> Clause
     if request.sanctioned is False and not has_lists:
         return None
     names = clauses.get("designator")
-    return (
-        {} if names is None else {"key": tuple(id_of(name.removeprefix("cve:")) for name in names)}
-    )
+    return {} if names is None else {"key": tuple(id_of(cve.removeprefix("cve:")) for cve in names)}
 
 
 # -- use cases ---------------------------------------------------------------------------------
@@ -121,32 +119,27 @@ async def list_entities(ctx: Context, request: ListEntities) -> Page[EntityRow]:
         page = await _merge_page(ctx, request, {ENTITIES.name: clauses, CVES.name: cves}, bounds)
     elif cves is not None and CVE_ID.fullmatch(request.q.strip().upper()):
         only = {**cves, "key": (id_of(request.q.strip().upper()),)}
-        page = await lists.page(ctx, CVES, CVE_WORDS, request, _list_query(request, only, bounds))
+        page = await lists.page(ctx, CVES, CVE_WORDS, request, _query(request, only, bounds))
     else:
-        page = await lists.page(
-            ctx, ENTITIES, WORDS, request, _list_query(request, clauses, bounds)
-        )
+        page = await lists.page(ctx, ENTITIES, WORDS, request, _query(request, clauses, bounds))
     return evolve(page, rows=tuple(await render.whole(ctx, page.rows)))
 
 
-def _list_query(request: ListEntities, clauses: Clauses, bounds: Bounds) -> lists.Wanted[Any]:
+def _query(request: ListEntities, clauses: Clauses, bounds: Bounds) -> lists.Wanted[Any]:
     is_sorted = not isinstance(request.sort, Unset)
     return lists.Wanted(where=clauses, is_sorted=is_sorted, bounds=bounds)
 
 
 async def _merge_page(
-    ctx: Context,
-    request: ListEntities,
-    clauses_by_name: Mapping[str, Clauses | None],
-    bounds: Bounds,
+    ctx: Context, request: ListEntities, filters: Mapping[str, Clauses | None], bounds: Bounds
 ) -> Page[Any]:
     """A page of all collections of entities, which have one order."""
-    filters = sent(request, "designator", "country", "topic", "type")
+    params = sent(request, "designator", "country", "topic", "type")
     flags = {"flags": (str(request.sanctioned), str(request.include_revoked))}
-    binding = ctx.list_binding(filters | flags, **bounds)
+    binding = ctx.list_binding(params | flags, **bounds)
     start, rows, has_more = ctx.open_cursor(request.cursor, binding), list[Document[Any]](), False
     for collection in directory.HOLDERS:
-        clauses = clauses_by_name[collection.name]
+        clauses = filters[collection.name]
         if clauses is not None:
             part = await ctx.tx.documents.scan(
                 collection, where=clauses, after=start, limit=request.limit, **bounds

@@ -85,12 +85,10 @@ RELATIONS: Collection[Relation] = Collection(
     order=lambda _: 0,
     scope="global",
     keys={
-        "source": lambda relation: relation.source,
-        "target": lambda relation: relation.target,
-        "type": lambda relation: relation.type,
-        "surface": lambda relation: (
-            f"{relation.surface}:{'revoked' if relation.revoked else 'live'}"
-        ),
+        "source": lambda row: row.source,
+        "target": lambda row: row.target,
+        "type": lambda row: row.type,
+        "surface": lambda row: f"{row.surface}:{'revoked' if row.revoked else 'live'}",
     },
 )
 """Ordered by id. Not in the change feed, as no route serves a relation alone: graphs do."""

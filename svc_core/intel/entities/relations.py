@@ -44,9 +44,7 @@ def relation_row(members: Members, contributions: Sequence[Contribution]) -> Mem
         "revoked": is_revoked,
         "surface": "cyber" if any(map(_is_cyber, ends)) else "economy",
         "providers": sorted({claim.ref["provider"] for claim in claims}),
-        "stixId": next(
-            filter(_STIX.fullmatch, (str(claim.ref["recordId"]) for claim in claims)), None
-        ),
+        "stixId": next(filter(_STIX.fullmatch, (str(c.ref["recordId"]) for c in claims)), None),
     }
     return row | _confidence(members.get("confidence"), len(row["providers"]))
 
@@ -64,11 +62,7 @@ def _is_cyber(key: str) -> bool:
 
 def _attributes(claims: Sequence[Contribution]) -> dict[str, Any]:
     """What any of them tells besides, the first by id where they differ."""
-    return {
-        name: value
-        for claim in reversed(claims)
-        for name, value in claim.said["attributes"].items()
-    }
+    return {name: value for c in reversed(claims) for name, value in c.said["attributes"].items()}
 
 
 def _confidence(stated: float | None, count: int) -> dict[str, Any]:

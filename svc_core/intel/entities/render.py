@@ -39,10 +39,10 @@ class EntityRow(Entity):
 async def whole(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
     """Rows of entities and of CVEs with all that is looked up."""
     cves = iter(await exploitation.whole(ctx, [row for row in rows if _OF_CVE in row]))
-    full_rows = [
+    docs = [
         wire.dumps(exploitation.nested_row(next(cves))) if _OF_CVE in row else row for row in rows
     ]
-    return await with_sanctions(ctx, [await _with_replacement(ctx, row) for row in full_rows])
+    return await with_sanctions(ctx, [await _with_replacement(ctx, row) for row in docs])
 
 
 async def with_sanctions(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:

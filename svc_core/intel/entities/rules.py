@@ -51,24 +51,18 @@ def _entity_row(members: Members, contributions: Sequence[Contribution]) -> Memb
     """The members of an entity's row; None without a name."""
     if members.get("name") is None:
         return None
-    claims, endings = (
-        by_strength(RULES, contributions),
-        [claim for claim in contributions if claim.ended_listings],
-    )
+    claims = by_strength(RULES, contributions)
+    endings = [claim for claim in contributions if claim.ended_listings]
     row = {
         name: value
         for name, value in members.items()
         if name not in _ACTOR and value is not None and (value or name not in _OF_PARTIES)
     }
-    statuses = [claim.said.get("status") for claim in claims]
+    statuses = [c.said.get("status") for c in claims]
     row |= {
-        "aliases": _other_names(
-            members["name"], [name for claim in claims for name in _names(claim)]
-        ),
-        "weakAliases": _other_names(members["name"], members.get("weakAliases") or ()),
-        "status": next(
-            (status for status in statuses if status and status != "unknown"), "unknown"
-        ),
+        "aliases": _aliases(members["name"], [name for c in claims for name in _names(c)]),
+        "weakAliases": _aliases(members["name"], members.get("weakAliases") or ()),
+        "status": next((s for s in statuses if s and s != "unknown"), "unknown"),
         "revoked": bool(members.get("revoked") or members.get("deprecated")),
         "sanctions": _sanctions(members.get("sanctions") or (), endings) or None,
         "listings": _listings(members.get("listings") or ()),
@@ -87,7 +81,7 @@ def _names(claim: Contribution) -> list[str]:
     return [name for name in (claim.said.get("name"), *(claim.said.get("aliases") or ())) if name]
 
 
-def _other_names(name: str, names: Sequence[str]) -> list[str]:
+def _aliases(name: str, names: Sequence[str]) -> list[str]:
     """The names beside this one, each in the first of its spellings in capitals or not."""
     spellings: dict[str, str] = {}
     for spelling in names:
@@ -114,21 +108,15 @@ def _with_date(listing: Mapping[str, Any]) -> dict[str, Any]:
 
 def _listings(listings: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The listings but for tickers that another one tells with their market."""
-    on_markets = [
-        listing for listing in listings if listing.get("exchangeName") or listing.get("mic")
-    ]
-    tickers = {listing["ticker"] for listing in on_markets}
-    return [
-        listing for listing in listings if listing in on_markets or listing["ticker"] not in tickers
-    ]
+    on_markets = [item for item in listings if item.get("exchangeName") or item.get("mic")]
+    tickers = {item["ticker"] for item in on_markets}
+    return [item for item in listings if item in on_markets or item["ticker"] not in tickers]
 
 
 def _facet(members: Mapping[str, Any], claims: Sequence[Contribution]) -> dict[str, Any]:
     key = members.get("replacedBy")
     facet = {name: members[name] for name in _ACTOR if members.get(name) is not None}
-    names = dict.fromkeys(
-        (name, claim.ref["provider"]) for claim in claims for name in _names(claim)
-    )
+    names = dict.fromkeys((name, c.ref["provider"]) for c in claims for name in _names(c))
     aliases = [{"name": n, "provider": p} for n, p in names if n != members["name"]]
     return facet | {"aliases": aliases, "replacedById": key and id_of(key)}
 

@@ -14,7 +14,7 @@ from svc_core.contract.result import Page
 from svc_core.formats.reading.identifiers import isin, lei
 from svc_core.formats.reading.parties import well_formed
 from svc_core.formats.reading.values import country_named
-from svc_core.intel.entities.candidates import CANDIDATES_MAX, Candidate, candidate
+from svc_core.intel.entities.candidates import MATCHES_MAX, Candidate, candidate
 from svc_core.intel.entities.model import ENTITIES, Entity
 from svc_core.intel.linking.matching import Names, Party, party
 from svc_core.intel.linking.screening import Screening
@@ -58,9 +58,7 @@ class MatchEntities:
     """Lines to be screened."""
 
     lines: Annotated[tuple[Line, ...], MinLen(1), MaxLen(LINES_MAX)]
-    limit: Annotated[
-        int, Ge(1), Le(CANDIDATES_MAX), Doc("Matches of a line at most, the best.")
-    ] = 3
+    limit: Annotated[int, Ge(1), Le(MATCHES_MAX), Doc("Matches of a line at most, the best.")] = 3
 
 
 @frozen

@@ -88,21 +88,20 @@ async def merge_entities(ctx: Context, request: MergeEntities) -> One[Settlement
         Problem: NOT_FOUND; VALIDATION_FAILED for one id twice; RESOURCE_CONFLICT where designators,
             or what was said before, hold them apart.
     """
-    entity, target = await _entity_pair(ctx, request.entity_id, request.into_id, "/intoId")
-    if entity.id == target.id:
-        return _settled(target, request.entity_id, target.name, "merged", is_new=False)
-    distinct_ids = await distinct_from(ctx, keys_of(entity))
-    if distinct_ids & set(keys_of(target)) and (entity.id, target.id) != (
-        request.entity_id,
-        request.into_id,
-    ):
-        detail = f"{entity.id} and {target.id} were said to be distinct; if they are not, merge these two"
+    row, into = await _pair(ctx, request.entity_id, request.into_id, "/intoId")
+    if row.id == into.id:
+        return _settled(into, request.entity_id, into.name, "merged", is_new=False)
+    distinct = await distinct_from(ctx, keys_of(row))
+    if distinct & set(keys_of(into)) and (row.id, into.id) != (request.entity_id, request.into_id):
+        detail = (
+            f"{row.id} and {into.id} were said to be distinct; if they are not, merge these two"
+        )
         raise Problem(problem.RESOURCE_CONFLICT, detail)
-    await _save_word(ctx, _word_of(ctx, "merge", target.id, entity.id))
-    if (await directory.rows_by_id(ctx, [entity.id])).get(entity.id, target).id != target.id:
-        detail = f"{entity.id} and {target.id} are told apart: {_difference(entity, target)}."
+    await _save_word(ctx, _word_of(ctx, "merge", into.id, row.id))
+    if (await directory.rows_by_id(ctx, [row.id])).get(row.id, into).id != into.id:
+        detail = f"{row.id} and {into.id} are told apart: {_difference(row, into)}."
         raise Problem(problem.RESOURCE_CONFLICT, detail)
-    return _settled(target, entity.id, entity.name, "merged", is_new=True)
+    return _settled(into, row.id, row.name, "merged", is_new=True)
 
 
 async def part_entity(ctx: Context, request: PartEntity) -> One[Settlement]:
@@ -113,10 +112,8 @@ async def part_entity(ctx: Context, request: PartEntity) -> One[Settlement]:
             themselves make it one with another.
     """
     row = await _entity(ctx, request.merged_id)
-    merges = [
-        claim for claim in await _words_about(ctx, [request.merged_id]) if claim.pair == "merge"
-    ]
-    own_merges = [claim for claim in merges if claim.names[1] == request.merged_id]
+    merges = [c for c in await _words(ctx, [request.merged_id]) if c.pair == "merge"]
+    own_merges = [c for c in merges if c.names[1] == request.merged_id]
     if not own_merges and row.id == request.merged_id:
         if merges:
             todo = ", ".join(f"svc entities part {merge.names[1]}" for merge in merges)
@@ -129,9 +126,7 @@ async def part_entity(ctx: Context, request: PartEntity) -> One[Settlement]:
         await _save_word(ctx, _word_of(ctx, "distinct", *sorted((row.id, request.merged_id))))
     alone = await _entity(ctx, request.merged_id)
     if alone.id == row.id:
-        raise Problem(
-            problem.RESOURCE_CONFLICT, await _shared_designators(ctx, row.id, request.merged_id)
-        )
+        raise Problem(problem.RESOURCE_CONFLICT, await _advice(ctx, row.id, request.merged_id))
     return _settled(alone, row.id, row.name, "parted", is_new=True)
 
 
@@ -141,7 +136,7 @@ async def distinguish_entities(ctx: Context, request: DistinguishEntities) -> On
     Raises:
         Problem: NOT_FOUND; VALIDATION_FAILED for one id twice; RESOURCE_CONFLICT for what is one.
     """
-    entity, other_entity = await _entity_pair(ctx, request.entity_id, request.other_id, "/otherId")
+    entity, other_entity = await _pair(ctx, request.entity_id, request.other_id, "/otherId")
     if entity.id == other_entity.id:
         merged_id = next(id_ for id_ in (request.entity_id, request.other_id) if id_ != entity.id)
         detail = f"They are one entity, {entity.id}; first: svc entities part {merged_id}"
@@ -153,7 +148,7 @@ async def distinguish_entities(ctx: Context, request: DistinguishEntities) -> On
 async def distinct_from(ctx: Context, ids: Iterable[str]) -> frozenset[str]:
     """The ids of entities that the operator told apart from the one that has these."""
     own = frozenset(ids)
-    claims = [claim for claim in await _words_about(ctx, own) if claim.pair == "distinct"]
+    claims = [claim for claim in await _words(ctx, own) if claim.pair == "distinct"]
     return frozenset(name for claim in claims for name in claim.names) - own
 
 
@@ -191,7 +186,7 @@ async def _save_word(ctx: Context, word: Contribution) -> bool:
     return True
 
 
-async def _words_about(ctx: Context, ids: Iterable[str]) -> list[Contribution]:
+async def _words(ctx: Context, ids: Iterable[str]) -> list[Contribution]:
     """What the operator said of entities with these ids."""
     clause = {"name": tuple(sorted(ids)), "source": (OPERATOR,)}
     page = await ctx.tx.documents.scan(CONTRIBUTIONS, where=clause, limit=PAIRS_MAX)
@@ -201,9 +196,7 @@ async def _words_about(ctx: Context, ids: Iterable[str]) -> list[Contribution]:
 # -- entities ----------------------------------------------------------------------------------
 
 
-async def _entity_pair(
-    ctx: Context, id_: str, other_id: str, pointer: str
-) -> tuple[Entity, Entity]:
+async def _pair(ctx: Context, id_: str, other_id: str, pointer: str) -> tuple[Entity, Entity]:
     if id_ == other_id:
         raise Problem(problem.VALIDATION_FAILED, f"{pointer}: is the same id")
     return await _entity(ctx, id_), await _entity(ctx, other_id)
@@ -232,12 +225,10 @@ def _difference(left: Entity, right: Entity) -> str:
     return "one that was merged with them was said to be distinct"
 
 
-async def _shared_designators(ctx: Context, row: str, id_: str) -> str:
+async def _advice(ctx: Context, row: str, id_: str) -> str:
     claims = (await contributions_of(ctx, [row])).values()
-    joining = [
-        claim for claim in claims if id_ in claim.names and len(claim.names) > 1 and not claim.pair
-    ]
-    sources = sorted({claim.source for claim in joining})
+    joining = [c for c in claims if id_ in c.names and len(c.names) > 1 and not c.pair]
+    sources = sorted({c.source for c in joining})
     return (
         f"Sources give {id_} and {row} one designator, so no operator merged them. To part them, "
         f"correct what they say, or: svc sources remove {' '.join(sources)} --withdraw"

@@ -78,12 +78,10 @@ CONTRIBUTIONS: Collection[Contribution] = Collection(
     order=lambda _: 0,
     scope="global",
     keys={
-        "row": lambda claim: claim.row,
-        "source": lambda claim: (
-            ended_source(claim.source) if claim.ended_listings else claim.source
-        ),
+        "row": lambda c: c.row,
+        "source": lambda c: ended_source(c.source) if c.ended_listings else c.source,
     },
-    facets={"name": lambda claim: claim.names if len(claim.names) > 1 else ()},
+    facets={"name": lambda c: c.names if len(c.names) > 1 else ()},
 )
 
 
@@ -95,15 +93,13 @@ class PreparedContribution:
     record: Record = field(repr=False)
 
 
-def prepare_contribution(
-    contribution: Contribution, words: bytes | None = None
-) -> PreparedContribution:
+def prepare_contribution(claim: Contribution, words: bytes | None = None) -> PreparedContribution:
     """A contribution that is ready to be kept; `words` is the JSON of the rest of it."""
     if words is None:
-        return PreparedContribution(contribution, CONTRIBUTIONS.record(contribution))
-    members = {wire.camel(name): getattr(contribution, name) for name in _LATE_MEMBERS}
+        return PreparedContribution(claim, CONTRIBUTIONS.record(claim))
+    members = {wire.camel(name): getattr(claim, name) for name in _LATE_MEMBERS}
     raw = words[:-1] + b"," + wire.dumps(members)[1:]
-    return PreparedContribution(contribution, CONTRIBUTIONS.record(contribution, raw))
+    return PreparedContribution(claim, CONTRIBUTIONS.record(claim, raw))
 
 
 _LATE_MEMBERS = ("digest", "read_at", "stamp", "since", "earlier")

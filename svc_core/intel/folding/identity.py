@@ -12,7 +12,7 @@ from attrs import define, field, frozen
 
 from svc_core.intel.folding.contributions import CONTRIBUTIONS, MERGED_ROWS, Contribution, MergedRow
 from svc_core.intel.folding.kind import RowKind
-from svc_core.intel.folding.union import ALIKE_MAX, Grouping, group_contributions, shared_names
+from svc_core.intel.folding.union import ALIKE_MAX, Grouping, group_claims, shared_names
 from svc_core.operation.context import Context
 from svc_core.operation.ports import Document
 
@@ -23,11 +23,11 @@ joined."""
 HOPS_MAX = 16
 """Names that may lie between two contributions to one row; a chain of thousands is no thing."""
 
-Contributions = Mapping[str, Contribution]
+Claims = Mapping[str, Contribution]
 
 
 @frozen
-class RowAssignment:
+class Placement:
     """Contributions by id with the rows under which they stand, and the rows that change by it.
 
     `survivors` are rows that were taken up, with those that did so; `restored_ids` rows that are back;
@@ -51,15 +51,13 @@ class _SharedNames:
     names: set[str] = field(factory=set)
 
 
-async def assign_rows(
-    ctx: Context, kind: RowKind, before: Contributions, after: Contributions
-) -> RowAssignment:
+async def assign_rows(ctx: Context, kind: RowKind, before: Claims, after: Claims) -> Placement:
     """Contributions that were `before` and are `after`, with others that change rows by it."""
-    assignment = RowAssignment(dict(after), cache=dict(before))
+    placement = Placement(dict(after), cache=dict(before))
     changes = [*before.values(), *after.values()]
     names = {name for claim in changes for name in claim.names}
-    common = _SharedNames(ALIKE_MAX + len(changes), assignment.cache)
-    namesakes = await _claims_by_name(ctx, names, common)
+    common = _SharedNames(ALIKE_MAX + len(changes), placement.cache)
+    namesakes = await _bearers(ctx, names, common)
     bridges = [claim for claim in (*namesakes.values(), *changes) if len(claim.names) > 1]
     bridged_names = {name for claim in bridges for name in claim.names}
     joinable = {claim.id: claim for claim in changes if not bridged_names.isdisjoint(claim.names)}
@@ -68,20 +66,16 @@ async def assign_rows(
         closure = await _closure(ctx, frontier, names, namesakes, common)
         claims = {id_: after.get(id_, claim) for id_, claim in (closure | joinable).items()}
         members = [claim for id_, claim in claims.items() if id_ in after or id_ not in before]
-        await _apply_grouping(
-            ctx, assignment, closure, group_contributions(kind, members, common.names, ALIKE_MAX)
-        )
-    assignment.row_ids.update(claim.row for claim in (*before.values(), *assignment.after.values()))
-    live = sorted({claim.row for claim in assignment.after.values()})
-    assignment.restored_ids.update(await ctx.tx.documents.get_many(MERGED_ROWS, live))
-    for row in sorted(assignment.restored_ids):
+        await _place(ctx, placement, closure, group_claims(kind, members, common.names, ALIKE_MAX))
+    placement.row_ids.update(claim.row for claim in (*before.values(), *placement.after.values()))
+    live = sorted({claim.row for claim in placement.after.values()})
+    placement.restored_ids.update(await ctx.tx.documents.get_many(MERGED_ROWS, live))
+    for row in sorted(placement.restored_ids):
         await ctx.remove(MERGED_ROWS, row)
-    return assignment
+    return placement
 
 
-async def _apply_grouping(
-    ctx: Context, assignment: RowAssignment, closure: Contributions, grouping: Grouping
-) -> None:
+async def _place(ctx: Context, placement: Placement, closure: Claims, grouping: Grouping) -> None:
     """Put contributions under their rows, and note which rows were left by it."""
     rows = grouping.rows
     for row, group in rows.items():
@@ -89,21 +83,17 @@ async def _apply_grouping(
             old_row = closure[claim.id].row if claim.id in closure else row
             apart = tuple(sorted(grouping.apart.get(claim.id, ())))
             if (claim.row, claim.apart) != (row, apart):
-                assignment.after[claim.id] = attrs.evolve(claim, row=row, apart=apart)
+                placement.after[claim.id] = attrs.evolve(claim, row=row, apart=apart)
             if old_row != row:
-                assignment.row_ids.add(old_row)
+                placement.row_ids.add(old_row)
                 if old_row not in rows:
-                    assignment.survivors[old_row] = row
-    for old_row, row in sorted(assignment.survivors.items()):
+                    placement.survivors[old_row] = row
+    for old_row, row in sorted(placement.survivors.items()):
         await _merge(ctx, old_row, row)
 
 
 async def _closure(
-    ctx: Context,
-    frontier: Set[str],
-    names: Set[str],
-    namesakes: Contributions,
-    common: _SharedNames,
+    ctx: Context, frontier: Set[str], names: Set[str], namesakes: Claims, common: _SharedNames
 ) -> dict[str, Contribution]:
     """All that is stored of what these have names in common with; what has `names` is `namesakes`."""
     closure, seen = dict(namesakes), set[str]()
@@ -111,7 +101,7 @@ async def _closure(
         frontier = frontier - seen
         if not frontier or len(closure) > JOINED_MAX:
             break
-        batch = await _claims_by_name(ctx, frontier - names, common)
+        batch = await _bearers(ctx, frontier - names, common)
         batch |= await contributions_of(ctx, frontier, common.cache)
         closure |= batch
         seen |= frontier
@@ -123,9 +113,7 @@ def _row_names(contributions: Iterable[Contribution]) -> set[str]:
     return {name for claim in contributions for name in (*claim.names, claim.row)}
 
 
-async def _claims_by_name(
-    ctx: Context, names: Set[str], common: _SharedNames
-) -> dict[str, Contribution]:
+async def _bearers(ctx: Context, names: Set[str], common: _SharedNames) -> dict[str, Contribution]:
     """What has these names, but for those that are too `common`."""
     claims: dict[str, Contribution] = {}
     names, after = names - common.names, None

@@ -39,32 +39,23 @@ class Rules:
     def rank(self, format_: str) -> int:
         """How far behind the strongest a format is."""
         places = enumerate(self.precedence)
-        return next(
-            (position for position, group in places if format_ in group.split()),
-            len(self.precedence),
-        )
+        return next((i for i, group in places if format_ in group.split()), len(self.precedence))
 
 
-def fold_contributions(
-    rules: Rules, contributions: Sequence[Contribution]
-) -> dict[str, Any] | None:
+def fold_contributions(rules: Rules, claims: Sequence[Contribution]) -> dict[str, Any] | None:
     """The members that the contributions give a row together; None where they make none."""
-    contributions = live_contributions(contributions)
-    if all(claim.format in rules.silent_formats for claim in contributions):
+    claims = live_contributions(claims)
+    if all(claim.format in rules.silent_formats for claim in claims):
         return None
-    order = _by_precedence(contributions, rules.precedence)
-    members = dict(_strongest_members(order[:1] if rules.is_single else order))
+    order = _by_precedence(claims, rules.precedence)
+    members = dict(_members(order[:1] if rules.is_single else order))
     for name, formats in rules.prefer.items():
-        members |= {
-            k: v
-            for k, v in _strongest_members(_by_precedence(contributions, formats)).items()
-            if k == name
-        }
+        members |= {k: v for k, v in _members(_by_precedence(claims, formats)).items() if k == name}
     for name, keys in rules.joined.items():
         lists = [claim.said[name] for claim in order if claim.said.get(name) is not None]
         if lists:
             members[name] = list_union(lists, keys)
-    refs = sorted(contributions, key=lambda claim: claim.id)
+    refs = sorted(claims, key=lambda claim: claim.id)
     return members | {"sources": [_source(claim) for claim in refs]}
 
 
@@ -108,26 +99,20 @@ def by_strength(rules: Rules, contributions: Sequence[Contribution]) -> list[Con
     return _by_precedence(live_contributions(contributions), rules.precedence)
 
 
-def _by_precedence(
-    contributions: Sequence[Contribution], formats: Sequence[str]
-) -> list[Contribution]:
+def _by_precedence(claims: Sequence[Contribution], formats: Sequence[str]) -> list[Contribution]:
     """The strongest first."""
-    if len(contributions) == 1:
-        return list(contributions)
-    ranks = {
-        name: position
-        for position, group in enumerate(reversed(formats), 1)
-        for name in group.split()
-    }
+    if len(claims) == 1:
+        return list(claims)
+    ranks = {name: i for i, group in enumerate(reversed(formats), 1) for name in group.split()}
 
     def strength(claim: Contribution) -> tuple[int, bool, datetime]:
         return (ranks.get(claim.format, 0), claim.stamp is not None, claim.stated_at)
 
-    by_id = sorted(contributions, key=lambda claim: claim.id)
+    by_id = sorted(claims, key=lambda claim: claim.id)
     return sorted(by_id, key=strength, reverse=True)
 
 
-def _strongest_members(claims: Iterable[Contribution]) -> dict[str, Any]:
+def _members(claims: Iterable[Contribution]) -> dict[str, Any]:
     members: dict[str, Any] = {}
     for claim in claims:
         for name, value in claim.said.items():

@@ -62,19 +62,15 @@ class _Groups:
         return True
 
 
-def group_contributions(
+def group_claims(
     kind: RowKind, claims: Sequence[Contribution], common: Set[str], limit: int
 ) -> Grouping:
     """The rows that contributions make; `common` names join nothing."""
     muted_names = common | shared_names(claims, limit)
     groups, apart = _Groups(), defaultdict[str, set[str]](set)
-    by_weight = sorted(
-        (claim for claim in claims if not claim.pair), key=lambda claim: _weight(kind, claim)
-    )
-    named_claims = [(claim, *_exclusive_names(kind, claim)) for claim in by_weight]
-    pairs = sorted(
-        (claim for claim in claims if claim.pair), key=lambda claim: (claim.read_at, claim.id)
-    )
+    by_weight = sorted((c for c in claims if not c.pair), key=lambda c: _weight(kind, c))
+    named_claims = [(c, *_exclusive_names(kind, c)) for c in by_weight]
+    pairs = sorted((c for c in claims if c.pair), key=lambda c: (c.read_at, c.id))
     distinct = [claim.names for claim in pairs if claim.pair == "distinct"]
     muted_names |= _contested_names(kind, named_claims, distinct)
     for claim, marks, _ in named_claims:
@@ -113,7 +109,7 @@ def _join_merges(
 
 
 def _rows(
-    groups: _Groups, row_names: dict[str, str], claims: Sequence[Contribution], limit: int
+    groups: _Groups, names: dict[str, str], claims: Sequence[Contribution], limit: int
 ) -> dict[str, list[Contribution]]:
     members: dict[str, list[Contribution]] = defaultdict(list)
     for claim in sorted(claims, key=lambda claim: claim.id):
@@ -122,9 +118,7 @@ def _rows(
     for leader, group in members.items():
         is_thing = len({claim.names[0] for claim in group}) <= limit
         for claim in group:
-            rows[row_names.get(leader, claim.names[0]) if is_thing else claim.names[0]].append(
-                claim
-            )
+            rows[names.get(leader, claim.names[0]) if is_thing else claim.names[0]].append(claim)
     return rows
 
 
@@ -140,13 +134,9 @@ def _contested_names(
             owners[name].update(claim.names)
             for scheme, mark in claim_marks.items():
                 marks[name][scheme].add(mark)
-    distinct_names = {
-        name for name, ids in owners.items() if any(ids.issuperset(pair) for pair in distinct)
-    }
-    return distinct_names | {
-        name
-        for name, by_scheme in marks.items()
-        if any(len(values) > 1 for values in by_scheme.values())
+    split = {name for name, own in owners.items() if any(own.issuperset(two) for two in distinct)}
+    return split | {
+        name for name, values in marks.items() if any(len(v) > 1 for v in values.values())
     }
 
 

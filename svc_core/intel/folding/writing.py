@@ -25,12 +25,7 @@ from svc_core.intel.folding.contributions import (
     PreparedContribution,
     prepare_contribution,
 )
-from svc_core.intel.folding.identity import (
-    Contributions,
-    RowAssignment,
-    assign_rows,
-    contributions_of,
-)
+from svc_core.intel.folding.identity import Claims, Placement, assign_rows, contributions_of
 from svc_core.intel.folding.kind import RowKind, Written
 from svc_core.intel.folding.model import LastRun
 from svc_core.intel.folding.rules import Rules, strongest_contribution
@@ -61,39 +56,37 @@ class Taken:
 async def write(
     ctx: Context,
     kind: RowKind,
-    before: Contributions,
-    after: Contributions,
+    before: Claims,
+    after: Claims,
     *,
-    stored_forms: Mapping[str, PreparedContribution] = MappingProxyType({}),
+    forms: Mapping[str, PreparedContribution] = MappingProxyType({}),
     words: Mapping[str, Any] = MappingProxyType({}),
 ) -> tuple[Taken, dict[str, Contribution]]:
     """Write contributions of a kind with the rows that they change; they, where they stand.
 
-    Of what is `stored_forms` the stored form is known; `words` are those of rows.
+    Of what is `forms` the stored form is known; `words` are those of rows.
     """
     if kind.is_joined:
-        assignment = await assign_rows(ctx, kind, before, after)
+        placement = await assign_rows(ctx, kind, before, after)
     else:
-        assignment = RowAssignment(
-            dict(after), {claim.row for claim in (*before.values(), *after.values())}
-        )
-    for id_ in before.keys() - assignment.after.keys():
+        placement = Placement(dict(after), {c.row for c in (*before.values(), *after.values())})
+    for id_ in before.keys() - placement.after.keys():
         await ctx.tx.documents.delete(CONTRIBUTIONS, id_)
-    for id_, claim in assignment.after.items():
-        form = stored_forms.get(id_)
+    for id_, claim in placement.after.items():
+        form = forms.get(id_)
         if form is None or form.contribution is not claim:
             form = prepare_contribution(claim)
         await ctx.tx.documents.put(PREPARED_CONTRIBUTIONS, id_, form)
     if kind.collection is not None:
-        counts = await _refold(ctx, kind, assignment, words)
+        counts = await _refold(ctx, kind, placement, words)
     else:
         counts = _claim_counts(before, after)
         if kind.listen is not None:
             await kind.listen(ctx, [*before.values(), *after.values()])
-    return counts, {id_: assignment.after[id_] for id_ in after}
+    return counts, {id_: placement.after[id_] for id_ in after}
 
 
-def _claim_counts(before: Contributions, after: Contributions) -> Taken:
+def _claim_counts(before: Claims, after: Claims) -> Taken:
     """What became of contributions that make no rows yet."""
     old = {id_: claim.digest for id_, claim in before.items() if not claim.gone}
     new = {id_: claim.digest for id_, claim in after.items() if not claim.gone}
@@ -111,13 +104,13 @@ async def strongest_of(ctx: Context, rules: Rules, ids: Sequence[str]) -> dict[s
 
 
 async def _refold(
-    ctx: Context, kind: RowKind, assignment: RowAssignment, words: Mapping[str, Any]
+    ctx: Context, kind: RowKind, placement: Placement, words: Mapping[str, Any]
 ) -> Taken:
     """Fold the touched rows again and write those that say something new."""
     collection: Any = kind.collection
-    ids = sorted(assignment.row_ids)
+    ids = sorted(placement.row_ids)
     documents = await ctx.tx.documents.get_many(collection, ids)
-    claims = await _row_claims(ctx, kind, assignment, [row for row in ids if row in documents])
+    claims = await _row_claims(ctx, kind, placement, [row for row in ids if row in documents])
     drafts: dict[str, tuple[Any, Any]] = {}
     all_members: dict[str, Mapping[str, Any] | None] = {}
     quiet_changes: list[Written] = []
@@ -137,11 +130,9 @@ async def _refold(
     for row, (before, draft) in drafts.items():
         value = settlements.get(row, draft)
         if value is not None:
-            await _write(
-                ctx, collection, row, value, before, is_back=row in assignment.restored_ids
-            )
+            await _write(ctx, collection, row, value, before, is_back=row in placement.restored_ids)
         else:
-            await _remove(ctx, collection, before, assignment.survivors.get(row))
+            await _remove(ctx, collection, before, placement.survivors.get(row))
         old = None if before is None else collection.decode(before.raw)
         changes.append(Written(old, value, words.get(row) or _words(kind, all_members[row], value)))
     for follow in kind.follows:
@@ -154,18 +145,16 @@ async def _refold(
 
 
 async def _row_claims(
-    ctx: Context, kind: RowKind, assignment: RowAssignment, stored_rows: Sequence[str]
+    ctx: Context, kind: RowKind, placement: Placement, stored_rows: Sequence[str]
 ) -> dict[str, list[Contribution]]:
     """What is said of the touched rows.
 
     Of one that is not stored nothing was said before, but for what makes no row: of a silent
     format, or that it is gone, which may go for other keys too.
     """
-    rows = (
-        sorted(assignment.row_ids) if kind.rules.silent_formats or kind.is_joined else stored_rows
-    )
-    claims = await contributions_of(ctx, rows, assignment.cache | assignment.after)
-    return by_row((claims | assignment.after).values())
+    rows = sorted(placement.row_ids) if kind.rules.silent_formats or kind.is_joined else stored_rows
+    claims = await contributions_of(ctx, rows, placement.cache | placement.after)
+    return by_row((claims | placement.after).values())
 
 
 def by_row(contributions: Iterable[Contribution]) -> dict[str, list[Contribution]]:

@@ -133,15 +133,9 @@ def event_member(event: OsintEvent, mentions: Sequence[Contribution] = ()) -> Me
     is_machine = event.provider == MACHINE
     marks = tuple(marks_of(event))
     measurements = event.measurements or ()
-    times = [
-        _time(measurement.as_of)
-        for measurement in measurements
-        if isinstance(measurement.as_of, str)
-    ]
+    times = [_time(item.as_of) for item in measurements if isinstance(item.as_of, str)]
     signs = [event.occurred_at, event.reported_at, event.ended_at, *times]
-    instants = sorted(filter(None, [event.reported_at] if is_machine else signs)) or [
-        event.created_at
-    ]
+    dates = sorted(filter(None, [event.reported_at] if is_machine else signs)) or [event.created_at]
     claims = [claim.said for claim in mentions if not claim.gone]
     certainties = [event.confidence, *(claim.get("confidence") for claim in claims)]
     urls = [event.url, *(claim.get("url") for claim in claims)]
@@ -150,14 +144,12 @@ def event_member(event: OsintEvent, mentions: Sequence[Contribution] = ()) -> Me
         home=marks[0],
         marks=marks[:1] if is_machine else marks,
         weak=marks[1:] if is_machine else (),
-        first_sign_at=instants[0],
-        last_sign_at=instants[-1],
+        first_sign_at=dates[0],
+        last_sign_at=dates[-1],
         categories=(event.category,) if event.category not in {None, "other"} else (),
         word=_word(event),
         basis=event.severity_basis,
-        certainty=max(
-            (certainty for certainty in certainties if certainty is not None), default=None
-        ),
+        certainty=max((c for c in certainties if c is not None), default=None),
         started_at=event.occurred_at,
         precision=event.date_precision,
         measurements=measurements,
@@ -230,15 +222,11 @@ def report_member(row: str, claims: Sequence[Contribution]) -> Member | None:
     )
     if members is None:
         return None
-    claims_now = [claim for claim in claims if not claim.gone]
+    live = [c for c in claims if not c.gone]
     started_at = members.get("startedAt") and wire.from_json(datetime, members["startedAt"])
     basis = members.get("severityBasis") and wire.from_json(SeverityBasis, members["severityBasis"])
-    times = [claim.stamp for claim in claims_now if claim.stamp] or [
-        claim.read_at for claim in claims_now
-    ]
-    participants = [
-        item for item in members.get("entities") or () if len(item["name"]) <= NAME_CHARS
-    ]
+    times = [c.stamp for c in live if c.stamp] or [c.read_at for c in live]
+    parties = [item for item in members.get("entities") or () if len(item["name"]) <= NAME_CHARS]
     return Member(
         id=row,
         home=row,
@@ -256,11 +244,9 @@ def report_member(row: str, claims: Sequence[Contribution]) -> Member | None:
         basis=basis,
         started_at=started_at,
         precision=members.get("datePrecision"),
-        designators=tuple(
-            wire.from_json(Designator, item) for item in members.get("designators") or ()
-        ),
-        people=tuple(map(_participant, participants)),
-        sites=frozenset(site(claim.ref.get("url")) or members["provider"] for claim in claims_now),
+        designators=tuple(wire.from_json(Designator, d) for d in members.get("designators") or ()),
+        people=tuple(map(_participant, parties)),
+        sites=frozenset(site(claim.ref.get("url")) or members["provider"] for claim in live),
     )
 
 

@@ -130,11 +130,7 @@ class Incident:
 
 
 def _references(incident: Incident) -> tuple[str, ...]:
-    return tuple(
-        participant.reference
-        for participant in incident.entities
-        if not isinstance(participant.reference, Unset)
-    )
+    return tuple(p.reference for p in incident.entities if not isinstance(p.reference, Unset))
 
 
 def _gravity(incident: Incident) -> int:

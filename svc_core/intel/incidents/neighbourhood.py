@@ -99,31 +99,23 @@ async def _near(
     began = member.started_at or member.first_sign_at
     # In whole numbers, as a span may reach beyond the first year.
     start, end = (micros(began) + sign * (rule.span // _MICROSECOND) for sign in (-1, 1))
-    other_providers = tuple(provider for provider in rule.providers if provider != member.provider)
+    peers = tuple(provider for provider in rule.providers if provider != member.provider)
     scan = partial(
         ctx.tx.documents.scan, OSINT_EVENTS, start=start, end=end, ranges={"occurred": (start, end)}
     )
-    if (other_providers, start, end) not in cache:
-        cache[other_providers, start, end] = bool(
-            (await scan(where={"provider": other_providers}, limit=1)).rows
-        )
-    if not cache[other_providers, start, end]:
+    if (peers, start, end) not in cache:
+        cache[peers, start, end] = bool((await scan(where={"provider": peers}, limit=1)).rows)
+    if not cache[peers, start, end]:
         return []
     area = around(point, rule.km)
     cells = {} if area.cells is None else {"cell": area.cells}
     types = _STORMS if member.type in _STORMS else (member.type,)
-    clause = {
-        **cells,
-        rule.name: types if rule is _HAZARDS else member.categories,
-        "provider": other_providers,
-    }
-    near = await scan(where=clause, box=lying(area), limit=EVENTS_READ)
+    clause = {**cells, rule.name: types if rule is _HAZARDS else member.categories}
+    near = await scan(where=clause | {"provider": peers}, box=lying(area), limit=EVENTS_READ)
     events = [OSINT_EVENTS.decode(row.raw) for row in near.rows]
     places = [(event.incident_id, exact_point(event.place)) for event in events]
     kms = [
-        (id_, distance_km(point, place))
-        for id_, place in places
-        if id_ is not None and place is not None
+        (id_, distance_km(point, to)) for id_, to in places if id_ is not None and to is not None
     ]
     return [(id_, km) for id_, km in kms if km <= rule.km]
 

@@ -19,7 +19,7 @@ from svc_core.intel.folding.identity import contributions_of
 from svc_core.intel.folding.rules import strongest_contribution
 from svc_core.intel.folding.writing import by_row
 from svc_core.intel.incidents.model import INCIDENTS, WORDS, Incident, Status
-from svc_core.intel.incidents.signals import signals_of_incidents
+from svc_core.intel.incidents.signals import signals_about
 from svc_core.intel.news.model import NEWS, mentions, whole
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import PATH, QUERY, Operation
@@ -128,7 +128,7 @@ async def shown(ctx: Context, rows: Sequence[bytes]) -> tuple[bytes, ...]:
     """The rows with the entities and signals that are known now."""
     incidents = [json.loads(row) for row in rows]
     await directory.taking_part(ctx, incidents, "reference")
-    about = await signals_of_incidents(ctx, incidents)
+    about = await signals_about(ctx, incidents)
     return tuple(wire.dumps(row | {"signalIds": about.get(row["id"], [])}) for row in incidents)
 
 
@@ -155,9 +155,7 @@ async def _strongest_member(ctx: Context, row: Incident, member: str) -> bytes:
     events = row.observation_ids[:EVENTS_READ]
     claims = by_row((await contributions_of(ctx, events)).values())
     for id_ in events:
-        candidates = [
-            claim for claim in claims.get(id_, ()) if claim.said.get(member) and not claim.gone
-        ]
+        candidates = [c for c in claims.get(id_, ()) if c.said.get(member) and not c.gone]
         if candidates:
             return wire.dumps(strongest_contribution(RULES, candidates).said[member])
     return b"null"

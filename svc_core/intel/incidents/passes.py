@@ -123,7 +123,7 @@ class _Scene:
     rows: dict[str, Document[Incident]] = field(factory=dict)
     incidents: dict[str, Incident] = field(factory=dict)
     members: dict[str, Member] = field(factory=dict)
-    muted_marks: set[str] = field(factory=set)
+    common: set[str] = field(factory=set)
     nearby: SpanCache = field(factory=dict)
 
     # -- what may belong together --------------------------------------------------------------
@@ -140,41 +140,33 @@ class _Scene:
 
     async def _rows(self, ids: Iterable[str]) -> set[str]:
         """The marks of the rows that answer to these ids."""
-        incident_ids = tuple(sorted(id_ for id_ in ids if id_.startswith("inc_")))
-        documents = await self._documents(INCIDENTS, "key", incident_ids)
-        new = {
-            row.id: INCIDENTS.decode(row.raw) for row in documents if row.id not in self.incidents
-        }
-        self.rows |= {row.id: row for row in documents}
+        keys = tuple(sorted(id_ for id_ in ids if id_.startswith("inc_")))
+        rows = await self._documents(INCIDENTS, "key", keys)
+        new = {row.id: INCIDENTS.decode(row.raw) for row in rows if row.id not in self.incidents}
+        self.rows |= {row.id: row for row in rows}
         self.incidents |= new
-        observation_ids = {id_ for incident in new.values() for id_ in incident.observation_ids}
+        observation_ids = {id_ for row in new.values() for id_ in row.observation_ids}
         missing = sorted(observation_ids - self.members.keys())
         await self._events((await self.ctx.tx.documents.get_many(OSINT_EVENTS, missing)).values())
         self._items((await self.ctx.tx.documents.get_many(NEWS, missing)).values())
-        designators = (item for incident in new.values() for item in incident.designators)
+        designators = (item for row in new.values() for item in row.designators)
         marks = {mark(item.scheme, item.value) for item in designators if item.scheme != MACHINE}
-        return (
-            {id_ for incident in new.values() for id_ in incident.keys}
-            | marks
-            | self._marks(missing)
-        )
+        return {id_ for row in new.values() for id_ in row.keys} | marks | self._marks(missing)
 
     async def _members(self, marks: Iterable[str]) -> set[str]:
         """The marks of the members that have these marks."""
         all_marks = tuple(sorted(marks))
-        ids = tuple(mark_ for mark_ in all_marks if mark_.startswith("inc_"))
+        ids = tuple(m for m in all_marks if m.startswith("inc_"))
         if await self._holders(all_marks) > ALIKE_READ:
-            marks = [mark_ for mark_ in all_marks if not mark_.startswith("inc_")]
-            self.muted_marks |= {
-                mark_ for mark_ in marks if await self._holders([mark_]) > ALIKE_READ
-            }
-        speaking = tuple(mark_ for mark_ in all_marks if mark_ not in self.muted_marks)
+            marks = [m for m in all_marks if not m.startswith("inc_")]
+            self.common |= {m for m in marks if await self._holders([m]) > ALIKE_READ}
+        speaking = tuple(m for m in all_marks if m not in self.common)
         await self._events(await self._documents(OSINT_EVENTS, "mark", speaking))
         for name in ("story", "article"):
             self._items(await self._documents(NEWS, name, ids))
         reports = by_row((await contributions_of(self.ctx, ids)).values()) if ids else {}
         for row, claims in reports.items():
-            self._keep_member(members.report_member(row, claims))
+            self._keep(members.report_member(row, claims))
         return self._marks(self.members)
 
     async def _holders(self, marks: Iterable[str]) -> int:
@@ -190,37 +182,29 @@ class _Scene:
 
     async def _events(self, rows: Iterable[Document[Any]]) -> None:
         events = [OSINT_EVENTS.decode(row.raw) for row in rows if row.id not in self.members]
-        mention_rows = {
-            event.id: members.mention_key(event) for event in events if event.provider == MACHINE
-        }
-        claims = by_row((await contributions_of(self.ctx, mention_rows.values())).values())
+        keys = {e.id: members.mention_key(e) for e in events if e.provider == MACHINE}
+        claims = by_row((await contributions_of(self.ctx, keys.values())).values())
         for event in events:
-            self._keep_member(
-                members.event_member(event, claims.get(mention_rows.get(event.id, ""), ()))
-            )
+            self._keep(members.event_member(event, claims.get(keys.get(event.id, ""), ())))
 
     def _items(self, rows: Iterable[Document[Any]]) -> None:
         for row in rows:
             if row.id not in self.members:
                 item = NEWS.decode(row.raw)
-                self._keep_member(
-                    members.item_member(item, item.story_id) if item.story_id else None
-                )
+                self._keep(members.item_member(item, item.story_id) if item.story_id else None)
 
-    def _keep_member(self, member: Member | None) -> None:
+    def _keep(self, member: Member | None) -> None:
         self.members |= {member.id: member} if member else {}
 
     def _marks(self, ids: Iterable[str]) -> set[str]:
-        members_ = (self.members[id_] for id_ in ids if id_ in self.members)
-        return {
-            mark_ for member in members_ for mark_ in (member.home, *member.marks, *member.weak)
-        }
+        group = (self.members[id_] for id_ in ids if id_ in self.members)
+        return {key for m in group for key in (m.home, *m.marks, *m.weak)}
 
     # -- what is written -----------------------------------------------------------------------
 
     async def write(self) -> None:
         """Write the incidents that these members make, and what became of the others."""
-        groups = group_members(list(self.members.values()), self.muted_marks)
+        groups = group_members(list(self.members.values()), self.common)
         names = {group_id(group): index for index, group in enumerate(groups)}
         group_of = {
             id_: names[id_] if id_ in names else surviving_group(row, groups)
@@ -230,9 +214,7 @@ class _Scene:
         merged_ids = [set(own) for own in homes]
         for id_, index in group_of.items():
             if index is not None:
-                elsewhere = {
-                    home for index_, ids in enumerate(homes) if index_ != index for home in ids
-                }
+                elsewhere = {home for i, ids in enumerate(homes) if i != index for home in ids}
                 merged_ids[index] |= {*self.incidents[id_].keys} - elsewhere - names.keys()
         for name, index in names.items():
             await self._settle(name, groups[index])
@@ -255,9 +237,7 @@ class _Scene:
             return
         related_before = set() if incident is None else set(incident.related_incident_ids)
         await queue.note(self.ctx, related_before ^ set(near))
-        if stored is None and any(
-            name in incident_.merged_ids for incident_ in self.incidents.values()
-        ):
+        if stored is None and any(name in old.merged_ids for old in self.incidents.values()):
             document = await self.ctx.tx.documents.put(INCIDENTS, name, row)
             await self.ctx.record(INCIDENTS, name, "restored", document.version)
         else:
@@ -267,10 +247,8 @@ class _Scene:
 
     async def _settle(self, name: str, group: Sequence[Member]) -> None:
         """Have events name the incident that they are part of."""
-        events = (
-            member for member in group if member.is_observed and member.provider != members.PRESS
-        )
-        outdated = [member.id for member in events if member.incident_id != name]
+        events = (m for m in group if m.is_observed and m.provider != members.PRESS)
+        outdated = [m.id for m in events if m.incident_id != name]
         for id_, document in (await self.ctx.tx.documents.get_many(OSINT_EVENTS, outdated)).items():
             event = OSINT_EVENTS.decode(document.raw)
             event = revised(event, self.ctx.now, incident_id=name)

@@ -27,10 +27,8 @@ async def note(ctx: Context, incidents: Iterable[str]) -> None:
 async def queue_event_incidents(ctx: Context, changes: Sequence[Written]) -> None:
     """Have the incidents of events folded again."""
     rows = [row for change in changes for row in (change.before, change.after) if row is not None]
-    incident_ids = (event.incident_id for event in rows if event.incident_id)
-    await note(
-        ctx, {*incident_ids, *(incident_of(event.id, event.provider, event.url) for event in rows)}
-    )
+    keys = (row.incident_id for row in rows if row.incident_id)
+    await note(ctx, {*keys, *(incident_of(row.id, row.provider, row.url) for row in rows)})
 
 
 # -- news --------------------------------------------------------------------------------------

@@ -68,12 +68,9 @@ def fold_members(
         measurements=tuple(_measurements(group)),
         cameo=gravest.cameo or next((member.cameo for member in group if member.cameo), None),
         designators=_unique(
-            (item for member in group for item in member.designators),
-            lambda item: (item.scheme, item.value),
+            (d for member in group for d in member.designators), lambda d: (d.scheme, d.value)
         )[:SHOWN_MAX],
-        entities=_unique(
-            _people(group), lambda participant: (participant.reference, participant.role)
-        )[:PEOPLE_MAX],
+        entities=_unique(_people(group), lambda p: (p.reference, p.role))[:PEOPLE_MAX],
         article_count=len({article for member in group for article in member.articles}),
         source_count=len({site for member in group for site in member.sites}),
         observation_count=len(group),
@@ -139,18 +136,14 @@ def medoid(items: Sequence[Member]) -> Member:
 
 def _gravest(group: Sequence[Member]) -> Member:
     """The member of the highest severity, of equal ones the strongest."""
-    return max(
-        group, key=lambda member: SEVERITIES.index(member.severity) if member.severity else -1
-    )
+    return max(group, key=lambda m: SEVERITIES.index(m.severity) if m.severity else -1)
 
 
 def _category(group: Sequence[Member]) -> Any:
     """The one that the strongest provider tells most often; of equally frequent ones the first."""
-    with_category = [member for member in group if member.categories]
-    of_strongest = (
-        member for member in with_category if member.provider == with_category[0].provider
-    )
-    counts = Counter(category for member in of_strongest for category in member.categories)
+    members = [member for member in group if member.categories]
+    strongest = (m for m in members if m.provider == members[0].provider)
+    counts = Counter(category for member in strongest for category in member.categories)
     return next(iter(counts.most_common(1)), ("other",))[0]
 
 
@@ -165,12 +158,10 @@ def noisy_or_confidence(group: Sequence[Member]) -> float:
     trust: dict[str, float] = {}
     for member in group:
         certainty = SURE.get(member.provider, 1.0) if member.certainty is None else member.certainty
-        probability = TRUST.get(member.provider, INSTRUMENT_TRUST) * certainty
+        p = TRUST.get(member.provider, INSTRUMENT_TRUST) * certainty
         for site in member.sites if member.provider in TRUST else {""}:
-            trust[site] = max(probability, trust.get(site, 0.0))
-    doubt = reduce(
-        lambda doubt, probability: doubt * (1 - probability), sorted(trust.values()), 1.0
-    )
+            trust[site] = max(p, trust.get(site, 0.0))
+    doubt = reduce(lambda doubt, p: doubt * (1 - p), sorted(trust.values()), 1.0)
     return round(1 - doubt, 3)
 
 
@@ -196,11 +187,8 @@ def incident_status(group: Sequence[Member], now: datetime) -> tuple[Status, dat
 
 
 def _word(member: Member, now: datetime) -> str | None:
-    return (
-        "closed"
-        if member.word is None and member.ended_at and member.ended_at <= now
-        else member.word
-    )
+    is_over = member.ended_at is not None and member.ended_at <= now
+    return "closed" if member.word is None and is_over else member.word
 
 
 # -- when, where and how much ------------------------------------------------------------------
@@ -210,12 +198,9 @@ def _dated_member(group: Sequence[Member]) -> Member:
     """Whose word counts for when it began: the strongest who knows, of what a machine read the
     day of most rows, as it dates some by the past that they mention."""
     with_start = [member for member in group if member.started_at is not None] or [group[0]]
-    of_strongest = [member for member in with_start if member.provider == with_start[0].provider]
-    counts = Counter(member.started_at for member in of_strongest if member.provider == MACHINE)
-    return min(
-        of_strongest,
-        key=lambda member: (-counts[member.started_at], member.started_at or member.first_sign_at),
-    )
+    alike = [member for member in with_start if member.provider == with_start[0].provider]
+    counts = Counter(m.started_at for m in alike if m.provider == MACHINE)
+    return min(alike, key=lambda m: (-counts[m.started_at], m.started_at or m.first_sign_at))
 
 
 def _place(group: Sequence[Member]) -> Place | None:

@@ -72,15 +72,13 @@ class ListSignals:
 
 def _end_range(status: Maybe[tuple[SignalStatus, ...]], now: datetime) -> dict[str, Range]:
     """The range of ends that signals in one of these states have."""
-    statuses, now_micros = {*given(status, _STATES)}, micros(now)
-    if statuses == {*_STATES}:
+    states, now_micros = {*given(status, _STATES)}, micros(now)
+    if states == {*_STATES}:
         return {}
-    if statuses == {"expired", "dismissed"}:
+    if states == {"expired", "dismissed"}:
         return {"ended": (-NEVER, now_micros)}
-    start = (
-        1 - NEVER if "expired" in statuses else now_micros + 1 if "active" in statuses else NEVER
-    )
-    end = None if "dismissed" in statuses else NEVER - 1 if "active" in statuses else now_micros
+    start = 1 - NEVER if "expired" in states else now_micros + 1 if "active" in states else NEVER
+    end = None if "dismissed" in states else NEVER - 1 if "active" in states else now_micros
     return {"end": (start, end)}
 
 
@@ -92,9 +90,7 @@ async def _incidents(ctx: Context, ids: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*ids, *keys]))
 
 
-async def signals_of_incidents(
-    ctx: Context, rows: Sequence[Mapping[str, Any]]
-) -> dict[str, list[str]]:
+async def signals_about(ctx: Context, rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
     """The ids of the newest signals about each of these incidents, by its id."""
     names = {key: row["id"] for row in rows for key in (row["id"], *row["mergedIds"])}
     about = {"incident": tuple(names)[:INCIDENTS_ASKED]}

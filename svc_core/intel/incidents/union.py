@@ -11,33 +11,29 @@ ALIKE_MAX = 100
 """Incidents that may have one mark in common and be one: a mark of more says nothing."""
 
 
-def group_members(
-    members: Sequence[Member], muted_marks: Set[str] = frozenset()
-) -> list[list[Member]]:
-    """The members of each event, in an order that depends on nothing but them; `muted_marks` marks join
+def group_members(members: Sequence[Member], common: Set[str] = frozenset()) -> list[list[Member]]:
+    """The members of each event, in an order that depends on nothing but them; marks in `common` join
     nothing.
 
     What the press tells apart stays apart, however alike machines read it.
     """
     press_ids = {
         member.id
-        for group in _components(members, lambda member: member.marks, muted_marks)
+        for group in _components(members, lambda member: member.marks, common)
         if any(member.provider == PRESS for member in group)
         for member in group
     }
     return _components(
-        members,
-        lambda member: member.marks if member.id in press_ids else (*member.marks, *member.weak),
-        muted_marks,
+        members, lambda m: m.marks if m.id in press_ids else (*m.marks, *m.weak), common
     )
 
 
 def _components(
-    members: Sequence[Member], marks: Callable[[Member], Iterable[str]], muted_marks: Set[str]
+    members: Sequence[Member], marks: Callable[[Member], Iterable[str]], common: Set[str]
 ) -> list[list[Member]]:
     homes: dict[str, set[str]] = defaultdict(set)
     for member in members:
-        for mark_ in set(marks(member)) - muted_marks:
+        for mark_ in set(marks(member)) - common:
             homes[mark_].add(member.home)
     leaders: dict[str, str] = {}
 
@@ -67,12 +63,8 @@ def surviving_group(row: Incident, groups: Sequence[Sequence[Member]]) -> int | 
     keys, ids = set(row.keys), set(row.observation_ids)
     marks = {mark(item.scheme, item.value) for item in row.designators}
     counts = Counter[int]()
-    for index, group in enumerate(groups):
-        for member in group:
-            counts[index] += (
-                member.home in keys or member.id in ids or not marks.isdisjoint(member.marks)
-            )
-    ranking = [
-        (-count, groups[index][0].strength, index) for index, count in counts.items() if count
-    ]
+    for i, group in enumerate(groups):
+        for m in group:
+            counts[i] += m.home in keys or m.id in ids or not marks.isdisjoint(m.marks)
+    ranking = [(-count, groups[i][0].strength, i) for i, count in counts.items() if count]
     return min(ranking)[-1] if ranking else None

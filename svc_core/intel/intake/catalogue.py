@@ -80,9 +80,7 @@ async def list_formats(_: Context, __: ListFormats) -> Page[FormatRow]:
 def _format_row(format_: Format) -> FormatRow:
     """A format as its operation tells it."""
     surfaces = [path for kind in format_.brings for path in SURFACES.get(kind, ())]
-    members: dict[str, Any] = {
-        name: getattr(format_, name, ()) for name in attrs.fields_dict(FormatRow)
-    }
+    members: dict[str, Any] = {n: getattr(format_, n, ()) for n in attrs.fields_dict(FormatRow)}
     members |= {"surfaces": tuple(surfaces), "required": tuple(sorted(format_.required))}
     return FormatRow(**members)
 
@@ -151,15 +149,12 @@ async def list_presets(ctx: WorkContext, request: ListPresets) -> Page[PresetRow
             raise Problem(problem.VALIDATION_FAILED, detail)
     requested = [by_name[name] for name in dict.fromkeys((*request.names, *request.add))]
     additions = [by_name[name] for name in dict.fromkeys(request.add)]
-    added = await operations.write_sources(ctx, [_wish(preset) for preset in additions])
+    added = await operations.write_sources(ctx, [_wish(p) for p in additions])
     if request.pull and added:
         readable = [source for source in added if not source.is_disabled]
         await ctx.borrow(SourceReader).pull(readable, ctx.work.tell)
     by_location = {source.location: source for source in await operations.all_sources(ctx)}
-    rows = [
-        _preset_row(preset, by_location.get(preset.location))
-        for preset in requested or by_name.values()
-    ]
+    rows = [_preset_row(p, by_location.get(p.location)) for p in requested or by_name.values()]
     is_failed = any(row.error for row in rows if row.name in request.add)
     return Page(tuple(map(wire.dumps, rows)), failed=is_failed)
 
@@ -233,13 +228,11 @@ async def import_sources(ctx: WorkContext, request: ImportSources) -> Page[Impor
     known_ids = {source.id for source in await operations.all_sources(ctx)}
     sources = await operations.write_sources(ctx, wishes)
     if request.pull:
-        await reader.pull([source for source in sources if not source.is_disabled], ctx.work.tell)
+        await reader.pull([s for s in sources if not s.is_disabled], ctx.work.tell)
     names = ("added", "known")
     rows = [
-        ImportedSource(
-            source.id, source.name, source.location, source.topics, names[source.id in known_ids]
-        )
-        for source in sources
+        ImportedSource(s.id, s.name, s.location, s.topics, names[s.id in known_ids])
+        for s in sources
     ]
     return Page(tuple(map(wire.dumps, (*rows, *refusals))))
 

@@ -132,29 +132,25 @@ def judged(source: Source, item: RecordReading, now: datetime) -> RecordReading:
 
 async def unknown(ctx: Context, readings: Sequence[RecordReading]) -> list[RecordReading]:
     """The readings that would write something now."""
-    stored_claims = await ctx.find_many(CONTRIBUTIONS, [item.contribution.id for item in readings])
+    claims = await ctx.find_many(CONTRIBUTIONS, [item.contribution.id for item in readings])
     return [
         item
         for item in readings
-        if _contribution_after(stored_claims.get(item.contribution.id), item.contribution)
+        if _claim_after(claims.get(item.contribution.id), item.contribution)
     ]
 
 
-def _contribution_after(before: Contribution | None, claim: Contribution) -> Contribution | None:
+def _claim_after(before: Contribution | None, claim: Contribution) -> Contribution | None:
     """What is kept after a reading; None where that changes nothing."""
     if before is None:
         return None if claim.gone and claim.stamp is None else claim
     if before.stamp is not None and claim.stamp is not None:
         since = min(filter(None, (before.since, claim.since)), default=None)
         if claim.stamp < before.stamp:
-            earlier = _later_reading(before.earlier, claim)
+            earlier = _later(before.earlier, claim)
             is_same = since == before.since and earlier is before.earlier
             return None if is_same else attrs.evolve(before, since=since, earlier=earlier)
-        earlier = (
-            before.earlier
-            if claim.stamp == before.stamp
-            else _later_reading(before.earlier, before)
-        )
+        earlier = before.earlier if claim.stamp == before.stamp else _later(before.earlier, before)
         if (since, earlier) != (claim.since, None):
             claim = attrs.evolve(claim, since=since, earlier=earlier)
     is_known = (before.digest, before.stamp) == (claim.digest, claim.stamp)
@@ -168,7 +164,7 @@ def _is_unchanged(item: RecordReading, after: Contribution) -> bool:
     return is_there and after.digest == claim.digest and after.resource != "newsItem"
 
 
-def _later_reading(earlier: Any, claim: Contribution) -> Any:
+def _later(earlier: Any, claim: Contribution) -> Any:
     """The later one of an earlier reading and of what was told of the member that is kept."""
     member = claim.said.get(KINDS[claim.resource].earlier)
     if member is None or claim.stamp is None:
@@ -187,7 +183,7 @@ async def take(ctx: Context, readings: Sequence[RecordReading]) -> Taken:
     forms: dict[str, PreparedContribution] = {}
     words: dict[str, NewsText] = {}
     for item in readings:
-        claim = _contribution_after(stored_claims.get(item.contribution.id), item.contribution)
+        claim = _claim_after(stored_claims.get(item.contribution.id), item.contribution)
         if claim is None:
             continue
         after[claim.id] = claim
@@ -221,14 +217,9 @@ async def lapse(ctx: Context, contributions: Sequence[Contribution]) -> Taken:
 
 def _delisted_members(claim: Contribution) -> dict[str, Any]:
     """The listings of a contribution, which are no more."""
-    listings = (
-        claim.said.get("sanctions") if claim.resource == "entity" and not claim.gone else None
-    )
-    return (
-        {"sanctions": [listing | {"status": "delisted"} for listing in listings]}
-        if listings
-        else {}
-    )
+    is_listed = claim.resource == "entity" and not claim.gone
+    listings = claim.said.get("sanctions") if is_listed else None
+    return {"sanctions": [row | {"status": "delisted"} for row in listings]} if listings else {}
 
 
 async def withdraw_items(ctx: Context, source: str, limit: int) -> Taken:
@@ -250,18 +241,14 @@ async def _change(
     counts = Taken()
     for resource in dict.fromkeys(claim.resource for claim in (*before.values(), *after.values())):
         old, new = _of_resource(resource, before), _of_resource(resource, after)
-        row_counts, claims = await writing.write(
-            ctx, KINDS[resource], old, new, stored_forms=forms, words=words
-        )
-        counts += row_counts
+        part, claims = await writing.write(ctx, KINDS[resource], old, new, forms=forms, words=words)
+        counts += part
         await changes.follow(ctx, old, claims)
     return counts
 
 
-def _of_resource(
-    resource: str, contributions: Mapping[str, Contribution]
-) -> dict[str, Contribution]:
-    return {id_: claim for id_, claim in contributions.items() if claim.resource == resource}
+def _of_resource(resource: str, claims: Mapping[str, Contribution]) -> dict[str, Contribution]:
+    return {id_: claim for id_, claim in claims.items() if claim.resource == resource}
 
 
 async def absent(
@@ -279,14 +266,12 @@ async def contributions_from(
 
 
 async def _contribution_page(
-    ctx: Context, sources: tuple[str, ...], excluded_ids: Set[str], after: Position | None
+    ctx: Context, sources: tuple[str, ...], skip: Set[str], after: Position | None
 ) -> tuple[list[Contribution], Position | None]:
     page = await ctx.tx.documents.scan(
         CONTRIBUTIONS, where={"source": sources}, after=after, limit=ROWS_SCANNED
     )
-    return [
-        CONTRIBUTIONS.decode(row.raw) for row in page.rows if row.id not in excluded_ids
-    ], page.end
+    return [CONTRIBUTIONS.decode(row.raw) for row in page.rows if row.id not in skip], page.end
 
 
 async def held(ctx: Context, source: str) -> int:

@@ -158,10 +158,8 @@ class SourceReport(SourceHealth):
 
 async def list_osint_feeds(ctx: Context, request: ListFeeds) -> Page[OsintFeed]:
     """A page of the sources of situation data, the newest first."""
-    situation_formats = {
-        format_.id for format_ in FORMATS.values() if not SITUATION.isdisjoint(format_.brings)
-    }
-    formats = situation_formats.intersection(given(request.format, situation_formats))
+    ids = {f.id for f in FORMATS.values() if not SITUATION.isdisjoint(f.brings)}
+    formats = ids.intersection(given(request.format, ids))
     clause = sent(request, "provider") | {"format": tuple(sorted(formats))}
     return await _page(ctx, request, clause, frozenset(), _feed)
 
@@ -192,9 +190,7 @@ async def _page(
             SOURCES, where=clause, order="created", after=after, limit=SCAN_SIZE
         )
         current = (health.with_staleness(SOURCES.decode(row.raw), ctx.now) for row in part.rows)
-        sources += [
-            source for source in current if not statuses or source.health.status in statuses
-        ]
+        sources += [s for s in current if not statuses or s.health.status in statuses]
         after = part.end
         if after is None:
             break

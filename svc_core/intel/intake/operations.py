@@ -258,13 +258,11 @@ async def add_sources(ctx: WorkContext, request: AddSources) -> Page[SourceRow]:
     if not request.pull:
         return Page(tuple(map(source_row, sources)))
     await _pull(ctx, sources, force=request.force)
-    sources_after = await _again(ctx, sources)
-    failed_ids = frozenset(source.id for source in sources_after if source.health.status == "error")
+    after = await _again(ctx, sources)
+    failed_ids = frozenset(source.id for source in after if source.health.status == "error")
     dropped_ids = frozenset() if request.keep else failed_ids - known_ids
     await _forget(ctx, sorted(dropped_ids))
-    rows = tuple(
-        source_row(source, is_kept=source.id not in dropped_ids) for source in sources_after
-    )
+    rows = tuple(source_row(s, is_kept=s.id not in dropped_ids) for s in after)
     return Page(rows, failed=bool(failed_ids))
 
 
@@ -339,13 +337,9 @@ async def pull_sources(ctx: WorkContext, request: PullSources) -> One[PullReport
     runs = [outcome.run for outcome in outcomes]
     report = PullReport(
         sources=len(outcomes),
-        failed=sum(outcome.status == "failed" for outcome in outcomes),
+        failed=sum(o.status == "failed" for o in outcomes),
         **{name: sum(getattr(run, name) for run in runs) for name in attrs.fields_dict(LastRun)},
-        outcomes=tuple(
-            _pulled_source(outcome, outcome.source)
-            for outcome in outcomes
-            if outcome.source is not None
-        ),
+        outcomes=tuple(_pulled_source(o, o.source) for o in outcomes if o.source is not None),
     )
     return One(wire.dumps(report), failed=report.failed > 0)
 
@@ -478,9 +472,7 @@ def _no_source(id_: str) -> Problem:
 async def list_source_rows(ctx: Context, _: ListSources) -> Page[SourceRow]:
     """Every source with its health, by name."""
     sources = await registry.list_sources(ctx, limit=SOURCES_MAX)
-    return Page(
-        tuple(map(source_row, sorted(sources, key=lambda source: (source.name, source.location))))
-    )
+    return Page(tuple(map(source_row, sorted(sources, key=lambda s: (s.name, s.location)))))
 
 
 async def all_sources(ctx: WorkContext) -> Sequence[Source]:
@@ -507,7 +499,7 @@ _ROW_MEMBERS = attrs.fields_dict(SourceRow).keys() & attrs.fields_dict(Source).k
 
 _COLUMNS = ("id", "name", "format", "health.status", "health.itemsLastRun")
 _FAULTS = ("health.error.message", "health.resolution", "health.rejections")
-_CHANGE_COLUMNS = ("id", "name", "health.status", "location")
+_CHANGES = ("id", "name", "health.status", "location")
 
 
 def _several(
@@ -550,12 +542,10 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "reset",
         "Forget that documents are known, so that the next ones are read anew",
         reset_sources,
-        columns=_CHANGE_COLUMNS,
+        columns=_CHANGES,
     ),
-    _several(
-        "disable", "Keep sources without reading them", disable_sources, columns=_CHANGE_COLUMNS
-    ),
-    _several("enable", "Read disabled sources again", enable_sources, columns=_CHANGE_COLUMNS),
+    _several("disable", "Keep sources without reading them", disable_sources, columns=_CHANGES),
+    _several("enable", "Read disabled sources again", enable_sources, columns=_CHANGES),
     local(
         "sources status",
         "Show how every source is doing",

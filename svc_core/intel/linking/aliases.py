@@ -30,9 +30,7 @@ class Alias:
 
 def owner(name: str, day: date | None) -> str | None:
     """The key of the entity that a normalised name means on a day; None where nobody says."""
-    return next(
-        (alias.key for alias in alias_table().get(name, ()) if alias.is_valid_on(day)), None
-    )
+    return next((row.key for row in alias_table().get(name, ()) if row.is_valid_on(day)), None)
 
 
 def mention_owner(spelling: str, day: date | None, *, is_sure: bool) -> str | None:
@@ -53,9 +51,9 @@ def maker(vendor: str, day: date | None) -> str | None:
     return None if name in _kinds("text") and not _has_form(vendor) else owner(name, day)
 
 
-def _has_form(written: str) -> bool:
+def _has_form(spelling: str) -> bool:
     """Whether a legal form stands with a name."""
-    return len(normal(written).split()) < len(written.split())
+    return len(normal(spelling).split()) < len(spelling.split())
 
 
 @cache
@@ -75,13 +73,13 @@ def _kinds(kind: str) -> frozenset[str]:
 @cache
 def alias_table() -> Mapping[str, tuple[Alias, ...]]:
     """The aliases by their normalised names, the earliest first."""
-    found: dict[str, list[Alias]] = {}
+    by_name: dict[str, list[Alias]] = {}
     for names, key, start, end, *_ in data.rows("aliases.tsv"):
         days = date.fromisoformat(start or "0001-01-01"), date.fromisoformat(end or "9999-12-31")
         alias = Alias(key, *days)
         for name in names.split("|"):
-            found.setdefault(normal(name), []).append(alias)
-    return {name: tuple(sorted(held, key=_START)) for name, held in found.items()}
+            by_name.setdefault(normal(name), []).append(alias)
+    return {name: tuple(sorted(aliases, key=_START)) for name, aliases in by_name.items()}
 
 
 _START = attrgetter("valid_from")

@@ -35,9 +35,7 @@ def has(reference: str, facts: Facts) -> bool:
     """Whether an entity is of a suitable type and has the name."""
     scheme, _, name = reference.partition(":")
     if scheme == "ticker":
-        return any(
-            f"{item['scheme']}:{item['value']}" == reference for item in facts["designators"]
-        )
+        return any(f"{d['scheme']}:{d['value']}" == reference for d in facts["designators"])
     suitable = NAMED_TYPES if scheme == "name" else _MAKERS
     return facts["type"] in suitable and name in _labels(facts)
 

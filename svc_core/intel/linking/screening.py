@@ -65,9 +65,7 @@ class Screening:
 
     def pass_by(self, id_: str, candidate: Party) -> None:
         """Keep an entity where it is near."""
-        near = {
-            i: _CERTAIN for number in candidate.designators for i in self._numbers.get(number, ())
-        }
+        near = {i: _CERTAIN for key in candidate.designators for i in self._numbers.get(key, ())}
         for names in (candidate.names, candidate.weak):
             for words in names.words:
                 for i, share in self._neighbours(_shares(words)):

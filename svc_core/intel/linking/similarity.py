@@ -88,9 +88,8 @@ def _pairs(
     """The places of words that belong together, each once, with how alike they are."""
     every = [
         (score, i, j)
-        for (i, word), (j, other_word) in product(enumerate(left), enumerate(right))
-        if (score := _word_likeness(word, other_word, is_person=is_person))
-        >= min(_ALIKE_MIN, _INITIAL)
+        for (i, word), (j, other) in product(enumerate(left), enumerate(right))
+        if (score := _word_likeness(word, other, is_person=is_person)) >= min(_ALIKE_MIN, _INITIAL)
     ]
     pairs: dict[int, tuple[int, float]] = {}
     used_right: set[int] = set()

@@ -107,15 +107,13 @@ def listings(kev: Maybe[bool], ransomware: Maybe[bool], *, is_loaded: bool) -> M
     return tuple(sorted(states)) if is_loaded else ()
 
 
-def _bound_micros(
-    name: str, text: Maybe[str], *, is_last: bool = False, beyond: bool = False
-) -> int | None:
+def _edge(key: str, text: Maybe[str], *, is_last: bool = False, beyond: bool = False) -> int | None:
     """The first or last microsecond that a bound allows; a bare date is the whole day.
 
     Raises:
         Problem: INVALID_PARAMETER for a day or time that does not exist.
     """
-    instant = moment(name, text)
+    instant = moment(key, text)
     if instant is None:
         return None
     if isinstance(instant, datetime):
@@ -124,9 +122,9 @@ def _bound_micros(
 
 
 def _ranges(request: ListCves) -> dict[str, Range]:
-    start = _bound_micros("publishedFrom", request.published_from)
-    end = _bound_micros("publishedTo", request.published_to, is_last=True)
-    modified = _bound_micros("modifiedSince", request.modified_since, beyond=True)
+    start = _edge("publishedFrom", request.published_from)
+    end = _edge("publishedTo", request.published_to, is_last=True)
+    modified = _edge("modifiedSince", request.modified_since, beyond=True)
     return narrowed(
         score=at_least(request.min_score, 10),
         epss=at_least(request.min_epss, SHARE_STEPS),
@@ -151,11 +149,7 @@ async def _clauses(ctx: Context, request: ListCves) -> dict[str, Any]:
         "vendor": (request.vendor, map(folded_product, given(request.vendor, ()))),
     }
     return {
-        **{
-            name: tuple(values)
-            for name, (parameter, values) in filters.items()
-            if parameter is not UNSET
-        },
+        **{n: tuple(ids_) for n, (raw, ids_) in filters.items() if raw is not UNSET},
         "kev": listings(request.kev, request.ransomware, is_loaded=is_loaded),
         **sent(request, "severity", "cvss_version", "state"),
     }
@@ -163,12 +157,8 @@ async def _clauses(ctx: Context, request: ListCves) -> dict[str, Any]:
 
 def _lookup_filters(request: ListCves) -> dict[str, tuple[str, ...]]:
     """What was sent of the filters whose values depend on other rows."""
-    parameters = {"maker": request.entity_id, "kev": (str(request.kev), str(request.ransomware))}
-    return {
-        name: parameter
-        for name, parameter in parameters.items()
-        if not isinstance(parameter, Unset)
-    }
+    params = {"maker": request.entity_id, "kev": (str(request.kev), str(request.ransomware))}
+    return {name: param for name, param in params.items() if not isinstance(param, Unset)}
 
 
 # -- use case ----------------------------------------------------------------------------------

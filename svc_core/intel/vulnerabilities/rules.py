@@ -94,9 +94,7 @@ def preferred_score(scores: Sequence[Item], assigners: frozenset[str]) -> Item |
         is_nvd = score["provider"] == "nvd" and is_primary
         return score["provider"] in assigners, is_nvd, score["version"], is_primary
 
-    return max(
-        (score for score in scores if score["baseScore"] is not None), key=rank, default=None
-    )
+    return max((s for s in scores if s["baseScore"] is not None), key=rank, default=None)
 
 
 def _epss(claims: Sequence[Contribution]) -> Item | None:
@@ -154,9 +152,7 @@ def _products(claims: Sequence[Contribution]) -> list[Item]:
 
 
 def _product_union(left: Item, right: Item) -> Item:
-    versions = {
-        tuple(version.items()): version for version in (*left["versions"], *right["versions"])
-    }
+    versions = {tuple(v.items()): v for v in (*left["versions"], *right["versions"])}
     return {
         **left,
         "cpes": list(dict.fromkeys((*left["cpes"], *right["cpes"]))),
