@@ -1,1 +1,1 @@
-"""From what sources say of a row to the row: contributions, union, fold, writing."""
+"""Folding: stores what each source says, finds which statements describe one row, and makes it."""

@@ -1,4 +1,4 @@
-"""Work on rows that are due, of which one that nothing can be made of keeps no other waiting."""
+"""Runs a batch of work so that a faulty row does not block the others: it halves what fails."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
@@ -8,7 +8,7 @@ from svc_core.formats.model import FAULTS
 T = TypeVar("T")
 
 FAULTS_MAX = 10
-"""Faults after which a pass ends: so many are no fault of single rows."""
+"""Faults after which a pass ends: so many are not the fault of single rows."""
 
 
 async def each(
@@ -17,9 +17,10 @@ async def each(
     put_off: Callable[[T], Awaitable[None]],
     faults: list[Exception],
 ) -> int:
-    """Attempt all at once, where that fails their halves, down to those that fail alone.
+    """Attempt all rows at once; where that fails, each half, down to single rows.
 
-    These are put off, and their `faults` noted. What the attempts gave, summed up.
+    A row that fails alone is put off and its fault appended to `faults`. The sum of what the
+    successful attempts returned.
     """
     done, batches = 0, [rows]
     while batches:
@@ -37,10 +38,10 @@ async def each(
 
 
 def tell(faults: Sequence[Exception]) -> None:
-    """Say at the end of a pass what was put off.
+    """Report the faults of the rows that a pass put off.
 
     Raises:
-        ExceptionGroup: something was.
+        ExceptionGroup: there are any.
     """
     if faults:
         raise ExceptionGroup("rows that nothing could be made of, and were put off", faults)

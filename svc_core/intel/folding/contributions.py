@@ -1,4 +1,4 @@
-"""What a source says of a row, as it is kept: the contributions that rows are folded from."""
+"""Contributions: what each source says of a row, by source and key. Rows are folded of them."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -12,23 +12,23 @@ from svc_core import wire
 from svc_core.operation.ports import Collection, Record
 
 Members = dict[str, Any]
-"""Of a row, in wire names."""
+"""The members of a row, by their wire names."""
 
 PAIRS = frozenset({"merge", "distinct"})
-KEY_CHARS = 100  # a longer key is told by the row that it gives
+KEY_CHARS = 100  # the id of a contribution with a longer key is made of its row instead
 
 
 @frozen
 class Contribution:
-    """What one source says under one key, in its newest reading.
+    """What one source says of one row under one key, by its newest reading (a claim, for short).
 
-    `said` are members of the row in wire names; `stamp` is when the source changed them by its own
-    word, `read_at` when these words were first read. `since` is the earliest stamp that was read.
-    `names` are the ids that the row has by its key and by the other keys that the source gives;
-    they are kept where rows may have several; those that are `apart` are the names of other rows.
-    `earlier` is what it said of one member before, where that is shown. `ref` leads back to the
-    record at its source. One that is `gone` was withdrawn by its source at `stamp`, and says
-    nothing. What the operator says of two entities has the format `merge` or `distinct`.
+    `said` are members of the row by wire name. `stamp` is when the source changed them by its own
+    account, `since` the earliest stamp read so far, `read_at` when these words were first read.
+    `names` are the row ids that its key and the source's other keys give, kept only for kinds
+    whose rows may have several keys; those in `apart` were refused, as they belong to other rows.
+    `earlier` is the reading before the newest of one member, where that is shown. `ref` leads back
+    to the record at its source. A claim that is `gone` was withdrawn by its source at `stamp` and
+    says nothing. The operator's statements on two entities have the format `merge` or `distinct`.
     """
 
     id: str
@@ -51,22 +51,22 @@ class Contribution:
 
     @property
     def pair(self) -> str | None:
-        """What the operator says of the two entities of `names`; None of what sources say."""
+        """`merge` or `distinct` for a statement of the operator; None for what sources say."""
         return self.format if self.format in PAIRS else None
 
     @property
     def ended_listings(self) -> Sequence[Mapping[str, Any]]:
-        """Its listings, where its list dropped it."""
+        """Its sanctions listings that ended, as its list dropped it; else nothing."""
         return self.said.get("sanctions") or () if self.gone else ()
 
     @property
     def stated_at(self) -> datetime:
-        """When it was said: by the source's own word, else when it was first read."""
+        """When it was said: the source's own stamp, else when it was first read."""
         return self.stamp or self.read_at
 
 
 def ended_source(source: str) -> str:
-    """Under which what ended of a source is kept: it is not among what the source says now."""
+    """The source key of ended listings, which are not among what the source says now."""
     return f"{source}:ended"
 
 
@@ -87,14 +87,17 @@ CONTRIBUTIONS: Collection[Contribution] = Collection(
 
 @frozen(eq=False)
 class PreparedContribution:
-    """A contribution with its stored form, which is made before the transaction."""
+    """A contribution with its stored form, encoded before the transaction begins."""
 
     contribution: Contribution
     record: Record = field(repr=False)
 
 
 def prepare_contribution(claim: Contribution, words: bytes | None = None) -> PreparedContribution:
-    """A contribution that is ready to be kept; `words` is the JSON of the rest of it."""
+    """Encodes a contribution for storage.
+
+    `words` is the JSON of all but its late members, where a reading has made that already.
+    """
     if words is None:
         return PreparedContribution(claim, CONTRIBUTIONS.record(claim))
     members = {wire.camel(name): getattr(claim, name) for name in _LATE_MEMBERS}
@@ -103,7 +106,7 @@ def prepare_contribution(claim: Contribution, words: bytes | None = None) -> Pre
 
 
 _LATE_MEMBERS = ("digest", "read_at", "stamp", "since", "earlier")
-"""Members of a contribution that are known later than its words."""
+"""Members of a contribution that are known only after its record is encoded."""
 
 
 @frozen(eq=False)
@@ -115,12 +118,12 @@ class _PreparedCollection(Collection[Any]):
 PREPARED_CONTRIBUTIONS: Collection[Any] = _PreparedCollection(
     **{member.name: getattr(CONTRIBUTIONS, member.name) for member in attrs.fields(Collection)}
 )
-"""The contributions, for values whose stored form is made."""
+"""The collection of contributions, for writing values that are encoded already."""
 
 
 @frozen
 class MergedRow:
-    """A row that was taken up by another."""
+    """The id of a row that was merged into another, so that the old id keeps answering."""
 
     id: str
     into: str
@@ -137,16 +140,16 @@ MERGED_ROWS: Collection[MergedRow] = Collection(
 
 
 def contribution_id(source: str, resource: str, key: str, row: str) -> str:
-    """The id of what a source says under a key that gives `row`.
+    """The id of what a source says of `row` under a key.
 
-    Pages have several addresses, so that items go by their rows.
+    Of news items, whose pages have several addresses, the row counts instead of the key.
     """
     name = row if resource == "newsItem" or len(key) > KEY_CHARS else key
     return f"{source}:{resource}:{name}"
 
 
 def words_digest(words: bytes, context: Any) -> int:
-    """63 bits that tell readings apart."""
+    """A 63-bit digest by which a repeated reading is recognised."""
     hasher = sha256(words)
     if context:
         hasher.update(wire.dumps(context))

@@ -1,4 +1,4 @@
-"""How the operations that read rows of sources are declared: situation data, intelligence."""
+"""Shared declarations of the operations that read situation data and intelligence."""
 
 from functools import partial
 
@@ -10,15 +10,15 @@ FININT = frozenset({"intel:finint"})
 CYBER = frozenset({"intel:cyber"})
 EXPLORER = frozenset({"intel:explorer"})
 SHARED = FININT | CYBER | EXPLORER
-"""Any one of them suffices."""
+"""Scopes of rows that several features share: any one of them suffices."""
 
 osint = partial(filters.reading, tag="OSINT", scopes=OSINT)
-"""An operation of v1 that reads situation data."""
+"""Declares an operation of v1 that reads situation data."""
 
 bound = partial(
     filters.reading, tag="Intel", version="2.0", auth="bearer", binding="workspace", timeless=True
 )
-"""An operation for keys of workspaces alone."""
+"""Declares an intelligence operation that only keys of workspaces may call."""
 
 reading = partial(
     filters.reading,
@@ -28,4 +28,4 @@ reading = partial(
     tier=T3_ENRICHED,
     timeless=True,
 )
-"""An operation that reads rows of sources; the spec lets it be paid for and shows no price."""
+"""Declares an intelligence operation that may be paid for per call; the spec names no price."""

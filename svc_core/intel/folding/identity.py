@@ -1,8 +1,9 @@
-"""Rows that several keys name are one row, whichever of the keys is told first.
+"""Finds the row of each contribution where rows may have several keys; merges and restores rows.
 
-Rule 1: under which row contributions stand is a pure function of them (`grouping`), so what one
-        source joined comes apart when the source takes it back.
-Rule 2: a row that another takes up is remembered, so that its id keeps answering.
+Rule 1: the row of a contribution is a pure function of all contributions that may be connected
+        with it (`svc_core.intel.folding.union`), so a row comes apart again when the source that
+        joined it withdraws.
+Rule 2: a row that was merged into another is remembered, so that its id keeps answering.
 """
 
 from collections.abc import Iterable, Mapping, Set
@@ -16,22 +17,23 @@ from svc_core.intel.folding.union import ALIKE_MAX, Grouping, group_claims, shar
 from svc_core.operation.context import Context
 from svc_core.operation.ports import Document
 
-ROWS_SCANNED = 500  # contributions of touched rows that are read at once
+ROWS_SCANNED = 500  # contributions that are read at once
 JOINED_MAX = 5_000
-"""Contributions that are looked at for the rows of one part of a document; what is beyond is not
+"""The most contributions that are read to place one part of a document; what lies beyond is not
 joined."""
 HOPS_MAX = 16
-"""Names that may lie between two contributions to one row; a chain of thousands is no thing."""
+"""The longest chain of names between two contributions to one row: no thing has a longer one."""
 
 Claims = Mapping[str, Contribution]
 
 
 @frozen
 class Placement:
-    """Contributions by id with the rows under which they stand, and the rows that change by it.
+    """The rows of contributions after a write, and which rows change by it.
 
-    `survivors` are rows that were taken up, with those that did so; `restored_ids` rows that are back;
-    `cache` is what was looked at, as it is stored.
+    `after` has the contributions by id, each with its row; `survivors` maps a merged row to the row
+    that it was merged into; `restored_ids` are merged rows that are rows again; `cache` holds the
+    contributions that were read, as they are stored.
     """
 
     after: dict[str, Contribution]
@@ -43,8 +45,8 @@ class Placement:
 
 @define
 class _SharedNames:
-    """Names that more than `limit` stored rows have, so that they join nothing before or after; and
-    what was `cache`."""
+    """The names that more than `limit` stored rows have, so that they join nothing, found while
+    contributions are read into `cache`."""
 
     limit: int
     cache: dict[str, Contribution]
@@ -52,7 +54,7 @@ class _SharedNames:
 
 
 async def assign_rows(ctx: Context, kind: RowKind, before: Claims, after: Claims) -> Placement:
-    """Contributions that were `before` and are `after`, with others that change rows by it."""
+    """Places contributions that replace others, with all stored ones that change rows by it."""
     placement = Placement(dict(after), cache=dict(before))
     changes = [*before.values(), *after.values()]
     names = {name for claim in changes for name in claim.names}
@@ -76,7 +78,7 @@ async def assign_rows(ctx: Context, kind: RowKind, before: Claims, after: Claims
 
 
 async def _place(ctx: Context, placement: Placement, closure: Claims, grouping: Grouping) -> None:
-    """Put contributions under their rows, and note which rows were left by it."""
+    """Move contributions to their rows, and remember which rows were emptied by it."""
     rows = grouping.rows
     for row, group in rows.items():
         for claim in group:
@@ -95,7 +97,10 @@ async def _place(ctx: Context, placement: Placement, closure: Claims, grouping: 
 async def _closure(
     ctx: Context, frontier: Set[str], names: Set[str], namesakes: Claims, common: _SharedNames
 ) -> dict[str, Contribution]:
-    """All that is stored of what these have names in common with; what has `names` is `namesakes`."""
+    """The stored contributions connected with these names, hop by hop.
+
+    `namesakes` are those that have one of `names`, which were read before.
+    """
     closure, seen = dict(namesakes), set[str]()
     for _ in range(HOPS_MAX):
         frontier = frontier - seen
@@ -114,7 +119,7 @@ def _row_names(contributions: Iterable[Contribution]) -> set[str]:
 
 
 async def _bearers(ctx: Context, names: Set[str], common: _SharedNames) -> dict[str, Contribution]:
-    """What has these names, but for those that are too `common`."""
+    """The stored contributions that have these names, except names that are too `common`."""
     claims: dict[str, Contribution] = {}
     names, after = names - common.names, None
     while names:
@@ -133,7 +138,7 @@ async def _bearers(ctx: Context, names: Set[str], common: _SharedNames) -> dict[
 async def contributions_of(
     ctx: Context, rows: Iterable[str], cache: dict[str, Contribution] | None = None
 ) -> dict[str, Contribution]:
-    """What is said of these rows, by the ids of the contributions; what was `cache` is no more."""
+    """The contributions to these rows, by id; those in `cache` are not decoded again."""
     cache = {} if cache is None else cache
     clause = {"row": tuple(sorted(rows))}
     if not clause["row"]:
@@ -144,13 +149,13 @@ async def contributions_of(
 def _decode(
     rows: Iterable[Document[Contribution]], cache: dict[str, Contribution]
 ) -> dict[str, Contribution]:
-    """Contributions as they are stored; each is decoded once, as that takes the most time here."""
+    """Decodes contributions, each once: decoding takes most of the time here."""
     claims = {row.id: cache.get(row.id) or CONTRIBUTIONS.decode(row.raw) for row in rows}
     cache |= claims
     return claims
 
 
-# -- rows that were taken up -------------------------------------------------------------------
+# -- merged rows -------------------------------------------------------------------------------
 
 
 async def _merge(ctx: Context, old_row: str, row: str) -> None:
@@ -162,6 +167,6 @@ async def _merge(ctx: Context, old_row: str, row: str) -> None:
 
 
 async def survivor(ctx: Context, row: str) -> str:
-    """The id under which a row stands now: its own, or that of the row that took it up."""
+    """The id that a row answers to now: its own, or that of the row that it was merged into."""
     merger = await ctx.find(MERGED_ROWS, row)
     return row if merger is None else merger.into

@@ -1,6 +1,6 @@
-"""A kind of row: its ids, how it is folded, and what is written beside it.
+"""Declares a kind of row: how its ids are made, how it is folded, what is written beside it.
 
-A kind without a collection is kept as contributions alone.
+A kind without a collection has contributions and no rows.
 """
 
 from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
@@ -19,7 +19,7 @@ from svc_core.operation.ports import Collection
 
 @frozen
 class Written:
-    """A row as it was and as it is; None where there is none. `words` are what its kind makes."""
+    """A row before and after a write, None for none, and the words that its kind made of it."""
 
     before: Any
     after: Any
@@ -43,22 +43,23 @@ def _as_stored(raw: bytes) -> bytes:
 
 @frozen(eq=False)
 class RowKind:
-    """One kind of row. Its ids begin with `prefix`; `own_members` are members that no source says.
+    """One kind of row, with everything in which kinds differ.
 
-    A row that is `is_joined` may have several keys; its id is made of one of the first scheme of
-    `schemes` that it has, and it has one key alone of each that is `exclusive`. `finish` makes what
-    is folded a row, or None where it makes none. `settle` is given rows as they are stored and as
-    they are to be, before they are written, and gives those that stand otherwise to others; each of
-    `follows` writes in the same unit what follows from rows that were written, `listen` what follows
-    from contributions to a kind without rows. A row that is `is_quiet`, by the members that differ and
-    as it was and is, is written and told nobody. `earlier` is a member of which the reading before
-    the newest is kept.
+    Ids: they begin with `prefix`. Rows of a kind that `is_joined` may have several keys: the id is
+    made of a key of the first of `schemes` that the row has, and the row has at most one key of
+    each `exclusive` scheme. `identify` makes an id of a key, `locate` of a source and a record,
+    where neither is the usual id derived from kind and key.
 
-    `identify` makes the id of a row of its key, where that is no id derived from kind and key;
-    `locate` makes it of a record and its source. `source_context` is what rows carry of their source, and
-    `words` makes the words of a row that other contributions tell now. A reading that is `is_idle`, by
-    the members that differ and as the row was and is, writes nothing. `complete` completes a row that
-    was stored with fewer members.
+    Fold: `rules`, then `finish`, which turns the folded members into those of a row, or None for
+    no row. `own_members` are members that no source states and that a new fold keeps.
+    `source_context` is what rows take from their source; `earlier` is the member of which the
+    reading before the newest is kept; `complete` fills in members that stored rows lack.
+
+    Writing: `settle` sees all rows of a unit as they are stored and as they are to be, and may
+    change those that bear on each other. `follows` write, in the same unit, what follows from
+    written rows; `listen` what follows from contributions to a kind without rows. `words` makes
+    the words of a row. By the members that differ, and the row before and after, a change that
+    `is_quiet` is written without a change record, and one that `is_idle` not at all.
     """
 
     resource: str
@@ -83,19 +84,19 @@ class RowKind:
     complete: Callable[[bytes], bytes] = _as_stored
 
     def derived(self, key: str) -> str:
-        """The id of the row with this key."""
+        """The id of the row with a key."""
         if self.identify is not None:
             return self.identify(key)
         return ids.derived_id(self.prefix, self.resource, "", key)
 
     def row_id(self, source: Source, record: Record) -> str:
-        """The id of the row that a record of a source tells of."""
+        """The id of the row that a source's record is about."""
         return self.derived(record.key) if self.locate is None else self.locate(source, record)
 
     def row_members(self, row: str, contributions: Sequence[Contribution]) -> dict[str, Any] | None:
-        """The members of the row that these make; None where they make none.
+        """The members of the row that contributions make; None where they make none.
 
-        `mergedIds` of one that is joined are the ids that it has by its other keys.
+        A row that may have several keys lists the ids of its other keys in `mergedIds`.
         """
         members = fold_contributions(self.rules, contributions)
         if members is None:
@@ -107,9 +108,9 @@ class RowKind:
         return members if self.finish is None else self.finish(members, contributions)
 
     def names(self, record: Record) -> tuple[str, ...]:
-        """The ids that the row of a record has by each of its keys, where it may have several.
+        """The row ids that the keys of a record give, that of the strongest key first.
 
-        That of the strongest is the first.
+        Empty for a kind whose rows have one key each.
         """
         if not self.is_joined:
             return ()
@@ -117,10 +118,10 @@ class RowKind:
         return tuple(map(self.derived, sorted(keys, key=self.strength)))
 
     def strength(self, key: str) -> int:
-        """How far behind the strongest a key is."""
+        """The rank of a key's scheme: 0 for the strongest."""
         scheme = key.partition(":")[0]
         return self.schemes.index(scheme) if scheme in self.schemes else len(self.schemes)
 
     def context(self, source: Source) -> list[Any]:
-        """What its rows carry of their source itself."""
+        """What rows of this kind take from the source itself, as part of the reading's digest."""
         return [] if self.source_context is None else self.source_context(source)

@@ -1,4 +1,4 @@
-"""Sources: the places that documents are read from, and how each is doing."""
+"""Sources: the addresses and files that documents are read from, with the health of each."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -100,7 +100,7 @@ class Source:
 
 
 def source_id(location: str) -> str:
-    """The id of the source at `location`: adding it twice makes one."""
+    """The id of the source at `location`; the same for the same location."""
     return ids.derived_id("src", "source", _PROVIDER, location)
 
 
@@ -108,7 +108,7 @@ _PROVIDER = "feed"  # what ids of sources are made of since the first ones were 
 
 
 def provider_of(source: Source) -> str | None:
-    """Who publishes what it brings; None where only its documents say so."""
+    """Who publishes a source's data; None where only each document says so."""
     format_ = FORMATS.get(source.format or "")
     return source.options.get("provider") or (format_ and format_.provider) or None
 

@@ -1,7 +1,7 @@
-"""Rows as they are stored: folded of their contributions, written where they say something new.
+"""Writes contributions, folds the rows that they touch, and stores the rows that changed.
 
-Rule: a row is written only where it says something new to a reader; with it goes its change, but
-for one that is quiet: it is written as it is now, under the revision that it has.
+Rule: a row is written, with its change record, only where a reader would see a difference. A quiet
+change (its kind decides) is stored without a change record, under the revision that the row has.
 """
 
 import json
@@ -36,7 +36,7 @@ from svc_core.wire import shapes
 
 @frozen
 class Taken:
-    """What one document brought, or a part of it: rows."""
+    """How many rows a document, or a part of it, created, updated, left and deleted."""
 
     created: int = 0
     updated: int = 0
@@ -44,12 +44,12 @@ class Taken:
     deleted: int = 0
 
     def __add__(self, other: "Taken") -> "Taken":
-        """What both brought."""
+        """The sums of both."""
         left, right = attrs.astuple(self), attrs.astuple(other)
         return Taken(*map(sum, zip(left, right, strict=True)))
 
     def run(self, rejected: int) -> LastRun:
-        """How a run that brought it is told of."""
+        """The same as a source's last run, with the records that were rejected."""
         return LastRun(self.created, self.updated, self.unchanged, self.deleted, rejected)
 
 
@@ -62,9 +62,10 @@ async def write(
     forms: Mapping[str, PreparedContribution] = MappingProxyType({}),
     words: Mapping[str, Any] = MappingProxyType({}),
 ) -> tuple[Taken, dict[str, Contribution]]:
-    """Write contributions of a kind with the rows that they change; they, where they stand.
+    """Replace the contributions `before` by those `after`, and refold the rows that change.
 
-    Of what is `forms` the stored form is known; `words` are those of rows.
+    `forms` are contributions that are encoded already, `words` the words of news items by row. The
+    counts of rows, and the contributions as they are stored.
     """
     if kind.is_joined:
         placement = await assign_rows(ctx, kind, before, after)
@@ -87,7 +88,7 @@ async def write(
 
 
 def _claim_counts(before: Claims, after: Claims) -> Taken:
-    """What became of contributions that make no rows yet."""
+    """Counts contributions in place of rows, for a kind that has no rows."""
     old = {id_: claim.digest for id_, claim in before.items() if not claim.gone}
     new = {id_: claim.digest for id_, claim in after.items() if not claim.gone}
     return Taken(
@@ -98,7 +99,7 @@ def _claim_counts(before: Claims, after: Claims) -> Taken:
 
 
 async def strongest_of(ctx: Context, rules: Rules, ids: Sequence[str]) -> dict[str, Contribution]:
-    """Of each row the contribution that others give way to."""
+    """The strongest contribution of each row."""
     claims = by_row((await contributions_of(ctx, ids)).values())
     return {row: strongest_contribution(rules, group) for row, group in claims.items()}
 
@@ -106,7 +107,7 @@ async def strongest_of(ctx: Context, rules: Rules, ids: Sequence[str]) -> dict[s
 async def _refold(
     ctx: Context, kind: RowKind, placement: Placement, words: Mapping[str, Any]
 ) -> Taken:
-    """Fold the touched rows again and write those that say something new."""
+    """Fold the touched rows again, and write those that differ."""
     collection: Any = kind.collection
     ids = sorted(placement.row_ids)
     documents = await ctx.tx.documents.get_many(collection, ids)
@@ -147,10 +148,10 @@ async def _refold(
 async def _row_claims(
     ctx: Context, kind: RowKind, placement: Placement, stored_rows: Sequence[str]
 ) -> dict[str, list[Contribution]]:
-    """What is said of the touched rows.
+    """The contributions to the touched rows, stored and new.
 
-    Of one that is not stored nothing was said before, but for what makes no row: of a silent
-    format, or that it is gone, which may go for other keys too.
+    A row that is not stored had no contributions before, except for kinds where contributions may
+    make no row: of silent formats, or withdrawn ones, which may bear on other keys.
     """
     rows = sorted(placement.row_ids) if kind.rules.silent_formats or kind.is_joined else stored_rows
     claims = await contributions_of(ctx, rows, placement.cache | placement.after)
@@ -158,7 +159,7 @@ async def _row_claims(
 
 
 def by_row(contributions: Iterable[Contribution]) -> dict[str, list[Contribution]]:
-    """Contributions by the rows under which they stand."""
+    """Groups contributions by row."""
     groups: dict[str, list[Contribution]] = defaultdict(list)
     for claim in contributions:
         groups[claim.row].append(claim)
@@ -202,7 +203,7 @@ def _build(
     before: Document[Any] | None,
     now: datetime,
 ) -> tuple[Any, bool]:
-    """The row of these members, and whether it is quiet; None where it says nothing new."""
+    """The row of these members, and whether its change is quiet; None where it does not differ."""
     timestamp = instants.render(now)
     old = {} if before is None else json.loads(before.raw)
     draft = dict(_blank(collection.model))  # type: ignore[arg-type]  # mypy: classes are hashable
@@ -228,7 +229,7 @@ def _build(
 
 @cache
 def _blank(model: Any) -> Mapping[str, Any]:
-    """The members of a row of which nobody says anything: null, and lists are empty."""
+    """The members of a row that no source states: null, and lists empty."""
     return {
         wire.camel(member.name): [] if get_origin(shapes.split(member.type)[0]) is tuple else None
         for member in attrs.fields(model)

@@ -1,4 +1,4 @@
-"""What tells of an incident, each kind read into the same form."""
+"""Members of an incident: events, news items and shared reports, converted into one form."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
@@ -29,7 +29,7 @@ from svc_core.operation.facts import (
 
 REPORT, PRESS = "report", "press"
 RANKS = ("usgs", "gdacs", "reliefweb", "eonet", "ucdp", "acled", REPORT, PRESS, MACHINE)
-"""Whose word counts first, as those who measure come before those who repeat."""
+"""Providers in order of precedence: those who measure come before those who repeat."""
 
 NAME_CHARS = 200  # a longer one is no name
 ROLES = frozenset(get_args(Role))
@@ -41,12 +41,13 @@ _WORDS = {"alert": "emerging", "ongoing": "active", "current": "active", "past":
 
 @frozen(kw_only=True)
 class Member:
-    """One event, item or report. `home` is the id of the incident that it makes by itself.
+    """One event, news item or report that is about an incident.
 
-    `marks` are what it has in common with others of its incident, `weak` those that count where no
-    story has it. `first_sign_at` and `last_sign_at` are the first and last sign of it in the world, `word`
-    the status that its provider gives it (`open` for one that it has not closed). `certainty` is
-    its provider's own word.
+    `home` is the id of the incident that it would make alone. Members with a mark in common belong
+    to one incident; `weak` marks count only where no news story has the member. `first_sign_at`
+    and `last_sign_at` are the first and last times that it gives; `word` is the status stated by
+    its provider (`open` where the provider has not closed it), `certainty` the provider's own
+    confidence from 0 to 1.
     """
 
     id: str
@@ -81,17 +82,17 @@ class Member:
 
     @property
     def mentions(self) -> tuple[Participant, ...]:
-        """Whom its text mentions."""
+        """The participants that its text mentions."""
         return _mentions_of(self.text, self.last_sign_at.date()) if self.text else ()
 
     @property
     def rank(self) -> int:
-        """How far behind the strongest its word is."""
+        """The rank of its provider: 0 for the strongest."""
         return RANKS.index(self.provider) if self.provider in RANKS else RANKS.index(REPORT)
 
     @property
     def strength(self) -> tuple[int, datetime, str]:
-        """The strongest is the least: by provider, then by who told first."""
+        """A sort key, the strongest first: by provider, then by the first sign."""
         return self.rank, self.first_sign_at, self.id
 
 
@@ -107,8 +108,8 @@ _SECOND = frozenset(
 
 
 def site(url: str | None) -> str | None:
-    """The registrable domain of an address: the last two labels of its host, three below a second
-    level that a country keeps for everybody.
+    """The registrable domain of an address: the last two labels of its host, or three where the
+    second level is shared by a whole country ("co.uk").
     """
     page = page_of(url)
     if page is None:
@@ -123,13 +124,13 @@ def site(url: str | None) -> str | None:
 
 
 def mention_key(event: OsintEvent) -> str:
-    """What the mentions of an event stand under."""
+    """The row under which mentions of an event are stored."""
     keys = (item for item in event.designators if item.scheme == event.provider)
     return mention_row(next((f"{item.scheme}:{item.value}" for item in keys), event.id))
 
 
 def event_member(event: OsintEvent, mentions: Sequence[Contribution] = ()) -> Member:
-    """An event of a provider, and what it says of the articles that mention it."""
+    """The member that an event makes, with the articles that its provider says mention it."""
     is_machine = event.provider == MACHINE
     marks = tuple(marks_of(event))
     measurements = event.measurements or ()
@@ -163,13 +164,13 @@ def event_member(event: OsintEvent, mentions: Sequence[Contribution] = ()) -> Me
     )
 
 
-_COPIED_MEMBERS = ("id", "provider", "title", "summary", "severity", "ended_at", "place", "type", "cameo",
-            "designators", "sources", "incident_id")  # fmt: skip
-"""Members of an event that are those of its incident."""
+_COPIED_MEMBERS = ("id", "provider", "title", "summary", "severity", "ended_at", "place", "type",
+                   "cameo", "designators", "sources", "incident_id")  # fmt: skip
+"""Members that an event and its member of an incident have under one name."""
 
 
 def _time(text: str) -> datetime | None:
-    """An instant that a measurement is of; None for a day."""
+    """The instant of a measurement; None where only a day is given."""
     return wire.from_json(datetime, text) if "T" in text else None
 
 
@@ -188,7 +189,7 @@ def _role(role: str | None) -> Any:
 
 
 def item_member(item: NewsItem, story: str) -> Member:
-    """A news item of a story."""
+    """The member that a news item of a story makes."""
     seen_at = item.seen_at
     article = incident_of_article(item.url)
     categories = (kind("topic", topic)["category"] for topic in item.topics)
@@ -216,7 +217,7 @@ def item_member(item: NewsItem, story: str) -> Member:
 
 
 def report_member(row: str, claims: Sequence[Contribution]) -> Member | None:
-    """What others report under one key; None once they took it back."""
+    """The member that shared reports under one key make; None once they are withdrawn."""
     members = fold_contributions(
         Rules(joined={"designators": ("scheme", "value"), "entities": ("name",)}), claims
     )

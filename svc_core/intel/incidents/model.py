@@ -1,4 +1,4 @@
-"""Incidents: what happened, folded of everything that tells of it."""
+"""Incidents: what happened, each once, folded of all events, news items and reports about it."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -134,7 +134,7 @@ def _references(incident: Incident) -> tuple[str, ...]:
 
 
 def _gravity(incident: Incident) -> int:
-    """By severity, of equally severe ones by the last news."""
+    """The order by severity, then by the last news."""
     return SEVERITIES.index(incident.severity) * SEVERITY_STEP + micros(incident.last_seen_at)
 
 

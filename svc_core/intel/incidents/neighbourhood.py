@@ -1,5 +1,6 @@
-"""Incidents that may be the same, as other providers tell of something alike near by: related, and
-no more, as nothing that both name says that they are one.
+"""Finds related incidents: those of other providers that are alike in kind, time and place.
+
+They are linked and never merged, as they have no identifier in common.
 
 Rule 1: of hazards the same type within 24 hours and 100 km.
 Rule 2: of conflict and unrest the same category on the same day within 0.1 degrees (11 km).
@@ -35,7 +36,7 @@ _STORMS = ("storm", "tropicalCyclone")
 
 @frozen
 class _Rule:
-    """By what events are alike, and how near is near."""
+    """Which member events must have in common, and how near they must be in time and space."""
 
     name: str
     providers: tuple[str, ...]
@@ -48,14 +49,14 @@ _VIOLENCE = _Rule("category", ("acled", "ucdp", "gdelt"), timedelta(0), 11.12)
 
 
 def rule_of(member: Member) -> _Rule | None:
-    """By what a member may be like others; None for nothing."""
+    """The rule by which a member may be related to others; None for members without one."""
     if not {"conflict", "unrest"}.isdisjoint(member.categories):
         return _VIOLENCE if member.provider in _VIOLENCE.providers else None
     return _HAZARDS if member.provider in _HAZARDS.providers and member.type != "other" else None
 
 
 def distance_km(left: Point, right: Point) -> float:
-    """The distance of two positions on a sphere (Haversine)."""
+    """The great-circle distance of two positions (longitude, latitude) in km, by Haversine."""
     (west, south), (east, north) = [tuple(map(radians, point)) for point in (left, right)]
     half = sin((north - south) / 2) ** 2
     half += cos(south) * cos(north) * sin((east - west) / 2) ** 2
@@ -63,7 +64,7 @@ def distance_km(left: Point, right: Point) -> float:
 
 
 def around(point: Point, km: float) -> Box:
-    """A box that holds all that is so near; all longitudes near a pole."""
+    """A box that holds every position within `km` of a point; near a pole, all longitudes."""
     longitude, latitude = point
     high = km / DEGREE_KM
     south, north = max(-90.0, latitude - high), min(90.0, latitude + high)
@@ -78,13 +79,13 @@ def around(point: Point, km: float) -> Box:
 
 
 SpanCache = dict[Any, bool]
-"""Whether others tell of anything alike in a span, by what was asked."""
+"""Whether there are events of certain providers in a span of time, by (providers, start, end)."""
 
 
 async def related_incidents(
     ctx: Context, name: str, group: Sequence[Member], cache: SpanCache
 ) -> tuple[str, ...]:
-    """The ids of incidents near the one of this name, the nearest first."""
+    """The ids of incidents related to the one called `name`, the nearest first."""
     distances: dict[str, float] = {}
     for member, rule, point in list(_probes(group))[:PLACES_MAX]:
         for id_, km in await _near(ctx, member, rule, point, cache):

@@ -1,4 +1,4 @@
-"""Incidents: lists, and one with what is told of it besides."""
+"""The operations on incidents: list them, and read one with its area, track and articles."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -125,7 +125,7 @@ async def list_incidents(ctx: Context, request: ListIncidents) -> Page[Incident]
 
 
 async def shown(ctx: Context, rows: Sequence[bytes]) -> tuple[bytes, ...]:
-    """The rows with the entities and signals that are known now."""
+    """Rows of incidents with the entities that they name and the signals about them, as of now."""
     incidents = [json.loads(row) for row in rows]
     await directory.taking_part(ctx, incidents, "reference")
     about = await signals_about(ctx, incidents)
@@ -151,7 +151,7 @@ async def get_incident(ctx: Context, request: GetIncident) -> One[Incident]:
 
 
 async def _strongest_member(ctx: Context, row: Incident, member: str) -> bytes:
-    """What the strongest source says that says this of one of its events."""
+    """One member of its events, by the strongest source that states it; `null` where none does."""
     events = row.observation_ids[:EVENTS_READ]
     claims = by_row((await contributions_of(ctx, events)).values())
     for id_ in events:

@@ -1,12 +1,12 @@
-"""The incidents that are due are folded: after their members changed, and when time changes them.
+"""Folds the incidents that are due: after their members changed, or when their status may change.
 
 Rule 1: an incident waits in `INCIDENTS_DUE` until it was looked at; a pass that is cut off leaves
         it there.
 Rule 2: each unit of work reads all that may belong together, folds and writes it, so that two
         passes at once do each what the other left.
-Rule 3: one that cannot be folded is put off for a day and told of, the others are folded.
-Rule 4: rows are written where they say something new; ids that are taken up have a `merged`
-        record, ids that are back a `restored` one.
+Rule 3: one that cannot be folded is put off for a day and reported; the others are folded.
+Rule 4: rows are written where they differ; an incident that became part of another leaves a
+        `merged` change record, one that is back a `restored` record.
 """
 
 from collections import defaultdict
@@ -37,11 +37,11 @@ from svc_core.operation.units import Units
 AT_ONCE = 32
 """Incidents of one unit: some 50 ms on a quiet machine."""
 PASSES_MAX = 400
-"""Units in one go, so that who writes without end does not keep a process from reading sources."""
+"""Units of one pass, so that a stream of writes does not keep a process from reading sources."""
 PUT_OFF = timedelta(days=1)
-"""How long one waits that cannot be folded."""
+"""How long an incident waits that cannot be folded."""
 HOPS_MAX = 8
-"""Marks that may lie between two members; a chain of more is no event."""
+"""The longest chain of marks between two members of an incident: no event has a longer one."""
 ALIKE_READ = 5 * ALIKE_MAX
 """Events with one mark that are read to see how many incidents have it: beyond, it says nothing,
 and a unit that read them all would hold the writer for seconds."""
@@ -52,10 +52,10 @@ ROWS_SCANNED = 500
 
 
 async def fold_new(work: Units) -> int:
-    """Fold the incidents that are due; how many were looked at.
+    """Fold the incidents that are due; returns how many were looked at.
 
     Raises:
-        ExceptionGroup: some cannot be folded; the others were.
+        ExceptionGroup: some could not be folded; the others were.
     """
     count, faults = 0, list[Exception]()
     for _ in range(PASSES_MAX):
@@ -88,7 +88,7 @@ async def _put_off(work: Units, id_: str) -> None:
 
 
 async def _stories(ctx: Context, ids: Sequence[str]) -> list[list[Member]]:
-    """The items of stories among these incidents, the strongest first."""
+    """The news items of the stories among these incidents, in each story the strongest first."""
     page = await ctx.tx.documents.scan(NEWS, where={"story": tuple(ids)}, limit=ROWS_SCANNED)
     stories: dict[str, list[Member]] = defaultdict(list)
     for item in (NEWS.decode(row.raw) for row in page.rows):
@@ -97,7 +97,7 @@ async def _stories(ctx: Context, ids: Sequence[str]) -> list[list[Member]]:
 
 
 def _read_names(stories: Sequence[Sequence[Member]]) -> None:
-    """Read the names of texts before the unit that needs them, so that it holds nobody up."""
+    """Find names in texts ahead of the unit that needs them, so that it holds no lock for it."""
     for member in (member for story in stories for member in texts(story)):
         _ = member.mentions
 
@@ -117,7 +117,7 @@ async def _unit(ctx: Context, ids: Sequence[str]) -> int:
 
 @define
 class _Scene:
-    """Rows of incidents, with all members that they have or may get."""
+    """The incidents of one unit of work, with all members that they have or may get."""
 
     ctx: Context
     rows: dict[str, Document[Incident]] = field(factory=dict)
@@ -129,7 +129,7 @@ class _Scene:
     # -- what may belong together --------------------------------------------------------------
 
     async def read(self, frontier: set[str]) -> None:
-        """Read what these ids and marks name, and what that has in common with others."""
+        """Read the incidents and members with these ids and marks, then their marks, hop by hop."""
         seen: set[str] = set()
         for _ in range(HOPS_MAX):
             frontier = frontier - seen
@@ -139,7 +139,7 @@ class _Scene:
             frontier = await self._members(frontier) | await self._rows(frontier)
 
     async def _rows(self, ids: Iterable[str]) -> set[str]:
-        """The marks of the rows that answer to these ids."""
+        """Read the incidents that answer to these ids; the marks of their members."""
         keys = tuple(sorted(id_ for id_ in ids if id_.startswith("inc_")))
         rows = await self._documents(INCIDENTS, "key", keys)
         new = {row.id: INCIDENTS.decode(row.raw) for row in rows if row.id not in self.incidents}
@@ -154,7 +154,7 @@ class _Scene:
         return {id_ for row in new.values() for id_ in row.keys} | marks | self._marks(missing)
 
     async def _members(self, marks: Iterable[str]) -> set[str]:
-        """The marks of the members that have these marks."""
+        """Read the members that have these marks; all marks that they have."""
         all_marks = tuple(sorted(marks))
         ids = tuple(m for m in all_marks if m.startswith("inc_"))
         if await self._holders(all_marks) > ALIKE_READ:
@@ -170,7 +170,7 @@ class _Scene:
         return self._marks(self.members)
 
     async def _holders(self, marks: Iterable[str]) -> int:
-        """How many events have one of these marks, or one more than are read."""
+        """How many events have one of these marks, counted up to one more than are read."""
         clause = {"mark": tuple(marks)}
         return await self.ctx.tx.documents.count(OSINT_EVENTS, where=clause, limit=ALIKE_READ + 1)
 
@@ -203,7 +203,7 @@ class _Scene:
     # -- what is written -----------------------------------------------------------------------
 
     async def write(self) -> None:
-        """Write the incidents that these members make, and what became of the others."""
+        """Write the incidents that these members make, and merge or remove the others."""
         groups = group_members(list(self.members.values()), self.common)
         names = {group_id(group): index for index, group in enumerate(groups)}
         group_of = {
@@ -246,7 +246,7 @@ class _Scene:
             await escalate(self.ctx, incident, row)
 
     async def _settle(self, name: str, group: Sequence[Member]) -> None:
-        """Have events name the incident that they are part of."""
+        """Store in events the id of the incident that they belong to."""
         events = (m for m in group if m.is_observed and m.provider != members.PRESS)
         outdated = [m.id for m in events if m.incident_id != name]
         for id_, document in (await self.ctx.tx.documents.get_many(OSINT_EVENTS, outdated)).items():

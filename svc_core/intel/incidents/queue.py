@@ -1,6 +1,6 @@
-"""Which incidents are to be folded again: those that rows belong to, before and after a write.
+"""Queues incidents to be folded again: those that a row belongs to, before and after each write.
 
-They wait in `INCIDENTS_DUE`, in the same unit of work, so that nothing that was written is missed.
+They are queued in `INCIDENTS_DUE` by the unit of work that writes the row, so none is missed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ from svc_core.operation.context import Context
 
 
 async def note(ctx: Context, incidents: Iterable[str]) -> None:
-    """Have these incidents folded again."""
+    """Queue these incidents to be folded again."""
     for id_ in sorted(set(incidents)):
         await ctx.save(INCIDENTS_DUE, id_, IncidentDue(id_, ctx.now))
 
@@ -25,7 +25,7 @@ async def note(ctx: Context, incidents: Iterable[str]) -> None:
 
 
 async def queue_event_incidents(ctx: Context, changes: Sequence[Written]) -> None:
-    """Have the incidents of events folded again."""
+    """Queue the incidents of written events."""
     rows = [row for change in changes for row in (change.before, change.after) if row is not None]
     keys = (row.incident_id for row in rows if row.incident_id)
     await note(ctx, {*keys, *(incident_of(row.id, row.provider, row.url) for row in rows)})
@@ -35,7 +35,7 @@ async def queue_event_incidents(ctx: Context, changes: Sequence[Written]) -> Non
 
 
 async def queue_story_incidents(ctx: Context, changes: Sequence[Written]) -> None:
-    """Have the incidents of stories folded again."""
+    """Queue the incidents of the stories of written news items."""
     rows = (row for change in changes for row in (change.before, change.after) if row is not None)
     await note(ctx, (row.story_id for row in rows if row.story_id is not None))
 
@@ -44,22 +44,22 @@ async def queue_story_incidents(ctx: Context, changes: Sequence[Written]) -> Non
 
 
 def mention_row(key: str) -> str:
-    """What mentions of one event stand under; `key` is that of an event or of a mention."""
+    """The row under which mentions of one event are stored, by the event's or a mention's key."""
     return ids.derived_id("obs", "mention", "", key.partition("|")[0])
 
 
 def mention_of(_: Source, record: Record) -> str:
-    """What a record that mentions an event stands under."""
+    """The row under which a record that mentions an event is stored."""
     return mention_row(record.key)
 
 
 async def follow_reports(ctx: Context, claims: Sequence[Contribution]) -> None:
-    """Have the incidents folded again that others report."""
+    """Queue the incidents that written reports are about."""
     await note(ctx, (claim.row for claim in claims))
 
 
 async def follow_mentions(ctx: Context, claims: Sequence[Contribution]) -> None:
-    """Have the incidents of events folded again that articles mention."""
+    """Queue the incidents of events that written mentions are about."""
     keys = {claim.key.partition("|")[0] for claim in claims}
     rows = [ids.derived_id("obs", "osintEvent", "", key) for key in keys]
     events = await ctx.find_many(OSINT_EVENTS, rows)

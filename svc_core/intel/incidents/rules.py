@@ -1,4 +1,4 @@
-"""An incident as the fold of its members: pure, and the same in whatever order they came."""
+"""Folds an incident of its members: a pure function, the same in whatever order they came."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -17,14 +17,14 @@ from svc_core.text.words import terms
 T = TypeVar("T")
 
 EMERGING, ACTIVE, MONITORING = timedelta(hours=6), timedelta(days=2), timedelta(days=14)
-"""How long after its first news an incident emerges, and how long after its last it is active, or
-watched: a story of the press has most of its reports within two days, and is over in two weeks."""
+"""How long after its first news an incident is emerging, and how long after its last it is active,
+then monitored: a press story has most of its reports within two days, and is over in two weeks."""
 
 INSTRUMENT_TRUST, TRUST = 0.9, {REPORT: 0.7, PRESS: 0.5, MACHINE: 0.5}
-"""How likely one source is right, `MEASURED` for those who measure or code events themselves.
-Stated, not measured: they order incidents by who tells of them."""
+"""How likely one source is right; `INSTRUMENT_TRUST` is for those who measure or code events
+themselves. Stated, not measured: they order incidents by their sources."""
 SURE = {MACHINE: 0.6}
-"""How sure a machine was of what it read, where it does not say."""
+"""How sure a machine is of what it read, where it does not say."""
 
 HEADLINES_MAX = 50  # that are compared: some 2 ms
 SHOWN_MAX = 100
@@ -37,10 +37,10 @@ _PRECISIONS = ("exact", "locality", "admin1", "country", "unknown")
 def fold_members(
     group: Sequence[Member], now: datetime, before: Incident | None, **links: Any
 ) -> tuple[Incident, datetime | None]:
-    """The incident that these members make, and when its status changes without news.
+    """The incident that members make, and when its status next changes without news.
 
-    `group` has the strongest first; `before` is the row as it is stored. `links` are its id and
-    those of others.
+    `group` is sorted, the strongest first; `before` is the row as it is stored; `links` are its id
+    and the ids of other incidents. None for a status that only news can change.
     """
     first = _speaker(group)
     gravest = _gravest(group)
@@ -85,7 +85,7 @@ def fold_members(
 
 
 def says_the_same(row: Incident, before: Incident) -> bool:
-    """Whether a row says nothing new."""
+    """Whether two rows differ in nothing but their revision and time of change."""
     return attrs.evolve(row, updated_at=before.updated_at, revision=before.revision) == before
 
 
@@ -97,7 +97,7 @@ def _people(group: Sequence[Member]) -> Iterator[Participant]:
 
 
 def texts(group: Iterable[Member]) -> list[Member]:
-    """The items whose names are read."""
+    """The members whose texts are searched for names, at most `TEXTS_MAX`."""
     return [member for member in group if member.text][:TEXTS_MAX]
 
 
@@ -116,8 +116,8 @@ def _unique(items: Iterable[T], key: Callable[[T], Hashable]) -> tuple[T, ...]:
 
 
 def _speaker(group: Sequence[Member]) -> Member:
-    """Who gives it its title: the strongest, of the press the headline that others resemble most,
-    of what a machine read the gravest."""
+    """The member that gives the title: the strongest; of press items the one whose headline others
+    resemble most, of machine-coded events the gravest."""
     of_strongest = [member for member in group if member.provider == group[0].provider]
     if group[0].provider == MACHINE:
         return _gravest(of_strongest)
@@ -125,7 +125,7 @@ def _speaker(group: Sequence[Member]) -> Member:
 
 
 def medoid(items: Sequence[Member]) -> Member:
-    """The item whose headline is most like those of the others (Jaccard)."""
+    """The item whose headline is most like those of the others, by Jaccard of their terms."""
     words = [frozenset(terms(item.title)) for item in items[:HEADLINES_MAX]]
 
     def likeness(index: int) -> float:
@@ -140,7 +140,7 @@ def _gravest(group: Sequence[Member]) -> Member:
 
 
 def _category(group: Sequence[Member]) -> Any:
-    """The one that the strongest provider tells most often; of equally frequent ones the first."""
+    """The category that the strongest provider gives most often; of equal counts the first."""
     members = [member for member in group if member.categories]
     strongest = (m for m in members if m.provider == members[0].provider)
     counts = Counter(category for member in strongest for category in member.categories)
@@ -151,9 +151,9 @@ def _category(group: Sequence[Member]) -> Any:
 
 
 def noisy_or_confidence(group: Sequence[Member]) -> float:
-    """That one at least of the independent sources is right (noisy-or).
+    """The probability that at least one of the independent sources is right (noisy-or).
 
-    Who measures or codes counts once, as they take over from each other; publishers count each.
+    All who measure or code count as one source, as they copy each other; each publisher counts.
     """
     trust: dict[str, float] = {}
     for member in group:
@@ -166,7 +166,7 @@ def noisy_or_confidence(group: Sequence[Member]) -> float:
 
 
 def incident_status(group: Sequence[Member], now: datetime) -> tuple[Status, datetime | None]:
-    """The status now, and when it changes without news; None for never."""
+    """The status now, and when it next changes without news; None for never."""
     words = {_word(member, now) for member in group}
     for word in ("emerging", "active"):
         if word in words:
@@ -195,8 +195,8 @@ def _word(member: Member, now: datetime) -> str | None:
 
 
 def _dated_member(group: Sequence[Member]) -> Member:
-    """Whose word counts for when it began: the strongest who knows, of what a machine read the
-    day of most rows, as it dates some by the past that they mention."""
+    """The member whose start counts: of the strongest provider that has one. Machine-coded events
+    are counted by day, as a machine dates some by a past event that the text mentions."""
     with_start = [member for member in group if member.started_at is not None] or [group[0]]
     alike = [member for member in with_start if member.provider == with_start[0].provider]
     counts = Counter(m.started_at for m in alike if m.provider == MACHINE)
@@ -204,7 +204,7 @@ def _dated_member(group: Sequence[Member]) -> Member:
 
 
 def _place(group: Sequence[Member]) -> Place | None:
-    """The most precise that is told, with the country that all others name."""
+    """The most precise place of all members; without a country, the one that all others give."""
     places = [member.place for member in group if member.place is not None]
     if not places:
         return None

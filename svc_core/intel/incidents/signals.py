@@ -1,5 +1,5 @@
-"""Signals and the incidents that they are about: the list of signals, those of an incident, and the
-signal that one became graver.
+"""Signals and the incidents that they are about: lists signals, finds those of an incident, and
+raises one when an incident becomes graver.
 """
 
 import json
@@ -71,7 +71,7 @@ class ListSignals:
 
 
 def _end_range(status: Maybe[tuple[SignalStatus, ...]], now: datetime) -> dict[str, Range]:
-    """The range of ends that signals in one of these states have."""
+    """The range of the `end` number that selects signals in one of these states at a time."""
     states, now_micros = {*given(status, _STATES)}, micros(now)
     if states == {*_STATES}:
         return {}
@@ -83,7 +83,7 @@ def _end_range(status: Maybe[tuple[SignalStatus, ...]], now: datetime) -> dict[s
 
 
 async def _incidents(ctx: Context, ids: Sequence[str]) -> tuple[str, ...]:
-    """All ids of the incidents that these ids name; unknown ones stay."""
+    """All ids of the incidents that these ids answer for; unknown ids stay in the list."""
     about = {"key": tuple(ids)}
     page = await ctx.tx.documents.scan(INCIDENTS, where=about, limit=INCIDENTS_ASKED)
     keys = (key for row in page.rows for key in INCIDENTS.decode(row.raw).keys)
@@ -135,7 +135,7 @@ async def list_signals(ctx: Context, request: ListSignals) -> Page[Signal]:
 
 
 async def escalate(ctx: Context, was: Incident, after: Incident) -> None:
-    """Write the signal of an incident that became graver by the scale that it was judged by."""
+    """Raise a signal where an incident became graver on the scale by which it was judged before."""
     old, new = was.severity_basis, after.severity_basis
     old_severity, new_severity = (SEVERITIES.index(incident.severity) for incident in (was, after))
     if old is None or new is None or new_severity <= old_severity:

@@ -1,4 +1,4 @@
-"""Which event each new item belongs to: its `storyId`.
+"""Groups news items into stories, and gives each new item its `storyId`.
 
 Rule 1: what is written waits in `UNGROUPED`, in the same unit of work, until it was looked at. A
         pass that is cut off leaves it there.
@@ -71,7 +71,7 @@ Pair = tuple[Document[NewsItem], Document[NewsText]]
 
 @frozen
 class StoryScene:
-    """New items as they wait, with stored items around them, and which pass was the last."""
+    """The new items of one pass with stored items around them, and the version of the last pass."""
 
     new: tuple[Document[Ungrouped], ...]
     around: tuple[Pair, ...] = field(repr=False)
@@ -79,7 +79,7 @@ class StoryScene:
     version: int
 
     def readings(self) -> list[Reading]:
-        """The items, read; to be done aside."""
+        """Reads the items' words: slow, so the caller runs it beside the event loop."""
         return [
             read(evidence_of(NEWS.decode(item.raw), NEWS_TEXTS.decode(words.raw)))
             for item, words in self.around
@@ -87,7 +87,7 @@ class StoryScene:
 
 
 def story_changes(items: Sequence[Reading], frequencies: Frequencies) -> dict[str, str | None]:
-    """The items that belong to another story from now on, with its name; None for those alone."""
+    """The items whose story changes, with its new name; None for an item that is alone."""
     events = [
         [item.evidence for part in event for item in part] for event in grouped(items, frequencies)
     ]
@@ -110,7 +110,7 @@ def named(events: Sequence[Sequence[Evidence]]) -> dict[str, str | None]:
 
 
 def _surviving_names(events: Sequence[Sequence[Evidence]]) -> dict[int, str]:
-    """The oldest name that stays with each event, by the event's place."""
+    """The oldest existing name of each event, by the event's index."""
     counts: dict[str, Counter[int]] = {}
     oldest: dict[str, tuple[int, str]] = {}
     for index, event in enumerate(events):
@@ -127,7 +127,7 @@ def _surviving_names(events: Sequence[Sequence[Evidence]]) -> dict[int, str]:
 
 
 def _new_name(event: Sequence[Evidence], used_names: Set[str]) -> str:
-    """A name from the two items that it begins with, which no other story has."""
+    """A new name derived from the story's two oldest items, which no other story has."""
     first, second = (item.id for item in sorted(event, key=_age)[:2])
     name = ids.derived_id("inc", "story", first, second)
     while name in used_names:  # the others of a story that these two began have kept its name
@@ -143,7 +143,7 @@ def _age(item: Evidence) -> tuple[int, str]:
 
 
 async def group_new(work: Units, *, at_once: int = WINDOW_ITEMS_MAX) -> int:
-    """Give the new items their stories; how many were looked at.
+    """Give the new items their stories; returns how many were looked at.
 
     A window of up to `at_once` items is grouped as a whole, a larger one where most of it is new.
     """
@@ -189,7 +189,7 @@ async def _scene(ctx: Context, at_once: int) -> StoryScene | None:
 async def _near(
     ctx: Context, new: Sequence[str], table: Frequencies
 ) -> dict[str, Document[NewsText]]:
-    """The words of new items and of what is most like them."""
+    """The words of new items and of the items most like them."""
     documents = await ctx.tx.documents.get_many(NEWS_TEXTS, new)
     for row in list(documents.values()):
         title, lead, _ = (NEWS_TEXTS.decode(row.raw).read().terms or "").split("\n")
@@ -209,7 +209,7 @@ async def _near(
 
 
 async def _members(ctx: Context, names: Sequence[str], known_ids: Set[str]) -> tuple[Pair, ...]:
-    """The items of some stories that are not known yet."""
+    """The items of some stories that were not read yet."""
     if not names:
         return ()
     page = await ctx.tx.documents.scan(NEWS, where={"story": tuple(names)}, limit=MEMBERS_MAX)
@@ -223,7 +223,7 @@ async def _pairs(ctx: Context, texts: Mapping[str, Document[NewsText]]) -> tuple
 
 
 async def _write(work: Units, scene: StoryScene, rows: Sequence[tuple[str, str | None]]) -> bool:
-    """Write what changed, and after it that the new items were looked at, unless another wrote."""
+    """Write the changes, then that the new items are done; false where another pass wrote."""
     version = scene.version
     for start in range(0, len(rows) + len(scene.new), ROWS_AT_ONCE):
         end = start + ROWS_AT_ONCE
@@ -242,7 +242,7 @@ async def _put(
     waiting: Sequence[Document[Ungrouped]],
     version: int,
 ) -> int | None:
-    """Write some rows; the version of the pass from then on, or None where another wrote.
+    """Write some rows; returns the pass's new version, or None where another pass wrote.
 
     An item that was written anew since it was looked at goes on waiting.
     """

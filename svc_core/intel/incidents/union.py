@@ -1,4 +1,4 @@
-"""Which members tell of the same event, and by which id it goes."""
+"""Groups members into incidents: union by common marks, with press stories kept apart."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence, Set
@@ -12,10 +12,10 @@ ALIKE_MAX = 100
 
 
 def group_members(members: Sequence[Member], common: Set[str] = frozenset()) -> list[list[Member]]:
-    """The members of each event, in an order that depends on nothing but them; marks in `common` join
-    nothing.
+    """The members of each incident, in an order that depends on nothing but them.
 
-    What the press tells apart stays apart, however alike machines read it.
+    Marks in `common` join nothing. Weak marks join no member that a press story has, so two stories
+    stay apart however alike machines coded them.
     """
     press_ids = {
         member.id
@@ -53,13 +53,13 @@ def _components(
 
 
 def group_id(group: Sequence[Member]) -> str:
-    """The id of the event: of its story, else of its strongest member."""
+    """The id of the incident that a group makes: its story's, else its strongest member's."""
     press = [member for member in group if member.provider == PRESS]
     return min(press or group, key=lambda member: member.strength).home
 
 
 def surviving_group(row: Incident, groups: Sequence[Sequence[Member]]) -> int | None:
-    """The place of the event that a row has become; None where nothing of it is left."""
+    """The index of the group that a stored incident became; None where nothing of it is left."""
     keys, ids = set(row.keys), set(row.observation_ids)
     marks = {mark(item.scheme, item.value) for item in row.designators}
     counts = Counter[int]()

@@ -1,1 +1,1 @@
-"""Which names and identifiers mean the same thing: pure comparison of names and designators."""
+"""Name matching: compares names and identifiers, and never reads a store."""

@@ -1,4 +1,7 @@
-"""Who a vendor or company was at a date: the alias table."""
+"""The alias table: which entity a vendor's or company's name meant on a given day.
+
+Names change owners (an acquired vendor, a renamed company), so each line has a first and last day.
+"""
 
 from collections.abc import Mapping
 from datetime import date
@@ -12,12 +15,12 @@ from svc_core.intel.linking.names import normal
 from svc_core.text.words import fold
 
 WORDS_MAX = 4
-"""Words of the longest name in the table."""
+"""The most words that a name of the table has."""
 
 
 @frozen
 class Alias:
-    """A name means the entity with this `key`, from a day up to another, not included."""
+    """The span of days, half open, in which a name means the entity with this `key`."""
 
     key: str
     valid_from: date
@@ -29,14 +32,15 @@ class Alias:
 
 
 def owner(name: str, day: date | None) -> str | None:
-    """The key of the entity that a normalised name means on a day; None where nobody says."""
+    """The key of the entity that a normalised name means on a day; None for an unlisted name."""
     return next((row.key for row in alias_table().get(name, ()) if row.is_valid_on(day)), None)
 
 
 def mention_owner(spelling: str, day: date | None, *, is_sure: bool) -> str | None:
-    """The key of the entity that a name in text means.
+    """The key of the entity that a name in running text means; None where it may mean nobody.
 
-    One that is an ordinary word has to be surely a name, or to have its legal form with it.
+    A name that is also an ordinary word counts only with its legal form ("Apple Inc"), or where
+    the caller is sure that it is a name.
     """
     name = normal(spelling)
     is_word = name in _kinds("word") or name in _kinds("text")
@@ -46,33 +50,33 @@ def mention_owner(spelling: str, day: date | None, *, is_sure: bool) -> str | No
 
 
 def maker(vendor: str, day: date | None) -> str | None:
-    """The key of the entity that the name of a vendor means."""
+    """The key of the entity that a vendor's name means, as catalogues of software write it."""
     name = normal(vendor)
     return None if name in _kinds("text") and not _has_form(vendor) else owner(name, day)
 
 
 def _has_form(spelling: str) -> bool:
-    """Whether a legal form stands with a name."""
+    """Whether a name is written with its legal form."""
     return len(normal(spelling).split()) < len(spelling.split())
 
 
 @cache
 def first_words() -> frozenset[str]:
-    """The first words of all names, folded."""
+    """The first words of all names of the table, folded: a quick test before a look-up."""
     names = [name for row in data.rows("aliases.tsv") for name in row[0].split("|")]
     return frozenset(fold(name.split()[0]) for name in (*names, *alias_table()))
 
 
 @cache
 def _kinds(kind: str) -> frozenset[str]:
-    """The names of a kind, as the head of the table tells them."""
+    """The normalised names of one kind of line; the head of the table explains the kinds."""
     groups = (row[0].split("|") for row in data.rows("aliases.tsv") if row[4] == kind)
     return frozenset(normal(name) for names in groups for name in names)
 
 
 @cache
 def alias_table() -> Mapping[str, tuple[Alias, ...]]:
-    """The aliases by their normalised names, the earliest first."""
+    """The aliases of each normalised name, the earliest first."""
     by_name: dict[str, list[Alias]] = {}
     for names, key, start, end, *_ in data.rows("aliases.tsv"):
         days = date.fromisoformat(start or "0001-01-01"), date.fromisoformat(end or "9999-12-31")

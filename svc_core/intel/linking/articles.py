@@ -1,4 +1,4 @@
-"""Articles: the page at an address, and the incident that it tells of."""
+"""Article addresses: parses them, and derives the id of the incident that an article is about."""
 
 from functools import lru_cache
 from urllib.parse import SplitResult, urlsplit
@@ -7,7 +7,7 @@ from svc_core.base import ids
 
 
 def page_of(url: str | None) -> SplitResult | None:
-    """The parts of an address; None for what has no host."""
+    """The parts of an http address; None for text that has no host."""
     try:
         page = urlsplit(url or "")
     except ValueError:  # of brackets that hold no address
@@ -17,7 +17,11 @@ def page_of(url: str | None) -> SplitResult | None:
 
 @lru_cache(maxsize=4_096)  # an article is told by several rows
 def incident_of_article(url: str | None) -> str | None:
-    """The id of the incident that an article tells of, whoever reads it; None without address."""
+    """The id of the incident that an article is about, the same from every source.
+
+    `www.`, the scheme, the fragment and a trailing slash make no difference. None for what is no
+    address.
+    """
     page = page_of(url)
     if page is None:
         return None

@@ -1,4 +1,4 @@
-"""Whether an entity that has a name is whom the name means.
+"""Judges whether a name in a row may mean an entity that bears it.
 
 Rule 1: only entities of a suitable type count, and the name must be that of one of them alone.
 Rule 2: a name of one word needs something else that speaks for it: of a vendor, that the entity
@@ -22,7 +22,7 @@ _ISIC_TECHNICAL = ("26", "582", "62", "63")
 
 
 def lookups(references: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
-    """The facets of entities by which references are looked up, with the values of each."""
+    """The facets of the entity collection to search for these references, with their values."""
     facets: dict[str, list[str]] = {"designator": [], "label": []}
     for reference in references:
         scheme, _, name = reference.partition(":")
@@ -32,7 +32,7 @@ def lookups(references: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
 
 
 def has(reference: str, facts: Facts) -> bool:
-    """Whether an entity is of a suitable type and has the name."""
+    """Whether an entity bears the name of a reference and is of a type that it may mean."""
     scheme, _, name = reference.partition(":")
     if scheme == "ticker":
         return any(f"{d['scheme']}:{d['value']}" == reference for d in facts["designators"])
@@ -41,7 +41,7 @@ def has(reference: str, facts: Facts) -> bool:
 
 
 def suffices(reference: str, facts: Facts) -> bool:
-    """Whether the name says enough of the only entity that has it."""
+    """Whether a name is telling enough to mean the only entity that bears it (Rule 2)."""
     scheme, _, name = reference.partition(":")
     if scheme in ("ticker", "firm") or " " in name:
         return True
@@ -61,7 +61,7 @@ def is_technical(facts: Facts) -> bool:
 
 
 def references(facts: Facts) -> Iterator[str]:
-    """The references that may mean an entity, but for ids."""
+    """All references by name or ticker that may mean an entity; its ids are not among them."""
     for name in dict.fromkeys(_labels(facts)):
         yield from (f"{scheme}:{name}" for scheme in ("vendor", "name", "firm"))
     for item in facts["designators"]:

@@ -1,4 +1,4 @@
-"""Candidates: who may be meant, with a score and its reasons. Nothing here makes two things one.
+"""Compares two parties and scores how likely they are one; never merges them.
 
 The score is that of the strongest feature, moved by qualifiers, in the spirit of the logic of
 OpenSanctions' nomenklatura: a designator, else a name, else a weak alias; then facts that differ.
@@ -12,7 +12,7 @@ from attrs import field, frozen
 from svc_core.intel.linking.similarity import comparison_words, likeness
 
 SCORE_MIN = 0.75
-"""Of a candidate: chosen on one half of the names in `benchmarks/links.json`."""
+"""The least score of a candidate, chosen on one half of the names in `benchmarks/links.json`."""
 
 _WEAK = 0.8  # of what a weak alias says
 _STRONG = frozenset(
@@ -26,14 +26,14 @@ _KINDS = {"company": "body", "organization": "body", "government": "body"}
 
 @frozen
 class Names:
-    """Names as they stand, and each in the words by which it is compared."""
+    """Names as they are written, and each one's words in the form that is compared."""
 
     spellings: tuple[str, ...]
     words: tuple[tuple[str, ...], ...]
 
     @classmethod
     def of(cls, spellings: Iterable[str]) -> "Names":
-        """Names without those that have no words."""
+        """Prepares names; those that have no words are left out."""
         pairs = [(name, comparison_words(name)) for name in dict.fromkeys(spellings) if name]
         usable = [pair for pair in pairs if pair[1]]
         return cls(tuple(name for name, _ in usable), tuple(words for _, words in usable))
@@ -41,7 +41,10 @@ class Names:
 
 @frozen
 class Party:
-    """What is known of somebody: `designators` as `scheme:value`, `birth_dates` as far as it is told."""
+    """What is known of a person, company or other entity that is compared.
+
+    `designators` are `scheme:value`; each of `birth_dates` is a year, a month or a day.
+    """
 
     names: Names
     weak: Names = Names((), ())
@@ -55,7 +58,7 @@ class Party:
 
 @frozen
 class Match:
-    """How far two may be one: each feature by name with what it adds, and these in words."""
+    """A score from 0 to 1 that two parties are one, with what each feature adds and why."""
 
     score: float
     features: Mapping[str, float]
@@ -63,7 +66,7 @@ class Match:
 
 
 def party(facts: Mapping[str, Any]) -> Party:
-    """What the row of an entity tells."""
+    """The party that an entity's row describes."""
     designators = [f"{item['scheme']}:{item['value']}" for item in facts["designators"]]
     return Party(
         Names.of([facts["name"], *facts["aliases"]]),
@@ -78,7 +81,7 @@ def party(facts: Mapping[str, Any]) -> Party:
 
 
 def compare(query: Party, candidate: Party) -> Match | None:
-    """How far two may be one; None where their types forbid it or nothing speaks for it."""
+    """Scores two parties; None where their types differ or no feature speaks for a match."""
     if not _fit(query.type, candidate.type):
         return None
     evidence = [*_numbers(query, candidate), *_names(query, candidate)]
@@ -135,7 +138,7 @@ def _qualifiers(query: Party, candidate: Party) -> Iterable[_Feature]:
 
 
 def _births(query: frozenset[str], candidate: frozenset[str]) -> Iterable[_Feature]:
-    """What dates of birth say: each may be a year, a month or a day."""
+    """The feature that dates of birth give; each date may be a year, a month or a day."""
     left, right = (", ".join(sorted(dates)) for dates in (query, candidate))
     if any(day.startswith(other) or other.startswith(day) for day in query for other in candidate):
         yield "birthDate", _BIRTH, f"born {left}, as told"

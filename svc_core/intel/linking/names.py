@@ -1,4 +1,4 @@
-"""Names as they are compared: folded, without legal forms."""
+"""Normal forms of names for comparison: folded, without punctuation and legal forms."""
 
 import re
 from functools import cache, lru_cache
@@ -11,10 +11,11 @@ from svc_core.text.words import cut, fold, stop_words
 NAMED_TYPES = frozenset(
     ["company", "organization", "government", "threatActor", "malware", "tool", "campaign"]
 )
-"""What a name in text may mean: an equal name is not an equal person, and a technique has words."""
+"""Types of entities that a name in text may mean. Persons share names, and techniques are called by
+ordinary words, so neither is among them."""
 
 _TAIL = re.compile(r"(\s?)[/\\]\s?[a-z]{2,8}([/\\]?)\s*$")
-"""What EDGAR puts behind a name to tell it from another: "/DE/", " /ADR", "INC/NY"."""
+"""A suffix by which EDGAR distinguishes filers of one name: "/DE/", " /ADR", "INC/NY"."""
 _ABBREVIATION = re.compile(r"(?<=\b\w)[./](?=\w\b)")  # "S.p.A.", "A/S"
 _APOSTROPHE = re.compile(r"['’`´]")
 _NOT_WORD = re.compile(r"[\W_]+")
@@ -25,9 +26,9 @@ _CACHE_SIZE = 16_384  # names of about three thousand items
 
 @lru_cache(maxsize=_CACHE_SIZE)
 def normal(name: str) -> str:
-    """The words of a name without case, accents, legal forms and EDGAR's tails, joined by spaces.
+    """A name without case, accents, legal forms and EDGAR's suffix, its words joined by spaces.
 
-    What is nothing but a legal form stays.
+    A name that is nothing but a legal form stays as it is.
     """
     text = _without_tail(fold(name)).replace("&", " and ")
     plain = _APOSTROPHE.sub("", _ABBREVIATION.sub("", text))
@@ -46,19 +47,18 @@ def _without_tail(name: str) -> str:
 
 
 def is_uncommon(spelling: str) -> bool:
-    """Whether a name is written as no ordinary word is: with a digit or a capital inside."""
+    """Whether a name has a digit or a capital inside, as no ordinary word has."""
     return _UNCOMMON.search(spelling) is not None
 
 
 def is_ordinary(word: str) -> bool:
-    """Whether text that is about anything uses a word: one of 500 items has it."""
+    """Whether a word is usual in text of any topic: at least one of 500 items has it."""
     return background().counts.get(cut(word), 0) > 0 or word in stop_words("en")
 
 
 def labels(name: str, type_: str) -> tuple[str, ...]:
-    """How rows may write a name: its words, and of makers of products these in one.
-
-    CPE writes vendors so, "paloaltonetworks".
+    """The forms under which rows may name an entity: its normal name, and for companies and
+    organizations also in one word, as CPE writes vendors ("paloaltonetworks").
     """
     words = normal(name)
     if type_ not in NAMED_TYPES or not words:
@@ -77,7 +77,7 @@ def _without_forms(words: list[str]) -> list[str]:
 
 
 def _form_size(words: list[str], place: str) -> int:
-    """How many words of the longest legal form stand there, at least one other word beside."""
+    """How many words the longest legal form at that end has, with at least one other word left."""
     if not words or words[-1 if place == "tail" else 0] not in _edges(place):
         return 0
     for size in range(min(_FORM_WORDS_MAX, len(words) - 1), 0, -1):
@@ -95,5 +95,5 @@ def _forms(place: str) -> frozenset[str]:
 
 @cache
 def _edges(place: str) -> frozenset[str]:
-    """The outermost words of legal forms, without one of which no form stands there."""
+    """The outermost words of all legal forms: a quick test before the search for one."""
     return frozenset(form.split()[-1 if place == "tail" else 0] for form in _forms(place))

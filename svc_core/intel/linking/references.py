@@ -1,8 +1,8 @@
-"""References: whom a row names, before anybody looks up who that is.
+"""References: finds whom a text or a vendor field names, before anybody looks up who that is.
 
-A reference is the id that the key of an entity gives, or `scheme:name` where a name alone is told:
-`vendor:` is a maker of products, `name:` stands in text, `firm:` too with its legal form, `ticker:`
-is a symbol in parentheses.
+A reference is the id derived from an entity's key, or `scheme:name` where only a name is given:
+`vendor:` names a maker of products, `name:` stands in text, `firm:` in text with its legal form,
+`ticker:` is a stock symbol in parentheses.
 """
 
 import re
@@ -19,7 +19,7 @@ from svc_core.intel.linking.runs import CapitalRun, lower_words, runs
 from svc_core.text.words import fold
 
 MENTIONS_MAX = 20
-"""Names that one text mentions: more is a list, and no text about anybody of them."""
+"""The most names that count as mentioned by one text: a text with more is a list, about nobody."""
 
 _LONG = re.compile(r"\b(?:[A-Z0-9]{18}\d\d|[A-Z]{2}[A-Z0-9]{9}\d)\b")
 _CVE = re.compile(r"\bCVE-\d{4}-\d{4,19}\b", re.IGNORECASE)
@@ -38,20 +38,20 @@ _SYMBOL = re.compile(rf"\(\s*({_EXCHANGE})\s*:\s*([A-Z0-9.-]{{1,8}})\s*[);,]", r
 
 
 def id_of(key: str) -> str:
-    """The id that the key of an entity gives: `scheme:value`, or the id of a CVE."""
+    """The entity id derived from a key, which is `scheme:value` or a CVE id."""
     resource = "cve" if CVE_ID.fullmatch(key) else "entity"
     return ids.derived_id("ent", resource, "", key)
 
 
 def is_id(reference: str) -> bool:
-    """Whether a reference is an id."""
+    """Whether a reference is an entity id, and no name."""
     return ids.is_id("ent", reference)
 
 
 def of_vendor(vendor: str, day: date | None = None) -> tuple[str, ...]:
-    """Whom the name of a maker of products means on a day, the surest first; None is today.
+    """The references that a vendor's name means on a day, the surest first; None is today.
 
-    Empty for no name.
+    Empty where the name has no words.
     """
     name = normal(vendor)
     key = aliases.maker(vendor, day)
@@ -61,7 +61,7 @@ def of_vendor(vendor: str, day: date | None = None) -> tuple[str, ...]:
 
 
 def of_text(text: str, day: date | None = None) -> dict[str, str]:
-    """Whom a text mentions on a day, by reference, with the name that stands in it.
+    """The references that a text mentions on a day, each with the name as it is written there.
 
     Its first line is a headline. At most `MENTIONS_MAX`, the surest first: numbers, symbols with
     their exchange, names of the alias table, other names.
@@ -105,7 +105,7 @@ def _names(text: str, day: date | None) -> Iterator[tuple[str, str]]:
 
 
 def _aliases(run: CapitalRun, day: date | None, lower: Container[str]) -> Iterator[tuple[str, str]]:
-    """The names of the alias table in a run of capitals, the longest of each place."""
+    """The names of the alias table in a run of capitals, at each word the longest that fits."""
     start = 0
     while start < len(run.words):
         size = 1

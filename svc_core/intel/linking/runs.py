@@ -1,4 +1,4 @@
-"""Names in text: runs of capitalised words, with what their place says of the capitals.
+"""Finds runs of capitalised words in text, which may be names.
 
 Rule: a capital is evidence only where lower case was possible: not at the beginning of a sentence,
 nor in a line in title case (Mikheev 2002, "Periods, Capitalized Words, etc.").
@@ -28,18 +28,18 @@ _SUBJECT_MAX = 3  # words of the name that a headline in title case begins with
 
 
 class CapitalRun(NamedTuple):
-    """Capitalised words that stand side by side; `is_telling` where lower case was possible."""
+    """Adjacent capitalised words; `is_telling` where the writer could have used lower case."""
 
     words: list[str]
     is_telling: bool
     is_title: bool
 
     def part(self, start: int, end: int) -> str:
-        """Some of its words as text."""
+        """The words from `start` up to `end`, joined by spaces."""
         return " ".join(self.words[start:end])
 
     def readings(self) -> Iterator[str]:
-        """The names that it may be: whole, without the capital of a sentence, as subject."""
+        """The names that it may be: all words, all but a sentence's first, a title's first few."""
         size = len(self.words)
         if self.is_title:
             ends = range(min(size, _SUBJECT_MAX), 0, -1)
@@ -51,18 +51,18 @@ class CapitalRun(NamedTuple):
 
 
 def runs(text: str) -> Iterator[CapitalRun]:
-    """The runs of a text in order."""
+    """The runs of capitalised words of a text, in order."""
     for line in _END.split(text):
         yield from _of_line(line)
 
 
 def lower_words(text: str) -> frozenset[str]:
-    """The words that stand in lower case."""
+    """The words of a text that are written in lower case."""
     return frozenset(word for word in _WORD.findall(text) if word[0].islower())
 
 
 def _of_line(line: str) -> Iterator[CapitalRun]:
-    """The runs of a sentence, without the stop words at their beginning."""
+    """The runs of one sentence, without stop words at their beginning."""
     capitals = [word[0].isupper() for word in _WORD.findall(line) if len(word) >= _LETTERS]
     is_title = len(capitals) > 2 and sum(capitals) >= _TITLE_CASE_SHARE * len(capitals)
     for match in _RUN.finditer(line):
@@ -80,7 +80,7 @@ def _is_filler(word: str) -> bool:
 
 
 def _parts(words: list[str]) -> Iterator[list[str]]:
-    """Words parted at each "of" that does not belong to a name, as in "Bank of"."""
+    """Splits words at each "of", except where it belongs to a name as in "Bank of"."""
     begin = 0
     for i, word in enumerate(words):
         if word == "of" and fold(words[i - 1]) not in _words("of"):
@@ -97,6 +97,6 @@ def _words(role: str) -> frozenset[str]:
 
 @cache
 def _fillers() -> frozenset[str]:
-    """Words that begin no name: stop words, labels of pages, months and week days."""
+    """Words that never begin a name: stop words, page labels, months and week days."""
     days = (row[2].split("|") for row in data.rows("calendar.tsv") if row[0] != "language")
     return stop_words("en") | _words("label") | frozenset(map(fold, chain.from_iterable(days)))

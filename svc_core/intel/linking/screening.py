@@ -1,9 +1,9 @@
-"""Many names against many entities: what is asked is indexed, and the entities pass by once.
+"""Compares many parties with all entities in one pass: the parties are indexed, entities stream by.
 
-Rule 1: an entity is near where both have a designator, or words that make up half of both names, or
-        more of one; words are equal that sound equal.
-Rule 2: of what is near, the nearest are kept for each name and compared in full, so that time and
-        memory are those of what is asked, however many entities share a word.
+Rule 1: an entity is near a party that has a designator of it, or where common words weigh at least
+        half of both names together. Words that sound equal are equal.
+Rule 2: only the nearest entities of each party are kept and compared in full, so time and memory
+        depend on the parties, however many entities share a word.
 """
 
 from collections import defaultdict
@@ -14,24 +14,25 @@ from svc_core.intel.linking.matching import SCORE_MIN, Match, Party, compare
 from svc_core.intel.linking.similarity import rarity, sound_key
 
 NEAREST_MAX = 12
-"""Entities that are compared with a name in full: 40 us each."""
+"""The most entities that are compared in full with one party: 40 us each."""
 
 _SHARES_MIN, _SHARE_MIN = 1.0, 0.3
-"""Of the shares that common words have in both names; of those that are left to ask for."""
+"""The least sum of the shares that common words have in both names; the least share of words not
+yet looked up for which new names are still admitted."""
 _CERTAIN = 3.0  # a designator in common: above all shares
 
 
 def _mark(word: str) -> str:
-    """What a word is found by: how it sounds, or where that says little, how it is written."""
+    """The index key of a word: its sound, or its spelling where it has too few consonants."""
     key = sound_key(word)
     return f"0{key}" if key else word
 
 
 def _shares(words: Sequence[str]) -> dict[str, float]:
-    """The marks of a name, each with the share that its word has in what the name tells.
+    """The index keys of a name, each with the share of the name's weight that its word has.
 
-    Squares of rarity: what many names have is no reason to look at them. The words written as one
-    are a mark of the whole name.
+    Weights are squares of rarity, so that a usual word alone brings no name near. The words
+    written as one are a key of the whole name.
     """
     weights = {_mark(word): rarity(word) ** 2 for word in words}
     total = sum(weights.values())
@@ -40,16 +41,16 @@ def _shares(words: Sequence[str]) -> dict[str, float]:
 
 
 def index_tokens(party: Party) -> dict[str, float]:
-    """The tokens that stand for the names of somebody in a text index, with how telling each is."""
+    """The tokens that index a party's names in a text index, each with the rarity of its word."""
     words = {word for names in (party.names, party.weak) for name in names.words for word in name}
     return {f"~{_mark(word)}": rarity(word) for word in sorted(words)}
 
 
 class Screening:
-    """The candidates for each of some parties."""
+    """Collects the nearest entities of each party while entities stream by."""
 
     def __init__(self, queries: Sequence[Party]) -> None:
-        """Index what is asked."""
+        """Index the parties."""
         self._queries = queries
         self._names: list[int] = []
         self._words: dict[str, dict[int, float]] = {}
@@ -64,7 +65,7 @@ class Screening:
                 self._names.append(i)
 
     def pass_by(self, id_: str, candidate: Party) -> None:
-        """Keep an entity where it is near."""
+        """Offer an entity: each party that it is near keeps it, up to the nearest few."""
         near = {i: _CERTAIN for key in candidate.designators for i in self._numbers.get(key, ())}
         for names in (candidate.names, candidate.weak):
             for words in names.words:
@@ -74,7 +75,7 @@ class Screening:
             self._keep(i, share, id_, candidate)
 
     def candidates(self, index: int, limit: int) -> list[tuple[str, Party, Match]]:
-        """The likest entities for one of the parties, at most so many; equal ones by id."""
+        """The best matches of one party, at most `limit`; of equal scores the lower id first."""
         matches = {}
         for _, _, id_, candidate in self._nearest[index]:
             match = compare(self._queries[index], candidate)
@@ -83,9 +84,10 @@ class Screening:
         return sorted(matches.values(), key=lambda row: (-row[2].score, row[0]))[:limit]
 
     def _neighbours(self, marks: dict[str, float]) -> Iterator[tuple[int, float]]:
-        """The names of which this one has enough, with both shares.
+        """The indexed names near a name with these marks, with the sum of both shares.
 
-        Words that many names have are asked for last, and only of names that are there already.
+        The rarest marks are looked up first; once little is left, usual marks only add to names
+        that were already reached.
         """
         by_count = sorted((len(self._words[key]), key) for key in marks if key in self._words)
         shares: dict[int, float] = {}

@@ -1,4 +1,4 @@
-"""How alike two names are, word by word: order, spelling and missing words are forgiven.
+"""Scores how alike two names are, word by word: order, spelling and missing words are forgiven.
 
 Rule 1: words are paired, the likest first; a pair weighs as much as its words are rare in text that
         is about anything, so that "Trading" says little and a surname much.
@@ -36,13 +36,13 @@ _VOWELS = str.maketrans("", "", "aeiouy")
 
 
 def comparison_words(name: str) -> tuple[str, ...]:
-    """The words of a name, normal and in Latin letters."""
+    """The words of a name's normal form, in Latin letters."""
     return tuple(normal(name).translate(_letters()).split())
 
 
 @lru_cache(maxsize=_CACHE_SIZE)
 def sound_key(word: str) -> str:
-    """The consonants of a word, those that are confused as one; empty where they are too few."""
+    """The consonants of a word, similar ones made equal; empty where they are too few to tell."""
     text = word
     for letters, replacement in _SOUNDS:
         text = text.replace(letters, replacement)
@@ -53,13 +53,13 @@ def sound_key(word: str) -> str:
 
 @lru_cache(maxsize=_CACHE_SIZE)
 def rarity(word: str) -> float:
-    """How telling a word is, from 0 to 1."""
+    """How rare a word is in text of any topic, from 0 to 1."""
     table = background()
     return table.idf(cut(word)) / table.idf("")
 
 
 def likeness(left: Sequence[str], right: Sequence[str], *, is_person: bool = False) -> float:
-    """How alike two names are, from 0 to 1; their words as `compared` gives them.
+    """How alike two names are, from 0 to 1; their words as `comparison_words` gives them.
 
     Raises:
         MissingExtra: rapidfuzz is not installed.
@@ -78,14 +78,14 @@ def likeness(left: Sequence[str], right: Sequence[str], *, is_person: bool = Fal
 
 
 def _without_particles(words: Sequence[str]) -> Sequence[str]:
-    """The words of a person's name without particles, which are written or left out at will."""
+    """A person's name without particles ("de", "bin"), which writers keep or drop at will."""
     return [word for word in words if word not in _PARTICLES] or words
 
 
 def _pairs(
     left: Sequence[str], right: Sequence[str], *, is_person: bool
 ) -> list[tuple[int, int, float]]:
-    """The places of words that belong together, each once, with how alike they are."""
+    """Pairs the words of two names, the likest first, each word once: two places and a likeness."""
     every = [
         (score, i, j)
         for (i, word), (j, other) in product(enumerate(left), enumerate(right))

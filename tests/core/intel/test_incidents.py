@@ -287,7 +287,7 @@ def test_no_unit_reads_all_that_have_a_mark_that_everybody_has(
     read: list[str] = []
     monkeypatch.setattr(
         passes.members,
-        "of_event",
+        "event_member",
         lambda event, told: read.append(event.id) or event_member(event, told),
     )
     fold(house)

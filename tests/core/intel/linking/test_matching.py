@@ -81,9 +81,9 @@ def test_words_sound_alike_however_they_were_transliterated() -> None:
 FACTS = [
     ({"countries": {"US"}}, {"countries": {"RU"}}, {"country": -0.2}),
     ({"countries": {"US"}}, {"countries": {"US", "RU"}}, {}),
-    ({"born": {"1960"}}, {"born": {"1960-05-01"}}, {"birthDate": 0.05}),
-    ({"born": {"1960-06-01"}}, {"born": {"1960-05-01"}}, {"birthDate": -0.15}),
-    ({"born": {"1961"}}, {"born": {"1960-05-01"}}, {"birthDate": -0.25}),
+    ({"birth_dates": {"1960"}}, {"birth_dates": {"1960-05-01"}}, {"birthDate": 0.05}),
+    ({"birth_dates": {"1960-06-01"}}, {"birth_dates": {"1960-05-01"}}, {"birthDate": -0.15}),
+    ({"birth_dates": {"1961"}}, {"birth_dates": {"1960-05-01"}}, {"birthDate": -0.25}),
     ({"gender": "female"}, {"gender": "male"}, {"gender": -0.2}),
     ({"addresses": {"1 example way"}}, {"addresses": {"1 example way"}}, {"address": 0.1}),
     ({"designators": {"lei:1"}}, {"designators": {"lei:1"}}, {"designator": 1.0}),
