@@ -18,7 +18,7 @@ LATITUDE_MAX: Final = 90.0
 # Twenty decimals are more than a double holds; an exponent is not what people write degrees with.
 _DEGREES = re.compile(r"-?[0-9]{1,3}(?:\.[0-9]{1,20})?")
 FORM: Final = ",".join([_DEGREES.pattern] * 4)
-"""The form of a box; what lies beyond the globe no expression says."""
+"""The form of a box as a regular expression; it does not check that the degrees exist."""
 
 
 class BoxError(ValueError):
@@ -31,7 +31,7 @@ CELL_DEGREES: Final = (45.0, 11.25, 2.8125, 0.703125)
 """The sides of cells, coarse to fine, each a quarter of the one before: the finest are some 78 km,
 so that a city is in a few of them."""
 CELLS_MAX: Final = 40
-"""Of an area: one four times as wide and high as its cells touches 25, a narrow strip more."""
+"""Cells of an area: one four times as wide and high as its cells touches 25, a strip more."""
 
 
 def cells_of(longitude: float, latitude: float) -> tuple[str, ...]:
@@ -78,8 +78,10 @@ class Box:
 
     @property
     def cells(self) -> tuple[str, ...] | None:
-        """The cells of one size that together hold it, the finest of which it does not need too
-        many; None where it needs too many of the coarsest."""
+        """The cells of one size that cover the box: the finest size that takes at most `CELLS_MAX`.
+
+        None where even the coarsest size takes more.
+        """
         for size in reversed(CELL_DEGREES):
             first = int((self.west + 180) // size)
             last = int((self.east + 180 + 360 * self.crosses_antimeridian) // size)

@@ -39,8 +39,10 @@ def dumps(value: object) -> bytes:
 
 
 def plain_bytes(value: object, levels: int) -> bytes | None:
-    """The same bytes for nearly every value: an array or object without floats, with at most so
-    many levels and no character beyond U+FFFF. None for any other: only `dumps` knows its bytes.
+    """The canonical bytes by the fast path, or None where the value needs the exact one.
+
+    The fast path takes arrays and objects without floats, with at most `levels` levels and no
+    character beyond U+FFFF: nearly every value.
 
     Raises:
         CanonicalError: it holds an unpaired surrogate.
@@ -55,7 +57,7 @@ def plain_bytes(value: object, levels: int) -> bytes | None:
 
 
 def dumps_exactly(value: object) -> bytes:
-    """The same bytes, written step by step as the RFC says: slow, and what `dumps` is held to.
+    """The canonical bytes, written step by step as the RFC says: slow, and the test of `dumps`.
 
     Raises:
         CanonicalError: as `dumps`.

@@ -1,7 +1,7 @@
-"""What a row has otherwise than before: the members that a change record names.
+"""Compares two versions of a row and names the members that a change record reports.
 
-Rule: when somebody looked or wrote is no change. The times of records and `revision` do not count,
-nor does the order of `sources` or when each of them was retrieved.
+Rule: a row that was only read or written again has not changed. The times of records and
+`revision` do not count, nor does the order of `sources` or when each of them was retrieved.
 """
 
 import json
@@ -14,7 +14,7 @@ _ABSENT: Final = object()
 def changed_fields(before: bytes, after: bytes) -> tuple[str, ...]:
     """The members of a row whose JSON values differ, or that only one of both has, by name.
 
-    `before` and `after` are the bytes of the public row. None means that there is nothing to tell.
+    `before` and `after` are the bytes of the public row. An empty tuple means no change.
     """
     if before == after:
         return ()
@@ -38,8 +38,8 @@ def _source(reference: Any) -> str:
 
 
 def _is_same(left: Any, right: Any) -> bool:
-    """Whether two JSON values are one: the order of members is nothing, and true is no 1."""
-    if repr(left) == repr(right):  # of most members, and read by no Python
+    """Whether two JSON values are equal: the order of members is free, and true is not 1."""
+    if repr(left) == repr(right):  # true of most members, and compared in C
         return True
     if isinstance(left, dict) and isinstance(right, dict):
         return left.keys() == right.keys() and all(_is_same(left[n], right[n]) for n in left)

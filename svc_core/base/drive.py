@@ -1,4 +1,4 @@
-"""Runs a use case without an event loop.
+"""Runs a coroutine without an event loop.
 
 A use case is an `async def` that waits for nothing but its ports. Over a store that does not
 suspend, it runs to its end in one step, so tests and synchronous hosts need no loop.

@@ -1,7 +1,7 @@
-"""Which network addresses and names may be reached at somebody else's request.
+"""Decides which network addresses and host names the service may connect to for a user.
 
-Rule 1: only globally reachable unicast addresses; of IPv6 only 2000::/3, the space that is given
-        out, without its tunnels, benchmarks and documentation.
+Rule 1: only globally reachable unicast addresses; of IPv6 only 2000::/3, the allocated space,
+        without its tunnels, benchmarks and documentation.
 Rule 2: an IPv4-mapped IPv6 address is judged as the IPv4 address that it reaches.
 Rule 3: an exception is a list of networks; the network of cloud metadata services is in none.
 Rule 4: a name is judged by the addresses it resolves to; names that mean this machine or its

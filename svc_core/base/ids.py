@@ -1,8 +1,8 @@
 """Public identifiers: `<prefix>_` and 24 lowercase hex digits, opaque to clients.
 
 Resources that people create sort by age (4 bytes of seconds, 8 random bytes). Rows made from
-sources have the digest of where they come from, so that taking a document in twice changes
-nothing. Storage ids of old are the bare 24 digits; answers always carry the public form.
+sources have a digest of their origin, so that taking the same document in twice changes nothing.
+Storage ids of old are the bare 24 digits; answers always carry the public form.
 """
 
 import re
@@ -53,13 +53,13 @@ PREFIXES: Mapping[str, str] = MappingProxyType(
 """Every prefix with the noun it stands for. An `obs` is an observation, ledger records included."""
 
 LEGACY_PREFIXES = frozenset({"rpt", "prf", "sub", "whk"})
-"""The kinds whose storage ids were once public."""
+"""The prefixes of resources whose storage ids were once public."""
 
 LEGACY_ID = "[a-f0-9]{24}"
-"""The digits of every identifier; once the whole of one."""
+"""The digits of every identifier; a legacy identifier has nothing else."""
 
 EXAMPLE_DIGITS = "65f1c0de8badf00d12345678"
-"""Of the identifiers that documents show."""
+"""The digits of the identifiers that the documentation shows."""
 
 SECONDS_MAX = 2**32 - 1
 """Four bytes of Unix time reach to the year 2106."""

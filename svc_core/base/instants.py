@@ -1,4 +1,4 @@
-"""Instants (RFC 3339) and intervals of them.
+"""Reads and writes instants (RFC 3339) and intervals of them.
 
 Rule 1: an instant in memory is an aware `datetime` in UTC, from year 1 to year 9999.
 Rule 2: the reader takes what RFC 3339 allows and nothing more; `datetime.fromisoformat` takes
@@ -23,7 +23,7 @@ _FORM: Final = (
 _INSTANT = re.compile(_FORM)
 _PLAIN = re.sub(r"\((?!\?)", "(?:", _FORM)
 INTERVAL_FORM: Final = rf"(?:{_PLAIN}|{_PLAIN}/(?:\.\.|{_PLAIN})|\.\./{_PLAIN})"
-"""The form of an interval; which days exist, and which side is later, no expression says."""
+"""The form of an interval as a regular expression; it does not check days or the order."""
 _SPACE_FOR_PLUS = re.compile(r"[^ ]{19,29} [0-9]{2}:[0-9]{2}")
 
 _SPAN = re.compile("([0-9]{1,6})([smhdw])")

@@ -1,12 +1,12 @@
-"""Passes: short-lived permission to read one file, as the query of its signed URL.
+"""Signed URLs: a pass is short-lived permission to read one file, as the query of its address.
 
     expires=1771999200&key=17&pass=...
 
 Rule 1: a pass names the file and its end under HMAC-SHA-256; no part of it can be changed.
 Rule 2: the key is derived from a master key for this use alone and named by its id, so passes
         under an earlier master key still open while it is listed.
-Rule 3: all passes for a file that are given within ten minutes are one, so that an answer which
-        holds one has one form, and each lasts at least an hour.
+Rule 3: all passes for a file that are issued within ten minutes are equal, so that an answer
+        which holds one stays the same, and each lasts at least an hour.
 """
 
 import hmac
@@ -53,7 +53,7 @@ def issue(keyring: Keyring, name: str, now: datetime) -> Pass:
 
 
 def expiry_of(now: datetime) -> int:
-    """When a pass that is given now ends, in seconds since 1970."""
+    """When a pass that is issued now ends, in seconds since 1970."""
     return (int(now.timestamp()) // STEP_SECONDS + 1) * STEP_SECONDS + LASTS_SECONDS
 
 
@@ -62,7 +62,7 @@ def check(keyring: Keyring, permit: Pass, name: str, now: datetime) -> None:
 
     Raises:
         PassError: it is not one for this file, its key is gone, or it has expired; which of these
-            is not told.
+            is not disclosed.
     """
     master = keyring.keys.get(permit.key_id)
     mark = _mark(master or bytes(32), name, permit.expires)
@@ -96,6 +96,6 @@ def _mark(master: bytes, name: str, expires: int) -> str:
     return urlsafe_b64encode(digest).rstrip(b"=").decode()
 
 
-@lru_cache(maxsize=16)  # a present secret and a few of before
+@lru_cache(maxsize=16)  # the present secret and a few earlier ones
 def _key(master: bytes) -> bytes:
     return HKDF(SHA256(), 32, salt=None, info=_INFO).derive(master)

@@ -1,4 +1,4 @@
-"""Periods of time as statistics write them (SDMX 2.1, section 6, 4.2.6), and the dates they span.
+"""Reads and writes the periods of statistics (SDMX 2.1, section 6, 4.2.6), with their days.
 
 Rule 1: a period is written in one way: `2024`, `2024-S1`, `2024-Q1`, `2024-01`, `2024-W01`,
         `2024-01-31`; the reader also takes `2024-M01`, `2024M01`, `2024-A1`, `2024-D031` and the
@@ -41,9 +41,9 @@ class Period:
     end: date
 
 
-@lru_cache(maxsize=4096)  # documents tell the same periods again and again
+@lru_cache(maxsize=4096)  # documents repeat the same periods
 def parse(text: str, frequency: str | None = None) -> Period:
-    """The period that `text` names; one that is finer than `frequency` stands for its period.
+    """The period that `text` names, widened to the period of `frequency` where it is finer.
 
     Raises:
         ValueError: it names none.
@@ -95,6 +95,6 @@ def containing(day: date, frequency: str) -> Period:
 
 
 def spaced(days: Iterable[date]) -> str | None:
-    """The frequency of periods that begin on these days; None where there is only one."""
+    """The frequency of periods that begin on these days; None for fewer than two days."""
     gap = min(((late - early).days for early, late in pairwise(sorted(set(days)))), default=0)
     return next((letter for least, letter in _LEAST_DAYS if gap >= least), None)

@@ -1,4 +1,4 @@
-"""Keys derived from master secrets, and secrets at rest that they seal with AES-256-GCM.
+"""Derives keys from master secrets, and encrypts secrets at rest with AES-256-GCM.
 
 Rule 1: keys are derived per purpose and named by an id, so they rotate while what was sealed with
         an earlier one still opens, and a key that leaks from one use opens nothing of another.
@@ -30,8 +30,36 @@ _PREFIX: Final = "v1."
 _HEAD_BYTES: Final = 1 + NONCE_BYTES
 
 
+# Why one master key can serve several uses, and why a ciphertext cannot be moved
+# -------------------------------------------------------------------------------
+#
+# A ring holds master keys by their id, a byte. Nothing is ever encrypted with a master key itself.
+# HKDF-SHA-256 (RFC 5869) derives one AES-256 key from it for each purpose, with the purpose as
+# `info`. The keys of two purposes are independent, so a cursor never opens as a secret at rest,
+# even where ring, key id and nonce agree, and losing one derived key does not expose the others.
+# No salt is needed, because a master key is random and at least as strong as what it derives.
+#
+#     token = prefix | key id (1 byte) | nonce (12 bytes) | ciphertext and its tag (16 bytes)
+#
+# The key id stands in the clear, because it must be known before anything can be decrypted. It is
+# part of the associated data together with the place, so it cannot be exchanged either: AES-GCM
+# authenticates both with the tag. The place says whose secret it is (tenant, resource, member). It
+# is not stored; whoever opens the secret states it again. A database row that somebody copies into
+# another tenant's row therefore does not open there.
+#
+# A key rotates in three moves. Add the new key to the ring everywhere: all processes can open with
+# it. Make it `current`: new seals use it, old ones still open. Once nothing is sealed under the old
+# key (`needs_new_seal` finds such secrets; cursors are just left to age), remove it. A cursor whose
+# key is gone is refused, and the client starts its list again; a secret would be lost.
+#
+# The weak spot is the nonce. Two messages under one key and nonce reveal the XOR of their texts and
+# let an attacker forge tags. Random nonces of 96 bits collide with a probability below 2^-32 for up
+# to 2^32 messages under one key (NIST SP 800-38D, 8.3). Nothing counts them: the operator rotates.
+# The caller draws the nonce, so that this module stays free of randomness and can be tested.
+
+
 class SealError(ValueError):
-    """The keys cannot seal, or the text is no secret of this place or its key is gone."""
+    """The keys cannot seal, or the text is no secret of this place, or its key is gone."""
 
 
 @frozen(eq=False)
@@ -92,7 +120,7 @@ def unlock(keyring: Keyring, text: str, place: str) -> bytes:
     """The secret that `lock` sealed for the same place.
 
     Raises:
-        SealError: it is not such a secret; the reason is not told.
+        SealError: it is not such a secret; the reason is not disclosed.
     """
     data = _data(text)
     try:

@@ -1,4 +1,4 @@
-"""Not sent, null and empty stay three things.
+"""Distinguishes a member that was not sent from one that is null or empty.
 
 Rule: `UNSET` means that a member was not sent, `None` that it is null, `[]` that it is known to be
 empty. `UNSET` has no truth value, so `if not value` cannot blur the three by accident.

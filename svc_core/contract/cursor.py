@@ -1,7 +1,7 @@
-"""Opaque positions: sealed cursors of lists, and watermarks of the change feed.
+"""Tokens for positions: encrypted cursors of lists, and watermarks of the change feed.
 
 Rule 1: a cursor opens only for the tenant, operation, filters and order that it was sealed for;
-        altered, foreign and stale ones are refused alike, so the refusal tells nothing.
+        altered, foreign and stale ones are refused alike, so the refusal reveals nothing.
 Rule 2: the id of the key is part of it, so that keys rotate while old cursors open.
 Rule 3: a watermark outlives every key: it is not secret, only checked, because a client may keep
         one for years and rows are filtered by tenant whatever it says.
@@ -33,6 +33,36 @@ _WATERMARK_PREFIX: Final = "w1."
 WATERMARK_FORM: Final = r"w1\.[A-Za-z0-9_-]{38}"
 
 
+# Why a cursor is encrypted and a watermark is not
+# ------------------------------------------------
+#
+# A list is continued behind a row, not at an offset: with an offset, rows repeat or vanish while
+# others are inserted before it. So a token has to carry the sort key of the last row. Three ways to
+# carry it were weighed. In plain text, clients take it apart and build on its parts, and they can
+# try positions that they never received. Signed, it cannot be altered, but it is still readable.
+# Encrypted and authenticated (AES-256-GCM), it is opaque in fact, so its content may change freely.
+#
+#     cursor    = base64url(version (1) | key id (1) | nonce (12) | ciphertext and tag (16))
+#     watermark = "w1." base64url(epoch (8) | global position (8) | tenant position (8) | check (4))
+#
+# The position means something only in its own list. Under other filters the same key would skip or
+# repeat rows without anybody noticing. `binding` is a digest of tenant, operation, filters and
+# order; it is associated data of the cipher, and so is not sent, but has to be the same to open.
+# The page limit is no part of it, since it may change from page to page without harm. Wrong tenant,
+# wrong filters, removed key, a flipped bit: all fail in the same check and give the same refusal,
+# so nobody can learn by trying which of them was wrong.
+#
+# A watermark lives longer. A client may store it for years and come back after every key has been
+# rotated away, so it must not depend on one. It is readable: an epoch and two counters are no
+# secret, and the feed filters rows by tenant whatever a watermark says. A forged one can only start
+# the feed of its own tenant at another place. The four check bytes find slips (a cut or mistyped
+# token, a token of another tenant) with a chance of 1 in 2^32 to miss one; they are no protection
+# against intent. The epoch tells apart databases: after a restore from backup, counters may repeat.
+#
+# Weak spots: `binding` sees filters as they were sent, so that two spellings of one filter are two
+# lists. And a cursor does not expire by itself: it opens as long as its key is in the ring.
+
+
 class CursorError(ValueError):
     """The text is no cursor of this list, or a position cannot make one."""
 
@@ -47,7 +77,7 @@ class WatermarkError(ValueError):
 def binding(
     tenant: str, operation: str, filters: Mapping[str, object], order: str | Sequence[str]
 ) -> bytes:
-    """What a cursor is bound to, as a digest; the order in which filters are named is nothing.
+    """A digest of the list that a cursor belongs to; the order of the filters does not matter.
 
     `filters` holds JSON values by name. The page limit does not belong here: a client may change
     it on the way.
@@ -76,7 +106,7 @@ def unseal(keyring: Keyring, text: str, binding: bytes) -> Any:
     """The position that `seal` put into the cursor under the same binding.
 
     Raises:
-        CursorError: it is not such a cursor; the reason is not told.
+        CursorError: it is not such a cursor; the reason is not disclosed.
     """
     data = _from_text(text) if len(text) <= LENGTH_MAX else b""
     if len(data) <= _HEAD_BYTES or data[0] != VERSION:
@@ -99,7 +129,7 @@ _position_text = compact.encoder(ascii_only=True)
 
 @frozen
 class Watermark:
-    """A place in the change feed: after these positions, in the database of this epoch.
+    """A place in the change feed: behind these positions, in the database of this epoch.
 
     `epoch` is 8 bytes, drawn once per database; positions count from 0, which is the beginning.
     """

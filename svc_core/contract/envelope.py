@@ -1,6 +1,7 @@
-"""The collection envelope and its line form (Spec: Collection envelope, Representation rules).
+"""Writes the bodies of answers: pages, GeoJSON collections, NDJSON and single resources.
 
-Rows arrive as wire bytes and are spliced, never decoded: the cost of a page is one join.
+The forms are those of the spec (Collection envelope, Representation rules). Rows arrive as wire
+bytes and are spliced, never decoded: the cost of a page is one join.
 """
 
 from collections.abc import Mapping

@@ -1,11 +1,11 @@
-"""One request, one effect: deciding what a repeated `Idempotency-Key` means.
+"""Decides what a repeated `Idempotency-Key` means: new work, the first answer again, or a conflict.
 
 Rule 1: a key is scoped to tenant and operation and lives 24 hours (Spec: Representation rules 5).
 Rule 2: the same canonical body replays the first answer; another body is a conflict.
 Rule 3: only successes are kept, in the transaction that made them, so a refusal can be mended and
         sent again with the same key, and a crash leaves no marker behind.
-Rule 4: a retry is mostly the very same bytes. Those are known by their hash and answered unread;
-        only other bytes are parsed and compared in their canonical form.
+Rule 4: a retry mostly sends the very same bytes. These are recognised by their hash and answered
+        without parsing; only other bytes are parsed and compared in their canonical form.
 
     raw = raw_digest(body, path_values)
     if (answer := repeated(stored, raw, now)) is not None:
@@ -15,7 +15,7 @@ Rule 4: a retry is mostly the very same bytes. Those are known by their hash and
         case Replay(answer): ...
         case Conflict(): ...
 
-A kept answer has both digests, one after the other: `raw + fingerprint`.
+A stored answer has both digests, one after the other: `raw + fingerprint`.
 """
 
 from collections.abc import Mapping
@@ -29,6 +29,38 @@ from svc_core.contract import problem
 from svc_core.contract.answer import Answer
 from svc_core.contract.problem import Problem
 from svc_core.wire import Json
+
+# The states of a key, and why each request has one effect
+# --------------------------------------------------------
+#
+# A client that gets no answer cannot know whether its request was carried out. It sends the request
+# again under the same key, and the service has to do the work once and answer both alike.
+#
+# A key (by tenant, operation, and person where answers are personal) is in one of two states:
+#
+#     state     the request brings      decision     effect
+#     free      anything                Fresh        do the work; store its answer under the key
+#     answered  the same bytes          the answer   send it again, nothing parsed
+#     answered  the same canonical body Replay       send it again
+#     answered  another body or place   Conflict     409, the stored answer stays
+#
+# A free key becomes answered in the transaction that does the work, and in no other way. Either
+# both are committed or neither: a crash in between leaves the key free, and the retry does the work
+# for the first time. There is no third state "begun", which a crash would leave behind and somebody
+# would have to clean up. An answered key becomes free again 24 hours later, by age alone. Refusals
+# are not stored, so a client may mend its request and send it again under the same key.
+#
+# This needs one promise of the store: between reading the key and committing its answer no other
+# writer of the tenant may commit. Writers of a tenant therefore run one after another (SQLite has
+# one writer; PostgreSQL takes an advisory lock per tenant), and of two equal requests at once the
+# second reads the answer of the first. Hosts may hold the second back earlier to save the work, but
+# correctness does not depend on it.
+#
+# The body is compared in its canonical form (RFC 8785), because libraries may order members anew
+# or write numbers in another way when they retry. The values of the path are part of the digest,
+# since a key is scoped to an operation and not to a resource: one key sent to two resources is a
+# conflict. Query and header fields are not compared. Weak spots: after 24 hours a retry does its
+# work again, and an effect outside the transaction (a settled payment) needs its own protection.
 
 KEY_LENGTH_MIN = 8
 KEY_LENGTH_MAX = 200
@@ -57,9 +89,9 @@ CONFLICT = Conflict()
 
 
 def repeated(answer: Answer | None, raw: bytes, now: datetime) -> Answer | None:
-    """The kept answer where the same bytes were sent to the same resource; `raw` is their digest.
+    """The stored answer, where the same bytes came to the same resource; `raw` is their digest.
 
-    None says nothing: then `decide` finds out.
+    None decides nothing: `decide` then compares the canonical forms.
     """
     if answer is None or not answer.fingerprint.startswith(raw) or now - answer.at >= RETENTION:
         return None
@@ -67,7 +99,7 @@ def repeated(answer: Answer | None, raw: bytes, now: datetime) -> Answer | None:
 
 
 def decide(answer: Answer | None, fingerprint: bytes, now: datetime) -> Fresh | Replay | Conflict:
-    """What to do with a request whose key has `answer` as its answer; at 24 hours it is free."""
+    """What to do with a request, given the answer stored under its key; at 24 hours it is free."""
     if answer is None or now - answer.at >= RETENTION:
         return FRESH
     return Replay(answer) if answer.fingerprint.endswith(fingerprint) else CONFLICT

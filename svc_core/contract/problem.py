@@ -79,7 +79,7 @@ def body(problem: Problem, *, base_url: str, request_id: str) -> bytes:
     return _text(members).encode()
 
 
-FAULTS_MAX = 10  # enough to mend a form in one go, little enough for one log line
+FAULTS_MAX = 10  # enough to correct a form in one go, and short enough for one log line
 
 
 def describe(faults: list[Fault]) -> str:
@@ -90,14 +90,14 @@ def describe(faults: list[Fault]) -> str:
 
 
 def foreign() -> Problem:
-    """The refusal to change what another workspace lets everybody read."""
+    """The refusal to change a resource of another workspace that is open to all readers."""
     detail = "It belongs to another workspace; you may only read it."
     step = "Ask its owner, or make one of your own."
     return Problem(FORBIDDEN, detail, resolution=step)
 
 
 def refuse(faults: list[Fault]) -> None:
-    """Refuse what has faults, naming them all; without any pass it.
+    """Raise the problem that names all these faults; do nothing where there are none.
 
     Raises:
         Problem: VALIDATION_FAILED.
@@ -306,4 +306,4 @@ LENIENT: Mapping[ProblemType, ProblemType] = MappingProxyType(
         UNSUPPORTED_MEDIA_TYPE: MALFORMED_JSON,
     }
 )
-"""What a `lenient` operation says of a body, in place of what others say."""
+"""The problems that a `lenient` operation reports about a body, by the usual ones."""

@@ -1,7 +1,7 @@
-"""What an operation answers when it succeeds: one result class for each shape of answer.
+"""Results of operations that succeed: one class for each shape of answer.
 
 A use case returns one of these, an `Operation` names it as its `response`, and the executor makes
-the status, the header fields and the body of it. An answer without an end of its own is a
+the status, the header fields and the body from it. An answer that goes on without an end is a
 `svc_core.operation.stream.Stream`.
 """
 
@@ -13,18 +13,18 @@ from attrs import field, frozen
 T = TypeVar("T")
 
 Tag = tuple[str | int, ...] | str
-"""What an ETag is made of; a text is the opaque tag itself, where its form is promised."""
+"""The parts of an ETag; a text is the opaque tag itself, where its form is promised."""
 
 Fields = tuple[tuple[str, str], ...]
-"""Header fields of an answer beside those that every answer has."""
+"""Header fields of an answer besides those that every answer has."""
 
 
 @frozen
 class One(Generic[T]):
-    """A single resource under `data`. `tag` is what its ETag is made of; None gives no ETag.
+    """A single resource under `data`. `tag` gives the parts of its ETag; None gives no ETag.
 
-    A `fleeting` one ages by itself and is never kept: it holds an address that ends. `failed` says
-    that part of what was asked for failed: a command then ends as one that was refused.
+    A `fleeting` one holds an address that expires, so nobody may store it. `failed` says that part
+    of the work failed: a command line then exits as after a refusal.
     """
 
     raw: bytes
@@ -52,7 +52,7 @@ class Created(Generic[T]):
 
 @frozen
 class Accepted(Generic[T]):
-    """Work that will be done: 202 with what tells of it, its `Location` and `ETag`."""
+    """Work that will be done: 202 with the resource that reports on it, `Location` and `ETag`."""
 
     raw: bytes
     tag: Tag
@@ -98,7 +98,7 @@ class Redirect:
 class Content:
     """A representation of its own (Markdown, plain text, HTML): its media type and bytes.
 
-    A `fleeting` one ages by itself, as `One` does.
+    A `fleeting` one holds an address that expires, as for a single resource.
     """
 
     media_type: str

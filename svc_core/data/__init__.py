@@ -1,6 +1,6 @@
-"""Tables that were made elsewhere: word lists, weights, gazetteers. `ORIGINS.md` says from what.
+"""Reads the tables that ship with the package: word lists, weights, gazetteers.
 
-Each is a file beside this module, made again by the script that `ORIGINS.md` names.
+Each is a file beside this module. `ORIGINS.md` names its sources and the script that makes it.
 """
 
 from importlib.resources import files

@@ -1,9 +1,9 @@
-"""Which sentences of somebody else's text may be said: those that stand in what they cite.
+"""Filters generated text: keeps only the sentences that the sources which they cite support.
 
-Rule 1: a sentence is kept when all that it cites (`[n]`) exists and together says it (`facts`). A
-        mark goes whose item alone does not say it, where another one does.
-Rule 2: nothing is added. Addresses, pictures and markup go, links leave their words.
-Rule 3: a sentence is judged as soon as it is whole, however its letters come.
+Rule 1: a sentence is kept when every source that it cites (`[n]`) exists and these together state
+        what it says (`facts`). Where some of them state it alone, only their marks stay.
+Rule 2: nothing is added. Addresses, pictures and markup are removed; links keep their text.
+Rule 3: a sentence is judged as soon as it is complete, in whatever pieces the text arrives.
 """
 
 import re
@@ -16,7 +16,7 @@ from svc_core.text.facts import SPACES, Facts, runs
 from svc_core.text.sentences import breaks
 
 SENTENCE_CHARS_MAX: Final = 600
-"""Longer runs are no sentence that anybody can check."""
+"""Longer runs cannot be checked as one sentence, so they are dropped."""
 _MARK: Final = re.compile(r"\s*[\[【]\^?(\d{1,3}(?:\s*,\s*\d{1,3})*)(?:†[^\]】]*)?[\]】]")
 _LATE_MARK: Final = re.compile(rf"([.!?…。！？।۔]{{1,3}})((?:{_MARK.pattern})+)")
 _PICTURE: Final = re.compile(r"!\[[^\[\]]*\](?:\([^()]*\)|(?=[^(]))|<[^<>]*>")
@@ -30,9 +30,9 @@ _STOP: Final = re.compile(r"[.!?…。！？।۔]*$")
 
 @frozen
 class Kept:
-    """A sentence that may be said: its words, whom it cites, and where it stands.
+    """A sentence that its sources support, with the numbers that it cites and its place.
 
-    `line` counts the lines of the text; `item` is what opens a line of a list.
+    `line` counts the lines of the text; `item` is the list marker that opens the line, or empty.
     """
 
     text: str
@@ -42,7 +42,7 @@ class Kept:
 
     @property
     def marked(self) -> str:
-        """The sentence with its marks before its full stop."""
+        """The sentence with its citation marks in front of its full stop."""
         stop = _STOP.search(self.text)
         end = stop.start() if stop else len(self.text)
         marks = "".join(f"[{number}]" for number in self.citations)
@@ -50,9 +50,9 @@ class Kept:
 
 
 class Sieve:
-    """Takes a text as it comes, and gives its sentences that stand in what they cite.
+    """Reads a text piece by piece and returns the sentences that their sources support.
 
-    `evidence` has the facts of each number; there may be more of them as the text goes on.
+    `evidence` has the facts of each source by its number; sources may be added while it reads.
     """
 
     def __init__(self, evidence: Mapping[int, Facts]) -> None:
@@ -62,13 +62,13 @@ class Sieve:
         self._item = ""
 
     def feed(self, text: str) -> list[Kept]:
-        """The sentences that are whole with these letters."""
+        """The supported sentences that these letters complete."""
         *lines, self._pending = SPACES.sub(" ", self._pending + text).split("\n")
         sentences = [sentence for line in lines for sentence in self._sift(line)]
         return sentences + self._sift_pending()
 
     def end(self) -> list[Kept]:
-        """The sentences of what is left."""
+        """The supported sentences in the rest of the text."""
         rest, self._pending = self._pending, ""
         return self._sift(rest)
 
@@ -80,7 +80,7 @@ class Sieve:
         return sentences
 
     def _sift_pending(self) -> list[Kept]:
-        """The sentences of a line that goes on, of which the last may yet get a mark."""
+        """The supported sentences of an unfinished line; its last one may still get a mark."""
         if len(self._pending) > 2 * SENTENCE_CHARS_MAX:
             self._pending = ""
         line, start, sentences = _normalise(self._without_item(self._pending)), 0, []
@@ -96,7 +96,7 @@ class Sieve:
         return sentences
 
     def _without_item(self, line: str) -> str:
-        """A line without what opens it as one of a list."""
+        """The line without the list marker that opens it, which `_item` remembers."""
         match = _ITEM.match(line)
         if match is None or self._item:
             return line
@@ -117,12 +117,12 @@ class Sieve:
 
 
 def _normalise(line: str) -> str:
-    """A line without pictures and tags, its marks before the full stops."""
+    """The line without pictures and tags, its citation marks in front of the full stops."""
     return _LATE_MARK.sub(r"\2\1", _PICTURE.sub("", line))
 
 
 def _link_words(link: str) -> str:
-    """What a link leaves: its words; of a number, the mark that it is."""
+    """The text of a link; where that is a number, the citation mark that it stands for."""
     return f"[{link}]" if link.strip("^ ").isdigit() else link
 
 

@@ -1,6 +1,7 @@
-"""Names of countries in many languages, and of their people: what names the same place.
+"""Finds the other names of a country, and of its people, in many languages.
 
-"Syrian" and "Syria" have no term in common, and neither have "Germany" and "Allemagne".
+"Syrian" and "Syria" have no term in common, and neither have "Germany" and "Allemagne", so a
+search for one would miss the other.
 """
 
 from collections import Counter
@@ -16,7 +17,7 @@ _RUN_MAX = 3
 
 
 def same(subject: Sequence[str]) -> Iterator[tuple[Run, tuple[Run, ...]]]:
-    """Each run of `subject` that names a country, the longest first, and its other names."""
+    """Each run of `subject` that names a country, the longest first, with its other names."""
     names, start = _names(), 0
     while start < len(subject):
         candidates = (tuple(subject[start : start + size]) for size in range(_RUN_MAX, 0, -1))
@@ -28,7 +29,7 @@ def same(subject: Sequence[str]) -> Iterator[tuple[Run, tuple[Run, ...]]]:
 
 @cache
 def _names() -> Mapping[Run, tuple[Run, ...]]:
-    """All names of a country by each of them; a name that two countries have is none."""
+    """All names of a country by each of them; a name that two countries share is left out."""
     rows = [line.split("\t")[1].split("|") for line in data.lines("country_names.tsv")]
     countries = [dict.fromkeys(tuple(terms(name)) for name in row) for row in rows]
     owners = Counter(run for runs in countries for run in runs)

@@ -1,4 +1,4 @@
-"""How far a number is off its usual course: pure functions over numbers with their times.
+"""Measures how far a number departs from its usual course, over numbers with their times.
 
 Times are microseconds since 1970.
 """
@@ -19,7 +19,7 @@ _MICRO = timedelta(microseconds=1)
 
 @frozen
 class Spread:
-    """How many numbers there were, their mean, and the squares of what they were off it, summed."""
+    """Statistics of some numbers: count, mean, and the sum of squared deviations from the mean."""
 
     count: int = 0
     mean: float = 0.0
@@ -31,9 +31,12 @@ class Spread:
         return sqrt(self.squares / (self.count - 1)) if self.count > 1 else 0.0
 
     def z_score(self, number: float, sample_size: int = 1) -> float | None:
-        """How many standard deviations the mean of so many numbers is off; None without any."""
+        """How many standard errors `number`, the mean of `sample_size` numbers, is off the mean.
+
+        None where the numbers did not vary.
+        """
         error = self.deviation / sqrt(sample_size)
-        # What is left of equal numbers by rounding is no deviation.
+        # Equal numbers leave a tiny rest by rounding, which is no deviation.
         return None if error <= abs(self.mean) * 1e-12 else (number - self.mean) / error
 
 
@@ -54,9 +57,11 @@ def reached(thresholds: Sequence[float], z_score: float | None) -> float | None:
 
 
 def apart(reports: Iterable[tuple[str, str]]) -> set[str]:
-    """As many names as can each be told by another teller: one article tells of one event.
+    """A largest set of names each of which can be given a source of its own.
 
-    A largest matching of names and tellers, by augmenting paths (Berge, 1957).
+    `reports` are pairs of a name and a source that mentions it. One article reports one event, so
+    two names that only one article mentions count once. It is a maximum matching of names and
+    sources, found by augmenting paths (Berge, 1957).
     """
     sources: dict[str, set[str]] = {}
     for name, source in reports:
@@ -75,9 +80,9 @@ def apart(reports: Iterable[tuple[str, str]]) -> set[str]:
 
 
 def moved(points: Sequence[Point], last: Point, window: timedelta) -> Point | None:
-    """The point of the window before the last one from which it is furthest; None without any.
+    """The point in the window before `last` that differs most from it; None without any.
 
-    The window holds its beginning. Of equally far ones it is the earliest.
+    The window includes its beginning. Of points that differ equally it is the earliest.
     """
     since = last[0] - window // _MICRO
     candidates = sorted(point for point in points if since <= point[0] < last[0])
@@ -85,7 +90,7 @@ def moved(points: Sequence[Point], last: Point, window: timedelta) -> Point | No
 
 
 def thinned(points: Sequence[Point], last: Point) -> tuple[Point, ...]:
-    """The points and one more: the older ones lie `POINT_GAP` apart, and reach back a day."""
+    """The points with `last` added; older ones lie `POINT_GAP` apart and reach back about a day."""
     history = [point for point in points if point[0] != last[0]]
     if len(history) > 1 and history[-1][0] - history[-2][0] < POINT_GAP:
         history.pop()

@@ -1,4 +1,4 @@
-"""Names in text: people, organisations, places and vulnerabilities, with how often they stand.
+"""Finds names in text (people, organisations, places, vulnerabilities) and counts them.
 
 Rule 1: a capital letter is evidence only where lower case was possible: inside a sentence that is
         neither in title case nor in capitals, and not in German, which writes all nouns so. A word
@@ -24,12 +24,12 @@ from svc_core.text.words import fold, stop_words
 PERSON, ORGANISATION, PLACE = "person", "organization", "place"
 VULNERABILITY, OTHER = "vulnerability", "other"
 
-_MEMBERS_MAX = 12  # read of one story, so that the largest costs no more than others
-_SENTENCES_MAX = 6  # of an item: whom it is about stands in its first paragraphs
+_MEMBERS_MAX = 12  # items that are read of one story, so that a large one costs no more
+_SENTENCES_MAX = 6  # of an item: its first paragraphs say whom it is about
 _CACHE_SIZE = 65_536  # words and runs of about ten thousand items
 _NAME_WORDS_MAX = 5
-_NAME_SHARE = 0.8  # of a word's telling mentions that are capitalised; below, it is a common word
-_TITLE_CASE_SHARE = 0.75  # of the long words of a line; above, its capitals tell nothing
+_NAME_SHARE = 0.8  # of informative mentions with a capital; below it, a word is a common one
+_TITLE_CASE_SHARE = 0.75  # of the long words of a line; above it, its capitals prove nothing
 _LONG_WORD = 4  # letters of a word that title case gives a capital
 _STEM_LETTERS_MIN = 4  # that an adjective shares with its country: "Syrian", "British"
 _ADJECTIVE = re.compile(r"(?:n|ns|i|is|ish|ese)$")
@@ -48,7 +48,7 @@ _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 
 @frozen
 class Mention:
-    """A name, its kind, how often it stands, and the ISO 3166-1 code of the country it is in."""
+    """A name, its kind, how many items hold it, and the ISO 3166-1 code of its country."""
 
     key: str
     name: str
@@ -59,14 +59,14 @@ class Mention:
 
 @frozen
 class Case:
-    """How often words stand with a capital, and in lower case, where either was possible."""
+    """How often each word stands with a capital, and in lower case, where both were possible."""
 
     capital: Mapping[str, int]
     lower: Mapping[str, int]
 
     @classmethod
     def of(cls, readings: Iterable[Reading]) -> "Case":
-        """The statistics of some items."""
+        """The statistics of the words in some items."""
         capital: Counter[str] = Counter()
         lower: Counter[str] = Counter()
         for reading in readings:
@@ -86,13 +86,13 @@ class Case:
         return capitals > 0 and not self.is_common(word)
 
     def is_common(self, word: str) -> bool:
-        """Whether a word stands without its capital more than now and then."""
+        """Whether a word stands in lower case too often to be a name."""
         capitals, lowers = self.capital.get(_plain(word), 0), self.lower.get(_plain(word), 0)
         return lowers > (1 - _NAME_SHARE) * (capitals + lowers)
 
 
 def names_of(stories: Sequence[Story]) -> dict[str, tuple[Mention, ...]]:
-    """The names of each story by its key, from its first items; their case is that of all."""
+    """The names in the first items of each story, by its key; case is counted over all stories."""
     readings = {
         story.key: [member.reading for member in story.members[:_MEMBERS_MAX]] for story in stories
     }
@@ -103,7 +103,7 @@ def names_of(stories: Sequence[Story]) -> dict[str, tuple[Mention, ...]]:
 def mentions_in(readings: Iterable[Reading], case: Case | None = None) -> tuple[Mention, ...]:
     """The names in some items, most frequent first, then by key.
 
-    `case` are the statistics of more items than these, of a report for one of its stories.
+    `case` holds the statistics of a larger set of items, such as all stories of a report.
     """
     items = list(readings)
     case = case or Case.of(items)
@@ -144,7 +144,7 @@ def _lines(reading: Reading) -> tuple[str, ...]:
 
 
 def _is_sure(mention: Mention, case: Case, is_informative: bool) -> bool:
-    """Whether a run is a name: by its case here or elsewhere, or because it is known."""
+    """Whether a run is surely a name: by its capitals, here or elsewhere, or by a list."""
     words = [word for word in _WORD.findall(mention.name) if word[0].isupper()]
     if any(map(case.is_common, words)):
         return False
@@ -168,7 +168,7 @@ def _parts(run: str, case: Case, language: str | None) -> Iterator[Mention]:
 
 
 def _runs(text: str) -> Iterator[tuple[int, str]]:
-    """Runs of capitalised words with where they start; "X of Y" is one only for a body or place."""
+    """Runs of capitalised words and their starts; "X of Y" is one run only for a body or place."""
     for match in _RUN.finditer(text):
         start = match.start()
         *owners, run = _OWNER.split(match[0])
@@ -227,7 +227,7 @@ def _classify(name: str, *, has_title: bool) -> Mention | None:
 
 
 def _kind(key: str, *, has_title: bool) -> str | None:
-    """What the words of an unlisted name say of it."""
+    """The kind that the words of an unlisted name suggest; None where it is no name."""
     first, *rest = key.split()
     last = rest[-1] if rest else first
     if rest and {last, key.partition(" of ")[0].rsplit(maxsplit=1)[-1]} & _words("body"):
@@ -255,13 +255,13 @@ def _is_adjective(key: str) -> bool:
 
 
 def _is_start(text: str, start: int) -> bool:
-    """Whether a word would have a capital there anyhow: nothing but a mark goes before it."""
+    """Whether a word there has a capital anyhow: it begins the text or follows a mark."""
     before = text[:start].rstrip()
     return not before or not (before[-1].isalnum() or before[-1] in ",%)’'")
 
 
 def _is_shouted(text: str) -> bool:
-    """Whether a line is in capitals or in title case, as hardly a line with a full stop is."""
+    """Whether a line is in capitals or title case; a line with a full stop hardly ever is."""
     words = [word for word in _WORD.findall(text) if len(word) >= _LONG_WORD]
     capitals = sum(word[0].isupper() for word in words)
     share = 1.0 if text.endswith((".", "!", "?", "…")) else _TITLE_CASE_SHARE
@@ -274,7 +274,7 @@ def _plain(word: str) -> str:
 
 
 def _fold_surnames(counts: Mapping[str, int], names: Mapping[str, Mention]) -> Counter[str]:
-    """Counts with those of a lone surname added to the one full name that ends with it."""
+    """The counts, with a lone surname added to the only full name that ends with it."""
     full: dict[str, set[str]] = {}
     for key, mention in names.items():
         if " " in key and mention.kind in (PERSON, OTHER):
@@ -326,7 +326,7 @@ def _places() -> Mapping[str, tuple[str, str | None]]:
 
 @cache
 def _stems() -> frozenset[str]:
-    """How the English names of countries and continents begin, as their adjectives do."""
+    """Beginnings of English names of countries and continents, which their adjectives share."""
     rows = (line.split("\t") for line in data.lines("places.tsv"))
     firsts = (fold(row[2].split("|")[0]) for row in rows if row[0] != "city")
     stems = {name for name in firsts if name.isalpha() and len(name) >= _STEM_LETTERS_MIN}

@@ -1,8 +1,8 @@
-"""What happened in a story: its kind of event, and the day that it states.
+"""Detects what happened in a story: its kind of event, and the day that its text states.
 
-Rule 1: one event has one kind, the one with most evidence, or none.
-Rule 2: a strong cue tells the event by itself where the headline asserts it; else different cues
-        have to agree. What is asked, denied, feared, planned or remembered is not asserted, and
+Rule 1: a story has one kind of event, the one with most evidence, or none.
+Rule 2: a strong cue is enough where the headline asserts it; otherwise several different cues have
+        to agree. What is questioned, denied, feared, planned or remembered is not asserted, and
         words of a rival sense (sport, shows, figures of speech) count against a kind.
 Rule 3: kinds and cues are data (`events.tsv`), matched in the item's own language, folded.
 """
@@ -29,12 +29,12 @@ _OPEN, _UNSAID, _DOUBT, _PAST = "open", "unsaid", "doubt", "past"
 _POINTS = {_STRONG: (2.0, 1.25), _WEAK: (1.0, 0.5), _CONTEXT: (0.5, 0.5)}
 _CONTEXTS_MAX = 2
 _RIVAL_POINTS, _RIVALS_MAX = 0.75, 2
-_MEMBER_POINTS, _MEMBERS_COUNTED = 0.5, 2  # for each further item that tells the kind
+_MEMBER_POINTS, _MEMBERS_COUNTED = 0.5, 2  # for each further item of that kind
 _WEAK_ONLY_POINTS = 0.5  # less where no cue is strong
 _CUT = 2.0
 _CERTAIN = 4.0  # a strong cue in headline and lead, and more
-_SHARE_MIN = 0.25  # of the items of a story: what fewer of them tell is not its event
-_MEMBERS_MAX = 12  # read of one story, so that the largest costs no more than others
+_SHARE_MIN = 0.25  # of the items of a story: a kind that fewer have is not its event
+_MEMBERS_MAX = 12  # items that are read of one story, so that a large one costs no more
 _UNSAID_REACH, _PAST_REACH = 6, 3  # words before a cue
 _LEAD_SENTENCES, _LEAD_CHARS = 2, 500
 _DATE_SLACK = timedelta(days=60)
@@ -48,7 +48,7 @@ _STEM_LETTERS = 5  # of a word: two cues that share them are one
 
 @frozen
 class EventKind:
-    """A kind of event: the way it usually points, its field, the senses that rival its cues."""
+    """A kind of event: its usual direction, its field, and the rival senses of its cues."""
 
     name: str
     direction: str
@@ -59,7 +59,7 @@ class EventKind:
 
 @frozen
 class Event:
-    """What happened: its kind, how surely (0..1), and what tells it, the plainest first."""
+    """The event of a story: its kind, how certain it is (0 to 1), and its items, clearest first."""
 
     kind: EventKind
     strength: float
@@ -68,7 +68,7 @@ class Event:
 
 @frozen
 class _Cue:
-    """A phrase that speaks for a kind, against one (a rival), or about what follows it."""
+    """A phrase that speaks for a kind, against one (a rival), or about the cue after it."""
 
     role: str
     owner: str
@@ -95,7 +95,7 @@ class _Lexicon:
 
 
 def event_of(story: Story) -> Event | None:
-    """The event that a story tells, or `None`."""
+    """The event that a story reports, or None."""
     tallies: dict[str, dict[Reading, float]] = {}
     members = story.members[:_MEMBERS_MAX]
     for member in members:
@@ -115,7 +115,7 @@ def event_of(story: Story) -> Event | None:
 
 
 def _kind_points(reading: Reading) -> Mapping[str, float]:
-    """The points of each kind of which one item has cues; none for a question or an opinion."""
+    """The points of each kind for which an item has cues; none for a question or an opinion."""
     lead = " ".join(reading.sentences[:_LEAD_SENTENCES])[:_LEAD_CHARS]
     headline, lead = (reading.headline, lead) if reading.headline else (lead, "")
     language = reading.tongue or "en"
@@ -137,7 +137,7 @@ def _kind_points(reading: Reading) -> Mapping[str, float]:
 
 
 def _sum(name: str, places: Sequence[Sequence[_Hit]]) -> float:
-    """The points of the cues of a kind: no word counts twice, but a strong one said again."""
+    """The points of the cues of one kind: a word counts once, but a strong cue in both places."""
     used: set[str] = set()
     points, contexts = 0.0, 0
     for role, per_place in _POINTS.items():
@@ -155,7 +155,7 @@ def _sum(name: str, places: Sequence[Sequence[_Hit]]) -> float:
 
 
 def _asserted_hits(hits: list[_Hit]) -> list[_Hit]:
-    """The cues that are asserted; a strong one that is only looked back at is a weak one."""
+    """The cues that the text asserts; a strong one that it only recalls counts as a weak one."""
     denials = [hit.start for hit in hits if hit.cue.role == _UNSAID]
     doubts = {hit.start for hit in hits if hit.cue.role == _DOUBT}
     past = [hit.start + len(hit.words) for hit in hits if hit.cue.role == _PAST]
@@ -174,7 +174,7 @@ def _asserted_hits(hits: list[_Hit]) -> list[_Hit]:
 
 
 def _hits(text: str, language: str) -> Iterator[_Hit]:
-    """Every cue in a text, in order. A mark of punctuation is a word that no cue crosses."""
+    """Every cue in a text, in order. A punctuation mark counts as a word that no cue crosses."""
     tokens = _TOKEN.findall(fold(_DOTS.sub("", text)))
     line, start = " ".join(tokens) + " ", 0
     for index, token in enumerate(tokens):
@@ -266,7 +266,7 @@ def _expression(words: Sequence[str]) -> str:
 
 
 def stated_day(story: Story) -> date | None:
-    """The first date that the story states and that lies near its publication."""
+    """The first date in the text of the story that lies within 60 days of its publication."""
     for member in story.members[:_MEMBERS_MAX]:
         for text in (member.reading.headline, *member.reading.sentences):
             for match in _dates().finditer(fold(text)):

@@ -1,4 +1,4 @@
-"""What is found, grouped and told: one item of news or observation, and its reading.
+"""One stored item of news or observation, and what is derived from its text.
 
 Rule 1: an `Evidence` is exactly what was stored; nothing in this package alters its words.
 Rule 2: everything derived from it (terms, sentences) is a function of its title and text alone.
@@ -23,8 +23,8 @@ TITLE, LEAD, REST = 3, 2, 1  # how often a term counts by where it stands
 class Evidence:
     """One stored item. `published_at` and `retrieved_at` are aware UTC; `text` is plain text.
 
-    `story` is the event that it was joined to when it was stored; None where nobody looked yet.
-    `terms` are those of its three places as `places` gives them; None where they were not kept.
+    `story` is the key of the story that it was assigned to when it was stored; None before that.
+    `terms` are those of its three places as `places` gives them; None where they were not stored.
     """
 
     id: str
@@ -53,13 +53,13 @@ class Evidence:
 
     @property
     def publisher(self) -> str:
-        """What makes two items independent of each other: the publisher's domain, else its id."""
+        """The domain of the publisher, else its id; items of two publishers are independent."""
         return self.source_domain.casefold() or self.source_id
 
 
 @define(eq=False, slots=False)
 class Reading:
-    """An item read once: its headline and sentences, and its terms in three places.
+    """The analysed text of an item: its headline and sentences, and its terms in three places.
 
     `title` are the terms of the headline, `lead` the first terms of the text, `rest` the others.
     """
@@ -76,7 +76,7 @@ class Reading:
 
     @cached_property
     def counts(self) -> Mapping[str, int]:
-        """How often it has each of its terms, by the weight of the place where that stands."""
+        """How often each term occurs, weighted by the places where it stands."""
         counts: dict[str, int] = {}
         for place, weight in ((self.title, TITLE), (self.lead, LEAD), (self.rest, REST)):
             for term in place:
@@ -89,7 +89,7 @@ class Reading:
         return TITLE * len(self.title) + LEAD * len(self.lead) + REST * len(self.rest)
 
     def holds(self, run: Sequence[str]) -> bool:
-        """Whether some terms stand in it side by side, stop words between them aside."""
+        """Whether the terms of `run` stand side by side, stop words between them not counted."""
         if any(term not in self.counts for term in run):
             return False
         return len(run) == 1 or any(
@@ -111,7 +111,7 @@ class Reading:
 
 @frozen
 class Scored:
-    """A chosen item: its reading and how much it is about what was asked."""
+    """An item and its relevance to the query."""
 
     reading: Reading
     score: float
@@ -123,7 +123,7 @@ class Scored:
 
 
 def places(title: str, text: str, language: str | None) -> str:
-    """The terms of a headline, of the lead and of the rest of a text: a line for each.
+    """The terms of a headline, of the lead and of the rest of a text, on one line each.
 
     `language` is the BCP 47 tag that both are in, where it is known.
     """
@@ -143,7 +143,7 @@ def read(evidence: Evidence) -> Reading:
 
 
 def readings(evidence: Iterable[Evidence]) -> list[Reading]:
-    """The readings of some items, by id; of those with one id the first in canonical order."""
+    """The readings of some items, by id; of items with the same id the first by title and text."""
     unique: dict[str, Evidence] = {}
     for item in sorted(evidence, key=lambda item: (item.id, item.title, item.text)):
         unique.setdefault(item.id, item)

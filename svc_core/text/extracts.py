@@ -1,4 +1,4 @@
-"""Which sentences of some items tell best what they are about.
+"""Scores the sentences of some items by how well they say what the items are about.
 
 The score of a sentence is `1.8 * exp(-place / 8) + 1.1 * cosine to all sentences + 1.4 * min(1,
 words / 25) + 0.25 * cosine to the headline - 1.0 where it has a fault` (weights by logistic
@@ -17,7 +17,7 @@ from svc_core.text.sentences import is_faulty, is_whole, names_subjects, stands_
 from svc_core.text.words import terms
 
 SENTENCES_MAX = 30
-"""Sentences of one item that are looked at; later ones score too low to be chosen."""
+"""Sentences of one item that are scored; later ones score too low to be chosen."""
 SAME_MIN = 0.6
 """Cosine from which two sentences say the same: of pairs of headlines that people judged to say
 the same (STS, 4 of 5 and more), 0.6 finds 72 % at a precision of 54 %, the best sum of both."""
@@ -39,9 +39,10 @@ Vector = Mapping[str, float]
 
 @frozen
 class Extract:
-    """A whole sentence of an item, the `place`-th of it.
+    """A whole sentence of an item with its score; `place` is its index in the text, from 0.
 
-    `alone` when it needs none before it; `about` when it says what the headline of the story does.
+    The flags say whether it can be understood without the sentence before it, and whether it
+    repeats what the headline of the story says.
     """
 
     text: str
@@ -53,7 +54,7 @@ class Extract:
     vector: Vector = field(repr=False)
 
     def repeats(self, other: "Extract") -> bool:
-        """Whether it tells what another sentence of the same event does."""
+        """Whether another sentence of the same event says the same."""
         cut = SAME_MIN if self.item is other.item else SAME_EVENT_MIN
         return likeness(self.vector, other.vector) >= cut
 
@@ -87,7 +88,7 @@ def extracts(items: Sequence[Scored], headline: Vector, frequencies: Frequencies
 
 
 def vector_of(text: str, language: str | None, frequencies: Frequencies) -> Vector:
-    """The terms of a text and how telling each is, of length 1."""
+    """The terms of a text with their tf-idf weights, scaled to length 1."""
     counts: dict[str, int] = {}
     for term in terms(text, language):
         counts[term] = counts.get(term, 0) + 1

@@ -1,8 +1,9 @@
-"""What a text says, as far as it can be compared: whether it says all that a sentence says.
+"""Decides whether a text states everything that a sentence claims.
 
-Rule 1: every number, date, name and identifier of the sentence stands there, a number beside a word
-        that it stands beside there, a name before or behind a word that is said of it there.
-Rule 2: hardly another word is new, and what is denied or only supposed there is so here.
+Rule 1: every number, date, name and identifier of the sentence occurs in the text: a number next
+        to a word that it stands next to there, a name near a word that is said of it there.
+Rule 2: hardly any other word is new, and the sentence denies what the text denies, and supposes
+        what the text only supposes.
 """
 
 import re
@@ -21,9 +22,9 @@ from svc_core.text.sentences import breaks
 from svc_core.text.words import fold, raw_words, stop_words, terms, words
 
 WORDS_PER_NEW_WORD: Final = 8
-"""Of fewer words one tells too much to be new (`svc_core.text.marks`)."""
+"""One word in so many may be new; of fewer none may, since one changes too much."""
 REACH: Final = 3
-"""How many terms behind a name a word may stand that is said of it."""
+"""How many terms behind a name a word may stand that is said about it."""
 _LABEL_TERMS: Final = 4  # of a line that names what all is about: "cve id: CVE-2024-3400"
 _COMMON_STEP: Final = 15  # of the table of frequencies: the 170 commonest words of a language
 _NEGATION: Final = re.compile(r"n['’]t\b", re.IGNORECASE)
@@ -35,7 +36,7 @@ SPACES: Final = re.compile(r"[^\S\n]{2,}")
 
 @cache
 def _word_places(kind: str) -> Mapping[str, int]:
-    """The words of a kind in the table of sentences, and the place of each."""
+    """The words of one kind in the table of sentences, each with its place in the list."""
     rows = (row for row in data.rows("sentences.tsv") if row[0] == kind)
     return {word: place for _, _, line in rows for place, word in enumerate(line.split())}
 
@@ -83,7 +84,7 @@ def _date_forms(match: re.Match[str]) -> list[str]:
 
 @frozen
 class _Passage:
-    """A sentence: its terms in order, whether it denies, is unsure, or is a name and no more."""
+    """A sentence: its terms in order, and whether it denies, hedges, or is only a label."""
 
     order: tuple[str, ...]
     terms: frozenset[str]
@@ -104,7 +105,7 @@ class _Passage:
         )
 
     def pairs(self) -> Iterator[tuple[str, str, int]]:
-        """Which terms stand behind each other; those of a label also stand for themselves."""
+        """Terms that follow each other, with their distance; a label's pair with themselves."""
         for index, term in enumerate(self.order):
             if self.is_label:
                 yield term, term, 0
@@ -146,12 +147,12 @@ class Facts:
 
     @classmethod
     def all(cls, facts: Iterable["Facts"]) -> "Facts":
-        """The facts of several texts, of one at least."""
+        """The facts of several texts together; at least one is needed."""
         rows = [attrs.astuple(item, recurse=False) for item in facts]
         return cls(*(part.union(*parts) for part, *parts in zip(*rows, strict=True)))
 
     def say(self, sentence: str) -> bool:
-        """Whether they say all that a sentence says. Linear in its length."""
+        """Whether the text states all that a sentence says. Linear in the sentence's length."""
         tongue = guess(sentence)
         bare = _date().sub(" ", sentence)
         claim = _Passage.of(bare, tongue)
@@ -169,7 +170,10 @@ class Facts:
         )
 
     def _has_exactly(self, bare: str, tongue: str | None) -> bool:
-        """Whether every number, name and identifier is theirs, and the first word if it may be."""
+        """Whether the text has every number, name and identifier of a sentence.
+
+        A first word has a capital anyhow, as every noun has in German, so its terms suffice.
+        """
         tokens = raw_words(bare)
         if not set(_numbers(map(fold, tokens))) <= self.numbers:
             return False
@@ -184,7 +188,7 @@ class Facts:
         return True
 
     def _is_tied(self, order: tuple[str, ...], index: int, names: set[str]) -> bool:
-        """Whether a number or name of a sentence stands beside the same words there.
+        """Whether a number or name stands beside the same words in the text as in the sentence.
 
         A number has a neighbour in common; a name a word before it or behind it.
         """
@@ -206,9 +210,9 @@ class Facts:
         )
 
     def _agrees(self, claim: "_Passage") -> bool:
-        """Whether a passage as near as any to what is said denies it as well, or neither does.
+        """Whether a passage that shares most terms with the claim denies exactly if the claim does.
 
-        What is told as likely must not be said as sure.
+        Where the passage hedges, the claim has to hedge: what is likely is not said as certain.
         """
         shared = {passage: len(claim.terms & passage.terms) for passage in self.passages}
         largest = max(shared.values(), default=0)
@@ -220,7 +224,7 @@ class Facts:
 
 @cache
 def _common_terms(language: str) -> frozenset[str]:
-    """The terms of a language's commonest words, which tell nothing of their own."""
+    """The commonest terms of a language, which state nothing of their own."""
     vocabulary: set[str] = set()
     for tag, step, frequent in shares():
         if tag == language and step <= _COMMON_STEP:
@@ -229,7 +233,7 @@ def _common_terms(language: str) -> frozenset[str]:
 
 
 def _content_terms(candidates: Iterable[str], tongue: str | None) -> set[str]:
-    """Those of some terms that tell something of their own."""
+    """The terms that state something of their own: neither common words nor words of reporting."""
     return set(candidates) - _common_terms(tongue or "en") - _word_places("telling").keys()
 
 
@@ -247,7 +251,7 @@ def _numbers(words: Iterable[str]) -> Iterator[str]:
 
 
 def _plain(number: str, scale: int) -> str:
-    """A number without what does not count: `007` is `7`, `9.80` is `9.8`."""
+    """A number in one spelling, times ten to the `scale`: `007` is `7`, `9.80` is `9.8`."""
     whole, _, rest = number.partition(".")
     if "." in rest:  # an address or a version
         return number

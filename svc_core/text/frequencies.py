@@ -1,10 +1,10 @@
-"""How common a term is: of how many items, how many hold it.
+"""How common a term is: how many items contain it, of how many.
 
 Rule 1: counts are those of every stored item of any age (the store's, or the tenant's for what is
-        the tenant's own), so that a word of the subject is not common because all that was found
-        holds it.
-Rule 2: behind them stand the counts of a background table, as if so many items more were stored;
-        a large store outweighs it.
+        the tenant's own), not of the items that a search found: there every word of the subject
+        would be common.
+Rule 2: the counts of a background table are added, as if so many more items were stored; a large
+        store outweighs it.
 """
 
 import zlib
@@ -38,14 +38,14 @@ class Frequencies:
     version: str = "0"
     behind: "Frequencies | None" = field(factory=_default_base, repr=False)
     weights: Mapping[str, float] = field(init=False, repr=False, eq=False)
-    """How telling each term is (`idf`); those of its own are remembered with the table."""
+    """The weight of each term (`idf`); the weights of terms in the table are cached."""
 
     @weights.default
     def _make_weights(self) -> Mapping[str, float]:
         return _Weights(self)
 
     def idf(self, term: str) -> float:
-        """How telling a term is: `ln(1 + (N - df + 0.5) / (df + 0.5))`, above 0."""
+        """The weight of a term: `ln(1 + (N - df + 0.5) / (df + 0.5))`, above 0."""
         holders, total = self.counts.get(term, 0), self.total
         if self.behind is not None:
             holders += self.behind.counts.get(term, 0)
@@ -71,7 +71,7 @@ class Frequencies:
 
 
 class _Weights(dict[str, float]):
-    """The weights of terms, made when they are first asked for."""
+    """The weights of terms, computed when they are first used."""
 
     def __init__(self, table: Frequencies) -> None:
         super().__init__()
@@ -79,18 +79,18 @@ class _Weights(dict[str, float]):
 
     def __missing__(self, term: str) -> float:
         weight = self._table.idf(term)
-        if term in self._table.counts:  # what a stranger may ask for is not remembered
+        if term in self._table.counts:  # a query may hold any term: cache only the table's
             self[term] = weight
         return weight
 
 
 @cache
 def background() -> Frequencies:
-    """How common terms are where nothing is stored yet.
+    """The frequencies that apply while nothing is stored yet.
 
-    Half of its items are English, the others in the language that has a term most often. Of items
-    of `BACKGROUND_WORDS` words `1 - (1 - share) ** words` hold a term. Stop words are none, nor,
-    outside English, those of any language: they would make acronyms common ("UN").
+    Half of its items count as English, the others as in the language that uses a term most. Of
+    items of `BACKGROUND_WORDS` words, `1 - (1 - share) ** words` contain a term. Stop words are
+    left out, outside English those of every language: they would make acronyms common ("UN").
     """
     english: dict[str, float] = {}
     foreign: dict[str, float] = {}
@@ -109,7 +109,7 @@ def background() -> Frequencies:
 
 
 def shares() -> Iterator[tuple[str, int, list[str]]]:
-    """A language, a step and terms: their share of its words is `10 ** (-step / STEPS)`."""
+    """Each language, step and terms: `10 ** (-step / STEPS)` is a term's share of its words."""
     for line in zlib.decompress(data.read("frequencies.tsv.z")).decode().splitlines():
         language, step, terms = line.split("\t")
         yield language, int(step), terms.split(" ")

@@ -1,4 +1,4 @@
-"""Which items tell one event, and which of those one development of it.
+"""Groups items by the event that they report, and the items of an event by its developments.
 
 1. An item is a vector of the terms of its headline and lead: `(1 + ln tf) * idf`, less for terms
    that much of the window holds and for those that no other item of it holds.
@@ -11,13 +11,13 @@
 
 Rule 1: the order of the items does not matter.
 Rule 2: only neighbours are joined, and neighbours lie within `SPAN` of each other. Items without a
-        date are held against others by when they were taken in.
-Rule 3: the work grows with the number of items: each looks at its rarest terms first, and at a
-        bounded number of other items.
+        date are compared by the time at which they were retrieved.
+Rule 3: the work grows with the number of items: each is compared by its rarest terms first, and
+        with a bounded number of other items.
 
 The figures are pair precision / recall / F1 on the development halves of UCI (headlines), of ECB+
 (articles) and of labelled stories of feeds, in a store that holds these items and nothing else.
-Those beside the smaller constants were taken before developments counted as one.
+Those beside the smaller constants were measured before a development counted as one item.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -43,7 +43,7 @@ DEVELOPMENT_CUT = 0.35
 and .97 (feeds) are of one event. At .25 the precision of events falls by .02."""
 
 SPREAD = 20
-"""Other items that a window is taken to have beside its own, so that what three items have in
+"""Foreign items that a window is assumed to hold besides its own, so that what three items have in
 common is not taken for what everything has. With 10 the same figures; with 30 and more a name that
 30 unrelated items hold joins most of them."""
 
@@ -56,14 +56,14 @@ _NEIGHBOURS = 6  # 5 loses .02 on ECB+, 8 gives .02 less precision with foreign 
 _LIKE_MIN = 0.1  # 0.15 instead: feeds .68 for .74
 # Earlier items that an item is compared with, half as many for developments; 150 lose .01.
 _COMPARISONS_MAX = 200
-_RETRY_SHARE = 0.5  # of the cut: groups less alike are not held against each other again
+_RETRY_SHARE = 0.5  # of the cut: two groups less alike are not compared again
 
 _Vector = Mapping[str, float]
 _Near = Sequence[tuple[float, int]]
 
 
 def grouped(items: Sequence[Reading], frequencies: Frequencies) -> list[list[list[Reading]]]:
-    """The events of some items, each as its developments; every item is in exactly one.
+    """The events in some items, each as its developments; every item is in exactly one.
 
     Events and developments are in the order of their first items' ids.
     """
@@ -85,7 +85,7 @@ def grouped(items: Sequence[Reading], frequencies: Frequencies) -> list[list[lis
 
 
 def _copies(readings: Iterable[Reading]) -> list[list[Reading]]:
-    """Items that say the same in the same words at one time: one item, however many carry it."""
+    """Groups of items with the same words at about the same time; a group counts as one item."""
     groups: list[list[Reading]] = []
     last: dict[tuple[tuple[str, ...], ...], int] = {}
     for reading in readings:
@@ -110,7 +110,7 @@ def _parts(event: Iterable[int], part_of: Mapping[int, int]) -> list[list[int]]:
 def _vectors(
     bags: Sequence[Mapping[str, float]], groups: Sequence[Sequence[int]], store: Frequencies
 ) -> list[_Vector]:
-    """The vectors of items by their counts, where those of one group count as one item."""
+    """The vectors of items, weighted as if all items of one group were a single item."""
     items = _holders(bags)
     units = _holders(set().union(*(bags[index] for index in group)) for group in groups)
     total = len(groups) + SPREAD
@@ -170,7 +170,7 @@ def _neighbours(
 
 
 def _holders(vectors: Iterable[Iterable[str]]) -> dict[str, int]:
-    """How many items hold each term."""
+    """How many items contain each term."""
     counts: dict[str, int] = {}
     for vector in vectors:
         for term in vector:
@@ -179,14 +179,14 @@ def _holders(vectors: Iterable[Iterable[str]]) -> dict[str, int]:
 
 
 def _meets(left: Evidence, right: Evidence) -> bool:
-    """Whether two items are near enough in time to tell the same."""
+    """Whether two items are close enough in time to report the same event."""
     if left.published_at is not None and right.published_at is not None:
         return abs(left.published_at - right.published_at) <= SPAN
     return abs(left.retrieved_at - right.retrieved_at) <= SPAN
 
 
 def _blend(vectors: Sequence[_Vector], index: int, near: _Near) -> _Vector:
-    """An item's vector with what it borrows from its neighbours."""
+    """The vector of an item plus what it borrows from its nearest neighbours."""
     total = dict(vectors[index])
     for likeness, neighbour in near:
         for term, weight in vectors[neighbour].items():
@@ -195,7 +195,7 @@ def _blend(vectors: Sequence[_Vector], index: int, near: _Near) -> _Vector:
 
 
 def _link(vectors: Sequence[_Vector], near: Sequence[_Near], cut: float) -> list[list[int]]:
-    """The groups of vectors, joined along neighbours while they are alike in the mean."""
+    """The groups of vectors, joined along neighbours while their mean likeness reaches the cut."""
     groups = _Groups(list(vectors), cut)
     for index, neighbours in enumerate(near):
         for _, neighbour in neighbours:
@@ -205,7 +205,7 @@ def _link(vectors: Sequence[_Vector], near: Sequence[_Near], cut: float) -> list
 
 @define(eq=False)
 class _Groups:
-    """Groups of items by number: first the items themselves, then each pair that was joined."""
+    """Groups of items by number: first each item alone, then one more group for each join."""
 
     sums: list[_Vector]
     cut: float
@@ -219,7 +219,7 @@ class _Groups:
         self._partners = [set() for _ in self.sums]
 
     def compare(self, left: int, right: int) -> None:
-        """Note how alike two groups are, if they are."""
+        """Record how alike two groups are, where that is enough to join or compare them again."""
         if right in self._partners[left]:
             return
         size = len(self._members[left]) * len(self._members[right])
@@ -232,7 +232,7 @@ class _Groups:
             heappush(self._queue, (-likeness, min(left, right), max(left, right)))
 
     def join_all(self) -> list[list[int]]:
-        """Join the two that are most alike as long as there are any; what each group holds."""
+        """Join the two most similar groups until none reaches the cut; return the groups."""
         while self._queue:
             _, left, right = heappop(self._queue)
             if left not in self._inactive and right not in self._inactive:

@@ -1,4 +1,4 @@
-"""A guess at the language of a short text, by its script or its commonest words."""
+"""Guesses the language of a short text, by its script or by its commonest words."""
 
 import re
 from collections import defaultdict
@@ -29,7 +29,7 @@ def primary(tag: str) -> str:
 
 
 def guess(text: str, tag: str | None = None) -> str | None:
-    """The primary language subtag: of `tag` (BCP 47), else a guess, else `None`."""
+    """The primary language subtag: of `tag` (BCP 47), else of the guessed language, else None."""
     if tag:
         return primary(tag) or None
     text = text[:CHARS_READ]
@@ -40,7 +40,7 @@ def guess(text: str, tag: str | None = None) -> str | None:
 
 
 def _by_words(text: str) -> str | None:
-    """The language whose common words weigh most: a word the more, the commoner it is there."""
+    """The language whose common words weigh most in the text; commoner words weigh more."""
     languages = _common_terms()
     weights: dict[str, int] = defaultdict(int)
     for word in words(text):
@@ -53,7 +53,7 @@ def _by_words(text: str) -> str | None:
 
 @cache
 def _common_terms() -> Mapping[str, tuple[tuple[str, int], ...]]:
-    """The languages that have a term often, and how much it tells of each."""
+    """The languages in which a term is common, with its weight for each."""
     weights: dict[str, tuple[tuple[str, int], ...]] = {}
     for language, step, terms in shares():
         pairs = ((language, _RAREST + 1 - step),)

@@ -1,7 +1,7 @@
 """Linear models over terms: a score by column, from the weights of a data file.
 
 Rule 1: a score is the bias of its column and the weights of the terms that stand in the text, each
-        counted once, divided by the root of how many terms there are: length tells nothing.
+        counted once, divided by the root of the number of terms, so that length has no effect.
 Rule 2: cues are terms with a value, which counts as it is.
 Rule 3: weights are bytes times one scale, so that a model is small and read in milliseconds.
 """
@@ -17,7 +17,7 @@ from svc_core import data
 
 @frozen
 class Linear:
-    """A model; `places` says where the row of a term stands among `weights`, signed bytes."""
+    """A linear model; `places` gives the start of a term's row in `weights`, signed bytes."""
 
     columns: tuple[str, ...]
     biases: tuple[float, ...]

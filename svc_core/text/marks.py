@@ -1,4 +1,4 @@
-"""Whether an item holds a sentence, so that the sentence may be marked with it.
+"""Decides whether an item contains what a sentence says, so that the sentence may cite it.
 
 Rule 1: an item holds a sentence when it has every number of it, and at least three quarters of its
         words of four letters or more (all of them where these are few), anywhere in headline and
@@ -17,7 +17,7 @@ SHARE_MIN = 0.75
 """Share of the words. Of two reports of one event (ECB+), 57-67 % of the headlines are held by
 a second item at 0.75, 74-86 % at 0.60: lower cuts mark items that say something else."""
 FEW_WORDS = 8
-"""Of fewer words one tells too much to be missing: "The alert is Orange" is not "... is Green"."""
+"""Of fewer words none may be missing: "The alert is Orange" is not "The alert is Green"."""
 LETTERS_MIN = 4
 
 _RUN = re.compile(r"\w+")
@@ -28,7 +28,7 @@ _UNSPACED_SCRIPT = re.compile(f"[{UNSPACED_CHARS}]")
 
 @frozen
 class Words:
-    """What of a text is compared: its words, its numbers, and all of it on one line."""
+    """The parts of a text that are compared: its words, its numbers, and all of it on one line."""
 
     words: frozenset[str] = field(repr=False)
     numbers: frozenset[str] = field(repr=False)
@@ -36,7 +36,7 @@ class Words:
 
     @classmethod
     def of(cls, text: str) -> "Words":
-        """The words of a text. Linear in its length."""
+        """The words and numbers of a text. Linear in its length."""
         line = " ".join(text.casefold().split())
         words: set[str] = set()
         for run in _RUN.findall(line):
@@ -49,7 +49,7 @@ class Words:
         return cls(frozenset(words) - codes, codes | digits, line)
 
     def holds(self, sentence: "Words") -> bool:
-        """Whether these words hold those of a sentence."""
+        """Whether the text has all numbers of a sentence and enough of its words."""
         if not sentence.words:
             return sentence.line.rstrip(_STOPS) in self.line
         if not sentence.numbers <= self.numbers:

@@ -1,4 +1,4 @@
-"""What is asked: the terms of a subject, what means the same, what raises and what excludes."""
+"""Search queries: the terms of a subject, their synonyms, and phrases that raise or exclude."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,24 +11,24 @@ from svc_core.text.demonyms import Run, same
 from svc_core.text.language import guess
 from svc_core.text.words import terms
 
-OTHER = 0.5  # what is not asked itself counts as so many where candidates are sought
-NAME_FACTOR = 1.75  # a capitalised word of a subject counts as so many (ADR 24)
+OTHER = 0.5  # the weight of a synonym where candidates are sought
+NAME_FACTOR = 1.75  # the weight of a capitalised word of a subject (ADR 24)
 
 _QUOTATION = re.compile(r'"([^"]+)"|“([^”]+)”|«([^»]+)»|„([^“”]+)[“”]')
 _EXCLUSION = re.compile(r'(?:^|(?<=\s))-(?:"([^"]+)"|([^\W\d_][\w-]*))')
 _LIST_BREAK = re.compile(r"[;\n]+")
-_PARTS_MAX = 12  # subjects that one topic lists: each is looked for by itself
+_PARTS_MAX = 12  # subjects that one topic may list; each is searched by itself
 _SENTENCE_ENDS = ".!?:"
 _OPENERS = "\"'“«„(["
 
 
 @frozen
 class Query:
-    """A question. A `Run` is one or more terms that stand side by side.
+    """A search query. A `Run` is one or more terms that stand side by side.
 
     `asked` are the terms of the subject, each with a factor on its weight; `others` are runs of
-    them with the runs that mean the same; `phrases` raise the score of what holds them; what holds
-    one of `excluded` is not looked at. `parts` are the questions of a topic that lists several.
+    them with the runs that mean the same; `phrases` raise the score of an item that has them; an
+    item that has one of `excluded` is dropped. `parts` are the queries of a topic with several.
     """
 
     asked: Mapping[str, float]
@@ -39,7 +39,7 @@ class Query:
 
     @property
     def terms(self) -> Mapping[str, float]:
-        """Every term of which what is sought holds at least one, with a factor on its weight."""
+        """Every term of which a candidate has at least one, with a factor on its weight."""
         equivalents = (term for _, runs in self.others for run in runs for term in run)
         phrase_terms = (term for run in self.phrases for term in run)
         return dict.fromkeys([*self.asked, *phrase_terms, *equivalents], OTHER) | dict(self.asked)
@@ -53,11 +53,11 @@ class Query:
         *,
         whole: bool = False,
     ) -> "Query":
-        """The query of a subject put in words; `language` where the words do not tell theirs.
+        """The query for a subject in words; `language` applies where the words do not show theirs.
 
         `-word` and `-"some words"` exclude; words in quotation marks and keywords raise. Subjects
-        that semicolons or lines part are looked for each by itself. The words of a `whole` reading
-        are not cut.
+        on lines of their own or between semicolons are searched one by one. With `whole`, words
+        are not cut to terms.
         """
         subject = _EXCLUSION.sub(" ", topic)
         tongue = guess(subject) or language
@@ -78,7 +78,7 @@ class Query:
 
 
 def _parts(subject: str, phrases: Iterable[Run], language: str | None) -> tuple[Query, ...]:
-    """The questions of a list, each with the phrases that share a term with it."""
+    """The queries of a list of subjects, each with the phrases that share a term with it."""
     subjects = [part for part in _LIST_BREAK.split(subject) if terms(part, language)][:_PARTS_MAX]
     queries = [Query.of(part, (), language) for part in subjects if len(subjects) > 1]
     return tuple(

@@ -1,9 +1,10 @@
-"""How much an item is about a query: BM25F, a cosine to the best items' centroid, and one cut.
+"""Scores the relevance of items: BM25F, a cosine to the best items' centroid, and a cut-off.
 
-`soft = sum of idf * saturated frequency / (k1 + 1) / sum of idf of all that was asked`, 0..1: the
-share of what was asked (Robertson, Zaragoza 2009). `feedback` is the cosine of an item to the
-centroid of the best two (Rocchio 1971). `score = soft + 3.5 * feedback`, chosen from 0.85 on.
-ADR 24 tells what each number was measured against.
+`soft = sum of idf * saturated frequency / (k1 + 1) / sum of idf of all query terms`, 0 to 1: the
+share of the query that the item answers (Robertson, Zaragoza 2009). `feedback` is the cosine of an
+item to the centroid of the best two (Rocchio 1971). `score = soft + 3.5 * feedback`, relevant from
+0.85 on.
+ADR 24 says what each number was measured against.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,20 +19,20 @@ from svc_core.text.query import Query
 
 _K1, _B = 1.2, 0.75
 _USUAL_LENGTH = 250  # the length of an item; a mean of those at hand would change with their number
-_PHRASE_WEIGHT = 0.5  # a keyword or phrase that is held, beside its terms' weight
-_SYNONYM_WEIGHT = 0.7  # another name of what was asked for, beside that one
+_PHRASE_WEIGHT = 0.5  # a keyword or phrase in the item, on top of its terms' weight
+_SYNONYM_WEIGHT = 0.7  # a synonym, compared with the term of the query itself
 _FEEDBACK, _CUT = 3.5, 0.85
 _LIKENESS, _CUT_WITH_LIKENESS = 0.15, 1.1  # for each standard deviation; ADR 29
 _SEEDS, _SEED_SHARE, _POWER = 2, 0.5, 3
 _CENTROID_TERMS, _LONE = 20, 0.15  # of the weight of a term that one item alone has
 _TOP_FULL = 0.3  # where the best item answers less of the question, feedback counts less
 _Key = TypeVar("_Key")
-NEAREST = 3  # misses that are named where nothing is found
+NEAREST = 3  # misses that are reported where no item is relevant
 
 
 @frozen
 class Hit:
-    """An item and why it has its place; `likeness` is null where its meaning was not looked at."""
+    """An item with its scores; `likeness` is None where its meaning was not compared."""
 
     reading: Reading
     score: float
@@ -41,13 +42,13 @@ class Hit:
 
     @property
     def margin(self) -> float:
-        """How far it is above the cut of items that were judged as it was."""
+        """How far the score is above the cut-off that applies to it."""
         return round(self.score - (_CUT if self.likeness is None else _CUT_WITH_LIKENESS), 9)
 
 
 @frozen
 class Ranking:
-    """What is about a query, best first, and, where nothing is, what comes nearest."""
+    """The relevant items, best first, and, where there are none, the nearest misses."""
 
     chosen: tuple[Hit, ...] = field(repr=False)
     nearest: tuple[Hit, ...] = field(repr=False)
@@ -59,11 +60,11 @@ def rank(
     frequencies: Frequencies,
     likeness: Mapping[str, float] | None = None,
 ) -> Ranking:
-    """The items of `readings` that are about a query; ties by id.
+    """The items of `readings` that are relevant to a query, best first; ties by id.
 
-    `likeness` says by ids how near items come to the query (`svc_core.search.embeddings`). An item
-    that it lacks was not looked at: it is judged by its words, with the cut that goes with them.
-    What is near is what feedback begins with, as what holds the words is.
+    `likeness` gives, by item id, how near its meaning is to the query: see
+    `svc_core.search.embeddings`. An item without one is judged by its words alone, with the
+    cut-off for that case. Items near in meaning seed the feedback, as items with the words do.
     """
     candidates = [item for item in readings if not any(map(item.holds, query.excluded))]
     candidates.sort(key=lambda reading: reading.evidence.id)
@@ -96,7 +97,7 @@ def _hits(
 
 
 def answers(query: Query, readings: Sequence[Reading], frequencies: Frequencies) -> list[float]:
-    """What share of the question each item answers by its words, 0..1 (`soft`)."""
+    """The share of the query that each item answers by its words, 0 to 1 (`soft`)."""
     idf = {term: frequencies.idf(term) * factor for term, factor in query.asked.items()}
     phrase_weights = {run: _PHRASE_WEIGHT * sum(map(frequencies.idf, run)) for run in query.phrases}
     total = sum(idf.values()) or sum(phrase_weights.values())
@@ -112,7 +113,7 @@ def answers(query: Query, readings: Sequence[Reading], frequencies: Frequencies)
 
 
 def _counts(query: Query, synonyms: frozenset[str], counts: Mapping[str, int]) -> dict[str, float]:
-    """How often an item has what was asked, or what means the same."""
+    """The weighted frequency in an item of each query term, or of a synonym of it."""
     tally: dict[str, float] = {t: counts[t] for t in query.asked if t in counts}
     present = synonyms & counts.keys()
     if present:
@@ -127,7 +128,7 @@ def _counts(query: Query, synonyms: frozenset[str], counts: Mapping[str, int]) -
 def _feedback(
     readings: Sequence[Reading], soft: Sequence[float], frequencies: Frequencies
 ) -> list[float]:
-    """The cosine of each item to the centroid of the best; 0 where nothing can be built on."""
+    """The cosine of each item to the centroid of the best items; 0 where no item scores."""
     top = max(soft, default=0.0)
     order = sorted(range(len(soft)), key=lambda row: -soft[row])
     seeds = [row for row in order[:_SEEDS] if soft[row] >= max(_SEED_SHARE * top, 1e-9)]
@@ -141,7 +142,7 @@ def _feedback(
 def _centroid(
     seeds: Sequence[tuple[float, Mapping[str, float]]], readings: Sequence[Reading]
 ) -> dict[str, float]:
-    """The heaviest terms of the seeds, less of those that one item alone has; its length is 1."""
+    """The heaviest terms of the seeds, at length 1; terms that only one item has weigh less."""
     total: dict[str, float] = {}
     for weight, vector in seeds:
         for term, value in vector.items():
@@ -160,7 +161,7 @@ def _centroid(
 
 
 class _Memo(dict[_Key, float]):
-    """What is computed once for each key."""
+    """A dictionary that computes a missing number and keeps it."""
 
     def __init__(self, compute: Callable[[_Key], float]) -> None:
         self._compute = compute

@@ -1,4 +1,4 @@
-"""Sentences and headlines, as a reader would quote them.
+"""Splits texts into sentences, and cleans headlines, as a reader would quote them.
 
 Rule 1: a sentence is returned verbatim but for folded white space and a dropped dateline or byline;
 it is always a run of the text it came from.
@@ -26,7 +26,7 @@ def _table() -> dict[tuple[str, str], list[str]]:
 
 
 def _phrases(kind: str, language: str = "*") -> Sequence[str]:
-    """What the table has of a kind."""
+    """The lines of the table of sentences for one kind and language."""
     return _table().get((kind, language), ())
 
 
@@ -78,7 +78,7 @@ _UNSPACED_SCRIPT = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
 def sentences(text: str, words_min: int = _WORDS_MIN, *, tails: bool = False) -> list[str]:
     """The quotable sentences of `text`, in order, without repeats.
 
-    They have at least so many words. What has no full stop is left out unless `tails` are wanted.
+    Each has at least `words_min` words. Runs without a full stop are left out unless `tails`.
 
     A line is a paragraph, and no sentence runs from one into the next.
 
@@ -106,7 +106,7 @@ def _fold_space(text: str) -> str:
 
 
 def breaks(text: str) -> Iterator[tuple[int, int]]:
-    """Between the sentences of a text on one line: where one ends, and where the next begins."""
+    """The gaps between the sentences of one line: where one ends and where the next begins."""
     start = 0
     for match in _BREAK.finditer(text):
         closing = "" if match[0].strip() in _SEPARATORS else match[0].rstrip()
@@ -140,7 +140,7 @@ def _is_quotable(run: str, words_min: int) -> bool:
     return len(words) >= words_min and not run.isupper()
 
 
-# -- how well a sentence or headline can speak --------------------------------------------------
+# -- which sentences and headlines are fit to quote ------------------------------------------------
 
 _QUOTES = "\"'“‘«„("
 _FAULTLESS_WORDS_MIN = 6
@@ -172,12 +172,12 @@ def is_whole(text: str) -> bool:
 
 
 def is_broken(text: str) -> bool:
-    """Whether its letters were spoilt on their way."""
+    """Whether the letters of a text were spoilt by a wrong encoding."""
     return bool(_MOJIBAKE.search(text))
 
 
 def is_aside(headline: str) -> bool:
-    """Whether a headline asks, comments, shows or only names a day, where another one tells."""
+    """Whether a headline asks, comments, shows or only names a day instead of reporting."""
     is_label = len(_WORD.findall(headline)) < _HEADLINE_WORDS_MIN and not _UNSPACED_SCRIPT.search(
         headline
     )
@@ -185,7 +185,7 @@ def is_aside(headline: str) -> bool:
 
 
 def is_faulty(text: str, language: str | None) -> bool:
-    """Whether a sentence asks, is very short, or has no verb as far as the language is known."""
+    """Whether a sentence is a question, very short, or without any verb that the tables know."""
     if text.rstrip(_QUOTES + "”’»)").endswith(("?", "？", "؟")):
         return True
     if _UNSPACED_SCRIPT.search(text):
@@ -195,7 +195,7 @@ def is_faulty(text: str, language: str | None) -> bool:
 
 
 def leans(text: str, language: str | None) -> bool:
-    """Whether a sentence begins with a word, or points to one, of the sentence before it."""
+    """Whether the first two words of a sentence refer back to the sentence before it."""
     words = [word.casefold() for word in _WORD.findall(text[:_BEGINNING])][:2]
     leaning = _words("leaning", language or "en")
     pointing = _words("pointing", language or "en")
@@ -203,7 +203,7 @@ def leans(text: str, language: str | None) -> bool:
 
 
 def names_subjects(language: str | None) -> bool:
-    """Whether a sentence that leans is known by its words: not where verbs say who acts."""
+    """Whether references back show in words: not in a language whose verb implies the subject."""
     return bool(_phrases("leaning", language or "")) and language not in _words("subjectless")
 
 
@@ -224,13 +224,13 @@ def _first_word(text: str) -> str:
 
 
 def _is_first_person(text: str, language: str | None) -> bool:
-    """Whether the writer speaks of himself; people who are quoted may."""
+    """Whether the writer speaks in the first person; quoted people may."""
     words = _WORD.findall(_QUOTATION.sub(" ", text).casefold())
     return not _words("own", language or "en").isdisjoint(words)
 
 
 def _is_clause(text: str, language: str | None) -> bool:
-    """Whether a subordinate clause is all there is: no part behind a comma has a verb."""
+    """Whether the text is only a subordinate clause: no part behind a comma has a verb."""
     if _first_word(text) not in _words("subordinate", language or "en"):
         return False
     _, _, rest = text.partition(",")
@@ -238,7 +238,7 @@ def _is_clause(text: str, language: str | None) -> bool:
 
 
 def ended(text: str) -> str:
-    """A headline as a sentence: with the full stop of its script, unless it has an end."""
+    """A headline as a sentence: with the full stop of its script, unless it already has an end."""
     if _FULL_STOP.search(text) or text.endswith(("...", "…")):
         return text
     bare = text.rstrip(" ,;:|–-") or text
@@ -246,7 +246,7 @@ def ended(text: str) -> str:
 
 
 def _has_verb(words: Sequence[str], language: str | None, *, surely: bool = False) -> bool:
-    """Whether one of some words is a verb; `surely` not by a last letter alone."""
+    """Whether one of the words is a verb; with `surely`, endings of one letter do not count."""
     forms = _words("verb", language or "en")
     if not forms:
         return True

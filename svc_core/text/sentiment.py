@@ -1,7 +1,7 @@
-"""The tone of an English item. Other languages have no value, not zero.
+"""Measures the tone of an English text; a text in another language has no value, not zero.
 
 Rule 1: a word of the lexicon counts with its valence, more after "very", less after "slightly",
-        and turned round and weakened after a negation up to three words before it.
+        and reversed and weakened after a negation up to three words before it.
 Rule 2: news of trade is good or bad by what moves which way: sales that rise, losses that widen, a
         figure against the one before. A linear model weighs these cues and the words.
 Rule 3: other news is the mean of the lexicon and of a linear model that learnt from such news.
@@ -22,8 +22,8 @@ from svc_core.text.language import primary
 
 NEUTRAL_BELOW = 0.35  # chosen on the development halves, see ADR 27
 _LEAD = 1_000  # characters
-_REACH = 3  # words from a negation to what it turns round
-_NEGATION_FACTOR = 0.74  # of VADER: what is left of a word that a negation turns round
+_REACH = 3  # words from a negation to the word that it reverses
+_NEGATION_FACTOR = 0.74  # of VADER: what is left of a word that a negation reverses
 _STEP = 0.293  # of VADER: a strengthening or weakening word
 _SQUEEZE = 15.0  # of VADER: x / sqrt(x² + 15)
 _NEAR = 8  # words from a move to what moves
@@ -40,7 +40,7 @@ _COMPARISON = re.compile(
 
 @frozen
 class Tone:
-    """`label` is positive, neutral or negative; `value` is -1..1, to three places."""
+    """The tone of a text: `label` is positive, neutral or negative; `value` is -1 to 1."""
 
     label: str
     value: float
@@ -72,7 +72,7 @@ def _value(text: str) -> float:
 
 @frozen
 class ToneText:
-    """A text: its words in order (a figure is `0`), the valences of good and bad ones summed up."""
+    """A prepared text: its words in order (a figure is `0`), its summed good and bad valences."""
 
     text: str
     words: tuple[str, ...]
@@ -82,7 +82,7 @@ class ToneText:
 
 
 def read(text: str) -> ToneText:
-    """Read a text for its tone."""
+    """The text as the tone models need it."""
     tokens = _WORD.findall(text.casefold().replace("’", "'"))
     words = tuple(
         "0" if word[0].isdigit() else word.removesuffix("'s").replace("'", "") for word in tokens
@@ -91,13 +91,13 @@ def read(text: str) -> ToneText:
 
 
 def terms(reading: ToneText) -> set[str]:
-    """What the model weighs: the beginnings of words, and pairs of neighbours."""
+    """The terms that the model weighs: the beginnings of words, and pairs of neighbours."""
     stems = [word[:_STEM] for word in reading.words]
     return {*stems, *(f"{left} {right}" for left, right in pairwise(stems))}
 
 
 def cues(reading: ToneText) -> dict[str, float]:
-    """What tells the tone beside the words themselves, by name."""
+    """The features of the tone besides the words themselves, by name."""
     place = "trade" if reading.is_trade else "other"
     sums = {f"#good {place}": math.sqrt(reading.good), f"#bad {place}": math.sqrt(reading.bad)}
     return {**sums, **_movement_cues(reading.words), **_comparison_cues(reading)}
@@ -151,7 +151,7 @@ def _movement_cues(words: Sequence[str]) -> dict[str, float]:
 
 
 def _comparison_cues(reading: ToneText) -> dict[str, float]:
-    """Whether a figure is more than the one it is set against."""
+    """Whether a figure is higher than the one that it is compared with."""
     text = reading.text.casefold()
     match = _COMPARISON.search(text)
     before = [_figure(digits) for digits in _NUMBER.findall(text[: match.start()])] if match else []

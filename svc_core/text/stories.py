@@ -1,4 +1,4 @@
-"""Stories: which items tell one event, and which of those one development of it."""
+"""Groups scored items into stories: one event each, split into its developments."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -12,10 +12,10 @@ from svc_core.text.grouping import grouped
 
 @frozen
 class Story:
-    """One event: `members` by time then id; the first gives the key. `score` is the best one's.
+    """The items that report one event: `members` by time, then id; the first gives the key.
 
-    `developments` part the members by what they tell of it, each by time then id, in the order of
-    their first member.
+    `developments` are the same items by development, each by time then id, in the order of their
+    first member.
     """
 
     key: str
@@ -39,12 +39,12 @@ class Story:
 
     @property
     def first_at(self) -> datetime:
-        """The earliest date of its items; where none has one, when the first was taken in."""
+        """The earliest date of its items; where none has one, when the first was retrieved."""
         return min(self._times)
 
     @property
     def last_at(self) -> datetime:
-        """The latest date of its items; where none has one, when the last was taken in."""
+        """The latest date of its items; where none has one, when the last was retrieved."""
         return max(self._times)
 
     @property
@@ -54,15 +54,15 @@ class Story:
 
     @property
     def publishers(self) -> tuple[str, ...]:
-        """The publishers that tell it, sorted."""
+        """The publishers of its items, sorted."""
         return tuple(sorted({member.evidence.publisher for member in self.members}))
 
 
 def stories(items: Iterable[Scored], frequencies: Frequencies | None = None) -> list[Story]:
     """The stories of some items, best first (score, then newest, then key).
 
-    Items that were joined when they were stored stay together; the others are grouped now, by how
-    common their words are in the store, or among themselves.
+    Items that were assigned to a story when they were stored stay together; the others are grouped
+    now, with the term frequencies of the store, or of these items where none are handed in.
     """
     by_id = {item.evidence.id: item for item in items}
     pools: dict[str | None, list[Reading]] = {}

@@ -1,4 +1,4 @@
-"""How word lists are written down: words parted by white space."""
+"""Reads word lists that stand in the source code, separated by white space."""
 
 import re
 from collections.abc import Iterable
@@ -10,11 +10,11 @@ def word_set(text: str) -> frozenset[str]:
 
 
 def pairs(table: str) -> dict[str, str]:
-    """What is written `short:long`, parted by white space; an underscore stands for a space."""
+    """The pairs written as `short:long`; an underscore stands for a space."""
     parts = (pair.replace("_", " ").partition(":") for pair in table.split())
     return {short: long for short, _, long in parts}
 
 
 def alternation(names: Iterable[str]) -> str:
-    """An expression for any of the names, the longest first."""
+    """A regular expression that matches any of the names, the longest first."""
     return "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))

@@ -1,8 +1,8 @@
-"""What a source puts under its items whatever they tell: its templates, notices and offers.
+"""Finds boilerplate: sentences that a source puts under its items whatever they report.
 
-Rule 1: a sentence is of a template when two fifths of its runs of three words, numbers aside,
+Rule 1: a sentence belongs to a template when two fifths of its runs of three words, numbers aside,
         stand under three items of its source with differing headlines. Of 869 items of 33 feeds
-        this takes alerts, notices of a fire brigade and the offers of a show, and no news.
+        this removes alerts, notices of a fire brigade and the offers of a show, and no news.
 """
 
 import re
@@ -24,7 +24,7 @@ class Templates:
     """The templates of the sources of some items."""
 
     def __init__(self, items: Iterable[Evidence]) -> None:
-        """Of items in a fixed order, as only the first of a source are compared."""
+        """Take items in a fixed order, because only the first ones of a source are compared."""
         self._texts: dict[str, dict[str, str]] = {}
         for item in items:
             texts = self._texts.setdefault(item.source_id, {})
@@ -33,7 +33,7 @@ class Templates:
         self._counts: dict[str, Counter[_Run]] = {}
 
     def hold(self, text: str, source_id: str) -> bool:
-        """Whether a sentence is of a template of its source."""
+        """Whether a sentence belongs to a template of its source."""
         if source_id not in self._counts:
             texts = self._texts.get(source_id, {})
             self._counts[source_id] = Counter(
@@ -44,6 +44,6 @@ class Templates:
 
 
 def _runs(text: str) -> set[_Run]:
-    """The runs of three words of a text; a number is one whatever it says."""
+    """The runs of three words in a text; all numbers count as the same word."""
     words = ["#" if match[1] else match[0] for match in _WORD.finditer(text.casefold())]
     return {tuple(words[start : start + _RUN]) for start in range(max(len(words) - _RUN, 0) + 1)}

@@ -1,10 +1,10 @@
-"""The forty topics and how an item comes by them.
+"""The catalogue of forty topics, and the rules that assign them to an item.
 
 Rule 1: a topic given by the source, or named by a category of the feed, is kept.
-Rule 2: the words of headline and lead, or of the headline alone where the text tells something
-        else, add a topic where the model of their language scores above its threshold, the surest
-        first, never more than `TOPICS_PER_ITEM_MAX`.
-Rule 3: words that stand for a topic add the one that they tell most plainly, in any language.
+Rule 2: a linear model of the language adds the topics that it scores above their thresholds, by
+        headline and lead, or by the headline alone where the text is about something else. The
+        surest come first, and there are never more than `TOPICS_PER_ITEM_MAX`.
+Rule 3: phrases that indicate topics add the one that they indicate most clearly, in any language.
 """
 
 from collections.abc import Iterable, Mapping
@@ -69,7 +69,7 @@ def assign(
 
 
 def named(categories: Iterable[str]) -> set[str]:
-    """The topics whose id or name these labels are, however they are written."""
+    """The topics that these labels name by id or by name, however they are spelled."""
     by_label = _labels()
     return {id_ for label in categories for id_ in by_label.get(" ".join(terms(label)), ())}
 
@@ -85,7 +85,7 @@ def _labels() -> Mapping[str, frozenset[str]]:
 
 
 def _model_topics(title: str, text: str, tag: str | None) -> list[str]:
-    """The topics that the words tell, the surest first."""
+    """The topics that the model of the language finds, the surest first."""
     language = guess(f"{title}\n{text}", tag)
     if language not in LANGUAGES:
         return []
@@ -100,7 +100,7 @@ def _model_topics(title: str, text: str, tag: str | None) -> list[str]:
 
 
 def _phrase_topics(title: str, text: str) -> list[str]:
-    """The topic that the words which stand for topics tell most plainly, if any."""
+    """The topic that known phrases indicate most clearly, if any."""
     phrases = _phrases()
     points: dict[str, int] = {}
     seen: set[tuple[str, ...]] = set()
@@ -118,7 +118,7 @@ def _phrase_topics(title: str, text: str) -> list[str]:
 
 @cache
 def _phrases() -> Mapping[str, list[tuple[tuple[str, ...], dict[str, bool]]]]:
-    """By its first word each phrase that stands for topics, and whether it settles them."""
+    """Phrases that indicate topics, by their first word; the flag says that one is enough."""
     by_phrase: dict[tuple[str, ...], dict[str, bool]] = {}
     for line in data.lines("topic_seeds.tsv"):
         id_, _, seeds = line.partition("\t")

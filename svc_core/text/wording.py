@@ -1,4 +1,4 @@
-"""What a report says of its own, and its dates, in the language that it is written in.
+"""The fixed words and the dates of a report, in the language that it is written in.
 
 Rule 1: where a language has no words here, all of them are English; the report says so.
 """
@@ -28,7 +28,7 @@ class Wording:
         return self.texts[name]
 
     def say(self, name: str, **places: object) -> str:
-        """The words of a name with what is given in its places."""
+        """The words of a name with its placeholders filled in."""
         return self.texts[name].format(**places)
 
     def day(self, at: date) -> str:
@@ -36,7 +36,7 @@ class Wording:
         return self._format_date("date", at)
 
     def span(self, first: date, last: date) -> str:
-        """The days from the first to the last; what both share is said once."""
+        """The period from the first to the last day; what both dates share is written once."""
         ends = self.day(last)
         if (first.year, first.month, first.day) == (last.year, last.month, last.day):
             return ends

@@ -1,4 +1,4 @@
-"""Words: how text becomes the terms that are searched, weighed and compared.
+"""Turns text into the terms that are searched, weighed and compared.
 
 Rule 1: the same function makes the terms of an item, of a question and of a story.
 Rule 2: case, width and accents are folded; a word of letters is cut to its first six, in every
@@ -53,7 +53,7 @@ def terms(text: str, language: str | None = None, *, whole: bool = False) -> lis
     """The terms of `text` in order, repeats kept. Linear in its length.
 
     `language` is a BCP 47 tag; its stop words are dropped, those of English where it is unknown.
-    Of a `whole` reading the words are not cut, as names are compared.
+    With `whole`, words are not cut to six letters, which is how names are compared.
     """
     tokens: list[str] = []
     stops = stop_words(language)
@@ -73,7 +73,7 @@ def terms(text: str, language: str | None = None, *, whole: bool = False) -> lis
 
 
 def spans(text: str) -> Iterator[tuple[int, int, str]]:
-    """Where the terms of `text` stand, from start to end in code points, stop words among them.
+    """The terms of `text` with their start and end in code points, stop words included.
 
     What only punctuation splits (`U.S.`, `12,000`) is not mended.
     """

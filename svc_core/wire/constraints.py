@@ -1,4 +1,4 @@
-"""What an annotation says about a value: its bounds, its pattern, its words, an example.
+"""Constraints and descriptions of values: bounds, patterns, sentences and examples.
 
 They stand in `Annotated[...]` on the fields of models and requests. The reader of requests
 checks them, the JSON Schema and the reference pages print them; no bound is written twice.
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-"""The JSON Schema that the constraints are written as."""
+"""The dialect of JSON Schema in which the constraints are published."""
 
 
 @frozen
@@ -82,7 +82,7 @@ class IdOf(Pattern):
 
     @property
     def doc(self) -> str:
-        """What is said of it where nothing else is."""
+        """The description of a member that has none of its own."""
         return f"{self.noun.capitalize()} identifier."
 
     @property
@@ -126,9 +126,9 @@ class Example:
 class Arg:
     """How a member is given on a command line, where its own name and type do not say it.
 
-    `name` stands in place of its own. A `positional` one has no name; what follows it, too. A
-    `path` that is no address names a file of whoever types it. An instant `ahead` may be a span
-    from now.
+    `name` replaces its own. A `positional` one has no name, nor has any that follows it. A `path`
+    that is no address names a file on the caller's machine. An instant `ahead` may be written as a
+    span of time from now.
     """
 
     name: str | None = None
@@ -141,8 +141,8 @@ class Arg:
 class WriteOnly:
     """A text that is taken and never shown.
 
-    `cure` tells whoever sends a wrong one what to do; `fresh` makes a good one of `size` random
-    bytes, where a caller is to make one.
+    `cure` says what to do about a wrong one; `fresh` makes a valid one from `size` random bytes,
+    where the caller has to supply one.
     """
 
     cure: str

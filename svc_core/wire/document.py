@@ -1,9 +1,9 @@
-"""Reading JSON from strangers (RFC 8259, narrowed).
+"""Parses JSON that strangers send (RFC 8259, narrowed).
 
 The steps, in this order, so that a body with several faults always gets the same answer: one
 byte-order mark is dropped, the bytes must be UTF-8, a linear scan bounds the depth before the
 recursive parser sees it, the parser refuses what Python would let pass, and the strings must be
-storable. A fault in a value is told by its place, which costs a second reading.
+storable. A fault in a value is reported with its place, which takes a second parse.
 """
 
 import json
@@ -43,7 +43,7 @@ class JsonError(ValueError):
         self.kind = kind
 
     def at(self, pointer: str) -> "JsonError":
-        """The same fault, told by its place: a JSON Pointer (RFC 6901), or the whole body."""
+        """The same fault with its place: a JSON Pointer (RFC 6901), or the whole body."""
         return JsonError(self.kind, f"{pointer or '(body)'}: {self}")
 
 
@@ -168,7 +168,7 @@ def _as_it_is(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _marking(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Reads, and puts the fault in the place of what is at fault."""
+    """A reader that returns the fault in the place of the value that has it."""
 
     def read_or_fault(source: Any) -> Any:
         try:

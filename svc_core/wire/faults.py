@@ -1,4 +1,4 @@
-"""What is wrong with an input, and where."""
+"""Faults of an input: where each one is, and its reason."""
 
 from collections.abc import Iterator
 

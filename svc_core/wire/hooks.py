@@ -1,4 +1,4 @@
-"""The parts that the strict and the trusting converter share."""
+"""Structuring hooks that the strict converter and the trusting one share."""
 
 from collections.abc import Callable
 from typing import Any, get_args, get_origin
@@ -53,7 +53,7 @@ def union_hook(annotation: Any, converter: Converter) -> Hook:
 
 
 def inner_hook(inner: Any, converter: Converter) -> Hook:
-    """The hook of what stands inside an annotation, which it is not told of."""
+    """The hook of the inner type of an annotation, always called with that type."""
     hook = converter.get_structure_hook(inner)
     if hook is pass_through:
         return pass_through
@@ -110,7 +110,7 @@ def _one_of(choices: list[Any], converter: Converter) -> Hook:
 
 
 def _default_tag(name: str, choices: list[Any]) -> Any:
-    """The tag of an object that does not say it: the default of the one class that has one."""
+    """The tag of an object that states none: the default of the only class that has one."""
     fields = (
         field
         for choice in choices

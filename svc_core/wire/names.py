@@ -1,4 +1,4 @@
-"""How a Python name is spelled on the wire."""
+"""Turns the names of Python attributes into the names of JSON members."""
 
 from functools import cache
 

@@ -1,7 +1,7 @@
-"""JSON Schema 2020-12 of the models, made from the annotations that the readers check.
+"""Makes the JSON Schema (2020-12) of the models from the annotations that the readers check.
 
 Rule 1: a direction is always given. A default makes a member optional to send, yet it is always
-        present in answers, so one class has two schemas. The description tells the default.
+        present in answers, so one class has two schemas. The description states the default.
 Rule 2: requests are closed (`additionalProperties: false`) unless their shape is that of others,
         answers are open: clients must expect members that are added later.
 Rule 3: `type` stands beside every `const` and `enum`, because generators of clients ask for it.

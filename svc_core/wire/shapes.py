@@ -1,4 +1,4 @@
-"""What a type annotation consists of: its metadata, the members of its union, its literals."""
+"""Takes type annotations apart: their metadata, the members of a union, their literals."""
 
 import types
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ def split(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
 
 
 def said(annotation: Any) -> tuple[Any, ...]:
-    """Everything that `Annotated` says, outside a `Maybe` or a list and inside it."""
+    """All metadata of an annotation, outside a `Maybe` or a list and inside it."""
     inner, outer = split(annotation)
     if not is_union(inner) and not is_tuple(inner):
         return outer
@@ -139,7 +139,7 @@ def literals(annotation: Any) -> dict[str, tuple[Any, ...]]:
 
 
 def default_of(field: "attrs.Attribute[Any]") -> Any:
-    """What a field has where nobody says otherwise; `UNSET` where it has no default."""
+    """The default of a field; `UNSET` where it has none."""
     default: Any = field.default
     if default is attrs.NOTHING:
         return UNSET

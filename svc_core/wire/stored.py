@@ -1,4 +1,4 @@
-"""Objects into their wire bytes, and our own stored bytes back into objects.
+"""Writes objects as JSON bytes, and reads bytes that the service stored back into objects.
 
 Stored bytes were judged when they were written, so reading them checks nothing and ignores
 members it does not know: a newer version may have written them.

@@ -1,4 +1,4 @@
-"""Untrusted JSON values into the objects that their annotations describe, or every reason why not.
+"""Turns untrusted JSON values into objects, or reports every reason why they do not fit.
 
 A `cattrs` converter with exact types: Python's `bool` is an `int` and its constructors convert
 ("1" to 1, 1.5 to 1), which no promise of ours includes.
@@ -97,7 +97,7 @@ def literal_hook(annotation: Any) -> Hook:
 def constrained_hook(annotation: Any, hook: Hook) -> Hook:
     """Read by `hook`, then hold the value against what the annotation says."""
     inner, metadata = shapes.split(annotation)
-    # Words and places are sorted out here, once, for asking each time what they are is slow.
+    # Metadata that restricts nothing is dropped here once; testing it on each call is slow.
     limits = [item for item in metadata if isinstance(item, _LIMITS)]
 
     def read(value: Any, _: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Reading the texts of paths, queries and header fields.
+"""Reads typed values from the texts of paths, queries and header fields.
 
 Rule: only the ASCII spelling that the documents show. `int()` also takes "١٢", "1_0" and " 5 ".
 """

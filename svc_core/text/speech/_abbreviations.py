@@ -1,4 +1,4 @@
-"""Abbreviations in full; a full stop that ends the sentence as well stays."""
+"""Writes abbreviations in full; a full stop that also ends the sentence stays."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Capitals: which are said as a word (NATO) and which letter by letter (C-V-E).
+"""Decides which capitals are read as a word (NATO) and which letter by letter (C-V-E).
 
 Rule 1: what is in a table is said as the table has it.
 Rule 2: else two or three letters, and what cannot be pronounced, are spelled; the rest are words.

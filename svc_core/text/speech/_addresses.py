@@ -1,4 +1,4 @@
-"""Addresses and codes as people say them: hosts, mail, handles, versions, CVEs, tickers."""
+"""Writes addresses and codes as people say them: hosts, mail, handles, versions, CVEs, tickers."""
 
 import re
 

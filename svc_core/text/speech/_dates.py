@@ -1,4 +1,4 @@
-"""Days and months as they are said in English: `2026-03-05` is `March 5th, 2026`."""
+"""Writes days and months as they are said in English: `2026-03-05` is `March 5th, 2026`."""
 
 import re
 

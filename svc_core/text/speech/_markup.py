@@ -1,4 +1,4 @@
-"""HTML and Markdown become plain paragraphs: no tag, no mark, no address of a link.
+"""Turns HTML and Markdown into plain paragraphs: no tag, no mark, no address of a link.
 
 Every expression reads each character a bounded number of times: a repetition either ends at a
 character that cannot start it anew, or is possessive.
@@ -77,7 +77,7 @@ def paragraphs(text: str) -> list[str]:
 
 
 def _without_tags(text: str) -> str:
-    """The text without tags; what was escaped to look like none is cut as well."""
+    """The text without tags; tags that were written as character references are cut as well."""
     if "<" in text:
         text = _cut(text)
     text = decoded(text)
@@ -91,7 +91,7 @@ def _cut(text: str) -> str:
 
 
 def _silence(match: re.Match[str]) -> str:
-    """Nothing; but of an element that never ends only the tag is markup, and is cut as one."""
+    """Replace a silent element by a space; one that never ends is left, to be cut as a tag."""
     return " " if match[2] else match[0]
 
 

@@ -1,4 +1,4 @@
-"""Sums of money: `$1.2bn` is `1.2 billion US dollars`, `NOK 250m` is `250 million kroner`."""
+"""Writes out money: `$1.2bn` is `1.2 billion US dollars`, `NOK 250m` is `250 million kroner`."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Counts, spans, fractions and signs in words where a voice would stumble."""
+"""Writes counts, spans, fractions and signs in words where a voice would stumble."""
 
 import re
 import unicodedata

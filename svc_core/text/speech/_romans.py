@@ -1,4 +1,4 @@
-"""Roman numerals where the word before tells that they are: wars, rulers, parts of works."""
+"""Writes Roman numerals in digits where the word before proves them: wars, rulers, parts."""
 
 import re
 

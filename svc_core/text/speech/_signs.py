@@ -1,4 +1,4 @@
-"""Signs, characters and pauses: what is left when numbers and names are in words."""
+"""Writes signs and pauses in words or marks, and drops characters that no voice reads."""
 
 import re
 import unicodedata
@@ -42,7 +42,7 @@ def normalise_characters(text: str) -> str:
 
 
 def speakable_text(text: str, *, is_english: bool) -> str:
-    """The text with everything that nobody says turned into space."""
+    """The text with every character that is not spoken replaced by a space."""
     return "".join(_speakable_character(character, is_english) for character in text)
 
 
@@ -71,7 +71,7 @@ def say_signs(text: str) -> str:
 
 
 def _aside(match: re.Match[str]) -> str:
-    """What stood in brackets between pauses; the last pause is the mark that follows anyway."""
+    """Text in brackets between pauses; a mark that follows the bracket is the second pause."""
     return f", {match[1]}{match[2].strip() if match[2] else ','} "
 
 
@@ -88,5 +88,5 @@ def tidy(text: str) -> str:
 
 
 def _strongest_mark(marks: str) -> str:
-    """The one mark that several in a row come to."""
+    """The strongest of several marks in a row, which stands for all of them."""
     return next(mark for mark in "?!.;:," if mark in marks)

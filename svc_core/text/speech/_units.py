@@ -1,4 +1,4 @@
-"""Measures: `5 km` is `5 kilometres`, `3-5%` is `3 to 5 percent`, `€45/MWh` is a sum per unit."""
+"""Writes out measures: `5 km` is `5 kilometres`, `3-5%` is `3 to 5 percent`; sums per unit too."""
 
 import re
 
@@ -56,7 +56,7 @@ _MEASURE = re.compile(
     rf"(?P<number>{NUMBER})(?:[ -]?(?P<scale>{SCALE}) )?(?P<gap>[ -]?)"
     rf"(?P<unit>{alternation(_COUNT_UNITS | _FIXED_UNITS)})(?![\w²³]|-[A-Z])(?P<hyphen>-(?=[a-z]))?"
 )
-_METRES = re.compile(  # without a gap it is millions, unless it is told what is measured
+_METRES = re.compile(  # without a gap it is millions, unless a word says what is measured
     rf"{START}(?P<number>{NUMBER})(?:(?P<gap>[ -])m|m(?=[ -](?:tall|high|deep|wide|long|away|above|"
     rf"below|apart|sprint|race|hurdles|freestyle|relay)\b))(?![\w/'²³])"
 )
@@ -64,13 +64,13 @@ _HOURS = re.compile(r"(?<![\w.,])([0-9]{1,3})h ?([0-5]?[0-9])m(?:in)?(?!\w)")
 
 
 def say_units(text: str) -> str:
-    """Quantities with the unit in words, in the singular where the number or a hyphen asks it."""
+    """Quantities with the unit in words, singular where the number or a hyphen requires it."""
     text = _HOURS.sub(r"\1 h \2 min", text)
     return _METRES.sub(_metres, _MEASURE.sub(_measure, text))
 
 
 def say_rates(text: str) -> str:
-    """What a sum or a quantity is for: `/bbl` is `per barrel`."""
+    """The units that a sum or quantity refers to: `/bbl` is `per barrel`."""
     return _RATE.sub(lambda match: f" per {_RATES[match[1]]}", text)
 
 

@@ -1,4 +1,4 @@
-"""A report as a script for a voice: intro, the report's own words, outro."""
+"""Builds the script that a voice reads from a report: intro, the report's own words, outro."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -21,11 +21,11 @@ _TITLE_CHARS_MAX = 500  # a name of 120 characters and its days, however many of
 
 @frozen
 class Script:
-    """What is told: `start` inclusive, `end` exclusive; `sources` is how many items are cited.
+    """A report to narrate: its period (`start` inclusive, `end` exclusive) and its paragraphs.
 
-    `publishers` is how many published them; None where nobody counted.
+    `sources` is how many items are cited, `publishers` how many published them, None if unknown.
 
-    What is `told` between intro and outro is as it was written and may hold HTML or Markdown.
+    The paragraphs between intro and outro are as they were written: HTML or Markdown is allowed.
     """
 
     title: str
@@ -40,7 +40,7 @@ class Script:
 def narrate(script: Script) -> str:
     """The whole script, paragraphs parted by an empty line, ended by a line break.
 
-    It has at most `CHARS_MAX` characters: a longer report is told up to there, then the outro.
+    It has at most `CHARS_MAX` characters: a longer report is cut there, before the outro.
     """
     words = frame(script.language)
     heading = script.title[:_TITLE_CHARS_MAX]
@@ -87,7 +87,7 @@ def _sources(sources: int, publishers: int | None, words: Wording) -> str:
 
 
 def _fitting(paragraphs: Iterable[str], room: int) -> Iterator[str]:
-    """The paragraphs that fit, and no part of one that does not."""
+    """The paragraphs that fit into `room` characters, each of them whole."""
     for paragraph in paragraphs:
         room -= len(paragraph) + len("\n\n")
         if room < 0:

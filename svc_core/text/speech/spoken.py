@@ -1,4 +1,4 @@
-"""Any text as what a voice reads: the order in which its parts are put into words.
+"""Writes any text as a voice reads it; the order in which its parts are put into words matters.
 
 Markup goes first, so that no mark is taken for a word. What holds points, slashes and hyphens of
 its own (addresses, codes, abbreviations, days, sums, measures) is put into words before what the
@@ -29,7 +29,7 @@ from svc_core.text.wording import wording
 _NUMERIC = re.compile("[0-9¼-¾⅐-⅞]")  # most sentences hold none
 _PERCENT = re.compile(r"(?<=[0-9])\s?%")
 READ_MAX = 200_000
-"""Characters of one text that are looked at: twice a whole script, as markup takes its part."""
+"""Characters of one text that are read: twice a whole script, as markup takes its part."""
 
 
 def speech_text(text: str, language: str = "en") -> str:
