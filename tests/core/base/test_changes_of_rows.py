@@ -38,16 +38,18 @@ class Reading:
         return getattr(self.tx.documents if hasattr(self.tx.documents, name) else self.tx, name)
 
 
-Told = tuple[list[Change], int]
+Outcome = tuple[list[Change], int]
 
 
-def told(tenant: str, work: Callable[[Context], Awaitable[Any]], stored: Any = None) -> Told:
-    """What comes of `work` on a store where `stored` has a row, and how often it read one."""
+def changes_after(
+    tenant: str, work: Callable[[Context], Awaitable[Any]], row: Any = None
+) -> Outcome:
+    """What comes of `work` on a store where `row` has a row, and how often it read one."""
     store = MemoryStorage(SAMPLES)
 
-    async def unit(tx: Transaction) -> Told:
-        if stored is not None:
-            await tx.documents.put(stored, NOTE.id, NOTE)
+    async def unit(tx: Transaction) -> Outcome:
+        if row is not None:
+            await tx.documents.put(row, NOTE.id, NOTE)
         reading: Any = Reading(tx)
         keyring = Keyring({1: bytes(32)}, 1)
         await work(Context(START, CountingIds(), Actor(tenant), "", keyring, tx=reading))
@@ -71,23 +73,25 @@ def details(change: Change) -> tuple[Any, ...]:
 )
 def test_an_update_names_what_changed_for_one_more_reading(collection, how, fields, reads) -> None:
     tenant = "ann" if collection is NOTES else SYSTEM
-    changes, read = told(tenant, lambda ctx: ctx.save(collection, "a", MORE, **how), collection)
+    changes, read = changes_after(
+        tenant, lambda ctx: ctx.save(collection, "a", MORE, **how), collection
+    )
     assert read == reads
-    assert [details(one) for one in changes] == (
+    assert [details(change) for change in changes] == (
         [] if fields is None else [("updated", fields, None, None)]
     )
 
 
 def test_an_update_of_a_row_that_is_at_hand_reads_nothing() -> None:
-    async def given(ctx: Context) -> None:
+    async def update(ctx: Context) -> None:
         (row,) = (await ctx.tx.documents.get_many(NOTES, ["a"])).values()
         row = await ctx.save(NOTES, "a", MORE, before=row)
-        held = evolve(ctx, target=row)
-        await held.rewrite(NOTES, evolve(MORE, status=None))
+        inner = evolve(ctx, target=row)
+        await inner.rewrite(NOTES, evolve(MORE, status=None))
 
-    changes, read = told("ann", given, NOTES)
+    changes, read = changes_after("ann", update, NOTES)
     assert read == 0
-    assert [one.changed_fields for one in changes] == [("status", "text"), ("status",)]
+    assert [change.changed_fields for change in changes] == [("status", "text"), ("status",)]
 
 
 def test_a_new_row_is_created_without_a_reading() -> None:
@@ -95,17 +99,20 @@ def test_a_new_row_is_created_without_a_reading() -> None:
         lambda ctx: ctx.create(NOTES, "a", NOTE),
         lambda ctx: ctx.save(NOTES, "a", NOTE, before=None),
     ):
-        changes, read = told("ann", work)
-        assert ([details(one) for one in changes], read) == ([("created", None, None, None)], 0)
+        changes, read = changes_after("ann", work)
+        assert ([details(change) for change in changes], read) == (
+            [("created", None, None, None)],
+            0,
+        )
 
 
 @pytest.mark.parametrize(
     ("collection", "tenant", "state"), [(NOTES, "ann", None), (NOTICES, SYSTEM, True)]
 )
 def test_what_everybody_read_is_told_as_it_was_when_it_goes(collection, tenant, state) -> None:
-    changes, _ = told(tenant, lambda ctx: ctx.remove(collection, "a"), collection)
+    changes, _ = changes_after(tenant, lambda ctx: ctx.remove(collection, "a"), collection)
     last = collection.record(NOTE).raw if state else None
-    assert [details(one) for one in changes] == [("deleted", None, last, None)]
+    assert [details(change) for change in changes] == [("deleted", None, last, None)]
 
 
 def test_a_merge_names_what_its_row_lives_on_in() -> None:
@@ -113,9 +120,9 @@ def test_a_merge_names_what_its_row_lives_on_in() -> None:
         await ctx.record(NOTICES, "a", "merged", 2, merged_into_id="b")
         await ctx.record(NOTICES, "a", "restored", 3)
 
-    changes, _ = told(SYSTEM, merge)
-    assert [details(one) for one in changes] == [
+    changes, _ = changes_after(SYSTEM, merge)
+    assert [details(change) for change in changes] == [
         ("merged", None, None, "b"),
         ("restored", None, None, None),
     ]
-    assert {one.path for one in changes} == {"/api/v1/sample_notices/a"}
+    assert {change.path for change in changes} == {"/api/v1/sample_notices/a"}

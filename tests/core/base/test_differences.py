@@ -25,7 +25,7 @@ LATER = "2026-02-01T00:00:00Z"
 
 
 @pytest.mark.parametrize(
-    ("said", "fields"),
+    ("members", "fields"),
     [
         ({}, ()),
         ({"name": "Ärger!"}, ("name",)),
@@ -43,15 +43,15 @@ LATER = "2026-02-01T00:00:00Z"
         ({"place": None}, ("place",)),
         ({"updatedAt": LATER, "retrievedAt": LATER, "revision": 2}, ()),
         ({"sources": ROW["sources"][::-1]}, ()),
-        ({"sources": [one | {"retrievedAt": LATER} for one in ROW["sources"]]}, ()),
-        ({"sources": [one | {"recordId": "3"} for one in ROW["sources"]]}, ("sources",)),
+        ({"sources": [source | {"retrievedAt": LATER} for source in ROW["sources"]]}, ()),
+        ({"sources": [source | {"recordId": "3"} for source in ROW["sources"]]}, ("sources",)),
         ({"sources": ROW["sources"][:1]}, ("sources",)),
         ({"sources": ["a feed"]}, ("sources",)),
         ({"sources": None}, ("sources",)),
     ],
 )
-def test_a_change_names_the_members_whose_values_differ(said: Any, fields: Any) -> None:
-    before, after = json.dumps(ROW).encode(), json.dumps(ROW | said).encode()
+def test_a_change_names_the_members_whose_values_differ(members: Any, fields: Any) -> None:
+    before, after = json.dumps(ROW).encode(), json.dumps(ROW | members).encode()
     assert changed_fields(before, after) == fields
     assert changed_fields(after, before) == fields
 

@@ -33,9 +33,9 @@ def test_a_coroutine_without_a_result_gives_none():
 
 @pytest.mark.parametrize("error", [ValueError("no"), KeyError("k"), LookupError()])
 def test_what_it_raises_is_passed_on(error):
-    with pytest.raises(type(error)) as raised:
+    with pytest.raises(type(error)) as caught:
         drive.run(refuse(error))
-    assert raised.value is error
+    assert caught.value is error
 
 
 def test_a_waiting_coroutine_is_refused_and_closed():

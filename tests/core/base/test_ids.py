@@ -32,7 +32,7 @@ def test_prefixes_and_their_nouns_are_each_used_once():
 
 
 @pytest.mark.parametrize(
-    ("made", "expected"),
+    ("id_", "expected"),
     [
         (lambda: ids.new_id("rpt", 0, bytes(8)), "rpt_" + 24 * "0"),
         (lambda: ids.new_id("prf", 2**32 - 1, b"\xff" * 8), "prf_" + 24 * "f"),
@@ -41,32 +41,32 @@ def test_prefixes_and_their_nouns_are_each_used_once():
         (lambda: ids.derived_id("obs", "news", "rss", "a"), "obs_5324293a932331f26a740074"),
     ],
 )
-def test_ids_are_made_as_they_always_were(made, expected):
-    assert made() == expected
+def test_ids_are_made_as_they_always_were(id_, expected):
+    assert id_() == expected
 
 
 @given(PREFIX, SECONDS, RANDOM)
 def test_a_new_id_has_the_public_form(prefix, seconds, random8):
-    made = ids.new_id(prefix, seconds, random8)
-    assert re.fullmatch(prefix + "_[0-9a-f]{24}", made)
-    assert ids.is_id(prefix, made)
+    id_ = ids.new_id(prefix, seconds, random8)
+    assert re.fullmatch(prefix + "_[0-9a-f]{24}", id_)
+    assert ids.is_id(prefix, id_)
 
 
 @given(PREFIX, st.tuples(SECONDS, RANDOM), st.tuples(SECONDS, RANDOM))
-def test_ids_sort_by_age(prefix, one, other):
-    assert (ids.new_id(prefix, *one) < ids.new_id(prefix, *other)) == (one < other)
+def test_ids_sort_by_age(prefix, left, right):
+    assert (ids.new_id(prefix, *left) < ids.new_id(prefix, *right)) == (left < right)
 
 
 @given(PREFIX, PARTS, PARTS, PARTS)
 def test_a_derived_id_is_always_the_same(prefix, kind, provider, key):
-    made = ids.derived_id(prefix, kind, provider, key)
-    assert made == ids.derived_id(prefix, kind, provider, key)
-    assert ids.is_id(prefix, made)
+    id_ = ids.derived_id(prefix, kind, provider, key)
+    assert id_ == ids.derived_id(prefix, kind, provider, key)
+    assert ids.is_id(prefix, id_)
 
 
 @given(st.tuples(PARTS, PARTS, PARTS), st.tuples(PARTS, PARTS, PARTS))
-def test_different_sources_have_different_ids(one, other):
-    assert (ids.derived_id("obs", *one) == ids.derived_id("obs", *other)) == (one == other)
+def test_different_sources_have_different_ids(left, right):
+    assert (ids.derived_id("obs", *left) == ids.derived_id("obs", *right)) == (left == right)
 
 
 @given(PARTS, PARTS)

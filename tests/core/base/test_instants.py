@@ -170,8 +170,8 @@ def test_the_offset_changes_the_text_and_not_the_instant(local, offset):
     INSTANTS.map(lambda i: i.replace(microsecond=0)),
     INSTANTS.map(lambda i: i.replace(microsecond=0)),
 )
-def test_whole_seconds_sort_as_text(one, other):
-    assert (instants.render(one) < instants.render(other)) == (one < other)
+def test_whole_seconds_sort_as_text(left, right):
+    assert (instants.render(left) < instants.render(right)) == (left < right)
 
 
 @given(st.text() | st.from_regex(r"[0-9]{4}(-[0-9]{2}){2}T[0-9]{2}(:[0-9]{2}){2}[Z+ ./]?.*"))
@@ -220,8 +220,8 @@ def test_other_intervals_are_refused(text, reason):
 
 
 @given(INSTANTS, INSTANTS, INSTANTS)
-def test_an_interval_holds_its_bounds_and_what_lies_between(one, other, instant):
-    start, end = sorted([one, other])
+def test_an_interval_holds_its_bounds_and_what_lies_between(left, right, instant):
+    start, end = sorted([left, right])
     interval = instants.parse_interval(f"{instants.render(start)}/{instants.render(end)}")
     assert interval.contains(start)
     assert interval.contains(end)

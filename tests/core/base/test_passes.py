@@ -20,9 +20,9 @@ moments = st.datetimes(
 )  # fmt: skip
 
 
-def opens(given_: Pass, name: str = NAME, now: datetime = NOW, ring: Keyring = RING) -> bool:
+def opens(permit: Pass, name: str = NAME, now: datetime = NOW, ring: Keyring = RING) -> bool:
     try:
-        passes.check(ring, given_, name, now)
+        passes.check(ring, permit, name, now)
     except PassError:
         return False
     return True
@@ -32,13 +32,13 @@ def opens(given_: Pass, name: str = NAME, now: datetime = NOW, ring: Keyring = R
 def test_a_pass_opens_its_file_for_an_hour_at_least_and_then_no_more(
     now: datetime, name: str
 ) -> None:
-    made = passes.issue(RING, name, now)
-    assert opens(made, name, now)
-    assert opens(made, name, now + timedelta(seconds=LASTS_SECONDS))
-    end = datetime.fromtimestamp(made.expires, UTC)
+    permit = passes.issue(RING, name, now)
+    assert opens(permit, name, now)
+    assert opens(permit, name, now + timedelta(seconds=LASTS_SECONDS))
+    end = datetime.fromtimestamp(permit.expires, UTC)
     assert end - now <= timedelta(seconds=LASTS_SECONDS + STEP_SECONDS)
-    assert opens(made, name, end - timedelta(microseconds=1))
-    assert not opens(made, name, end)
+    assert opens(permit, name, end - timedelta(microseconds=1))
+    assert not opens(permit, name, end)
 
 
 @given(moments)
@@ -48,8 +48,8 @@ def test_passes_given_in_one_step_are_one(now: datetime) -> None:
 
 
 def test_a_pass_travels_in_a_query_and_comes_back_as_it_was() -> None:
-    made = passes.issue(RING, NAME, NOW)
-    assert passes.read(dict(parse_qsl(made.query))) == made
+    permit = passes.issue(RING, NAME, NOW)
+    assert passes.read(dict(parse_qsl(permit.query))) == permit
 
 
 GOOD = passes.issue(RING, NAME, NOW)
@@ -67,9 +67,9 @@ SPOILT = {
 
 @pytest.mark.parametrize("case", SPOILT)
 def test_what_was_changed_opens_nothing(case: str) -> None:
-    given_, name, ring = SPOILT[case]
+    permit, name, ring = SPOILT[case]
     assert opens(GOOD)
-    assert not opens(given_, name, ring=ring)
+    assert not opens(permit, name, ring=ring)
 
 
 def test_a_pass_of_an_unlisted_key_cannot_be_made_by_others() -> None:

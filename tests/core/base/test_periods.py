@@ -34,10 +34,10 @@ NONE = [
 
 @pytest.mark.parametrize(("text", "expected"), READ.items())
 def test_a_period_is_read_and_written_in_one_way(text: str, expected: tuple[str, ...]) -> None:
-    found = periods.parse(text)
-    told = (found.frequency, found.text, found.start.isoformat(), found.end.isoformat())
-    assert told == expected
-    assert periods.parse(found.text) == found
+    period = periods.parse(text)
+    fields = (period.frequency, period.text, period.start.isoformat(), period.end.isoformat())
+    assert fields == expected
+    assert periods.parse(period.text) == period
 
 
 @pytest.mark.parametrize("text", NONE)

@@ -49,9 +49,9 @@ def test_what_is_no_sealed_secret_is_refused(text):
 
 
 def test_what_a_cursor_key_sealed_is_no_secret():
-    sealed = OLD.cipher(1).encrypt(NONCE, b"secret", b"\x01here")
+    ciphertext = OLD.cipher(1).encrypt(NONCE, b"secret", b"\x01here")
     with pytest.raises(SealError):
-        unlock(OLD, "v1." + urlsafe_b64encode(b"\x01" + NONCE + sealed).decode(), "here")
+        unlock(OLD, "v1." + urlsafe_b64encode(b"\x01" + NONCE + ciphertext).decode(), "here")
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from svc_core.contract.cursor import CursorError, Watermark, WatermarkError
 OLD, NEW = b"o" * 32, b"n" * 32
 RING = Keyring({1: OLD}, 1)
 NONCE = bytes(range(12))
-BOUND = cursor.binding("wsp_a", "listReports", {"profileId": ["prf_1"], "start": None}, "desc")
+BINDING = cursor.binding("wsp_a", "listReports", {"profileId": ["prf_1"], "start": None}, "desc")
 POSITION = [1_700_000_000_000_000, "rpt_5324293a932331f26a740074"]
-TOKEN = cursor.seal(RING, POSITION, BOUND, NONCE)
+TOKEN = cursor.seal(RING, POSITION, BINDING, NONCE)
 
 # Small enough for 512 characters even when every character is escaped to twelve.
 NUMBERS = st.integers(-(2**63), 2**63 - 1)
@@ -27,10 +27,10 @@ FILTERS = st.dictionaries(NAMES, st.none() | NAMES | st.integers() | st.lists(NA
 
 
 @given(POSITIONS, st.binary(max_size=40), NONCES)
-def test_a_cursor_gives_its_position_back(position, bound, nonce):
-    token = cursor.seal(RING, position, bound, nonce)
+def test_a_cursor_gives_its_position_back(position, digest, nonce):
+    token = cursor.seal(RING, position, digest, nonce)
     assert re.fullmatch(r"[A-Za-z0-9_-]{1,512}", token)
-    assert cursor.unseal(RING, token, bound) == position
+    assert cursor.unseal(RING, token, digest) == position
 
 
 def test_a_cursor_given_out_by_an_earlier_release_still_opens():
@@ -39,7 +39,7 @@ def test_a_cursor_given_out_by_an_earlier_release_still_opens():
         "vjcJ0VOKi5RTqTNN87hY5H78jlAy9dKF0Nd6NvfsUDcqJrN3jA"
     )
     assert token == TOKEN
-    assert cursor.unseal(RING, token, BOUND) == POSITION
+    assert cursor.unseal(RING, token, BINDING) == POSITION
 
 
 def test_the_position_cannot_be_read_from_the_cursor():
@@ -50,10 +50,10 @@ def test_the_position_cannot_be_read_from_the_cursor():
 def test_no_altered_character_is_accepted(index, character):
     altered = TOKEN[:index] + character + TOKEN[index + 1 :]
     if altered == TOKEN:
-        assert cursor.unseal(RING, altered, BOUND) == POSITION
+        assert cursor.unseal(RING, altered, BINDING) == POSITION
     else:
         with pytest.raises(CursorError, match="cannot be opened"):
-            cursor.unseal(RING, altered, BOUND)
+            cursor.unseal(RING, altered, BINDING)
 
 
 def test_no_altered_bit_is_accepted():
@@ -62,7 +62,7 @@ def test_no_altered_bit_is_accepted():
         altered = bytearray(data)
         altered[index // 8] ^= 1 << index % 8
         with pytest.raises(CursorError, match="cannot be opened"):
-            cursor.unseal(RING, cursor._to_text(bytes(altered)), BOUND)
+            cursor.unseal(RING, cursor._to_text(bytes(altered)), BINDING)
 
 
 @pytest.mark.parametrize(
@@ -92,32 +92,32 @@ def test_no_altered_bit_is_accepted():
 )
 def test_nothing_else_is_a_cursor(text):
     with pytest.raises(CursorError, match="cannot be opened"):
-        cursor.unseal(RING, text, BOUND)
+        cursor.unseal(RING, text, BINDING)
 
 
 def test_unused_bits_give_no_second_spelling():
     # 34 bytes in 46 characters leave four bits over, which a decoder would ignore.
-    token = cursor.seal(RING, "ab", BOUND, NONCE)
+    token = cursor.seal(RING, "ab", BINDING, NONCE)
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
     spellings = {token[:-1] + last for last in alphabet} - {token}
     decoded = [urlsafe_b64decode(f"{text}==") for text in spellings]
     assert decoded.count(urlsafe_b64decode(f"{token}==")) == 15
     for text in spellings:
         with pytest.raises(CursorError, match="cannot be opened"):
-            cursor.unseal(RING, text, BOUND)
+            cursor.unseal(RING, text, BINDING)
 
 
 @given(
     st.tuples(NAMES, NAMES, FILTERS, NAMES | st.lists(NAMES)),
     st.tuples(NAMES, NAMES, FILTERS, NAMES | st.lists(NAMES)),
 )
-def test_a_cursor_opens_for_its_own_list_alone(one, other):
-    token = cursor.seal(RING, POSITION, cursor.binding(*one), NONCE)
-    if one == other:
-        assert cursor.unseal(RING, token, cursor.binding(*other)) == POSITION
+def test_a_cursor_opens_for_its_own_list_alone(left, right):
+    token = cursor.seal(RING, POSITION, cursor.binding(*left), NONCE)
+    if left == right:
+        assert cursor.unseal(RING, token, cursor.binding(*right)) == POSITION
     else:
         with pytest.raises(CursorError):
-            cursor.unseal(RING, token, cursor.binding(*other))
+            cursor.unseal(RING, token, cursor.binding(*right))
 
 
 @pytest.mark.parametrize(
@@ -149,27 +149,27 @@ def test_the_order_in_which_filters_are_named_is_nothing(filters, random):
 
 def test_a_rotated_key_seals_and_the_old_one_still_opens():
     rotated = Keyring({1: OLD, 2: NEW}, 2)
-    fresh = cursor.seal(rotated, POSITION, BOUND, NONCE)
+    fresh = cursor.seal(rotated, POSITION, BINDING, NONCE)
     assert fresh != TOKEN
-    assert cursor.unseal(rotated, TOKEN, BOUND) == POSITION
-    assert cursor.unseal(rotated, fresh, BOUND) == POSITION
+    assert cursor.unseal(rotated, TOKEN, BINDING) == POSITION
+    assert cursor.unseal(rotated, fresh, BINDING) == POSITION
     with pytest.raises(CursorError, match="cannot be opened"):
-        cursor.unseal(Keyring({2: NEW}, 2), TOKEN, BOUND)
+        cursor.unseal(Keyring({2: NEW}, 2), TOKEN, BINDING)
     with pytest.raises(CursorError, match="cannot be opened"):
-        cursor.unseal(Keyring({1: NEW}, 1), TOKEN, BOUND)
+        cursor.unseal(Keyring({1: NEW}, 1), TOKEN, BINDING)
 
 
 def test_keys_of_different_purposes_open_nothing_of_each_other():
     with pytest.raises(CursorError, match="cannot be opened"):
-        cursor.unseal(Keyring({1: OLD}, 1, "secrets"), TOKEN, BOUND)
+        cursor.unseal(Keyring({1: OLD}, 1, "secrets"), TOKEN, BINDING)
 
 
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
-        (lambda: cursor.seal(RING, POSITION, BOUND, NONCE[:11]), "12 random bytes, not 11"),
-        (lambda: cursor.seal(RING, POSITION, BOUND, NONCE + b"x"), "12 random bytes, not 13"),
-        (lambda: cursor.seal(RING, "x" * 400, BOUND, NONCE), "beyond 512 characters"),
+        (lambda: cursor.seal(RING, POSITION, BINDING, NONCE[:11]), "12 random bytes, not 11"),
+        (lambda: cursor.seal(RING, POSITION, BINDING, NONCE + b"x"), "12 random bytes, not 13"),
+        (lambda: cursor.seal(RING, "x" * 400, BINDING, NONCE), "beyond 512 characters"),
     ],
 )
 def test_a_short_nonce_or_an_endless_position_is_refused(make, reason):
@@ -179,11 +179,11 @@ def test_a_short_nonce_or_an_endless_position_is_refused(make, reason):
 
 def test_the_longest_cursor_that_is_sealed_opens():
     position = "x" * 352
-    token = cursor.seal(RING, position, BOUND, NONCE)
+    token = cursor.seal(RING, position, BINDING, NONCE)
     assert len(token) == cursor.LENGTH_MAX
-    assert cursor.unseal(RING, token, BOUND) == position
+    assert cursor.unseal(RING, token, BINDING) == position
     with pytest.raises(CursorError, match="beyond 512"):
-        cursor.seal(RING, position + "x", BOUND, NONCE)
+        cursor.seal(RING, position + "x", BINDING, NONCE)
 
 
 def test_a_ring_does_not_show_its_keys():

@@ -24,16 +24,16 @@ def test_a_tag_is_strong_and_quoted(parts):
 
 
 @given(PARTS, PARTS)
-def test_tags_are_equal_exactly_where_their_parts_are(one, other):
-    assert (etag.make(*one) == etag.make(*other)) == (kinds(one) == kinds(other))
+def test_tags_are_equal_exactly_where_their_parts_are(left, right):
+    assert (etag.make(*left) == etag.make(*right)) == (kinds(left) == kinds(right))
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("left", "right"),
     [(("a", "b"), ("ab",)), (("1",), (1,)), ((b"a",), ("a",)), ((), ("",)), (("s1:a",), ("a",))],
 )
-def test_where_a_part_ends_and_what_it_is_matters(one, other):
-    assert etag.make(*one) != etag.make(*other)
+def test_where_a_part_ends_and_what_it_is_matters(left, right):
+    assert etag.make(*left) != etag.make(*right)
 
 
 def test_a_tag_stays_the_same_from_release_to_release():
@@ -107,10 +107,10 @@ def test_a_list_matches_exactly_its_members(tags, current):
 
 
 @given(TAGS, st.text(st.characters(exclude_characters='"'), min_size=1))
-def test_a_tag_with_anything_around_it_is_another_tag(current, more):
+def test_a_tag_with_anything_around_it_is_another_tag(current, suffix):
     inner = current.strip('"')
-    assert not etag.matches(f'"{inner}{more}"', current)
-    assert not etag.matches(f'"{more}{inner}"', current)
+    assert not etag.matches(f'"{inner}{suffix}"', current)
+    assert not etag.matches(f'"{suffix}{inner}"', current)
 
 
 @pytest.mark.parametrize(

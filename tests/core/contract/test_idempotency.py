@@ -23,26 +23,29 @@ from svc_core.contract.problem import Problem
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 
 
-def kept(print_: bytes, age: timedelta) -> Answer:
+def answer_of(print_: bytes, age: timedelta) -> Answer:
     return Answer(print_, 201, (("Location", "/x"),), b"{}", NOW - age)
 
 
 @pytest.mark.parametrize(
-    ("stored", "verdict"),
+    ("answer", "verdict"),
     [
         (None, Fresh()),
-        (kept(b"a", timedelta(0)), Replay(kept(b"a", timedelta(0)))),
-        (kept(b"b", timedelta(0)), Conflict()),
-        (kept(b"a", timedelta(seconds=86_399)), Replay(kept(b"a", timedelta(seconds=86_399)))),
-        (kept(b"b", timedelta(seconds=86_399)), Conflict()),
-        (kept(b"a", timedelta(seconds=86_400)), Fresh()),
-        (kept(b"b", timedelta(seconds=86_400)), Fresh()),
+        (answer_of(b"a", timedelta(0)), Replay(answer_of(b"a", timedelta(0)))),
+        (answer_of(b"b", timedelta(0)), Conflict()),
+        (
+            answer_of(b"a", timedelta(seconds=86_399)),
+            Replay(answer_of(b"a", timedelta(seconds=86_399))),
+        ),
+        (answer_of(b"b", timedelta(seconds=86_399)), Conflict()),
+        (answer_of(b"a", timedelta(seconds=86_400)), Fresh()),
+        (answer_of(b"b", timedelta(seconds=86_400)), Fresh()),
     ],
 )
 def test_a_key_replays_conflicts_or_is_free(
-    stored: Answer | None, verdict: Fresh | Replay | Conflict
+    answer: Answer | None, verdict: Fresh | Replay | Conflict
 ) -> None:
-    assert decide(stored, b"a", NOW) == verdict
+    assert decide(answer, b"a", NOW) == verdict
 
 
 BODY = b'{"name":"a"}'
@@ -63,7 +66,7 @@ MARK = raw_digest(BODY, {}) + fingerprint({"name": "a"})
 def test_the_very_bytes_of_a_request_are_known_unread(
     body: bytes, place: dict[str, str], age: timedelta, is_known: bool
 ) -> None:
-    answer = kept(MARK, age)
+    answer = answer_of(MARK, age)
     assert repeated(answer, raw_digest(body, place), NOW) is (answer if is_known else None)
 
 
@@ -72,23 +75,23 @@ def test_a_key_that_was_never_used_repeats_nothing() -> None:
 
 
 def test_other_bytes_of_the_same_value_replay_and_other_values_conflict() -> None:
-    answer = kept(MARK, timedelta(0))
+    answer = answer_of(MARK, timedelta(0))
     assert decide(answer, fingerprint({"name": "a"}), NOW) == Replay(answer)
     assert decide(answer, fingerprint({"name": "b"}), NOW) == Conflict()
 
 
 def test_an_answer_that_was_kept_with_its_fingerprint_alone_is_replayed() -> None:
-    answer = kept(fingerprint({"name": "a"}), timedelta(0))
+    answer = answer_of(fingerprint({"name": "a"}), timedelta(0))
     assert repeated(answer, raw_digest(BODY, {}), NOW) is None
     assert decide(answer, fingerprint({"name": "a"}), NOW) == Replay(answer)
 
 
 @given(st.binary(), st.binary(), st.sampled_from([{}, {"id": "a"}, {"id": "b"}]))
 def test_raw_digests_are_equal_for_equal_bytes_at_one_place(
-    one: bytes, other: bytes, place: dict[str, str]
+    left: bytes, right: bytes, place: dict[str, str]
 ) -> None:
-    assert (raw_digest(one, place) == raw_digest(other, place)) is (one == other)
-    assert raw_digest(one, {"id": "elsewhere"}) != raw_digest(one, place)
+    assert (raw_digest(left, place) == raw_digest(right, place)) is (left == right)
+    assert raw_digest(left, {"id": "elsewhere"}) != raw_digest(left, place)
 
 
 @pytest.mark.parametrize(
@@ -104,9 +107,9 @@ def test_raw_digests_are_equal_for_equal_bytes_at_one_place(
     ],
 )
 def test_a_bad_key_is_refused_with_its_own_code(key: str | None, code: str) -> None:
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(Problem) as caught:
         check_key(key, required=True)
-    assert refused.value.type.code == code
+    assert caught.value.type.code == code
 
 
 @pytest.mark.parametrize("key", ["k" * 8, "k" * 200, '"quoted-key"', "!~!~!~!~"])
@@ -133,9 +136,9 @@ def test_the_order_of_members_is_the_same_request(body: dict[str, object]) -> No
 
 
 @given(JSON, JSON)
-def test_another_body_is_another_request(one: object, other: object) -> None:
-    plain = json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
-    assert (fingerprint(one) == fingerprint(other)) is plain  # type: ignore[arg-type]
+def test_another_body_is_another_request(left: object, right: object) -> None:
+    plain = json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
+    assert (fingerprint(left) == fingerprint(right)) is plain  # type: ignore[arg-type]
 
 
 def test_the_same_body_for_another_resource_is_another_request() -> None:

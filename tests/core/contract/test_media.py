@@ -27,7 +27,7 @@ OFFERS = (JSON, MARKDOWN, GEOJSON)
 
 
 @pytest.mark.parametrize(
-    ("accept", "chosen"),
+    ("accept", "choice"),
     [
         (None, JSON),
         ("", JSON),
@@ -84,8 +84,8 @@ OFFERS = (JSON, MARKDOWN, GEOJSON)
         ("image/png;q=0.9,image/*;q=0.8,text/*;q=0.7", MARKDOWN),
     ],
 )
-def test_accept_chooses(accept, chosen):
-    assert negotiate(OFFERS, accept, None) == chosen
+def test_accept_chooses(accept, choice):
+    assert negotiate(OFFERS, accept, None) == choice
 
 
 @pytest.mark.parametrize(
@@ -162,10 +162,10 @@ def test_our_order_decides_between_equals(offers):
 @given(st.text('ajpqx*/;=,."\\ 01', max_size=40))
 def test_a_field_is_answered_or_not_acceptable_and_nothing_else(accept):
     try:
-        chosen = negotiate(OFFERS, accept, None)
+        choice = negotiate(OFFERS, accept, None)
     except NotAcceptable:
-        chosen = None
-    assert chosen in (*OFFERS, None)
+        choice = None
+    assert choice in (*OFFERS, None)
 
 
 def test_a_field_too_long_to_remember_is_read_alike():

@@ -32,13 +32,13 @@ EVIDENCE = {
 }
 
 
-def kept(text: str) -> list[Kept]:
+def sift(text: str) -> list[Kept]:
     sieve = Sieve(EVIDENCE)
     return [*sieve.feed(text), *sieve.end()]
 
 
-def said(text: str) -> list[str]:
-    return [one.marked for one in kept(text)]
+def texts_of(text: str) -> list[str]:
+    return [sentence.marked for sentence in sift(text)]
 
 
 SAYS = {
@@ -162,13 +162,13 @@ SAYS_NOT = {
 
 @pytest.mark.parametrize("case", SAYS)
 def test_what_its_source_says_is_said(case: str) -> None:
-    text, shown = SAYS[case]
-    assert said(text) == [shown or text]
+    text, expected = SAYS[case]
+    assert texts_of(text) == [expected or text]
 
 
 @pytest.mark.parametrize("case", SAYS_NOT)
 def test_what_its_source_does_not_say_is_not_said(case: str) -> None:
-    assert said(SAYS_NOT[case]) == []
+    assert texts_of(SAYS_NOT[case]) == []
 
 
 def test_sentences_are_judged_one_by_one_and_keep_their_lines() -> None:
@@ -180,7 +180,7 @@ def test_sentences_are_judged_one_by_one_and_keep_their_lines() -> None:
         "- CVE-2024-3400 is critical [2]. It has a score of 9.8 [2].\n"
         "2. The strike costs euros [1].\n"
     )
-    assert [(one.line, one.item, one.marked) for one in kept(text)] == [
+    assert [(sentence.line, sentence.item, sentence.marked) for sentence in sift(text)] == [
         (1, "", "Dockworkers at Rotterdam began a strike [1]."),
         (1, "", "No ships were damaged [1]."),
         (3, "- ", "CVE-2024-3400 is critical [2]."),
@@ -193,8 +193,8 @@ def test_a_sentence_is_given_as_soon_as_the_next_begins() -> None:
     sieve = Sieve(EVIDENCE)
     assert sieve.feed("The strike costs euros. [1") == []
     assert sieve.feed("] ") == []
-    assert [one.marked for one in sieve.feed("No s")] == ["The strike costs euros [1]."]
-    assert [one.marked for one in sieve.feed("hips were damaged [1].\n")] == [
+    assert [sentence.marked for sentence in sieve.feed("No s")] == ["The strike costs euros [1]."]
+    assert [sentence.marked for sentence in sieve.feed("hips were damaged [1].\n")] == [
         "No ships were damaged [1]."
     ]
     assert sieve.end() == []
@@ -205,9 +205,9 @@ def test_a_run_without_end_is_let_go() -> None:
     for _ in range(30):
         assert sieve.feed("word " * 100) == []
     assert len(sieve._pending) <= 2 * SENTENCE_CHARS_MAX
-    assert [one.text for one in [*sieve.feed("\nNo ships were damaged [1]."), *sieve.end()]] == [
-        "No ships were damaged."
-    ]
+    assert [
+        sentence.text for sentence in [*sieve.feed("\nNo ships were damaged [1]."), *sieve.end()]
+    ] == ["No ships were damaged."]
 
 
 def test_evidence_may_come_while_the_text_goes_on() -> None:
@@ -240,22 +240,22 @@ def test_how_the_letters_come_makes_no_difference(
         pieces += sieve.feed(text[last:cut])
         last = max(cut, last)
     pieces += sieve.feed(text[last:])
-    assert [*pieces, *sieve.end()] == kept(text)
+    assert [*pieces, *sieve.end()] == sift(text)
 
 
 @given(TEXTS)
 def test_all_that_is_said_was_written_and_is_supported(texts: list[str]) -> None:
     text = "\n".join(texts)
     letters = iter(text)
-    for one in kept(text):
-        assert one.citations
-        assert Facts.all(EVIDENCE[number] for number in one.citations).say(one.text)
-        assert "://" not in one.text
-        assert "[" not in one.text
+    for sentence in sift(text):
+        assert sentence.citations
+        assert Facts.all(EVIDENCE[number] for number in sentence.citations).say(sentence.text)
+        assert "://" not in sentence.text
+        assert "[" not in sentence.text
         # A subsequence of what was written: nothing is added, and the order is kept.
         assert all(
             letter in letters
-            for letter in one.text
+            for letter in sentence.text
             if not letter.isspace() and letter not in ".!?…。！？।۔"
         )
 

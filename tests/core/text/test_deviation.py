@@ -17,10 +17,10 @@ DAY = timedelta(hours=24)
 
 @given(NUMBERS)
 def test_one_run_gives_the_mean_and_deviation_that_two_runs_give(numbers: list[float]) -> None:
-    found = spread(numbers)
-    assert found.count == len(numbers)
-    assert found.mean == pytest.approx(mean(numbers), abs=1e-6)
-    assert found.deviation == pytest.approx(stdev(numbers), abs=1e-3)
+    moments = spread(numbers)
+    assert moments.count == len(numbers)
+    assert moments.mean == pytest.approx(mean(numbers), abs=1e-6)
+    assert moments.deviation == pytest.approx(stdev(numbers), abs=1e-3)
 
 
 def test_a_large_offset_costs_no_digits() -> None:
@@ -62,14 +62,14 @@ def test_a_move_is_from_the_furthest_point_of_the_window_in_any_order(
     points: list[tuple[int, float]], random: object
 ) -> None:
     last = (60 * HOUR, 0.5)
-    known = [one for one in points if 36 * HOUR <= one[0] < 60 * HOUR]
-    shuffled = list(points)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
-    first = moved(shuffled, last, DAY)
+    window = [point for point in points if 36 * HOUR <= point[0] < 60 * HOUR]
+    permutation = list(points)
+    random.shuffle(permutation)  # type: ignore[attr-defined]
+    first = moved(permutation, last, DAY)
     assert first == moved(points, last, DAY)
-    assert (first is None) == (not known)
+    assert (first is None) == (not window)
     if first is not None:
-        assert abs(first[1] - 0.5) == max(abs(share - 0.5) for _, share in known)
+        assert abs(first[1] - 0.5) == max(abs(share - 0.5) for _, share in window)
 
 
 def test_points_are_kept_for_a_day_however_often_a_price_is_read() -> None:
@@ -83,7 +83,7 @@ def test_points_are_kept_for_a_day_however_often_a_price_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "count"),
+    ("reports", "count"),
     [
         ([], 0),
         ([("riot", "a"), ("protest", "a"), ("flood", "a")], 1),
@@ -92,5 +92,5 @@ def test_points_are_kept_for_a_day_however_often_a_price_is_read() -> None:
         ([("riot", "a"), ("riot", "b"), ("riot", "c")], 1),
     ],
 )
-def test_each_name_needs_a_teller_of_its_own(told: list[tuple[str, str]], count: int) -> None:
-    assert len(apart(told)) == count
+def test_each_name_needs_a_teller_of_its_own(reports: list[tuple[str, str]], count: int) -> None:
+    assert len(apart(reports)) == count

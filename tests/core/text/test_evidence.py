@@ -36,15 +36,13 @@ def test_an_item_without_a_date_is_as_old_as_its_retrieval() -> None:
 
 def test_items_with_one_id_are_read_once_in_any_order() -> None:
     twice = [item("A first title", id="1"), item("B other title", id="1")]
-    assert [one.evidence.title for one in readings(twice)] == ["A first title"]
-    assert [one.evidence.title for one in readings(twice[::-1])] == ["A first title"]
+    assert [reading.evidence.title for reading in readings(twice)] == ["A first title"]
+    assert [reading.evidence.title for reading in readings(twice[::-1])] == ["A first title"]
 
 
 def test_what_is_chosen_is_quoted_as_it_was_stored() -> None:
-    chosen = Scored(
-        read(item("World › Ministers  meet again", "They met. It rained all day.")), 1.0
-    )
-    assert chosen.evidence.title == "World › Ministers  meet again"
-    assert chosen.reading.headline == "Ministers meet again"
-    assert chosen.reading.sentences == ("It rained all day.",)
-    assert chosen.reading.tongue == "en"
+    hit = Scored(read(item("World › Ministers  meet again", "They met. It rained all day.")), 1.0)
+    assert hit.evidence.title == "World › Ministers  meet again"
+    assert hit.reading.headline == "Ministers meet again"
+    assert hit.reading.sentences == ("It rained all day.",)
+    assert hit.reading.tongue == "en"

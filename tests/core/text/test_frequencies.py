@@ -33,18 +33,18 @@ def test_counts_above_their_total_are_still_weighed() -> None:
 def test_two_tables_are_the_table_of_all_their_items(
     left: list[list[str]], right: list[list[str]]
 ) -> None:
-    both = Frequencies.of(left) + Frequencies.of(right)
-    assert (both.total, both.counts) == (
+    union = Frequencies.of(left) + Frequencies.of(right)
+    assert (union.total, union.counts) == (
         len(left) + len(right),
         Counter(term for item in left + right for term in set(item)),
     )
-    assert both == Frequencies.of(left + right)
+    assert union == Frequencies.of(left + right)
 
 
 def test_the_background_is_of_as_many_items_as_it_says() -> None:
     table = background()
     assert table.behind is None
-    assert all(0 <= held <= table.total for held in table.counts.values())
+    assert all(0 <= count <= table.total for count in table.counts.values())
     assert len(data.read("frequencies.tsv.z")) <= 400_000
 
 

@@ -30,14 +30,15 @@ HEADLINES = {
 
 
 @pytest.mark.parametrize(
-    ("language", "text"), [(tongue, text) for tongue, all_ in HEADLINES.items() for text in all_]
+    ("language", "text"),
+    [(tongue, text) for tongue, headlines in HEADLINES.items() for text in headlines],
 )
 def test_a_headline_tells_its_language(language: str, text: str) -> None:
     assert guess(text) == language
 
 
 @pytest.mark.parametrize(
-    ("text", "stated", "language"),
+    ("text", "tag", "language"),
     [
         ("anything", "pt-BR", "pt"),
         ("anything", "zh_Hant", "zh"),
@@ -46,6 +47,6 @@ def test_a_headline_tells_its_language(language: str, text: str) -> None:
     ],
 )
 def test_what_is_stated_counts_and_what_proves_nothing_is_unknown(
-    text: str, stated: str | None, language: str | None
+    text: str, tag: str | None, language: str | None
 ) -> None:
-    assert guess(text, stated) == language
+    assert guess(text, tag) == language

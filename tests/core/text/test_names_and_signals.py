@@ -14,25 +14,25 @@ from svc_core.text.evidence import Scored, read, readings
 from svc_core.text.stories import Story
 
 
-def drafted(topic, period, items):
+def draft_of(topic, period, items):
     """A draft of every item that has a word of the topic; items of one `story` are one."""
-    held = [one for one in items if topic in f"{one.title} {one.text}"]
+    matches = [item for item in items if topic in f"{item.title} {item.text}"]
     groups = {}
-    for reading in readings(held):
+    for reading in readings(matches):
         key = reading.evidence.story or reading.evidence.id
         groups.setdefault(key, []).append(Scored(reading, 1.0))
-    told = Told(tuple(Story(key, tuple(members)) for key, members in groups.items()))
-    return draft("W", topic, period, told)
+    composition = Told(tuple(Story(key, tuple(members)) for key, members in groups.items()))
+    return draft("W", topic, period, composition)
 
 
 def signals_of(topic, period, items):
-    made = drafted(topic, period, items)
-    return extract("rpt_1", made, names_of(made.stories), period.end)
+    draft_ = draft_of(topic, period, items)
+    return extract("rpt_1", draft_, names_of(draft_.stories), period.end)
 
 
-def drawn(topic, period, items):
-    made = drafted(topic, period, items)
-    return build(made, names_of(made.stories)), made
+def graph_of(topic, period, items):
+    draft_ = draft_of(topic, period, items)
+    return build(draft_, names_of(draft_.stories)), draft_
 
 
 NAMES = [
@@ -118,37 +118,41 @@ def test_a_capital_letter_proves_nothing_at_the_start_or_in_german(make) -> None
     assert mentions_in([read(make("", "Fjordline grew. Nobody saw it."))]) == ()
     german = make("", "Gestern fuhr die Fähre. Alle sahen die Fähre im Hafen.", language="de")
     assert mentions_in([read(german)]) == ()
-    known = mentions_in([read(make("Fjordline grew", "Last year Fjordline shrank by half."))])
-    assert [mention.count for mention in known] == [2]
+    mentions = mentions_in([read(make("Fjordline grew", "Last year Fjordline shrank by half."))])
+    assert [mention.count for mention in mentions] == [2]
 
 
 def test_what_other_items_show_of_a_word_counts(make) -> None:
     lone = read(make("", "Fjordline grew last year."))
-    shown = read(make("", "Nobody saw how Fjordline grew."))
-    denied = read(make("", "A fjordline and a fjordline grew on Fjordline."))
-    assert [one.name for one in mentions_in([lone], Case.of([lone, shown]))] == ["Fjordline"]
-    assert mentions_in([lone], Case.of([lone, denied])) == ()
+    capitals = read(make("", "Nobody saw how Fjordline grew."))
+    lowers = read(make("", "A fjordline and a fjordline grew on Fjordline."))
+    assert [mention.name for mention in mentions_in([lone], Case.of([lone, capitals]))] == [
+        "Fjordline"
+    ]
+    assert mentions_in([lone], Case.of([lone, lowers])) == ()
 
 
 @given(st.text(max_size=200))
 def test_any_text_has_names_with_positive_counts(make, text) -> None:
-    found = mentions_in([read(make(text[:60], text))])
-    assert all(mention.count > 0 and mention.key and mention.name for mention in found)
-    assert len({mention.key for mention in found}) == len(found)
+    mentions = mentions_in([read(make(text[:60], text))])
+    assert all(mention.count > 0 and mention.key and mention.name for mention in mentions)
+    assert len({mention.key for mention in mentions}) == len(mentions)
 
 
 def one_quake(items):
     """The items with those of the earthquake and its aftershock as one story."""
-    told = ("Iquique", "aftershock")
+    words = ("Iquique", "aftershock")
     return [
-        evolve(one, story="quake" if any(word in one.title for word in told) else None)
-        for one in items
+        evolve(item, story="quake" if any(word in item.title for word in words) else None)
+        for item in items
     ]
 
 
 def test_a_signal_says_what_whom_where_and_when(newsroom, week) -> None:
     signals = signals_of("Chil", week, one_quake(newsroom))
-    (quake,) = [one for one in signals if one.type == "disaster" and one.source_count == 5]
+    (quake,) = [
+        signal for signal in signals if signal.type == "disaster" and signal.source_count == 5
+    ]
     assert quake.direction == "down"
     assert "Chile" in {place.name for place in quake.places}
     assert quake.occurred_date == "2026-03-04"
@@ -159,17 +163,17 @@ def test_a_signal_says_what_whom_where_and_when(newsroom, week) -> None:
 
 def test_the_confidence_is_the_weighted_sum_of_its_parts(newsroom, week) -> None:
     signals = signals_of("", week, newsroom)
-    assert "acquisition" in {one.type for one in signals}
-    for one in signals:
-        parts = one.confidence_parts
+    assert "acquisition" in {signal.type for signal in signals}
+    for signal in signals:
+        parts = signal.confidence_parts
         values = (parts.source_diversity, parts.trigger_strength, parts.recency, parts.specificity)
         assert all(0 <= value <= 1 for value in values)
-        assert one.confidence == round(
+        assert signal.confidence == round(
             0.3 * values[0] + 0.35 * values[1] + 0.15 * values[2] + 0.2 * values[3], 3
         )
 
 
-TOLD = [
+EVENT_CASES = [
     ("Zeppelin bombing kills two in the old port", "", "attack"),
     ("Gunman opens fire in a Zeppelin hangar", "", "attack"),
     ("Attack on a Zeppelin hangar", "A gunman wounded three people, police said.", "attack"),
@@ -208,10 +212,10 @@ def story_of(make, *items) -> Story:
     return Story("s", tuple(Scored(read(make(*item)), 1.0) for item in items))
 
 
-@pytest.mark.parametrize(("title", "text", "kind"), TOLD)
+@pytest.mark.parametrize(("title", "text", "kind"), EVENT_CASES)
 def test_a_kind_is_told_by_cues_that_agree(make, title, text, kind) -> None:
-    told = event_of(story_of(make, (title, text)))
-    assert (told and told.kind.name) == kind
+    event = event_of(story_of(make, (title, text)))
+    assert (event and event.kind.name) == kind
 
 
 FOREIGN = [
@@ -231,21 +235,21 @@ FOREIGN = [
 @pytest.mark.parametrize(("language", "title", "kind"), FOREIGN)
 def test_cues_are_those_of_the_items_language(make, language, title, kind) -> None:
     item = Scored(read(make(title, language=language)), 1.0)
-    told = event_of(Story("s", (item,)))
-    assert (told and told.kind.name) == kind
+    event = event_of(Story("s", (item,)))
+    assert (event and event.kind.name) == kind
 
 
 def test_items_that_agree_make_a_signal_surer_and_a_lone_one_none(make) -> None:
-    quake, other = ("Earthquake hits Zeppelin town", ""), ("Zeppelin opens a garden", "")
+    quake, garden = ("Earthquake hits Zeppelin town", ""), ("Zeppelin opens a garden", "")
     alone, twice = event_of(story_of(make, quake)), event_of(story_of(make, quake, quake))
     assert twice.strength > alone.strength
-    assert event_of(story_of(make, quake, *[other] * 4)) is None
+    assert event_of(story_of(make, quake, *[garden] * 4)) is None
 
 
 @given(st.text(max_size=200), st.sampled_from(["en", "de", "ru", "zh", None]))
 def test_any_text_tells_one_kind_or_none(make, text, language) -> None:
-    told = event_of(Story("s", (Scored(read(make(text[:90], text, language=language)), 1.0),)))
-    assert told is None or 0.5 <= told.strength <= 1
+    event = event_of(Story("s", (Scored(read(make(text[:90], text, language=language)), 1.0),)))
+    assert event is None or 0.5 <= event.strength <= 1
 
 
 def test_a_signal_is_told_by_an_item_that_tells_the_event(make, week) -> None:
@@ -253,13 +257,13 @@ def test_a_signal_is_told_by_an_item_that_tells_the_event(make, week) -> None:
         make("Zeppelin opens a garden", source="a"),
         make("Zeppelin owner arrested", source="b"),
     ]
-    (one,) = signals_of("Zeppelin", week, [evolve(line, story="s") for line in lines])
-    assert (one.title, one.citations) == ("Zeppelin owner arrested", (2,))
+    (signal,) = signals_of("Zeppelin", week, [evolve(line, story="s") for line in lines])
+    assert (signal.title, signal.citations) == ("Zeppelin owner arrested", (2,))
 
 
 def test_one_story_gives_one_signal(make, week) -> None:
-    (one,) = signals_of("Zeppelin", week, [make("Zeppelin owner arrested over bribery charges")])
-    assert one.type in {"arrest", "corruption"}
+    (signal,) = signals_of("Zeppelin", week, [make("Zeppelin owner arrested over bribery charges")])
+    assert signal.type in {"arrest", "corruption"}
 
 
 @pytest.mark.parametrize(
@@ -286,7 +290,7 @@ def test_a_report_from_the_new_year_may_mean_the_old_one(make, week) -> None:
     assert signal.occurred_date == "2025-12-28"
 
 
-def many(make, count):
+def crowd(make, count):
     syllables = [f"{a}{b}{c}" for a in "bdfgklm" for b in "aeiou" for c in "nrst"]
     return [
         make(
@@ -303,23 +307,23 @@ def many(make, count):
 
 
 def test_signals_are_bounded(make, week) -> None:
-    assert len(signals_of("Zeppelin", week, many(make, 70))) == SIGNALS_MAX
+    assert len(signals_of("Zeppelin", week, crowd(make, 70))) == SIGNALS_MAX
 
 
 def test_every_edge_of_a_graph_ends_in_nodes(newsroom, week) -> None:
-    graph, made = drawn("Chil", week, one_quake(newsroom))
+    graph, draft_ = graph_of("Chil", week, one_quake(newsroom))
     ids = {node.id for node in graph.nodes}
     assert len(ids) == len(graph.nodes)
     assert all({edge.source_id, edge.target_id} <= ids for edge in graph.edges)
     assert len({edge.id for edge in graph.edges}) == len(graph.edges)
-    assert {one.node_id for one in graph.incident_anchors} == {
-        f"incident:{story.key}" for story in made.stories
+    assert {anchor.node_id for anchor in graph.incident_anchors} == {
+        f"incident:{story.key}" for story in draft_.stories
     }
     assert graph.counts.incident_anchors == 2
     assert graph.counts.nodes == len(graph.nodes)
     assert graph.counts.edges == len(graph.edges)
-    shown = {number for edge in graph.edges for number in edge.citations}
-    assert shown <= set(made.numbers.values())
+    citations = {number for edge in graph.edges for number in edge.citations}
+    assert citations <= set(draft_.numbers.values())
     assert not graph.truncated
     assert sum(node.degree for node in graph.nodes) == 2 * len(graph.edges)
 
@@ -338,7 +342,7 @@ def test_names_that_meet_in_two_incidents_are_tied(make, week) -> None:
             source="beta",
         ),
     ]
-    graph, _ = drawn("Zeppelin", week, items)
+    graph, _ = graph_of("Zeppelin", week, items)
     ties = [edge for edge in graph.edges if edge.type == "coMentioned"]
     assert [(tie.source_id, tie.target_id, tie.directed, tie.weight) for tie in ties] == [
         ("entity:chile", "entity:norway", False, 2)
@@ -347,14 +351,14 @@ def test_names_that_meet_in_two_incidents_are_tied(make, week) -> None:
 
 def test_the_sources_of_a_graph_are_those_of_cited_items(make, week) -> None:
     lines = [make("Zeppelin lands in the meadow", source=f"s{at}") for at in range(15)]
-    items = [evolve(one, story="landing") for one in lines]
-    graph, made = drawn("Zeppelin", week, items)
-    assert len(made.stories[0].members) == 15
-    assert sum(node.type == "source" for node in graph.nodes) == len(made.cited)
+    items = [evolve(item, story="landing") for item in lines]
+    graph, draft_ = graph_of("Zeppelin", week, items)
+    assert len(draft_.stories[0].members) == 15
+    assert sum(node.type == "source" for node in graph.nodes) == len(draft_.cited)
 
 
 def test_a_large_graph_is_cut_and_says_so(make, week) -> None:
-    graph, _ = drawn("Zeppelin", week, many(make, 70))
+    graph, _ = graph_of("Zeppelin", week, crowd(make, 70))
     assert graph.truncated
     assert len(graph.nodes) <= NODES_MAX
     assert len(graph.edges) <= EDGES_MAX
@@ -363,10 +367,10 @@ def test_a_large_graph_is_cut_and_says_so(make, week) -> None:
 
 
 def test_an_empty_report_has_a_graph_of_itself(newsroom, week) -> None:
-    graph, made = drawn("quantum knitting", week, newsroom)
+    graph, draft_ = graph_of("quantum knitting", week, newsroom)
     assert [node.type for node in graph.nodes] == ["report"]
     assert graph.edges == ()
-    assert extract("rpt_1", made, {}, week.end) == ()
+    assert extract("rpt_1", draft_, {}, week.end) == ()
 
 
 def test_recency_fades_with_the_age_of_a_story(make, week) -> None:

@@ -6,7 +6,7 @@ from svc_core.text.query import NAME_FACTOR, OTHER, Query
 
 
 @pytest.mark.parametrize(
-    ("topic", "asked"),
+    ("topic", "expected"),
     [
         ("The war in Ruritania", ["war", "rurita"]),
         ("CES", ["ces"]),
@@ -19,8 +19,8 @@ from svc_core.text.query import NAME_FACTOR, OTHER, Query
         ("strike, strike, strikes", ["strike"]),
     ],
 )
-def test_a_subject_asks_for_its_terms(topic: str, asked: list[str]) -> None:
-    assert list(Query.of(topic, language="en").asked) == asked
+def test_a_subject_asks_for_its_terms(topic: str, expected: list[str]) -> None:
+    assert list(Query.of(topic, language="en").asked) == expected
 
 
 def test_a_name_counts_more_than_a_word_but_not_where_a_sentence_begins() -> None:
@@ -44,7 +44,7 @@ def test_a_dash_between_words_excludes_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("topic", "run", "other"),
+    ("topic", "run", "synonym"),
     [
         ("War in Syria", ("syria",), ("syrian",)),
         ("Syrian rebels", ("syrian",), ("syria",)),
@@ -55,11 +55,11 @@ def test_a_dash_between_words_excludes_nothing() -> None:
     ],
 )
 def test_a_country_is_asked_for_by_all_its_names(
-    topic: str, run: tuple[str, ...], other: tuple[str, ...]
+    topic: str, run: tuple[str, ...], synonym: tuple[str, ...]
 ) -> None:
     query = Query.of(topic)
-    assert other in dict(query.others)[run]
-    assert set(other) <= set(query.terms)
+    assert synonym in dict(query.others)[run]
+    assert set(synonym) <= set(query.terms)
 
 
 def test_a_name_of_two_countries_means_neither() -> None:

@@ -54,14 +54,14 @@ SENTENCES = [
 
 @pytest.mark.parametrize(("text", "expected"), SENTENCES)
 def test_sentences_of_a_text(text: str, expected: list[str] | None) -> None:
-    found = sentences(text)
-    assert found == expected if expected is not None else len(found) == 2
+    actual = sentences(text)
+    assert actual == expected if expected is not None else len(actual) == 2
 
 
 @given(st.text(alphabet="abc ABC.!?…'“”()|\n0123456789-", max_size=120))
 def test_a_sentence_is_always_a_run_of_its_text(text: str) -> None:
-    folded = " ".join(text.split())
-    assert all(sentence in folded for sentence in sentences(text))
+    line = " ".join(text.split())
+    assert all(sentence in line for sentence in sentences(text))
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_a_lone_clause_or_a_word_of_the_writers_own_is_not_understood_alone(
 
 
 def test_only_where_sentences_name_their_subject_do_words_tell_which_of_them_lean() -> None:
-    assert [names_subjects(one) for one in ("en", "de", "es", "sv", None)] == [
+    assert [names_subjects(language) for language in ("en", "de", "es", "sv", None)] == [
         *(True, True),
         *(False, False, False),
     ]
@@ -226,9 +226,9 @@ def test_only_where_sentences_name_their_subject_do_words_tell_which_of_them_lea
 @pytest.mark.parametrize("piece", ["A. ", "Mr. ", "U.S. ", "<!--", "(", "' . "])
 def test_sentences_take_time_in_proportion_to_the_text(piece: str) -> None:
     def seconds(chars: int) -> float:
-        begun = process_time()
+        start = process_time()
         sentences(piece * (chars // len(piece)))
-        return process_time() - begun
+        return process_time() - start
 
     assert (
         min(seconds(16_000) for _ in range(3)) < 12 * min(seconds(4_000) for _ in range(3)) + 0.01

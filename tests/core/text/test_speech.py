@@ -314,15 +314,15 @@ ALL = {
 CASES = [pytest.param(*case, id=f"{kind}: {case[0][:30]}") for kind in ALL for case in ALL[kind]]
 
 
-@pytest.mark.parametrize(("written", "said"), CASES)
-def test_it_is_said_as_people_say_it(written: str, said: str) -> None:
-    told = speech_text(written)
-    assert told == (said if said.endswith(("?", "!")) or not said else f"{said}.")
-    assert speech_text(told) == told
+@pytest.mark.parametrize(("source", "speech"), CASES)
+def test_it_is_said_as_people_say_it(source: str, speech: str) -> None:
+    actual = speech_text(source)
+    assert actual == (speech if speech.endswith(("?", "!")) or not speech else f"{speech}.")
+    assert speech_text(actual) == actual
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("source", "speech"),
     [
         ("# Ships\n\nThe port\nis closed.\n\n- one\n- two\n",
          "Ships.|The port is closed.|one.|two."),
@@ -341,12 +341,12 @@ def test_it_is_said_as_people_say_it(written: str, said: str) -> None:
         ("A note.[^1]\n\n[^1]: The note.", "A note.|The note."),
     ],
 )  # fmt: skip
-def test_blocks_become_paragraphs(written: str, said: str) -> None:
-    assert speech_text(written).split("\n\n") == said.split("|")
+def test_blocks_become_paragraphs(source: str, speech: str) -> None:
+    assert speech_text(source).split("\n\n") == speech.split("|")
 
 
 @pytest.mark.parametrize(
-    ("language", "written", "said"),
+    ("language", "source", "speech"),
     [
         ("de", "Der Umsatz stieg um 5 % & mehr (www.hafen.de)",
          "Der Umsatz stieg um 5 Prozent und mehr, hafen Punkt de."),
@@ -361,7 +361,7 @@ def test_blocks_become_paragraphs(written: str, said: str) -> None:
     ],
 )  # fmt: skip
 def test_other_languages_lose_their_markup_and_no_word(
-    language: str, written: str, said: str
+    language: str, source: str, speech: str
 ) -> None:
-    assert speech_text(written, language) == said
-    assert speech_text(said, language) == said
+    assert speech_text(source, language) == speech
+    assert speech_text(speech, language) == speech

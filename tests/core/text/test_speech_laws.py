@@ -55,9 +55,9 @@ TEXTS = st.one_of(SENTENCES, SCRAPS, st.text(max_size=60))
 @example("\ud800 \udfff \x00", "en")
 @example("Part IIII 9999-99-99 31 February 99:99 0/0 1/0 -", "en")
 def test_no_markup_survives_and_every_paragraph_is_tidy(text: str, language: str) -> None:
-    told = speech_text(text, language)
-    assert not MARKUP & set(told)
-    for paragraph in told.split("\n\n") if told else ():
+    speech = speech_text(text, language)
+    assert not MARKUP & set(speech)
+    for paragraph in speech.split("\n\n") if speech else ():
         assert paragraph == " ".join(paragraph.split())
         assert paragraph.endswith(ENDS)
         assert any(map(str.isalnum, paragraph))
@@ -66,28 +66,32 @@ def test_no_markup_survives_and_every_paragraph_is_tidy(text: str, language: str
 
 @given(SENTENCES)
 def test_what_is_said_is_not_changed_by_being_said_again(text: str) -> None:
-    told = speech_text(text)
-    assert speech_text(told) == told
+    speech = speech_text(text)
+    assert speech_text(speech) == speech
 
 
 @given(TEXTS, LANGUAGES)
 def test_a_second_telling_loses_no_paragraph(text: str, language: str) -> None:
-    told = speech_text(text, language)
-    again = speech_text(told, language)
-    assert again.count("\n\n") == told.count("\n\n")
-    assert bool(again) == bool(told)
+    speech = speech_text(text, language)
+    again = speech_text(speech, language)
+    assert again.count("\n\n") == speech.count("\n\n")
+    assert bool(again) == bool(speech)
 
 
 @given(st.lists(SENTENCES, max_size=4), LANGUAGES)
 def test_paragraphs_are_told_each_for_itself(texts: list[str], language: str) -> None:
-    apart = [told for told in (speech_text(text, language) for text in texts) if told]
+    apart = [
+        paragraph for paragraph in (speech_text(text, language) for text in texts) if paragraph
+    ]
     assert speech_text("\n\n".join(texts), language) == "\n\n".join(apart)
 
 
 @given(st.text(st.characters(categories=("Lu", "Ll", "Lo", "Nd", "Zs")), max_size=40))
 def test_other_languages_keep_every_letter(text: str) -> None:
-    written, told = (unicodedata.normalize("NFKC", one) for one in (text, speech_text(text, "xx")))
-    assert [c for c in told if c.isalnum()] == [c for c in written if c.isalnum()]
+    source, speech = (
+        unicodedata.normalize("NFKC", form) for form in (text, speech_text(text, "xx"))
+    )
+    assert [c for c in speech if c.isalnum()] == [c for c in source if c.isalnum()]
 
 
 # -- time and size -----------------------------------------------------------------------------
@@ -105,15 +109,15 @@ RUNS = [
 @pytest.mark.parametrize("run", RUNS, ids=repr)
 def test_no_run_of_anything_takes_more_than_its_length(run: str) -> None:
     text = run * (20_000 // len(run))  # a square of it would be 400 million steps, seconds
-    started = process_time()
+    start = process_time()
     speech_text(text)
-    assert process_time() - started < 1
+    assert process_time() - start < 1
 
 
 def test_of_a_text_without_end_the_beginning_is_told() -> None:
-    told = speech_text("word " * READ_MAX)
-    assert told == speech_text(("word " * READ_MAX)[:READ_MAX])
-    assert len(told) <= READ_MAX + 1
+    speech = speech_text("word " * READ_MAX)
+    assert speech == speech_text(("word " * READ_MAX)[:READ_MAX])
+    assert len(speech) <= READ_MAX + 1
 
 
 # -- scripts -----------------------------------------------------------------------------------
@@ -148,11 +152,11 @@ def test_a_script_has_an_intro_the_reports_words_and_an_outro() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sources", "said"),
+    ("sources", "phrase"),
     [(0, "It draws on no source."), (1, "It draws on 1 source."), (2, "It draws on 2 sources.")],
 )
-def test_the_intro_counts_the_sources(sources: int, said: str) -> None:
-    assert said in narrate(attrs.evolve(SCRIPT, sources=sources)).split("\n\n")[0]
+def test_the_intro_counts_the_sources(sources: int, phrase: str) -> None:
+    assert phrase in narrate(attrs.evolve(SCRIPT, sources=sources)).split("\n\n")[0]
 
 
 @pytest.mark.parametrize("hours", [0, 1, 24])
@@ -172,16 +176,16 @@ def test_the_intro_names_one_day_where_the_period_is_one(hours: int) -> None:
 def test_the_frame_is_in_the_reports_language_where_it_is_known(
     language: str, intro: str, outro: str
 ) -> None:
-    told = narrate(attrs.evolve(SCRIPT, language=language))
-    assert intro in told.split("\n\n")[0]
-    assert told.endswith(outro)
+    speech = narrate(attrs.evolve(SCRIPT, language=language))
+    assert intro in speech.split("\n\n")[0]
+    assert speech.endswith(outro)
 
 
 def test_a_report_longer_than_a_script_is_told_up_to_there() -> None:
-    many = tuple(f"Sentence {number} of a very long report." for number in range(10_000))
-    told = narrate(attrs.evolve(SCRIPT, told=many))
-    assert CHARS_MAX - 100 < len(told) <= CHARS_MAX
-    paragraphs = told.split("\n\n")
+    texts = tuple(f"Sentence {number} of a very long report." for number in range(10_000))
+    speech = narrate(attrs.evolve(SCRIPT, told=texts))
+    assert CHARS_MAX - 100 < len(speech) <= CHARS_MAX
+    paragraphs = speech.split("\n\n")
     assert paragraphs[-1].startswith("That was the report")
     assert paragraphs[-2].endswith("of a very long report.")
 
@@ -191,13 +195,13 @@ def test_a_script_is_bounded_tidy_and_the_same_each_time(
     title: str, texts: list[str], language: str
 ) -> None:
     script = attrs.evolve(SCRIPT, title=title, told=tuple(texts), language=language)
-    told = narrate(script)
-    assert told == narrate(script)
-    assert len(told) <= CHARS_MAX
-    assert not MARKUP & set(told)
-    assert told.endswith("\n")
-    assert "\n\n\n" not in told
-    assert "  " not in told
+    speech = narrate(script)
+    assert speech == narrate(script)
+    assert len(speech) <= CHARS_MAX
+    assert not MARKUP & set(speech)
+    assert speech.endswith("\n")
+    assert "\n\n\n" not in speech
+    assert "  " not in speech
 
 
 @pytest.mark.parametrize(

@@ -19,20 +19,20 @@ from svc_core.text.stories import Story, stories
 NOUNS = ["zeppelin", "harbour", "volcano", "senate", "glacier", "orchard", "railway", "comet"]
 
 
-def scored(items: list[Evidence]) -> list[Scored]:
+def score_all(items: list[Evidence]) -> list[Scored]:
     return [Scored(read(item), 0.5) for item in items]
 
 
-def told(items: list[Evidence]) -> set[frozenset[str]]:
-    return {ids_of(story) for story in stories(scored(items))}
+def partition_of(items: list[Evidence]) -> set[frozenset[str]]:
+    return {ids_of(story) for story in stories(score_all(items))}
 
 
 def ids_of(story: Story) -> frozenset[str]:
     return frozenset(member.evidence.id for member in story.members)
 
 
-def drawn(story: Story) -> list[list[str]]:
-    return [[one.evidence.id for one in part] for part in story.developments]
+def developments_of(story: Story) -> list[list[str]]:
+    return [[item.evidence.id for item in part] for part in story.developments]
 
 
 @st.composite
@@ -51,29 +51,29 @@ def newsrooms(draw, make) -> list[Evidence]:
 @given(data=st.data())
 def test_every_item_is_in_exactly_one_story_and_development(make, data) -> None:
     items = data.draw(newsrooms(make))
-    found = stories(scored(items))
-    assert Counter(one.evidence.id for story in found for one in story.members) == Counter(
+    groups = stories(score_all(items))
+    assert Counter(item.evidence.id for story in groups for item in story.members) == Counter(
         item.id for item in items
     )
-    for story in found:
-        parts = [one for part in story.developments for one in part]
+    for story in groups:
+        parts = [item for part in story.developments for item in part]
         assert Counter(map(id, parts)) == Counter(map(id, story.members))
 
 
 @given(data=st.data())
 def test_the_order_of_the_items_does_not_matter(make, data) -> None:
     items = data.draw(newsrooms(make))
-    again = stories(scored(data.draw(st.permutations(items))))
-    assert [(one.key, drawn(one)) for one in again] == [
-        (one.key, drawn(one)) for one in stories(scored(items))
+    again = stories(score_all(data.draw(st.permutations(items))))
+    assert [(story.key, developments_of(story)) for story in again] == [
+        (story.key, developments_of(story)) for story in stories(score_all(items))
     ]
 
 
 @given(data=st.data())
 def test_an_unrelated_item_is_alone(make, data) -> None:
     items = data.draw(newsrooms(make))
-    other = make("Quizmaster yodels", id="other")
-    assert frozenset({"other"}) in told([*items, other])
+    stranger = make("Quizmaster yodels", id="other")
+    assert frozenset({"other"}) in partition_of([*items, stranger])
 
 
 def test_tellings_of_one_event_are_one_story_though_two_of_them_share_no_word(make) -> None:
@@ -83,7 +83,7 @@ def test_tellings_of_one_event_are_one_story_though_two_of_them_share_no_word(ma
         make("Airship lost in blaze", id="c", source="gamma"),
         make("Bread prices rise in Albany", id="d"),
     ]
-    assert told(items) == {frozenset("abc"), frozenset("d")}
+    assert partition_of(items) == {frozenset("abc"), frozenset("d")}
 
 
 STORES = {"new": None, "large": Frequencies(100_000)}
@@ -98,17 +98,17 @@ def test_a_quarter_of_the_window_may_be_one_event(make, store) -> None:
         for left in words
         for right in words
     ]
-    others = [make(f"{town} greets {town[::-1]}", id=town) for town in towns()]
-    found = stories(scored([*items, *others]), STORES[store])
-    assert frozenset(item.id for item in items) in set(map(ids_of, found))
+    noise = [make(f"{town} greets {town[::-1]}", id=town) for town in towns()]
+    groups = stories(score_all([*items, *noise]), STORES[store])
+    assert frozenset(item.id for item in items) in set(map(ids_of, groups))
 
 
 @pytest.mark.parametrize("store", STORES)
 @pytest.mark.parametrize("count", [30, 60, 112])
 def test_a_name_that_is_everywhere_joins_nothing(make, count, store) -> None:
     notes = [make(f"Zorblatt speaks about {town} {town}ians", id=town) for town in towns()[:count]]
-    found = stories(scored(notes), STORES[store])
-    assert len(found) == count
+    groups = stories(score_all(notes), STORES[store])
+    assert len(groups) == count
 
 
 def towns() -> list[str]:
@@ -120,7 +120,7 @@ def towns() -> list[str]:
 def test_two_items_alone_may_be_one_story(make) -> None:
     left = make("Zorblatt says Fjordland would repay cost of sea wall", id="a")
     right = make("Zorblatt insists Fjordland will repay the sea wall", id="b", source="beta")
-    assert told([left, right]) == {frozenset("ab")}
+    assert partition_of([left, right]) == {frozenset("ab")}
 
 
 def test_an_event_is_told_by_its_developments(make) -> None:
@@ -132,8 +132,8 @@ def test_an_event_is_told_by_its_developments(make) -> None:
         make(later, id="c", hours=50),
         make(f"{later} and hire", id="d", source="beta", hours=51),
     ]
-    (story,) = stories(scored(items))
-    assert drawn(story) == [["a", "b"], ["c", "d"]]
+    (story,) = stories(score_all(items))
+    assert developments_of(story) == [["a", "b"], ["c", "d"]]
     assert (story.key, story.first_at, story.last_at) == ("a", items[0].at, items[3].at)
     assert story.best.evidence.id == "d"
 
@@ -141,7 +141,7 @@ def test_an_event_is_told_by_its_developments(make) -> None:
 @pytest.mark.parametrize("count", [2, 60, 250])
 def test_what_many_carry_in_the_same_words_is_one_event(make, count) -> None:
     copies = [make("Port strike at Fjordby grows again", id=f"{n}") for n in range(count)]
-    assert told(copies) == {frozenset(map(str, range(count)))}
+    assert partition_of(copies) == {frozenset(map(str, range(count)))}
 
 
 @pytest.mark.parametrize(("days", "together"), [(4.9, True), (5.1, False)])
@@ -150,15 +150,15 @@ def test_the_same_headline_after_a_week_is_another_event(make, days, together) -
         make("Bank of Fjordby holds rates", id=id_, hours=at)
         for id_, at in zip("ab", (0, 24 * days), strict=True)
     ]
-    assert (told(items) == {frozenset("ab")}) is together
+    assert (partition_of(items) == {frozenset("ab")}) is together
 
 
 def test_an_item_without_a_date_is_of_the_time_when_it_was_taken_in(make) -> None:
     dated = make("Bank of Fjordby holds rates", id="a", hours=-9_000)
     undated = make("Bank of Fjordby holds rates", id="b", hours=None, source="beta")
-    assert told([dated, undated]) == {frozenset("ab")}
+    assert partition_of([dated, undated]) == {frozenset("ab")}
     late = evolve(undated, retrieved_at=dated.retrieved_at + SPAN + timedelta(hours=1))
-    assert told([dated, late]) == {frozenset("a"), frozenset("b")}
+    assert partition_of([dated, late]) == {frozenset("a"), frozenset("b")}
 
 
 def test_items_that_were_joined_when_they_were_stored_stay_together(make) -> None:
@@ -169,8 +169,8 @@ def test_items_that_were_joined_when_they_were_stored_stay_together(make) -> Non
         make("Comet passes Albany", id="d"),
         make("Comet passes Albany", id="e", source="beta"),
     ]
-    found = {story.key: ids_of(story) for story in stories(scored(items))}
-    assert found == {"inc_1": frozenset("ab"), "inc_2": frozenset("c"), "d": frozenset("de")}
+    groups = {story.key: ids_of(story) for story in stories(score_all(items))}
+    assert groups == {"inc_1": frozenset("ab"), "inc_2": frozenset("c"), "d": frozenset("de")}
 
 
 @pytest.mark.needs("SVC_REAL_DATA")
@@ -184,11 +184,11 @@ def test_real_events_are_found(make, name, precision, recall) -> None:
     gold = {row["id"]: row["cluster"] for row in rows}
     items = [make(row["title"], row.get("text", ""), id=row["id"]) for row in rows]
     right = together = 0
-    for story in stories(scored(items)):
+    for story in stories(score_all(items)):
         ids = sorted(ids_of(story))
         pairs = [(a, b) for at, a in enumerate(ids) for b in ids[at + 1 :]]
         together += len(pairs)
         right += sum(gold[a] == gold[b] for a, b in pairs)
-    wanted = sum(size * (size - 1) // 2 for size in Counter(gold.values()).values())
+    pairs_total = sum(size * (size - 1) // 2 for size in Counter(gold.values()).values())
     assert right / together >= precision
-    assert right / wanted >= recall
+    assert right / pairs_total >= recall

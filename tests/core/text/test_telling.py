@@ -32,44 +32,48 @@ def story_of(items: Sequence[Evidence], score: float = 0.9) -> Story:
 
 def told_of(*groups: Sequence[Evidence], language: str = "en") -> Told:
     """What is told of some events, the first the most relevant."""
-    found = [story_of(group, 2 - at / 1000) for at, group in enumerate(groups)]
+    story = [story_of(group, 2 - at / 1000) for at, group in enumerate(groups)]
     count = sum(map(len, groups))
-    return Told(tuple(in_order(found, language)), (), count, Frequencies(1000))
+    return Told(tuple(in_order(story, language)), (), count, Frequencies(1000))
 
 
 def made_of(week: Period, *groups: Sequence[Evidence], language: str = "en") -> Draft:
     return draft("W", "Zeppelin", week, told_of(*groups, language=language), language)
 
 
-def spoken(made: Draft) -> list[Statement]:
-    words = made.words
-    body = [one for section in words.sections for one in section.statements]
+def statements_of(report: Draft) -> list[Statement]:
+    words = report.words
+    body = [statement for section in words.sections for statement in section.statements]
     return [*words.opening, *words.key_points, *body, *words.briefs]
 
 
-def check(made: Draft, items: Sequence[Evidence]) -> None:
+def check(report: Draft, items: Sequence[Evidence]) -> None:
     """The promises that every draft keeps."""
     by_id = {item.id: item for item in items}
-    assert sorted(made.numbers) == sorted(by_id)
-    assert [source.number for source in made.words.sources] == list(range(1, len(by_id) + 1))
-    held = {n: by_id[id_] for id_, n in made.numbers.items()}
-    texts = {n: f"{item.title} {item.text}" for n, item in held.items()}
-    for said in spoken(made):
-        assert said.citations
-        assert len(said.citations) <= MARKS_MAX
-        assert all(Words.of(texts[n]).holds(Words.of(said.text)) for n in said.citations)
-        assert said.text.rstrip(".…。") in " ".join(texts[said.citations[0]].split())
-    shown = {n for one in spoken(made) for n in (*one.citations, *one.also_reported_by)}
-    shown |= {n for section in made.words.sections for n in section.citations}
-    assert shown == set(held)
+    assert sorted(report.numbers) == sorted(by_id)
+    assert [source.number for source in report.words.sources] == list(range(1, len(by_id) + 1))
+    sources = {n: by_id[id_] for id_, n in report.numbers.items()}
+    texts = {n: f"{item.title} {item.text}" for n, item in sources.items()}
+    for statement in statements_of(report):
+        assert statement.citations
+        assert len(statement.citations) <= MARKS_MAX
+        assert all(Words.of(texts[n]).holds(Words.of(statement.text)) for n in statement.citations)
+        assert statement.text.rstrip(".…。") in " ".join(texts[statement.citations[0]].split())
+    citations = {
+        n
+        for statement in statements_of(report)
+        for n in (*statement.citations, *statement.also_reported_by)
+    }
+    citations |= {n for section in report.words.sections for n in section.citations}
+    assert citations == set(sources)
     for part in (
-        made.words.opening,
-        [*made.words.key_points, *made.words.briefs],
-        [one for section in made.words.sections for one in section.statements],
+        report.words.opening,
+        [*report.words.key_points, *report.words.briefs],
+        [statement for section in report.words.sections for statement in section.statements],
     ):
-        assert len({one.text for one in part}) == len(part)
-    assert made.words.opening
-    assert len(made.words.key_points) <= KEY_POINTS_MAX
+        assert len({statement.text for statement in part}) == len(part)
+    assert report.words.opening
+    assert len(report.words.key_points) <= KEY_POINTS_MAX
 
 
 VOCABULARY = """Zeppelin lands storm Chile minister resigns copper 1200 market Lyon bakers strike
@@ -97,44 +101,44 @@ def test_every_item_is_a_source_and_every_mark_holds_its_sentence(make, week, ro
         item = make(title, text, id=f"o{at}", source=source, hours=hours, language=language)
         groups.setdefault(event, []).append(item)
     items = [item for group in groups.values() for item in group]
-    made = made_of(week, *groups.values())
-    check(made, items)
-    shuffled = [chance.sample(group, len(group)) for group in groups.values()]
-    again = made_of(week, *shuffled)
-    assert (again.title, again.words, again.cited) == (made.title, made.words, made.cited)
+    report = made_of(week, *groups.values())
+    check(report, items)
+    permutation = [chance.sample(group, len(group)) for group in groups.values()]
+    again = made_of(week, *permutation)
+    assert (again.title, again.words, again.cited) == (report.title, report.words, report.cited)
 
 
 def test_what_matches_is_told_to_a_stated_bound_and_the_rest_is_counted(make, week) -> None:
     items = [make(f"Zeppelin {at} lands", hours=-at % 90, id=f"z{at:04}") for at in range(620)]
-    others = [make(f"Bread {at} rises", id=f"b{at:04}") for at in range(2000)]
-    told = tell(Query.of("Zeppelin"), [*items, *others], Frequencies())
-    made = draft("W", "Zeppelin", week, told)
-    assert len(made.words.sources) == SOURCES_MAX
-    assert {source.title.split()[0] for source in made.words.sources} == {"Zeppelin"}
-    assert made.words.notes == ("Of 620 matching items the 500 that match best are told.",)
+    noise = [make(f"Bread {at} rises", id=f"b{at:04}") for at in range(2000)]
+    selection = tell(Query.of("Zeppelin"), [*items, *noise], Frequencies())
+    report = draft("W", "Zeppelin", week, selection)
+    assert len(report.words.sources) == SOURCES_MAX
+    assert {source.title.split()[0] for source in report.words.sources} == {"Zeppelin"}
+    assert report.words.notes == ("Of 620 matching items the 500 that match best are told.",)
 
 
 def test_a_mark_stands_only_behind_what_an_item_holds(make, week) -> None:
-    same = "The strike at Rotterdam halted 40 container ships on Monday."
+    sentence = "The strike at Rotterdam halted 40 container ships on Monday."
     items = [
-        make("Strike halts Rotterdam", f"{same} Pilots were asked to wait at sea.", id="a"),
+        make("Strike halts Rotterdam", f"{sentence} Pilots were asked to wait at sea.", id="a"),
         make("Rotterdam at a standstill", "Ships: 41.", id="b", source="beta"),
-        make("Port closed", f"Pilots agree. {same}", id="c", source="gamma"),
+        make("Port closed", f"Pilots agree. {sentence}", id="c", source="gamma"),
     ]
-    made = made_of(week, items)
-    (first, *_) = made.words.opening
-    (point,) = made.words.key_points
-    assert first.text == same
-    assert {made.cited[n - 1].id for n in first.citations} == {"a", "c"}
-    assert {made.cited[n - 1].id for n in point.also_reported_by} == {"b"}
-    assert made.marks(made.stories[0], same) == tuple(sorted(first.citations))
-    markdown = render.markdown(made.title, made.words)
-    number = made.numbers["b"]
+    report = made_of(week, items)
+    (first, *_) = report.words.opening
+    (point,) = report.words.key_points
+    assert first.text == sentence
+    assert {report.cited[n - 1].id for n in first.citations} == {"a", "c"}
+    assert {report.cited[n - 1].id for n in point.also_reported_by} == {"b"}
+    assert report.marks(report.stories[0], sentence) == tuple(sorted(first.citations))
+    markdown = render.markdown(report.title, report.words)
+    number = report.numbers["b"]
     assert f"\n  Also reported by: [Beta ({number})](<{items[1].url}>)\n" in markdown
 
 
 @pytest.mark.parametrize(
-    ("said", "item", "held"),
+    ("sentence", "item", "expected"),
     [
         ("Floods closed three bridges.", "Three bridges were closed by floods", True),
         ("Floods closed bridges in Lyon again.", "Floods closed roads", False),
@@ -147,13 +151,13 @@ def test_a_mark_stands_only_behind_what_an_item_holds(make, week) -> None:
         ("The drought alert level is Orange.", "The drought alert level is Green.", False),
     ],
 )
-def test_an_item_holds_a_sentence_with_its_numbers_and_most_words(said, item, held) -> None:
-    assert Words.of(item).holds(Words.of(said)) is held
+def test_an_item_holds_a_sentence_with_its_numbers_and_most_words(sentence, item, expected) -> None:
+    assert Words.of(item).holds(Words.of(sentence)) is expected
 
 
 @given(st.text(), st.text(), st.text())
-def test_whoever_says_a_sentence_holds_it(before: str, said: str, after: str) -> None:
-    assert Words.of(f"{before} {said} {after}").holds(Words.of(said))
+def test_whoever_says_a_sentence_holds_it(before: str, sentence: str, after: str) -> None:
+    assert Words.of(f"{before} {sentence} {after}").holds(Words.of(sentence))
 
 
 def test_the_opening_quotes_what_introduces_the_first_sections(make, week) -> None:
@@ -175,15 +179,17 @@ def test_the_opening_quotes_what_introduces_the_first_sections(make, week) -> No
         ]
         for town, fate in towns.items()
     ]
-    made = made_of(week, *groups)
-    check(made, [item for group in groups for item in group])
-    assert [one.text for one in made.words.opening] == [
-        section.statements[0].text for section in made.words.sections
-    ][: len(made.words.opening)]
-    headings = [section.heading for section in made.words.sections]
-    assert [one.text for one in made.words.key_points] == [f"{heading}." for heading in headings]
-    assert all(len(section.statements) == 3 for section in made.words.sections)
-    assert len(made.words.briefs) == len(groups) - len(headings)
+    report = made_of(week, *groups)
+    check(report, [item for group in groups for item in group])
+    assert [statement.text for statement in report.words.opening] == [
+        section.statements[0].text for section in report.words.sections
+    ][: len(report.words.opening)]
+    headings = [section.heading for section in report.words.sections]
+    assert [statement.text for statement in report.words.key_points] == [
+        f"{heading}." for heading in headings
+    ]
+    assert all(len(section.statements) == 3 for section in report.words.sections)
+    assert len(report.words.briefs) == len(groups) - len(headings)
 
 
 def test_a_story_whose_one_sentence_opens_the_report_has_no_section(make, week) -> None:
@@ -191,10 +197,13 @@ def test_a_story_whose_one_sentence_opens_the_report_has_no_section(make, week) 
         [make("Mast falls", "The old mast of the airship dock fell into the sea on Monday.")],
         [make("Quay sinks", "")],
     ]
-    made = made_of(week, *groups)
-    check(made, [item for group in groups for item in group])
-    assert made.words.sections == ()
-    assert [one.text for one in made.words.key_points] == ["Mast falls.", "Quay sinks."]
+    report = made_of(week, *groups)
+    check(report, [item for group in groups for item in group])
+    assert report.words.sections == ()
+    assert [statement.text for statement in report.words.key_points] == [
+        "Mast falls.",
+        "Quay sinks.",
+    ]
 
 
 def test_a_lead_with_text_is_preferred_and_an_aside_never_heads(make) -> None:
@@ -208,9 +217,9 @@ def test_a_lead_with_text_is_preferred_and_an_aside_never_heads(make) -> None:
 
 def test_a_headline_that_two_stories_share_is_told_once_with_both(make, week) -> None:
     groups = [[make("Zeppelin lands", hours=hours, id=f"z{hours}")] for hours in (-400, 0)]
-    made = made_of(week, *groups)
-    check(made, [item for group in groups for item in group])
-    (only,) = spoken(made)
+    report = made_of(week, *groups)
+    check(report, [item for group in groups for item in group])
+    (only,) = statements_of(report)
     assert (only.text, only.citations) == ("Zeppelin lands.", (1, 2))
 
 
@@ -222,10 +231,12 @@ def test_one_event_is_told_in_the_readers_language_only(make, week) -> None:
         language="fr",
     )
     english = make("Airship burns", "An airship was burned at the harbour.", hours=-3)
-    made = made_of(week, [french, english])
-    check(made, [french, english])
-    assert {one.citations for one in spoken(made)} == {(made.numbers[english.id],)}
-    assert made.words.notes == ()
+    report = made_of(week, [french, english])
+    check(report, [french, english])
+    assert {statement.citations for statement in statements_of(report)} == {
+        (report.numbers[english.id],)
+    }
+    assert report.words.notes == ()
     alone = made_of(week, [french])
     assert alone.words.notes == (frame("en")["foreign"],)
     assert alone.words.opening[0].text.startswith("Un dirigeable a brûlé")
@@ -236,13 +247,17 @@ def test_one_event_is_told_in_the_readers_language_only(make, week) -> None:
 def test_an_undated_item_never_opens_where_a_dated_one_can(make, week) -> None:
     undated = make("Mast falls", "The old mast of the dock fell into the sea again.", hours=None)
     dated = make("Quay sinks", "The new quay of the port was seen sinking all day.", hours=-9)
-    made = made_of(week, [undated], [dated])
-    assert [one.citations for one in made.words.opening] == [(made.numbers[dated.id],)]
-    assert made.words.notes == ("Without a date, so of unknown age: 1 of 2 sources.",)
-    assert "Alpha, no date\n" in render.markdown(made.title, made.words)
+    report = made_of(week, [undated], [dated])
+    assert [statement.citations for statement in report.words.opening] == [
+        (report.numbers[dated.id],)
+    ]
+    assert report.words.notes == ("Without a date, so of unknown age: 1 of 2 sources.",)
+    assert "Alpha, no date\n" in render.markdown(report.title, report.words)
     bare = make("Quay sinks", hours=-9)
     headless = made_of(week, [bare], [undated])
-    assert [one.citations for one in headless.words.opening] == [(headless.numbers[undated.id],)]
+    assert [statement.citations for statement in headless.words.opening] == [
+        (headless.numbers[undated.id],)
+    ]
 
 
 def test_what_a_source_puts_under_every_story_is_not_its_news(make, week) -> None:
@@ -251,22 +266,22 @@ def test_what_a_source_puts_under_every_story_is_not_its_news(make, week) -> Non
         [make(f"{town} votes", f"{under} The people of {town} were asked about the new port.")]
         for town in ("Albany", "Boston", "Camden")
     ]
-    made = made_of(week, *groups)
-    check(made, [item for group in groups for item in group])
-    assert under not in [one.text for one in spoken(made)]
+    report = made_of(week, *groups)
+    check(report, [item for group in groups for item in group])
+    assert under not in [statement.text for statement in statements_of(report)]
 
 
 def test_developments_are_told_in_the_order_of_time(make, week) -> None:
     burns = "A Zeppelin was burned at Fjordby harbour before dawn on Sunday."
     ends = "Divers ended their search for the two missing pilots at noon."
     first = make("Zeppelin burns", burns, hours=-30, id="a")
-    then = make(
+    later = make(
         "Search ends", id="b", text=f"{ends} The mayor thanked them for their work.", hours=-2
     )
-    found = story_of([first, then])
-    parted = attrs.evolve(found, developments=tuple((one,) for one in found.members))
-    made = draft("W", "t", week, Told((parted,), (), 2))
-    assert [one.text for one in made.words.opening][:2] == [burns, ends]
+    story = story_of([first, later])
+    split_story = attrs.evolve(story, developments=tuple((member,) for member in story.members))
+    report = draft("W", "t", week, Told((split_story,), (), 2))
+    assert [statement.text for statement in report.words.opening][:2] == [burns, ends]
 
 
 def test_a_sentence_that_leans_stands_only_behind_the_one_before(make, week) -> None:
@@ -275,22 +290,25 @@ def test_a_sentence_that_leans_stands_only_behind_the_one_before(make, week) -> 
         "He said that the roof had been unsafe for years. "
         "Ropes were cut. Is it the end? A new hall is planned for the spring of next year."
     )
-    made = made_of(week, [make("Hall closed", text)])
-    assert made.words.sections == ()
-    said = [one.text for one in made.words.opening]
-    assert said[0].startswith("The Zeppelin hall")
-    assert said[1].startswith("He said")
-    assert len(said) == 3
+    report = made_of(week, [make("Hall closed", text)])
+    assert report.words.sections == ()
+    texts = [statement.text for statement in report.words.opening]
+    assert texts[0].startswith("The Zeppelin hall")
+    assert texts[1].startswith("He said")
+    assert len(texts) == 3
 
 
 def test_an_item_without_a_headline_is_told_by_its_words(make, week) -> None:
-    told = make("", "The Zeppelin landed on the meadow near the town. The crew was safe.")
+    untitled = make("", "The Zeppelin landed on the meadow near the town. The crew was safe.")
     short = make("", "Zeppelin lands", id="s")
     long = make("", "Zeppelin " * 80, id="l")
-    made = made_of(week, [told], [short], [long])
-    check(made, [told, short, long])
-    assert {one.text[:14] for one in spoken(made)} >= {"Zeppelin lands", "The Zeppelin l"}
-    assert len(max((one.text for one in spoken(made)), key=len)) < 170
+    report = made_of(week, [untitled], [short], [long])
+    check(report, [untitled, short, long])
+    assert {statement.text[:14] for statement in statements_of(report)} >= {
+        "Zeppelin lands",
+        "The Zeppelin l",
+    }
+    assert len(max((statement.text for statement in statements_of(report)), key=len)) < 170
 
 
 def places_of(text: str) -> Iterator[str | None]:
@@ -302,17 +320,17 @@ def places_of(text: str) -> Iterator[str | None]:
 
 def test_nothing_matching_says_so_and_names_the_nearest(make, week) -> None:
     near = [make("Quantum bread", "", hours=-3), make("", "Knitting hall of the town", hours=None)]
-    told = Told((), tuple(near), 0, Frequencies())
-    made = draft("Knots", "quantum knitting", week, told)
-    assert made.cited == made.words.sources == made.stories == ()
-    assert made.summary == (
+    selection = Told((), tuple(near), 0, Frequencies())
+    report = draft("Knots", "quantum knitting", week, selection)
+    assert report.cited == report.words.sources == report.stories == ()
+    assert report.summary == (
         "No matching items were found for “quantum knitting” in the period from 1 March 2026 to "
         "7 March 2026. The nearest items fall short of the subject and are not sources of this "
         "report: “Quantum bread” (Alpha, 5 March 2026); “Knitting hall of the town” (Alpha, no "
         "date)."
     )
-    assert [one.citations for one in made.words.opening] == [(), ()]
-    markdown = render.markdown(made.title, made.words)
+    assert [statement.citations for statement in report.words.opening] == [(), ()]
+    markdown = render.markdown(report.title, report.words)
     assert "](" not in markdown
     bare = draft("K", "quantum knitting " * 20, week, Told(()), "de")
     assert bare.summary.startswith("Zu „quantum")
@@ -349,15 +367,17 @@ def test_the_frame_is_in_the_language_of_the_report(make, week, language: str) -
     english, own = frame("en"), frame(language)
     assert set(english.texts) - set(own.texts) <= {"untranslated"}
     for name, text in own.texts.items():
-        here, there = (sorted(filter(None, places_of(told))) for told in (text, english[name]))
-        assert here == there, name
+        fields, english_fields = (
+            sorted(filter(None, places_of(wording))) for wording in (text, english[name])
+        )
+        assert fields == english_fields, name
     assert len(own["months"].split()) == 12
     items = [
         make("Zeppelin", "The old Zeppelin was seen over the meadow on Monday.", id="a"),
         make("Airship", "", id="b", hours=None),
     ]
-    made = made_of(week, items, [make("Bread", "", id="c")], language=language)
-    markdown = render.markdown(made.title, made.words)
+    report = made_of(week, items, [make("Bread", "", id="c")], language=language)
+    markdown = render.markdown(report.title, report.words)
     for name in ("sources", "key_points", "also", "no_date"):
         assert own[name] in markdown
     assert own.day(items[0].at) in markdown
@@ -365,10 +385,10 @@ def test_the_frame_is_in_the_language_of_the_report(make, week, language: str) -
 
 def test_a_language_without_a_frame_has_an_english_one_and_says_so(make, week) -> None:
     assert wording("eo") is None
-    made = made_of(week, [make("Zeppelin", "", language="eo")], language="eo")
-    assert made.words.notes == (frame("en")["untranslated"],)
-    nothing = draft("N", "t", week, Told(()), "eo")
-    assert frame("en")["untranslated"] in render.text(nothing.title, nothing.words)
+    report = made_of(week, [make("Zeppelin", "", language="eo")], language="eo")
+    assert report.words.notes == (frame("en")["untranslated"],)
+    empty = draft("N", "t", week, Told(()), "eo")
+    assert frame("en")["untranslated"] in render.text(empty.title, empty.words)
 
 
 def test_every_table_line_has_its_place() -> None:
@@ -396,9 +416,9 @@ def test_every_table_line_has_its_place() -> None:
 def test_what_is_no_whole_sentence_of_news_never_opens_a_report(make, week, text: str) -> None:
     winner = "A Zeppelin pilot from the coast won the yearly prize for safety."
     groups = [[make("Zeppelin", text)], [make("Zeppelin prize goes to pilot", winner)]]
-    made = made_of(week, *groups)
-    check(made, [item for group in groups for item in group])
-    assert [one.text for one in made.words.opening] == [winner]
+    report = made_of(week, *groups)
+    check(report, [item for group in groups for item in group])
+    assert [statement.text for statement in report.words.opening] == [winner]
 
 
 def test_a_section_has_a_few_sentences_and_never_begins_in_the_middle(make, week) -> None:
@@ -410,39 +430,39 @@ def test_a_section_has_a_few_sentences_and_never_begins_in_the_middle(make, week
         "given away",
     )
     late = "A new mast was raised at the airport before the winter came."
-    asked = ["Who built the masts then?", "Who paid for all that?", "And who cares now?", late]
-    early = make("Old masts", " ".join(asked), hours=-40)
+    questions = ["Who built the masts then?", "Who paid for all that?", "And who cares now?", late]
+    early = make("Old masts", " ".join(questions), hours=-40)
     lead = make(
         "Masts of the airship", " ".join(f"One of the masts was {fate} in May." for fate in fates)
     )
-    found = story_of([early, lead])
-    lone = attrs.evolve(found, developments=tuple((one,) for one in found.members))
-    better = attrs.evolve(found.members[1], score=3.0)
-    story = attrs.evolve(lone, members=(found.members[0], better))
-    parted = attrs.evolve(story, developments=((found.members[0],), (better,)))
-    made = draft("W", "t", week, Told((parted,), (), 2, Frequencies(1000)))
-    said = [one.text for one in made.words.opening]
-    assert said[0] == "One of the masts was lost at sea in May."
-    assert 2 <= len(said) <= 3
-    assert late not in said
+    base = story_of([early, lead])
+    lone = attrs.evolve(base, developments=tuple((member,) for member in base.members))
+    better = attrs.evolve(base.members[1], score=3.0)
+    story = attrs.evolve(lone, members=(base.members[0], better))
+    split_story = attrs.evolve(story, developments=((base.members[0],), (better,)))
+    report = draft("W", "t", week, Told((split_story,), (), 2, Frequencies(1000)))
+    texts = [statement.text for statement in report.words.opening]
+    assert texts[0] == "One of the masts was lost at sea in May."
+    assert 2 <= len(texts) <= 3
+    assert late not in texts
 
 
 def test_common_words_are_those_of_the_store_where_it_has_any(make) -> None:
     items = [make("Zeppelin lands", id="a"), make("Bread rises", id="b")]
-    told = tell(Query.of("Zeppelin"), items, Frequencies(10, {"zeppel": 1}))
-    assert [story.members[0].evidence.id for story in told.stories] == ["a"]
-    assert told.frequencies.total == 10
+    selection = tell(Query.of("Zeppelin"), items, Frequencies(10, {"zeppel": 1}))
+    assert [story.members[0].evidence.id for story in selection.stories] == ["a"]
+    assert selection.frequencies.total == 10
 
 
 def test_a_page_that_hardly_matches_never_opens_for_its_language_or_date(make, week) -> None:
     about = "Das neue Luftschiff wurde am Montag in der Halle gezeigt."
     near = story_of([make("Luftschiff gezeigt", about, language="de", hours=None)], 1.7)
     far = story_of([make("Some tools", "A list of tools was posted for everyone to try.")], 0.6)
-    made = draft("W", "t", week, Told((near, far), (), 2, Frequencies(1000)))
-    assert [one.text for one in made.words.opening] == [about]
-    assert [one.text for one in made.words.key_points] == ["Luftschiff gezeigt."]
-    assert [one.text for one in made.words.briefs] == ["Some tools."]
-    assert made.words.notes[0] == frame("en")["foreign_opening"]
+    report = draft("W", "t", week, Told((near, far), (), 2, Frequencies(1000)))
+    assert [statement.text for statement in report.words.opening] == [about]
+    assert [statement.text for statement in report.words.key_points] == ["Luftschiff gezeigt."]
+    assert [statement.text for statement in report.words.briefs] == ["Some tools."]
+    assert report.words.notes[0] == frame("en")["foreign_opening"]
 
 
 def test_an_only_story_is_told_once_and_its_section_goes_on(make, week) -> None:
@@ -456,16 +476,16 @@ def test_an_only_story_is_told_once_and_its_section_goes_on(make, week) -> None:
         make(f"News of {town}", text, id=town, hours=at)
         for at, (town, text) in enumerate(fates.items())
     ]
-    found = story_of(items)
-    parted = attrs.evolve(found, developments=tuple((one,) for one in found.members))
-    made = draft("W", "t", week, Told((parted,), (), 4, Frequencies(1000)))
-    check(made, items)
-    (section,) = made.words.sections
-    opened = [one.text for one in made.words.opening]
-    assert len(opened) == 3
-    assert opened[0] == fates["Albany"]
-    assert not {one.text for one in section.statements} & set(opened)
-    assert len(made.words.key_points) == 1
+    story = story_of(items)
+    split_story = attrs.evolve(story, developments=tuple((member,) for member in story.members))
+    report = draft("W", "t", week, Told((split_story,), (), 4, Frequencies(1000)))
+    check(report, items)
+    (section,) = report.words.sections
+    opening = [statement.text for statement in report.words.opening]
+    assert len(opening) == 3
+    assert opening[0] == fates["Albany"]
+    assert not {statement.text for statement in section.statements} & set(opening)
+    assert len(report.words.key_points) == 1
     first, *others = fates.values()
     chain = " ".join([first, *(f"It said that {text.lower()}" for text in others)])
     run = made_of(week, [make("Airship gone", chain, id=str(at)) for at in range(4)])
@@ -479,35 +499,37 @@ def test_what_a_source_says_of_everything_but_for_its_numbers_is_never_quoted(ma
         [make(f"Drought alert {level} in {land}", f"At 6:{at} the alert level of it was {level}.")]
         for at, (land, level) in enumerate(levels.items())
     ]
-    made = made_of(week, [item for group in groups for item in group])
-    check(made, [item for group in groups for item in group])
-    assert not [one.text for one in spoken(made) if one.text.startswith("At 6")]
-    assert len(made.words.opening) == 3
-    assert all(one.text.startswith("Drought alert") for one in made.words.opening)
+    report = made_of(week, [item for group in groups for item in group])
+    check(report, [item for group in groups for item in group])
+    assert not [
+        statement.text for statement in statements_of(report) if statement.text.startswith("At 6")
+    ]
+    assert len(report.words.opening) == 3
+    assert all(statement.text.startswith("Drought alert") for statement in report.words.opening)
 
 
 def test_without_a_period_the_title_spans_the_dates_of_what_is_told(make) -> None:
     items = [make("Mast falls", hours=-72), make("Quay sinks", hours=-24)]
     undated = make("Hall burns", hours=None)
-    made = draft("W", "t", None, told_of(items, [undated]))
-    assert made.title == f"W: {frame('en').span(items[0].at, items[1].at)}"
+    report = draft("W", "t", None, told_of(items, [undated]))
+    assert report.title == f"W: {frame('en').span(items[0].at, items[1].at)}"
     assert draft("W", "t", None, told_of([undated])).title == "W"
-    nothing = draft("W", "masts", None, Told(()))
-    assert (nothing.title, nothing.summary) == ("W", "No matching items were found for “masts”.")
+    empty = draft("W", "masts", None, Told(()))
+    assert (empty.title, empty.summary) == ("W", "No matching items were found for “masts”.")
 
 
 def test_a_story_that_hardly_matches_is_no_key_point(make, week) -> None:
     near = story_of([make("Zeppelin lands in Albany")], 1.7)
     far = story_of([make("Bread prices rise in Boston")], 0.6)
-    made = draft("W", "t", week, Told((near, far), (), 2, Frequencies(1000)))
-    assert [one.text for one in made.words.opening] == ["Zeppelin lands in Albany."]
-    assert made.words.key_points == ()
-    assert [one.text for one in made.words.briefs] == ["Bread prices rise in Boston."]
+    report = draft("W", "t", week, Told((near, far), (), 2, Frequencies(1000)))
+    assert [statement.text for statement in report.words.opening] == ["Zeppelin lands in Albany."]
+    assert report.words.key_points == ()
+    assert [statement.text for statement in report.words.briefs] == ["Bread prices rise in Boston."]
 
 
 def test_headlines_that_open_a_report_stay_key_points_where_they_are_many(make, week) -> None:
     towns = ("Albany", "Boston", "Camden", "Dallas", "Eugene", "Fresno", "Geneva", "Hobart")
-    made = made_of(week, *([make(f"Airship of {town} sinks", id=town)] for town in towns))
-    opening, points = made.words.opening, made.words.key_points
+    report = made_of(week, *([make(f"Airship of {town} sinks", id=town)] for town in towns))
+    opening, points = report.words.opening, report.words.key_points
     assert (len(opening), len(points)) == (1, 4)
     assert opening[0].text == points[0].text

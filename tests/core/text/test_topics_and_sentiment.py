@@ -117,10 +117,10 @@ def test_an_item_about_everything_gets_a_bounded_number() -> None:
 def test_any_text_has_few_topics_and_a_tone_that_fits_its_label(
     title: str, text: str, language: str
 ) -> None:
-    found = assign(title, text, language=language)
-    assert found == assign(title, text, language=language)
-    assert len(found) <= TOPICS_PER_ITEM_MAX
-    assert list(found) == [id_ for id_ in FORTY.split() if id_ in found]
+    topics = assign(title, text, language=language)
+    assert topics == assign(title, text, language=language)
+    assert len(topics) <= TOPICS_PER_ITEM_MAX
+    assert list(topics) == [id_ for id_ in FORTY.split() if id_ in topics]
     tone = sentiment(title, text)
     assert tone is not None
     assert -1 <= tone.value <= 1
@@ -145,15 +145,15 @@ def test_the_tone_of_a_headline(title: str, label: str) -> None:
 
 
 def _tone(title: str, text: str = "") -> float:
-    found = sentiment(title, text)
-    assert found is not None
-    return found.value
+    tone = sentiment(title, text)
+    assert tone is not None
+    return tone.value
 
 
 def _label(title: str) -> str:
-    found = sentiment(title)
-    assert found is not None
-    return found.label
+    tone = sentiment(title)
+    assert tone is not None
+    return tone.label
 
 
 def test_strengthening_weakening_and_negating_words_count() -> None:
@@ -163,8 +163,8 @@ def test_strengthening_weakening_and_negating_words_count() -> None:
 
 
 def test_a_figure_counts_against_the_one_before_and_years_are_no_figures() -> None:
-    more, less = _tone("Sales were 9 from 7"), _tone("Sales were 5 from 7")
-    assert more > less
+    higher, lower = _tone("Sales were 9 from 7"), _tone("Sales were 5 from 7")
+    assert higher > lower
     assert _tone("Sales were 9 from 2010") == _tone("Sales were 9 from 2011")
     assert _tone("Costs were 9 from 7") < _tone("Costs were 5 from 7") + 1
 
@@ -187,7 +187,7 @@ def test_regional_english_is_english() -> None:
 # -- measured on labelled sets: the half of each that was reported, not chosen on ---------------
 
 
-def _reported(name: str) -> Iterator[dict[str, str]]:
+def _labelled_rows(name: str) -> Iterator[dict[str, str]]:
     path = Path(os.environ["SVC_REAL_DATA"]) / "text" / name  # noqa: TID251 - what the tests are given
     for line in (path / "items.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
@@ -197,20 +197,20 @@ def _reported(name: str) -> Iterator[dict[str, str]]:
 
 def _topics(name: str, language: str, classes: Mapping[str, Iterable[str]]) -> tuple[float, float]:
     """Of items with a topic, those that have one of their class; of all, those that have one."""
-    given = right = count = 0
-    for row in islice(_reported(name), 400):
+    guesses = right = count = 0
+    for row in islice(_labelled_rows(name), 400):
         if row["label"] not in classes:
             continue
         groups = {GROUPS[id_] for id_ in assign(row["title"], row["text"], language=language)}
         count += 1
-        given += bool(groups)
+        guesses += bool(groups)
         right += not groups.isdisjoint(classes[row["label"]])
-    return right / given, right / count
+    return right / guesses, right / count
 
 
 @pytest.mark.needs("SVC_REAL_DATA")
 @pytest.mark.parametrize(
-    ("name", "language", "classes", "precision", "found"),
+    ("name", "language", "classes", "precision", "recall"),
     [
         (
             "ag_news",
@@ -244,21 +244,21 @@ def test_topics_of_labelled_news_are_right_and_found(
     language: str,
     classes: Mapping[str, Iterable[str]],
     precision: float,
-    found: float,
+    recall: float,
 ) -> None:
     right, share = _topics(name, language, classes)
     assert right >= precision
-    assert share >= found
+    assert share >= recall
 
 
 def _f1(labels: list[tuple[str, str]], of: str) -> float:
-    hit = sum(told == judged == of for told, judged in labels)
-    return 2 * hit / sum((told == of) + (judged == of) for told, judged in labels)
+    hit = sum(guess == gold == of for guess, gold in labels)
+    return 2 * hit / sum((guess == of) + (gold == of) for guess, gold in labels)
 
 
 @pytest.mark.needs("SVC_REAL_DATA")
 @pytest.mark.parametrize(("name", "floor"), [("affective_text", 0.54), ("phrasebank", 0.72)])
 def test_the_tone_of_labelled_headlines_is_right(name: str, floor: float) -> None:
-    labels = [(_label(row["title"]), row["label"]) for row in _reported(name)]
+    labels = [(_label(row["title"]), row["label"]) for row in _labelled_rows(name)]
     score = sum(_f1(labels, label) for label in ("positive", "neutral", "negative")) / 3
     assert score >= floor

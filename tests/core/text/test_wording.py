@@ -14,8 +14,8 @@ SPANS = [
 ]
 
 
-@pytest.mark.parametrize(("first", "last", "said"), SPANS)
-def test_what_two_days_share_is_said_once(first: date, last: date, said: str) -> None:
+@pytest.mark.parametrize(("first", "last", "expected"), SPANS)
+def test_what_two_days_share_is_said_once(first: date, last: date, expected: str) -> None:
     english = wording("en")
     assert english is not None
-    assert english.span(first, last) == said
+    assert english.span(first, last) == expected

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from svc_core.text.words import cut, fold, stop_words, terms, words
 
-SAME = [
+WORD_FORMS = [
     ("elections", "election"),
     ("ports", "port"),
     ("governmental", "government"),
@@ -25,7 +25,7 @@ SAME = [
 ]
 
 
-@pytest.mark.parametrize(("left", "right"), SAME)
+@pytest.mark.parametrize(("left", "right"), WORD_FORMS)
 def test_forms_of_a_word_are_one_term(left: str, right: str) -> None:
     assert terms(left) == terms(right) != []
 

@@ -98,22 +98,22 @@ def test_a_bound_that_nobody_checks_is_a_fault_of_the_program(constraint):
 
 
 @given(st.integers(-5, 5), st.integers(-5, 5))
-def test_a_number_is_refused_exactly_outside_its_bounds(bound, value):
-    assert (check(Ge(bound), value) is None) == (value >= bound)
-    assert (check(Le(bound), value) is None) == (value <= bound)
+def test_a_number_is_refused_exactly_outside_its_bounds(limit, value):
+    assert (check(Ge(limit), value) is None) == (value >= limit)
+    assert (check(Le(limit), value) is None) == (value <= limit)
 
 
 @given(st.integers(0, 4), st.text(max_size=5) | st.lists(st.none(), max_size=5))
-def test_a_length_is_refused_exactly_outside_its_bounds(bound, value):
-    assert (check(MinLen(bound), value) is None) == (len(value) >= bound)
-    assert (check(MaxLen(bound), value) is None) == (len(value) <= bound)
+def test_a_length_is_refused_exactly_outside_its_bounds(limit, value):
+    assert (check(MinLen(limit), value) is None) == (len(value) >= limit)
+    assert (check(MaxLen(limit), value) is None) == (len(value) <= limit)
 
 
 @given(st.from_regex(re.compile(r"[A-Z]{2}", re.ASCII), fullmatch=True), st.text(min_size=1))
-def test_text_around_a_match_is_never_overlooked(code, more):
+def test_text_around_a_match_is_never_overlooked(code, suffix):
     assert CODE.matches(code)
-    assert not CODE.matches(code + more)
-    assert not CODE.matches(more + code)
+    assert not CODE.matches(code + suffix)
+    assert not CODE.matches(suffix + code)
 
 
 def test_constraints_are_equal_by_what_they_say():

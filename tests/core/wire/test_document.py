@@ -221,9 +221,9 @@ def test_what_rfc_8259_allows_is_read(body: bytes, value: wire.Json) -> None:
 
 @pytest.mark.parametrize(("kind", "body"), REFUSED, ids=lambda value: repr(value)[:40])
 def test_what_breaks_a_rule_is_refused_for_that_rule(kind: str, body: bytes) -> None:
-    with pytest.raises(wire.JsonError) as refused:
+    with pytest.raises(wire.JsonError) as caught:
         wire.read_json(body)
-    assert refused.value.kind == kind
+    assert caught.value.kind == kind
 
 
 BEYOND = "lies beyond ±9007199254740991, so send it as a string"
@@ -250,17 +250,17 @@ BEYOND = "lies beyond ±9007199254740991, so send it as a string"
     ],
 )
 def test_the_reason_names_the_fault_and_can_be_sent(body: bytes, message: str) -> None:
-    with pytest.raises(wire.JsonError, match=r".") as refused:
+    with pytest.raises(wire.JsonError, match=r".") as caught:
         wire.read_json(body)
-    assert str(refused.value) == message
-    assert str(refused.value).encode()
+    assert str(caught.value) == message
+    assert str(caught.value).encode()
 
 
 def test_the_name_of_a_repeated_member_is_cut() -> None:
     name = json.dumps("x" * 10_000)
-    with pytest.raises(wire.JsonError) as refused:
+    with pytest.raises(wire.JsonError) as caught:
         wire.read_json(f"{{{name}:1,{name}:2}}".encode())
-    assert len(str(refused.value)) < 200
+    assert len(str(caught.value)) < 200
 
 
 def test_the_deepest_allowed_value_is_read() -> None:

@@ -8,7 +8,7 @@ from svc_core import wire
 
 
 @pytest.mark.parametrize(
-    ("name", "spelled"),
+    ("name", "expected"),
     [
         ("id", "id"),
         ("profile_id", "profileId"),
@@ -22,8 +22,8 @@ from svc_core import wire
         ("stream_options", "stream_options"),
     ],
 )
-def test_wire_names_are_camel_case(name: str, spelled: str) -> None:
-    assert wire.camel(name) == spelled
+def test_wire_names_are_camel_case(name: str, expected: str) -> None:
+    assert wire.camel(name) == expected
 
 
 words = st.text("abcdefgh", min_size=1)
@@ -31,5 +31,5 @@ words = st.text("abcdefgh", min_size=1)
 
 @given(st.lists(words, min_size=1), st.lists(words, min_size=1))
 def test_different_names_are_spelled_differently(left: list[str], right: list[str]) -> None:
-    same = wire.camel("_".join(left)) == wire.camel("_".join(right))
-    assert same is (left == right)
+    is_same = wire.camel("_".join(left)) == wire.camel("_".join(right))
+    assert is_same is (left == right)

@@ -20,9 +20,9 @@ LEAST: dict[str, Any] = {"name": "a", "at": "2026-01-31T09:30:00Z"}
 
 
 def faults(class_: Any, value: wire.Json) -> list[tuple[str, str]]:
-    with pytest.raises(wire.WireError) as refused:
+    with pytest.raises(wire.WireError) as caught:
         wire.structure(class_, value)
-    return [(fault.where, fault.reason) for fault in refused.value.faults]
+    return [(fault.where, fault.reason) for fault in caught.value.faults]
 
 
 def test_defaults_stand_in_for_what_was_not_sent(models: SimpleNamespace) -> None:
@@ -90,7 +90,7 @@ STAMP = "must be an RFC 3339 timestamp with an offset, such as 2026-01-31T09:30:
 
 
 @pytest.mark.parametrize(
-    ("member", "value", "where", "reason"),
+    ("member", "value", "place", "reason"),
     [
         ("name", 1, "", "must be a string"),
         ("name", None, "", "must be a string"),
@@ -139,9 +139,9 @@ STAMP = "must be an RFC 3339 timestamp with an offset, such as 2026-01-31T09:30:
     ],
 )
 def test_each_fault_is_told_with_its_place(
-    models: SimpleNamespace, member: str, value: wire.Json, where: str, reason: str
+    models: SimpleNamespace, member: str, value: wire.Json, place: str, reason: str
 ) -> None:
-    assert faults(models.Everything, LEAST | {member: value}) == [(f"/{member}{where}", reason)]
+    assert faults(models.Everything, LEAST | {member: value}) == [(f"/{member}{place}", reason)]
 
 
 def test_all_faults_come_together_in_the_order_of_the_fields(models: SimpleNamespace) -> None:
@@ -168,15 +168,15 @@ def test_a_body_of_the_wrong_kind_is_told_at_the_root(
 
 
 def test_a_stranger_cannot_make_the_answer_long(models: SimpleNamespace) -> None:
-    ((where, _),) = faults(models.Leaf, {"aB": 1, "x" * 1_000_000: 1})
-    assert len(where) == NAME_SHOWN_MAX + 2
+    ((place, _),) = faults(models.Leaf, {"aB": 1, "x" * 1_000_000: 1})
+    assert len(place) == NAME_SHOWN_MAX + 2
 
 
 def test_a_hostile_body_costs_no_more_than_an_honest_one(models: SimpleNamespace) -> None:
     start = time.process_time()
-    many = 250_000
-    assert len(faults(models.Everything, LEAST | {"leaves": ["x"] * many})) == FAULTS_KEPT_MAX
-    by_name = {str(number): "x" for number in range(many)}
+    count = 250_000
+    assert len(faults(models.Everything, LEAST | {"leaves": ["x"] * count})) == FAULTS_KEPT_MAX
+    by_name = {str(number): "x" for number in range(count)}
     assert len(faults(models.Everything, LEAST | {"byName": by_name})) == FAULTS_KEPT_MAX
     assert len(faults(models.Leaf, by_name | {"aB": 1})) == FAULTS_KEPT_MAX
     # Half a second here; telling every fault took ten times as long.
@@ -228,7 +228,7 @@ def test_a_union_that_json_cannot_tell_apart_is_refused_at_once(union: Any) -> N
 
 def test_classes_without_a_literal_of_their_own_cannot_share_a_union() -> None:
     @frozen
-    class One:
+    class First:
         kind: Literal["a"]
 
     @frozen
@@ -237,7 +237,7 @@ def test_classes_without_a_literal_of_their_own_cannot_share_a_union() -> None:
 
     @frozen
     class Unclear:
-        value: One | Two
+        value: First | Two
 
     with pytest.raises(TypeError, match="cannot be told apart"):
         wire.structure(Unclear, {"value": {"kind": "a"}})

@@ -77,9 +77,9 @@ def test_a_documented_spelling_is_read(annotation: Any, text: str, value: object
     ],
 )
 def test_any_other_spelling_is_refused_in_words(annotation: Any, text: str, reason: str) -> None:
-    with pytest.raises(ValueError, match=r".") as refused:
+    with pytest.raises(ValueError, match=r".") as caught:
         wire.reader(annotation)(text)
-    assert str(refused.value) == reason
+    assert str(caught.value) == reason
 
 
 @pytest.mark.parametrize(
