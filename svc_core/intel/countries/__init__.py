@@ -1,1 +1,1 @@
-"""Countries: their facts, and what happens in them."""
+"""Countries: their facts, newest indicators, and a summary of recent events in them."""

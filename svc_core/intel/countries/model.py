@@ -1,4 +1,4 @@
-"""Countries: what is known of each, from several sources together."""
+"""The rows of countries, each folded from the facts of several sources."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -88,14 +88,17 @@ class CountryData:
 
 
 def by_name(name: str) -> int:
-    """A sort key by which names come in the order of the alphabet where the highest is first."""
+    """A sort key that orders names alphabetically in lists that run from the highest key down.
+
+    It packs the first twelve letters into 60 bits and negates them, as orders are whole numbers.
+    """
     letters = fold(name)[:_LETTERS].ljust(_LETTERS)
     places = [ord(letter) - 96 if "a" <= letter <= "z" else 0 for letter in letters]
     return -sum(place << 5 * index for index, place in enumerate(reversed(places)))
 
 
 def _prefixes(row: CountryData) -> set[str]:
-    """The beginnings of the words by which it is found."""
+    """Every beginning of every word of a country's names and codes, as its search tokens."""
     names = (row.name, row.official_name, row.country_code, row.alpha3)
     whole = " ".join(map(str, filter(None, (*names, *(row.native_names or {}).values()))))
     return {word[:end] for word in words(whole) for end in range(1, len(word) + 1)}

@@ -1,4 +1,4 @@
-"""Countries: what is known of each, with its indicators and what events say of it."""
+"""Lists and reads countries, with their indicators and a summary of recent events on request."""
 
 from datetime import timedelta
 from hashlib import sha256
@@ -85,7 +85,7 @@ async def list_countries(ctx: Context, request: ListCountries) -> Page[CountryDa
 
 
 async def get_country(ctx: Context, request: GetCountry) -> One[CountryData]:
-    """One country with what is asked for.
+    """One country with the parts that `include` asks for.
 
     Raises:
         Problem: NOT_FOUND.

@@ -1,9 +1,9 @@
-"""Company finance: what was reported of a company, as it is known now or was on a day.
+"""Lists the financial facts that a company reported, as filed today or by an earlier day.
 
-Rule 1: of a fact that several filings report, the newest is shown; with `asOf` the newest that had
-        been filed by that day.
-Rule 2: a metric has one row for each period, whichever concepts state it. Whoever asks for a
-        concept instead has the newest of that concept.
+Rule 1: of a fact that several filings report, the newest is listed; with `asOf` the newest that
+        had been filed by that day.
+Rule 2: a metric has one row for each period, whichever concepts state it. A query by concept
+        lists the newest row of that concept.
 """
 
 from collections.abc import Sequence
@@ -34,10 +34,10 @@ from svc_core.operation.ports.documents import Bounds
 from svc_core.wire.constraints import Doc, Example, Pattern
 
 TAXONOMIES = ("us-gaap", "ifrs-full", "dei", "srt", "invest", "ecd", "cyd", "ffd")
-"""Where a concept without a taxonomy is looked for."""
+"""The taxonomies in which a concept that is sent without one is looked up."""
 
 SPANS = ("3", "6", "9", "12", "None")
-"""How long durations are, as rows are found by it."""
+"""The lengths of durations in months, as rows are indexed by them; `None` is any other length."""
 
 
 @frozen
@@ -69,7 +69,7 @@ class ListFinancialObservations:
 async def list_financial_observations(
     ctx: Context, request: ListFinancialObservations
 ) -> Page[FinancialObservation]:
-    """A page of what was reported of a company.
+    """A page of the facts that a company reported.
 
     Raises:
         Problem: NOT_FOUND, INVALID_PARAMETER for a date that does not exist, INVALID_CURSOR.
@@ -89,7 +89,11 @@ async def list_financial_observations(
 
 
 def public_row(raw: bytes, entity_id: str) -> bytes:
-    """A stored row as readers see it: of this entity, without what it is found by."""
+    """A stored row as readers see it: with this entity's id, without the members for indexing.
+
+    The row is cut as bytes, as decoding a page of rows would cost more than reading it; the
+    members for indexing begin with `fact` and come last.
+    """
     before, name, after = raw[: raw.rindex(b',"fact":')].partition(b'"entityId":"')
     return before + name + entity_id.encode() + after[after.index(b'"') :] + b"}"
 
@@ -137,9 +141,10 @@ def _is_of_concepts(request: ListFinancialObservations) -> bool:
 def filing_ranges(
     day: date | None, *, is_whole: bool = False, column: str = "superseded"
 ) -> dict[str, Range]:
-    """What was known at the end of a day, None for today: the newest rows, or the `is_whole` of it.
+    """The index ranges of the rows that had been filed by the end of a day; None means today.
 
-    Of a metric that is asked for by its concept, what counts is when that was `repeated`.
+    Without `is_whole` they are only rows that none had superseded by then. `column` is
+    `superseded`, or `repeated` for a query by concept: superseded by a row of the same concept.
     """
     if day is None:
         return {} if is_whole else {column: (NEVER, None)}
@@ -159,7 +164,7 @@ async def filings(
     limit: int,
     **filters: tuple[str, ...],
 ) -> list[Filing]:
-    """The newest filings of what these ids mean, which were filed in these days.
+    """The newest filings of the entities that these ids mean, filed from `since` to `until`.
 
     `form` and `item` name forms (`8-K`, `8-K/A`) and items of an 8-K, of which one must match.
     """

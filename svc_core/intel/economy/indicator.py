@@ -1,4 +1,4 @@
-"""Financial and economic indicators: one row is the value of one series in one period (FININT)."""
+"""The rows of economic indicators: one row is the value of one series in one period (FININT)."""
 
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
@@ -70,7 +70,7 @@ class Indicator:
 
     @property
     def series(self) -> str:
-        """What the values of its series have in common."""
+        """The key that all values of one series share."""
         key = (self.provider, self.dataset_id, self.indicator_code, self.area.code, self.frequency)
         return "|".join(part or "" for part in key)
 
@@ -84,17 +84,21 @@ class Indicator:
 
 
 def first_sort_key(day: date) -> int:
-    """The sort key of what begins on this day, before every vintage of it."""
+    """The lowest sort key of values whose period begins on this day.
+
+    A sort key is the day the period begins, in days since the year 1, and in its lower
+    `_DAY_BITS` bits the day the vintage begins.
+    """
     return day.toordinal() << _DAY_BITS
 
 
 def last_sort_key(day: date) -> int:
-    """The last sort key of what begins on this day."""
+    """The highest sort key of values whose period begins on this day."""
     return first_sort_key(day) + (1 << _DAY_BITS) - 1
 
 
 def _order(row: Indicator) -> int:
-    """By period, and within one by vintage."""
+    """The sort key of a value: by period, and within one period by vintage."""
     return first_sort_key(row.period_start) + (row.days[0] or 0)
 
 
@@ -105,7 +109,7 @@ _OF_SERIES: Mapping[str, Callable[[Any], str | None]] = {
     "country": attrgetter("area.country_code"),
     "frequency": attrgetter("frequency"),
 }
-"""The filters by what the values of a series have in common."""
+"""The index keys that all values of a series share, so that series are filtered by them too."""
 
 FININT: Collection[Indicator] = Collection(
     name="finint",
@@ -158,5 +162,5 @@ FININT_SERIES: Collection[IndicatorSeries] = Collection(
     scope="global",
     keys=_OF_SERIES,
 )
-"""So that the newest of each is found however long they are. One whose last value was withdrawn
-stays, and is passed over."""
+"""One row per series, so that finding the newest value of each costs the same however long the
+series are. The row of a series whose last value was withdrawn stays, and is skipped."""

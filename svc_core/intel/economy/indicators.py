@@ -1,9 +1,9 @@
-"""Financial and economic indicators: lists, the newest of each series, and what changed.
+"""Lists and reads economic indicators: all values, the newest of each series, and changes.
 
-Rule 1: a period that is asked for holds the periods of the rows whole: 2024-Q3 has its months and
-        days, not the year that it is a part of.
-Rule 2: the newest of each series is found by series, so that a page costs as much as its rows,
-        however long the series are.
+Rule 1: a requested period matches rows whose period lies wholly within it: 2024-Q3 matches its
+        months and days, not the year 2024.
+Rule 2: the newest value of each series is looked up series by series, so the cost of a page
+        depends on its rows and not on the length of the series.
 """
 
 from collections.abc import Mapping
@@ -140,9 +140,9 @@ async def newest(
     after: Position | None = None,
     limit: int,
 ) -> tuple[tuple[bytes, ...], Position | None]:
-    """The newest row of each series that has any of these, and where the next series begin.
+    """The newest row of each series that matches, and the position after the last series read.
 
-    There may be fewer than there are, as only so many series are looked at for one page.
+    A page may be short though more follows, as at most `SERIES_SCAN_MAX` series are read for it.
     """
     rows: list[bytes] = []
     for _ in range(0, SERIES_SCAN_MAX, limit):
@@ -179,7 +179,10 @@ def _bounds(request: ListIndicators) -> Bounds:
 
 
 async def _with_change(ctx: Context, row: Indicator) -> Indicator:
-    """The row with the value before it, which its provider gave by then where it keeps vintages."""
+    """The row with the value of the period before it.
+
+    Where the provider keeps vintages, that is the value that was valid when the row's was given.
+    """
     first, last = row.days
     by_then = {} if first == last else {"vintage_start": (None, first)}
     earlier = await ctx.tx.documents.scan(
@@ -194,7 +197,7 @@ async def _with_change(ctx: Context, row: Indicator) -> Indicator:
 
 
 def with_previous_value(row: Indicator, previous: float | None) -> Indicator:
-    """The row with what changed since the previous value, exactly as far as both are written."""
+    """The row with its change since the previous value, computed in decimals without rounding."""
     change = percent = None
     if row.value is not None and previous is not None:
         before = Decimal(str(previous))
@@ -219,7 +222,7 @@ _READ: dict[str, Any] = {
     "summary": "Read one value of an indicator",
     "description": "One row, as the list and the change feed name it.",
 }
-"""How operations that list and read them are declared, whatever their path."""
+"""The members that the declarations of both versions share."""
 
 OSINT_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     osint(

@@ -18,9 +18,9 @@ MarketId = Annotated[str, IdOf("mkt")]
 MarketStatus = Literal["open", "closed", "resolved", "cancelled"]
 PriceBasis = Literal["mid", "last", "amm", "resolved"]
 
-LABEL_CHARS = 200  # of an outcome, by which it is found
-VOLUME_STEPS = 1_000_000  # a volume is kept as a whole number of millionths
-_VOLUME_MAX = 9 * 10**18  # what is beyond is kept as this: 64 bits
+LABEL_CHARS = 200  # of an outcome's label, in the index by label
+VOLUME_STEPS = 1_000_000  # volumes are indexed as a whole number of millionths
+_VOLUME_MAX = 9 * 10**18  # larger volumes are indexed as this one: the index has 64 bits
 
 
 @frozen
@@ -83,7 +83,7 @@ class Market:
 
 
 def volume_steps(volume: float) -> int:
-    """A volume as it is kept."""
+    """A volume in millionths, as the index stores it."""
     return round(min(volume * VOLUME_STEPS, _VOLUME_MAX))
 
 
@@ -93,7 +93,7 @@ def _volume(market: Market) -> int | None:
 
 
 def label_key(label: str) -> str:
-    """A label as outcomes are found by it."""
+    """The index key of an outcome's label: casefolded and cut to `LABEL_CHARS`."""
     return label.casefold()[:LABEL_CHARS]
 
 
@@ -112,7 +112,10 @@ WORDS: Indexed[Market] = Indexed(
 
 
 def question_references(market: Market) -> dict[str, str]:
-    """Whom its question names, with the names there; as of the day when it was first asked."""
+    """The entities that a market's question names, by reference, each with the name in the text.
+
+    Names are resolved as of the day on which the market opened, else was first stored.
+    """
     return of_text(market.question, (market.opens_at or market.created_at).date())
 
 
@@ -136,5 +139,5 @@ MARKETS: Collection[Market] = Collection(
     kind="market",
     base=BASE_V2,
 )
-"""Ordered by the last change. `key` finds a row by any id that it answers to, `entity` by the
-references to whom its question names."""
+"""Ordered by the last change. `key` finds a market by its id or a merged id, `entity` by a reference
+to an entity that its question names."""

@@ -1,6 +1,7 @@
-"""Prediction markets: lists, and one of them.
+"""Lists and reads prediction markets.
 
-Rule: a market names its entities by references, and the answer those that they mean now.
+Rule: a market is stored with references to the entities that its question names; an answer has
+the entities that these references mean at the time of reading.
 """
 
 from collections.abc import Sequence
@@ -74,7 +75,7 @@ class GetMarket:
 
 
 def has_share(label: str | None, low: Maybe[float], high: Maybe[float], market: Market) -> bool:
-    """Whether an outcome is as probable as asked: that of a label, else the first."""
+    """Whether the probability of an outcome lies within bounds: of a label, else the first one."""
     outcomes = market.outcomes or ()
     key = label_key(label or "")
     matches = [item for item in outcomes if item.label and label_key(item.label) == key]
@@ -131,7 +132,7 @@ async def get_market(ctx: Context, request: GetMarket) -> One[Market]:
 
 
 async def markets_with_entities(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
-    """Rows with the entities that their questions name, as far as they are known now."""
+    """The rows of markets with the entities that their questions name, as known now."""
     names = [question_references(MARKETS.decode(row)) for row in rows]
     return await directory.telling(ctx, rows, names, blank=b"[]")
 

@@ -1,4 +1,4 @@
-"""The series that indicators belong to, noted as their values come in."""
+"""Registers the series of indicators as their values come in."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from svc_core.operation.context import Context
 
 
 async def follow(ctx: Context, rows: Sequence[Written]) -> None:
-    """Note the series of these rows that are not known yet."""
+    """Store the series of these values that are not stored yet."""
     series = {item.id: item for item in (series_of(row.after) for row in rows if row.after)}
     present = await ctx.tx.documents.get_many(FININT_SERIES, list(series))
     for id_ in series.keys() - present.keys():
@@ -17,9 +17,10 @@ async def follow(ctx: Context, rows: Sequence[Written]) -> None:
 
 
 def asked_again(names: Sequence[str], before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    """Whether a row changed in nothing but the one day on which its value was asked for.
+    """Whether a row changed only in the day on which its unchanged value was fetched.
 
-    `names` are the members that differ. A vintage of more days tells that the value held then.
+    `names` are the members that differ. A vintage of one day only says when the provider was
+    asked; a longer one says on which days the value was valid, so a change of it counts.
     """
     spans = [row.get("vintage") or {"start": 0, "end": 1} for row in (before, after)]
     return names == ("vintage",) and all(span["start"] == span["end"] for span in spans)

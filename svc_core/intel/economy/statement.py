@@ -1,7 +1,8 @@
-"""Company finance: what filings report, fact by fact, and the filings themselves.
+"""The rows of company finance: facts that filings report, and the filings themselves.
 
-One row is one fact of one filing. The rows of a fact follow each other in the order of filing, so
-what had been filed by a day is known for every day.
+One row is one fact of one filing, for instance the revenue of a year in a 10-K. The rows of one
+fact supersede each other in the order of filing, so for every day one can tell which value had
+been filed by then.
 """
 
 from datetime import date, datetime
@@ -21,7 +22,7 @@ Metric = Literal[
 PeriodType = Literal["duration", "instant"]
 
 NEVER = date.max.toordinal()
-"""The day on which what was not superseded was superseded."""
+"""The day that rows have for `superseded` which no other row supersedes."""
 
 
 # -- observations ------------------------------------------------------------------------------
@@ -77,7 +78,7 @@ class FinancialObservation:
 
     @property
     def concept_name(self) -> str:
-        """Its concept with the taxonomy."""
+        """The concept with its taxonomy: `us-gaap:Revenues`."""
         return f"{self.concept.taxonomy}:{self.concept.name}"
 
 
@@ -123,10 +124,10 @@ OBSERVATIONS: Collection[StoredObservation] = Collection(
     },
     base=BASE_V2,
 )
-"""Ordered by the last day of the period. `length` is `instant`, the months of a span, or `None`
-for a span of other days.
+"""Ordered by the last day of the period. `length` is `instant`, the months of a span (3, 6, 9, 12),
+or `None` for a span of any other length.
 
-Changes are not published: no route reads one row, and one company has tens of thousands.
+Changes are not published: no route reads one row, and one company has tens of thousands of them.
 """
 
 

@@ -1,10 +1,13 @@
-"""Facts of financial reports in the order in which they were filed.
+"""Decides which reported value of a financial fact supersedes which, by the order of filing.
 
-Rule 1: rows of one fact that state a metric follow each other whatever their concepts are; those
-        that state none follow each other by concept. Each supersedes the one filed before it, also
-        where it says the same again; it is restated where its value is another.
-Rule 2: what follows what is a pure function of the rows that there are, so the order of documents
-        does not matter, and what a source takes back leaves the rows as if it had never been.
+A fact is one quantity of one company in one period, such as the net income of 2023. Several
+filings report it, and later ones may correct it.
+
+Rule 1: rows of one fact that state a metric form one succession whatever their concepts are; rows
+        that state none form one per concept. Each row supersedes the one filed before it, also
+        where it repeats the value; from the first differing value on, rows count as restated.
+Rule 2: the succession is a pure function of the rows that exist. So the order in which documents
+        arrive does not matter, and a withdrawn row leaves the others as if it had never existed.
 """
 
 from collections import defaultdict
@@ -24,11 +27,11 @@ from svc_core.operation.members import revised
 from svc_core.operation.ports import Document
 
 KEPT = ("restated", "supersedesId", "supersededById", "supersededDate", "repeatedDate")
-"""Members that no source says."""
+"""Members of a row that follow from other rows of its fact, so that no source states them."""
 
 FACTS_AT_ONCE = 100
 ROWS_SCANNED = 1_000
-"""Rows that stand to each other: a company files a fact some dozen times, and these take 50 ms."""
+"""Rows of one batch of facts: a company files a fact some dozen times, and 1,000 take 50 ms."""
 
 Pair = tuple[Document[Any] | None, Any]
 
@@ -37,7 +40,7 @@ Pair = tuple[Document[Any] | None, Any]
 
 
 def observed(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, Any]:
-    """The members of the row of one fact."""
+    """The members of the row of one reported fact, with its entity and the key of its fact."""
     entity, concept = id_of(members["entity"]), members["concept"]
     name = f"{concept['taxonomy']}:{concept['name']}"
     base = (entity, xbrl.metrics().get(name, name), members.get("currency"), members.get("unit"))
@@ -46,7 +49,7 @@ def observed(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, An
 
 
 def filed(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, Any] | None:
-    """The members of the row of one filing; None where nobody says whose it is."""
+    """The members of the row of one filing; None where no source states whose filing it is."""
     if members.get("entity") is None:
         return None
     return members | {"entityId": id_of(members["entity"])}
@@ -56,7 +59,9 @@ def filed(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, Any] 
 
 
 def succession(rows: Iterable[StoredObservation]) -> Iterator[StoredObservation]:
-    """The rows of one fact as they stand to each other, in the order of filing."""
+    """The rows of one fact in the order of filing, each with what it supersedes and what it is
+    superseded by.
+    """
     history = sorted(rows, key=_place)
     lines = [row.metric or row.concept_name for row in history]
     before, after = _predecessors(history, lines), _predecessors(history[::-1], lines[::-1])[::-1]
@@ -79,7 +84,7 @@ def succession(rows: Iterable[StoredObservation]) -> Iterator[StoredObservation]
 def _predecessors(
     rows: Sequence[StoredObservation], names: Sequence[str]
 ) -> list[StoredObservation | None]:
-    """For each row the one before it that has its name."""
+    """For each row the nearest row before it that has the same name, else None."""
     last: dict[str, StoredObservation] = {}
     predecessors = []
     for row, name in zip(rows, names, strict=True):
@@ -98,12 +103,12 @@ def _filing_day(row: StoredObservation | None) -> date | None:
 
 @cache
 def _ranks() -> Mapping[str, int]:
-    """How far behind the best concept of its metric each is."""
+    """The rank of each concept in the table of metrics; the preferred concept comes first."""
     return {name: rank for rank, name in enumerate(xbrl.metrics())}
 
 
 def _place(row: StoredObservation) -> tuple[date, bool, str, int]:
-    """By the day of filing; amendments come last, and of one filing the best concept."""
+    """A sort key by filing day: amendments after originals, the preferred concept last."""
     filing = row.filing
     is_amended = (filing.form or "").endswith("/A")
     rank = _ranks().get(row.concept_name, 0)
@@ -114,10 +119,10 @@ def _place(row: StoredObservation) -> tuple[date, bool, str, int]:
 
 
 async def settled(ctx: Context, pairs: Mapping[str, Pair]) -> dict[str, StoredObservation]:
-    """Rows that are about to be written, as they stand to each other and to those that are stored.
+    """The rows that are about to be written, with their place in the succession of their fact.
 
-    Each is given as it is stored and as it is to be, None where it is to be removed. What changes
-    of others by it is written.
+    `pairs` holds, by row id, the stored document (None for a new row) and the row to write (None
+    for one to remove). Other stored rows whose place changes by that are written here.
     """
     groups: dict[str, list[StoredObservation]] = defaultdict(list)
     for before, value in pairs.values():
@@ -146,7 +151,7 @@ async def _stored_rows(ctx: Context, facts: Sequence[str]) -> list[StoredObserva
 
 
 async def _scan_facts(ctx: Context, facts: Sequence[str]) -> list[StoredObservation]:
-    """The rows of these facts; of one that was filed thousands of times, not all."""
+    """The stored rows of these facts, at most `ROWS_SCANNED` of a single fact."""
     filters = {"fact": tuple(facts)}
     page = await ctx.tx.documents.scan(OBSERVATIONS, where=filters, limit=ROWS_SCANNED)
     if page.more and len(facts) > 1:

@@ -1,1 +1,1 @@
-"""Events that have a place and a time, of every provider of situation data."""
+"""OSINT events: things that happened at a place and a time, from every situation data provider."""

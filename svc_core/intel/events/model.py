@@ -1,4 +1,4 @@
-"""OSINT events: what happened, where and when, as a provider of situation data tells it."""
+"""The rows of OSINT events: what happened, where and when, as reported by a data provider."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -53,7 +53,7 @@ Categories = Annotated[
 ]
 DatePrecision = Literal["instant", "day", "week", "month", "year"]
 MACHINE = "gdelt"
-"""Who codes the news by machine, in many rows for one event."""
+"""The provider that codes news by machine and so reports one event in many rows."""
 CONFIDENCE_STEPS = 1_000_000  # a confidence is kept as a whole number of millionths
 SEVERITY_STEP = 10**18  # more than the microseconds of all years
 
@@ -142,29 +142,33 @@ class OsintEvent:
 
     @property
     def seen_at(self) -> datetime:
-        """When it happened, else when it was told of, else when it was taken in."""
+        """When it happened, else when it was reported, else when it was stored here."""
         return self.occurred_at or self.reported_at or self.created_at
 
 
-# -- of which incident it is -------------------------------------------------------------------
+# -- which incident an event belongs to --------------------------------------------------------
 
 
 def incident_of(id_: str, provider: str, url: str | None) -> str:
-    """The id of the incident that an event makes by itself: of machine-read news that of the
-    article, which tells several rows of one event, else that of the event.
+    """The id of the incident that an event forms on its own.
+
+    Machine-coded news takes the id of its article, as one article yields several rows of one
+    event; every other event has an incident id of its own.
     """
     article = incident_of_article(url) if provider == MACHINE else None
     return article or ids.derived_id("inc", "osintEvent", "", id_)
 
 
 def mark(*parts: object) -> str:
-    """What is equal where these are, and short."""
+    """A short hash of some values: equal where the values are equal."""
     return sha256(repr(parts).encode("utf-8", "replace")).hexdigest()[:24]
 
 
 def marks_of(event: OsintEvent) -> Iterator[str]:
-    """What events of one incident have in common, its own first: designators, or of machine-read
-    news the event as its provider tells them apart: who does what to whom, where, on which day.
+    """The marks by which events are recognised as one incident, the event's own mark first.
+
+    Events that share a mark belong together. The marks are designators; of machine-coded news they
+    are what the event says: who does what to whom, where, on which day.
     """
     yield incident_of(event.id, event.provider, event.url)
     if event.provider != MACHINE:
@@ -179,7 +183,7 @@ def marks_of(event: OsintEvent) -> Iterator[str]:
 
 
 def _severity(event: OsintEvent) -> int | None:
-    """By severity, of equally severe ones by time."""
+    """A sort key by severity, and by time among equally severe events."""
     if event.severity is None:
         return None
     return SEVERITIES.index(event.severity) * SEVERITY_STEP + micros(event.seen_at)

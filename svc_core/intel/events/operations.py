@@ -1,4 +1,4 @@
-"""The events of all providers in one list, and one of them."""
+"""The operations that list and read OSINT events of all providers."""
 
 from typing import Annotated, Any, Literal
 
@@ -93,7 +93,7 @@ class GetEvent:
 def severity_filter(
     severities: Maybe[tuple[Severity, ...]], least: Maybe[Severity]
 ) -> Maybe[tuple[Severity, ...]]:
-    """The severities that are meant by both filters."""
+    """The severities that two filters allow together: a list of severities, and a least one."""
     if isinstance(least, Unset):
         return severities
     upper = SEVERITIES[SEVERITIES.index(least) :]
@@ -103,14 +103,14 @@ def severity_filter(
 async def event_page(
     ctx: Context, request: Any, span: Interval, *, order: str | None = None, **ranges: Range | None
 ) -> Page[OsintEvent]:
-    """The page of events that the filters leave, as many of them as the request has."""
+    """A page of the events that match the filters of a request; absent filters match all."""
     edges = bounds(span)
     if span != ALL_TIMES:
-        # The order is bounded as well, so that the walk begins where the time ends.
+        # The order is bounded as well, so that the scan begins where the time span ends.
         ranges["occurred"] = (edges["start"], edges["end"])
     return await ctx.page(
         OSINT_EVENTS,
-        # Of filters that many rows have, the first is walked.
+        # The store scans the index of the first filter here, so the most selective come first.
         where={
             "cell": cells(request.bbox),
             **sent(request, "country", "type", "provider", "category"),
@@ -154,7 +154,8 @@ async def get_osint_event(ctx: Context, request: GetEvent) -> One[OsintEvent]:
     if isinstance(request.include, Unset):
         return One(document.raw, document.tag)
     strongest = (await strongest_of(ctx, RULES, [document.id])).get(document.id)
-    # What a source published may change in what the row does not tell.
+    # The published record may change in members that the row does not show, so the tag has its
+    # digest too.
     tag = (*document.tag, 0 if strongest is None else strongest.digest)
     return One(render.with_raw(document.raw, strongest and strongest.raw), tag)
 

@@ -1,4 +1,4 @@
-"""What happened in an area and a time, also as features of a map (Spec: Regional OSINT query)."""
+"""Queries OSINT events by area and time, as rows or as GeoJSON (Spec: Regional OSINT query)."""
 
 from typing import Any
 

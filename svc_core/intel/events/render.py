@@ -1,6 +1,6 @@
-"""Events in other forms: with what was published, and as features of a map.
+"""Renders events with the record that their source published, and as GeoJSON features.
 
-Rule: rows are wire bytes and stay what they are; whatever is added is spliced in.
+Rule: a row stays the JSON bytes that are stored; additions are spliced into them.
 """
 
 import json
@@ -14,19 +14,19 @@ _PLACE = ("name", "countryCode", "admin1Code", "precision")
 
 
 def event_id_of(row: bytes) -> str:
-    """The identifier of a row."""
+    """The id of an event's row."""
     return str(json.loads(row)["id"])
 
 
 def with_raw(row: bytes, raw: Any) -> bytes:
-    """The row with the record that its source published; null where that is not known."""
+    """The row with `raw`, the record that its source published; null where it is not stored."""
     return b'%b,"raw":%b}' % (row[:-1], wire.dumps(raw))
 
 
 def feature(row: bytes) -> bytes:
-    """The row as a GeoJSON feature (RFC 7946, 3.2); one without coordinates has no geometry.
+    """The row as a GeoJSON feature (RFC 7946, 3.2); its geometry is null without coordinates.
 
-    What its place tells besides is among its properties, which are the other members of the row.
+    The properties are the other members of the row, and name, country and precision of its place.
     """
     properties = json.loads(row)
     place = properties.pop("place") or {}

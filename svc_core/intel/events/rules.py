@@ -1,4 +1,4 @@
-"""What makes a row of an event of the things that its sources say of it."""
+"""The rules by which the reports of several sources are folded into one event row."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What topics have seen: items by the hour, their languages and sources."""
+"""Topic activity: how many items a topic had in each hour, their languages and sources."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ def _hour(instant: datetime) -> int:
 def activity_after(
     before: TopicActivity, items: Iterable[NewsItem], now: datetime
 ) -> TopicActivity:
-    """What a topic has seen once these new items are in it."""
+    """The activity of a topic after some new items are added to it."""
     fresh = list(items)
     hours = Counter(dict(before.hours))
     hours.update(_hour(item.seen_at) for item in fresh)
@@ -37,5 +37,5 @@ def _union(names: tuple[str, ...], additions: Iterable[str | None]) -> tuple[str
 
 
 def items_last_day(activity: TopicActivity, now: datetime) -> int:
-    """How many items a topic saw in the 24 hours before `now`, by whole hours."""
+    """How many items a topic had in the 24 hours before `now`, counted in whole hours."""
     return sum(count for hour, count in activity.hours if _hour(now) - 24 < hour <= _hour(now))

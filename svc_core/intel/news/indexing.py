@@ -1,7 +1,7 @@
-"""Items of news as texts that are found: how common their terms are, and what is read of them.
+"""The corpus of news texts: counts the terms of items, and reads items as evidence for reports.
 
-Items of before terms were kept are counted later, a few at a time (`to_count`, `counted`), and wait
-from then on to be grouped.
+Items that were stored before terms were counted are counted later, a few at a time (`to_count`,
+`counted`), and are then due to be assigned to stories.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,13 +15,13 @@ from svc_core.search.corpus import Corpus, TermChange, count
 from svc_core.text.evidence import Evidence
 
 ITEMS: Final = Corpus.of("global")
-"""The corpus of all items."""
+"""The corpus of all news items: one for every tenant, as news is shared."""
 COUNTED_AT_ONCE: Final = 32
-"""Items counted later in one unit of work: about 0.1 s where each has 20,000 characters."""
+"""Older items counted in one unit of work: about 0.1 s where each has 20,000 characters."""
 
 
 async def to_count(ctx: Context) -> tuple[Document[NewsText], ...]:
-    """Some items that are not counted yet."""
+    """Some texts that are not counted in the corpus yet."""
     page = await ctx.tx.documents.scan(
         NEWS_TEXTS, where={"uncounted": ("yes",)}, limit=COUNTED_AT_ONCE
     )
@@ -29,9 +29,10 @@ async def to_count(ctx: Context) -> tuple[Document[NewsText], ...]:
 
 
 async def counted(ctx: Context, seen: Sequence[Document[NewsText]]) -> None:
-    """Count items that were not, have them grouped, and give their rows the members of today.
+    """Count texts in the corpus, mark their items for grouping, and rewrite the items' rows.
 
-    Those that somebody wrote meanwhile are left out.
+    Rewritten rows have all members of today. Texts that another unit of work changed meanwhile
+    are left out.
     """
     changes = []
     items = await ctx.tx.documents.get_many(NEWS, [document.id for document in seen])
@@ -49,14 +50,14 @@ async def counted(ctx: Context, seen: Sequence[Document[NewsText]]) -> None:
 
 
 async def evidence(ctx: Context, texts: Iterable[Document[NewsText]]) -> list[Evidence]:
-    """The items behind their words, as far as both are there, in the order given."""
+    """The evidence of some texts, in their order; a text without its item is left out."""
     texts_read = [NEWS_TEXTS.decode(document.raw) for document in texts]
     items = await ctx.find_many(NEWS, [words.id for words in texts_read])
     return [evidence_of(items[words.id], words) for words in texts_read if words.id in items]
 
 
 def evidence_of(item: NewsItem, words: NewsText) -> Evidence:
-    """What is found, grouped and told of an item and its words."""
+    """An item and its text as evidence, which reports search, group and quote."""
     return Evidence(
         id=item.id,
         title=item.title,

@@ -1,10 +1,10 @@
-"""News items: what a feed's record becomes, and what is written beside its row.
+"""Turns the record of a feed into a news item, and writes what belongs to the item.
 
-Rule 1: an item's id is derived from its permalink at its publisher, else from its source and
-        natural key, so taking a document in twice, or in two formats, changes nothing. Only a
-        document of the publisher's own host, or of this machine, speaks for a permalink.
+Rule 1: an item's id is derived from its permalink and publisher, else from its source and natural
+        key, so reading a document twice, or in two formats, changes nothing. Only a document from
+        the publisher's own host, or from this machine, may claim a permalink.
 Rule 2: a date is never invented; an item without one sorts by when it was first retrieved.
-Rule 3: words, counts of terms and the activity of topics are written with the row, or not at all.
+Rule 3: text, term counts and topic activity are written in the unit of work that writes the row.
 """
 
 from collections import defaultdict
@@ -42,14 +42,14 @@ from svc_core.text.sentiment import sentiment
 from svc_core.text.topics import assign
 
 PROVIDER = "feed"
-STORY_MAX = 100  # items of an event that are looked at again when one of them goes
+STORY_MAX = 100  # items of a story that are grouped again when one of its items is withdrawn
 
 
 # -- what a record becomes ---------------------------------------------------------------------
 
 
 def row_id(source: Source, record: Record) -> str:
-    """The id of the item: by its publisher and permalink, else by its source and natural key."""
+    """The id of a record's item: of publisher and permalink, else of source and natural key."""
     url = record.said.get("url")
     if url is not None and record.key == url:
         page, location = urlsplit(url), urlsplit(source.location)
@@ -65,7 +65,7 @@ def _bare(host: str | None) -> str:
 
 
 def context(source: Source) -> list[Any]:
-    """What items carry of their source: once it changes, they are read anew."""
+    """The settings of a source that its items carry; when they change, its items are read again."""
     return [source.name, source.domain, source.country_code, source.language, list(source.topics),
             dict(source.options)]  # fmt: skip
 
@@ -73,7 +73,7 @@ def context(source: Source) -> list[Any]:
 def judged(
     source: Source, row: str, fields: Mapping[str, Any], now: datetime
 ) -> tuple[dict[str, Any], NewsText]:
-    """The members of the row, and its words."""
+    """The members of an item's row and its text, from the fields that a feed states."""
     title, summary = fields["title"], fields["summary"]
     text = fields["text"] or summary
     language = fields["language"] or source.language or guess(f"{title} {summary}")
@@ -105,7 +105,7 @@ _AS_SAID = ("url", "sourceUrl", "publishedAt", "publishedBasis", "updatedAt", "a
 
 
 def words(members: Mapping[str, Any], row: NewsItem) -> NewsText:
-    """The words of a row that another contribution tells now."""
+    """The text of a row whose strongest contribution is now another one."""
     return NewsText(row.id, row.retrieved_at, row.title, members["text"], row.language)
 
 
@@ -113,7 +113,7 @@ def words(members: Mapping[str, Any], row: NewsItem) -> NewsText:
 
 
 async def follow(ctx: Context, rows: Sequence[Written]) -> None:
-    """Write the words of items, have them grouped, count their terms, tell their topics."""
+    """Write what belongs to changed items: texts, term counts, story marks, topics and recaps."""
     before = await ctx.find_many(NEWS_TEXTS, [_id(row) for row in rows])
     counts = [await _write_words(ctx, row, before.get(_id(row))) for row in rows]
     await corpus.count(ctx, counts, ITEMS)
@@ -135,7 +135,7 @@ async def _note_recaps(ctx: Context, items: Sequence[NewsItem]) -> None:
 
 
 _COMPANIONS: tuple[Collection[Any], ...] = (NEWS_TEXTS, UNGROUPED, VECTORS)
-"""What goes with an item."""
+"""The collections whose rows are deleted together with an item."""
 
 
 def _id(row: Written) -> str:
@@ -158,7 +158,7 @@ async def _write_words(ctx: Context, row: Written, previous: NewsText | None) ->
 
 
 async def _regroup_stories(ctx: Context, items: Sequence[NewsItem]) -> None:
-    """Have the items that told the same events as these looked at again."""
+    """Mark the other items of these items' stories, so that they are grouped again."""
     stories = sorted({item.story_id for item in items if item.story_id is not None})
     page = await ctx.tx.documents.scan(NEWS, where={"story": tuple(stories)}, limit=STORY_MAX)
     for row in page.rows:

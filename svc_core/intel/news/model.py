@@ -1,4 +1,8 @@
-"""News items, their words, what topics have seen, and recaps (Spec: News item)."""
+"""The rows of the news room: items, their texts, topic activity and recaps (Spec: News item).
+
+A news item is one published article, post or notice. Its row holds what lists show; its full text
+and index terms stand in a row of their own (`NewsText`), so that lists stay small.
+"""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -140,29 +144,29 @@ class NewsItem:
 
     @property
     def dated_at(self) -> datetime | None:
-        """The item's own date; some sources tell only when they last changed it."""
+        """The item's own date: when it was published, else when its source last changed it."""
         return self.published_at or self.updated_at
 
     @property
     def seen_at(self) -> datetime:
-        """The item's date, but not later than it was read: some dates lie in the future."""
+        """The item's date, capped at the time of retrieval: some sources date items ahead."""
         return min(self.dated_at or self.retrieved_at, self.retrieved_at)
 
     @property
     def ref(self) -> SourceRef:
-        """Where it was published."""
+        """The item as a source reference, for rows that cite it."""
         source, read_at = self.source, self.retrieved_at
         return SourceRef(source.id, "feed", source.name, self.url, None, read_at, self.published_at)
 
 
 @frozen
 class NewsText:
-    """The words of an item, kept and indexed beside its row: lists stay small.
+    """The full text of an item, stored and indexed beside its row.
 
-    They are found by when the item was first taken in, not by its own date: a report covers what
-    became known since the one before it, so that nothing that arrives late is lost. `terms` are
-    those of its headline, lead and rest, a line for each, once they are made (`read`); an item is
-    counted with them (`svc_core.search.corpus`) if and only if they are there.
+    Texts are ordered by when the item was first retrieved, not by its own date: a report covers
+    what became known since the report before it, so an item that arrives late is not lost. `terms`
+    holds the index terms of headline, lead and rest, one line each, or None until `read` has made
+    them. An item is counted in the corpus (`svc_core.search.corpus`) exactly while it has terms.
     """
 
     id: ObservationId
@@ -173,19 +177,19 @@ class NewsText:
     terms: str | None = None
 
     def read(self) -> "NewsText":
-        """These words with their terms."""
+        """This text with its index terms computed, unless it has them already."""
         if self.terms is not None:
             return self
         return attrs.evolve(self, terms=places(self.title, self.text, self.language))
 
 
 def _tokens(words: NewsText) -> str:
-    """Each of its terms once."""
+    """The distinct index terms of a text, separated by blanks."""
     return " ".join(dict.fromkeys((words.read().terms or "").split()))
 
 
 def ranges(language: str | None) -> tuple[str, ...]:
-    """The language ranges that a tag is in (RFC 4647, basic filtering): `fr` and `fr-ch`."""
+    """The language ranges that match a tag (RFC 4647, basic filtering): `fr`, `fr-ch`."""
     parts = [] if language is None else language.lower().split("-")
     return tuple("-".join(parts[: size + 1]) for size in range(len(parts)))
 
@@ -198,7 +202,7 @@ SENTIMENT_STEPS = 1_000  # a sentiment is kept as a whole number of thousandths
 
 
 def mentions(item: NewsItem) -> dict[str, str]:
-    """Whom it mentions, by reference, with the name that stands there."""
+    """The entities that an item mentions: their references, each with the name in the text."""
     return of_text(f"{item.title}\n{item.summary}", item.seen_at.date())
 
 
@@ -227,7 +231,7 @@ NEWS: Collection[NewsItem] = Collection(
 
 
 def whole(raw: bytes) -> bytes:
-    """A stored item with all its members: what was not kept yet when it was written is null."""
+    """A stored item with all members of today; those that are newer than the row are null."""
     return raw if b'"recordedAt":' in raw else wire.dumps(NEWS.decode(raw))
 
 
@@ -243,7 +247,7 @@ NEWS_TEXTS: Collection[NewsText] = Collection(
 
 
 def _term_places(words: NewsText) -> dict[str, list[str]]:
-    """Its terms by where they stand."""
+    """The index terms of an item by field: `title`, and `text` for lead and rest."""
     title, lead, rest = (words.read().terms or "").split("\n")
     return {"title": title.split(), "text": [*lead.split(), *rest.split()]}
 
@@ -255,7 +259,7 @@ WORDS: Indexed[NewsText] = Indexed(
 
 @frozen
 class Ungrouped:
-    """An item that was written and not yet looked at for its story."""
+    """A marker for an item that was written and is not yet assigned to a story."""
 
     id: ObservationId
     taken_at: datetime
@@ -272,7 +276,7 @@ UNGROUPED: Collection[Ungrouped] = Collection(
 
 @frozen
 class StoryPass:
-    """The last pass that gave items their stories; its version counts what passes wrote."""
+    """The last pass that assigned items to stories; its version counts the passes that wrote."""
 
     id: str
 
@@ -287,7 +291,10 @@ STORY_PASSES: Collection[StoryPass] = Collection(
 
 @frozen
 class TopicActivity:
-    """What a topic has seen: items by UTC hour of the last two days, languages, newest item."""
+    """The recent activity of a topic: items per UTC hour, languages, sources and newest item.
+
+    `hours` holds pairs of an hour (hours since 1970) and a count, for the last two days.
+    """
 
     id: str
     hours: tuple[tuple[int, int], ...] = ()
@@ -366,7 +373,7 @@ RECAPS: Collection[Recap] = Collection(
 
 @frozen
 class RecapDue:
-    """A topic and day (UTC) whose items changed since its recap was made."""
+    """A marker for a topic and day (UTC) whose items changed since its recap was made."""
 
     id: str
     topic: str

@@ -1,4 +1,4 @@
-"""The news operations (Spec: Other v1 operations)."""
+"""The operations that list and read news items, recaps and topics (Spec: Other v1 operations)."""
 
 import json
 from collections.abc import Sequence
@@ -207,7 +207,7 @@ async def list_news(ctx: Context, request: ListNews) -> Page[NewsItem]:
 
 
 async def _with_entities(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
-    """Rows with all their members, and with the entities that they name."""
+    """The rows with all their members, and with the entities that their texts mention."""
     references = [mentions(NEWS.decode(row)) for row in rows]
     return await directory.telling(ctx, list(map(whole, rows)), references)
 
@@ -235,7 +235,8 @@ async def get_news_item(ctx: Context, request: GetNewsItem) -> One[NewsItem]:
     """
     document = await ctx.load(NEWS, request.news_id)
     row, *_ = await _with_entities(ctx, [document.raw])
-    # Whom it names may become known, or another, without a new version of it.
+    # An entity that the item mentions may be merged or become known while the item's own version
+    # stays, so the tag names the entities too.
     ids = [ref["entityId"] for ref in json.loads(row)["entities"]]
     return One(row, (*document.tag, *ids))
 

@@ -1,11 +1,11 @@
-"""Recaps: what the items of a topic told on a day (UTC), in their own sentences.
+"""Recaps: summarises the news items of one topic and day (UTC) in sentences quoted from them.
 
-Rule 1: strictly extractive. A bullet is a sentence of an item of the story that it is about, or its
-        headline; it cites the items of the story that hold it, at least the one it is from.
-Rule 2: a day is told anew when its items changed: noted with the items in one unit of work, and
-        made in a unit of its own, which checks that nobody noted another change meanwhile.
-Rule 3: the events that most publishers tell come first, of equally told ones the newer.
-Rule 4: the sentences are of one language, that of most of the items; of equally many the first.
+Rule 1: a recap is strictly extractive. Each bullet is a sentence or the headline of an item of the
+        story that it is about; it cites the items of the story that contain it, at least its own.
+Rule 2: when items of a day change, the unit of work that writes them marks the recap as due. It is
+        made in a unit of its own, which checks that no other change was marked meanwhile.
+Rule 3: stories that more publishers report come first; among equal ones the newer.
+Rule 4: all sentences are in one language, that of most of the items.
 """
 
 from collections import Counter
@@ -42,10 +42,10 @@ from svc_core.text.stories import Story, stories
 
 DAY = timedelta(days=1)
 ITEMS_MAX = 300
-"""Items of one topic and day that are looked at, the newest: grouping them takes about 0.1 s."""
+"""The newest items of one topic and day that a recap reads: grouping them takes about 0.1 s."""
 BULLETS_MAX = 6
 EVERY = timedelta(minutes=5)
-"""How often one recap is made anew while its day goes on."""
+"""How often at most one recap is made again while its day goes on."""
 PASS_MAX = 500  # recaps of one pass: 40 topics on twelve days
 
 METHOD = RecapMethod("extractive", "story-leads", "1")
@@ -53,7 +53,7 @@ METHOD = RecapMethod("extractive", "story-leads", "1")
 
 @frozen
 class RecapMaterial:
-    """A topic and day that is due, and its items."""
+    """What a recap is made from: the topic and day that is due, and the items of that day."""
 
     due: Document[RecapDue]
     evidence: tuple[Evidence, ...] = field(repr=False)
@@ -62,20 +62,20 @@ class RecapMaterial:
     now: datetime
 
     def recap(self) -> Recap | None:
-        """Its recap; to be made aside."""
+        """The recap of these items; takes long enough to run outside a unit of work."""
         due = RECAPS_DUE.decode(self.due.raw)
         return recap_of(due, self.evidence, self.frequencies, self.now)
 
 
 def recap_id(due: RecapDue) -> str:
-    """The id of the recap of a topic and day."""
+    """The id of the recap of a topic and day, derived from both."""
     return ids.derived_id("rcp", "recap", due.topic, f"{due.day:%Y-%m-%d}")
 
 
 def recap_of(
     due: RecapDue, evidence: Sequence[Evidence], frequencies: Frequencies, now: datetime
 ) -> Recap | None:
-    """The recap of some items; None without any."""
+    """The recap of some items; None where there are none."""
     if not evidence:
         return None
     items = [Scored(reading, 1.0) for reading in readings(evidence)]
@@ -126,7 +126,7 @@ def _bullet(story: Story, frequencies: Frequencies) -> RecapBullet:
 
 
 async def recap_new(work: Units) -> int:
-    """Make the recaps whose items changed; how many were made."""
+    """Make every recap whose items changed, and return how many were made."""
     due = await work.read(SYSTEM, _due)
     count = 0
     for row in due:
@@ -142,7 +142,7 @@ async def _due(ctx: Context) -> tuple[Document[RecapDue], ...]:
 
 
 async def _material(ctx: Context, due: Document[RecapDue]) -> RecapMaterial | None:
-    """The items of a topic and day; None where its recap was made just now."""
+    """The items of a topic and day; None where its recap was made less than `EVERY` ago."""
     topic_day = RECAPS_DUE.decode(due.raw)
     last = await ctx.find(RECAPS, recap_id(topic_day))
     if last is not None and ctx.now - last.generated_at < EVERY:
@@ -161,7 +161,7 @@ async def _material(ctx: Context, due: Document[RecapDue]) -> RecapMaterial | No
 
 
 async def _write(ctx: Context, material: RecapMaterial, draft: Recap | None) -> bool:
-    """Write a recap and that it is no longer due; not where its items changed again meanwhile."""
+    """Write a recap and clear its mark, unless its items changed again meanwhile."""
     due = await ctx.unchanged(RECAPS_DUE, material.due)
     if due is None:
         return False

@@ -1,8 +1,9 @@
-"""Vectors of items of news: which items lack one, making them, and what is near to a question.
+"""Embedding vectors of news items: finds items without one, computes them, and compares them.
 
-Rule 1: vectors are made beside units of work, and a few at a time are kept in one: killed at any
-        time, what was kept stands and the rest is still found to be lacking.
-Rule 2: a vector is of one model and of one version of an item's words, else it is made anew.
+Rule 1: vectors are computed outside units of work and stored a batch at a time. A process that is
+        killed loses at most the batch in hand; items without a vector are found again.
+Rule 2: a vector belongs to one model and to one version of an item's text; when either changes,
+        it is computed again.
 """
 
 from base64 import b64encode
@@ -29,10 +30,10 @@ from svc_core.search.embeddings import (
 )
 
 MADE_MAX: Final = 256
-"""Vectors made for one question while somebody waits for its answer: 6 to 20 s of one processor.
-Beyond them an item has no likeness yet, and is judged by its words."""
+"""Vectors computed for one question while its caller waits: 6 to 20 s of one processor. Items
+beyond that have no likeness yet and are ranked by their words alone."""
 PAGE: Final = 256
-"""Items looked at in one unit of work."""
+"""Items read in one unit of work."""
 _VECTORS_PAGE: Final = 2_000
 
 VECTORS: Collection[Vector] = Collection(
@@ -46,7 +47,7 @@ VECTORS: Collection[Vector] = Collection(
 
 @frozen
 class Lacking:
-    """An item whose words have no vector yet, and the words that it will be of."""
+    """An item without a current vector, and the text that its vector will be computed from."""
 
     id: str
     taken_at: datetime
@@ -62,7 +63,10 @@ async def lacking(
     end: int | None = None,
     after: Position | None = None,
 ) -> tuple[tuple[Lacking, ...], Position | None]:
-    """Those of a page of items that lack a vector, the newest first, and where the page ends."""
+    """The items of one page that lack a vector of this model, and the position after the page.
+
+    `start` and `end` bound the time of retrieval in microseconds since 1970; the newest come first.
+    """
     page = await ctx.tx.documents.scan(NEWS_TEXTS, start=start, end=end, after=after, limit=PAGE)
     return await _gaps_of(ctx, model, page.rows), page.end
 
@@ -81,10 +85,10 @@ def _gap(row: Document[NewsText]) -> Lacking:
 
 
 async def make(work: Units, embedder: Embedder, gaps: Sequence[Lacking]) -> None:
-    """Make the vectors of some items and keep them.
+    """Compute the vectors of some items and store them.
 
     Raises:
-        NotEmbedded: the model gives none; those before are kept.
+        NotEmbedded: the model gives none; the batches before are stored.
     """
     for start in range(0, len(gaps), BATCH):
         batch = gaps[start : start + BATCH]
@@ -97,14 +101,14 @@ async def make(work: Units, embedder: Embedder, gaps: Sequence[Lacking]) -> None
 
 
 async def _save(ctx: Context, rows: Sequence[Vector]) -> None:
-    """Keep the vectors of those items whose words are still the same."""
+    """Store the vectors of those items whose text has not changed meanwhile."""
     texts = await ctx.tx.documents.get_many(NEWS_TEXTS, [vector.id for vector in rows])
     for vector in rows:
         if vector.id in texts and texts[vector.id].version == vector.version:
             await ctx.save(VECTORS, vector.id, vector)
 
 
-# -- asking them -------------------------------------------------------------------------------
+# -- comparing them ----------------------------------------------------------------------------
 
 
 async def likeness(
@@ -114,9 +118,10 @@ async def likeness(
     item_ids: Sequence[str],
     span: tuple[int | None, int | None] = (None, None),
 ) -> Likeness:
-    """How near the `item_ids` items come to a question, and which others of the time of taking in.
+    """The likeness of some items to a question, and of the nearest others that came in meanwhile.
 
-    Items that lack a vector get one, up to `MADE_MAX`: the named first, then the newest.
+    `span` bounds the time of retrieval of the others. Items that lack a vector get one first, up
+    to `MADE_MAX` of them: those of `item_ids`, then the newest.
 
     Raises:
         NotEmbedded: the model gives no vectors.
@@ -138,7 +143,7 @@ async def likeness(
 async def _candidates(
     ctx: Context, embedder: Embedder, item_ids: Sequence[str], span: tuple[int | None, int | None]
 ) -> list[Document[Vector]]:
-    """The vectors of the named items, and the newest of the time."""
+    """The vectors of these items, and the newest ones of the time span."""
     rows = await ctx.tx.documents.get_many(VECTORS, item_ids)
     after: Position | None = None
     budget = embedder.compared_max

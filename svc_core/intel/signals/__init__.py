@@ -1,1 +1,1 @@
-"""Signals: what changed in a way that somebody should look at."""
+"""Signals: changes and outliers in the stored rows that an analyst should look at."""

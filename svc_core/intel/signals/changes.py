@@ -1,8 +1,8 @@
-"""Signals of what changed between two documents, found where it is written.
+"""Finds signals in what changed between two documents of one source, as the change is written.
 
-Rule 1: a change is what a source says beside what it said before. The first document that a source
-        ever brought is no change; what a source that is removed brought is no withdrawal.
-Rule 2: nothing is looked at twice: the work is that of the rows that were written.
+Rule 1: a change is the difference between two statements of one source. The first document that a
+        source ever brought is not a change, and removing a source does not withdraw its rows.
+Rule 2: no row is read twice: the cost depends on the rows that are written alone.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -21,7 +21,7 @@ from svc_core.operation.context import Context
 async def follow(
     ctx: Context, before: Mapping[str, Contribution], after: Mapping[str, Contribution]
 ) -> None:
-    """Write the signals of contributions that were `before` and are `after`."""
+    """Write the signals that follow from contributions changing from `before` to `after`."""
     diffs = await _diffs(ctx, before, after)
     signals = [signal for diff in diffs for signal in _DETECTORS[diff.claim.resource](diff)]
     for resource, detect in (("cve", critical_signals), ("market", move_signals)):
@@ -56,4 +56,4 @@ _DETECTORS: Mapping[str, Callable[[Diff], Iterable[Signal]]] = {
     "filing": filing_signals,
     "market": lambda _: (),
 }
-"""By the kind of row; markets are looked at with the points that they had."""
+"""Detectors by the kind of row. Those of markets need stored price points, see `move_signals`."""

@@ -1,11 +1,12 @@
-"""The table of detectors, and how what they find becomes a row.
+"""The table of signal detectors with their thresholds, and how a finding becomes a signal's row.
 
-Rule 1: what is told apart by the same key has the same id, whoever finds it, and is written once:
-        a signal says what was the case when it was found, and stays dismissed.
-Rule 2: a strength is `base + slope * measure`, at most 1; the numbers stand in the row. What the
-        measure is, each detector says.
-Rule 3: of one type there are at most `DAY_MAX` signals a day, by the day on which it was the case;
-        what is beyond is left out, so that a change of a whole catalogue drowns nothing.
+Rule 1: a signal's id is derived from its type and key, so a finding that is found again has the
+        same id and is written once. A row says what was true when it was found, and a dismissed
+        signal stays dismissed.
+Rule 2: the strength is `base + slope * measure`, between 0 and 1. The detector's numbers stand in
+        the row; the comments of the table say what each detector measures.
+Rule 3: at most `DAY_MAX` signals of one type are written for one day of detection; the rest is
+        dropped, so that a change of a whole catalogue does not bury everything else.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -54,12 +55,12 @@ class Detector:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The numbers that it goes by, as its rows tell them."""
+        """The detector's numbers as they stand in the rows of its signals."""
         hours = {"activeHours": self.hours}
         return {**self.numbers, **hours, "strengthBase": self.base, "strengthSlope": self.slope}
 
     def strength(self, measure: float) -> float:
-        """From 0 to 1; the more, the larger the measure."""
+        """The strength of a signal, from 0 to 1, that grows with the measure."""
         return round(min(1.0, max(0.0, self.base + self.slope * measure)), DIGITS)
 
 
@@ -110,7 +111,7 @@ def found(
     measure: float = 1, tags: Iterable[str] = (), sources: Sequence[SourceRef],
     observation_ids: Sequence[str] = (), **members: Any,
 ) -> Signal:  # fmt: skip
-    """The signal of what was the case `at` a time; `key` tells it apart from others of its type."""
+    """A signal of some type as found `at` a time; `key` identifies it among those of its type."""
     detector = DETECTORS[type_]
     defaults = {"summary": None, "direction": "none", "source_count": 1}
     return Signal(
@@ -127,7 +128,7 @@ def found(
 
 
 def _times(type_: SignalType, at: datetime, now: datetime) -> dict[str, Any]:
-    """The times of a signal's first version; what lies in the future is found now."""
+    """The times of a signal's first version; a detection in the future counts as now."""
     at = min(at, now)
     ends = at + timedelta(hours=DETECTORS[type_].hours)
     stamps = {"created_at": now, "updated_at": now, "revision": 1}
@@ -138,19 +139,19 @@ def measured(
     reading: float, baseline: float | None, start: datetime | None, end: datetime | None, *,
     threshold: float | None = None, z_score: float | None = None,
 ) -> SignalEvidence:  # fmt: skip
-    """What was measured in a window, against what."""
+    """The evidence of a signal: the value measured in a window, and what it is compared with."""
     z_score = None if z_score is None else round(z_score, DIGITS)
     return SignalEvidence(reading, baseline, z_score, SignalWindow(start, end), threshold)
 
 
 def source_of(claim: Contribution) -> SourceRef:
-    """The record that a contribution was read from."""
+    """The reference to the record that a contribution was read from."""
     members = {**claim.ref, "retrievedAt": instants.render(claim.read_at)}
     return wire.from_json(SourceRef, members)
 
 
 async def raised(ctx: Context, signals: Iterable[Signal]) -> int:
-    """Write the signals that are not there yet; how many."""
+    """Write the signals that are not stored yet, and return how many were written."""
     drafts = {signal.id: signal for signal in signals}
     present = await ctx.tx.documents.get_many(SIGNALS, list(drafts))
     quota: dict[tuple[SignalType, datetime], int] = {}

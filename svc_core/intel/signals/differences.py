@@ -1,4 +1,4 @@
-"""What a source says of a row beside what it said before."""
+"""The difference between what one source states of a row now and what it stated before."""
 
 from datetime import datetime
 from typing import Any
@@ -22,12 +22,12 @@ class Diff:
 
     @property
     def has_earlier(self) -> bool:
-        """Whether the source had brought a whole document before."""
+        """Whether the source had delivered a complete document before this change."""
         return self.source.health.last_success_at is not None
 
     @property
     def claim(self) -> Contribution:
-        """What is said, or was said last."""
+        """The new statement, else the old one."""
         claim = self.new or self.old
         if claim is None:
             raise AssertionError("a change has two sides, one of which is something")
@@ -35,21 +35,21 @@ class Diff:
 
     @property
     def stamp(self) -> datetime:
-        """When it changed, by the source's own word, else now."""
+        """When the change happened: the source's own timestamp, else now."""
         return (self.new and self.new.stamp) or self.at
 
     def pair(self, name: str) -> tuple[Any, Any]:
-        """A member as it was and as it is."""
+        """A member's value in the old and in the new statement; None where it is absent."""
         old, new = (claim and claim.said.get(name) for claim in (self.old, self.new))
         return old, new
 
     def evidence(self, reading: float, baseline: float, threshold: float | None = None) -> Any:
-        """What was measured, over the time between the two documents."""
+        """The evidence of a signal, with the time between the two documents as its window."""
         before = self.source.stamp or self.source.health.last_success_at
         start = before and min(before, self.stamp)
         return measured(reading, baseline, start, self.stamp, threshold=threshold)
 
     def signal(self, type_: SignalType, key: str, title: str, **members: Any) -> Signal:
-        """The signal of what changed, by default when that changed."""
+        """A signal of this change, detected when it happened unless `at` says otherwise."""
         at = members.pop("at", None) or self.stamp
         return found(type_, key, title, at, sources=(source_of(self.claim),), **members)

@@ -1,4 +1,4 @@
-"""What is found of the signals of sources, in an index of everybody's."""
+"""The search index of signals from public sources, which all tenants share."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -8,11 +8,11 @@ from svc_core.operation.context import Context
 from svc_core.search.indexing import Index, indexed
 
 SIGNAL_INDEX: Final = Index.of("global", "signal")
-"""Everybody's: the signals of sources."""
+"""The index that all tenants share; a tenant's own signals stand in the index of its reports."""
 
 
 async def index_signals(ctx: Context, signals: Iterable[Signal]) -> None:
-    """Index signals of sources; a dismissed one is removed."""
+    """Index these signals; dismissed ones are removed from the index."""
     rows = {signal.id: signal for signal in signals}
     texts = [
         indexed("signal", row.id, (row.title, tagged(row.summary or "", row.tags)), row.detected_at)
@@ -23,5 +23,5 @@ async def index_signals(ctx: Context, signals: Iterable[Signal]) -> None:
 
 
 def tagged(summary: str, tags: Sequence[str]) -> str:
-    """What a signal says, and what it is about in the words of its tags."""
+    """The text of a signal for search: its summary, then its tags."""
     return f"{summary}\n{', '.join(tags)}".strip()

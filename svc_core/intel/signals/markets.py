@@ -1,4 +1,4 @@
-"""Signals of prediction markets: probabilities that moved within a day."""
+"""Finds prediction markets whose probability moved strongly within a day."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -15,7 +15,7 @@ from svc_core.text.deviation import moved, thinned
 
 
 async def move_signals(ctx: Context, diffs: Sequence[Diff]) -> list[Signal]:
-    """What moved, and the points of each market as they are then."""
+    """The signals of markets that moved; also stores the price points of each market."""
     tracks = await ctx.find_many(MARKET_POINTS, [diff.claim.row for diff in diffs])
     signals: list[Signal] = []
     for diff in diffs:
@@ -36,7 +36,10 @@ async def move_signals(ctx: Context, diffs: Sequence[Diff]) -> list[Signal]:
 
 
 def _price(members: Mapping[str, Any], label: str | None) -> tuple[str, float] | None:
-    """The outcome whose probability is followed, the first unless one was followed before."""
+    """The label and probability of the outcome that is followed; None for a closed market.
+
+    It is the outcome that was followed before, else the first one.
+    """
     shares: dict[str, float] = {
         outcome["label"]: outcome["probability"]
         for outcome in members.get("outcomes") or ()
@@ -49,7 +52,7 @@ def _price(members: Mapping[str, Any], label: str | None) -> tuple[str, float] |
 
 
 def _prevailing(points: tuple[tuple[int, float], ...], diff: Diff) -> tuple[tuple[int, float], ...]:
-    """The points, and the last one once more for when its source was read last, unchanged."""
+    """The points, the last one repeated at the time when its source was last read unchanged."""
     read_at = diff.source.health.last_success_at
     if not points or read_at is None or not points[-1][0] < micros(read_at) < micros(diff.stamp):
         return points

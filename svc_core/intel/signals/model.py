@@ -1,4 +1,4 @@
-"""Signals: what detectors found in the rows that sources brought, with the evidence for it."""
+"""The rows of signals: what detectors found in the rows of sources, with the evidence for it."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -30,8 +30,8 @@ SignalType = Literal[
 SignalStatus = Literal["active", "expired", "dismissed"]
 Direction = Literal["up", "down", "none"]
 
-STRENGTH_STEPS = 1_000  # a strength is kept in whole thousandths
-NEVER = 2**62  # what a dismissed signal has for an end, where it is to come after every other
+STRENGTH_STEPS = 1_000  # a strength is indexed in whole thousandths
+NEVER = 2**62  # the end of a dismissed signal in the index that sorts them behind all others
 
 
 @frozen
@@ -129,16 +129,18 @@ SIGNALS: Collection[Signal] = Collection(
     kind="signal",
     base=BASE_V2,
 )
-"""Stored `active` or `dismissed`: who reads a row tells by the clock whether it has expired. By
-`end` dismissed ones come after all others, by `ended` before them, so that any two states are one
-range. Entities are kept as references (`svc_core.intel.entities.directory`)."""
+"""A signal has three states, of which two are stored: `active` and `dismissed`. `expired` is an
+active one whose end has passed, which every reader tells by the clock, so no job has to rewrite
+rows. The number `end` sorts dismissed signals after all others and `ended` before them; so any one
+or two of the states are one range of one of the two numbers. Entities are stored as references
+(`svc_core.intel.entities.directory`)."""
 
 
 @frozen
 class MarketPoints:
-    """What the probability of one outcome of a market was in the last day, earliest first.
+    """The probabilities of one outcome of a market in the last day, the earliest first.
 
-    A point is microseconds since 1970, and the probability.
+    A point is a time in microseconds since 1970 and a probability from 0 to 1.
     """
 
     id: str
@@ -157,7 +159,7 @@ MARKET_POINTS: Collection[MarketPoints] = Collection(
 
 @frozen
 class DetectionDue:
-    """A topic, series or cell that detectors are to look at again, as rows of it were written."""
+    """A marker for a topic, series or cell that detectors must read again, as its rows changed."""
 
     id: str
     subject: str

@@ -1,4 +1,4 @@
-"""What stands out in the news: more of it than usual, another tone, a source that is silent."""
+"""Finds outliers in the news: unusual volume or tone of a topic, and sources that fell silent."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -19,13 +19,16 @@ from svc_core.operation.ports import Document
 from svc_core.text.deviation import reached, spread
 
 ROWS_MAX = 500  # of one window
-SOURCES_CHECKED_MAX = 40  # of one topic, whether they were there before
+SOURCES_CHECKED_MAX = 40  # of one topic, that are checked for earlier items
 _HOUR, _DAY, _MICRO = timedelta(hours=1), timedelta(days=1), timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class _Item(NamedTuple):
-    """What is needed of a news item: a day of a topic has hundreds, read for two of them."""
+    """The members of a news item that detectors need.
+
+    A topic has hundreds of items a day, and two detectors read them: decoding whole rows is slow.
+    """
 
     id: str
     at: datetime
@@ -36,12 +39,12 @@ class _Item(NamedTuple):
 
     @property
     def ref(self) -> SourceRef:
-        """Where it was published."""
+        """The item as a source reference."""
         return NEWS.decode(self.raw).ref
 
 
 def _item(row: Document[NewsItem]) -> _Item | None:
-    """None for one without a date, which is listed by when it was read."""
+    """The members of a row that detectors need; None for an item without a date of its own."""
     members = json.loads(row.raw)
     if not (members["publishedAt"] or members["updatedAt"]):
         return None
@@ -53,7 +56,7 @@ def _item(row: Document[NewsItem]) -> _Item | None:
 
 
 async def of_topic(ctx: Context, topic: str) -> list[Signal]:
-    """What stands out in the news of a topic, by the day that ends with its newest item."""
+    """The signals of a topic's news, judged over the day that ends with its newest item."""
     newest = await _items(ctx, topic, None, None, SOURCES_CHECKED_MAX)
     if not newest:
         return []
@@ -77,7 +80,10 @@ async def _items(
 
 
 async def _spike(ctx: Context, topic: str, end: datetime, day: Sequence[_Item]) -> list[Signal]:
-    """More items than usual, of sources that were there before; the measure is how much more."""
+    """A signal where known sources published more items than usual.
+
+    The measure is the count as a multiple of the threshold.
+    """
     numbers = DETECTORS["volumeSpike"].numbers
     window, back = numbers["windowHours"] * _HOUR, numbers["baselineDays"] * _DAY
     start = end - window
@@ -106,7 +112,7 @@ async def _spike(ctx: Context, topic: str, end: datetime, day: Sequence[_Item]) 
 
 
 async def _regular_sources(ctx: Context, items: Sequence[_Item], before: datetime) -> set[str]:
-    """The sources of these items that had published by then."""
+    """The sources of these items that had published anything before this time."""
     ids = list(dict.fromkeys(item.source_id for item in items))[:SOURCES_CHECKED_MAX]
     regulars = set()
     for id_ in ids:
@@ -117,7 +123,10 @@ async def _regular_sources(ctx: Context, items: Sequence[_Item], before: datetim
 
 
 async def _shift(ctx: Context, topic: str, end: datetime, day: Sequence[_Item]) -> list[Signal]:
-    """A mean tone that is off that of the week before; the measure is by how many deviations."""
+    """A signal where the mean tone of a day differs from that of the week before.
+
+    The measure is the difference in standard deviations.
+    """
     numbers = DETECTORS["toneShift"].numbers
     with_tone = [item for item in day if item.tone is not None]
     sources = {item.source_id for item in with_tone}
@@ -166,7 +175,7 @@ def _topic_signal(
 
 
 async def source_silences(ctx: Context, ids: Sequence[str]) -> list[Signal]:
-    """Sources that were regular, were read, and had nothing new; not what is over already."""
+    """The signals of regular sources that were read and had nothing new for unusually long."""
     signals: list[Signal] = []
     limit = DETECTORS["sourceSilence"].numbers["samplesMax"] + 1
     for source in (await ctx.find_many(SOURCES, ids)).values():
@@ -178,7 +187,10 @@ async def source_silences(ctx: Context, ids: Sequence[str]) -> list[Signal]:
 
 
 def _silence(source: Source, items: Sequence[_Item]) -> Iterator[Signal]:
-    """The measure is how many times longer than it had to be the silence is."""
+    """A signal where a source's silence exceeds its usual gaps.
+
+    The measure is the length of the silence as a multiple of the threshold.
+    """
     numbers = DETECTORS["sourceSilence"].numbers
     times = sorted({item.at for item in items})
     gaps = [(after - before) / _HOUR for before, after in pairwise(times)]

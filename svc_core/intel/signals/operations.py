@@ -1,7 +1,7 @@
-"""Signals: one of them as it is read now, and the operator's word that one means nothing.
+"""The operations that read and dismiss a signal.
 
-Rule: a row is stored without the clock. Whether it has expired, and which entities its references
-mean, is told when it is read.
+Rule: a stored row does not depend on the clock. Whether a signal has expired, and which entities
+its references mean, is decided when the row is read.
 """
 
 import json
@@ -59,7 +59,7 @@ def _status(row: Mapping[str, Any], now: datetime) -> str:
 
 
 async def shown(ctx: Context, raws: Sequence[bytes]) -> list[dict[str, Any]]:
-    """Stored signals as they are read now."""
+    """Stored signals as JSON members, with the status and the entities of this moment."""
     rows: list[dict[str, Any]] = [json.loads(raw) for raw in raws]
     await directory.taking_part(ctx, rows, "entityId")
     for row in rows:

@@ -1,4 +1,4 @@
-"""What stands out among values of indicators, and among events of one place."""
+"""Finds outliers among the values of an indicator series, and among the events of one place."""
 
 import json
 from collections.abc import Mapping
@@ -26,7 +26,10 @@ _HOUR = timedelta(hours=1)
 
 
 async def series_signals(ctx: Context, series: str) -> list[Signal]:
-    """A newest value whose change is off the changes before it; the measure is by how much."""
+    """A signal where the newest change of a series differs from its changes before.
+
+    The measure is the difference in standard deviations.
+    """
     numbers = DETECTORS["indicatorSurprise"].numbers
     page = await ctx.tx.documents.scan(
         FININT, where={"series": (series,)}, limit=4 * numbers["samplesMax"]
@@ -72,9 +75,10 @@ async def series_signals(ctx: Context, series: str) -> list[Signal]:
 
 
 async def cell_signals(ctx: Context, cell: str) -> list[Signal]:
-    """Events of many types in one place and day, each of an article of its own.
+    """A signal where many types of events occur within one degree and one day.
 
-    The measure is of how many types.
+    Types count once per article, so that one report does not count as several. The measure is the
+    number of types.
     """
     numbers = DETECTORS["convergence"].numbers
     west, south = map(int, cell.split(","))

@@ -1,4 +1,4 @@
-"""Signals of companies and people: sanctions, and filings of what befell them."""
+"""Finds signals about companies and people: sanctions, and filings that disclose cyber incidents."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ _ENTRY = ("authority", "listName", "programId")
 
 
 def sanction_signals(diff: Diff) -> Iterator[Signal]:
-    """Who came on a list, or left it."""
+    """The signals of a party that was put on a sanctions list or taken off it."""
     old, new = map(_active, diff.pair("sanctions"))
     claim = diff.claim
     if not diff.has_earlier or old.keys() == new.keys():
@@ -56,7 +56,7 @@ def _active(entries: Sequence[Mapping[str, Any]] | None) -> dict[tuple[str, ...]
 
 
 def filing_signals(diff: Diff) -> Iterator[Signal]:
-    """Filings of the item for material cybersecurity incidents."""
+    """The signal of a filing 8-K with the item for material cybersecurity incidents (1.05)."""
     item = DETECTORS["filing8k105"].numbers["item"]
     was_in, is_in = (item in (side or ()) for side in diff.pair("items"))
     members = diff.claim.said

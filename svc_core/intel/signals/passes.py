@@ -1,12 +1,12 @@
-"""Signals of what stands out among many rows, found by a pass after they were written.
+"""The detection pass: finds signals that are judged over many rows, after these were written.
 
-Rule 1: time is that of the rows: each window ends with the newest of them. The clock says only
-        what lies in the future, so two passes over the same rows find the same.
-Rule 2: what is too little to judge by claims nothing: a topic needs sources that were there a
-        week, a series and a source ten changes.
-Rule 3: a pass reads `AT_ONCE` subjects in one unit, and writes what it found in another, which
-        leaves due what was written meanwhile.
-Rule 4: a subject that cannot be looked at is told of, and due again with its next row.
+Rule 1: time is that of the rows: each window ends with the newest row. The clock only excludes
+        rows in the future, so two passes over the same rows find the same signals.
+Rule 2: too little data makes no signal: a topic needs sources that published a week ago, a series
+        and a source at least ten changes.
+Rule 3: a pass reads `AT_ONCE` subjects in one unit of work and writes the findings in another.
+        A subject whose rows changed between the two stays due.
+Rule 4: a subject that fails is reported, and is due again with its next row.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -26,14 +26,14 @@ ROUNDS_MAX = 2_000  # 10,000 subjects in one go; what is left then waits for the
 
 
 _Findings = tuple[Sequence[Document[DetectionDue]], list[Signal]]
-"""What was due, and what was found in it."""
+"""The markers of the subjects that were read, and the signals found in them."""
 
 
 async def detect_new(work: Units, sources: Sequence[str] = ()) -> int:
-    """Look at what is due and at sources that were just read; how many signals came of it.
+    """Read the due subjects and check `sources` for silence; return how many signals were written.
 
     Raises:
-        ExceptionGroup: some of it cannot be looked at; the rest was.
+        ExceptionGroup: some subjects failed; the others are done.
     """
     count, faults = 0, list[Exception]()
     for _ in range(ROUNDS_MAX):

@@ -1,7 +1,8 @@
-"""What detectors are to look at again, noted in the unit that wrote rows of it.
+"""Marks what detectors must read again, in the unit of work that writes the rows.
 
-Topics of news, series of indicators and cells of the globe: what stands out is judged over many
-rows, by a pass after them (`svc_core.intel.signals`). One that is cut off leaves the rest noted.
+The subjects are news topics, indicator series and cells of the globe. Outliers among them are
+judged over many rows, by a later pass (`svc_core.intel.signals.passes`); a pass that is
+interrupted leaves the remaining marks.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,24 +19,27 @@ _DAY_PRECISIONS = frozenset({"instant", "day", None})
 
 
 async def follow_items(ctx: Context, rows: Sequence[Written]) -> None:
-    """Note the topics of new items that have a date."""
+    """Mark the topics of new items that have a date."""
     items = [row.after for row in rows if row.before is None and row.after is not None]
     await _note(ctx, "topic", (topic for item in items if item.dated_at for topic in item.topics))
 
 
 async def follow_values(ctx: Context, rows: Sequence[Written]) -> None:
-    """Note the series of values."""
+    """Mark the series of these indicator values."""
     await _note(ctx, "series", (row.after.series for row in rows if row.after is not None))
 
 
 async def follow_events(ctx: Context, rows: Sequence[Written]) -> None:
-    """Note the cells of new events."""
+    """Mark the cells in which new events lie."""
     events = [row.after for row in rows if row.before is None and row.after is not None]
     await _note(ctx, "cell", (cell for cell in map(cell_of, events) if cell is not None))
 
 
 def cell_of(event: OsintEvent) -> str | None:
-    """The cell of one degree that an event lies in; None where place or day is known less well."""
+    """The cell of one degree in which an event lies, as `west,south`.
+
+    None where the place is no exact point, or the time is known less well than by day.
+    """
     point = exact_point(event.place)
     if point is None or event.occurred_at is None or event.date_precision not in _DAY_PRECISIONS:
         return None

@@ -1,4 +1,4 @@
-"""Signals of vulnerabilities: what is exploited, critical, or more probable to be."""
+"""Finds signals about vulnerabilities: newly exploited, critical, or with a jump of their EPSS."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
@@ -23,7 +23,9 @@ _VENDORS_MAX = 5  # vendors of one vulnerability that are named
 
 
 def exploitation_signals(diff: Diff) -> Iterator[Signal]:
-    """What the catalogue of exploited vulnerabilities gained."""
+    """The signals of a vulnerability that was added to the KEV catalogue, or marked there as used
+    by ransomware.
+    """
     old, kev = diff.pair("kev")
     if kev is None or not diff.has_earlier:
         return
@@ -50,7 +52,7 @@ def exploitation_signals(diff: Diff) -> Iterator[Signal]:
 def _entities(
     cve: str, vendors: Iterable[str | None], day: datetime | None
 ) -> tuple[EntityRef, ...]:
-    """The vulnerability, and who makes what it is in."""
+    """The references to a vulnerability and to the vendors of the products that it affects."""
     refs = [EntityRef(id_of(cve), cve, "subject")]
     for vendor in dict.fromkeys(filter(None, vendors)):
         makers = of_vendor(vendor, day and day.date())
@@ -64,7 +66,7 @@ def _top(claim: Contribution | None) -> float:
 
 
 async def critical_signals(ctx: Context, diffs: Sequence[Diff]) -> list[Signal]:
-    """What became critical by the score that its row goes by."""
+    """The signals of vulnerabilities whose CVSS score in the folded row became critical."""
     least = DETECTORS["criticalCve"].numbers["scoreMin"]
     rising = [diff for diff in diffs if _top(diff.new) >= least > _top(diff.old) and _is_new(diff)]
     rows = await ctx.find_many(CVES, [diff.claim.row for diff in rising]) if rising else {}
@@ -91,14 +93,17 @@ async def critical_signals(ctx: Context, diffs: Sequence[Diff]) -> list[Signal]:
 
 
 def _is_new(diff: Diff) -> bool:
-    """Whether it is a change, or was published lately: a first document has years of them."""
+    """Whether a statement is a real change or about a recent publication.
+
+    The first document of a source has vulnerabilities of many years, which are not news.
+    """
     date = moment(diff.claim.said.get("publishedAt"))
     newest = timedelta(days=DETECTORS["criticalCve"].numbers["newDays"])
     return diff.has_earlier or (date is not None and diff.at - date <= newest)
 
 
 async def follow_scores(ctx: Context, rows: Sequence[Written]) -> None:
-    """Write the signals of EPSS scores that moved, in whatever order two days were read."""
+    """Write the signals of EPSS scores that jumped, whichever of two days was read first."""
     signals = [signal for row in rows if row.after is not None for signal in _jump(row)]
     if signals:
         await raised(ctx, signals)
