@@ -1,1 +1,1 @@
-"""Knowledge: reports and signals found by words and by meaning (Spec: Global knowledge)."""
+"""Knowledge: retrieves reports and signals by words and by meaning (Spec: Global knowledge)."""

@@ -1,4 +1,4 @@
-"""The part of a text that holds most of what was asked."""
+"""Cuts the excerpt of a text that holds most terms of a question, with highlights."""
 
 from collections.abc import Collection, Sequence
 
@@ -13,8 +13,9 @@ _Span = tuple[int, int, str]
 
 
 def excerpt(text: str, terms: Collection[str]) -> Excerpt:
-    """The window of a text with most of these terms; of equal ones that with more matches, then
-    the first. Without any the text's beginning.
+    """The window of a text that holds most of these terms; its beginning where it holds none.
+
+    Among windows with equally many terms it is the one with more matches, then the first.
     """
     hits = [span for span in spans(text) if span[2] in terms]
     start = _start(text, _best(hits))
@@ -24,7 +25,7 @@ def excerpt(text: str, terms: Collection[str]) -> Excerpt:
 
 
 def _best(hits: Sequence[_Span]) -> int:
-    """Where the window with most begins to match."""
+    """The position of the first match in the best window."""
     best, begin, after = (0, 0), 0, 0
     for at, (start, _, _) in enumerate(hits):
         while after < len(hits) and hits[after][1] <= start + EXCERPT_MAX - _BEFORE:
@@ -37,7 +38,7 @@ def _best(hits: Sequence[_Span]) -> int:
 
 
 def _start(text: str, match: int) -> int:
-    """Where the window begins: with a sentence or a word."""
+    """The position where the window begins: at a sentence or a word."""
     if match <= _BEFORE or len(text) <= EXCERPT_MAX:
         return 0
     before = text[match - _BEFORE : match]
@@ -47,7 +48,7 @@ def _start(text: str, match: int) -> int:
 
 
 def _end(text: str, start: int) -> int:
-    """Where it ends: with a word."""
+    """The position where the window ends: after a word."""
     end = min(len(text), start + EXCERPT_MAX)
     if end < len(text):
         end = max(text.rfind(" ", start + EXCERPT_MAX // 2, end), start + EXCERPT_MAX // 2)
@@ -55,7 +56,7 @@ def _end(text: str, start: int) -> int:
 
 
 def _merge_runs(runs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Runs without those that overlap: pairs of characters become one."""
+    """The runs with overlapping ones merged, as terms of two characters overlap."""
     disjoint: list[tuple[int, int]] = []
     for start, end in runs:
         if disjoint and start < disjoint[-1][1]:

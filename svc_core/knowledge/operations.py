@@ -1,4 +1,4 @@
-"""The operations of the knowledge (Spec: Global knowledge)."""
+"""The operation that retrieves knowledge (Spec: Global knowledge)."""
 
 from typing import Annotated, Any
 

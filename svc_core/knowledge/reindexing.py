@@ -1,8 +1,8 @@
-"""What waits in an index: older rows, words without a vector, segments of counts to be merged.
+"""Keeps search indexes complete: indexes older rows, computes missing vectors, merges counts.
 
-Rule 1: each step is a unit of work of its own, and any number of workers may do them: what another
-        did first, or wrote meanwhile, is left alone.
-Rule 2: killed at any time, what was kept stands, and whoever comes next goes on from there.
+Rule 1: each step is a unit of work of its own, and any number of workers may take steps: what
+        another worker did first, or a row that changed meanwhile, is left alone.
+Rule 2: a worker may be killed at any time: what was committed stands, and the next one resumes.
 """
 
 from base64 import b64encode
@@ -36,11 +36,14 @@ REPORTS_AT_ONCE: Final = 4
 """Reports indexed in one unit of work: about 0.1 s where each has fifty signals."""
 SIGNALS_AT_ONCE: Final = 100
 BATCHES_MAX: Final = 16
-"""Batches of vectors made before another index has its turn: about 15 s of one processor."""
+"""Batches of vectors computed before another index has its turn: about 15 s of one processor."""
 
 
 async def begin(ctx: Context, index: Index, model: str, *, again: bool) -> None:
-    """Have a whole index looked at, unless that is under way or, but for `again`, was done."""
+    """Mark a whole index to be rebuilt, unless it is already under way for this model and form.
+
+    An index that was completed for them is rebuilt only with `again`.
+    """
     due = await ctx.find(index.due, ALL)
     is_current = due is not None and (due.model, due.form) == (model, FORM)
     if not is_current or (again and due is not None and due.is_done):
@@ -48,7 +51,9 @@ async def begin(ctx: Context, index: Index, model: str, *, again: bool) -> None:
 
 
 async def tend(work: Units, tenant: str, index: Index, embedder: Embedder | None) -> int | None:
-    """Do some of what waits in one index: how many older rows; None once nothing waits.
+    """Do some of the waiting work of one index; return how many older rows it indexed.
+
+    None means that nothing waits any more.
 
     Raises:
         NotEmbedded: the model gives no vectors.
@@ -68,7 +73,7 @@ async def tend(work: Units, tenant: str, index: Index, embedder: Embedder | None
 
 
 async def _walk(ctx: Context, index: Index) -> int:
-    """Index a page of older rows, the newest first; how many."""
+    """Index the next page of older rows, the newest first, and return their number."""
     due = await ctx.find(index.due, ALL)
     if due is None or due.is_done:
         return 0
@@ -93,7 +98,7 @@ async def _walk(ctx: Context, index: Index) -> int:
 
 
 async def _queue_vectors(ctx: Context, index: Index, model: str, ids: Sequence[str]) -> None:
-    """Have those wait for a vector that have none of this model."""
+    """Mark those texts for a vector that have none of this model."""
     texts = await ctx.tx.documents.get_many(index.texts, ids)
     vectors = await ctx.find_many(index.vectors, texts)
     for id_ in texts:
@@ -107,7 +112,10 @@ _WaitingText = tuple[Document[IndexDue], Document[IndexedText] | None]
 
 
 async def _waiting(ctx: Context, index: Index) -> list[_WaitingText]:
-    """Some words that wait for a vector, the newest first."""
+    """The next texts that wait for a vector, the newest first, each with its marker.
+
+    The text is None where its row was removed meanwhile.
+    """
     page = await ctx.tx.documents.scan(index.due, start=1, end=NEVER - 1, limit=BATCH)
     texts = await ctx.tx.documents.get_many(index.texts, [row.id for row in page.rows])
     return [(row, texts.get(row.id)) for row in page.rows]
@@ -116,7 +124,7 @@ async def _waiting(ctx: Context, index: Index) -> list[_WaitingText]:
 async def _vectors(
     work: Units, tenant: str, index: Index, embedder: Embedder | None, batch: Sequence[_WaitingText]
 ) -> None:
-    """Make the vectors of some words, and have these wait no more."""
+    """Compute the vectors of some texts, store them and delete the markers."""
     vectors: list[IndexedVector] = []
     if embedder is not None:
         texts = [index.texts.decode(row.raw) for _, row in batch if row is not None]

@@ -1,11 +1,12 @@
-"""Rows that answer a question, by their words and by their meaning.
+"""Retrieves the rows that answer a question best, by their words and by their meaning.
 
-Rule 1: whatever the store holds, an answer looks at `CANDIDATES_MAX` rows by their words, at
-        `BYTES_MAX` of them, and at as many vectors as the model compares, the newest. The public
-        reports of all others share a part of that.
-Rule 2: a score of words depends on the row, the question and the frequencies of its index; a score
-        of meaning on the row and the question.
-Rule 3: both rankings are fused by ranks alone (reciprocal rank fusion, Cormack 2009).
+Rule 1: an answer reads at most `CANDIDATES_MAX` rows by words and `BYTES_MAX` of their bytes, and
+        as many vectors as the model compares, the newest, however large the store is. The public
+        reports of other tenants share a part of that.
+Rule 2: the score of words depends on the row, the question and the frequencies of its index; the
+        score of meaning on the row and the question alone.
+Rule 3: both rankings are fused by ranks alone (reciprocal rank fusion, Cormack 2009), as scores of
+        words and of meaning have no common scale.
 """
 
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
@@ -52,19 +53,19 @@ T = TypeVar("T")
 CANDIDATES_MAX: Final = 200
 BYTES_MAX: Final = 4 * 1024 * 1024
 MODEL_SECONDS, READ_SECONDS = 5.0, 5.0
-"""The model is waited for so long, then words alone answer; the rows are."""
+"""How long an answer waits for the model, after which words alone answer, and for the rows."""
 FUSION: Final = 60
 DIGITS: Final = 6  # of scores
 
 
 class TimeLimit(Protocol):
-    """Something that ends work which takes too long."""
+    """A function that runs work with a time limit; the host lends it."""
 
     async def __call__(self, work: Awaitable[T], seconds: float) -> T:
-        """What the work gives.
+        """The result of the work.
 
         Raises:
-            TimeoutError: it was not done in time, and is dropped.
+            TimeoutError: the work did not end in time, and was cancelled.
         """
 
 
@@ -94,7 +95,7 @@ async def retrieve(ctx: WorkContext, query: KnowledgeQuery) -> Retrieval:
 
 
 def retrieval_bounds(query: KnowledgeQuery) -> RetrievalBounds:
-    """What an answer looks at, at most."""
+    """The bounds of an answer: the most that it reads, and the longest that it takes."""
     milliseconds = round(1_000 * (MODEL_SECONDS + READ_SECONDS))
     return RetrievalBounds(query.limit, CANDIDATES_MAX, BYTES_MAX, milliseconds)
 
@@ -106,7 +107,7 @@ async def _within(ctx: CallContext, seconds: float, work: Awaitable[T]) -> T:
 
 @frozen
 class _Meaning:
-    """The vector of a question, by a model."""
+    """The meaning of a question: its vector by a model."""
 
     embedder: Embedder
     vector: bytes
@@ -135,7 +136,7 @@ async def _meaning_of(ctx: CallContext, query: KnowledgeQuery) -> _Meaning | Non
 
 @frozen
 class _Search:
-    """A question as it was sent, as words, and as its meaning."""
+    """A question as it was sent, as parsed words, and as a vector where there is a model."""
 
     request: KnowledgeQuery
     query: Query
@@ -144,10 +145,10 @@ class _Search:
 
 @frozen
 class _Place:
-    """An index as a tenant has it; that of another is read for its public `profiles` alone.
+    """An index of one tenant; that of another tenant is read for its public `profiles` alone.
 
-    What others have that is not public counts in no score, so theirs are weighed by the
-    frequencies of everybody's index.
+    The private rows of other tenants must count in no score, so words in their public rows are
+    weighed by the frequencies of the shared index.
     """
 
     index: Index
@@ -156,12 +157,12 @@ class _Place:
 
     @property
     def corpus(self) -> Corpus:
-        """What its words are counted in."""
+        """The corpus whose frequencies weigh the words of this index."""
         return SIGNAL_INDEX.corpus if self.profiles else self.index.corpus
 
 
 async def _places(ctx: Context, query: KnowledgeQuery) -> list[_Place]:
-    """Where rows may be."""
+    """The indexes that may hold rows for a question."""
     ids = given(query.profile_ids, None)
     places = [_Place(REPORT_INDEX, ctx)]
     if ids is None and "signal" in query.kinds:
@@ -175,8 +176,11 @@ async def _places(ctx: Context, query: KnowledgeQuery) -> list[_Place]:
 
 @define
 class _Pool:
-    """Texts by id, each with the table of its index and whether it is another tenant's, and how
-    near which come by meaning."""
+    """The candidates of an answer.
+
+    `texts` are by id, each with the frequencies of its index and whether it is another tenant's;
+    `by_words` are the ids found by words, `near` the cosines of those found by meaning.
+    """
 
     texts: dict[str, tuple[IndexedText, Frequencies, bool]] = field(factory=dict)
     vectors: list[IndexedVector] = field(factory=list)
@@ -209,7 +213,7 @@ def _filters(place: _Place, query: KnowledgeQuery) -> Filters:
 
 
 async def _look(ctx: Context, search: _Search) -> _Pool:
-    """On one snapshot: the candidates by words, and the vectors."""
+    """The candidates by words, and the vectors, read on one snapshot of the store."""
     pool, query, places = _Pool(), search.request, await _places(ctx, search.request)
     guests = sum(bool(place.profiles) for place in places)
     for place in places:
@@ -235,7 +239,7 @@ async def _look(ctx: Context, search: _Search) -> _Pool:
 
 
 def _near(meaning: _Meaning, vectors: Iterable[IndexedVector]) -> dict[str, float]:
-    """The nearest, the nearest first."""
+    """The cosines of the nearest rows, the nearest first."""
     scores = cosines_by_id(meaning.embedder, meaning.vector, vectors)
     near = [id_ for id_, value in scores.items() if value >= COSINE_FLOOR]
     near.sort(key=lambda id_: (-scores[id_], id_))
@@ -243,7 +247,7 @@ def _near(meaning: _Meaning, vectors: Iterable[IndexedVector]) -> dict[str, floa
 
 
 async def _complete(ctx: Context, pool: _Pool, query: KnowledgeQuery) -> None:
-    """Read what is near and was not found by words."""
+    """Add the texts of rows that are near by meaning and were not found by words."""
     places = await _places(ctx, query)
     for place in places:
         missing = [id_ for id_ in pool.near if id_ not in pool.texts]
@@ -254,7 +258,7 @@ async def _complete(ctx: Context, pool: _Pool, query: KnowledgeQuery) -> None:
 
 
 async def _leave_out(pool: _Pool, places: Sequence[_Place]) -> None:
-    """Leave out the reports that the caller may not read now, and their signals."""
+    """Remove the reports that the caller may not read at this moment, and their signals."""
     owners = sorted({text.profile_id for text, *_ in pool.texts.values() if text.profile_id})
     leavers, public = await recordings.leaving(places[0].ctx, owners), set[str | None]()
     for place in places:
@@ -278,7 +282,7 @@ class _Hit:
 
     @property
     def place(self) -> tuple[int, str]:
-        """Of hits that are as good, the newer comes first."""
+        """The order among hits with equal scores: the newer comes first."""
         return -micros(self.text.occurred_at), self.text.id
 
 
@@ -318,7 +322,7 @@ def _evidence(text: IndexedText) -> Evidence:
 
 
 def _row(hit: _Hit, question: Query, terms: Mapping[str, str], score: float) -> KnowledgeRow:
-    """One row; `terms` are those of the question by how they are compared, as they are written."""
+    """One row of an answer; `terms` maps each stem of the question to the word as written."""
     text, weights = hit.text, question.terms
     matches = [term for term in terms if term in hit.reading.counts]
     matches.sort(key=lambda term: (-hit.table.idf(term) * weights[term], term))

@@ -1,4 +1,4 @@
-"""What is asked of the knowledge, and the rows of the answer."""
+"""The query of a knowledge retrieval, and the rows of its answer."""
 
 from datetime import datetime
 from typing import Annotated, Final, Literal

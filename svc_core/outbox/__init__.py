@@ -1,1 +1,1 @@
-"""Events that webhooks receive, written in the unit of work that causes them."""
+"""The outbox: events for webhooks, written in the same unit of work as their cause."""

@@ -1,9 +1,10 @@
-"""Events: what webhooks are told, as CloudEvents 1.0 in structured JSON (Spec: Events).
+"""Publishes events to webhooks as CloudEvents 1.0 in structured JSON (Spec: Events).
 
-Rule 1: an event is written with a delivery for each webhook in the unit of work that causes it:
-        all are there or none.
-Rule 2: an event may wait for something of its subject, for a while. What comes later, and what
-        comes after an attempt was begun, changes nothing any more: one event, one body.
+Rule 1: an event and one delivery for each webhook are written in the unit of work that causes the
+        event: all of them or none.
+Rule 2: an event may wait a while for more about its subject, such as the recording of a report.
+        Its body may be amended until then, or until the first attempt begins; afterwards it is
+        final: one event, one body.
 """
 
 import json
@@ -32,7 +33,7 @@ from svc_core.outbox.model import (
 )
 
 Amend = Callable[[dict[str, Any]], Mapping[str, Any]]
-"""From the members of an event to those that it has from now on."""
+"""A function from the CloudEvent members of an event to the amended ones."""
 
 _text = compact.encoder()
 
@@ -46,7 +47,7 @@ def cloud_event(
     at: datetime,
     data: Mapping[str, Any],
 ) -> Event:
-    """An event with its body; `source` is the origin of the service, `data` plain JSON."""
+    """An event with a CloudEvents body; `source` is the service's origin, `data` plain JSON."""
     members = {
         "specversion": "1.0",
         "id": id_,
@@ -61,9 +62,9 @@ def cloud_event(
 
 
 async def publish(ctx: Context, event: Event, webhooks: Iterable[StoredWebhook]) -> None:
-    """Write an event with a delivery for each webhook; workers find them once it is committed.
+    """Write an event with a delivery for each webhook, for workers to find after the commit.
 
-    They take them when the event has waited, where it waits.
+    The deliveries of an event that waits become due when its wait is over.
     """
     receivers = tuple(webhooks)
     if not receivers:
@@ -84,7 +85,7 @@ async def publish(ctx: Context, event: Event, webhooks: Iterable[StoredWebhook])
 async def enqueue(
     ctx: Context, delivery: Delivery, at: datetime | None = None
 ) -> Document[Delivery]:
-    """Keep a pending delivery and wake whoever attends to its webhook, now or at a later time."""
+    """Queue a pending delivery, and set the wake-up time of its webhook's queue to now or `at`."""
     id_, at = delivery_id(delivery.webhook_id, delivery.event_id), at or ctx.now
     document = await ctx.save(DELIVERIES, id_, delivery)
     await ctx.save(WAITING, id_, Waiting(id_, delivery.webhook_id, at))
@@ -95,9 +96,9 @@ async def enqueue(
 
 
 async def release(ctx: Context, subject: str, amend: Amend | None) -> None:
-    """Have the event sent now that waits for something of its subject.
+    """Send the event now that waits for more about this subject.
 
-    `amend` puts that into the members of the event; None where there will be none.
+    `amend` adds it to the members of the event; None where nothing more will come.
     """
     page = await ctx.tx.documents.scan(EVENTS, where={"waits_for": (subject,)}, limit=1)
     for row in page.rows:
@@ -114,12 +115,12 @@ async def release(ctx: Context, subject: str, amend: Amend | None) -> None:
 
 
 async def queue_of(ctx: Context, webhook_id: str) -> Queue:
-    """The queue of a webhook; an idle one where nothing was ever queued."""
+    """The queue of a webhook, or a new idle one where nothing was ever queued."""
     return await ctx.find(QUEUES, webhook_id) or Queue(webhook_id, None)
 
 
 async def enabled_webhooks(ctx: Context) -> tuple[StoredWebhook, ...]:
-    """The enabled webhooks of the tenant."""
+    """The enabled webhooks of the tenant whose unit of work this is."""
     page = await ctx.tx.documents.scan(WEBHOOKS, limit=WEBHOOKS_MAX)
     webhooks = (WEBHOOKS.decode(row.raw) for row in page.rows)
     return tuple(webhook for webhook in webhooks if webhook.status == "enabled")

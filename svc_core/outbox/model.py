@@ -1,13 +1,39 @@
-"""Webhooks, the events they are told and the deliveries of those (Spec: Events; States, Webhook).
+"""The rows of webhooks, their events and deliveries (Spec: Events; States, Webhook).
 
-Rule 1: an event's body is final before its first attempt, and is sent verbatim by every one.
-Rule 2: one delivery row for each pair of webhook and event, written in the unit of work that
-        causes the event: both are there or neither.
-Rule 3: what waits stands in rows of its own, oldest first, so that a queue of any length costs
-        the same to take from.
-Rule 4: how deliveries go stands with the queue, apart from what people set: an attempt changes
-        neither the webhook's row nor its version.
+Rule 1: an event's body is final before its first attempt, and every attempt sends it verbatim.
+Rule 2: each pair of webhook and event has one delivery row, written in the unit of work that
+        causes the event: both exist or neither.
+Rule 3: waiting deliveries stand in rows of their own, oldest first, so that taking the next one
+        costs the same however long the queue is.
+Rule 4: the progress of deliveries stands in the queue's row, apart from what people set: an
+        attempt changes neither the webhook's row nor its version.
 """
+
+# A delivery moves through five states:
+#
+#       publish              an attempt begins            the attempt ends
+#   ---------------> pending ----------------> delivering ----------------> delivered | failed
+#                     ^  |  ^                      |
+#                     |  |  +----------------------+  the worker died or was told to end
+#                     |  |
+#                     |  +---> skipped    the webhook is disabled when the delivery's turn comes
+#                     |
+#                     +------- a person sends a delivered, failed or skipped one again
+#
+# There is no retry by itself: an attempt that fails ends the delivery, and five failures in a row
+# disable the webhook (Spec: Events, 2). What makes that exact with any number of workers is the
+# queue row of the webhook. An attempt is written there as a hold before the request is made, and
+# no more holds are taken than failures are left before the fifth; the end of an attempt counts
+# only while its hold is there. So two workers cannot both make a fifth attempt.
+#
+# A hold ends after a time that is longer than any attempt may take. A worker that dies leaves its
+# holds behind; their deliveries then go back to `pending` at their old place, and are attempted
+# again under a new attempt id. Delivery is therefore at least once: a receiver may see one event
+# twice where a worker died between sending and writing the outcome, and recognises it by the
+# event's id, which never changes.
+#
+# Weak spot: the queue row is written at the beginning and at the end of every attempt, so one
+# webhook's throughput is bounded by how fast the store can rewrite one row.
 
 from datetime import datetime
 from typing import Annotated, Final, Literal
@@ -29,7 +55,7 @@ DEFAULT_EVENTS: tuple[EventType, ...] = (REPORT_GENERATED,)
 FAILURES_MAX = 5
 """Spec: Events, 2: "five consecutive failed attempts disable the webhook"."""
 FORMER_MAX = 4
-"""Former secrets that sign beside the present one; each makes the header 48 characters longer."""
+"""Former secrets that sign beside the current one; each makes the header 48 characters longer."""
 ATTEMPTS_KEPT = 20
 """Attempts that a delivery remembers; more than one is a person's act each."""
 PROFILES_MAX = 100
@@ -127,7 +153,7 @@ class Webhook(StoredWebhook):
 
 @frozen
 class FormerSecret:
-    """A sealed secret that signs beside the present one until then."""
+    """A former secret, sealed, that still signs beside the current one until a time."""
 
     sealed: str
     until: datetime
@@ -135,7 +161,7 @@ class FormerSecret:
 
 @frozen
 class WebhookSecrets:
-    """The sealed secrets of a webhook: the present one, and those before it while they sign."""
+    """The sealed secrets of a webhook: the current one, and former ones while they still sign."""
 
     webhook_id: WebhookId
     current: str
@@ -143,15 +169,15 @@ class WebhookSecrets:
 
     @property
     def seals(self) -> tuple[str, ...]:
-        """Every sealed secret that is kept, the present one first."""
+        """Every sealed secret that is stored, the current one first."""
         return (self.current, *(secret.sealed for secret in self.former))
 
 
 @frozen
 class Event:
-    """One event: its body is UTF-8 text of a CloudEvent.
+    """One event, whose body is the JSON text of a CloudEvent.
 
-    It waits for the recording of its subject until `waits_until`; where that is None it is final.
+    It waits for the recording of its subject until `waits_until`; where that is None, it is final.
     """
 
     id: EventId
@@ -201,7 +227,7 @@ class Delivery:
 
 @frozen
 class Waiting:
-    """A delivery that nobody has taken yet, and from when it may be taken."""
+    """A delivery that waits for an attempt, and the time from which it may be attempted."""
 
     delivery_id: str
     webhook_id: WebhookId
@@ -210,7 +236,7 @@ class Waiting:
 
 @frozen
 class Hold:
-    """An attempt that a worker has taken, until it ends or the time is over."""
+    """A worker's claim on an attempt, which lasts until the attempt ends or the time is over."""
 
     delivery_id: str
     attempt_id: AttemptId
@@ -219,7 +245,7 @@ class Hold:
 
 @frozen
 class Queue:
-    """How a webhook is told: when to look again, what is under way, how attempts went."""
+    """The state of one webhook's deliveries: next wake-up, attempts under way, recent outcomes."""
 
     webhook_id: WebhookId
     wake_at: datetime | None
@@ -241,7 +267,7 @@ WEBHOOK_SECRETS: Collection[WebhookSecrets] = Collection(
     model=WebhookSecrets,
     prefix="whk",
     order=lambda _: 0,
-    # So that those under an earlier master key are found, and are gone from there once renewed.
+    # So that secrets sealed under an earlier master key are found, and renewed ones no longer are.
     facets={"sealed_with": lambda secrets: map(str, map(sealed_with, secrets.seals))},
 )
 
@@ -269,20 +295,20 @@ WAITING: Collection[Waiting] = Collection(
     name="waiting",
     model=Waiting,
     prefix="att",
-    # Lists run from the highest; the oldest is to be first.
+    # Lists run from the highest order down; the oldest delivery must come first.
     order=lambda waiting: -micros(waiting.queued_at),
     keys={"webhook_id": lambda waiting: waiting.webhook_id},
 )
 
 NEVER = 2**62
-"""Sorts behind every instant."""
+"""The order of an idle queue: behind every instant."""
 
 QUEUES: Collection[Queue] = Collection(
     name="queues",
     model=Queue,
     prefix="whk",
     order=lambda queue: NEVER if queue.wake_at is None else micros(queue.wake_at),
-    # So that a server finds what the one before it held.
+    # So that a server that starts finds the attempts that its predecessor left under way.
     keys={"is_held": lambda queue: "true" if queue.holds else None},
 )
 """One row a webhook; workers read the lowest `wake_at` of every tenant."""

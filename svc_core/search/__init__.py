@@ -1,1 +1,1 @@
-"""Lists and texts found by words and by meaning, for whoever registers a collection."""
+"""Search by words and by meaning, for any collection that declares how its rows are indexed."""

@@ -1,14 +1,40 @@
-"""Stored items as a collection of texts: how common a term is, which items hold which terms.
+"""Counts in how many stored items each term occurs, and finds the items that hold given terms.
 
-Rule 1: counts are exact: those of every item that is stored with its terms, changed in the unit of
-        work that writes the item. The units of one writer run as if one after another, so there is
-        nothing to reconcile.
-Rule 2: a unit writes what it changed as one small segment; eight segments of a level are merged
-        into one of the next, apart from intake (`to_merge`, `merged`). A table is the sum of its
-        segments, so a reader asks only for those that it does not know.
-Rule 3: the name of a table (`Frequencies.version`) follows from the items that are counted in it,
-        in whatever order and units they came.
+Rule 1: counts are exact: they cover every item that is stored with its terms, and change in the
+        unit of work that writes the item. Units of one writer run as if one after another, so
+        there is nothing to reconcile.
+Rule 2: a unit writes its changes as one small segment; eight segments of one level are merged into
+        one of the next level, apart from intake (`next_merge`, `apply_merge`).
+Rule 3: the version of a table (`Frequencies.version`) depends only on which items are counted in
+        it, not on the order or the units of work in which they came.
 """
+
+# The counts are kept like a log-structured merge tree:
+#
+#   level 0   | unit | unit | unit | ...      each unit of work appends the counts that it changed
+#   level 1   |      eight of them      |     a worker adds up FAN segments into one
+#   level 2   |              eight of those              |
+#
+# A segment maps terms to changes of their counts, so a table is the sum of its segments in any
+# order. One row (`TermState`) names the segments; it is rewritten by every unit, which is cheap as
+# it never names many more than FAN segments for each level. A removed item appends negative counts.
+#
+# Why not one row for each term: a unit of 200 items changes some 3,000 of them. Why not one row for
+# all: every unit would rewrite a megabyte. With segments each count is rewritten once per level,
+# five times for 100,000 items, and a reader that remembers a table fetches only the segments that
+# are new to it.
+#
+# A merge reads and adds up outside of the unit that writes it (`Merge.sum_lines`), so intake is not
+# held up. When two workers merge the same segments, the second finds that they are no longer named
+# and changes nothing (`apply_merge`).
+#
+# The mark of a table is the sum, modulo 2**64, of a hash of every item with its terms. Addition
+# forgets the order, so two stores with the same items have the same mark; and an update subtracts
+# exactly what was added, because an item's terms are stored with it. A report names the mark, and
+# so says on which counts its ranking rests.
+#
+# Weak spot: a change of the function that makes terms changes what would be subtracted, so terms
+# must then be computed and counted anew for all items.
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -25,16 +51,15 @@ from svc_core.text.frequencies import Frequencies
 T = TypeVar("T")
 
 FAN: Final = 8
-"""Segments of one level that are merged into one: a table has few segments, and each count is
-written again once a level, which is five times for 100,000 items."""
+"""How many segments of one level are merged into one segment of the next."""
 MERGED_MAX: Final = 64
-"""Segments merged at once, where nobody merged for long: as much text as a large segment has."""
+"""Segments merged at once after no worker ran for long: as much text as one large segment."""
 POSTINGS_MAX: Final = 10_000
-"""Places in the text index that one search walks: about 20 ms. See `_telling`."""
+"""Postings of the text index that one search reads: about 20 ms. See `_rarest`."""
 WINDOW_MAX: Final = 10_000
-"""Items of a window that are counted; one of more is taken for the whole store."""
+"""Items of a filtered window that are counted; a larger window counts as the whole store."""
 BEST_MAX: Final = 300
-"""Candidates of so many items: reading and ranking them takes about 30 ms."""
+"""Candidates in a window of `WINDOW_MAX` items: reading and ranking them takes about 30 ms."""
 WEIGHT: Final = 1_000_000
 WEIGHT_MAX: Final = 1_000_000_000
 """Weights of terms are handed to the store in millionths, up to what it takes."""
@@ -44,7 +69,7 @@ _STATE: Final = "terms"
 
 @frozen
 class TermSegment:
-    """A part of a table: where its counts are, and how often it was merged."""
+    """A part of a table: the id of its counts, and its level, which is how often it was merged."""
 
     id: str
     level: int = 0
@@ -52,9 +77,9 @@ class TermSegment:
 
 @frozen
 class TermState:
-    """A table: its segments, of how many items, and the sum of their marks as 16 hex digits.
+    """The state of a table: its segments, the number of items, and its mark as 16 hex digits.
 
-    `made` is how many segments were ever made.
+    `made` counts the segments that were ever made.
     """
 
     id: str = _STATE
@@ -64,15 +89,15 @@ class TermState:
     made: int = 0
 
     def segment(self, seed: str, level: int = 0) -> TermSegment:
-        """The next segment; its name is its own, also after a unit that was undone."""
+        """The next segment; its id is new, also after a unit of work that was rolled back."""
         return TermSegment(sha256(f"{self.made} {seed}".encode()).hexdigest()[:24], level)
 
 
 @frozen
 class TermCounts:
-    """The counts of one segment: a line for each count, which begins it, then its terms.
+    """The counts of one segment: each line is a count followed by the terms that have it.
 
-    A count is below 0 where items lost more terms than they gained.
+    A count is negative where the unit removed a term from more items than it added it to.
     """
 
     id: str
@@ -81,7 +106,7 @@ class TermCounts:
 
 @frozen
 class Corpus:
-    """Where the table of some texts is kept: one for everybody, or one for each tenant."""
+    """The two collections in which the table of some texts is kept, shared or for each tenant."""
 
     state: Collection[TermState]
     counts: Collection[TermCounts]
@@ -109,7 +134,7 @@ class TermChange:
 
 
 async def count(ctx: Context, changes: Sequence[TermChange], corpus: Corpus) -> None:
-    """Count what changed, in the unit of work that changes it."""
+    """Add the changes of some items to the table, in the unit of work that writes the items."""
     total, marks = 0, 0
     counts: dict[str, int] = {}
     for change in changes:
@@ -137,12 +162,12 @@ async def count(ctx: Context, changes: Sequence[TermChange], corpus: Corpus) -> 
 
 
 def _mark(id_: str, terms: str) -> int:
-    """What an item and its terms add to the name of a table."""
+    """What an item and its terms add to the mark of a table: a hash of 64 bits."""
     return int.from_bytes(sha256(f"{id_}\n{terms}".encode()).digest()[:8], "big")
 
 
 def _lines(counts: Mapping[str, int]) -> str:
-    """The stored form of counts; terms without one are left out."""
+    """The stored form of counts; terms whose count is 0 are left out."""
     by_count: dict[int, list[str]] = {}
     for term, number in sorted(counts.items()):
         if number:
@@ -151,7 +176,7 @@ def _lines(counts: Mapping[str, int]) -> str:
 
 
 def _add(counts: dict[str, int], lines: str, sign: int = 1) -> None:
-    """Add a segment to counts, or take it off."""
+    """Add the lines of a segment to counts in place, or subtract them with a `sign` of -1."""
     for line in lines.splitlines():
         number, *terms = line.split(" ")
         change = sign * int(number)
@@ -168,14 +193,14 @@ def _add(counts: dict[str, int], lines: str, sign: int = 1) -> None:
 
 @frozen
 class Merge:
-    """Segments of one level, and, once it is made, the one that takes their place."""
+    """Segments of one level that are to be replaced by a single segment."""
 
     parts: tuple[TermSegment, ...]
     lines: tuple[str, ...] = field(repr=False)
     corpus: Corpus
 
     def made(self) -> str:
-        """The counts of all parts, to be made aside from any unit of work."""
+        """The counts of all parts added up; runs outside of units of work."""
         counts: dict[str, int] = {}
         for lines in self.lines:
             _add(counts, lines)
@@ -183,7 +208,7 @@ class Merge:
 
 
 async def to_merge(ctx: Context, corpus: Corpus) -> Merge | None:
-    """Segments that are to become one; None where there are few of every level."""
+    """The next merge of a corpus; None where no level has `FAN` segments."""
     state = await ctx.find(corpus.state, _STATE) or TermState()
     for level in sorted({segment.level for segment in state.segments}):
         parts = tuple(part for part in state.segments if part.level == level)[:MERGED_MAX]
@@ -194,7 +219,7 @@ async def to_merge(ctx: Context, corpus: Corpus) -> Merge | None:
 
 
 async def merged(ctx: Context, merge: Merge, lines: str) -> bool:
-    """Put one segment in the place of its parts; False where somebody else was first."""
+    """Replace the parts of a merge by one segment; False where another worker was first."""
     corpus = merge.corpus
     state = await ctx.find(corpus.state, _STATE) or TermState()
     if not set(merge.parts) <= set(state.segments):
@@ -214,20 +239,21 @@ async def merged(ctx: Context, merge: Merge, lines: str) -> bool:
 
 @define(eq=False)
 class Tables:
-    """The tables that a process remembers, each with its segments; a host lends it.
+    """The frequency tables that a process remembers, each with the lines of its segments.
 
-    A table is never changed once it is given out, so it may be used by any thread.
+    The host lends this object to units of work. A table is never changed after it was returned,
+    so any thread may use it.
     """
 
     by_owner: dict[tuple[str, str], tuple[Mapping[str, str], Frequencies]] = field(factory=dict)
 
 
 _TABLES_MAX: Final = 16
-"""Tables remembered by a process: that of all items, and those of the tenants that asked last."""
+"""Tables that a process remembers: the shared ones, and those of the last tenants that searched."""
 
 
 async def frequencies(ctx: Context, corpus: Corpus) -> Frequencies:
-    """How common terms are among the items that are stored now."""
+    """The frequencies of terms among the items that are stored now."""
     state = await ctx.find(corpus.state, _STATE) or TermState()
     tables: Tables = ctx.host.lends.get(Tables) or Tables()
     owner = (corpus.state.name, ctx.actor.tenant if corpus.state.scope == "tenant" else "")
@@ -259,12 +285,10 @@ async def candidates(
     limit: int,
     **filters: Unpack[Filters],
 ) -> tuple[Document[T], ...]:
-    """At most `limit` items that hold any of the terms, those with the most telling ones first.
+    """At most `limit` items that hold any of the terms, ranked by the weight of their terms.
 
-    Of `WINDOW_MAX` items and more they are at most `BEST_MAX`.
-
-    `terms` are those of a question with a factor on the weight of each; the `filters` are those of
-    `Documents.search`.
+    `terms` maps each term of a question to a factor of its weight; `filters` are those of
+    `Documents.search`. In a window of `WINDOW_MAX` items and more there are at most `BEST_MAX`.
     """
     documents = ctx.tx.documents
     items, share = table.total, 1.0
@@ -279,7 +303,7 @@ async def candidates(
 
 
 def weighed(terms: Mapping[str, float], table: Frequencies) -> dict[str, int]:
-    """What holding each term weighs, by how rare it is among all items, times its factor."""
+    """The weight of each term in millionths: its rarity among all items times its factor."""
     return {
         term: max(1, min(WEIGHT_MAX, round(table.idf(term) * factor * WEIGHT)))
         for term, factor in terms.items()
@@ -287,10 +311,10 @@ def weighed(terms: Mapping[str, float], table: Frequencies) -> dict[str, int]:
 
 
 def _rarest(terms: Mapping[str, float], table: Frequencies, share: float) -> Mapping[str, float]:
-    """The terms that candidates are sought by: the rarest, until the index has enough of them.
+    """The terms by which candidates are searched: the rarest, up to `POSTINGS_MAX` postings.
 
-    `share` is the part of all items that is looked at. An item that holds none but the commonest
-    words of a question is not about it where the rarer ones have thousands of items.
+    `share` is the part of all items that the filters leave. An item that holds only the commonest
+    words of a question is not about it where the rarer words occur in thousands of items.
     """
     choice: dict[str, float] = {}
     postings = 0.0

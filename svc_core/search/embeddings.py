@@ -1,10 +1,10 @@
-"""Vectors of items by a model of meaning, and how near items come to a question.
+"""Embedding vectors of texts, and the likeness of items to a question that follows from them.
 
-Rule 1: vectors are kept in 8 bits a dimension, and a question is cut the same way: their cosine
-        is made of whole numbers, and so is the same wherever it is computed.
-Rule 2: likeness is how much nearer an item comes to a question than items do, in standard
-        deviations: a cosine of 0.4 says much of one question and little of another.
-Rule 3: an item that has no vector has no likeness, which is not a likeness of 0.
+Rule 1: vectors are stored in 8 bits a dimension, and a question is quantised the same way: their
+        cosine is computed from whole numbers, and so is the same on every machine.
+Rule 2: the likeness of an item is how far its cosine lies above the usual one, in standard
+        deviations: a cosine of 0.4 means much for one question and little for another.
+Rule 3: an item without a vector has no likeness, which is not a likeness of 0.
 """
 
 from array import array
@@ -18,28 +18,29 @@ from typing import Final, Protocol
 from attrs import field, frozen
 
 TEXT_CHARS: Final = 700
-"""Of an item's text, behind its headline: what the weights of retrieval were measured with."""
+"""Characters of an item's text that its vector covers, after the headline. The weights of
+retrieval were measured with this value."""
 BATCH: Final = 32
-"""Vectors made and kept at once: a second or two of one processor."""
+"""Vectors computed and stored at once: a second or two of one processor."""
 NEAR_MAX: Final = 400
-"""How many items are looked at that hold no word of the question, the nearest."""
+"""How many of the nearest items are considered that hold no word of the question."""
 USUAL_MEAN: Final = 0.07
 USUAL_DEVIATION: Final = 0.10
 USUAL_COUNT: Final = 300
-"""How near items of news come to any question (all-MiniLM-L6-v2, 869 items, 78 questions: mean
-0.06, deviation 0.10), and for how many items that counts, so that a few items all of which are
-about the question are not told apart from each other but from news."""
+"""The usual cosine of a news item and any question (all-MiniLM-L6-v2, 869 items, 78 questions: mean
+0.06, deviation 0.10), and as how many items it counts. So a few items that are all about the
+question are compared with news in general, and not only with each other."""
 FREE: Final = 2.0
-"""Standard deviations above the mean that tell nothing: of 869 items some are always there."""
+"""Standard deviations above the mean that mean nothing: of 869 items a few always reach them."""
 COSINE_FLOOR, COSINE_FULL = 0.2, 0.4
-"""Below the first cosine nothing is like a question, however far the others are; from the second
-on the likeness is trusted whole."""
+"""Below the first cosine an item has no likeness, however far off the others are; from the second
+on its likeness counts in full, and between them in proportion."""
 
 
 class NotEmbedded(Exception):  # noqa: N818 - said as the state that it is
-    """There is no vector; the message is one line that says why.
+    """The model gave no vector; the message is one line that says why.
 
-    `is_refusal` says that it is for the words: others may have one, and these never will.
+    `is_refusal` says that the text is the reason: other texts may have a vector, this one never.
     """
 
     def __init__(self, message: str, *, is_refusal: bool = False) -> None:
@@ -48,21 +49,21 @@ class NotEmbedded(Exception):  # noqa: N818 - said as the state that it is
 
 
 class Embedder(Protocol):
-    """A model of meaning."""
+    """A model that maps texts to embedding vectors."""
 
     @property
     def model(self) -> str:
-        """Its name; vectors of two names are never compared."""
+        """The model's name; vectors of different names are never compared."""
 
     @property
     def compared_max(self) -> int:
-        """How many vectors it compares with a question in well under a second."""
+        """How many vectors the implementation compares with a question in well under a second."""
 
     async def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
         """The vector of each text, `packed`.
 
         Raises:
-            NotEmbedded: there are none.
+            NotEmbedded: the model gives none.
         """
 
     def cosines(self, query: bytes, vectors: Sequence[bytes]) -> Sequence[float]:
@@ -74,7 +75,10 @@ class Embedder(Protocol):
 
 @frozen
 class Vector:
-    """The vector of an item; `data` in base64, empty where its words can have none."""
+    """The stored vector of an item; `data` is base64, and empty where the model refused the text.
+
+    `version` is that of the item's text, and `taken_at` when the item came in.
+    """
 
     id: str
     taken_at: datetime
@@ -89,10 +93,12 @@ class Vector:
 
 
 def packed(values: Sequence[float]) -> bytes:
-    """A vector in 8 bits a dimension, scaled to its largest; its direction moves by 0.1 degrees.
+    """A vector quantised to signed bytes, scaled so that its largest value becomes 127.
+
+    That turns its direction by about 0.1 degrees.
 
     Raises:
-        ValueError: it has no direction, or is not of numbers.
+        ValueError: it is all zeros, or holds a value that is no finite number.
     """
     top = max(map(abs, values), default=0.0)
     if not top or not all(map(isfinite, values)):
@@ -101,25 +107,25 @@ def packed(values: Sequence[float]) -> bytes:
 
 
 def cosine(first: bytes, second: bytes) -> float:
-    """The cosine of two packed vectors of one length, -1..1."""
+    """The cosine of two packed vectors of equal length, from -1 to 1."""
     left, right = array("b", first), array("b", second)
     lengths = sum(map(mul, left, left)) * sum(map(mul, right, right))
     return float(sum(map(mul, left, right)) / sqrt(lengths))
 
 
 def passage(title: str, text: str) -> str:
-    """What of a text its vector is made of."""
+    """The part of a text that its vector is computed from."""
     return f"{title}\n{text[:TEXT_CHARS]}".strip()
 
 
-# -- making them -------------------------------------------------------------------------------
+# -- computing vectors -------------------------------------------------------------------------
 
 
 async def vectors_of(embedder: Embedder, batch: Sequence[str]) -> Sequence[bytes]:
-    """The vectors of at most `BATCH` texts; those of texts that the model refuses are empty.
+    """The vectors of at most `BATCH` texts; a text that the model refuses has an empty one.
 
     Raises:
-        NotEmbedded: the model gives none.
+        NotEmbedded: the model gives none for another reason.
     """
     texts = list(filter(None, batch))
     try:
@@ -133,14 +139,14 @@ async def vectors_of(embedder: Embedder, batch: Sequence[str]) -> Sequence[bytes
     return [next(vectors) if text else b"" for text in batch]
 
 
-# -- asking them -------------------------------------------------------------------------------
+# -- comparing vectors -------------------------------------------------------------------------
 
 
 @frozen
 class Likeness:
-    """How near items come to a question, by id, of those that were looked at.
+    """The likeness of items to a question, by id; `near` are the nearest ones found by it alone.
 
-    `near` are items beyond those that were named, the nearest first.
+    `values` covers the items that the caller named and the near ones, the nearest of those first.
     """
 
     model: str
@@ -149,7 +155,7 @@ class Likeness:
 
 
 def compared(cosines: Sequence[float]) -> list[float]:
-    """The likeness behind each cosine, from 0 on, beside the others and what is usual."""
+    """The likeness of each cosine, from 0 on, judged against all cosines and the usual ones."""
     count = len(cosines) + USUAL_COUNT
     mean = (fsum(cosines) + USUAL_COUNT * USUAL_MEAN) / count
     usual = USUAL_COUNT * (USUAL_DEVIATION**2 + (USUAL_MEAN - mean) ** 2)
@@ -166,7 +172,7 @@ def _trust(cosine: float) -> float:
 def nearest(
     embedder: Embedder, query: bytes, vectors: Iterable[Vector], ids: frozenset[str]
 ) -> Likeness:
-    """How near the items of those vectors come to a question, beyond the `ids` the nearest."""
+    """The likeness to a question of the items with these `ids`, and of the nearest other ones."""
     near = cosines_by_id(embedder, query, vectors)
     values = dict(zip(near, compared(list(near.values())), strict=True))
     rest = [id_ for id_, value in values.items() if id_ not in ids and value > 0]
@@ -176,7 +182,7 @@ def nearest(
 
 
 def cosines_by_id(embedder: Embedder, query: bytes, vectors: Iterable[Vector]) -> dict[str, float]:
-    """How near those vectors come to a question, by id, that its model made."""
+    """The cosine of a question and each vector, by id; vectors of other models are left out."""
     raws = {
         vector.id: data
         for vector in vectors

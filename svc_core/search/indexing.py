@@ -1,10 +1,10 @@
-"""Indexes for retrieval: the words of rows, kept and counted beside them.
+"""Search indexes: the texts of rows with their terms, counts and vectors, kept beside the rows.
 
-Rule 1: an index is a tenant's own or everybody's. Nothing of one counts in another, so that no
-        score depends on others' rows.
-Rule 2: words are written, counted and removed in the unit of work that does so to their row.
-Rule 3: what was written waits for its vector (`IndexDue`), and so does a whole index whose rows
-        are older than it is; a worker goes on where the last one ended.
+Rule 1: an index belongs to one tenant or is shared by all. Nothing of one index counts in another,
+        so no score depends on the rows of other tenants.
+Rule 2: a text is written, counted and removed in the unit of work that does so to its row.
+Rule 3: a text that was written waits for its vector (`IndexDue`); so does a whole index that must
+        be built again. A worker resumes where the last one stopped.
 """
 
 from collections.abc import Iterable
@@ -22,18 +22,18 @@ from svc_core.search.embeddings import Vector
 from svc_core.text.evidence import TEXT_MAX, places
 
 FORM: Final = 2
-"""Of what is indexed: 2 has the tags of signals. What is in another form is indexed anew."""
+"""The form of indexed texts; 2 has the tags of signals. An index of another form is rebuilt."""
 ALL: Final = "all"
-"""The row that waits for a whole index."""
+"""The id of the marker that waits for a whole index."""
 NEVER: Final = 2**62
-"""Where what waits for nothing stands: behind everything that does."""
+"""The order of a marker that waits for nothing: behind all that wait."""
 
 
 @frozen
 class IndexedText:
-    """The words of a row of some kind; `terms` as `svc_core.text.evidence.places` makes them.
+    """The indexed text of a row of some kind; `terms` is made by `svc_core.text.evidence.places`.
 
-    `report_id` and `profile_id` are whose it is; None where it is nobody's.
+    `report_id` and `profile_id` name the report that the row belongs to; None for shared rows.
     """
 
     id: str
@@ -49,7 +49,7 @@ class IndexedText:
 
 @frozen
 class IndexedVector(Vector):
-    """The vector of such words."""
+    """The vector of an indexed text."""
 
     kind: str = "report"
     profile_id: ProfileId | None = None
@@ -57,10 +57,10 @@ class IndexedVector(Vector):
 
 @frozen
 class IndexDue:
-    """Words that wait for a vector, or under `ALL` an index that waits to be made anew.
+    """A marker for a text that waits for a vector, or under `WHOLE_INDEX` for an index to be rebuilt.
 
-    Of an index: `after` is the row up to which that was done, from the newest on, for the vectors
-    of `model` and in the `form` of then; it waits for nothing once it `is_done`.
+    For an index, `after` is the position up to which it is rebuilt, from the newest row on, for
+    vectors of `model` and texts of `form`. Once it `is_done`, it waits for nothing.
     """
 
     id: str
@@ -73,7 +73,7 @@ class IndexDue:
 
 @frozen(eq=False)
 class Index:
-    """The collections of one index; of a tenant's own each tenant has the rows."""
+    """The collections of one index, which are shared or have rows of their own for each tenant."""
 
     texts: Collection[IndexedText]
     vectors: Collection[IndexedVector]
@@ -82,7 +82,7 @@ class Index:
 
     @classmethod
     def of(cls, scope: Scope, name: str) -> "Index":
-        """The index whose collections have names that begin so."""
+        """The index whose collections are named `<name>_texts`, `<name>_vectors` and so on."""
         table: Any = partial(Collection, prefix="", scope=scope)
         keys = {"kind": lambda row: row.kind, "profile": lambda row: row.profile_id}
         return cls(
@@ -109,13 +109,13 @@ class Index:
 
     @property
     def collections(self) -> tuple[Collection[Any], ...]:
-        """All that it is kept in."""
+        """All collections of the index; the first three have rows by the id of a text."""
         return (self.texts, self.vectors, self.due, self.corpus.state, self.corpus.counts)
 
     async def write(
         self, ctx: Context, texts: Iterable[IndexedText], old_ids: Iterable[str]
     ) -> None:
-        """Write these texts, and remove those of `old_ids` that are not among them."""
+        """Write these texts, and remove those with `old_ids` that are not among them."""
         after = {text.id: text for text in texts}
         ids = list(dict.fromkeys([*after, *old_ids]))
         before = await ctx.find_many(self.texts, ids)
@@ -135,7 +135,7 @@ class Index:
 
 
 def indexed(kind: str, id_: str, words: tuple[str, str], at: datetime, **owner: str) -> IndexedText:
-    """The title and text of a row, with their terms; `owner` are its members of those names."""
+    """The indexed text of a row, with its terms; `owner` holds its report and profile id."""
     title, text = words[0], words[1].strip()[:TEXT_MAX]
     terms = places(title, text, owner.get("language"))
     return IndexedText(id_, kind, title, text, at, terms, **owner)

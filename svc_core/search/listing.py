@@ -1,10 +1,10 @@
-"""Rows of a list that are sought by words: which tokens stand for a row, and what a question asks.
+"""Word search in lists: the tokens of a row, the tokens of a question, and whether they match.
 
-Rule 1: a row is found by the terms of the engine and by its words as they are written; names, which
-        nobody inflects, by their words alone. Nothing is guessed.
-Rule 2: what stands in the first field, the heading, counts twice (BM25F: fields have weights).
-Rule 3: a row is about a question where it holds more than half of what was asked, as that weighs: a
-        word that few rows hold weighs more, one that no row holds as much as one of one row.
+Rule 1: a row is found by its stemmed terms and by its words as written; names, which are not
+        inflected, are found by their words alone. There is no fuzzy matching.
+Rule 2: tokens of the first field, the heading, count twice (BM25F: fields have weights).
+Rule 3: a row matches a question when it holds more than half of the question's weight. A word
+        weighs more the fewer rows hold it; one that no row holds weighs as much as one of one row.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,16 +20,16 @@ from svc_core.wire.constraints import Doc, Example, Ge, Le
 T = TypeVar("T")
 Run = tuple[str, ...]
 
-TOKENS_MAX = 16  # of one question, and of what means the same: a cursor carries their weights
-CUT = 0.5  # of the weight of what was asked
+TOKENS_MAX = 16  # tokens of one question, and as many synonyms: a cursor carries their weights
+CUT = 0.5  # the part of a question's weight that a matching row must exceed
 WEIGHT = 1_000  # weights of tokens are handed to the store in thousandths
 _HEADING = "^"
-_WHOLE = 0.4  # of a term's weight is that of the word as it was written
+_WHOLE = 0.4  # the part of a term's weight that only the word as written earns
 
 
 @frozen
 class TokenQuery:
-    """A question: tokens with their shares of a term's weight, and those of what means the same.
+    """A parsed question: its tokens with their share of a term's weight, and their synonyms.
 
     Rows must hold one of `phrases`, as runs of words side by side, and none of `exclusions`. Where
     it `is_headed`, a heading counts twice.
@@ -43,15 +43,16 @@ class TokenQuery:
 
     @property
     def shares(self) -> dict[str, float]:
-        """All its tokens."""
+        """The shares of all tokens and synonyms."""
         return {**self.synonyms, **self.tokens}
 
 
 @frozen
 class WeightedQuery:
-    """A question with the weights of its tokens, which depend on how many rows hold each.
+    """A question with the weights of its tokens, which depend on how many rows hold each token.
 
-    Tokens without a weight are not asked for. One that `is_common` has none that tells rows apart.
+    Tokens without a weight are not searched. Where the question `is_common`, very many rows hold
+    every token, so that rank would not distinguish rows.
     """
 
     query: TokenQuery
@@ -60,19 +61,19 @@ class WeightedQuery:
 
     @property
     def store_tokens(self) -> dict[str, int]:
-        """What a store looks for: the tokens, and each of them in a heading."""
+        """The weights that the store searches by: of each token, and of it in a heading."""
         if not self.query.is_headed:
             return dict(self.weights)
         return {**self.weights, **{_HEADING + token: n for token, n in self.weights.items()}}
 
     @property
     def threshold(self) -> float:
-        """What the tokens of a row that is about the question weigh more than, headings aside."""
+        """The weight that the tokens of a matching row must exceed, not counting headings."""
         return CUT * sum(self.weights.get(token, 0) for token in self.query.tokens)
 
     @property
     def weight_max(self) -> float:
-        """What the tokens of a row that holds all that was asked weigh."""
+        """The weight of a row that holds every token of the question, for a score from 0 to 1."""
         return (1 + self.query.is_headed) * self.threshold / CUT
 
 
@@ -105,10 +106,11 @@ Matched = Annotated[
 
 @frozen(eq=False)
 class Indexed(Generic[T]):
-    """How rows are found by words: their texts by the names of fields, the first the heading.
+    """Declares how the rows of a collection are searched by words.
 
-    Of names, what `bare` leaves out is not asked for beside other words: legal forms. Of rows whose
-    terms are `terms`, by the same fields, words are compared as those and headings count once.
+    `fields` gives the texts of a row by field, the heading first. Where the rows are names,
+    `bare` strips words that are not searched beside others, such as legal forms. `terms` gives
+    stored terms by field instead, for rows that have them; headings then count once.
     """
 
     fields: Callable[[T], Mapping[str, Iterable[str]]]
@@ -117,11 +119,11 @@ class Indexed(Generic[T]):
     terms: Callable[[T], Mapping[str, Sequence[str]]] | None = None
 
     def __call__(self, row: T) -> str:
-        """The tokens of a row, as a collection keeps them."""
+        """The distinct tokens of a row, separated by blanks, as a collection indexes them."""
         return " ".join(dict.fromkeys(token for run in self._fields(row).values() for token in run))
 
     def query(self, question: str) -> TokenQuery:
-        """What a question asks of these rows; nothing where it has no word."""
+        """The question parsed for these rows; without tokens where it has no word."""
         literal = Query.of(question, whole=True)
         if self.is_names:
             bare = set(words(self.bare(question)))
@@ -146,11 +148,11 @@ class Indexed(Generic[T]):
         )
 
     def rank(self, row: T, question: WeightedQuery) -> int:
-        """What a row weighs, as the store ranks it."""
+        """The weight of a row's tokens, equal to the rank that the store gives it."""
         return sum(_hits(self._fields(row), question).values())
 
     def match(self, row: T, question: WeightedQuery) -> Match | None:
-        """Why a row is about a question; None where it is not."""
+        """Why a row matches a question; None where it does not."""
         fields = self._fields(row)
         hits = _hits(fields, question)
         total = sum(weight for token, weight in hits.items() if token in question.weights)
@@ -176,7 +178,7 @@ class Indexed(Generic[T]):
         )
 
     def _fields(self, row: T) -> Mapping[str, Sequence[str]]:
-        """The tokens of each field."""
+        """The tokens of a row by field."""
         if self.terms is not None:
             return self.terms(row)
         fields = {
@@ -200,7 +202,7 @@ def _hits(fields: Mapping[str, Iterable[str]], question: WeightedQuery) -> dict[
 def _shares(
     stems: Mapping[str, float], literals: Mapping[str, float]
 ) -> Iterator[tuple[str, float]]:
-    """The terms of a question, and its words as they were written where they are longer."""
+    """The shares of a question's terms, split with the words as written where these are longer."""
     for term in stems:
         longer = [word for word in literals if word != term and cut(word) == term]
         yield term, 1 - _WHOLE if longer else 1.0
@@ -212,7 +214,7 @@ def _first_tokens(tokens: Mapping[str, float]) -> dict[str, float]:
 
 
 def _contains(texts: Iterable[Sequence[str]], run: Run) -> bool:
-    """Whether words stand side by side in one of the texts, stop words between them aside."""
+    """Whether a run of words stands side by side in one of the texts, ignoring stop words."""
     return any(
         tuple(text[at : at + len(run)]) == run
         for text in texts

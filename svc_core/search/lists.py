@@ -1,15 +1,35 @@
-"""Lists that may be asked for by words: one page of rows, whatever narrows them.
+"""Pages of a list that is narrowed by filters and searched by words, with ranks and cursors.
 
-Rule 1: weights follow from how many rows hold a word, counted up to a bound, when the first page is
-        asked for; its cursor carries them, so that pages join while rows come in.
-Rule 2: what the store cannot filter by is looked for among what it gives, a bounded number of rows
+Rule 1: the weights of words follow from how many rows hold each, counted up to a bound, when the
+        first page is read. The cursor carries them, so that pages join while rows come in.
+Rule 2: what the store cannot filter by is checked on the rows that it returns, a bounded number
         for one page: a page may be short, and its cursor goes on.
-Rule 3: with a question and a sort, the best rows are sorted, a bounded number of them.
-Rule 4: a word that very many rows hold is asked for only where no rarer one is; rows that hold it
-        then come in the order of the list, as it tells none from another.
-Rule 5: where the words of rows are kept beside them, those are sought, and what the rows are
-        narrowed to is looked at one by one (Rule 2).
+Rule 3: with a question and a sort order, a bounded number of the best rows is sorted.
+Rule 4: a word that very many rows hold is searched only where the question has no rarer word. Rows
+        that hold it then come in the order of the list, as the word does not rank them.
+Rule 5: where the texts of rows are stored in rows of their own, those are searched, and the
+        filters are checked row by row (Rule 2).
 """
+
+# A list has three forms, and what the cursor holds depends on which one it is:
+#
+#   no question, or a common one   the order of the list            (order, id)
+#   a question                     the store's rank by weights      (rank, order, id) and weights
+#   a question and a sort          the best rows, sorted again      (number, id) and weights
+#
+# Why the weights travel: a rank is a sum of weights, and a weight depends on how many rows hold a
+# word. Between two pages rows come and go; with weights counted anew, the rank at which the first
+# page ended would mean another place, and rows would be repeated or skipped. With the weights of
+# the first page a row has the same rank on every page, so keyset paging is exact for rows that
+# stay, and new rows appear where their rank puts them. The weights are 16 tokens and 16 synonyms
+# at most, which keeps the cursor short.
+#
+# The cursor is sealed for its list: `ctx.list_binding` hashes filters, order and question, so a
+# cursor of another list or of changed filters is refused and never read as a position in this one.
+#
+# Weak spots: a common word is one that `COUNTED_MAX` rows hold when the first page is read, so the
+# same question may be ranked today and listed tomorrow; and a sorted question has at most
+# `SORTED_MAX` rows.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, Generic, Literal, TypeVar
@@ -34,10 +54,10 @@ _Pair = tuple[Document[T], Document[Any]]  # a row, and what holds its words
 _Hit = tuple[Document[T], Match | None]
 _HitPage = tuple[list[_Hit[T]], Position | None]
 
-COUNTED_MAX = 10_000  # rows that hold a word: what more of them hold is no rarer
-ROWS_MAX = 100_000  # that are counted: beside them few rows hold a word
-SORTED_MAX = 200  # rows that a question finds, where they are sorted by something else
-AT_ONCE, LOOKED_AT_MAX = 100, 1_000  # rows that are looked at for one page: about 0.2 s
+COUNTED_MAX = 10_000  # rows that are counted for one word; a word in so many rows is common
+ROWS_MAX = 100_000  # rows of the list that are counted, as the total behind the rarity of words
+SORTED_MAX = 200  # the best rows of a question that are sorted by another order
+AT_ONCE, LOOKED_AT_MAX = 100, 1_000  # rows read at once, and for one page: about 0.2 s
 
 Q = Annotated[
     Maybe[str],
@@ -72,7 +92,7 @@ class Wanted(Generic[T]):
 
     @property
     def key_filters(self) -> dict[str, tuple[str, ...]]:
-        """The filters that were sent."""
+        """The filters that the request sends, as tuples of values."""
         return {
             name: (value,) if isinstance(value, str) else value
             for name, value in self.where.items()
@@ -81,14 +101,14 @@ class Wanted(Generic[T]):
 
     @property
     def filters(self) -> Filters:
-        """What the store narrows a list to."""
+        """All filters of the store: keys, ranges and bounds."""
         return {"where": self.key_filters, **self.bounds}
 
 
 async def page(
     ctx: Context, collection: Collection[T], index: Indexed[Any], request: Any, query: Wanted[T]
 ) -> Page[T]:
-    """One page of what a request asks for by its `q`, `include`, `cursor` and `limit`.
+    """One page of a list, by the `q`, `include`, `cursor` and `limit` of a request.
 
     `index` reads the rows, or those beside them.
 
@@ -115,13 +135,13 @@ async def page(
 
 
 def with_match(row: bytes, match: Match | None) -> bytes:
-    """The row with why it was found; null where nothing was asked."""
+    """The row with its `match`; null where the list was not searched."""
     return b'%b,"match":%b}' % (row[:-1], wire.dumps(match))
 
 
 @frozen
 class _ListSearch(Generic[T]):
-    """What is looked for, and in what."""
+    """One search of a list: the collection, how its rows are indexed, filters and question."""
 
     collection: Collection[T]
     index: Indexed[Any]
@@ -130,7 +150,7 @@ class _ListSearch(Generic[T]):
 
     @property
     def text_rows(self) -> Collection[Any] | None:
-        """What holds the words of the rows, where it is not they."""
+        """The collection with the texts of the rows; None where the rows hold them."""
         return self.query.text_rows if self.question is not None else None
 
     @property
@@ -140,7 +160,7 @@ class _ListSearch(Generic[T]):
 
     @property
     def weights(self) -> list[int]:
-        """What a cursor carries: if the question is common, then the weights of its tokens."""
+        """The state that a cursor carries: 1 for a common question, else 0, then the weights."""
         if self.question is None:
             return []
         shares = self.question.query.shares
@@ -152,7 +172,7 @@ class _ListSearch(Generic[T]):
     async def fetch(
         self, ctx: Context, after: Position | None, limit: int
     ) -> tuple[list[_Pair[T]], Position | None]:
-        """Some rows of the store, as far as that can tell, and where they go on."""
+        """The next rows of the store, each with the row of its text, and the position after."""
         documents = ctx.tx.documents
         part = await self._part(ctx, after, limit)
         if self.text_rows is None:
@@ -178,7 +198,7 @@ class _ListSearch(Generic[T]):
         )
 
     def judge(self, pair: _Pair[T]) -> tuple[bool, Match | None]:
-        """Whether a row is one that is looked for, and why."""
+        """Whether a row matches, and the match where the list is searched."""
         row, words = pair
         match = None
         if self.question is not None:
@@ -193,7 +213,7 @@ class _ListSearch(Generic[T]):
         return (self.text_rows or self.collection).decode(words.raw)
 
     def _is_within(self, document: Document[T]) -> bool:
-        """Whether a row that the store did not narrow is where it must lie."""
+        """Whether a row meets the filters, for rows that the store could not filter."""
         row, filters = self.collection.decode(document.raw), self.query.filters
         numbers = [(document.order, (filters.get("start"), filters.get("end")))]
         for name, span in (filters.get("ranges") or {}).items():
@@ -212,14 +232,14 @@ class _ListSearch(Generic[T]):
         return facet(row) if facet else (key(row),) if key else ()
 
     def number(self, row: T) -> int:
-        """What the list is sorted by."""
+        """The number by which the list sorts a row."""
         if self.query.order is None:
             return self.collection.order(row)
         number = self.collection.numbers[self.query.order](row)
         return NO_NUMBER if number is None else number
 
     def place(self, pair: _Pair[T]) -> Position:
-        """Where the list goes on after a row."""
+        """The position in the list after a row."""
         document, words = pair
         if self.question is not None and self.is_ranked:
             rank = self.index.rank(self._words(words), self.question)
@@ -227,14 +247,14 @@ class _ListSearch(Generic[T]):
         return Position(self.number(self.collection.decode(document.raw)), document.id)
 
     def is_over(self, end: Position) -> bool:
-        """Whether no row after this one can be about the question."""
+        """Whether no row after this position can match the question."""
         return self.question is not None and self.is_ranked and end.rank < self.question.threshold
 
 
 async def _scan(
     ctx: Context, search: _ListSearch[T], after: Position | None, limit: int
 ) -> _HitPage[T]:
-    """Rows in their order, and where to go on."""
+    """A page of matching rows in the order of the store, and the position after it."""
     rows: list[_Hit[T]] = []
     is_judged = search.question is not None or search.query.keep is not None
     size = max(limit, AT_ONCE) if is_judged else limit
@@ -257,7 +277,7 @@ async def _scan(
 async def _sort_best(
     ctx: Context, search: _ListSearch[T], after: Position | None, limit: int
 ) -> _HitPage[T]:
-    """The best rows in another order, and where to go on."""
+    """A page of the best rows in the order that the request asks for, and the position after it."""
     best, _ = await _scan(ctx, search, None, SORTED_MAX)
     keys = {
         document.id: (search.number(search.collection.decode(document.raw)), document.id)
@@ -272,14 +292,17 @@ async def _sort_best(
 async def _weigh(
     ctx: Context, collection: Collection[Any], query: TokenQuery, carry: Sequence[int]
 ) -> WeightedQuery:
-    """The question with the weights of its tokens, those that a cursor carries where it does."""
+    """The question with the weights of its tokens: those of the cursor, else counted anew."""
     is_common, *weights = carry or await _token_weights(ctx, collection, query)
     table = {token: weight for token, weight in zip(query.shares, weights, strict=True) if weight}
     return WeightedQuery(query, table, bool(is_common))
 
 
 async def _token_weights(ctx: Context, collection: Collection[Any], query: TokenQuery) -> list[int]:
-    """Whether all that is asked is common, and what each token weighs; nothing for a common one."""
+    """Whether the question is common (1 or 0), then the weight of each token.
+
+    Beside rarer tokens a common one has the weight 0.
+    """
     count = ctx.tx.documents.count
     total = await count(collection, limit=ROWS_MAX)
     counts = {

@@ -139,5 +139,5 @@ MARKETS: Collection[Market] = Collection(
     kind="market",
     base=BASE_V2,
 )
-"""Ordered by the last change. `key` finds a market by its id or a merged id, `entity` by a reference
-to an entity that its question names."""
+"""Ordered by the last change. `key` finds a market by its id or a merged id, `entity` by a
+reference to an entity that its question names."""

@@ -1,1 +1,1 @@
-"""What several kinds of rows tell of one company in one window, joined and explained."""
+"""Fusion: joins several kinds of rows about one company in one time window, and explains them."""

@@ -1,4 +1,4 @@
-"""Fusion: what vulnerabilities, filings, figures, markets and news tell of one company together."""
+"""The answer of a fusion: one company's vulnerabilities, filings, figures, markets and news."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""One company in one window: its rows, and what they tell together."""
+"""The operation that reads the fusion of one company in one time window."""
 
 from datetime import UTC, date, datetime, time
 from hashlib import sha256
@@ -74,7 +74,7 @@ async def get_fusion(ctx: Context, request: GetFusion) -> One[Fusion] | Paged[Fu
 
 
 def window_of(request: GetFusion, now: datetime) -> Interval:
-    """The window that is asked for: whole days, so that an answer is the same all day.
+    """The time window of a request: whole days by default, so that an answer is the same all day.
 
     Raises:
         Problem: see `get_fusion`.

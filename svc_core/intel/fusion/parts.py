@@ -1,7 +1,7 @@
-"""What is read of one company, from its vulnerabilities to its figures.
+"""Reads the rows of one company that a fusion joins, from its vulnerabilities to its figures.
 
-Rule 1: every part reads a bounded number of rows; what was counted is exact or `truncated`.
-Rule 2: a vulnerability belongs to whoever owned its maker when it was published.
+Rule 1: every part reads a bounded number of rows; a count is exact, or `truncated` says so.
+Rule 2: a vulnerability belongs to the company that owned its vendor when it was published.
 """
 
 import json
@@ -51,11 +51,11 @@ _KeyFilters = Mapping[str, tuple[str, ...]]
 
 COUNTED_MAX = 10_000  # vulnerabilities that are counted: more than any vendor has in a year
 UNKNOWN = "unknown"
-LISTED_MAX = 1_000  # of them listed by the catalogue
+LISTED_MAX = 1_000  # of them that the KEV catalogue lists
 CVES_MAX = ROWS_MAX = 25
 FILINGS_MAX = 50
 INDICATORS_MAX = 10
-MARKETS_READ = 100  # that name it, of which those of the window are shown
+MARKETS_READ = 100  # markets that name the company, of which those of the window are shown
 FORMATS = {
     "cve": ("cve", "nvd", "csaf"),
     "kev": ("kev",),
@@ -65,12 +65,12 @@ FORMATS = {
     "markets": ("polymarket", "kalshi", "manifold"),
     "news": ("rss", "atom", "rdf", "jsonfeed"),
 }
-"""The formats that each part is told in."""
+"""The formats of the documents that each part is read from."""
 
 
 @frozen
 class FirmWindow:
-    """Whose rows are read, by which references, of which time."""
+    """A company and a time window, with the references that may mean the company."""
 
     ctx: Context
     window: Interval
@@ -79,7 +79,7 @@ class FirmWindow:
 
     @classmethod
     async def of(cls, ctx: Context, window: Interval, entity: Document[Entity]) -> "FirmWindow":
-        """An entity with all references that may mean it."""
+        """The window of an entity, with all references that may mean it."""
         (row,) = await render.whole(ctx, [entity.raw])
         references = await directory.references(ctx, [entity.id])
         return cls(ctx, window, json.loads(row), references)
@@ -91,7 +91,7 @@ class FirmWindow:
 
     @property
     def span(self) -> tuple[int, int | None]:
-        """The window in microseconds since 1970; nothing that is read here is older."""
+        """The window in microseconds since 1970; an open start is 0, as no row here is older."""
         start, end = self.window.start, self.window.end
         return 0 if start is None else micros(start), None if end is None else micros(end)
 
@@ -104,13 +104,13 @@ class FirmWindow:
     async def rows(
         self, collection: Collection[Any], filters: _KeyFilters, limit: int, **bounds: Any
     ) -> list[bytes]:
-        """Some rows of a collection."""
+        """The stored bytes of the first rows of a collection that match."""
         page = await self.ctx.tx.documents.scan(collection, where=filters, limit=limit, **bounds)
         return [row.raw for row in page.rows]
 
 
 async def fusion_of(firm: FirmWindow) -> Row:
-    """The answer, as it is written."""
+    """The fusion of a company, as the JSON members of the answer."""
     cyber, market, news = await _cyber(firm), await _market(firm), await _news(firm)
     present = {
         "cve": cyber["cveCount"],
@@ -137,7 +137,7 @@ async def fusion_of(firm: FirmWindow) -> Row:
 
 
 async def _coverage(ctx: Context, present: Mapping[str, Any]) -> dict[str, str]:
-    """Of each part whether it was read, and whether it tells anything."""
+    """For each part whether any of its documents was ever read, and whether it has rows."""
     silent = [part for part in FORMATS if not present[part]]
     read = {part: await _was_read(ctx, FORMATS[part]) for part in silent}
     return {
@@ -188,14 +188,14 @@ async def _cyber(firm: FirmWindow) -> Row:
 
 @define
 class _Tally:
-    """What was counted of vulnerabilities, and which of them are the likeliest and gravest."""
+    """Counts of vulnerabilities by severity, and the ones with the highest EPSS and CVSS scores."""
 
     severities: Counter[str] = field(factory=Counter)
     epss: float | None = None
     best: list[tuple[tuple[float, float, str], Row]] = field(factory=list)
 
     def add(self, row: Row) -> None:
-        """Count one more."""
+        """Count one more vulnerability."""
         self.severities[(row["score"] or {}).get("severity") or UNKNOWN] += 1
         if row["epss"]:
             self.epss = max(self.epss or 0.0, row["epss"]["score"])
@@ -209,7 +209,7 @@ def _weight(row: Row) -> tuple[float, float, str]:
 
 
 def owners(references: Sequence[str], cves: Sequence[Row]) -> dict[str, tuple[str, float]]:
-    """By which vendor each vulnerability is the company's, and how sure that is."""
+    """By CVE id the vendor through which it belongs to the company, and how certain that is."""
     vendors: dict[str, tuple[str, float]] = {}
     for row in cves:
         time = row["publishedAt"]
@@ -231,7 +231,7 @@ async def _incidents(firm: FirmWindow) -> list[Row]:
 
 
 async def _actors(firm: FirmWindow, cves: Sequence[Row]) -> list[Row]:
-    """Who exploits these vulnerabilities, or targets the company."""
+    """The threat actors that exploit these vulnerabilities or target the company."""
     targets: _KeyFilters = {"target": firm.ids, "type": ("targets",), "surface": ("cyber:live",)}
     actors = [json.loads(row)["source"] for row in await firm.rows(RELATIONS, targets, ROWS_MAX)]
     exploiters = [item["entityId"] for row in cves for item in row["exploitedBy"]]
@@ -261,7 +261,7 @@ async def _market(firm: FirmWindow) -> Row:
 
 
 async def _latest(firm: FirmWindow, metric: str) -> Row | None:
-    """The newest figure that had been filed by the end of the window: of a year before others."""
+    """The newest figure of a metric that was filed within the window, preferring whole years."""
     filters = {"entity": firm.ids, "metric": (metric,)}
     span = finance.filing_ranges(firm.days[1])
     rows = await firm.rows(OBSERVATIONS, filters, len(_MONTHS) * 2, ranges=span)
@@ -275,7 +275,7 @@ _MONTHS = (12, 3, 6, 9, None)
 
 
 async def _filings(firm: FirmWindow) -> list[Row]:
-    """Those that report a cyber incident and the newest, the newest first."""
+    """The filings that report a cyber incident and the newest others, the newest first."""
     first, last = firm.days
     span: Any = {"since": first, "until": last, "limit": FILINGS_MAX, "form": ("8-K", "8-K/A")}
     filings: dict[str, Row] = {}
@@ -288,7 +288,7 @@ async def _filings(firm: FirmWindow) -> list[Row]:
 
 
 async def _markets(firm: FirmWindow) -> list[Row]:
-    """Those that were open at some time of the window, the newest first."""
+    """The markets that name the company and were open within the window, the newest first."""
     rows = await firm.rows(MARKETS, {"entity": firm.references}, MARKETS_READ)
     listings = map(json.loads, await markets.markets_with_entities(firm.ctx, rows))
     return [row for row in listings if is_open_within(firm.window, row)][:ROWS_MAX]

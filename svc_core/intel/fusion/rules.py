@@ -1,4 +1,4 @@
-"""What rows about one company tell together: a timeline, links, an exposure. Pure.
+"""Pure rules that join the rows of one company into a timeline, links and an exposure score.
 
 Rule 1: a link's ends are rows of the answer, and its basis is what it was read from.
 Rule 2: a temporal link tells how many days lie between two dates and claims no cause.
@@ -45,7 +45,10 @@ _WEIGHTS = {"kev": 0.3, "ransomware": 0.2, "epss": 0.2, "critical": 0.15, "discl
 
 @frozen
 class FusionRows:
-    """The rows of an answer, as they are answered; `owners` says of a CVE's id how sure it is."""
+    """The rows that a fusion joins, as JSON members.
+
+    `owners` maps a CVE's row id to the reason why it is the company's and how certain that is.
+    """
 
     entity: Row
     window: Interval
@@ -59,14 +62,14 @@ class FusionRows:
 
 
 def instant_of(text: str) -> datetime:
-    """An instant; of a date its midnight in UTC."""
+    """A timestamp as an instant; a date is its midnight in UTC."""
     if len(text) == len("2026-01-31"):
         return datetime.combine(date.fromisoformat(text), time(), UTC)
     return instants.parse(text)
 
 
 def is_in(window: Interval, time: str | None) -> bool:
-    """Whether a time is told and lies in the window."""
+    """Whether a time is present and lies in the window."""
     return time is not None and window.contains(instant_of(time))
 
 
@@ -79,7 +82,7 @@ def days_between(first: str, second: str) -> int:
 
 
 def timeline(rows: FusionRows) -> list[dict[str, Any]]:
-    """What happened in the window, the earliest first; where there is more, the latest of it."""
+    """The events of the window, the earliest first; of too many the latest."""
     cyber, market = rows.cyber, rows.market
     candidates = chain(
         *map(_of_cve, cyber["cves"]),
@@ -100,7 +103,7 @@ def timeline(rows: FusionRows) -> list[dict[str, Any]]:
 def _entry(
     at: str | None, kind: str, row: Row, title: str | None = None, measure: Row | None = None
 ) -> dict[str, Any]:
-    """Something of a row; `sources` are its own where a news item has one."""
+    """One event of the timeline, read from a row; a news item has a single `source`."""
     sources = row["sources"] if "sources" in row else [row["source"]]
     return {
         "at": at, "kind": kind, "refId": row["id"], "title": title or row["title"],
@@ -157,7 +160,7 @@ def _of_financial(row: Row) -> dict[str, Any]:
 
 
 def links(rows: FusionRows) -> list[dict[str, Any]]:
-    """What joins the rows, the nearest of those that dates join."""
+    """The links between the rows; of those by dates the nearest `TEMPORAL_MAX`."""
     firm, cyber, owners = rows.entity["id"], rows.cyber, rows.owners
     near = sorted(_temporal(rows), key=lambda link: (abs(link["lagDays"]), link["toId"]))
     return [
@@ -174,7 +177,7 @@ def links(rows: FusionRows) -> list[dict[str, Any]]:
 
 
 def disclosure(filing: Row) -> list[tuple[str, float]]:
-    """What a filing discloses of a cyber incident and how sure that is; nothing for others."""
+    """The disclosure of a cyber incident in a filing: its basis and certainty, or nothing."""
     items = set(filing["items"] or ())
     if CYBER_ITEM in items:
         return [(f"{filing['form']} item {CYBER_ITEM}", 1.0)]
@@ -185,7 +188,7 @@ def disclosure(filing: Row) -> list[tuple[str, float]]:
 
 
 def _temporal(rows: FusionRows) -> Iterator[dict[str, Any]]:
-    """From the day on which the catalogue listed a vulnerability to filings and market points."""
+    """Links from the day a vulnerability entered the KEV catalogue to filings and market dates."""
     points = [*_points(rows)]
     for row in rows.cyber["cves"]:
         listing = (row.get("kev") or {}).get("dateAdded")
@@ -220,9 +223,10 @@ def _link(
 
 
 def fusion_page(fusion: Row, after: str, limit: int) -> tuple[Row, list[str], str | None]:
-    """What is told, with one page of its timeline and links; their keys, and the key to go on from.
+    """The fusion with one page of its timeline and links, the keys of that page, and its last key.
 
-    A key depends on nothing but its row, so that pages join while others come.
+    The last key is None on the last page. A key depends on its row alone, so that pages join
+    while other rows come in.
     """
     rows = {f"0 {row['at']} {row['kind']} {row['refId']}": row for row in fusion["timeline"]}
     for link in fusion["links"]:
@@ -240,7 +244,7 @@ def fusion_page(fusion: Row, after: str, limit: int) -> tuple[Row, list[str], st
 def exposure(
     coverage: Mapping[str, str], cyber: Row, filings: Iterable[Row]
 ) -> dict[str, Any] | None:
-    """How exposed a company is; None where it cannot be told."""
+    """The exposure of a company to cyber attacks; None without vulnerabilities or KEV catalogue."""
     if "notLoaded" in (coverage["cve"], coverage["kev"]):
         return None
     certainty = max((sure for row in filings for _, sure in disclosure(row)), default=0.0)

@@ -1,1 +1,1 @@
-"""One entity and the graphs around it, of entities and of attacks, and their STIX form."""
+"""Graphs of entities and of attacks, built from the stored relations, and their STIX form."""

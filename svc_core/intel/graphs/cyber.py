@@ -1,7 +1,7 @@
-"""The graph of who attacks whom with what, in pages of its edges or around one node.
+"""The cyber graph, of who attacks whom with what: in pages of all edges, or around one node.
 
-Rule: an edge that several rows tell of stands where the oldest of them does, so that a walk through
-the pages meets it once, also while others come to tell of it.
+Rule: an edge that several rows report has the position of the oldest of them, so that a walk
+through the pages meets it once, also while more rows come in that report it.
 """
 
 import json
@@ -42,7 +42,7 @@ TYPES: Mapping[str, CyberType] = {
     "sector": "sector", "country": "country", "indicator": "indicator", "person": "person",
     "courseOfAction": "mitigation",
 }  # fmt: skip
-"""Types of nodes by those of entities; others take no part in attacks."""
+"""Node types of the cyber graph by entity type; entities of other types are not in the graph."""
 
 
 @frozen
@@ -91,18 +91,21 @@ async def get_cyber_graph(ctx: Context, request: GetCyberGraph) -> Paged[CyberGr
 
 
 def _neighbours(ctx: Context, request: GetCyberGraph) -> tuple[Neighbours, frozenset[str]]:
-    """What looks edges up, and the types that their ends may be of."""
+    """The look-up of edges for a request, and the node types that both ends may have."""
     criteria = Wanted(given(request.types, None), revoked=request.include_revoked, surface="cyber")
     kinds = frozenset(given(request.node_types, get_args(CyberType)))
     return Neighbours(ctx, criteria, lambda node, edge: node_type(node, edge) in kinds), kinds
 
 
 EdgePage = tuple[list[Edge], Position | None]
-"""Edges of a page, and the position to go on from."""
+"""The edges of a page, and the position after it; None after the last page."""
 
 
 def node_type(node: Node, edge: Edge) -> CyberType | None:
-    """What a node is to an edge: whose products are affected is a vendor."""
+    """The type of a node as an end of this edge; a maker of affected products is a vendor.
+
+    None for an entity that has no place in the cyber graph.
+    """
     type_ = TYPES.get(node.type)
     is_vendor = type_ == "organization" and edge["type"] == AFFECTED_BY
     return "vendor" if is_vendor else type_
@@ -123,7 +126,7 @@ async def _around(
 async def _page(
     neighbours: Neighbours, after: Position | None, limit: int, *, has_makers: bool
 ) -> EdgePage:
-    """Some edges, and the position to go on from: those that are told of, then those of makers."""
+    """A page of all edges: first the stored relations, then the edges of vendors."""
     edges: list[Edge] = []
     if after is None or after.id.startswith(RELATIONS.prefix):
         edges, end = await _relation_edges(neighbours, after, limit)
@@ -137,13 +140,13 @@ async def _page(
 
 
 _MAKERS = Position(2**63 - 1, CVES.prefix)
-"""Where the edges begin that vulnerabilities make."""
+"""The position before the edges that are derived from vulnerabilities."""
 
 
 async def _maker_edges(neighbours: Neighbours, after: Position, limit: int) -> EdgePage:
-    """Some edges of makers, in the order of the vulnerabilities, and the position to go on from.
+    """A page of the edges from vendors to vulnerabilities, in the order of the vulnerabilities.
 
-    A position within those of one vulnerability is its id with the number of those before it.
+    The position within the edges of one vulnerability is its id and the number of edges before.
     """
     edges: list[Edge] = []
     for _ in range(0, CVES_MAX, CVES_AT_ONCE):
@@ -169,7 +172,7 @@ async def _maker_edges(neighbours: Neighbours, after: Position, limit: int) -> E
 
 
 async def _relation_edges(neighbours: Neighbours, after: Position | None, limit: int) -> EdgePage:
-    """Some edges in the order of their rows, and the position to go on from."""
+    """A page of the edges of stored relations, in the order of their rows."""
     edges: list[Edge] = []
     criteria = neighbours.criteria
     filters: dict[str, tuple[str, ...]] = {"surface": ("cyber:live",)}
@@ -197,7 +200,7 @@ async def _relation_edges(neighbours: Neighbours, after: Position | None, limit:
 
 
 async def _oldest(neighbours: Neighbours, edges: Sequence[Edge]) -> dict[str, Edge]:
-    """The edges with what other rows tell of them, by the ids of the oldest of these rows."""
+    """The edges merged with other rows that report them, by the id of the oldest row of each."""
     nodes = {edge[end] for edge in edges for end in ("sourceId", "targetId")}
     ids = tuple(sorted(id_ for node in nodes for id_ in neighbours.nodes[node].ids))
     scope = {"source": ids, "target": ids, "type": tuple(sorted({edge["type"] for edge in edges}))}

@@ -1,8 +1,8 @@
-"""Edges that follow from other rows than relations: of vulnerabilities and of incidents.
+"""Derives graph edges from vulnerabilities and incidents, which are not stored as relations.
 
-A maker is `affectedBy` a vulnerability of its products, who takes part in an incident is
-`mentionedWith` it, and an incident is `locatedIn` its place. Ends are references, as those of
-relations; whom they mean is looked up with them.
+A vendor is `affectedBy` a vulnerability of its products, a party to an incident is
+`mentionedWith` it, and an incident is `locatedIn` its place. The ends are references, as those of
+stored relations are; `Neighbours` resolves both.
 """
 
 import json
@@ -29,7 +29,10 @@ EVIDENCE_MAX = 20  # sources of one row: an incident may have a hundred
 
 @frozen(eq=False)
 class Facet:
-    """Where references stand by which rows lead to entities of some types."""
+    """An index by which the rows that make edges to entities of some types are found.
+
+    `name` is the facet of the collection, `schemes` are the kinds of names that it indexes.
+    """
 
     collection: Collection[Any]
     name: str
@@ -37,7 +40,7 @@ class Facet:
     schemes: frozenset[str]
 
     def takes(self, reference: str) -> bool:
-        """Whether such a reference may stand there; ids always do."""
+        """Whether the facet may hold such a reference; ids always qualify."""
         scheme, is_name, _ = reference.partition(":")
         return not is_name or scheme in self.schemes
 
@@ -50,13 +53,13 @@ FACETS: Mapping[str, Facet] = {
         INCIDENTS, "entity", frozenset(get_args(EntityType)), frozenset({"name", "firm", "ticker"})
     ),
 }
-"""By types of edges; those of places are found by their incidents alone."""
+"""Facets by type of edge. `locatedIn` has none: a place is reached from its incident alone."""
 
 
 async def facet_rows(
     ctx: Context, type_: str, rows: Sequence[Row], limit: int
 ) -> tuple[list[Row], bool]:
-    """The rows that may lead to these entities by edges of a type, and whether there are more."""
+    """The rows that make edges of a type to these entities, and whether there are more."""
     facet = FACETS[type_]
     refs = {ref: None for row in rows for ref in row_references(row) if facet.takes(ref)}
     filters = {facet.name: tuple(refs)}
@@ -65,13 +68,13 @@ async def facet_rows(
 
 
 def row_references(row: Row) -> Iterator[str]:
-    """All references that may mean an entity."""
+    """All references that may mean the entity of a row: its ids and its unambiguous names."""
     yield from (row["id"], *row["mergedIds"])
     yield from guard.references(row)
 
 
 def edges(row: Row) -> Iterator[dict[str, Any]]:
-    """The edges that follow from a row; none from one of another kind."""
+    """The edges that follow from the row of a vulnerability or incident; none from others."""
     if "cveId" in row:
         yield from _maker_edges(row)
     elif row["id"].startswith("inc_"):
@@ -93,13 +96,13 @@ def _participants(row: Row) -> Iterator[dict[str, Any]]:
 
 
 def label_of(place: Row | None) -> str | None:
-    """What a place is called; None for one that is known by nothing."""
+    """The label of a place: its name, else its region or country; None without any."""
     names = () if place is None else (place["name"], place["admin1Code"], place["countryCode"])
     return next(filter(None, names), None)
 
 
 def place_id(place: Row) -> str | None:
-    """The id of a place, also of one that was stored before places had any."""
+    """The id of a place; it is derived where the place was stored before places had ids."""
     parts = (place["name"], place["countryCode"], place["admin1Code"], place["geometry"])
     return place["id"] or values.place_id(*parts)
 

@@ -1,8 +1,8 @@
-"""What is connected to what: the edges at some nodes, whoever tells of them.
+"""Looks up the edges at some nodes of a graph, from stored relations and from derived edges.
 
-Rule 1: an edge leads to what somebody told of; one to something unknown is left out.
-Rule 2: of a node only so many edges are looked at, and fewer where more nodes are asked about, so
-        that nobody waits for one with a million of them; `is_cut` says that there are more.
+Rule 1: both ends of an edge are stored rows; an edge to something unknown is left out.
+Rule 2: a look-up reads a bounded number of edges, shared among the nodes it is about, so that a
+        node with a million edges holds nobody up; `is_cut` says that there are more.
 """
 
 import json
@@ -30,8 +30,9 @@ RawEdge = dict[str, Any]
 
 
 class Node(NamedTuple):
-    """What an edge may lead to: an entity, an incident or a place; `ids` are all by which rows
-    name it. A named tuple, because a graph makes hundreds of them.
+    """A node of a graph: an entity, an incident or a place.
+
+    `ids` are its id and those merged into it. A named tuple, because a graph makes hundreds.
     """
 
     id: str
@@ -43,13 +44,16 @@ class Node(NamedTuple):
     row: Mapping[str, Any]
 
     def references(self) -> Iterable[str]:
-        """All by which edges may name it."""
+        """All references by which edges may name this node."""
         return derivation.row_references(self.row) if self.id.startswith("ent_") else self.ids
 
 
 @define(eq=False)
 class Neighbours:
-    """Looks edges up for one graph, and remembers the nodes that it met."""
+    """Looks edges up for one graph, and remembers the nodes that it resolved.
+
+    `criteria` and `accepts` decide which edges count; the `root` is always shown.
+    """
 
     ctx: Context
     criteria: Wanted
@@ -60,7 +64,7 @@ class Neighbours:
     _lookup: dict[str, Node | None] = field(factory=dict)
 
     async def meant(self, references: Iterable[str]) -> dict[str, Node]:
-        """The nodes that these references mean; those of nobody known lack."""
+        """The nodes that these references mean; references to unknown entities are left out."""
         unique = list(dict.fromkeys(references))
         new = [ref for ref in unique if ref not in self._lookup]
         if new:
@@ -72,7 +76,7 @@ class Neighbours:
         return {ref: node for ref in unique if (node := self._lookup[ref]) is not None}
 
     async def walk_from(self, root: str, depth: int, nodes_max: int) -> Walk:
-        """The graph around a node."""
+        """The graph around a node, up to a depth and a number of nodes."""
         self.root, walk = root, Walk(root, depth, nodes_max)
         while walk.frontier:
             walk.take(await self.at(walk.frontier, nodes_max - len(walk.nodes)))
@@ -80,7 +84,7 @@ class Neighbours:
         return walk
 
     async def at(self, nodes: Sequence[str], room: int) -> list[Edge]:
-        """The edges at these nodes, which were met before, with room for so many others."""
+        """The edges at these resolved nodes, leading to about `room` new nodes at most."""
         share = max(SCANNED_MIN, SCANNED_MAX // len(nodes))
         edges: list[RawEdge] = []
         for start in range(0, len(nodes), NODES_AT_ONCE):
@@ -95,7 +99,7 @@ class Neighbours:
     async def _nearest(
         self, nodes: Sequence[str], relations: Iterable[RawEdge], room: int
     ) -> list[RawEdge]:
-        """Those of the edges that there is room for: no more of their ends are looked up."""
+        """The edges that there is room for, in turn by node; ends beyond are not looked up."""
         owners = {ref: node for node in nodes for ref in self.nodes[node].references()}
         edges = in_turn(filter(self.criteria.holds, relations), ENDS, owners)
         new: set[str] = set()
@@ -110,7 +114,7 @@ class Neighbours:
         return [*edges[:at], *rest]
 
     async def _scan_end(self, end: str, nodes: Sequence[Node], share: int) -> list[RawEdge]:
-        """The relations that have one of these at this end, of each at most its share."""
+        """The stored relations with one of these nodes at this end, at most `share` of each."""
         filters = {end: tuple(id_ for node in nodes for id_ in node.ids)}
         if self.criteria.types is not None:
             filters["type"] = tuple(self.criteria.types)
@@ -121,7 +125,7 @@ class Neighbours:
         return [edge_of(row.raw) for row in page.rows]
 
     async def _derive(self, type_: str, nodes: Sequence[Node], share: int) -> list[RawEdge]:
-        """The edges of a type that other rows make to some of these, of each at most its share."""
+        """The edges of a type that other rows make to these nodes, at most `share` of each."""
         owners = [node for node in nodes if node.type in derivation.FACETS[type_].types]
         if not owners:
             return []
@@ -135,7 +139,7 @@ class Neighbours:
         return [edge for edge in candidates if edge["type"] == type_ and edge["source"] in refs]
 
     def _own_edges(self, node: Node) -> Iterator[RawEdge]:
-        """The edges that follow from the row of a node; a place is known by its incident alone."""
+        """The edges that follow from a node's own row; registers the place of an incident."""
         for edge in derivation.edges(node.row):
             if edge["type"] == derivation.LOCATED:
                 place = _place(node.row, edge["target"])
@@ -143,7 +147,7 @@ class Neighbours:
             yield edge
 
     async def between(self, relations: Sequence[RawEdge]) -> list[Edge]:
-        """Relations as edges between the nodes that they mean, each once."""
+        """The relations as edges between resolved nodes, each edge once."""
         ends = (relation[end] for relation in relations for end in ENDS)
         nodes = await self.meant(ends)
         return joined(self._between(relations, nodes))
@@ -168,7 +172,7 @@ class Neighbours:
 
 
 def edge_of(raw: bytes) -> RawEdge:
-    """A stored relation, whose ends are still references."""
+    """A stored relation as an edge whose ends are still references."""
     edge: RawEdge = json.loads(str(raw, "utf-8"))
     return edge
 
@@ -186,7 +190,7 @@ async def _rows(ctx: Context, references: Sequence[str]) -> dict[str, Document[A
 
 
 def node_of(row: Document[Any]) -> Node:
-    """What a row is as a node."""
+    """The row of an entity or an incident as a node."""
     body = json.loads(str(row.raw, "utf-8"))
     ids: tuple[str, ...] = (row.id, *body["mergedIds"])
     if row.id.startswith("inc_"):
@@ -206,7 +210,7 @@ def _place(row: Mapping[str, Any], id_: str) -> Node:
 
 
 def _country(body: Mapping[str, Any]) -> str | None:
-    """Where it is registered, else the only country that it is told with."""
+    """The country of an entity: of its jurisdiction, else the only one that its row names."""
     home, codes = body.get("jurisdiction"), body.get("countryCodes") or []
     if home:
         return str(home)[:2]

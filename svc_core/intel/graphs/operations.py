@@ -1,4 +1,4 @@
-"""One entity, and the graph around it."""
+"""The operations that read one entity and the graph around it."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -122,8 +122,10 @@ async def get_entity_graph(
 
 
 def edge_page(walk: Walk, after: Position | None, limit: int) -> tuple[list[Edge], Position | None]:
-    """A page of the edges of a graph by their ids, which stay whatever else is told of them, and
-    the position to go on from."""
+    """A page of a graph's edges in the order of their ids, and the position after it.
+
+    Ids stay the same whatever other rows report of an edge, so pages join.
+    """
     keys = sorted((key for key in walk.edges if after is None or key < after.id), reverse=True)
     chunk = keys[:limit]
     end = Position(0, chunk[-1]) if len(keys) > len(chunk) else None
@@ -131,7 +133,7 @@ def edge_page(walk: Walk, after: Position | None, limit: int) -> tuple[list[Edge
 
 
 async def stix_content(ctx: Context, id_: str) -> Content:
-    """An entity that there is, with what it is directly connected to, as STIX."""
+    """A stored entity and what it is directly connected to, as a STIX bundle."""
     neighbours = Neighbours(ctx, Wanted())
     (root,) = (await neighbours.meant([id_])).values()
     walk = await neighbours.walk_from(root.id, 1, NODES_MAX)
@@ -169,7 +171,7 @@ def _graph(
 
 
 def public_edge(edge: Edge) -> Mapping[str, Any]:
-    """An edge as it is answered."""
+    """The public members of an edge."""
     members = {name: edge[name] for name in _EDGE}
     return members | {"revoked": True} if edge["revoked"] else members
 

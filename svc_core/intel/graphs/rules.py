@@ -1,11 +1,11 @@
-"""Graphs as rules over values: which edges count, which are one, and how far a graph reaches.
+"""Pure rules of graphs: which edges match, which are the same edge, and how far a graph reaches.
 
-Rule 1: a graph grows from its root by breadth, and every edge's ends are among its nodes.
-Rule 2: among nodes that wait for their edges each has its turn, its strongest edge first, so that
-        one with a million of them leaves room for its neighbours.
-Rule 3: what there is no room for is owned up to in `truncated`, and ends the walk.
+Rule 1: a graph grows from its root breadth first, and both ends of every edge are among its nodes.
+Rule 2: the nodes of one level take turns, each with its strongest edge first, so that a node with
+        a million edges leaves room for its neighbours.
+Rule 3: where there is no room for an edge, `truncated` says so and the walk ends.
 
-Edges are in the form of the wire (`svc_core.intel.entities.relation.Edge`).
+Edges have the members of the wire (`svc_core.intel.entities.relation.Edge`).
 """
 
 from collections import defaultdict
@@ -23,7 +23,7 @@ Edge = Mapping[str, Any]
 E = TypeVar("E", bound=Edge)
 
 DISTINCT_TYPES = frozenset({"paid"})
-"""Types of edges of which each is one of its own, however many have the same two ends."""
+"""Types whose edges are never merged: two payments between the same parties are two edges."""
 
 
 # -- which edges count -------------------------------------------------------------------------
@@ -31,7 +31,10 @@ DISTINCT_TYPES = frozenset({"paid"})
 
 @frozen
 class Wanted:
-    """What an edge must be. What is None asks for nothing; `at` is a date or a time in UTC."""
+    """The criteria that an edge must meet; None is no criterion.
+
+    `at` is a date or a time in UTC at which the edge must have been valid.
+    """
 
     types: Sequence[str] | None = None
     min_confidence: float = 0
@@ -40,11 +43,11 @@ class Wanted:
     surface: str | None = None
 
     def allows(self, type_: str) -> bool:
-        """Whether edges of this type are wanted."""
+        """Whether edges of this type may match."""
         return self.types is None or type_ in self.types
 
     def holds(self, edge: Edge) -> bool:
-        """Whether it is such an edge."""
+        """Whether an edge meets all criteria."""
         return (
             self.allows(edge["type"])
             and edge["confidence"] >= self.min_confidence
@@ -55,7 +58,10 @@ class Wanted:
 
 
 def _is_valid(edge: Edge, at: str) -> bool:
-    """Whether it held then, as precisely as both are told; bounds that are untold are open."""
+    """Whether an edge was valid at a time; an absent bound is open.
+
+    Both are compared as precisely as the less precise one: a day matches every time of it.
+    """
     start, end = edge["validFrom"], edge["validTo"]
     return not (
         (start is not None and _is_before(at, start)) or (end is not None and _is_before(end, at))
@@ -71,18 +77,18 @@ def _is_before(first: str, second: str) -> bool:
 # -- which edges are one -----------------------------------------------------------------------
 
 
-_OPTIONAL = ("validFrom", "validTo", "stixId")  # what the oldest that tells it tells
+_OPTIONAL = ("validFrom", "validTo", "stixId")  # taken from the oldest edge that has them
 
 
 def edge_identity(edge: Edge) -> tuple[str, ...]:
-    """What tells edges between known nodes apart."""
+    """The key that equal edges share: type and ends, for undirected edges in either order."""
     ends = (edge["sourceId"], edge["targetId"])
     own = (edge["id"],) if edge["type"] in DISTINCT_TYPES else ()
     return (edge["type"], *(ends if edge["directed"] else sorted(ends)), *own)
 
 
 def joined(edges: Iterable[Edge]) -> list[Edge]:
-    """The edges, those that are one and the same as one: the oldest, with what the others tell."""
+    """The edges with equal ones merged into the oldest of them, which gains what others report."""
     groups: dict[tuple[str, ...], dict[str, Edge]] = defaultdict(dict)
     for edge in edges:
         groups[edge_identity(edge)][edge["id"]] = edge
@@ -90,7 +96,7 @@ def joined(edges: Iterable[Edge]) -> list[Edge]:
 
 
 def age(edge: Edge) -> tuple[str, str]:
-    """The oldest first."""
+    """A sort key that puts the oldest edge first."""
     return edge["createdAt"], edge["id"]
 
 
@@ -121,10 +127,26 @@ def _first(values: Iterable[Any]) -> Any:
 
 @define
 class Walk:
-    """A graph as it grows: whoever walks takes the edges at its `frontier` until that is empty.
+    """A graph that grows: its caller adds the edges at the `frontier` until that is empty.
 
     `nodes` are ids with their distance from the root, in the order in which they were reached.
     """
+
+    # The walk is a breadth-first search with bounds. A round hands `take` every edge at the nodes
+    # of the frontier; the ends that are new become the next frontier, one step further out. It
+    # stops when the frontier lies at the depth that was asked for, when a round reaches nothing
+    # new, or when an edge found no room.
+    #
+    # An edge is taken with both of its ends or not at all, so nodes and edges stay a closed graph.
+    # That is why the room of an edge is checked before it is added: it needs a place among the
+    # edges and one for each end that is new.
+    #
+    # After the first edge without room the walk ends although later levels might have edges
+    # between known nodes: going on would make the result depend on which of them come first. The
+    # answer is then the nearest part of the graph, and says that it is cut (`truncated`).
+    #
+    # In which order edges compete for room is the matter of `round_robin`: strongest first would let
+    # one node with very many strong edges fill the graph, so the nodes take turns.
 
     root: str
     depth: int
@@ -141,7 +163,7 @@ class Walk:
         self.frontier = [self.root]
 
     def take(self, edges: Iterable[Edge]) -> None:
-        """Take all edges at the frontier in; the nodes that they lead to are the next one."""
+        """Add all edges at the frontier; the new nodes that they lead to are the next frontier."""
         nodes: list[str] = []
         owners = {node: node for node in self.frontier}
         for edge in in_turn(edges, ("sourceId", "targetId"), owners):
@@ -161,9 +183,9 @@ class Walk:
 
 
 def in_turn(edges: Iterable[E], ends: Sequence[str], owners: Mapping[str, str]) -> list[E]:
-    """The edges, the strongest of each node, then the next of each; `owners` tells whose they are.
+    """The edges in turn by node: the strongest edge of each node, then the second of each.
 
-    `ends` are the members that name the ends of an edge.
+    `ends` are the members that name the ends of an edge; `owners` maps such a name to its node.
     """
     queues: dict[str, list[E]] = {node: [] for node in owners.values()}
     for edge in sorted(edges, key=lambda edge: (-edge["confidence"], edge["id"])):

@@ -1,10 +1,10 @@
-"""An entity and what it is connected to, as one STIX 2.1 bundle.
+"""Renders an entity and what it is connected to as one STIX 2.1 bundle.
 
-Rule 1: the bytes depend on the rows alone. An object that a STIX document told of keeps its id,
-        every other has one that follows from its row.
-Rule 2: every reference leads to an object of the bundle; what STIX has no object for is left out
-        with its edges, but for the entity itself.
-Rule 3: what is shown was compiled of several sources, whose terms may differ: TLP:AMBER.
+Rule 1: the bytes depend on the rows alone. An object that came from a STIX document keeps its id;
+        the id of every other object is derived from its row.
+Rule 2: every reference leads to an object of the bundle. A node without a STIX counterpart is left
+        out with its edges, except the entity itself, which becomes an identity.
+Rule 3: objects are marked TLP:AMBER, as they combine several sources whose terms may differ.
 """
 
 import re
@@ -26,14 +26,14 @@ _TYPES: Final[Mapping[str, tuple[str, ...]]] = {
     "campaign": ("campaign",), "vulnerability": ("vulnerability",), "indicator": ("indicator",),
     "country": ("location",), "place": ("location",), "incident": ("incident",),
 }  # fmt: skip
-"""Types of objects by those of entities, the usual one first; all others are identities."""
+"""STIX object types by node type, the usual one first; all other nodes become identities."""
 
 _CLASSES: Final = {
     **dict.fromkeys(("company", "organization", "government"), "organization"),
     "person": "individual", "sector": "class",
 }  # fmt: skip
 _ALIAS_TYPES: Final = frozenset({"intrusion-set", "threat-actor", "malware", "tool", "campaign"})
-"""Types of objects that have aliases."""
+"""STIX object types that have aliases."""
 
 _ID: Final = re.compile("[a-z-]+--[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 EXAMPLE: Final = {"type": "bundle", "id": "bundle--438e322a-3d78-550d-ae4a-d14028864e6e"}
@@ -46,11 +46,11 @@ _KINDS: Final = (
     ("email", re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")),
     ("domain", re.compile(r"[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}")),
 )
-"""What an indicator that is told as a value names, by its form."""
+"""The schemes of observables by the form of an indicator's value; the first that fits counts."""
 
 
 def bundle(root: Node, nodes: Iterable[Node], edges: Sequence[Edge]) -> bytes:
-    """The canonical bytes of the bundle of an entity with these nodes and edges around it."""
+    """The canonical JSON bytes of the bundle of an entity, with these nodes and edges around it."""
     drafts = {node.id: _object(node) for node in nodes}
     by_node = {id_: item for id_, item in drafts.items() if item is not None}
     by_node.setdefault(root.id, _identity(root))
@@ -99,7 +99,7 @@ def _identity(node: Node) -> Object:
 
 
 def _members(node: Node, type_: str) -> Mapping[str, Any] | None:
-    """What an object of this type must have; None where that is not known."""
+    """The members that STIX requires of this type; None where the node lacks one."""
     if type_ in _ALIAS_TYPES:
         family = {"is_family": True} if type_ == "malware" else {}
         return {"aliases": list(node.row["aliases"]), **family}
@@ -119,7 +119,7 @@ _COUNTRY: Final = "iso3166-1"
 
 
 def _pattern(value: str) -> str | None:
-    """What finds an indicator that is told as an address, a name or a hash."""
+    """The STIX pattern of an indicator's value: an address, a domain, a hash; None for others."""
     scheme = next((scheme for scheme, form in _KINDS if form.fullmatch(value)), None)
     match = observable(scheme, value)
     return None if match is None else f"[{match.pattern}]"
@@ -144,7 +144,7 @@ def _build(node: Node, type_: str, **members: Any) -> Object:
 
 
 def _words(node: Node, type_: str) -> str | None:
-    """What is said of it; an indicator (STIX 2.1, 4.7) should have some words."""
+    """The description of a node; an indicator should have one (STIX 2.1, 4.7), else its label."""
     words: str | None = node.row.get("description") or node.row.get("summary")
     return words or (node.label if type_ == "indicator" else None)
 
@@ -153,7 +153,7 @@ _SOURCES: Final = {"attack": "mitre-attack"}
 
 
 def _stix_id(node: Node, type_: str) -> str | None:
-    """The id that a STIX document gave it, where it is of this type."""
+    """The id that a STIX document gave the node, if it is of this type; else None."""
     ids = (item["value"] for item in node.row["designators"] if item["scheme"] == "stix")
     return next((id_ for id_ in ids if _is_id(id_, type_)), None)
 
@@ -163,7 +163,7 @@ def _is_id(value: object, type_: str) -> bool:
 
 
 def _with_times(row: Mapping[str, Any], **members: Any) -> Object:
-    """An object that was made when its row was; members that are None or empty are left out."""
+    """A STIX object with the times of its row; members that are None or empty are left out."""
     return {
         "spec_version": "2.1",
         "created_by_ref": _PRODUCER,
@@ -195,7 +195,7 @@ def _relation(edge: Edge, source: Object, target: Object) -> Object:
 
 
 def _at(text: str | None) -> str | None:
-    """The first instant of a time that may be told by its year or day alone."""
+    """The first instant of a time that may be a year, a day or an instant."""
     if text is None:
         return None
     day, _, time = text.partition("T")

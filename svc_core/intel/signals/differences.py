@@ -13,7 +13,10 @@ from svc_core.intel.signals.model import Signal, SignalType
 
 @frozen
 class Diff:
-    """What a source says of a row `new`, and what it said before; None where it says nothing."""
+    """A change of one source's statement about a row: `old` and `new`, None where it has none.
+
+    `at` is the time of the unit of work in which the change is seen.
+    """
 
     old: Contribution | None
     new: Contribution | None

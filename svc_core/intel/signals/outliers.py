@@ -77,8 +77,8 @@ async def series_signals(ctx: Context, series: str) -> list[Signal]:
 async def cell_signals(ctx: Context, cell: str) -> list[Signal]:
     """A signal where many types of events occur within one degree and one day.
 
-    Types count once per article, so that one report does not count as several. The measure is the
-    number of types.
+    Each counted type comes from an article of its own, so that one report does not count as
+    several. The measure is the number of types.
     """
     numbers = DETECTORS["convergence"].numbers
     west, south = map(int, cell.split(","))

@@ -1,4 +1,4 @@
-"""Finds signals about companies and people: sanctions, and filings that disclose cyber incidents."""
+"""Finds signals about companies and people: sanctions, and filings about cyber incidents."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
