@@ -88,7 +88,7 @@ class Vector:
 
     @property
     def raw(self) -> bytes:
-        """As `raw` made it."""
+        """The bytes of the vector, as `Embedder.embed` gave them."""
         return b64decode(self.data)
 
 

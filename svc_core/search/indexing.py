@@ -57,7 +57,7 @@ class IndexedVector(Vector):
 
 @frozen
 class IndexDue:
-    """A marker for a text that waits for a vector, or under `WHOLE_INDEX` for an index to be rebuilt.
+    """A text that waits for a vector, or under `WHOLE_INDEX` an index that waits to be rebuilt.
 
     For an index, `after` is the position up to which it is rebuilt, from the newest row on, for
     vectors of `model` and texts of `form`. Once it `is_done`, it waits for nothing.

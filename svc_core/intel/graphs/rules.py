@@ -145,8 +145,8 @@ class Walk:
     # between known nodes: going on would make the result depend on which of them come first. The
     # answer is then the nearest part of the graph, and says that it is cut (`truncated`).
     #
-    # In which order edges compete for room is the matter of `round_robin`: strongest first would let
-    # one node with very many strong edges fill the graph, so the nodes take turns.
+    # In which order edges compete for room is the matter of `round_robin`: strongest first would
+    # let one node with very many strong edges fill the graph, so the nodes take turns.
 
     root: str
     depth: int

@@ -1,7 +1,7 @@
 """The corpus of news texts: counts the terms of items, and reads items as evidence for reports.
 
-Items that were stored before terms were counted are counted later, a few at a time (`uncounted_texts`,
-`count_texts`), and are then due to be assigned to stories.
+Items that were stored before terms were counted are counted later, a few at a time
+(`uncounted_texts`, `count_texts`), and are then due to be assigned to stories.
 """
 
 from collections.abc import Iterable, Sequence

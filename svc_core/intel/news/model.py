@@ -166,7 +166,8 @@ class NewsText:
     Texts are ordered by when the item was first retrieved, not by its own date: a report covers
     what became known since the report before it, so an item that arrives late is not lost. `terms`
     holds the index terms of headline, lead and rest, one line each, or None until `with_terms`
-    has made them. An item is counted in the corpus (`svc_core.search.corpus`) exactly while it has terms.
+    has made them. An item is counted in the corpus (`svc_core.search.corpus`) exactly while it
+    has terms.
     """
 
     id: ObservationId
